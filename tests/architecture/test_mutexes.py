@@ -15,8 +15,8 @@ EXCEPTIONS = {
         "sdk/include/spanwise/op_sdk/plugin_call.hpp",
         "sdk/src/core/fork.cpp",
         "sdk/src/core/static_guards.cpp",
-        "sdk/src/graph/owned_mutex.hpp",
-        "sdk/src/graph/owned_mutex.cpp",
+        "sdk/src/graph/execute/owned_mutex.hpp",
+        "sdk/src/graph/execute/owned_mutex.cpp",
         "sdk/src/kernels/build_ticket.hpp",
         "sdk/src/backends/cpu/thread_pool.hpp",
     )

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which thunks of a function give their kernels to a device together.
-#include "graph/launch_batches.hpp"
+#include "graph/execute/launch_batches.hpp"
 
 #include <gtest/gtest.h>
 
-#include "graph/program.hpp"
+#include "graph/execute/program.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/graph/function.hpp"

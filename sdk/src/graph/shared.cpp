@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "graph/owned_mutex.hpp"
+#include "graph/execute/owned_mutex.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/function.hpp"

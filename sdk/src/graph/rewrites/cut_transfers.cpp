@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "graph/compile/placement.hpp"
 #include "graph/order.hpp"
-#include "graph/placement.hpp"
 #include "graph/rebuild.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/graph/transfer.hpp"

@@ -4,8 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "graph/compile/placement.hpp"
 #include "graph/order.hpp"
-#include "graph/placement.hpp"
 #include "graph/rebuild.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/devices.hpp"

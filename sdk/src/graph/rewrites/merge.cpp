@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "graph/aliases.hpp"
+#include "graph/compile/aliases.hpp"
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
 #include "spanwise/graph/op.hpp"

@@ -2,18 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "graph/aliases.hpp"
-#include "graph/checks.hpp"
-#include "graph/failure.hpp"
-#include "graph/function_state.hpp"
+#include "graph/compile/aliases.hpp"
+#include "graph/compile/checks.hpp"
+#include "graph/compile/compilation.hpp"
+#include "graph/compile/placement.hpp"
+#include "graph/execute/failure.hpp"
+#include "graph/execute/function_state.hpp"
 #include "graph/order.hpp"
-#include "graph/placement.hpp"
 #include "graph/rebuild.hpp"
-#include "graph/releases.hpp"
 #include "graph/rewrites/registry.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/copy.hpp"
@@ -33,60 +32,24 @@ std::vector<std::vector<Ref<Cell>>> output_cells(const std::vector<Step>& steps)
   return cells;
 }
 
-// The compilation of one function.
-class Compilation {
- public:
-  Compilation(std::vector<Variable> inputs, std::vector<Variable> outputs, FunctionOptions options)
-      : options_(std::move(options)),
-        device_(options_.device ? *options_.device : default_device()),
-        inputs_(std::move(inputs)),
-        given_(inputs_.begin(), inputs_.end()),
-        mutable_(options_.mutable_inputs.begin(), options_.mutable_inputs.end()),
-        outputs_(std::move(outputs)),
-        output_count_(outputs_.size()) {
-    if (options_.name.empty()) options_.name = "<unnamed>";
-    frees_ = options_.allow_gc ? *options_.allow_gc : config::get_bool("allow_gc");
-    if (frees_ && options_.preallocate)
-      fail<GraphError>("function ", options_.name,
-                       ": preallocate keeps memory between calls, and allow_gc lets go of it; "
-                       "expected one of the two");
-  }
+}  // namespace
 
-  Ref<FunctionState> run();
-
- private:
-  const Ref<Cell>& cell_of(const Variable& variable);
-  Ref<Cell> leaf_cell(const Variable& variable);
-  [[noreturn]] void fail_missing(const Variable& leaf) const;
-  void add_updates();
-  void place();
-  void rewrite();
-  void order_nodes();
-  VariableSet numbers_needed_there() const;
-  void make_input_slots();
-  void make_result_slots();
-  Step make_step(const Ref<Apply>& node);
-  void sort_cells(const std::vector<Step>& steps);
-  void plan_results(const std::vector<Step>& steps);
-  void preallocate();
-
-  FunctionOptions options_;
-  Device device_;
-  std::vector<Variable> inputs_;
-  VariableSet given_, mutable_;
-  // the function's outputs, then the new values of shared variables
-  std::vector<Variable> outputs_;
-  std::size_t output_count_;
-  std::vector<Ref<Apply>> nodes_;
-  std::vector<Before> readers_first_;
-  VariableSet escaping_;  // variables whose buffers the function returns
-  std::unordered_map<Variable, Ref<Cell>> cells_;
-  std::vector<KeptResult> kept_;
-  bool frees_ = false;
-  MemoryPlan plan_;
-  Releases releases_;
-  Ref<FunctionState> state_ = make_ref<FunctionState>();
-};
+Compilation::Compilation(std::vector<Variable> inputs, std::vector<Variable> outputs,
+                         FunctionOptions options)
+    : options_(std::move(options)),
+      device_(options_.device ? *options_.device : default_device()),
+      inputs_(std::move(inputs)),
+      given_(inputs_.begin(), inputs_.end()),
+      mutable_(options_.mutable_inputs.begin(), options_.mutable_inputs.end()),
+      outputs_(std::move(outputs)),
+      output_count_(outputs_.size()) {
+  if (options_.name.empty()) options_.name = "<unnamed>";
+  frees_ = options_.allow_gc ? *options_.allow_gc : config::get_bool("allow_gc");
+  if (frees_ && options_.preallocate)
+    fail<GraphError>("function ", options_.name,
+                     ": preallocate keeps memory between calls, and allow_gc releases it; "
+                     "expected one of the two");
+}
 
 Ref<FunctionState> Compilation::run() {
   using Clock = std::chrono::steady_clock;
@@ -156,89 +119,6 @@ void Compilation::order_nodes() {
   readers_first_ = edges.empty() ? edges : readers_first(nodes_, given_);
 }
 
-void Compilation::make_result_slots() {
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const Variable& output = outputs_[i];
-    const bool is_leaf = output.owner() == nullptr || given_.contains(output);
-    const bool is_borrowed = i < options_.borrowed_outputs.size() && options_.borrowed_outputs[i];
-    state_->result_slots.push_back({cell_of(output), is_leaf, is_borrowed});
-  }
-  for (std::size_t i = 0; i < options_.updates.size(); ++i) {
-    const Variable& shared = options_.updates[i].first;
-    state_->updates.emplace_back(shared, outputs_[output_count_ + i]);
-    state_->updated.emplace_back(shared.container());
-  }
-  state_->locking_order.assign(state_->updated.begin(), state_->updated.end());
-  std::sort(state_->locking_order.begin(), state_->locking_order.end(),
-            [](const auto& a, const auto& b) { return a.get() < b.get(); });
-}
-
-// Rank-0 variables that a node or the caller needs on the function's device. Other rank-0 inputs
-// may stay on the host: transferring a number that an index or a kernel takes by value would be
-// wasted.
-VariableSet Compilation::numbers_needed_there() const {
-  VariableSet needed(outputs_.begin(), outputs_.end());
-  for (const Ref<Apply>& node : nodes_) {
-    const auto inputs = node->inputs();
-    const bool has_axes = std::any_of(inputs.begin(), inputs.end(), [](const Variable& input) {
-      return input.type().rank() > 0;
-    });
-    if (!node->op().takes_host_scalars() || !has_axes) needed.insert(inputs.begin(), inputs.end());
-  }
-  return needed;
-}
-
-void Compilation::make_input_slots() {
-  state_->has_mutable_inputs = !mutable_.empty();
-  const VariableSet needed_there = device_ == cpu ? VariableSet() : numbers_needed_there();
-  for (const Variable& input : inputs_) {
-    const Ref<Cell> cell = make_ref<Cell>();
-    cell->computed = true;
-    cells_.emplace(input, cell);
-    const TensorType& type = input.type();
-    state_->input_slots.push_back(
-        {cell, type, type.device().value_or(device_), input.label(), type.has_fixed_extents(),
-         mutable_.contains(input),
-         type.rank() == 0 && !type.device() && device_ != cpu && !needed_there.contains(input)});
-  }
-}
-
-const Ref<Cell>& Compilation::cell_of(const Variable& variable) {
-  const auto found = cells_.find(variable);
-  if (found != cells_.end()) return found->second;
-  Ref<Cell> cell = variable.owner() == nullptr ? leaf_cell(variable) : make_ref<Cell>();
-  return cells_.emplace(variable, std::move(cell)).first->second;
-}
-
-Ref<Cell> Compilation::leaf_cell(const Variable& variable) {
-  if (SharedValue* shared = variable.container()) {
-    Ref<Cell> cell = make_ref<Cell>();
-    cell->computed = true;
-    state_->shared_slots.push_back({cell, Ref<SharedValue>(shared)});
-    return cell;
-  }
-  if (variable.value() == nullptr) fail_missing(variable);
-  Ref<Cell> cell = make_ref<Cell>();
-  // Read-only, since a thunk that writes to a constant would change every later call.
-  const Device device = variable.type().device().value_or(device_);
-  cell->value = to_device(*variable.value(), device).as_readonly();
-  cell->computed = true;
-  state_->constant_cells.push_back(cell);
-  return cell;
-}
-
-void Compilation::fail_missing(const Variable& leaf) const {
-  std::string reader = "an output";
-  for (const Ref<Apply>& node : nodes_) {
-    const auto inputs = node->inputs();
-    if (std::find(inputs.begin(), inputs.end(), leaf) != inputs.end()) reader = node->label();
-  }
-  fail<GraphError>("function ", options_.name, ": ", leaf.label(), " of ", leaf.type(), ", which ",
-                   reader,
-                   " needs, is neither an input nor a constant; add it to the inputs, or "
-                   "replace it through givens");
-}
-
 Step Compilation::make_step(const Ref<Apply>& node) {
   Step step{node, nullptr, {}, {}, device_of(*node, device_)};
   std::vector<bool> recyclable;
@@ -295,7 +175,6 @@ void Compilation::sort_cells(const std::vector<Step>& steps) {
   }
 }
 
-}  // namespace
 }  // namespace graph
 
 CompiledFunction function(std::vector<Variable> inputs, std::vector<Variable> outputs,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/graph/function.hpp"
 
-#include "graph/function_state.hpp"
+#include "graph/execute/function_state.hpp"
 
 namespace spanwise {
 namespace {

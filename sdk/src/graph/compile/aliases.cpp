@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/aliases.hpp"
+#include "graph/compile/aliases.hpp"
 
 #include <algorithm>
 #include <unordered_map>

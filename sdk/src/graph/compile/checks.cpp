@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/checks.hpp"
+#include "graph/compile/checks.hpp"
 
 #include "graph/hooks_in_use.hpp"
 #include "spanwise/error.hpp"

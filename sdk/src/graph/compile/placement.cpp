@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/placement.hpp"
+#include "graph/compile/placement.hpp"
 
 #include <algorithm>
 #include <unordered_map>

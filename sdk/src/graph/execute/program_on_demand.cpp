@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/program.hpp"
+#include "graph/execute/program.hpp"
 #include "spanwise/error.hpp"
 
 // Evaluation of programs with lazy thunks, as in Theano (theano/gof/vm.py, Stack): starts from the

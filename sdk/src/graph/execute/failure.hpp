@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/program.hpp"
+#include "graph/execute/program.hpp"
 
 namespace spanwise::graph {
 

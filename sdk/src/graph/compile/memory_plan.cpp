@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/memory_plan.hpp"
+#include "graph/compile/memory_plan.hpp"
 
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
-#include "graph/aliases.hpp"
+#include "graph/compile/aliases.hpp"
 
 namespace spanwise::graph {
 namespace {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/function_state.hpp"
+#include "graph/execute/function_state.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "graph/owned_mutex.hpp"
-#include "graph/program.hpp"
-#include "graph/step_times.hpp"
+#include "graph/execute/owned_mutex.hpp"
+#include "graph/execute/program.hpp"
+#include "graph/execute/step_times.hpp"
 #include "spanwise/graph/function.hpp"
 #include "spanwise/graph/shared.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "graph/program.hpp"
+#include "graph/execute/program.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 

@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/launch_batches.hpp"
+#include "graph/execute/launch_batches.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
-#include "graph/program.hpp"
+#include "graph/execute/program.hpp"
 
 namespace spanwise::graph {
 

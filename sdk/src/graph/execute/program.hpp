@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "graph/launch_batches.hpp"
-#include "graph/memory_plan.hpp"
-#include "graph/releases.hpp"
+#include "graph/compile/memory_plan.hpp"
+#include "graph/compile/releases.hpp"
+#include "graph/execute/launch_batches.hpp"
 #include "runtime/settings.hpp"
 #include "spanwise/graph/op.hpp"
 

@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/program.hpp"
+#include "graph/execute/program.hpp"
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "graph/failure.hpp"
-#include "graph/step_times.hpp"
+#include "graph/execute/failure.hpp"
+#include "graph/execute/step_times.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::graph {

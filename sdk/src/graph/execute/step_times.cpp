@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/step_times.hpp"
+#include "graph/execute/step_times.hpp"
 
 #include <utility>
 

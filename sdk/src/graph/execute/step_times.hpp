@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph/program.hpp"
+#include "graph/execute/program.hpp"
 #include "spanwise/graph/function.hpp"
 #include "spanwise/stream.hpp"
 

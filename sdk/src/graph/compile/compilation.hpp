@@ -1,0 +1,59 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "graph/compile/memory_plan.hpp"
+#include "graph/compile/releases.hpp"
+#include "graph/execute/function_state.hpp"
+#include "graph/order.hpp"
+#include "spanwise/graph/function.hpp"
+
+namespace spanwise::graph {
+
+/// The compilation of one function.
+class Compilation {
+ public:
+  Compilation(std::vector<Variable> inputs, std::vector<Variable> outputs, FunctionOptions options);
+
+  Ref<FunctionState> run();
+
+ private:
+  const Ref<Cell>& cell_of(const Variable& variable);
+  Ref<Cell> leaf_cell(const Variable& variable);
+  [[noreturn]] void fail_missing(const Variable& leaf) const;
+  void add_updates();
+  void place();
+  void rewrite();
+  void order_nodes();
+  VariableSet numbers_needed_there() const;
+  void make_input_slots();
+  void make_result_slots();
+  Step make_step(const Ref<Apply>& node);
+  void sort_cells(const std::vector<Step>& steps);
+  void plan_results(const std::vector<Step>& steps);
+  void preallocate();
+
+  FunctionOptions options_;
+  Device device_;
+  std::vector<Variable> inputs_;
+  VariableSet given_, mutable_;
+  // the function's outputs, then the new values of shared variables
+  std::vector<Variable> outputs_;
+  std::size_t output_count_;
+  std::vector<Ref<Apply>> nodes_;
+  std::vector<Before> readers_first_;
+  VariableSet escaping_;  // variables whose buffers the function returns
+  std::unordered_map<Variable, Ref<Cell>> cells_;
+  std::vector<KeptResult> kept_;
+  bool frees_ = false;
+  MemoryPlan plan_;
+  Releases releases_;
+  Ref<FunctionState> state_ = make_ref<FunctionState>();
+};
+
+}  // namespace spanwise::graph

@@ -1,0 +1,98 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "graph/compile/compilation.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+// Cells and slots: where a compiled function reads its inputs, constants and shared variables, and
+// where it finds its results.
+namespace spanwise::graph {
+
+void Compilation::make_result_slots() {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Variable& output = outputs_[i];
+    const bool is_leaf = output.owner() == nullptr || given_.contains(output);
+    const bool is_borrowed = i < options_.borrowed_outputs.size() && options_.borrowed_outputs[i];
+    state_->result_slots.push_back({cell_of(output), is_leaf, is_borrowed});
+  }
+  for (std::size_t i = 0; i < options_.updates.size(); ++i) {
+    const Variable& shared = options_.updates[i].first;
+    state_->updates.emplace_back(shared, outputs_[output_count_ + i]);
+    state_->updated.emplace_back(shared.container());
+  }
+  state_->locking_order.assign(state_->updated.begin(), state_->updated.end());
+  std::sort(state_->locking_order.begin(), state_->locking_order.end(),
+            [](const auto& a, const auto& b) { return a.get() < b.get(); });
+}
+
+// Rank-0 variables that a node or the caller needs on the function's device. Other rank-0 inputs
+// may stay on the host: transferring a number that an index or a kernel takes by value would be
+// wasted.
+VariableSet Compilation::numbers_needed_there() const {
+  VariableSet needed(outputs_.begin(), outputs_.end());
+  for (const Ref<Apply>& node : nodes_) {
+    const auto inputs = node->inputs();
+    const bool has_axes = std::any_of(inputs.begin(), inputs.end(), [](const Variable& input) {
+      return input.type().rank() > 0;
+    });
+    if (!node->op().takes_host_scalars() || !has_axes) needed.insert(inputs.begin(), inputs.end());
+  }
+  return needed;
+}
+
+void Compilation::make_input_slots() {
+  state_->has_mutable_inputs = !mutable_.empty();
+  const VariableSet needed_there = device_ == cpu ? VariableSet() : numbers_needed_there();
+  for (const Variable& input : inputs_) {
+    const Ref<Cell> cell = make_ref<Cell>();
+    cell->computed = true;
+    cells_.emplace(input, cell);
+    const TensorType& type = input.type();
+    state_->input_slots.push_back(
+        {cell, type, type.device().value_or(device_), input.label(), type.has_fixed_extents(),
+         mutable_.contains(input),
+         type.rank() == 0 && !type.device() && device_ != cpu && !needed_there.contains(input)});
+  }
+}
+
+const Ref<Cell>& Compilation::cell_of(const Variable& variable) {
+  const auto found = cells_.find(variable);
+  if (found != cells_.end()) return found->second;
+  Ref<Cell> cell = variable.owner() == nullptr ? leaf_cell(variable) : make_ref<Cell>();
+  return cells_.emplace(variable, std::move(cell)).first->second;
+}
+
+Ref<Cell> Compilation::leaf_cell(const Variable& variable) {
+  if (SharedValue* shared = variable.container()) {
+    Ref<Cell> cell = make_ref<Cell>();
+    cell->computed = true;
+    state_->shared_slots.push_back({cell, Ref<SharedValue>(shared)});
+    return cell;
+  }
+  if (variable.value() == nullptr) fail_missing(variable);
+  Ref<Cell> cell = make_ref<Cell>();
+  // Read-only, since a thunk that writes to a constant would change every later call.
+  const Device device = variable.type().device().value_or(device_);
+  cell->value = to_device(*variable.value(), device).as_readonly();
+  cell->computed = true;
+  state_->constant_cells.push_back(cell);
+  return cell;
+}
+
+void Compilation::fail_missing(const Variable& leaf) const {
+  std::string reader = "an output";
+  for (const Ref<Apply>& node : nodes_) {
+    const auto inputs = node->inputs();
+    if (std::find(inputs.begin(), inputs.end(), leaf) != inputs.end()) reader = node->label();
+  }
+  fail<GraphError>("function ", options_.name, ": ", leaf.label(), " of ", leaf.type(), ", which ",
+                   reader,
+                   " needs, is neither an input nor a constant; add it to the inputs, or "
+                   "replace it through givens");
+}
+
+}  // namespace spanwise::graph
