@@ -29,7 +29,7 @@ PyObject* by_module(const char* module, const char* function, PyObject* self,
 }
 
 PyObject* choose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  return by_module("spanwise._numpy.indexing", "choose", self, values, count, words);
+  return by_module("spanwise._numpy.selection", "choose", self, values, count, words);
 }
 PyObject* searchsorted(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   return by_module("spanwise._numpy.lines", "searchsorted", self, values, count, words);

@@ -40,29 +40,12 @@ from ._numpy.elementwise import (
 )
 from ._numpy.exponents import frexp as frexp, ldexp as ldexp
 from ._numpy.indexing import (
-    choose as choose,
-    diag as diag,
-    diag_indices as diag_indices,
-    diagflat as diagflat,
-    diagonal as diagonal,
-    extract as extract,
-    fill_diagonal as fill_diagonal,
     indices as indices,
     ix_ as ix_,
     meshgrid as meshgrid,
     mgrid as mgrid,
     ogrid as ogrid,
-    place as place,
-    putmask as putmask,
     ravel_multi_index as ravel_multi_index,
-    select as select,
-    tri as tri,
-    tril as tril,
-    tril_indices as tril_indices,
-    tril_indices_from as tril_indices_from,
-    triu as triu,
-    triu_indices as triu_indices,
-    triu_indices_from as triu_indices_from,
     unravel_index as unravel_index,
 )
 from ._numpy.join import (
@@ -90,6 +73,13 @@ from ._numpy.lines import (
 )
 from ._numpy.namespace import __array_namespace_info__ as __array_namespace_info__
 from ._numpy.pad import pad as pad
+from ._numpy.selection import (
+    choose as choose,
+    extract as extract,
+    place as place,
+    putmask as putmask,
+    select as select,
+)
 from ._numpy.shape import (
     atleast_1d as atleast_1d,
     atleast_2d as atleast_2d,
@@ -104,16 +94,32 @@ from ._numpy.shape import (
     moveaxis as moveaxis,
     permute_dims as permute_dims,
     ravel as ravel,
-    resize as resize,
-    roll as roll,
     rollaxis as rollaxis,
     rot90 as rot90,
     squeeze as squeeze,
     swapaxes as swapaxes,
-    tile as tile,
     transpose as transpose,
 )
 from ._numpy.softmax import log_softmax as log_softmax, softmax as softmax
+from ._numpy.tiling import (
+    resize as resize,
+    roll as roll,
+    tile as tile,
+)
+from ._numpy.triangles import (
+    diag as diag,
+    diag_indices as diag_indices,
+    diagflat as diagflat,
+    diagonal as diagonal,
+    fill_diagonal as fill_diagonal,
+    tri as tri,
+    tril as tril,
+    tril_indices as tril_indices,
+    tril_indices_from as tril_indices_from,
+    triu as triu,
+    triu_indices as triu_indices,
+    triu_indices_from as triu_indices_from,
+)
 from ._numpy.unsupported import (
     argsort as argsort,
     sort as sort,

@@ -22,15 +22,8 @@ from ._core import (
     TensorType,
     Variable,
 )
-from ._graph.compiled import (
-    FunctionGraph,
-    In,
-    Maker,
-    Mode,
-    Out,
-    copy_function as copy_function,
-    function,
-)
+from ._graph.compiled import FunctionGraph, Maker, copy_function as copy_function, function
+from ._graph.function_options import In, Mode, Out
 from ._graph.kernel_op import kernel_op, kernel_op_counts
 from ._graph.op import NativeOp, Op, apply_registered, call_make_thunk as call_make_thunk
 from ._graph.rewrite import remove_rewrite, rewrite, rewrites

@@ -13,9 +13,9 @@ from typing import Any
 
 from . import _core
 from ._core import matmul, vecdot
-from ._numpy.indexing import diagonal as _diagonal
 from ._numpy.linalg import outer as _outer, tensordot
 from ._numpy.shape import axis_in as _axis_in, matrix_transpose, moveaxis
+from ._numpy.triangles import diagonal as _diagonal
 
 __all__ = [
     "diagonal",

@@ -5,69 +5,20 @@ function."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .. import _core
 from .._config import config
 from .._core import Apply, CompiledFunction, GraphError, SharedVariable, Variable
-
-
-class In:
-    """An input of a function: a variable with a keyword name, a default `value`, and how arguments
-    are converted.
-
-    `strict` accepts only arguments that need no conversion; `allow_downcast` allows a conversion
-    that loses precision. `borrow` and `mutable` are permissions, as in Theano: `mutable` allows the
-    function to overwrite the argument's memory. Raises ValueError for mutable=True with
-    borrow=False.
-    """
-
-    def __init__(
-        self,
-        variable: Variable,
-        name: str | None = None,
-        value: Any = None,
-        *,
-        mutable: bool = False,
-        borrow: bool | None = None,
-        strict: bool = False,
-        allow_downcast: bool | None = None,
-    ) -> None:
-        if not isinstance(variable, Variable):
-            raise TypeError(f"In: expected a Variable, got {variable!r}")
-        self.variable = variable
-        self.name = name if name is not None else variable.name
-        self.value = value
-        if mutable and borrow is False:
-            raise ValueError(
-                f"In({variable}): mutable=True needs borrow: what may be overwritten is not a copy"
-            )
-        self.mutable = mutable
-        self.borrow = mutable if borrow is None else borrow
-        self.strict = strict
-        self.allow_downcast = allow_downcast
-
-    def __repr__(self) -> str:
-        return f"In({self.variable})"
-
-
-class Out:
-    """An output of a function, returned as an array of the library `as_` ("numpy", "torch", "jax",
-    ...), or as a spanwise.Array for None.
-
-    The library's array shares memory with the computed array if the library can represent it, else
-    it is a copy. `borrow` allows the result to share memory with inputs and shared variables as
-    well.
-    """
-
-    def __init__(self, variable: Any, borrow: bool = False, as_: str | None = None) -> None:
-        self.variable = _core._as_variable(variable)
-        self.borrow = borrow
-        self.as_ = as_
-
-    def __repr__(self) -> str:
-        return f"Out({self.variable})"
+from .function_options import (
+    as_givens,
+    as_in,
+    as_mode,
+    as_outputs,
+    as_pairs,
+    as_updates,
+)
 
 
 class FunctionGraph:
@@ -116,110 +67,6 @@ class Maker:
         self.rewrites = rewrites
 
 
-class Mode:
-    """The rewrites and checks of a function: ``Mode("fast_run").excluding("inplace")``.
-
-    The names are "fast_run" (all rewrites), "fast_compile" (cheap rewrites only) and "debug" (as
-    fast_run, with checks of every op at each call). including() and excluding() take the names and
-    tags of rewrites that ``sw.graph.rewrites()`` lists.
-    """
-
-    def __init__(
-        self, name: str = "", including: Iterable[str] = (), excluding: Iterable[str] = ()
-    ) -> None:
-        self.name = name
-        self._including = tuple(including)
-        self._excluding = tuple(excluding)
-
-    def including(self, *words: str) -> Mode:
-        """A new mode that also runs these rewrites (names or tags)."""
-        return Mode(self.name, self._including + words, self._excluding)
-
-    def excluding(self, *words: str) -> Mode:
-        """A new mode without these rewrites (names or tags)."""
-        return Mode(self.name, self._including, self._excluding + words)
-
-    def __repr__(self) -> str:
-        return f"Mode({self.name!r}, including={self._including}, excluding={self._excluding})"
-
-
-def _as_mode(mode: Any) -> tuple[str, list[str], list[str]]:
-    if mode is None:
-        mode = Mode()
-    elif isinstance(mode, str):
-        mode = Mode(mode)
-    elif not isinstance(mode, Mode):
-        raise TypeError(f"function: mode must be a name or a Mode, got {mode!r}")
-    return mode.name, list(mode._including), list(mode._excluding)
-
-
-def _as_in(given: Any, allow_downcast: bool | None) -> In:
-    spec = given if isinstance(given, In) else In(given)
-    if spec.allow_downcast is None and allow_downcast is not None:
-        spec = In(
-            spec.variable,
-            spec.name,
-            spec.value,
-            mutable=spec.mutable,
-            borrow=spec.borrow,
-            strict=spec.strict,
-            allow_downcast=allow_downcast,
-        )
-    return spec
-
-
-def _outputs(outputs: Any) -> tuple[list[Out], bool, list[str] | None]:
-    """(outputs, whether `outputs` was a single one, keys of a dict or None)."""
-    if outputs is None:
-        return [], False, None
-    if isinstance(outputs, Mapping):
-        if not all(isinstance(key, str) for key in outputs):
-            raise TypeError("function: the keys of a dict of outputs must be strings")
-        keys = list(outputs)
-        return [_as_out(outputs[key]) for key in keys], False, keys
-    if isinstance(outputs, (list, tuple)):
-        return [_as_out(output) for output in outputs], False, None
-    return [_as_out(outputs)], True, None
-
-
-def _as_out(output: Any) -> Out:
-    return output if isinstance(output, Out) else Out(output)
-
-
-def _pairs(what: str, pairs: Any) -> list[tuple[Variable, Variable]]:
-    """A dict or a list of pairs as a list of pairs. The first of each must be a Variable; the
-    second may be any value."""
-    if not pairs:
-        return []
-    if isinstance(pairs, Mapping):
-        pairs = pairs.items()
-    result = []
-    for pair in pairs:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise TypeError(
-                f"function: {what} must be a dict or a list of pairs, got {pair!r} in it"
-            )
-        old, new = pair
-        if not isinstance(old, Variable):
-            raise GraphError(f"function: {what} names {old!r}, which is no variable")
-        result.append((old, new))
-    return result
-
-
-def _givens(givens: Any) -> list[tuple[Variable, Variable]]:
-    return [(old, _core._as_variable(new)) for old, new in _pairs("givens", givens)]
-
-
-def _updates(updates: Any) -> list[tuple[Variable, Variable]]:
-    """The pairs of `updates`. Numbers and lists are cast to the dtype of the shared variable."""
-    made = []
-    for old, new in _pairs("updates", updates):
-        if isinstance(new, (bool, int, float, complex, list)) and isinstance(old, SharedVariable):
-            new = _core.array(new, dtype=old.dtype)
-        made.append((old, _core._as_variable(new)))
-    return made
-
-
 def function(
     inputs: Sequence[Any],
     outputs: Any = None,
@@ -255,10 +102,10 @@ def function(
             f"function: inputs must be a list or a tuple of variables, got {inputs!r}; write [{inputs!r}]"
         )
     recipe = {
-        "ins": [_as_in(given, allow_input_downcast) for given in inputs],
-        "outs": _outputs(outputs),
-        "updates": _updates(updates),
-        "givens": _givens(givens),
+        "ins": [as_in(given, allow_input_downcast) for given in inputs],
+        "outs": as_outputs(outputs),
+        "updates": as_updates(updates),
+        "givens": as_givens(givens),
         "name": name or "",
         "on_unused_input": on_unused_input or "raise",
         "device": device,
@@ -288,7 +135,7 @@ def compile_recipe(recipe: dict[str, Any]) -> CompiledFunction:
         recipe["name"],
         recipe["on_unused_input"],
         recipe["device"],
-        _as_mode(recipe["mode"]),
+        as_mode(recipe["mode"]),
         is_profiled,
         recipe["allow_gc"],
         recipe["preallocate"],
@@ -318,7 +165,7 @@ def copy_function(
         changed["mode"] = mode
     if delete_updates:
         changed["updates"] = []
-    swapped = dict(_pairs("swap", swap))
+    swapped = dict(as_pairs("swap", swap))
     for old, new in swapped.items():
         if not isinstance(old, SharedVariable) or not isinstance(new, SharedVariable):
             raise GraphError(f"copy: swap exchanges shared variables, got {old!r}: {new!r}")

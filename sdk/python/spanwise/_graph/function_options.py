@@ -1,0 +1,172 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of function(): In, Out, Mode, givens and updates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import _core
+from .._core import GraphError, SharedVariable, Variable
+
+
+class In:
+    """An input of a function: a variable with a keyword name, a default `value`, and how arguments
+    are converted.
+
+    `strict` accepts only arguments that need no conversion; `allow_downcast` allows a conversion
+    that loses precision. `borrow` and `mutable` are permissions, as in Theano: `mutable` allows the
+    function to overwrite the argument's memory. Raises ValueError for mutable=True with
+    borrow=False.
+    """
+
+    def __init__(
+        self,
+        variable: Variable,
+        name: str | None = None,
+        value: Any = None,
+        *,
+        mutable: bool = False,
+        borrow: bool | None = None,
+        strict: bool = False,
+        allow_downcast: bool | None = None,
+    ) -> None:
+        if not isinstance(variable, Variable):
+            raise TypeError(f"In: expected a Variable, got {variable!r}")
+        self.variable = variable
+        self.name = name if name is not None else variable.name
+        self.value = value
+        if mutable and borrow is False:
+            raise ValueError(
+                f"In({variable}): mutable=True needs borrow: what may be overwritten is not a copy"
+            )
+        self.mutable = mutable
+        self.borrow = mutable if borrow is None else borrow
+        self.strict = strict
+        self.allow_downcast = allow_downcast
+
+    def __repr__(self) -> str:
+        return f"In({self.variable})"
+
+
+class Out:
+    """An output of a function, returned as an array of the library `as_` ("numpy", "torch", "jax",
+    ...), or as a spanwise.Array for None.
+
+    The library's array shares memory with the computed array if the library can represent it, else
+    it is a copy. `borrow` allows the result to share memory with inputs and shared variables as
+    well.
+    """
+
+    def __init__(self, variable: Any, borrow: bool = False, as_: str | None = None) -> None:
+        self.variable = _core._as_variable(variable)
+        self.borrow = borrow
+        self.as_ = as_
+
+    def __repr__(self) -> str:
+        return f"Out({self.variable})"
+
+
+class Mode:
+    """The rewrites and checks of a function: ``Mode("fast_run").excluding("inplace")``.
+
+    The names are "fast_run" (all rewrites), "fast_compile" (cheap rewrites only) and "debug" (as
+    fast_run, with checks of every op at each call). including() and excluding() take the names and
+    tags of rewrites that ``sw.graph.rewrites()`` lists.
+    """
+
+    def __init__(
+        self, name: str = "", including: Iterable[str] = (), excluding: Iterable[str] = ()
+    ) -> None:
+        self.name = name
+        self._including = tuple(including)
+        self._excluding = tuple(excluding)
+
+    def including(self, *words: str) -> Mode:
+        """A new mode that also runs these rewrites (names or tags)."""
+        return Mode(self.name, self._including + words, self._excluding)
+
+    def excluding(self, *words: str) -> Mode:
+        """A new mode without these rewrites (names or tags)."""
+        return Mode(self.name, self._including, self._excluding + words)
+
+    def __repr__(self) -> str:
+        return f"Mode({self.name!r}, including={self._including}, excluding={self._excluding})"
+
+
+def as_mode(mode: Any) -> tuple[str, list[str], list[str]]:
+    if mode is None:
+        mode = Mode()
+    elif isinstance(mode, str):
+        mode = Mode(mode)
+    elif not isinstance(mode, Mode):
+        raise TypeError(f"function: mode must be a name or a Mode, got {mode!r}")
+    return mode.name, list(mode._including), list(mode._excluding)
+
+
+def as_in(given: Any, allow_downcast: bool | None) -> In:
+    spec = given if isinstance(given, In) else In(given)
+    if spec.allow_downcast is None and allow_downcast is not None:
+        spec = In(
+            spec.variable,
+            spec.name,
+            spec.value,
+            mutable=spec.mutable,
+            borrow=spec.borrow,
+            strict=spec.strict,
+            allow_downcast=allow_downcast,
+        )
+    return spec
+
+
+def as_outputs(outputs: Any) -> tuple[list[Out], bool, list[str] | None]:
+    """(outputs, whether `outputs` was a single one, keys of a dict or None)."""
+    if outputs is None:
+        return [], False, None
+    if isinstance(outputs, Mapping):
+        if not all(isinstance(key, str) for key in outputs):
+            raise TypeError("function: the keys of a dict of outputs must be strings")
+        keys = list(outputs)
+        return [_as_out(outputs[key]) for key in keys], False, keys
+    if isinstance(outputs, (list, tuple)):
+        return [_as_out(output) for output in outputs], False, None
+    return [_as_out(outputs)], True, None
+
+
+def _as_out(output: Any) -> Out:
+    return output if isinstance(output, Out) else Out(output)
+
+
+def as_pairs(what: str, pairs: Any) -> list[tuple[Variable, Variable]]:
+    """A dict or a list of pairs as a list of pairs. The first of each must be a Variable; the
+    second may be any value."""
+    if not pairs:
+        return []
+    if isinstance(pairs, Mapping):
+        pairs = pairs.items()
+    result = []
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"function: {what} must be a dict or a list of pairs, got {pair!r} in it"
+            )
+        old, new = pair
+        if not isinstance(old, Variable):
+            raise GraphError(f"function: {what} names {old!r}, which is no variable")
+        result.append((old, new))
+    return result
+
+
+def as_givens(givens: Any) -> list[tuple[Variable, Variable]]:
+    return [(old, _core._as_variable(new)) for old, new in as_pairs("givens", givens)]
+
+
+def as_updates(updates: Any) -> list[tuple[Variable, Variable]]:
+    """The pairs of `updates`. Numbers and lists are cast to the dtype of the shared variable."""
+    made = []
+    for old, new in as_pairs("updates", updates):
+        if isinstance(new, (bool, int, float, complex, list)) and isinstance(old, SharedVariable):
+            new = _core.array(new, dtype=old.dtype)
+        made.append((old, _core._as_variable(new)))
+    return made
