@@ -3,6 +3,8 @@
 
 // Kernels that go wrong while they run end the launch with an error, and nothing else: the next
 // launch is sound.
+#include <sys/resource.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -193,6 +195,36 @@ TEST(CpuStacks, ThatRanOverByFarAreReported) {
       }
     }
   }
+}
+
+// In a process of its own, whose main thread has not read its limit before.
+TEST(CpuStacksDeathTest, RecursionIsReportedWhereTheStackIsUnlimited) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto recurse = [] {
+    const rlimit no_limit{RLIM_INFINITY, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_STACK, &no_limit) != 0) std::_Exit(4);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these reserve terabytes
+    const rlimit memory{8ul << 30, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_AS, &memory) != 0) std::_Exit(4);
+#endif
+    CpuKernels kernels(
+        "__device__ __noinline__ int depth(int left) {\n"
+        "  volatile char pad[1000];\n  pad[left & 511] = 1;\n"
+        "  if (left > 0) return depth(left - 1) + pad[left & 511];\n  return 0;\n}\n"
+        "__global__ void runs(int* out, int left) { out[threadIdx.x] = depth(left); }");
+    const test::Setting workers("cpu_threads", "1");
+    int out = 0;
+    try {
+      kernels.run("runs", {{1}, {1}}, &out, 100'000'000);
+    } catch (const DeviceError& error) {
+      std::_Exit(std::string(error.what()).find("stack") != std::string::npos ? 0 : 1);
+    }
+    std::_Exit(2);
+  };
+  rlimit before{};
+  getrlimit(RLIMIT_STACK, &before);
+  if (before.rlim_max != RLIM_INFINITY) GTEST_SKIP() << "the hard limit of the stack is set";
+  EXPECT_EXIT(recurse(), ::testing::ExitedWithCode(0), "");
 }
 
 std::int64_t mappings() {

@@ -21,11 +21,7 @@ from ._numpy.random_arguments import (
     bounds_of,
     broadcast_with,
     check_range,
-    check_scale,
-    check_span,
     delivered,
-    floating,
-    home_of,
     is_number,
     probabilities,
     result_for,
@@ -33,7 +29,7 @@ from ._numpy.random_arguments import (
     whole_array,
     with_inclusive_high,
 )
-from ._numpy.random_state import Philox
+from ._numpy.random_floating import FloatingGenerator
 from ._numpy.shape import axis_in
 
 __all__ = ["Generator", "default_rng"]
@@ -61,7 +57,7 @@ def default_rng(seed: Any = None, device: Any = None) -> Generator:
     return Generator(seed, device)
 
 
-class Generator(Philox):
+class Generator(FloatingGenerator):
     """Philox4x32-10 with a key hashed from the seed, and a position that each draw advances.
 
     Thread-safe: each draw uses its own part of the sequence.
@@ -73,154 +69,6 @@ class Generator(Philox):
     """
 
     __slots__ = ()
-
-    # ---- Floating numbers ----
-
-    def _draw(
-        self,
-        who: str,
-        kind: str,
-        size: Any,
-        dtype: Any,
-        out: Any,
-        device: Any,
-        shift: float = 0.0,
-        scale: float = 1.0,
-    ) -> Array:
-        """Draws x of the distribution `kind` and returns x * scale + shift, new or in `out`."""
-        if out is None:
-            home = self._device if device is None else device
-            return _core._random_new(self._counter, kind, size, dtype, home, shift, scale, who)
-        result = result_for(who, size, floating(who, dtype, out), out, None)
-        _core._random_draw(self._counter, kind, result, shift, scale)
-        return delivered(result, out)
-
-    def random(
-        self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
-    ) -> Array:
-        """Uniform numbers in [0, 1): multiples of 2**-53 (float64), 2**-24 (float32), 2**-11
-        (float16) or 2**-8 (bfloat16)."""
-        return self._draw("random", "uniform", size, dtype, out, device)
-
-    def standard_normal(
-        self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
-    ) -> Array:
-        """Normal numbers of mean 0 and standard deviation 1."""
-        return self._draw("standard_normal", "normal", size, dtype, out, device)
-
-    def standard_exponential(
-        self,
-        size: _Size = None,
-        dtype: Any = None,
-        method: str = "zig",
-        out: Any = None,
-        *,
-        device: Any = None,
-    ) -> Array:
-        """Exponential numbers of mean 1. Always by inversion, also for `method="zig"`: NumPy's
-        ziggurat uses a varying number of random words per element."""
-        who = "standard_exponential"
-        if method not in ("zig", "inv"):
-            raise _core.ArgumentError(f"{who}: method must be 'zig' or 'inv', got {method!r}")
-        return self._draw(who, "exponential", size, dtype, out, device)
-
-    def _moved(
-        self,
-        who: str,
-        kind: str,
-        shift: Array,
-        scale: Array,
-        size: _Size,
-        dtype: Any,
-        out: Any,
-        home: Any,
-    ) -> Array:
-        """_draw() with arrays `shift` and `scale`, rounded as the kernels of _draw() round."""
-        wanted = floating(who, dtype, out)
-        shape = broadcast_with(who, size, out, shift.shape, scale.shape)
-        result = result_for(who, shape, wanted, out, home)
-        # 16-bit floats are computed in float32; uniform numbers are first drawn in the 16-bit
-        # dtype.
-        work = wanted if wanted.itemsize > 2 else _core.dtype("float32")
-        first = wanted if kind == "uniform" else work
-        place = result.device
-        made = self._draw(who, kind, shape, first, None, place).astype(work, copy=False)
-        _core.multiply(made, scale.to(place).astype(work), out=made)
-        _core.add(made, shift.to(place).astype(work), out=made)
-        if out is None and work == wanted:
-            return made
-        result[...] = made
-        return delivered(result, out)
-
-    def uniform(
-        self,
-        low: Any = 0.0,
-        high: Any = 1.0,
-        size: _Size = None,
-        dtype: Any = None,
-        out: Any = None,
-        *,
-        device: Any = None,
-    ) -> Array:
-        """low + (high - low) * random(); `low` and `high` may be arrays. Rounding may give `high`
-        itself. Raises OverflowError where high - low is not finite, ArgumentError for low > high;
-        to check arrays it waits for them."""
-        if is_number(low) and is_number(high):
-            first, span = float(low), float(high) - float(low)
-            check_span(math.isfinite(span), span < 0, low, high)
-            return self._draw("uniform", "uniform", size, dtype, out, device, first, span)
-        start = asarray(low, device=home_of(low, high)).astype("float64")
-        spans = asarray(high, device=start.device).astype("float64") - start
-        finite = bool(_core.all(_core.isfinite(spans)))
-        check_span(finite, finite and bool(_core.any(spans < 0)), low, high)
-        return self._moved(
-            "uniform", "uniform", start, spans, size, dtype, out, self._home(device, low, high)
-        )
-
-    def normal(
-        self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
-        size: _Size = None,
-        dtype: Any = None,
-        out: Any = None,
-        *,
-        device: Any = None,
-    ) -> Array:
-        """loc + scale * standard_normal(); `loc` and `scale` may be arrays. Raises ArgumentError
-        for scale < 0; to check an array it waits for it."""
-        if is_number(loc) and is_number(scale):
-            check_scale("normal", scale)
-            return self._draw(
-                "normal", "normal", size, dtype, out, device, float(loc), float(scale)
-            )
-        center = asarray(loc, device=home_of(loc, scale))
-        width = asarray(scale, device=center.device)
-        check_scale("normal", width)
-        home = self._home(device, loc, scale)
-        return self._moved("normal", "normal", center, width, size, dtype, out, home)
-
-    def exponential(
-        self,
-        scale: Any = 1.0,
-        size: _Size = None,
-        dtype: Any = None,
-        out: Any = None,
-        *,
-        device: Any = None,
-    ) -> Array:
-        """scale * standard_exponential(); `scale` may be an array. Raises ArgumentError for
-        scale < 0; to check an array it waits for it."""
-        if is_number(scale):
-            check_scale("exponential", scale)
-            return self._draw(
-                "exponential", "exponential", size, dtype, out, device, 0.0, float(scale)
-            )
-        width = asarray(scale)
-        check_scale("exponential", width)
-        zero = _core.zeros((), "float64", device=width.device)
-        home = self._home(device, scale)
-        return self._moved("exponential", "exponential", zero, width, size, dtype, out, home)
 
     # ---- Integers ----
 

@@ -15,6 +15,7 @@
 #include "backends/cuda/compile/kept_files.hpp"
 #include "backends/cuda/compile/linker.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
+#include "backends/cuda/compile/nvrtc_program.hpp"
 #include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
@@ -25,69 +26,6 @@ using nvrtc::Library;
 using runtime::CompileRequest;
 using runtime::KernelBinary;
 using source::c_literal;
-
-void check(const Library& library, nvrtc::Result result, const char* what) {
-  if (result != nvrtc::success)
-    fail<DeviceError>("cuda: NVRTC failed at ", what, ": ", library.api.get_error_string(result));
-}
-
-class Program {
- public:
-  Program(const Library& library, const std::string& text, const std::string& file_name,
-          const RtcHeaders& headers)
-      : library_(library) {
-    check(library,
-          library.api.create_program(&program_, text.c_str(), file_name.c_str(),
-                                     static_cast<int>(headers.names.size()), headers.texts.data(),
-                                     headers.names.data()),
-          "creating a program");
-  }
-  ~Program() { library_.api.destroy_program(&program_); }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  void add_name(const std::string& expression) {
-    check(library_, library_.api.add_name_expression(program_, expression.c_str()),
-          "taking a name expression");
-  }
-  nvrtc::Result compile(const std::vector<std::string>& options) {
-    std::vector<const char*> words;
-    words.reserve(options.size());
-    for (const std::string& option : options) words.push_back(option.c_str());
-    return library_.api.compile_program(program_, static_cast<int>(words.size()), words.data());
-  }
-  std::string lowered(const std::string& expression) const {
-    const char* name = nullptr;
-    check(library_, library_.api.get_lowered_name(program_, expression.c_str(), &name),
-          "giving a symbol for a name expression");
-    return name;
-  }
-  std::string log() const {
-    return read(library_.api.get_program_log_size, library_.api.get_program_log);
-  }
-  std::string cubin() const {
-    return read(library_.api.get_cubin_size, library_.api.get_cubin, true);
-  }
-  std::string ptx() const { return read(library_.api.get_ptx_size, library_.api.get_ptx); }
-  std::string lto_ir() const {
-    return read(library_.api.get_lto_ir_size, library_.api.get_lto_ir, true);
-  }
-
- private:
-  template <class Size, class Get>
-  std::string read(Size get_size, Get get, bool binary = false) const {
-    std::size_t size = 0;
-    check(library_, get_size(program_, &size), "giving the size of a result");
-    std::string bytes(size, '\0');
-    if (size > 0) check(library_, get(program_, bytes.data()), "giving a result");
-    // NVRTC counts the terminating NUL of a text as part of its size.
-    while (!binary && bytes.ends_with('\0')) bytes.pop_back();
-    return bytes;
-  }
-
-  const Library& library_;
-  nvrtc::Program program_ = nullptr;
-};
 
 std::string version_of(const Library& library) { return text(library.major, '.', library.minor); }
 
@@ -188,15 +126,15 @@ std::vector<std::string> arguments_for(const CompileRequest& request, const Comp
 // An output format of NVRTC and the options that select it.
 struct ResultForm {
   const char* suffix;  // file extension for keep=True
-  std::string (Program::*read)() const;
+  std::string (NvrtcProgram::*read)() const;
   std::vector<std::string> options{};
 };
-const ResultForm whole_cubin{"cubin", &Program::cubin};
-const ResultForm whole_ptx{"ptx", &Program::ptx};
-const ResultForm part_cubin{"cubin", &Program::cubin, {"--relocatable-device-code=true"}};
-const ResultForm part_ptx{"ptx", &Program::ptx, {"--relocatable-device-code=true"}};
+const ResultForm whole_cubin{"cubin", &NvrtcProgram::cubin};
+const ResultForm whole_ptx{"ptx", &NvrtcProgram::ptx};
+const ResultForm part_cubin{"cubin", &NvrtcProgram::cubin, {"--relocatable-device-code=true"}};
+const ResultForm part_ptx{"ptx", &NvrtcProgram::ptx, {"--relocatable-device-code=true"}};
 const ResultForm part_lto_ir{
-    "ltoir", &Program::lto_ir, {"--relocatable-device-code=true", "-dlto"}};
+    "ltoir", &NvrtcProgram::lto_ir, {"--relocatable-device-code=true", "-dlto"}};
 
 // Compiles one request with NVRTC.
 class Compilation {
@@ -258,8 +196,8 @@ class Compilation {
   std::string compile(const source::KernelSource& source, const ResultForm& form,
                       const std::vector<std::string>& names,
                       std::map<std::string, std::string>& named) const {
-    Program program(library_, with_macros(source, options_), source.file_name,
-                    rtc_headers(!folders_.empty()));
+    NvrtcProgram program(library_, with_macros(source, options_), source.file_name,
+                         rtc_headers(!folders_.empty()));
     for (const std::string& name : names) program.add_name(name);
     auto arguments = arguments_for(request_, options_, architecture_, folders_);
     arguments.insert(arguments.end(), form.options.begin(), form.options.end());

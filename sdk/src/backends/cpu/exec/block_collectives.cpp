@@ -1,0 +1,157 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/exec/block_runner.hpp"
+
+#include <bit>
+
+#include "spanwise/error.hpp"
+
+// Barriers of a block and collectives of its warps.
+namespace spanwise::host {
+
+void BlockRunner::begin_barrier(int op, int line) {
+  if (!running_) fail_hidden("a barrier", line);
+  barrier_op_ = op;
+  barrier_line_ = line;
+  votes_ = 0;
+}
+
+int BlockRunner::barrier_vote(int op, int predicate, int line) {
+  if (arrived_ == 0) begin_barrier(op, line);
+  if (barrier_line_ != line || barrier_op_ != op) fail_divergence(op, line);
+  votes_ += predicate;
+  const std::uint32_t mine = generation_;
+  if (++arrived_ == live_) {
+    release_barrier();
+  } else {
+    threads_[current_].state = mine;
+    wait();
+  }
+  return results_[mine & 1u];
+}
+
+// Makes all threads that wait for the current barrier runnable by a new generation, without writing
+// to each.
+void BlockRunner::release_barrier() {
+  const int threads = static_cast<int>(arrived_);
+  int result = votes_;
+  if (barrier_op_ == sw_barrier_and) result = votes_ == threads ? 1 : 0;
+  if (barrier_op_ == sw_barrier_or) result = votes_ > 0 ? 1 : 0;
+  results_[generation_ & 1u] = result;
+  arrived_ = 0;
+  ++generation_;
+}
+
+std::uint64_t BlockRunner::warp(int op, unsigned mask, std::uint64_t value, int source_lane,
+                                int width, int line) {
+  const unsigned me = current_, bit = 1u << me % 32;
+  Warp& warp = warps_[me / 32];
+  Warp::Group* group = &warp.groups[0];
+  const bool joins_the_only_one = warp.group_count == 1 && group->mask == mask && group->op == op;
+  if (!joins_the_only_one || (mask & bit) == 0) [[unlikely]]
+    group = &join_group(warp, op, mask, line);
+  group->arrived |= bit;
+  // Member by member: copying a temporary struct would load it right after it was stored in pieces.
+  Posted& posted = posted_[me];
+  posted.value = value;
+  posted.lane = source_lane;
+  posted.width = width;
+  posted.line = line;
+  if (complete(warp, *group)) {
+    deliver(me / 32, *group);
+    return posted_[me].result;
+  }
+  Thread& thread = threads_[me];
+  thread.state = in_warp;
+  const unsigned next = after(me);
+  if (next / 32 == me / 32 && threads_[next].state == ready && !careful_)
+    go_on_with(thread, next, threads_[next]);
+  else
+    wait_in_warp();
+  return posted_[me].result;
+}
+
+Warp::Group& BlockRunner::join_group(Warp& warp, int op, unsigned mask, int line) {
+  if (!running_) fail_hidden("a warp collective", line);
+  if ((mask >> current_ % 32 & 1u) == 0)
+    fail([&] {
+      return text(place(current_), " calls ", warp_op_name(op), " in line ", line,
+                  " with the mask ", mask_text(mask),
+                  ", which leaves out the calling lane. A lane must name itself");
+    });
+  Warp::Group* group = warp.find(mask);
+  if (group == nullptr) return warp.add(mask, op, line);
+  if (group->op != op)
+    fail([&] {
+      return text(place(current_), " calls ", warp_op_name(op), " in line ", line,
+                  " while lanes of its warp wait for it at ", warp_op_name(group->op), " in line ",
+                  group->line, ". All lanes of the mask must reach the same call");
+    });
+  return *group;
+}
+
+bool BlockRunner::complete(const Warp& warp, const Warp::Group& group) {
+  return (group.arrived & warp.alive) == (group.mask & warp.alive);
+}
+
+// Continues with lanes of the same warp first, so that the collective completes soon and few stacks
+// are used meanwhile.
+void BlockRunner::wait_in_warp() {
+  const unsigned base = current_ / 32 * 32;
+  const unsigned lanes = count_ - base < 32 ? count_ - base : 32;
+  for (unsigned n = 1, lane = current_ - base; n < lanes; ++n) {
+    lane = reverse_ ? (lane == 0 ? lanes - 1 : lane - 1) : (lane + 1 == lanes ? 0 : lane + 1);
+    if (runnable(threads_[base + lane].state)) return leave_for(base + lane);
+  }
+  wait();
+}
+
+void BlockRunner::deliver(unsigned warp, Warp::Group& group) {
+  combine(group, &posted_[warp * 32]);
+  for (unsigned lanes = group.arrived; lanes != 0; lanes &= lanes - 1) {
+    Thread& thread = threads_[warp * 32 + static_cast<unsigned>(std::countr_zero(lanes))];
+    if (thread.state == in_warp) thread.state = ready;
+  }
+  warps_[warp].remove(group);
+}
+
+// Completes the collectives that were only waiting for a lane that has ended.
+void BlockRunner::release_warps_after_end(unsigned thread) {
+  Warp& warp = warps_[thread / 32];
+  warp.alive &= ~(1u << thread % 32);
+  for (int i = warp.group_count - 1; i >= 0; --i)
+    if (complete(warp, warp.groups[i])) deliver(thread / 32, warp.groups[i]);
+}
+
+unsigned BlockRunner::active_mask(int line) {
+  if (!running_) fail_hidden("__activemask()", line);
+  const unsigned me = current_;
+  posted_[me].line = line;
+  threads_[me].state = converging;
+  wait_in_warp();
+  return static_cast<unsigned>(posted_[me].result);
+}
+
+// Called if no thread is runnable: the lanes of a warp that wait at the same __activemask() have
+// converged there. Makes them runnable and returns whether there were any.
+bool BlockRunner::release_converged() {
+  bool any = false;
+  for (unsigned t = 0; t < count_; ++t) {
+    if (threads_[t].state != converging) continue;
+    unsigned lanes = 0;
+    const unsigned base = t / 32 * 32;
+    const auto stands_here = [&](unsigned other) {
+      return threads_[other].state == converging && posted_[other].line == posted_[t].line;
+    };
+    for (unsigned other = base; other < base + 32 && other < count_; ++other)
+      if (stands_here(other)) lanes |= 1u << (other - base);
+    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+      posted_[base + static_cast<unsigned>(std::countr_zero(rest))].result = lanes;
+    for (unsigned other = base + 32; other-- > base;)
+      if ((lanes >> (other - base) & 1u) != 0) threads_[other].state = ready;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace spanwise::host
