@@ -158,6 +158,7 @@ def test_derivative_has_the_dtype_of_its_variable(dtype, device):
 
 #: Registered ops without a derivative: results that are bool, integers or only shapes, and cumprod.
 WITHOUT_DERIVATIVE = DISCRETE | {
+    "arange",
     "all",
     "any",
     "argmax",
@@ -166,8 +167,8 @@ WITHOUT_DERIVATIVE = DISCRETE | {
     "cumprod",
     "shape",
 }
-#: Ops whose derivatives other tests evaluate, in test_gradient_interface.py and below.
-TESTED_ELSEWHERE = {"cast", "consider_constant", "disconnected_grad", "transfer"}
+#: Ops whose derivatives other tests evaluate, in test_gradient_interface.py, test_graph_matrices.py and below.
+TESTED_ELSEWHERE = {"cast", "ifelse", "consider_constant", "disconnected_grad", "transfer"}
 
 
 def test_each_registered_op_has_a_tested_derivative_or_is_listed_as_having_none():

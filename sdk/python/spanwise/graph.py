@@ -23,7 +23,9 @@ from ._core import (
     Variable,
 )
 from ._graph.compiled import FunctionGraph, Maker, copy_function as copy_function, function
+from ._graph.from_function import as_op
 from ._graph.function_options import In, Mode, Out
+from ._graph.functions import as_variable
 from ._graph.kernel_op import kernel_op, kernel_op_counts
 from ._graph.op import NativeOp, Op, apply_registered, call_make_thunk as call_make_thunk
 from ._graph.rewrite import remove_rewrite, rewrite, rewrites
@@ -47,6 +49,7 @@ __all__ = [
     "TensorType",
     "Variable",
     "ancestors",
+    "as_op",
     "as_variable",
     "clone",
     "contiguous",
@@ -61,12 +64,6 @@ __all__ = [
     "transfer",
     "using",
 ]
-
-
-def as_variable(value: Any, name: str | None = None) -> Variable:
-    """`value` itself if it is a Variable, else a Constant with a copy of it: an array of any
-    library, a number or nested lists."""
-    return _core._as_variable(value, name)
 
 
 def contiguous(x: Any) -> Variable:

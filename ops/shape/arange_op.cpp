@@ -1,0 +1,84 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "spanwise/op_sdk.hpp"
+#include "spanwise/op_sdk/expression.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+std::int64_t arange_length(double start, double stop, double step) {
+  if (step == 0) fail<ArgumentError>("arange: step is 0");
+  const double length = std::ceil((stop - start) / step);
+  if (!(std::abs(length) < 0x1p53))
+    fail<ArgumentError>("arange: expected finite numbers, got ", start, ", ", stop, ", ", step);
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(length));
+}
+
+/// numpy.arange of three numbers that the graph computes; they are read on the host.
+class Arange final : public NamedOp {
+ public:
+  explicit Arange(DType dtype) : NamedOp(text("Arange{", dtype, '}')), dtype_(dtype) {}
+  bool takes_host_scalars() const override { return true; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, 3);
+    std::optional<double> numbers[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+      const TensorType& type = inputs[i].type();
+      if (type.rank() != 0 || type.dtype().is_complex() || !type.dtype().is_computable())
+        fail<GraphError>(name(), ": input ", i, ": expected a real number of rank 0, got ", type);
+      numbers[i] = expression::constant_number(inputs[i]);
+    }
+    const bool is_known = numbers[0] && numbers[1] && numbers[2];
+    const std::int64_t length =
+        is_known ? arange_length(*numbers[0], *numbers[1], *numbers[2]) : TensorType::any;
+    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
+                       {Variable(TensorType(dtype_, Shape{length}))});
+  }
+
+  // Piecewise constant in its numbers, as Theano's ARange says.
+  bool connects(const Apply&, int, int) const override { return false; }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return spanwise::make_thunk([start = context.input(0), stop = context.input(1),
+                                 step = context.input(2), to = context.output(0), dtype = dtype_,
+                                 device = context.device()] {
+      const Scalar first = item(*start->value), by = item(*step->value);
+      const std::int64_t length =
+          arange_length(first.as_double(), item(*stop->value).as_double(), by.as_double());
+      const bool is_integer = first.dtype().is_integer() && by.dtype().is_integer();
+      const Array host = is_integer ? integers(first.as_int64(), by.as_int64(), length)
+                                    : numbers(first.as_double(), by.as_double(), length);
+      copy(astype(host, dtype), output_array(*to, Shape{length}, dtype, device));
+    });
+  }
+
+ private:
+  static Array integers(std::int64_t first, std::int64_t by, std::int64_t length) {
+    Array values = empty(Shape{length}, int64, cpu);
+    auto* data = static_cast<std::int64_t*>(values.data());
+    for (std::int64_t i = 0; i < length; ++i) data[i] = first + i * by;
+    return values;
+  }
+  static Array numbers(double first, double by, std::int64_t length) {
+    Array values = empty(Shape{length}, float64, cpu);
+    auto* data = static_cast<double*>(values.data());
+    for (std::int64_t i = 0; i < length; ++i) data[i] = first + static_cast<double>(i) * by;
+    return values;
+  }
+
+  DType dtype_;
+};
+
+[[maybe_unused]] const bool arange_registered =
+    register_op("arange", [](const OpProperties& properties) {
+      expect_properties("arange", properties, {"dtype"});
+      return make_ref<const Arange>(
+          DType::parse(property<std::string>("arange", properties, "dtype")));
+    });
+
+}  // namespace
+}  // namespace spanwise::ops

@@ -1,0 +1,69 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``as_op``: an op from a Python function (theano/compile/ops.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._core import Apply, GraphError, TensorType, Variable
+from .op import Op
+
+
+class FromFunctionOp(Op):
+    """The op of as_op()."""
+
+    __props__ = ("function",)
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        itypes: Sequence[TensorType],
+        otypes: Sequence[TensorType],
+        grad: Callable[[list[Variable], list[Any]], Sequence[Any]] | None,
+    ) -> None:
+        self.function = function
+        self.itypes, self.otypes = list(itypes), list(otypes)
+        if grad is not None:
+            self.grad = grad
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+
+    def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any]) -> None:
+        results = self.function(*inputs)
+        if len(output_storage) == 1:
+            results = [results]
+        if len(results) != len(output_storage):
+            raise GraphError(f"{self}: expected {len(output_storage)} results, got {len(results)}")
+        for cell, result in zip(output_storage, results, strict=True):
+            cell[0] = result
+
+    def __str__(self) -> str:
+        return f"FromFunctionOp{{{self.__name__}}}"
+
+
+def as_op(
+    itypes: TensorType | Sequence[TensorType],
+    otypes: TensorType | Sequence[TensorType],
+    grad: Callable[[list[Variable], list[Any]], Sequence[Any]] | None = None,
+) -> Callable[[Callable[..., Any]], FromFunctionOp]:
+    """Decorates a function of arrays; the result is an op that calls it.
+
+    `itypes` and `otypes` are the types of the inputs and outputs, one or a list. The function gets
+    Spanwise arrays, which it must not change, and returns one array of any library for each output.
+    ``grad(inputs, output_gradients)`` gives the derivatives as a method `grad` of an Op does.
+    """
+
+    def decorate(function: Callable[..., Any]) -> FromFunctionOp:
+        return FromFunctionOp(function, _listed(itypes), _listed(otypes), grad)
+
+    return decorate
+
+
+def _listed(types: TensorType | Sequence[TensorType]) -> Sequence[TensorType]:
+    listed = [types] if isinstance(types, TensorType) else list(types)
+    for given in listed:
+        if not isinstance(given, TensorType):
+            raise TypeError(f"as_op: expected types such as T.fvector().type, got {given!r}")
+    return listed

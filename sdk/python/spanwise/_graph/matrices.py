@@ -1,0 +1,163 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges, diagonals, products and repetitions of variables, with NumPy's meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from .. import _core
+from .._core import Variable
+from .functions import as_variable
+from .op import apply_registered
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Variable:
+    """Numbers from `start` (0 if only one argument is given) up to `stop`. The arguments may be
+    variables; without `dtype` the result has the dtype of their sum."""
+    if stop is None:
+        start, stop = 0, start
+    numbers = [as_variable(number) for number in (start, stop, step)]
+    if dtype is None:
+        dtype = (numbers[0] + numbers[1] + numbers[2]).dtype
+    return apply_registered("arange", *numbers, dtype=str(_core.dtype(dtype)))
+
+
+def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Variable:
+    """A matrix (n, m) with ones on diagonal `k`. The dtype is config.floatX unless given."""
+    from .._config import config
+
+    rows, columns = arange(n), arange(n if m is None else m)
+    return _core.equal(rows[:, None] + k, columns).astype(dtype or config.floatX)
+
+
+def identity_like(x: Any) -> Variable:
+    """The identity matrix of the shape and dtype of `x`."""
+    like = as_variable(x)
+    return eye(like.shape[0], like.shape[1], dtype=like.dtype)
+
+
+def tril(x: Any, k: Any = 0) -> Variable:
+    """`x` (..., n, m) with zeros above diagonal `k`."""
+    return _triangle(x, lambda rows, columns: columns <= rows + k)
+
+
+def triu(x: Any, k: Any = 0) -> Variable:
+    """`x` (..., n, m) with zeros below diagonal `k`."""
+    return _triangle(x, lambda rows, columns: columns >= rows + k)
+
+
+def _triangle(x: Any, keeps: Any) -> Variable:
+    matrix = as_variable(x)
+    if matrix.ndim < 2:
+        raise _core.LayoutError(f"tril, triu: expected at least 2 axes, got {matrix.type}")
+    rows, columns = arange(matrix.shape[-2])[:, None], arange(matrix.shape[-1])
+    return _core._where(keeps(rows, columns), matrix, _core.array(0, dtype=matrix.dtype))
+
+
+def diag(x: Any, k: int = 0) -> Variable:
+    """The diagonal `k` of a matrix, or the matrix with the vector `x` on diagonal `k`."""
+    v = as_variable(x)
+    if v.ndim == 1:
+        n = v.shape[0] + abs(k)
+        on_diagonal = _core.equal(arange(n)[:, None] + k, arange(n))
+        spread = v.dimshuffle("x", 0) if k < 0 else v.dimshuffle(0, "x")
+        padding = _core.zeros(abs(k), v.dtype)
+        if k:
+            spread = _core.concatenate([v, as_variable(padding)], 0)
+            spread = spread.dimshuffle("x", 0) if k < 0 else spread.dimshuffle(0, "x")
+        return _core._where(on_diagonal, spread, _core.array(0, dtype=v.dtype))
+    if v.ndim != 2:
+        raise _core.LayoutError(f"diag: expected a vector or a matrix, got {v.type}")
+    part = v[:, k:] if k >= 0 else v[-k:]
+    length = _core.minimum(part.shape[0], part.shape[1])
+    places = arange(length)
+    return part[places, places]
+
+
+def outer(x: Any, y: Any) -> Variable:
+    """The products of all elements of `x` and `y`, a matrix."""
+    return as_variable(x).flatten().dimshuffle(0, "x") * as_variable(y).flatten()
+
+
+def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
+    """numpy.tensordot: the product summed over the last `axes` axes of `a` and the first of `b`, or
+    over the axes listed in `axes` for each."""
+    left, right = as_variable(a), as_variable(b)
+    if isinstance(axes, int):
+        over = list(range(left.ndim - axes, left.ndim)), list(range(axes))
+    else:
+        first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
+        over = [x % left.ndim for x in first], [x % right.ndim for x in second]
+    if len(over[0]) != len(over[1]):
+        raise _core.LayoutError(f"tensordot: axes lists {len(over[0])} and {len(over[1])} axes")
+    kept = (
+        [x for x in range(left.ndim) if x not in over[0]],
+        [x for x in range(right.ndim) if x not in over[1]],
+    )
+    rows = _matrix(left, kept[0] + over[0], len(kept[0]))
+    columns = _matrix(right, over[1] + kept[1], len(over[1]))
+    shape = [left.shape[x] for x in kept[0]] + [right.shape[x] for x in kept[1]]
+    return _core.matmul(rows, columns).reshape(*shape)
+
+
+def _matrix(x: Variable, order: list[int], row_axes: int) -> Variable:
+    arranged = x.dimshuffle(*order)
+    extents = [arranged.shape[i] for i in range(len(order))]
+    return arranged.reshape(
+        prod(extents[:row_axes], start=as_variable(1)),
+        prod(extents[row_axes:], start=as_variable(1)),
+    )
+
+
+def batched_dot(a: Any, b: Any) -> Variable:
+    """The matrix products of the matrices ``a[i]`` and ``b[i]``."""
+    return _core.matmul(as_variable(a), as_variable(b))
+
+
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
+    """Each element of `x` `repeats` times along `axis`; without an axis, of the flattened `x`.
+    `repeats` is one number or variable."""
+    v = as_variable(x)
+    v, axis = (v.flatten(), 0) if axis is None else (v, axis % v.ndim)
+    extents: list[Any] = [v.shape[i] for i in range(v.ndim)]
+    stretched = v.dimshuffle(*range(axis + 1), "x", *range(axis + 1, v.ndim))
+    stretched = stretched.broadcast_to((*extents[: axis + 1], repeats, *extents[axis + 1 :]))
+    extents[axis] = extents[axis] * repeats
+    return stretched.reshape(*extents)
+
+
+def tile(x: Any, reps: int | Sequence[Any]) -> Variable:
+    """`x` repeated `reps` times along each of the last axes."""
+    v = as_variable(x)
+    times = [reps] if not isinstance(reps, (list, tuple)) else list(reps)
+    rank = max(v.ndim, len(times))
+    v = v.dimshuffle(*["x"] * (rank - v.ndim), *range(v.ndim))
+    times = [1] * (rank - len(times)) + times
+    pattern: list[Any] = []
+    wide: list[Any] = []
+    for axis, count in enumerate(times):
+        pattern += ["x", axis]
+        wide += [count, v.shape[axis]]
+    stretched = v.dimshuffle(*pattern).broadcast_to(tuple(wide))
+    return stretched.reshape(*(v.shape[axis] * count for axis, count in enumerate(times)))
+
+
+def shape_padleft(x: Any, n_ones: int = 1) -> Variable:
+    """`x` with `n_ones` axes of extent 1 in front."""
+    v = as_variable(x)
+    return v.dimshuffle(*["x"] * n_ones, *range(v.ndim))
+
+
+def shape_padright(x: Any, n_ones: int = 1) -> Variable:
+    """`x` with `n_ones` axes of extent 1 at the end."""
+    v = as_variable(x)
+    return v.dimshuffle(*range(v.ndim), *["x"] * n_ones)
+
+
+def ifelse(condition: Any, then_branch: Any, else_branch: Any) -> Variable:
+    """`then_branch` if the number `condition` is not 0 when the function is called, else
+    `else_branch`; only the branch that is taken is computed. Both have one dtype and rank."""
+    return apply_registered("ifelse", condition, then_branch, else_branch)
