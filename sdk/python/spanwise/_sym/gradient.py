@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,17 @@ from .._graph import gradient
 from .._graph.traversal import ancestors
 from .array import SymArray
 from .program import program_of
-from .record import FUNCTIONS, record
-from .tree import Node, Symbolic
+from .record import FUNCTIONS, UFUNCS, leaf
+
+_SHAPES = ("dimshuffle", "reshape", "broadcast_to")
+
+
+@dataclass(frozen=True)
+class _Filled:
+    """An array of equal elements, written as a number where it broadcasts."""
+
+    number: np.generic
+    shape: tuple[int, ...]
 
 
 def grad(cost: SymArray, wrt: Any) -> Any:
@@ -24,65 +34,86 @@ def grad(cost: SymArray, wrt: Any) -> Any:
     them: symbolic arrays of the same shape and dtype, a list for a list.
 
     `wrt` must be part of the expression of `cost`. Raises GraphError for a cost with axes and for
-    an array that `cost` does not depend on, NotSupportedError for a derivative that NumPy's
-    functions do not express.
+    an array that `cost` does not depend on, NotSupportedError for a derivative that the functions
+    of sym do not express.
     """
-    listed = list(wrt) if isinstance(wrt, Sequence) else [wrt]
-    nodes = {}
+    listed = list(wrt) if isinstance(wrt, (list, tuple)) else [wrt]
     program = program_of(cost._node)
-    for node in (*program.leaves.values(), *program.steps.values()):
-        nodes[node.variable] = node
+    nodes = (*program.leaves.values(), *program.steps.values(), *(x._node for x in listed))
+    known: dict[Variable, Any] = {node.variable: SymArray.wrap(node) for node in nodes}
     derivatives = gradient.grad(cost._node.variable, [x._node.variable for x in listed])
-    for x in listed:
-        nodes.setdefault(x._node.variable, x._node)
-    for apply in ancestors(derivatives, nodes):
-        nodes[apply.outputs[0]] = _node_of(apply, nodes)
-    made = [SymArray.wrap(_operand(v, nodes)) for v in derivatives]
-    return made if isinstance(wrt, Sequence) else made[0]
+    for apply in ancestors(derivatives, known):
+        known[apply.outputs[0]] = _translated(apply, [_operand(x, known) for x in apply.inputs])
+    made = [_array(_operand(v, known)) for v in derivatives]
+    return made if isinstance(wrt, (list, tuple)) else made[0]
 
 
-def _operand(x: Variable, nodes: dict[Variable, Node]) -> Any:
-    if x in nodes:
-        return nodes[x]
-    if not isinstance(x, Constant):
-        raise NotSupportedError(f"sym.grad: {x} is no part of the expression")
-    value = _core.to_numpy(x.data, copyif=True)
-    nodes[x] = record("positive", value) if value.ndim else value[()]
-    return nodes[x]
+def _operand(x: Variable, known: dict[Variable, Any]) -> SymArray | _Filled:
+    if x not in known:
+        if not isinstance(x, Constant):
+            raise NotSupportedError(f"sym.grad: {x} is not part of the expression")
+        value = _core.to_numpy(x.data, copyif=True)
+        known[x] = SymArray.wrap(leaf(value)) if value.ndim else _Filled(value[()], ())
+    return known[x]
 
 
-class _Wrapped(Symbolic):
-    """A node as an argument of record()."""
-
-    __slots__ = ()
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
+def _array(x: SymArray | _Filled) -> SymArray:
+    if isinstance(x, SymArray):
+        return x
+    return SymArray.of("broadcast_to", SymArray.wrap(leaf(np.asarray(x.number))), x.shape)
 
 
-def _node_of(apply: Any, nodes: dict[Variable, Node]) -> Any:
-    """The NumPy call of one node of a graph."""
+def _translated(apply: Any, inputs: Sequence[SymArray | _Filled]) -> SymArray | _Filled:
+    """The result of one node of a graph as a call of NumPy."""
     recipe = getattr(apply.op, "recipe", None)
     name, options = recipe if recipe else (str(apply.op), {})
-    inputs = [_operand(x, nodes) for x in apply.inputs]
-    first, *rest = [_Wrapped(x) if isinstance(x, Node) else x for x in inputs]
+    shape = apply.outputs[0].type.shape
+    is_elementwise = name in UFUNCS or name == "where"
+    if is_elementwise or name in _SHAPES or name == "cast":
+        if all(isinstance(x, _Filled) for x in inputs):
+            return _Filled(_number(name, [x.number for x in inputs], options), shape)  # type: ignore[union-attr]
+    if is_elementwise:
+        return _elementwise(name, inputs, shape)
+    arrays = [_array(x) for x in inputs]
     if name == "dimshuffle":
-        return _dimshuffle(first, options["order"])
-    if name in ("reshape", "broadcast_to"):
-        shape = apply.outputs[0].type.shape
-        return record(name, first, shape)
+        kept = [i for i in options["order"] if i >= 0]
+        moved = arrays[0].T if kept[::-1] == sorted(kept) else arrays[0].transpose(kept)
+        moved = arrays[0] if kept == sorted(kept) else moved
+        return moved if moved.shape == shape else moved.reshape(shape)
+    if name in _SHAPES:
+        return SymArray.of(name, arrays[0], shape)
     if name == "cast":
-        return record("astype", first, options["dtype"])
+        return SymArray.of("astype", arrays[0], options["dtype"])
     if name in FUNCTIONS:
-        return record(name, first, *rest, **options)
+        return SymArray.of(name, *arrays, **options)
     raise NotSupportedError(
-        f"sym.grad: the derivative needs {apply.op}, which has no counterpart among NumPy's functions "
-        "here; use spanwise.tensor.grad on graph variables"
+        f"sym.grad: the derivative needs {apply.op}, which the functions of sym do not have; use "
+        "spanwise.tensor.grad on graph variables"
     )
 
 
-def _dimshuffle(x: Any, order: list[int]) -> Any:
-    kept = [i for i in order if i >= 0]
-    node = record("transpose", x, tuple(kept)) if kept != sorted(kept) else x
-    shape = [1 if i < 0 else np.shape(x)[i] for i in order]
-    return record("reshape", node if isinstance(node, Symbolic) else _Wrapped(node), tuple(shape))
+def _number(name: str, numbers: Sequence[np.generic], options: dict[str, Any]) -> np.generic:
+    if name in _SHAPES:
+        return numbers[0]
+    made = numbers[0].astype(options["dtype"]) if name == "cast" else getattr(np, name)(*numbers)
+    return np.asarray(made)[()]
+
+
+def _elementwise(
+    name: str, inputs: Sequence[SymArray | _Filled], shape: tuple[int, ...]
+) -> SymArray:
+    dtypes = {x.dtype for x in inputs if isinstance(x, SymArray)}
+    if name == "multiply" and any(isinstance(x, _Filled) and x.number == 1 for x in inputs):
+        (kept,) = (x for x in inputs if isinstance(x, SymArray))
+        if kept.shape == shape and dtypes == {x.number.dtype for x in inputs if x is not kept}:  # type: ignore[union-attr]
+            return kept
+    args = [
+        x
+        if isinstance(x, SymArray)
+        else x.number.item()  # a Python number where it does not decide the dtype
+        if dtypes == {x.number.dtype}
+        else x.number
+        for x in inputs
+    ]
+    made = SymArray.of(name, *args)
+    return made if made.shape == shape else SymArray.of(name, *map(_array, inputs))

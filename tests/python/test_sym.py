@@ -1,0 +1,391 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""spanwise.sym: NumPy notation is recorded, known in shape and dtype, and computed alike by NumPy
+and by Spanwise. CUDAMat and gradients are in test_sym_cudamat.py and test_sym_gradient.py."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.tree import ROOT
+
+import spanwise as sw
+from spanwise import sym
+
+hypothesis = pytest.importorskip("hypothesis")
+st = pytest.importorskip("hypothesis.strategies")
+
+UNARY = (
+    *("abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad exp exp2".split()),
+    *("expm1 fabs floor isfinite isinf isnan log log10 log1p log2 logical_not negative".split()),
+    *("positive reciprocal rint sign signbit sin sinh sqrt square tan tanh trunc".split()),
+)
+BINARY = (
+    *("add arctan2 copysign divide equal float_power floor_divide fmax fmin fmod greater".split()),
+    *("greater_equal heaviside hypot less less_equal logaddexp logaddexp2 logical_and".split()),
+    *("logical_or logical_xor maximum minimum multiply not_equal power remainder subtract".split()),
+)
+# name -> the same expression for NumPy's arrays and for symbolic ones
+CALLS = {
+    "sum": lambda x: np.sum(x, axis=0),
+    "sum of all": lambda x: x.sum(),
+    "sum, dtype": lambda x: x.sum(axis=(0, 1), dtype="float32"),
+    "prod": lambda x: np.prod(x, axis=-1, keepdims=True),
+    "mean": lambda x: np.mean(x, axis=1),
+    "max": lambda x: x.max(axis=0),
+    "amin": lambda x: np.amin(x),
+    "var": lambda x: np.var(x, axis=0, ddof=1),
+    "std": lambda x: x.std(),
+    "any": lambda x: np.any(x > 0.5, axis=0),
+    "all": lambda x: (x > -2).all(),
+    "argmax": lambda x: np.argmax(x, axis=1),
+    "argmin": lambda x: x.argmin(),
+    "cumsum": lambda x: np.cumsum(x, axis=1),
+    "cumprod": lambda x: x.cumprod(axis=0),
+    "ptp": lambda x: np.ptp(x, axis=0),
+    "count_nonzero": lambda x: np.count_nonzero(x > 0, axis=1),
+    "nansum": lambda x: np.nansum(x),
+    "add.reduce": lambda x: np.add.reduce(x),
+    "dot": lambda x: np.dot(x, x.T),
+    "matmul": lambda x: x.T @ x,
+    "where": lambda x: np.where(x > 0, x, 0.0),
+    "clip": lambda x: np.clip(x, -0.5, a_max=0.5),
+    "clip method": lambda x: x.clip(0, None),
+    "round": lambda x: np.round(x, 1),
+    "take": lambda x: np.take(x, [1, 0, 1], axis=0),
+    "astype": lambda x: x.astype(np.int32) // 2,
+    "reshape": lambda x: x.reshape(-1, 2),
+    "reshape, np": lambda x: np.reshape(x, (2, -1)),
+    "ravel": lambda x: np.ravel(x)[1:],
+    "flatten": lambda x: x.T.flatten(),
+    "transpose": lambda x: np.transpose(x, (1, 0)),
+    "transpose method": lambda x: x.transpose(1, 0) + x.transpose(),
+    "swapaxes": lambda x: np.swapaxes(x, 0, 1),
+    "moveaxis": lambda x: np.moveaxis(x[None], 0, 2),
+    "squeeze": lambda x: np.squeeze(x[:, None]),
+    "expand_dims": lambda x: np.expand_dims(x, 1) * x,
+    "broadcast_to": lambda x: np.broadcast_to(x, (3, *x.shape)),
+    "flip": lambda x: np.flip(x, 0),
+    "rot90": lambda x: np.rot90(x),
+    "atleast_3d": lambda x: np.atleast_3d(x),
+    "concatenate": lambda x: np.concatenate([x, x[:1], np.ones((2, x.shape[1]))]),
+    "stack": lambda x: np.stack((x, -x), axis=1),
+    "vstack": lambda x: np.vstack([x, x[0]]),
+    "hstack": lambda x: np.hstack([x, x]),
+    "column_stack": lambda x: np.column_stack([x, x[:, 0]]),
+    "index": lambda x: x[-1],
+    "slices": lambda x: x[::-1, 1::2],
+    "newaxis": lambda x: x[..., None, 0],
+    "index array": lambda x: x[np.array([1, 0, 0])],
+    "list of indices": lambda x: x[:, [0, 1]],
+    "iteration": lambda x: sum(row * i for i, row in enumerate(x)),
+    "operators": lambda x: 2 - x * 3.0 / (1 + x**2) // 0.5 % 4 - abs(-x) + (+x),
+    "power": lambda x: (-2.0) ** np.floor(x) + 2**x,
+    "comparisons": lambda x: (x < 0) | ~(x >= 0.5) & (x != 1) ^ (x == 2),
+    "NumPy scalar": lambda x: np.float32(0.1) * x + np.float64(2),
+    "infinity": lambda x: np.minimum(x, np.inf) + np.where(x > 0, -np.inf, 1.0),
+    "list operand": lambda x: x[:, :2] + [1, 2],
+    "numpy.shape": lambda x: x * np.shape(x)[0] + np.ndim(x) + np.size(x) + len(x),
+}
+
+
+def numbers(*shape, dtype="float64"):
+    return np.random.default_rng(7).uniform(-2, 2, shape).astype(dtype)
+
+
+def executed(x, target="numpy"):
+    """The result of the generated program on its inputs."""
+    names = {}
+    exec(x.commands(target), names)
+    return names["program"](**x.inputs())
+
+
+def assert_same(x, expected):
+    """All ways to compute `x` give `expected`, with its shape and dtype."""
+    expected = np.asarray(expected)
+    assert type(x) is sym.SymArray
+    assert (x.shape, x.dtype, x.ndim, x.size) == (
+        *(expected.shape, expected.dtype, expected.ndim, expected.size),
+    )
+    got = x.asNumpy()
+    assert type(got) is np.ndarray and got.dtype == expected.dtype and got.flags.writeable
+    np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(executed(x), expected)
+    tolerance = 1e-5 if expected.dtype.name in ("float32", "complex64") else 1e-12
+    for ours in (x.asCUDA(), sw.asarray(executed(x, "spanwise"))):
+        assert type(ours) is sw.Array
+        ours = ours.numpy()
+        assert (ours.shape, ours.dtype) == (expected.shape, expected.dtype)
+        np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_calls_equal_numpys(name, dtype):
+    values = numbers(3, 4, dtype=dtype)
+    assert_same(CALLS[name](sym.array(values)), CALLS[name](values))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", (*UNARY, *BINARY))
+@hypothesis.settings(max_examples=6, deadline=None)
+@hypothesis.given(
+    shapes=st.sampled_from([((3, 4), (4,)), ((), (2,)), ((2, 1), (1, 3)), ((0, 2), (2,)), ((5,), ())]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_elementwise_functions_equal_numpys(name, shapes, seed):
+    rng = np.random.default_rng(seed)
+    x, y = (np.asarray(rng.normal(0, 2, shape)) for shape in shapes)
+    function = getattr(np, name)
+    args = (x,) if name in UNARY else (x, y)
+    recorded = function(*(sym.array(a) for a in args))
+    assert_same(recorded, function(*args))
+    assert getattr(sym, name)(*args).shape == recorded.shape
+
+
+@hypothesis.settings(max_examples=40, deadline=None)
+@hypothesis.given(
+    steps=st.lists(st.sampled_from(["exp", "T", "add", "mul", "slice", "sum", "dot"]), max_size=12),
+    rows=st.integers(1, 5),
+    columns=st.integers(1, 5),
+)
+def test_random_expressions_equal_numpys(steps, rows, columns):
+    def apply(x):
+        for step in steps:
+            rows, columns = x.shape
+            if step == "exp":
+                x = np.exp(-abs(x))
+            elif step == "add":
+                x = x + np.arange(columns) / 8
+            elif step == "mul":
+                x = x * x.mean(axis=1, keepdims=True)
+            elif step == "slice":
+                x = x[::-1, : max(1, columns - 1)]
+            elif step == "sum":
+                x = x + x.sum(axis=0) / rows
+            else:
+                x = x.T if step == "T" else np.dot(x, x.T) / columns
+        return x
+
+    values = numbers(rows, columns)
+    assert_same(apply(sym.array(values)), apply(values))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "complex64"])
+def test_dtypes_are_numpys(dtype):
+    values = (numbers(3, 4) * 4).astype(dtype)
+    for call in (
+        *(lambda x: x + 1, lambda x: x * np.float32(2), lambda x: x.sum(axis=0)),
+        *(lambda x: x / 2, lambda x: x == 1, lambda x: np.concatenate([x, values.astype("f4")])),
+    ):
+        assert_same(call(sym.array(values)), call(values))
+    assert sym.array(values, dtype="float32").dtype == np.float32
+    assert_same(sym.array(values, dtype="complex128") + 1, values.astype("complex128") + 1)
+
+
+def test_own_functions_are_written_in_numpy():
+    values = numbers(3, 4)
+    assert "1 / (1 + np.exp(-x0))" in sym.sigmoid(values).numpy_code()
+    expected = 1 / (1 + np.exp(-values))
+    np.testing.assert_allclose(sym.sigmoid(values).asCUDA().numpy(), expected, rtol=1e-12)
+    np.testing.assert_allclose(sym.softplus(values).asNumpy(), np.log1p(np.exp(values)), rtol=1e-12)
+
+
+# ---- When values are read ----
+
+
+class Poisoned:
+    """An array whose values cannot be read."""
+
+    shape, dtype = (3, 4), np.dtype("float64")
+
+    def _fail(self, *args, **kwargs):
+        raise AssertionError("the values were read")
+
+    __array__ = __dlpack__ = __dlpack_device__ = __getitem__ = __len__ = __iter__ = _fail
+
+
+def test_nothing_is_evaluated_before_it_is_asked_for():
+    x = sym.array(Poisoned())
+    y = np.dot(np.exp(x) * 2, x.T)[0].sum(keepdims=True) + np.where(x > 0, x, 1).mean()
+    assert (y.shape, y.dtype, len(x), x.T.shape) == ((1,), np.float64, 3, (4, 3))
+    assert "np.exp" in y.numpy_code() and "sw.exp" in y.cuda_code()
+    assert repr(y).startswith("SymArray(add: float64 (1,), test_sym.py:")
+    for evaluate in (y.asNumpy, y.asCUDA):
+        with pytest.raises((AssertionError, sw.Error)):
+            evaluate()
+
+
+def test_later_values_are_seen_and_inputs_stay_unchanged():
+    values = numbers(3, 4)
+    x = sym.array(values)
+    views = [x.T, x[1:], x.reshape(4, 3), x, np.broadcast_to(x, (2, 3, 4))]
+    for view in views:
+        before = values.copy()
+        view.asNumpy()[...] = 9
+        view.asCUDA()[...] = 9
+        np.testing.assert_array_equal(values, before)
+    y = x.sum(axis=0)
+    y.asCUDA(), y.asNumpy()
+    values[...] = 3
+    assert y.asCUDA().tolist() == y.asNumpy().tolist() == [9, 9, 9, 9]
+
+
+def test_change_of_shape_is_an_error_with_both_shapes():
+    values = np.zeros(6)
+    x = sym.array(values) + 1
+    values.shape = (2, 3)
+    with pytest.raises(ValueError, match=r"had shape \(6,\).*test_sym.py.*now it has \(2, 3\)"):
+        x.asNumpy()
+
+
+def test_compiled_function_is_reused(device):
+    x = np.exp(sym.array(numbers(2, 3))) + 1
+    first = x.asCUDA(device)
+    compiled = x._node.compiled[str(device)]
+    second = x.asCUDA(device)
+    assert x._node.compiled == {str(device): compiled}
+    assert first.device == second.device == device
+    second[...] = 0
+    np.testing.assert_allclose(first.numpy(), x.asNumpy())
+
+
+def test_leaves_of_several_libraries_mix(device):
+    values = numbers(2, 3)
+
+    class OnlyDlpack:
+        shape, dtype = (2, 3), "float64"
+
+        def __dlpack__(self, **kwargs):
+            return values.__dlpack__(**kwargs)
+
+        def __dlpack_device__(self):
+            return values.__dlpack_device__()
+
+    x = sym.array(values)
+    ours = sw.array(values, device=device)
+    assert_same(x + OnlyDlpack(), values * 2)
+    for mixed in (x + ours, ours + x, sym.dot(ours, x.T), x * values, values - x):
+        assert type(mixed) is sym.SymArray
+        assert sym.check(mixed)["cuda"] < 1e-12
+    assert_same(sym.add([1, 2], 3), [4, 5])
+
+
+def test_torch_tensors_are_leaves():
+    torch = pytest.importorskip("torch")
+    values = torch.arange(6.0).reshape(2, 3)
+    for mixed in (sym.array(values) * 2, sym.array(values.numpy()) + values):
+        assert mixed.dtype == np.float32
+        np.testing.assert_array_equal(mixed.asNumpy(), values.numpy() * 2)
+        assert sym.check(mixed)["cuda"] == 0
+
+
+# ---- Programs ----
+
+
+def test_program_has_each_value_once():
+    values = numbers(3, 4)
+    x, y = sym.array(values, name="x"), sym.array(values, name="again")
+    z = (x * 2).T + (y * 2).T + np.exp(x * 2).T
+    code = z.numpy_code()
+    assert code.startswith("import numpy as np\n\n\ndef program(x):")
+    assert code.count("* 2") == 1 and code.count(".T") == 2
+    assert list(z.inputs()) == ["x"] and z.inputs()["x"] is values
+    assert "x * 2.0" in (x * 2 + x * 2.0).numpy_code()  # 2 and 2.0 are different arguments
+
+
+def test_names_are_identifiers_and_differ():
+    values = [numbers(2) for _ in range(4)]
+    x, y, class_, program = map(sym.array, values, [None] * 4, ["my x", "my x", "class", "program"])
+    z = x + y + class_ + program
+    z.name = "sum"
+    assert_same(z, sum(values))
+    names = list(z.inputs())
+    assert len(set(names)) == 4 and all(name.isidentifier() for name in names)
+
+
+def test_each_line_says_where_it_was_written():
+    x = sym.array(numbers(2, 2))
+    y = np.exp(x)
+    line = sys._getframe().f_lineno - 1
+    assert f"t0 = np.exp(x0)  # test_sym.py:{line}" in y.numpy_code()
+    assert y.place == f"{__file__}:{line}"
+
+
+def test_cuda_program_compiles_by_itself():
+    values = numbers(3, 4)
+    x = np.tanh(sym.array(values, name="x")).sum(axis=1)
+    names = {}
+    exec(x.cuda_code(), names)
+    compiled = names["compiled"]("cpu")
+    np.testing.assert_allclose(compiled(values).numpy(), np.tanh(values).sum(axis=1))
+    with pytest.raises(ValueError, match="expected one of numpy, spanwise, cudamat, got 'fortran'"):
+        x.commands("fortran")
+
+
+def test_deep_expressions_need_no_recursion():
+    x = start = sym.array(np.ones(2))
+    for _ in range(3000):
+        x = x + start
+    assert x.asNumpy().tolist() == [3001, 3001]
+
+
+# ---- Errors ----
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: np.linalg.svd(x), "numpy.linalg.svd"),
+        (lambda x: np.sort(x), "numpy.sort"),
+        (lambda x: np.fft.fft(x), "numpy.fft.fft"),
+        (lambda x: np.frexp(x), "numpy.frexp"),
+        (lambda x: np.multiply.outer(x, x), "numpy.multiply.outer"),
+    ],
+)
+def test_unknown_functions_are_errors_that_name_them(call, name):
+    with pytest.raises(TypeError, match=rf"{re.escape(name)} is not among.*{re.escape(name)}\(x\.asN"):
+        call(sym.array(numbers(2, 2)))
+
+
+def test_errors_name_the_remedy():
+    x = sym.array(numbers(2, 3))
+    for call, message in (
+        (lambda: np.asarray(x), r"no values until .* use asNumpy\(\) or asCUDA\(\)"),
+        (lambda: float(x.sum()), "no values until"),
+        (lambda: bool(x > 0), r"use sym\.where"),
+        (lambda: x.__setitem__(0, 1), "cannot be changed.*sym.where"),
+        (lambda: x[x > 0], "depends on values.*sym.where.*flatnonzero"),
+        (lambda: np.exp(x, out=np.zeros((2, 3))), "out= needs memory"),
+        (lambda: hash(x), "unhashable"),
+        (lambda: len(x.sum()), "without axes"),
+        (lambda: x + object(), "expected an array, a number"),
+        (lambda: sym.array(sw.tensor.dmatrix("v")), "a variable has no value"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
+    with pytest.raises(sw.Error, match=r"\b3\b.*\b2\b|\b2\b.*\b3\b"):
+        np.dot(x, x)
+    with pytest.raises(AttributeError):
+        sym.no_such_function  # noqa: B018
+
+
+def test_check_raises_the_largest_difference(monkeypatch):
+    x = sym.array(numbers(3, 4)) * 2
+    assert sym.check(x) == {"cuda": 0.0}
+    monkeypatch.setattr(sym.SymArray, "asCUDA", lambda self, device=None: sw.array(self.asNumpy() + 1))
+    with pytest.raises(AssertionError, match=r"cuda differs from NumPy by 0\.\d+; expected at most"):
+        sym.check(x)
+
+
+def test_import_of_the_package_does_not_import_sym():
+    program = "import sys, spanwise; assert not [m for m in sys.modules if 'sym' in m.split('.')[-1]]"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_example_runs(device):
+    command = [sys.executable, str(ROOT / "examples/07_symbolic_numpy.py"), "--device", str(device)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "np.dot(t" in output and "sw.dot(t" in output and "cm.dot(" in output
