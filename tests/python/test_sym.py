@@ -18,7 +18,9 @@ hypothesis = pytest.importorskip("hypothesis")
 st = pytest.importorskip("hypothesis.strategies")
 
 UNARY = (
-    *("abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad exp exp2".split()),
+    *(
+        "abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad exp exp2".split()
+    ),
     *("expm1 fabs floor isfinite isinf isnan log log10 log1p log2 logical_not negative".split()),
     *("positive reciprocal rint sign signbit sin sinh sqrt square tan tanh trunc".split()),
 )
@@ -99,7 +101,8 @@ def executed(x, target="numpy"):
     """The result of the generated program on its inputs."""
     names = {}
     exec(x.commands(target), names)
-    return names["program"](**x.inputs())
+    take = sw.asarray if target == "spanwise" else lambda value: sw.to_numpy(value, copyif=True)
+    return names["program"](**{name: take(value) for name, value in x.inputs().items()})
 
 
 def assert_same(x, expected):
@@ -113,7 +116,7 @@ def assert_same(x, expected):
     assert type(got) is np.ndarray and got.dtype == expected.dtype and got.flags.writeable
     np.testing.assert_array_equal(got, expected)
     np.testing.assert_array_equal(executed(x), expected)
-    tolerance = 1e-5 if expected.dtype.name in ("float32", "complex64") else 1e-12
+    tolerance = {"float16": 1e-3, "float32": 1e-5, "complex64": 1e-5}.get(x.dtype.name, 1e-12)
     for ours in (x.asCUDA(), sw.asarray(executed(x, "spanwise"))):
         assert type(ours) is sw.Array
         ours = ours.numpy()
@@ -132,7 +135,9 @@ def test_calls_equal_numpys(name, dtype):
 @pytest.mark.parametrize("name", (*UNARY, *BINARY))
 @hypothesis.settings(max_examples=6, deadline=None)
 @hypothesis.given(
-    shapes=st.sampled_from([((3, 4), (4,)), ((), (2,)), ((2, 1), (1, 3)), ((0, 2), (2,)), ((5,), ())]),
+    shapes=st.sampled_from(
+        [((3, 4), (4,)), ((), (2,)), ((2, 1), (1, 3)), ((0, 2), (2,)), ((5,), ())]
+    ),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_elementwise_functions_equal_numpys(name, shapes, seed):
@@ -178,7 +183,7 @@ def test_dtypes_are_numpys(dtype):
     values = (numbers(3, 4) * 4).astype(dtype)
     for call in (
         *(lambda x: x + 1, lambda x: x * np.float32(2), lambda x: x.sum(axis=0)),
-        *(lambda x: x / 2, lambda x: x == 1, lambda x: np.concatenate([x, values.astype("f4")])),
+        *(lambda x: x / 2, lambda x: x == 1, lambda x: np.concatenate([x, np.ones((1, 4), "f4")])),
     ):
         assert_same(call(sym.array(values)), call(values))
     assert sym.array(values, dtype="float32").dtype == np.float32
@@ -291,7 +296,7 @@ def test_program_has_each_value_once():
     z = (x * 2).T + (y * 2).T + np.exp(x * 2).T
     code = z.numpy_code()
     assert code.startswith("import numpy as np\n\n\ndef program(x):")
-    assert code.count("* 2") == 1 and code.count(".T") == 2
+    assert code.count("* 2") == 1 and code.count("np.exp") == 1
     assert list(z.inputs()) == ["x"] and z.inputs()["x"] is values
     assert "x * 2.0" in (x * 2 + x * 2.0).numpy_code()  # 2 and 2.0 are different arguments
 
@@ -346,7 +351,9 @@ def test_deep_expressions_need_no_recursion():
     ],
 )
 def test_unknown_functions_are_errors_that_name_them(call, name):
-    with pytest.raises(TypeError, match=rf"{re.escape(name)} is not among.*{re.escape(name)}\(x\.asN"):
+    with pytest.raises(
+        TypeError, match=rf"{re.escape(name)} is not among.*{re.escape(name)}\(x\.asN"
+    ):
         call(sym.array(numbers(2, 2)))
 
 
@@ -375,17 +382,23 @@ def test_errors_name_the_remedy():
 def test_check_raises_the_largest_difference(monkeypatch):
     x = sym.array(numbers(3, 4)) * 2
     assert sym.check(x) == {"cuda": 0.0}
-    monkeypatch.setattr(sym.SymArray, "asCUDA", lambda self, device=None: sw.array(self.asNumpy() + 1))
-    with pytest.raises(AssertionError, match=r"cuda differs from NumPy by 0\.\d+; expected at most"):
+    monkeypatch.setattr(
+        sym.SymArray, "asCUDA", lambda self, device=None: sw.array(self.asNumpy() + 1)
+    )
+    with pytest.raises(
+        AssertionError, match=r"cuda differs from NumPy by 0\.\d+; expected at most"
+    ):
         sym.check(x)
 
 
 def test_import_of_the_package_does_not_import_sym():
-    program = "import sys, spanwise; assert not [m for m in sys.modules if 'sym' in m.split('.')[-1]]"
+    program = (
+        "import sys, spanwise; assert not [m for m in sys.modules if 'sym' in m.split('.')[-1]]"
+    )
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_the_example_runs(device):
     command = [sys.executable, str(ROOT / "examples/07_symbolic_numpy.py"), "--device", str(device)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "np.dot(t" in output and "sw.dot(t" in output and "cm.dot(" in output
+    assert "np.dot(X.T, " in output and "sw.dot(X.T, " in output and "cm.dot(X.T, " in output

@@ -70,7 +70,7 @@ class SymArray(Symbolic):
 
     @property
     def place(self) -> str:
-        """"file:line" of the statement that made it."""
+        """ "file:line" of the statement that made it."""
         return self._node.place
 
     # ---- Evaluation ----

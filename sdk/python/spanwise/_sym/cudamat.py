@@ -195,7 +195,8 @@ class _Writer:
         if node.function == "subtract":
             return f"{right}.mult(-1.0, target={_new(node)}).add({left})"
         if node.function == "divide":
-            return f"{right}.reciprocal(target={_new(node)}).mult({left})"
+            scale = "" if left == "1.0" else f".mult({left})"
+            return f"{right}.reciprocal(target={_new(node)}){scale}"
         return f"{right}.{_ARITHMETIC[node.function][0]}({left}, target={_new(node)})"
 
     def _comparison(self, node: Node) -> str:

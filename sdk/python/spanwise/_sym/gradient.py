@@ -68,6 +68,8 @@ def _translated(apply: Any, inputs: Sequence[SymArray | _Filled]) -> SymArray | 
     recipe = getattr(apply.op, "recipe", None)
     name, options = recipe if recipe else (str(apply.op), {})
     shape = apply.outputs[0].type.shape
+    if name == "consider_constant":
+        return inputs[0]
     is_elementwise = name in UFUNCS or name == "where"
     if is_elementwise or name in _SHAPES or name == "cast":
         if all(isinstance(x, _Filled) for x in inputs):
@@ -84,7 +86,14 @@ def _translated(apply: Any, inputs: Sequence[SymArray | _Filled]) -> SymArray | 
         return SymArray.of(name, arrays[0], shape)
     if name == "cast":
         return SymArray.of("astype", arrays[0], options["dtype"])
+    if name == "sum_to":
+        return _summed_to(arrays[0], shape)
+    if name == "set_subtensor" and _is_zero(inputs[0]) and len(inputs) == 2:
+        placed = _placed(arrays[1], options["index"], shape)
+        if placed is not None:
+            return placed
     if name in FUNCTIONS:
+        options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
         return SymArray.of(name, *arrays, **options)
     raise NotSupportedError(
         f"sym.grad: the derivative needs {apply.op}, which the functions of sym do not have; use "
@@ -117,3 +126,58 @@ def _elementwise(
     ]
     made = SymArray.of(name, *args)
     return made if made.shape == shape else SymArray.of(name, *map(_array, inputs))
+
+
+def _summed_to(x: SymArray, shape: tuple[int, ...]) -> SymArray:
+    """The sums of `x` over the axes along which `shape` broadcasts to x.shape."""
+    new = x.ndim - len(shape)
+    axes = [i for i, n in enumerate(x.shape) if i < new or (n != 1 and shape[i - new] == 1)]
+    summed = x.sum(axis=tuple(axes), keepdims=True) if axes else x  # type: ignore[attr-defined]
+    return summed if summed.shape == shape else summed.reshape(shape)
+
+
+def _is_zero(x: SymArray | _Filled) -> bool:
+    return isinstance(x, _Filled) and x.number == 0
+
+
+def _placed(value: SymArray, index: str, shape: tuple[int, ...]) -> SymArray | None:
+    """Zeros of `shape` with `value` at ``[index]``, by concatenation; None for index arrays and for
+    steps other than 1 and -1."""
+    try:
+        key = [_index_part(part.strip()) for part in index.split(",")]
+    except ValueError:
+        return None
+    used = len([part for part in key if part is not None and part is not ...])
+    at = key.index(...) if ... in key else len(key)
+    key[at : at + 1] = [slice(None)] * (len(shape) - used)
+    ranges = [
+        range(n)[part] if isinstance(part, slice) else range(part % n, part % n + 1)
+        for n, part in zip(shape, (part for part in key if part is not None), strict=True)
+    ]
+    if any(len(r) > 1 and abs(r.step) != 1 for r in ranges):
+        return None
+    made = value.reshape(tuple(len(r) for r in ranges))
+    for axis, (n, r) in enumerate(zip(shape, ranges, strict=True)):
+        if len(r) > 1 and r.step < 0:
+            made = SymArray.of("flip", made, axis)
+        first = min(r, default=0)
+        pads = [first, n - first - len(r)]
+        if any(pads):
+            zeros = [
+                _zeros((*made.shape[:axis], pad, *made.shape[axis + 1 :]), made) for pad in pads
+            ]
+            made = SymArray.of("concatenate", [zeros[0], made, zeros[1]], axis=axis)
+    return made
+
+
+def _zeros(shape: tuple[int, ...], like: SymArray) -> SymArray:
+    return _array(_Filled(np.dtype(like.dtype).type(0), shape))
+
+
+def _index_part(text: str) -> Any:
+    """One part of an index as the graph writes it; ValueError for an index array."""
+    if text in ("None", "..."):
+        return None if text == "None" else ...
+    if ":" not in text:
+        return int(text)
+    return slice(*(int(number) if number else None for number in text.split(":")))

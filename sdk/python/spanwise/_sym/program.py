@@ -32,6 +32,7 @@ class Program:
     steps: dict[str, Node] = field(default_factory=dict)  #: in the order of computation
     names: dict[int, str] = field(default_factory=dict)  #: of nodes, by id()
     result: str = ""
+    unnamed: int = 0  #: steps t0, t1, ... so far
 
     def parameters(self) -> str:
         return ", ".join(self.leaves)
@@ -74,7 +75,7 @@ def _key(node: Node, names: dict[int, str]) -> Any:
 
 def _add(program: Program, node: Node) -> str:
     place: dict[str, Any] = program.leaves if isinstance(node, Leaf) else program.steps
-    name = node.name or f"{'x' if isinstance(node, Leaf) else 't'}{len(place)}"
+    name = node.name or _new_name(program, node)
     while not name.isidentifier() or name in _RESERVED:
         name = "_".join(filter(None, ["".join(c if c.isalnum() else "_" for c in name), "v"]))
         name = name if name[0].isalpha() else f"v_{name}"
@@ -84,6 +85,15 @@ def _add(program: Program, node: Node) -> str:
         unique = f"{name}_{count}"
     place[unique] = node
     return unique
+
+
+def _new_name(program: Program, node: Node) -> str:
+    if isinstance(node, Leaf):
+        return f"x{len(program.leaves)}"
+    if _is_inline(node):
+        return f"{program.names[id(node.args[0])]}_T"
+    program.unnamed += 1
+    return f"t{program.unnamed - 1}"
 
 
 def numpy_code(program: Program) -> str:
@@ -103,7 +113,7 @@ def spanwise_code(program: Program) -> str:
         _definition(program, "sw"),
         "",
         "def compiled(device=None):",
-        '    """program() as one function of arrays, with fused CUDA kernels on a GPU."""',
+        '    """program() as one function of arrays on a device."""',
     ]
     for name, node in program.leaves.items():
         lines.append(f'    {name} = sw.tensor.tensor("{node.dtype}", {node.shape}, "{name}")')
@@ -114,13 +124,22 @@ def spanwise_code(program: Program) -> str:
 
 def _definition(program: Program, module: str) -> str:
     lines = [f"def program({program.parameters()}):", f'    """{program.described_leaves()}"""']
+    result = program.result
     for name, node in program.steps.items():
-        lines.append(f"    {name} = {_call(node, program, module)}  # {short(node.place)}")
-    return "\n".join([*lines, f"    return {program.result}\n"])
+        if not _is_inline(node):
+            lines.append(f"    {name} = {_call(node, program, module)}  # {short(node.place)}")
+        elif name == result:
+            result = text(node, program)
+    return "\n".join([*lines, f"    return {result}\n"])
+
+
+def _is_inline(node: Node) -> bool:
+    """Whether it is written where it is used: a transposed array without a name of its own."""
+    return node.function == "T" and node.name is None
 
 
 def short(place: str) -> str:
-    """"file:line" without folders."""
+    """ "file:line" without folders."""
     return Path(place).name
 
 
@@ -149,7 +168,7 @@ def _call(node: Node, program: Program, module: str) -> str:
 def text(x: Any, program: Program) -> str:
     """An argument as Python."""
     if isinstance(x, Node):
-        return program.names[id(x)]
+        return f"{text(x.args[0], program)}.T" if _is_inline(x) else program.names[id(x)]
     if isinstance(x, tuple | list):
         inner = ", ".join(text(element, program) for element in x)
         closing = "," if isinstance(x, tuple) and len(x) == 1 else ""

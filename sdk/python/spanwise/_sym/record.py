@@ -40,11 +40,6 @@ ALIASES = {
     **{"amin": "min", "amax": "max", "around": "round", "concat": "concatenate"},
     "permute_dims": "transpose",
 }
-#: Parameters that NumPy names otherwise than Spanwise.
-_PARAMETERS = {
-    "clip": {"a_min": "min", "a_max": "max"},
-    "reshape": {"newshape": "shape"},
-}
 _METHODS = {"T": lambda x: x.T, "getitem": lambda x, key: x[key]}
 
 
@@ -57,7 +52,7 @@ def leaf(value: Any, name: str | None = None, dtype: Any = None) -> Leaf:
         )
     if not (hasattr(value, "shape") and hasattr(value, "dtype")):
         value = np.asarray(value)
-    given = _core.dtype(value.dtype)
+    given = _dtype_of(value)
     wanted = given if dtype is None else _core.dtype(dtype)
     variable = TensorType(wanted, tuple(int(n) for n in value.shape))(name)
     is_cast = wanted != given
@@ -78,14 +73,33 @@ def record(function: str, *args: Any, **kwargs: Any) -> Node:
         )
     if kwargs.get("out") is not None:
         raise TypeError(f"{function}: out= needs memory, which a symbolic array does not have")
-    words = _PARAMETERS.get(name, {})
-    kwargs = {words.get(key, key): x for key, x in kwargs.items() if key != "out"}
+    kwargs = {key: x for key, x in kwargs.items() if key != "out"}
+    if name == "clip":
+        args, kwargs = _clip_arguments(*args, **kwargs), {}
     args, kwargs = map_nested(args, _operand), map_nested(kwargs, _operand)
     node = Node(name, args, kwargs, None, place_of_caller())  # type: ignore[arg-type]
     if next(operands(node), None) is None:  # sym.exp(3), sym.dot([1, 2], [3, 4])
         node.args = (leaf(args[0]), *args[1:])
     node.variable = _apply(name, node)
     return node
+
+
+def _clip_arguments(
+    x: Any, low: Any = None, high: Any = None, *, a_min: Any = None, a_max: Any = None, **words: Any
+) -> tuple[Any, ...]:
+    """The arguments of numpy.clip by position: NumPy and Spanwise name them differently."""
+    bounds = [(low, a_min, words.pop("min", None)), (high, a_max, words.pop("max", None))]
+    if words:
+        raise TypeError(f"clip: expected the array and two bounds, got {', '.join(words)} too")
+    return x, *(next((b for b in given if b is not None), None) for given in bounds)
+
+
+def _dtype_of(array: Any) -> _core.dtype:
+    """Spanwise's dtype of another library's array; PyTorch's print as "torch.float32"."""
+    try:
+        return _core.dtype(array.dtype)
+    except (TypeError, _core.Error):
+        return _core.dtype(str(array.dtype).rpartition(".")[2])
 
 
 def _operand(x: Any) -> Any:

@@ -79,7 +79,7 @@ def operands(node: Node) -> Iterator[Node]:
 
 
 def place_of_caller() -> str:
-    """"file:line" of the innermost frame outside Spanwise and NumPy."""
+    """ "file:line" of the innermost frame outside Spanwise and NumPy."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         module = frame.f_globals.get("__name__", "")
