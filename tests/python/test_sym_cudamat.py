@@ -42,7 +42,7 @@ CALLS = {
     "powers": lambda x, y, column, row: x**2 + np.square(x) + np.reciprocal(y) + np.power(x, y),
     "signs": lambda x, y, column, row: np.sign(x - y) + (+x),
     "extrema": lambda x, y, column, row: np.maximum(x, y) + np.minimum(1, x) + np.maximum(y, 0.5),
-    "comparisons": lambda x, y, column, row: (x > y) * x + (1 < y) * x + (x == x) * y,
+    "comparisons": lambda x, y, column, row: (x > y) * x + np.less(1, y) * x + (x == x) * y,
     "mask": lambda x, y, column, row: x < y,
     "where": lambda x, y, column, row: np.where(x > 1, x, 0.0) + np.where(x < y, y, x),
     "sums": lambda x, y, column, row: x.sum(0, keepdims=True) - np.mean(y, axis=-2, keepdims=True),

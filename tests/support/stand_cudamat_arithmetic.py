@@ -89,12 +89,12 @@ def _unary(function):
     return call
 
 
-exp, log, sqrt, tanh, abs = map(_unary, (np.exp, np.log, np.sqrt, np.tanh, np.abs))  # noqa: A001
+exp, log, sqrt, tanh, abs = map(_unary, (np.exp, np.log, np.sqrt, np.tanh, np.abs))
 sigmoid = _unary(lambda x: 1 / (1 + np.exp(-x)))
 log_1_plus_exp = _unary(lambda x: np.logaddexp(0, x))
 
 
-def pow(mat, p, target=None):  # noqa: A001
+def pow(mat, p, target=None):
     return _binary(np.power)(mat, p, target)
 
 

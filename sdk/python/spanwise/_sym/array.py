@@ -6,15 +6,15 @@ computing."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
 from . import evaluate
+from .operators import Operators
 from .program import short
-from .record import FUNCTIONS, REDUCTIONS, leaf, record
-from .tree import Leaf, Symbolic
+from .record import FUNCTIONS, leaf, record
 
 _UFUNC_METHODS = {
     ("add", "reduce"): "sum",
@@ -28,7 +28,7 @@ _UFUNC_METHODS = {
 }
 
 
-class SymArray(Symbolic):
+class SymArray(Operators):
     """An array, or an expression of arrays in NumPy's notation. Made by ``sym.array(x)`` and by
     operations on such arrays, which compute nothing.
 
@@ -37,7 +37,6 @@ class SymArray(Symbolic):
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]  # == is elementwise
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -186,12 +185,7 @@ class SymArray(Symbolic):
     @classmethod
     def of(cls, function: str, *args: Any, **kwargs: Any) -> SymArray:
         """The call of NumPy's `function` as a symbolic array."""
-        return cls.wrap(record(function, *args, **kwargs))
-
-    @classmethod
-    def wrap(cls, node: Any) -> SymArray:
-        made = cls.__new__(cls)
-        made._node = node
+        made: SymArray = cls.wrap(record(function, *args, **kwargs))
         return made
 
 
@@ -203,48 +197,6 @@ def array(x: Any, dtype: Any = None, name: str | None = None) -> SymArray:
     evaluation. `name` is its name in generated programs.
     """
     if isinstance(x, SymArray):
-        node = record("astype", x, dtype) if dtype is not None and dtype != x.dtype else x._node
-        return SymArray.wrap(node)
-    made: Leaf = leaf(x, name, dtype)
-    return SymArray.wrap(made)
-
-
-def _binary(name: str, is_reflected: bool = False) -> Callable[[SymArray, Any], Any]:
-    def operate(self: SymArray, other: Any) -> Any:
-        operands = (other, self) if is_reflected else (self, other)
-        return SymArray.of(name, *operands)
-
-    return operate
-
-
-def _method(name: str) -> Callable[..., SymArray]:
-    def call(self: SymArray, *args: Any, **kwargs: Any) -> SymArray:
-        return SymArray.of(name, self, *args, **kwargs)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"numpy.{name}(self, ...), recorded."
-    return call
-
-
-def _add_operators() -> None:
-    both = {
-        **{"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide"},
-        **{"floordiv": "floor_divide", "mod": "remainder", "pow": "power", "matmul": "matmul"},
-        **{"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"},
-        **{"lshift": "left_shift", "rshift": "right_shift"},
-    }
-    for word, name in both.items():
-        setattr(SymArray, f"__{word}__", _binary(name))
-        setattr(SymArray, f"__r{word}__", _binary(name, is_reflected=True))
-    compared = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-    for word, name in zip(("lt", "le", "gt", "ge", "eq", "ne"), compared, strict=True):
-        setattr(SymArray, f"__{word}__", _binary(name))
-    for word, name in {"neg": "negative", "pos": "positive", "invert": "invert"}.items():
-        setattr(SymArray, f"__{word}__", _method(name))
-    SymArray.__abs__ = _method("absolute")  # type: ignore[attr-defined]
-    others = ("dot", "clip", "round", "take", "astype", "ravel", "swapaxes", "squeeze", "conj")
-    for name in (*REDUCTIONS, *others):
-        setattr(SymArray, name, _method(name))
-
-
-_add_operators()
+        return x if dtype is None or dtype == x.dtype else SymArray.of("astype", x, dtype)
+    made: SymArray = SymArray.wrap(leaf(x, name, dtype))
+    return made

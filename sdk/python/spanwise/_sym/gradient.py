@@ -71,9 +71,9 @@ def _translated(apply: Any, inputs: Sequence[SymArray | _Filled]) -> SymArray | 
     if name == "consider_constant":
         return inputs[0]
     is_elementwise = name in UFUNCS or name == "where"
-    if is_elementwise or name in _SHAPES or name == "cast":
-        if all(isinstance(x, _Filled) for x in inputs):
-            return _Filled(_number(name, [x.number for x in inputs], options), shape)  # type: ignore[union-attr]
+    numbers = [x.number for x in inputs if isinstance(x, _Filled)]
+    if len(numbers) == len(inputs) and (is_elementwise or name in (*_SHAPES, "cast")):
+        return _Filled(_number(name, numbers, options), shape)
     if is_elementwise:
         return _elementwise(name, inputs, shape)
     arrays = [_array(x) for x in inputs]
@@ -132,7 +132,7 @@ def _summed_to(x: SymArray, shape: tuple[int, ...]) -> SymArray:
     """The sums of `x` over the axes along which `shape` broadcasts to x.shape."""
     new = x.ndim - len(shape)
     axes = [i for i, n in enumerate(x.shape) if i < new or (n != 1 and shape[i - new] == 1)]
-    summed = x.sum(axis=tuple(axes), keepdims=True) if axes else x  # type: ignore[attr-defined]
+    summed = x.sum(axis=tuple(axes), keepdims=True) if axes else x
     return summed if summed.shape == shape else summed.reshape(shape)
 
 

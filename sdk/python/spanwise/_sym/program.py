@@ -17,10 +17,22 @@ from .. import _core
 from .tree import Leaf, Node, map_nested, operands
 
 _BINARY = {
-    **{"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/"},
-    **{"power": "**", "floor_divide": "//", "remainder": "%", "matmul": "@"},
-    **{"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="},
-    **{"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"},
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "true_divide": "/",
+    "power": "**",
+    "floor_divide": "//",
+    "remainder": "%",
+    "matmul": "@",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
 }
 _UNARY = {"negative": "-", "positive": "+", "invert": "~"}
 _RESERVED = frozenset((*dir(builtins), *keyword.kwlist, "np", "sw", "cm", "program", "compiled"))

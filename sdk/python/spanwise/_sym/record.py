@@ -37,7 +37,10 @@ OTHERS = (
 FUNCTIONS = frozenset((*UFUNCS, *OWN, *REDUCTIONS, *OTHERS))
 #: Other names of NumPy for the functions above.
 ALIASES = {
-    **{"amin": "min", "amax": "max", "around": "round", "concat": "concatenate"},
+    "amin": "min",
+    "amax": "max",
+    "around": "round",
+    "concat": "concatenate",
     "permute_dims": "transpose",
 }
 _METHODS = {"T": lambda x: x.T, "getitem": lambda x, key: x[key]}
