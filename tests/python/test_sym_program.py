@@ -77,9 +77,9 @@ def test_change_of_shape_is_an_error_with_both_shapes():
 def test_compiled_function_is_reused(device):
     x = np.exp(sym.array(numbers(2, 3))) + 1
     first = x.asCUDA(device)
-    compiled = x._node.compiled[str(device)]
+    compiled = x._node.prepared[str(device)]
     second = x.asCUDA(device)
-    assert x._node.compiled == {str(device): compiled}
+    assert x._node.prepared == {str(device): compiled}
     assert first.device == second.device == device
     second[...] = 0
     np.testing.assert_allclose(first.numpy(), x.asNumpy())

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,35 +27,38 @@ def code(node: Node, target: str) -> str:
 
 
 def as_numpy(node: Node) -> np.ndarray[Any, Any]:
-    program = program_of(node)
+    function, program = _prepared(node, "numpy")
     values = [np.asarray(_core.convert(v, "numpy", copyif=True)) for v in _values(program)]
-    result = np.asarray(_defined(numpy_code(program))["program"](*values))
+    result = np.asarray(function(*values))
     shares = any(np.may_share_memory(result, v) for v in values)
     return result.copy() if shares or not result.flags.writeable else result
 
 
 def as_cuda(node: Node, device: Any = None) -> _core.Array:
     wanted = _core.default_device() if device is None else _core.device(device)
-    program = program_of(node)
-    compiled = node.compiled.get(str(wanted))
-    if compiled is None:
-        compiled = _defined(spanwise_code(program))["compiled"](wanted)
-        node.compiled[str(wanted)] = compiled
-    made: _core.Array = compiled(*_values(program))
+    function, program = _prepared(node, "spanwise", wanted)
+    made: _core.Array = function(*_values(program))
     return made
 
 
 def as_cudamat(node: Node) -> Any:
-    program = program_of(node)
-    lines = cudamat_code(program)
-    try:
-        import cudamat  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "asCUDAMat: the module cudamat cannot be imported; install CUDAMat, or use asCUDA()"
-        ) from error
-    values = [_core.convert(v, "cudamat", copyif=True) for v in _values(program)]
-    return _defined(lines)["program"](*values)
+    function, program = _prepared(node, "cudamat")
+    return function(*(_core.convert(v, "cudamat", copyif=True) for v in _values(program)))
+
+
+def _prepared(node: Node, target: str, device: Any = None) -> tuple[Callable[..., Any], Program]:
+    """The generated function and its program, kept in the node."""
+    key = target if device is None else str(device)
+    if key not in node.prepared:
+        program, names = program_of(node), {}  # type: ignore[var-annotated]
+        source = compile(_WRITERS[target](program), f"<sym program for {key}>", "exec")
+        try:
+            exec(source, names)
+        except ModuleNotFoundError as error:
+            raise ImportError(f"asCUDAMat: {error}; install CUDAMat, or use asCUDA()") from error
+        function = names["program"] if device is None else names["compiled"](device)
+        node.prepared[key] = function, program
+    return node.prepared[key]
 
 
 def inputs(node: Node) -> dict[str, Any]:
@@ -75,9 +79,3 @@ def _value(name: str, leaf: Leaf) -> Any:
             f"it has {now}; make the expression again"
         )
     return _core.asarray(leaf.value).astype(leaf.dtype) if leaf.is_cast else leaf.value
-
-
-def _defined(source: str) -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    exec(compile(source, "<program of spanwise.sym>", "exec"), names)
-    return names

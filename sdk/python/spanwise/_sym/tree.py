@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._core import CompiledFunction, Variable
+from .._core import Variable
 
 _LIBRARIES = ("spanwise", "numpy")  # their frames are not where an operation was written
 
@@ -25,7 +25,8 @@ class Node:
     variable: Variable
     place: str  #: "file:line" of the statement that made it
     name: str | None = None  #: in generated programs
-    compiled: dict[str, CompiledFunction] = field(default_factory=dict)  #: by device
+    #: Generated functions and their programs, by target or device.
+    prepared: dict[str, tuple[Callable[..., Any], Any]] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, ...]:
