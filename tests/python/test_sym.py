@@ -162,9 +162,8 @@ def assert_same(x, expected):
     """All ways to compute `x` give `expected`, with its shape and dtype."""
     expected = np.asarray(expected)
     assert type(x) is sym.SymArray
-    assert (x.shape, x.dtype, x.ndim, x.size) == (
-        *(expected.shape, expected.dtype, expected.ndim, expected.size),
-    )
+    assert (x.shape, x.dtype) == (expected.shape, expected.dtype)
+    assert (x.ndim, x.size) == (expected.ndim, expected.size)
     got = x.asNumpy()
     assert type(got) is np.ndarray and got.dtype == expected.dtype and got.flags.writeable
     np.testing.assert_array_equal(got, expected)

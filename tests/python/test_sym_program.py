@@ -1,8 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic arrays: when their inputs are read, the generated programs, and errors."""
+"""Symbolic arrays: when their inputs are read, and the generated programs."""
 
-import re
 import subprocess
 import sys
 
@@ -139,6 +138,31 @@ def test_names_are_identifiers_and_differ():
     assert len(set(names)) == 4 and all(name.isidentifier() for name in names)
 
 
+def test_names_of_inputs_precede_those_of_results():
+    x = sym.array(numbers(2), name="x")
+    y = sym.array(numbers(2), name="h") * 2
+    y.name = "x"
+    assert list((y + x).inputs()) == ["h", "x"]
+    assert "x_2 = h * 2" in (y + x).numpy_code()
+
+
+def test_expressions_of_the_question_need_no_change():
+    """Back-propagation, asked for as NumPy notation that becomes CUDA."""
+    X, x, z, h = numbers(7, 5), numbers(7, 5), numbers(7, 5), numbers(7, 3)  # noqa: N806
+
+    def gradient(X, W, x, z, h, dot):  # noqa: N803
+        delta_o = -(x - z)
+        delta_h = dot(delta_o, W) * h * (1.0 - h)
+        return dot(X.T, delta_h)
+
+    W = numbers(5, 3)  # noqa: N806
+    grad_W = gradient(X, sym.array(W), x, z, h, sym.dot)  # noqa: N806
+    assert grad_W.shape[0] == 5 and grad_W.dtype == np.float64
+    expected = gradient(X, W, x, z, h, np.dot)
+    np.testing.assert_array_equal(grad_W.asNumpy(), expected)
+    np.testing.assert_allclose(grad_W.asCUDA().numpy(), expected, rtol=1e-12, atol=1e-12)
+
+
 def test_each_line_says_where_it_was_written():
     x = sym.array(numbers(2, 2))
     y = np.exp(x)
@@ -162,61 +186,7 @@ def test_deep_expressions_need_no_recursion():
     x = start = sym.array(np.ones(2))
     for _ in range(3000):
         x = x + start
-    assert x.asNumpy().tolist() == [3001, 3001]
-
-
-# ---- Errors ----
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda x: np.linalg.svd(x), "numpy.linalg.svd"),
-        (lambda x: np.sort(x), "numpy.sort"),
-        (lambda x: np.fft.fft(x), "numpy.fft.fft"),
-        (lambda x: np.frexp(x), "numpy.frexp"),
-        (lambda x: np.multiply.outer(x, x), "numpy.multiply.outer"),
-    ],
-)
-def test_unknown_functions_are_errors_that_name_them(call, name):
-    with pytest.raises(
-        TypeError, match=rf"{re.escape(name)} is not among.*{re.escape(name)}\(x\.asN"
-    ):
-        call(sym.array(numbers(2, 2)))
-
-
-def test_errors_name_the_remedy():
-    x = sym.array(numbers(2, 3))
-    for call, message in (
-        (lambda: np.asarray(x), r"no values until .* use asNumpy\(\) or asCUDA\(\)"),
-        (lambda: float(x.sum()), "no values until"),
-        (lambda: bool(x > 0), r"use sym\.where"),
-        (lambda: x.__setitem__(0, 1), "cannot be changed.*sym.where"),
-        (lambda: x[x > 0], "depends on values.*sym.where.*flatnonzero"),
-        (lambda: np.exp(x, out=np.zeros((2, 3))), "out= needs memory"),
-        (lambda: hash(x), "unhashable"),
-        (lambda: len(x.sum()), "without axes"),
-        (lambda: x + object(), "expected an array, a number"),
-        (lambda: sym.array(sw.tensor.dmatrix("v")), "a variable has no value"),
-    ):
-        with pytest.raises(TypeError, match=message):
-            call()
-    with pytest.raises(sw.Error, match=r"\b3\b.*\b2\b|\b2\b.*\b3\b"):
-        np.dot(x, x)
-    with pytest.raises(AttributeError):
-        sym.no_such_function  # noqa: B018
-
-
-def test_check_raises_the_largest_difference(monkeypatch):
-    x = sym.array(numbers(3, 4)) * 2
-    assert sym.check(x) == {"cuda": 0.0}
-    monkeypatch.setattr(
-        sym.SymArray, "asCUDA", lambda self, device=None: sw.array(self.asNumpy() + 1)
-    )
-    with pytest.raises(
-        AssertionError, match=r"cuda differs from NumPy by 0\.\d+; expected at most"
-    ):
-        sym.check(x)
+    assert x.asNumpy().tolist() == x.asCUDA().tolist() == [3001, 3001]
 
 
 def test_import_of_the_package_does_not_import_sym():

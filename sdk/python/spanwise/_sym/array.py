@@ -136,7 +136,7 @@ class SymArray(Operators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(f"{self!r} has no values until it is evaluated: use asNumpy() or asCUDA()")
 
-    __float__ = __int__ = __complex__ = __index__ = __array__
+    __float__ = __int__ = __complex__ = __array__
 
     def __bool__(self) -> bool:
         raise TypeError(

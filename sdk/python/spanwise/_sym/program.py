@@ -56,23 +56,34 @@ class Program:
 def program_of(root: Node) -> Program:
     """The calls that compute `root`. Nodes with equal functions and arguments become one step, and
     leaves of one array one parameter."""
-    program = Program()
-    known: dict[Any, str] = {}
-    stack = [(root, False)]
-    while stack:
-        node, is_ready = stack.pop()
-        if id(node) in program.names:
-            continue
-        if not is_ready:
-            stack.append((node, True))
-            stack.extend((x, False) for x in reversed(list(operands(node))))
-            continue
+    program, known = Program(), {}  # type: ignore[var-annotated]
+    nodes = _in_order(root)
+    nodes.sort(key=lambda node: not isinstance(node, Leaf))  # stable; leaves get their names first
+    for node in nodes:
         key = _key(node, program.names)
         if key not in known:
             known[key] = _add(program, node)
         program.names[id(node)] = known[key]
     program.result = program.names[id(root)]
     return program
+
+
+def _in_order(root: Node) -> list[Node]:
+    """The nodes that compute `root`, operands first. Iterative, for expressions of any depth."""
+    found: list[Node] = []
+    done: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        node, is_ready = stack.pop()
+        if id(node) in done:
+            continue
+        if is_ready:
+            done.add(id(node))
+            found.append(node)
+        else:
+            stack.append((node, True))
+            stack.extend((x, False) for x in reversed(list(operands(node))))
+    return found
 
 
 def _key(node: Node, names: dict[int, str]) -> Any:
