@@ -50,7 +50,8 @@ def _prepared(node: Node, target: str, device: Any = None) -> tuple[Callable[...
     """The generated function and its program, kept in the node."""
     key = target if device is None else str(device)
     if key not in node.prepared:
-        program, names = program_of(node), {}  # type: ignore[var-annotated]
+        program = program_of(node)
+        names: dict[str, Any] = {}
         source = compile(_WRITERS[target](program), f"<sym program for {key}>", "exec")
         try:
             exec(source, names)

@@ -40,7 +40,9 @@ def grad(cost: SymArray, wrt: Any) -> Any:
     listed = list(wrt) if isinstance(wrt, (list, tuple)) else [wrt]
     program = program_of(cost._node)
     nodes = (*program.leaves.values(), *program.steps.values(), *(x._node for x in listed))
-    known: dict[Variable, Any] = {node.variable: SymArray.wrap(node) for node in nodes}
+    known: dict[Variable, SymArray | _Filled] = {
+        node.variable: SymArray.wrap(node) for node in nodes
+    }
     derivatives = gradient.grad(cost._node.variable, [x._node.variable for x in listed])
     for apply in ancestors(derivatives, known):
         known[apply.outputs[0]] = _translated(apply, [_operand(x, known) for x in apply.inputs])
@@ -48,7 +50,7 @@ def grad(cost: SymArray, wrt: Any) -> Any:
     return made if isinstance(wrt, (list, tuple)) else made[0]
 
 
-def _operand(x: Variable, known: dict[Variable, Any]) -> SymArray | _Filled:
+def _operand(x: Variable, known: dict[Variable, SymArray | _Filled]) -> SymArray | _Filled:
     if x not in known:
         if not isinstance(x, Constant):
             raise NotSupportedError(f"sym.grad: {x} is not part of the expression")
@@ -101,7 +103,7 @@ def _translated(apply: Any, inputs: Sequence[SymArray | _Filled]) -> SymArray | 
     )
 
 
-def _number(name: str, numbers: Sequence[np.generic], options: dict[str, Any]) -> np.generic:
+def _number(name: str, numbers: Sequence[np.generic], options: dict[str, Any]) -> Any:
     if name in _SHAPES:
         return numbers[0]
     made = numbers[0].astype(options["dtype"]) if name == "cast" else getattr(np, name)(*numbers)

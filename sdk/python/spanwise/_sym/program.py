@@ -56,7 +56,8 @@ class Program:
 def program_of(root: Node) -> Program:
     """The calls that compute `root`. Nodes with equal functions and arguments become one step, and
     leaves of one array one parameter."""
-    program, known = Program(), {}  # type: ignore[var-annotated]
+    program = Program()
+    known: dict[Any, str] = {}
     nodes = _in_order(root)
     nodes.sort(key=lambda node: not isinstance(node, Leaf))  # stable; leaves get their names first
     for node in nodes:

@@ -120,7 +120,7 @@ def _operand(x: Any) -> Any:
 
 
 def _apply(name: str, node: Node) -> Variable:
-    function = _METHODS.get(name) or getattr(tensor, name)
+    function: Any = _METHODS.get(name) or getattr(tensor, name)
     args, kwargs = map_nested(
         (node.args, node.kwargs), lambda x: x.variable if isinstance(x, Node) else x
     )
