@@ -11,15 +11,14 @@ import ctypes as ct
 
 import numpy as np
 
+from .stand_cudamat_arithmetic import *  # noqa: F403
+from .stand_cudamat_arithmetic import Arithmetic, CUDAMatException
+
 __spanwise_device__ = "cpu"
 __version__ = "stand-in"
 
 #: What "the device" holds: address -> the memory, until it is freed.
 allocated = {}
-
-
-class CUDAMatException(Exception):
-    pass
 
 
 class cudamat(ct.Structure):  # noqa: N801
@@ -51,6 +50,15 @@ def _address(mat):
     return ct.cast(mat.data_device, ct.c_void_p).value
 
 
+def _view(mat):
+    """The matrix as a kernel sees it."""
+    if not mat.on_device:
+        raise CUDAMatException("Matrix is not in device memory.")
+    rows, columns = mat.size
+    flat = np.ctypeslib.as_array(mat.data_device, (rows * columns,))
+    return flat.reshape((rows, columns), order="F")
+
+
 class TransposedCUDAMatrix:
     def __init__(self, mat):
         self.mat = cudamat()
@@ -58,7 +66,7 @@ class TransposedCUDAMatrix:
         self.mat.is_trans = 1
 
 
-class CUDAMatrix:
+class CUDAMatrix(Arithmetic):
     def __init__(self, array, copy_to_device=True):
         if isinstance(array, cudamat):
             self.mat = array
@@ -91,11 +99,7 @@ class CUDAMatrix:
         return tuple(self.mat.size)
 
     def _memory(self):
-        """The matrix as a kernel sees it."""
-        if not self.mat.on_device:
-            raise CUDAMatException("Matrix is not in device memory.")
-        flat = np.ctypeslib.as_array(self.mat.data_device, (self.shape[0] * self.shape[1],))
-        return flat.reshape(self.shape, order="F")
+        return _view(self.mat)
 
     def asarray(self):
         self.numpy_array = self._memory().copy(order="F")
@@ -130,16 +134,21 @@ class CUDAMatrix:
         self._memory()[...] = value
         return self
 
-    def add(self, value, target=None):
-        target = target or self
-        other = value._memory() if isinstance(value, CUDAMatrix) else value
-        target._memory()[...] = self._memory() + other
-        return target
+    @staticmethod
+    def _empty(shape):
+        return empty(shape)
 
     def dot(self, other):
-        ours = self._memory().T if self.mat.is_trans else self._memory()
-        theirs = CUDAMatrix(other.mat)._memory()
-        return CUDAMatrix(ours @ (theirs.T if other.mat.is_trans else theirs))
+        return dot(self, other)
+
+
+def dot(m1, m2):
+    return CUDAMatrix(_as_factor(m1.mat) @ _as_factor(m2.mat))
+
+
+def _as_factor(mat):
+    values = _view(mat)
+    return values.T if mat.is_trans else values
 
 
 def empty(shape):

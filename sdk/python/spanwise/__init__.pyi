@@ -15,6 +15,7 @@ from . import (
     profile as profile,
     random as random,
     settings as settings,
+    sym as sym,
     tensor as tensor,
 )
 from ._config import config as config

@@ -1,0 +1,202 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""SymArray: NumPy's array in operators, methods and functions, which records instead of
+computing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from . import evaluate
+from .operators import Operators
+from .program import short
+from .record import FUNCTIONS, leaf, record
+
+_UFUNC_METHODS = {
+    ("add", "reduce"): "sum",
+    ("multiply", "reduce"): "prod",
+    ("minimum", "reduce"): "min",
+    ("maximum", "reduce"): "max",
+    ("logical_and", "reduce"): "all",
+    ("logical_or", "reduce"): "any",
+    ("add", "accumulate"): "cumsum",
+    ("multiply", "accumulate"): "cumprod",
+}
+
+
+class SymArray(Operators):
+    """An array, or an expression of arrays in NumPy's notation. Made by ``sym.array(x)`` and by
+    operations on such arrays, which compute nothing.
+
+    dtype and shape are known at once. `asNumpy`, `asCUDA` and `asCUDAMat` read the arrays and
+    compute, each time anew; they change no array, and their results share memory with none.
+    """
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._node.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype; Spanwise's where NumPy has none, as for bfloat16."""
+        try:
+            return np.dtype(self._node.dtype)
+        except TypeError:
+            return self._node.variable.dtype
+
+    @property
+    def name(self) -> str | None:
+        """The name in generated programs; None: a letter and a number."""
+        return self._node.name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self._node.name = name
+
+    @property
+    def place(self) -> str:
+        """ "file:line" of the statement that made it."""
+        return self._node.place
+
+    # ---- Evaluation ----
+
+    def asNumpy(self) -> np.ndarray[Any, Any]:  # noqa: N802
+        """The value, computed by the NumPy calls of `numpy_code`. Arrays on a GPU are copied to
+        the host, which waits for them."""
+        return evaluate.as_numpy(self._node)
+
+    def asCUDA(self, device: Any = None) -> Any:  # noqa: N802
+        """The value as a Spanwise array on `device`, by default the default device, computed by the
+        compiled function of `cuda_code`. The function is kept for later calls; its work is queued
+        on the current stream."""
+        return evaluate.as_cuda(self._node, device)
+
+    def asCUDAMat(self) -> Any:  # noqa: N802
+        """The value as a CUDAMatrix, computed by the CUDAMat calls of `cudamat_code`, on CUDAMat's
+        stream. A mask is a matrix of 0 and 1. CUDAMat must be initialised (``cublas_init()``).
+
+        Raises ImportError without CUDAMat, NotSupportedError for an operation, dtype (other than
+        float32) or shape (other than two axes) that it does not have, with the place.
+        """
+        return evaluate.as_cudamat(self._node)
+
+    def numpy_code(self) -> str:
+        """The NumPy calls as Python: a function ``program``, whose arguments are `inputs`."""
+        return evaluate.code(self._node, "numpy")
+
+    def cuda_code(self) -> str:
+        """The same in Spanwise, and a function ``compiled(device)`` that compiles it."""
+        return evaluate.code(self._node, "spanwise")
+
+    def cudamat_code(self) -> str:
+        """The CUDAMat calls as Python; raises as `asCUDAMat` does."""
+        return evaluate.code(self._node, "cudamat")
+
+    def commands(self, target: str) -> str:
+        """The program for "numpy", "spanwise" or "cudamat"."""
+        return evaluate.code(self._node, target)
+
+    def inputs(self) -> dict[str, Any]:
+        """The arrays that the expression reads, by their names in the programs."""
+        return evaluate.inputs(self._node)
+
+    # ---- NumPy's protocols ----
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> SymArray:
+        name = ufunc.__name__
+        called = name if method == "__call__" else _UFUNC_METHODS.get((name, method))
+        if called not in FUNCTIONS:
+            dotted = name if method == "__call__" else f"{name}.{method}"
+            return SymArray.of(dotted, *args)  # raises a TypeError that names it
+        if method != "__call__":
+            kwargs.setdefault("axis", 0)
+        return SymArray.of(called, *args, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        name = function.__name__
+        module = function.__module__.partition(".")[2]
+        if name in ("shape", "ndim", "size") and len(args) == 1 and not kwargs:
+            return getattr(args[0], name)
+        return SymArray.of(f"{module}.{name}" if module else name, *args, **kwargs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise TypeError(f"{self!r} has no values until it is evaluated: use asNumpy() or asCUDA()")
+
+    __float__ = __int__ = __complex__ = __array__
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"{self!r} has no truth value until it is evaluated: use sym.where(), or bool(x.asNumpy())"
+        )
+
+    # ---- Containers ----
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a symbolic array without axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[SymArray]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> SymArray:
+        return SymArray.of("getitem", self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TypeError(
+            "a symbolic array cannot be changed; use sym.where(mask, value, x), or concatenate parts"
+        )
+
+    @property
+    def T(self) -> SymArray:  # noqa: N802
+        return SymArray.of("T", self)
+
+    def reshape(self, *shape: Any) -> SymArray:
+        return SymArray.of("reshape", self, shape[0] if len(shape) == 1 else shape)
+
+    def transpose(self, *axes: Any) -> SymArray:
+        listed = (axes[0] if len(axes) == 1 else axes,) if axes else ()
+        return SymArray.of("transpose", self, *listed)
+
+    def flatten(self) -> SymArray:
+        return SymArray.of("ravel", self)
+
+    def __repr__(self) -> str:
+        node = self._node
+        name = f" {node.name}" if node.name else ""
+        return f"SymArray({node.function}{name}: {node.dtype} {node.shape}, {short(node.place)})"
+
+    # ---- Construction ----
+
+    @classmethod
+    def of(cls, function: str, *args: Any, **kwargs: Any) -> SymArray:
+        """The call of NumPy's `function` as a symbolic array."""
+        made: SymArray = cls.wrap(record(function, *args, **kwargs))
+        return made
+
+
+def array(x: Any, dtype: Any = None, name: str | None = None) -> SymArray:
+    """A symbolic array of `x`: an array of any library, a number or nested lists.
+
+    `x` is referenced, not copied, and read at each evaluation: later changes of its values are
+    seen. A change of its shape is an error then. With `dtype` the values are cast at each
+    evaluation. `name` is its name in generated programs.
+    """
+    if isinstance(x, SymArray):
+        return x if dtype is None or dtype == x.dtype else SymArray.of("astype", x, dtype)
+    made: SymArray = SymArray.wrap(leaf(x, name, dtype))
+    return made

@@ -1,0 +1,185 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of symbolic arrays: those of the graph, written as NumPy calls again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import Constant, NotSupportedError, Variable
+from .._graph import gradient
+from .._graph.traversal import ancestors
+from .array import SymArray
+from .program import program_of
+from .record import FUNCTIONS, UFUNCS, leaf
+
+_SHAPES = ("dimshuffle", "reshape", "broadcast_to")
+
+
+@dataclass(frozen=True)
+class _Filled:
+    """An array of equal elements, written as a number where it broadcasts."""
+
+    number: np.generic
+    shape: tuple[int, ...]
+
+
+def grad(cost: SymArray, wrt: Any) -> Any:
+    """The derivatives of the scalar `cost` with respect to `wrt`, a symbolic array or a list of
+    them: symbolic arrays of the same shape and dtype, a list for a list.
+
+    `wrt` must be part of the expression of `cost`. Raises GraphError for a cost with axes and for
+    an array that `cost` does not depend on, NotSupportedError for a derivative that the functions
+    of sym do not express.
+    """
+    listed = list(wrt) if isinstance(wrt, (list, tuple)) else [wrt]
+    program = program_of(cost._node)
+    nodes = (*program.leaves.values(), *program.steps.values(), *(x._node for x in listed))
+    known: dict[Variable, SymArray | _Filled] = {
+        node.variable: SymArray.wrap(node) for node in nodes
+    }
+    derivatives = gradient.grad(cost._node.variable, [x._node.variable for x in listed])
+    for apply in ancestors(derivatives, known):
+        known[apply.outputs[0]] = _translated(apply, [_operand(x, known) for x in apply.inputs])
+    made = [_array(_operand(v, known)) for v in derivatives]
+    return made if isinstance(wrt, (list, tuple)) else made[0]
+
+
+def _operand(x: Variable, known: dict[Variable, SymArray | _Filled]) -> SymArray | _Filled:
+    if x not in known:
+        if not isinstance(x, Constant):
+            raise NotSupportedError(f"sym.grad: {x} is not part of the expression")
+        value = _core.to_numpy(x.data, copyif=True)
+        known[x] = SymArray.wrap(leaf(value)) if value.ndim else _Filled(value[()], ())
+    return known[x]
+
+
+def _array(x: SymArray | _Filled) -> SymArray:
+    if isinstance(x, SymArray):
+        return x
+    return SymArray.of("broadcast_to", SymArray.wrap(leaf(np.asarray(x.number))), x.shape)
+
+
+def _translated(apply: Any, inputs: Sequence[SymArray | _Filled]) -> SymArray | _Filled:
+    """The result of one node of a graph as a call of NumPy."""
+    recipe = getattr(apply.op, "recipe", None)
+    name, options = recipe if recipe else (str(apply.op), {})
+    shape = apply.outputs[0].type.shape
+    if name == "consider_constant":
+        return inputs[0]
+    is_elementwise = name in UFUNCS or name == "where"
+    numbers = [x.number for x in inputs if isinstance(x, _Filled)]
+    if len(numbers) == len(inputs) and (is_elementwise or name in (*_SHAPES, "cast")):
+        return _Filled(_number(name, numbers, options), shape)
+    if is_elementwise:
+        return _elementwise(name, inputs, shape)
+    arrays = [_array(x) for x in inputs]
+    if name == "dimshuffle":
+        kept = [i for i in options["order"] if i >= 0]
+        moved = arrays[0].T if kept[::-1] == sorted(kept) else arrays[0].transpose(kept)
+        moved = arrays[0] if kept == sorted(kept) else moved
+        return moved if moved.shape == shape else moved.reshape(shape)
+    if name in _SHAPES:
+        return SymArray.of(name, arrays[0], shape)
+    if name == "cast":
+        return SymArray.of("astype", arrays[0], options["dtype"])
+    if name == "sum_to":
+        return _summed_to(arrays[0], shape)
+    if name == "set_subtensor" and _is_zero(inputs[0]) and len(inputs) == 2:
+        placed = _placed(arrays[1], options["index"], shape)
+        if placed is not None:
+            return placed
+    if name in FUNCTIONS:
+        options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+        return SymArray.of(name, *arrays, **options)
+    raise NotSupportedError(
+        f"sym.grad: the derivative needs {apply.op}, which the functions of sym do not have; use "
+        "spanwise.tensor.grad on graph variables"
+    )
+
+
+def _number(name: str, numbers: Sequence[np.generic], options: dict[str, Any]) -> Any:
+    if name in _SHAPES:
+        return numbers[0]
+    made = numbers[0].astype(options["dtype"]) if name == "cast" else getattr(np, name)(*numbers)
+    return np.asarray(made)[()]
+
+
+def _elementwise(
+    name: str, inputs: Sequence[SymArray | _Filled], shape: tuple[int, ...]
+) -> SymArray:
+    dtypes = {x.dtype for x in inputs if isinstance(x, SymArray)}
+    if name == "multiply" and any(isinstance(x, _Filled) and x.number == 1 for x in inputs):
+        (kept,) = (x for x in inputs if isinstance(x, SymArray))
+        if kept.shape == shape and dtypes == {x.number.dtype for x in inputs if x is not kept}:  # type: ignore[union-attr]
+            return kept
+    args = [
+        x
+        if isinstance(x, SymArray)
+        else x.number.item()  # a Python number where it does not decide the dtype
+        if dtypes == {x.number.dtype}
+        else x.number
+        for x in inputs
+    ]
+    made = SymArray.of(name, *args)
+    return made if made.shape == shape else SymArray.of(name, *map(_array, inputs))
+
+
+def _summed_to(x: SymArray, shape: tuple[int, ...]) -> SymArray:
+    """The sums of `x` over the axes along which `shape` broadcasts to x.shape."""
+    new = x.ndim - len(shape)
+    axes = [i for i, n in enumerate(x.shape) if i < new or (n != 1 and shape[i - new] == 1)]
+    summed = x.sum(axis=tuple(axes), keepdims=True) if axes else x
+    return summed if summed.shape == shape else summed.reshape(shape)
+
+
+def _is_zero(x: SymArray | _Filled) -> bool:
+    return isinstance(x, _Filled) and x.number == 0
+
+
+def _placed(value: SymArray, index: str, shape: tuple[int, ...]) -> SymArray | None:
+    """Zeros of `shape` with `value` at ``[index]``, by concatenation; None for index arrays and for
+    steps other than 1 and -1."""
+    try:
+        key = [_index_part(part.strip()) for part in index.split(",")]
+    except ValueError:
+        return None
+    used = len([part for part in key if part is not None and part is not ...])
+    at = key.index(...) if ... in key else len(key)
+    key[at : at + 1] = [slice(None)] * (len(shape) - used)
+    ranges = [
+        range(n)[part] if isinstance(part, slice) else range(part % n, part % n + 1)
+        for n, part in zip(shape, (part for part in key if part is not None), strict=True)
+    ]
+    if any(len(r) > 1 and abs(r.step) != 1 for r in ranges):
+        return None
+    made = value.reshape(tuple(len(r) for r in ranges))
+    for axis, (n, r) in enumerate(zip(shape, ranges, strict=True)):
+        if len(r) > 1 and r.step < 0:
+            made = SymArray.of("flip", made, axis)
+        first = min(r, default=0)
+        pads = [first, n - first - len(r)]
+        if any(pads):
+            zeros = [
+                _zeros((*made.shape[:axis], pad, *made.shape[axis + 1 :]), made) for pad in pads
+            ]
+            made = SymArray.of("concatenate", [zeros[0], made, zeros[1]], axis=axis)
+    return made
+
+
+def _zeros(shape: tuple[int, ...], like: SymArray) -> SymArray:
+    return _array(_Filled(np.dtype(like.dtype).type(0), shape))
+
+
+def _index_part(text: str) -> Any:
+    """One part of an index as the graph writes it; ValueError for an index array."""
+    if text in ("None", "..."):
+        return None if text == "None" else ...
+    if ":" not in text:
+        return int(text)
+    return slice(*(int(number) if number else None for number in text.split(":")))
