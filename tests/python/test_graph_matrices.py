@@ -189,3 +189,12 @@ def test_as_op_checks_types_and_the_number_of_results():
     x = T.dvector("x")
     with pytest.raises(sw.GraphError, match="expected 2 results, got 1"):
         sw.function([x], pair(x))([1.0])
+
+
+def test_a_function_of_arrays_refuses_a_variable_with_the_way_out():
+    with pytest.raises(sw.BridgeError, match=r"got a variable of a graph; spanwise\.tensor has"):
+        sw.roll(T.dvector("x"), 1)
+
+
+def test_zeros_like_keeps_the_extents_that_the_type_fixes():
+    assert T.zeros_like(T.tensor("float32", (3, None))).type.shape == (3, None)

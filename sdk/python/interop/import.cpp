@@ -11,6 +11,7 @@
 
 #include "foreign_operands.hpp"
 #include "lifetime.hpp"
+#include "python/graph/variable.hpp"
 #include "python/support/gil.hpp"
 #include "sequence.hpp"
 #include "spanwise/creation.hpp"
@@ -43,6 +44,10 @@ CopyMode effective(CopyMode mode) noexcept {
 
 void check_lazy(PyObject* object, bool may_copy, bool may_compute) {
   if (!is_lazy(object)) return;
+  if (is_variable(object))
+    fail<BridgeError>(
+        "spanwise: expected an array, got a variable of a graph; spanwise.tensor has the functions "
+        "of variables, and x.eval() or spanwise.function() computes one");
   if (!may_compute)
     fail<BridgeError>(
         "spanwise: a ", type_name(object),

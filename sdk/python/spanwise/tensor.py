@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._core import (
+    TensorType,
     all,
     any,
     argmax,
@@ -96,6 +97,7 @@ as_tensor_variable = as_variable
 __all__ = [
     "Lop",
     "Rop",
+    "TensorType",
     "all",
     "any",
     "arange",

@@ -62,4 +62,4 @@ def ones_like(x: object, dtype: object = None) -> Variable:
 def _filled_like(x: object, value: int, dtype: object) -> Variable:
     like = as_variable(x)
     number = constant(value, dtype=like.dtype if dtype is None else dtype)
-    return number.broadcast_to(like.shape) if like.ndim else number
+    return number.broadcast_to(tuple(like.shape[axis] for axis in range(like.ndim)))
