@@ -341,3 +341,34 @@ def test_integers_keep_their_wrap_around(device):
     np.testing.assert_array_equal(got[0], values[0] + -values[1])
     np.testing.assert_array_equal(got[1], values[0])
     np.testing.assert_array_equal(got[2], -(values[0] - values[1]))
+
+
+class Same(sw.Op):
+    """Fails where it is computed; infer_shape says that it has the shape of its transposed input."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        raise AssertionError("computed")
+
+    def infer_shape(self, node, shapes):
+        (shape,) = shapes
+        return [tuple(reversed(shape))]
+
+
+def test_infer_shape_of_a_python_op_is_used_instead_of_computing_it():
+    x = T.dmatrix("x")
+    y = Same()(T.exp(x))
+    f = sw.function([x], [y.shape[0], y.shape[1]])
+    assert [int(e) for e in f(np.ones((2, 3)))] == [3, 2]
+
+
+@pytest.mark.parametrize("result", [[], [(1,)], 3])
+def test_a_wrong_result_of_infer_shape_is_named(result):
+    wrong = type("Wrong", (Same,), {"infer_shape": lambda self, node, shapes: result})
+    x = T.dmatrix("x")
+    with pytest.raises(sw.GraphError, match="Wrong.*infer_shape"):
+        sw.function([x], wrong()(x).shape[0])

@@ -43,6 +43,7 @@ class PythonOp final : public Op {
   explicit PythonOp(py::object op)
       : views_(alias_map(op, "view_map")),
         destroys_(alias_map(op, "destroy_map")),
+        infers_shape_(py::hasattr(op, "infer_shape")),
         op_(share_object(std::move(op))) {}
 
   std::string name() const override {
@@ -92,6 +93,16 @@ class PythonOp final : public Op {
     return py::bool_(
         op_gradient_module().attr("op_connects")(object(), apply_object(node), input, output));
   }
+  std::vector<ExtentSource> extent_sources(const Apply& node, int output, int axis) const override {
+    if (!infers_shape_) return {};
+    const GilAcquire gil;
+    const py::object source =
+        py::module_::import("spanwise._graph.infer_shape")
+            .attr("extent_source")(object(), apply_object(node), output, axis);
+    if (source.is_none()) return {};
+    const auto [input, of_axis] = source.cast<std::pair<int, int>>();
+    return {{input, of_axis}};
+  }
   AliasMap view_map() const override { return views_; }
   AliasMap destroy_map() const override { return destroys_; }
   // A Python op may keep a reference to its results, or return arrays that other code holds.
@@ -105,6 +116,7 @@ class PythonOp final : public Op {
 
  private:
   AliasMap views_, destroys_;
+  bool infers_shape_;
   SharedObject op_;
 };
 

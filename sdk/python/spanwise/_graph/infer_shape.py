@@ -1,0 +1,34 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The method ``infer_shape`` of Python ops (theano/gof/op.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._core import Apply, GraphError
+
+
+def extent_source(op: Any, node: Apply, output: int, axis: int) -> tuple[int, int] | None:
+    """(input, axis) of the extent that ``op.infer_shape(node, input_shapes)`` gives for an axis of an
+    output; None where that is not the extent of an input.
+
+    infer_shape gets a tuple of variables for each input and returns a tuple of extents for each
+    output. Raises GraphError where it returns anything else.
+    """
+    shapes = [tuple(x.shape[i] for i in range(x.ndim)) for x in node.inputs]
+    result = op.infer_shape(node, shapes)
+    if not isinstance(result, (list, tuple)) or len(result) != len(node.outputs):
+        raise GraphError(
+            f"{op}: infer_shape must return a tuple of extents for each output, got {result!r}"
+        )
+    extents = tuple(result[output])
+    if len(extents) != node.outputs[output].ndim:
+        raise GraphError(
+            f"{op}: infer_shape gives {len(extents)} extents for output {output} of {node.outputs[output].type}"
+        )
+    for i, shape in enumerate(shapes):
+        for k, known in enumerate(shape):
+            if extents[axis] is known:
+                return i, k
+    return None
