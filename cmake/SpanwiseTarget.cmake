@@ -104,13 +104,13 @@ function(sw_layer name)
   target_include_directories(sw_${name} PRIVATE "${PROJECT_SOURCE_DIR}/sdk/src" "${SW_GENERATED_DIR}")
 endfunction()
 
-# _sw_folder(<prefix> <include>...): compiles the sources of this folder. *_py.cpp, which call
+# _sw_folder(<prefix> <include>...): compiles the sources of this folder and those below. *_py.cpp, which call
 # Python, become part of the extension module, through the global property SW_PYTHON_SOURCES; the
 # others form the object library <prefix>_<folder>, whose include folders are <include>... in
 # addition.
 function(_sw_folder prefix)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   set(python_sources ${sources})
   list(FILTER python_sources INCLUDE REGEX "_py\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_py\\.cpp$")

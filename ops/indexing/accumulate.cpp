@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "host_bounds.hpp"
-#include "host_loops.hpp"
+#include "cpu/host_bounds.hpp"
+#include "cpu/host_loops.hpp"
 #include "line.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host_bounds.hpp"
-#include "host_move.hpp"
+#include "cpu/host_bounds.hpp"
+#include "cpu/host_move.hpp"
 #include "selection.hpp"
 
 namespace spanwise::ops {

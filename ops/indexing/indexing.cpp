@@ -7,12 +7,12 @@
 #include <cstring>
 #include <utility>
 
-#include "cuda_indices.hpp"
-#include "cuda_move.hpp"
-#include "host_bounds.hpp"
-#include "host_loops.hpp"
-#include "host_mask.hpp"
-#include "host_move.hpp"
+#include "cpu/host_bounds.hpp"
+#include "cpu/host_loops.hpp"
+#include "cpu/host_mask.hpp"
+#include "cpu/host_move.hpp"
+#include "cuda/cuda_indices.hpp"
+#include "cuda/cuda_move.hpp"
 #include "indices.hpp"
 #include "line.hpp"
 #include "selection.hpp"

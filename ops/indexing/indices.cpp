@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "cuda_indices.hpp"
-#include "host_bounds.hpp"
-#include "host_loops.hpp"
+#include "cpu/host_bounds.hpp"
+#include "cpu/host_loops.hpp"
+#include "cuda/cuda_indices.hpp"
 #include "indexing.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"

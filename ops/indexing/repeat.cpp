@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "host_loops.hpp"
+#include "cpu/host_loops.hpp"
 #include "indexing.hpp"
 #include "indices.hpp"
 #include "spanwise/creation.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host_move.hpp"
+#include "cpu/host_move.hpp"
 
 /// What is read from a selection or written to it.
 namespace spanwise::ops {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../../ops/elementwise/compute.hpp"
-#include "../../ops/elementwise/cuda_plan.hpp"
+#include "../../ops/elementwise/cuda/cuda_plan.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 

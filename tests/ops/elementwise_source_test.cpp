@@ -4,7 +4,7 @@
 // The CUDA text of the elementwise operations, compiled for an H200 without one.
 #include <gtest/gtest.h>
 
-#include "../../ops/elementwise/cuda_source.hpp"
+#include "../../ops/elementwise/cuda/cuda_source.hpp"
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"

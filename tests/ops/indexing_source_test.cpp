@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../../ops/indexing/cuda_source.hpp"
+#include "../../ops/indexing/cuda/cuda_source.hpp"
 #include "../../ops/indexing/search.hpp"
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"

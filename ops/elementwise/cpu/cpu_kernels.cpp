@@ -1,0 +1,172 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu_kernels.hpp"
+
+#include <math.h>
+
+#include <complex>
+#include <type_traits>
+
+#include "../independent.hpp"
+#include "divisions.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+namespace baseline {
+constexpr bool in_any_layout = true;
+#include "cpu_loops.inc"
+
+CpuKernel find(OpId op, DType dtype) {
+  switch (op) {
+#define SW_OP(name, Body, inputs, dtypes, result, traits) \
+  case OpId::name:                                        \
+    return pick<Body, dtypes, traits, inputs>(dtype);
+#include "../table.inc"
+#undef SW_OP
+  }
+  return {};
+}
+
+// As divisions.hpp says, one by one.
+template <class Body, class T>
+void by_positive_number(std::int64_t n, const T* a, std::uint64_t d, T* z) {
+  const Divisor by(d, 63);
+  SW_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto value = static_cast<std::int64_t>(a[i]);
+    const auto sign = static_cast<std::uint64_t>(value >> 63);
+    const std::uint64_t size = static_cast<std::uint64_t>(value) ^ sign;
+    const auto upper = static_cast<std::uint64_t>((Divisor::Wide{size << 1} * by.factor) >> 64);
+    const std::uint64_t quotient = (upper >> by.k) ^ sign;
+    const std::uint64_t rest = static_cast<std::uint64_t>(value) - quotient * d;
+    z[i] = static_cast<T>(std::is_same_v<Body, FloorDivide> ? quotient : rest);
+  }
+}
+template <class Body, class T>
+void by_number(const void* context, std::int64_t n, std::byte* const* arrays) {
+  const T number = *reinterpret_cast<const T*>(arrays[1]);
+  const auto& vectors = *static_cast<const DivisionContext*>(context);
+  const bool is_negative = number < T{0};
+  const auto d =
+      is_negative ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
+  const DivideByNumber divide = is_negative ? vectors.by_negative : vectors.by_positive;
+  if (number != 0 && divide != nullptr) return divide(n, arrays[0], d, arrays[2]);
+  if (number <= 0) return binary_with_number<Body, T, T>(nullptr, n, arrays);
+  by_positive_number<Body>(n, reinterpret_cast<const T*>(arrays[0]), d,
+                           reinterpret_cast<T*>(arrays[2]));
+}
+template <class Body>
+Loop find_by_number(DType dtype) {
+  if (dtype == int64) return &by_number<Body, long long>;
+  if (dtype == int32) return &by_number<Body, int>;
+  if (dtype == int16) return &by_number<Body, short>;
+  if (dtype == int8) return &by_number<Body, signed char>;
+  if (dtype == uint32) return &by_number<Body, unsigned>;
+  if (dtype == uint16) return &by_number<Body, unsigned short>;
+  return dtype == uint8 ? &by_number<Body, unsigned char> : nullptr;
+}
+// Each kernel is found once, so that its context may stay for good.
+void quicken_division(OpId op, DType dtype, CpuKernel& kernel) {
+  if (op != OpId::floor_divide && op != OpId::remainder && op != OpId::fmod) return;
+  const bool wants_quotient = op == OpId::floor_divide;
+  const auto wanted = wants_quotient          ? PairDivision::quotient
+                      : op == OpId::remainder ? PairDivision::rest
+                                              : PairDivision::rest_to_0;
+  auto* context = new DivisionContext{nullptr, nullptr, kernel.loop};
+  kernel.context = context;
+  if (const Loop pairs = find_divide_pairs(dtype, wanted)) kernel.loop = pairs;
+  if (op == OpId::fmod) return;
+  context->by_positive =
+      find_divide_by_number(dtype, wants_quotient ? Division::quotient : Division::rest);
+  context->by_negative = find_divide_by_number(
+      dtype, wants_quotient ? Division::negative_quotient : Division::negative_rest);
+  kernel.with_number =
+      wants_quotient ? find_by_number<FloorDivide>(dtype) : find_by_number<Remainder>(dtype);
+}
+
+Loop find_mixed(OpId op) {
+  switch (op) {
+    case OpId::equal:
+      return &binary<Equal, long long, unsigned long long>;
+    case OpId::not_equal:
+      return &binary<NotEqual, long long, unsigned long long>;
+    case OpId::less:
+      return &binary<Less, long long, unsigned long long>;
+    case OpId::less_equal:
+      return &binary<LessEqual, long long, unsigned long long>;
+    case OpId::greater:
+      return &binary<Greater, long long, unsigned long long>;
+    default:
+      return &binary<GreaterEqual, long long, unsigned long long>;
+  }
+}
+
+// Exponents of integers must not be negative, which NumPy refuses.
+template <class T>
+void checked_power(const void*, std::int64_t n, std::byte* const* arrays) {
+  const T* exponents = reinterpret_cast<const T*>(arrays[1]);
+  T lowest = 0;
+  for (std::int64_t i = 0; i < n; ++i) lowest = exponents[i] < lowest ? exponents[i] : lowest;
+  if (lowest < 0)
+    fail<ArgumentError>("power: integers to negative integer powers are not allowed, got exponent ",
+                        static_cast<long long>(lowest), "; use float_power()");
+  binary<Power, T, T>(nullptr, n, arrays);
+}
+
+Loop find_checked_power(DType dtype) {
+  if (dtype == int8) return &checked_power<signed char>;
+  if (dtype == int16) return &checked_power<short>;
+  if (dtype == int32) return &checked_power<int>;
+  return dtype == int64 ? &checked_power<long long> : nullptr;
+}
+}  // namespace baseline
+
+CpuKernel find_loops(OpId op, DType dtype) {
+  CpuKernel kernel = baseline::find(op, dtype);
+  if (const CpuKernel wide = find_wide_loops(op, dtype); wide.loop != nullptr) {
+    kernel.loop = wide.loop;
+    kernel.with_number = wide.with_number;
+  }
+  baseline::quicken_division(op, dtype, kernel);
+  return kernel;
+}
+
+// What the processor does in its vector units is over sooner than a helper is awake.
+constexpr std::int64_t cheap_grain = 1 << 15, costly_grain = 1 << 12, written_grain = 1 << 18;
+
+// Answers that the dtype alone gives: nothing is read.
+bool is_constant(OpId op, DType dtype) noexcept {
+  return !dtype.is_floating() && !dtype.is_complex() &&
+         (op == OpId::isfinite || op == OpId::isinf || op == OpId::isnan);
+}
+
+}  // namespace
+
+CpuKernel find_cpu_kernel(const Signature& signature) {
+  const DType dtype = cpu_compute(signature, signature.compute);
+  CpuKernel kernel;
+  if (signature.mixed) {
+    kernel.loop = baseline::find_mixed(signature.op);
+  } else if (signature.op == OpId::power) {
+    kernel = find_integer_power(dtype);
+    const Loop checked = baseline::find_checked_power(dtype);
+    if (kernel.loop == nullptr)
+      kernel.loop = checked;
+    else
+      kernel.context = new Loop(checked);  // each kernel is found once, and stays
+  }
+  if (signature.op == OpId::exp) kernel.loop = find_vector_exp(dtype);
+  if (kernel.loop == nullptr && (signature.op == OpId::power || signature.op == OpId::float_power))
+    kernel = find_vector_power(dtype);
+  if (kernel.loop == nullptr) kernel = find_vector_function(signature.op, dtype);
+  if (kernel.loop == nullptr) kernel = find_loops(signature.op, dtype);
+  const bool is_cheap = (facts(signature.op).traits & vectorises) != 0;
+  kernel.grain = is_constant(signature.op, dtype) ? written_grain
+                 : is_cheap                       ? cheap_grain
+                                                  : costly_grain;
+  return kernel;
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,165 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "../compute.hpp"
+#include "cuda_kernels.hpp"
+#include "cuda_plan.hpp"
+#include "cuda_source.hpp"
+#include "cuda_walk.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+void refuse_exponents(bool none_is_negative) {
+  if (!none_is_negative)
+    fail<ArgumentError>(
+        "power: integers to negative integer powers are not allowed; expected "
+        "exponents >= 0, got negative ones; use float_power()");
+}
+// Whether the kernel is to look at them.
+bool checks_exponent(const Signature& signature, std::span<const Operand> operands) {
+  if (!has_whole_exponents(signature)) return false;
+  if (operands[1].array != nullptr) return true;
+  refuse_exponents(operands[1].scalar.as_int64() >= 0);
+  return false;
+}
+
+class Launch {
+ public:
+  Launch(const Signature& signature, std::span<const Operand> operands, const Array& result,
+         const Array* where)
+      : operands_(operands),
+        result_(result),
+        where_(where),
+        walk_(make_walk()),
+        shape_(shape_of(signature, operands, result)) {
+    shape_.has_mask = where != nullptr;
+    shape_.checks_exponent = checks_exponent(signature, operands);
+    choose_kind();
+  }
+
+  void run() {
+    const Device device = result_.device();
+    const Stream stream = Stream::current(device);
+    const Kernel& kernel = cuda_kernel_for(shape_, device);
+    for_each_array([&](const Array& array) { order_use(stream, array, &array == &result_); });
+    std::optional<Array> negative;
+    if (shape_.checks_exponent) order_use(stream, negative.emplace(zeros({}, int32, device)), true);
+    std::vector<KernelArg> arguments;
+    arguments.reserve(operands_.size() + 4);
+    Scalar numbers[max_inputs] = {Scalar(false), Scalar(false), Scalar(false)};
+    int place = 0;  // among the arrays, as the walk has them
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].array != nullptr)
+        arguments.push_back(address(*operands_[i].array, place++));
+      else
+        arguments.push_back(number(numbers[i], static_cast<int>(i)));
+    }
+    arguments.push_back(address(result_, place++));
+    if (where_ != nullptr) arguments.push_back(address(*where_, place));
+    if (negative) arguments.push_back(address_of(negative->data()));
+    if (lines_) arguments.push_back(KernelArg::bytes(lines_->bytes()));
+    const std::int64_t steps = lines_ ? steps_of(shape_, *lines_) : walk_.size();
+    if (shape_.kind != KernelShape::Kind::tiles) arguments.push_back(KernelArg(steps));
+    const std::int64_t grid = (steps - 1) / steps_per_block(shape_) + 1;
+    kernel.launch({{grid, 1, 1}, {cuda_block, 1, 1}, 0, stream}, arguments);
+    // NumPy raises, so this must wait for the answer.
+    if (negative) refuse_exponents(item(*negative).as_int64() == 0);
+  }
+
+ private:
+  template <class F>
+  void for_each_array(F&& f) const {
+    for (const Operand& operand : operands_)
+      if (operand.array != nullptr) f(*operand.array);
+    f(result_);
+    if (where_ != nullptr) f(*where_);
+  }
+
+  Walk make_walk() const {
+    const Layout* layouts[max_inputs + 2];
+    std::size_t count = 0, leader = 0;
+    for_each_array([&](const Array& array) {
+      if (&array == &result_) leader = count;
+      layouts[count++] = &array.layout();
+    });
+    return Walk(result_.shape(), std::span(layouts, count), static_cast<int>(leader));
+  }
+
+  // Packs of 16 bytes of the widest dtype, where every array lets itself be read so.
+  void choose_kind() {
+    if (walk_.is_dense()) {
+      int widest = 1;
+      for_each_array(
+          [&](const Array& array) { widest = std::max(widest, array.dtype().itemsize()); });
+      shape_.width = std::max(1, 16 / widest);
+      if (fits_packs()) return;
+    }
+    shape_.is_large = walk_.size() > INT32_MAX;
+    plan_on_cuda(shape_, lines_.emplace(walk_), strands());
+  }
+
+  bool fits_packs() const {
+    bool fits = true;
+    for_each_array([&](const Array& array) {
+      const auto pack = static_cast<std::uintptr_t>(shape_.width * array.dtype().itemsize());
+      fits &= reinterpret_cast<std::uintptr_t>(array.data()) % pack == 0;
+    });
+    return fits;
+  }
+
+  // In the walk's order.
+  std::vector<OperandInfo> strands() {
+    std::vector<OperandInfo> all;
+    const auto add = [&](const Array& array, AccessPattern* pattern) {
+      all.push_back(
+          {reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(), pattern});
+    };
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      if (operands_[i].array != nullptr) add(*operands_[i].array, &shape_.lies[i]);
+    add(result_, nullptr);
+    if (where_ != nullptr) add(*where_, &shape_.lies[operands_.size()]);
+    return all;
+  }
+
+  static KernelArg address_of(const void* data) {
+    return KernelArg::address(reinterpret_cast<std::uintptr_t>(data));
+  }
+  // Of the walk's array at `place`: where its first element is.
+  KernelArg address(const Array& array, int place) const {
+    const std::int64_t first = lines_ ? lines_->offset(place) * array.dtype().itemsize() : 0;
+    return address_of(static_cast<const std::byte*>(array.data()) + first);
+  }
+
+  KernelArg number(Scalar& kept, int index) const {
+    kept = kernel_number(shape_.signature, operands_[static_cast<std::size_t>(index)], index);
+    return KernelArg::bytes(std::span(static_cast<const std::byte*>(kept.data()),
+                                      static_cast<std::size_t>(kept.dtype().itemsize())));
+  }
+
+  std::span<const Operand> operands_;
+  const Array& result_;
+  const Array* where_;
+  Walk walk_;
+  std::optional<CudaWalk> lines_;  // of all kinds but dense
+  KernelShape shape_;
+};
+
+}  // namespace
+
+void compute_on_cuda(const Signature& signature, std::span<const Operand> operands,
+                     const Array& result, const Array* where) {
+  if (where == nullptr && launch_dense(signature, operands, result)) return;
+  Launch(signature, operands, result, where).run();
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,48 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "../compute.hpp"
+#include "spanwise/op_sdk/walk.hpp"
+
+namespace spanwise::ops {
+
+/// A walk as a kernel is given it, struct Walk of cuda_layouts.cpp: the extents, then of each
+/// operand the strides. Axes can be turned and moved, which a Walk's cannot.
+class CudaWalk {
+ public:
+  explicit CudaWalk(const Walk& walk);
+
+  int rank() const noexcept { return rank_; }
+  int operands() const noexcept { return operands_; }
+  std::int64_t extent(int axis) const noexcept { return numbers_[place(axis, 0)]; }
+  std::int64_t stride(int axis, int operand) const noexcept {
+    return numbers_[place(axis, 1 + operand)];
+  }
+  /// Where the operand's first element has gone by turning, in elements from where it was.
+  std::int64_t offset(int operand) const noexcept {
+    return offsets_[static_cast<std::size_t>(operand)];
+  }
+  /// Goes along the axis from the other end.
+  void turn(int axis) noexcept;
+  /// The axis becomes the last but one; it was not the last.
+  void move_next_to_last(int axis) noexcept;
+  std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(numbers_)); }
+
+ private:
+  std::size_t place(int axis, int row) const noexcept {
+    return static_cast<std::size_t>(row * rank_ + axis);
+  }
+
+  int rank_, operands_;
+  std::vector<std::int64_t> numbers_;
+  std::array<std::int64_t, max_inputs + 2> offsets_{};
+};
+
+}  // namespace spanwise::ops

@@ -1,0 +1,190 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "elementwise_op.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "../compute.hpp"
+#include "gradients.hpp"
+#include "spanwise/op_sdk/walk.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+Shape broadcast_static(const std::string& op, std::span<const Variable> operands) {
+  int rank = 0;
+  for (const Variable& operand : operands) rank = std::max(rank, operand.type().rank());
+  Shape shape(rank, 1);
+  for (const Variable& operand : operands) {
+    const Shape& own = operand.type().shape();
+    const int skipped = rank - own.size();
+    for (int axis = skipped; axis < rank; ++axis) {
+      const auto extent = broadcast_extents(shape[axis], own[axis - skipped]);
+      if (!extent.has_value())
+        fail<LayoutError>(op, ": extents ", shape[axis], " and ", own[axis - skipped], " at axis ",
+                          axis, " do not broadcast; expected equal extents, or 1");
+      shape[axis] = *extent;
+    }
+  }
+  return shape;
+}
+
+Signature signature_of(OpId op, std::span<const Variable> operands) {
+  std::array<DType, max_inputs> dtypes;
+  std::transform(operands.begin(), operands.end(), dtypes.begin(),
+                 [](const Variable& operand) { return operand.type().dtype(); });
+  return resolve(op, std::span(dtypes.data(), operands.size()));
+}
+
+// The cell's array where the result fits into it as a new one would be laid out.
+const Array& result_in(Cell& cell, std::span<const Operand> operands, const Shape& shape,
+                       DType dtype, Device device) {
+  std::array<const Layout*, max_inputs> layouts;
+  for (std::size_t i = 0; i < operands.size(); ++i) layouts[i] = &operands[i].array->layout();
+  if (cell.value) {
+    const Array& old = *cell.value;
+    const bool fits = old.dtype() == dtype && old.shape() == shape && old.device() == device &&
+                      !old.readonly() && old.storage().use_count() <= 1;
+    if (fits &&
+        old.strides() == result_layout(shape, std::span(layouts.data(), operands.size())).strides)
+      return old;
+    cell.value.reset();  // so that the allocator may give the same bytes again
+  }
+  return cell.value.emplace(new_result(operands, shape, dtype, device));
+}
+
+constexpr int overwrites_nothing = -1;
+
+class ElementwiseThunk final : public Thunk {
+ public:
+  ElementwiseThunk(OpId op, int overwritten, const ThunkContext& context)
+      : op_(op),
+        overwritten_(overwritten),
+        signature_(signature_of(op, context.node().inputs())),
+        output_(context.output(0)),
+        device_(context.device()),
+        count_(context.node().inputs().size()) {
+    for (std::size_t i = 0; i < count_; ++i) inputs_[i] = context.input(static_cast<int>(i));
+  }
+
+  bool is_async() const override { return true; }
+  std::vector<int> run() override {
+    std::array<Operand, max_inputs> operands;
+    for (std::size_t i = 0; i < count_; ++i) operands[i].array = &here(i);
+    const std::span<const Operand> all(operands.data(), count_);
+    const Shape shape = common_shape(facts(op_).name, all);
+    if (overwritten_ != overwrites_nothing && takes_over(operands, shape))
+      compute(signature_, all, *output_->value);
+    else
+      compute(signature_, all, result_in(*output_, all, shape, signature_.result, device_));
+    return {};
+  }
+
+ private:
+  // Puts the input that may be overwritten where the result goes, if it serves.
+  bool takes_over(std::span<const Operand> operands, const Shape& shape) {
+    const Array& input = *operands[static_cast<std::size_t>(overwritten_)].array;
+    const bool serves = input.shape() == shape && input.dtype() == signature_.result &&
+                        input.device() == device_ && !input.readonly();
+    if (serves) output_->value = input;
+    return serves;
+  }
+
+  const Array& here(std::size_t i) {
+    const Array& given = *inputs_[i]->value;
+    // One number goes along by value.
+    const bool is_number = given.rank() == 0 && !given.device().is_cuda();
+    if (given.device() == device_ || is_number) return given;
+    return moved_[i].emplace(to_device(given, device_));
+  }
+
+  OpId op_;
+  int overwritten_;
+  Signature signature_;
+  std::array<Ref<Cell>, max_inputs> inputs_;
+  Ref<Cell> output_;
+  Device device_;
+  std::size_t count_;
+  std::array<std::optional<Array>, max_inputs> moved_;
+};
+
+class ElementwiseOp final : public Op {
+ public:
+  explicit ElementwiseOp(OpId op, int overwritten = overwrites_nothing)
+      : op_(op), overwritten_(overwritten), name_(display_name(op)) {
+    // Theano's way to write that output 0 overwrites input i.
+    if (overwritten_ != overwrites_nothing) name_ += text("[(0, ", overwritten_, ")]");
+  }
+
+  std::string name() const override { return name_; }
+  bool equals(const Op& other) const override {
+    const auto* same = dynamic_cast<const ElementwiseOp*>(&other);
+    return same != nullptr && same->op_ == op_ && same->overwritten_ == overwritten_;
+  }
+  std::size_t hash() const override { return std::hash<std::string>()(name_); }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, facts(op_).inputs);
+    TensorType type(signature_of(op_, inputs).result, broadcast_static(name_, inputs),
+                    common_device(*this, inputs));
+    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
+                       {Variable(std::move(type))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return std::make_unique<ElementwiseThunk>(op_, overwritten_, context);
+  }
+  AliasMap destroy_map() const override {
+    if (overwritten_ == overwrites_nothing) return {};
+    return {{0, {overwritten_}}};
+  }
+  Ref<const Op> overwriting(int input) const override {
+    return make_ref<const ElementwiseOp>(op_, input);
+  }
+  bool allows_aliased_inplace() const override { return true; }
+  bool takes_host_scalars() const override { return true; }
+  std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {
+    return broadcast_sources(node.inputs(), node.output(0).type().rank() - axis);
+  }
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    return elementwise_gradient(op_, node, outputs[0]);
+  }
+
+ private:
+  OpId op_;
+  int overwritten_;
+  std::string name_;
+};
+
+bool register_elementwise() {
+  for (int i = 0; i < op_count; ++i) {
+    const auto op = static_cast<OpId>(i);
+    register_op(facts(op).name, [op] { return elementwise_op(op); });
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool elementwise_registered = register_elementwise();
+
+}  // namespace
+
+bool is_elementwise(const Op& op) { return dynamic_cast<const ElementwiseOp*>(&op) != nullptr; }
+
+Ref<const Op> elementwise_op(OpId op) {
+  // One object each: ops are immutable, and one object compares fastest.
+  static const auto& all = *new std::vector<Ref<const Op>>([] {
+    std::vector<Ref<const Op>> made;
+    for (int i = 0; i < op_count; ++i) {
+      made.push_back(make_ref<const ElementwiseOp>(static_cast<OpId>(i)));
+      made.back()->set_recipe({facts(static_cast<OpId>(i)).name});
+    }
+    return made;
+  }());
+  return all[static_cast<std::size_t>(op)];
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,408 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../compute.hpp"
+#include "../graph/elementwise_op.hpp"
+#include "python/array/order.hpp"
+#include "python/graph/variable.hpp"
+#include "python/support/array.hpp"
+#include "python/support/call.hpp"
+#include "python/support/scalar.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+#include "ufunc_py.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using ops::facts;
+using ops::max_inputs;
+using ops::Operand;
+using ops::OpId;
+using ops::OpTraits;
+
+// resolve() for one dtype throughout, remembered: what small arrays would feel.
+const ops::Signature& resolved(OpId op, DType dtype) {
+  struct Entry {
+    std::atomic<bool> is_known{false};
+    ops::Signature signature;
+  };
+  static Entry* const entries = new Entry[ops::op_count * ops::dtype_count];
+  const int place = ops::place_of(dtype);
+  const std::array<DType, max_inputs> dtypes{dtype, dtype, dtype};
+  const auto all = std::span(dtypes.data(), static_cast<std::size_t>(facts(op).inputs));
+  if (place < 0) resolve(op, all);  // throws
+  // Only while holding the GIL, so that nobody else writes.
+  Entry& entry = entries[static_cast<int>(op) * ops::dtype_count + place];
+  if (!entry.is_known.load(std::memory_order_acquire)) {
+    entry.signature = resolve(op, all);
+    entry.is_known.store(true, std::memory_order_release);
+  }
+  return entry.signature;
+}
+
+// Python's kinds of number in ascending order of what they ask for.
+enum class NumberKind { none, bool_, int_, float_, complex };
+
+NumberKind number_kind(PyObject* object) noexcept {
+  if (PyFloat_CheckExact(object)) return NumberKind::float_;
+  if (PyLong_CheckExact(object)) return NumberKind::int_;
+  if (PyBool_Check(object)) return NumberKind::bool_;
+  return PyComplex_CheckExact(object) ? NumberKind::complex : NumberKind::none;
+}
+
+// The dtype of a Python number beside `strong`: NumPy 2's rule (NEP 50), by which it changes the
+// kind where it must and never the width.
+DType number_kind_dtype(NumberKind weak, std::optional<DType> strong) {
+  const bool is_inexact = strong && (strong->is_floating() || strong->is_complex());
+  switch (weak) {
+    case NumberKind::int_:
+      return strong && !strong->is_bool() ? *strong : int64;
+    case NumberKind::float_:
+      return is_inexact ? *strong : float64;
+    case NumberKind::complex:
+      if (strong && strong->is_complex()) return *strong;
+      return is_inexact && *strong != float64 ? complex64 : complex128;
+    default:
+      return bool_;
+  }
+}
+
+/// The operands of one call, read.
+class UfuncCall {
+ public:
+  UfuncCall(OpId op, PyObject* const* values) : op_(op), facts_(facts(op)), count_(facts_.inputs) {
+    for (int i = 0; i < count_; ++i) read(i, values[i]);
+    find_device();
+    for (int i = 0; i < count_; ++i) import_rest(i, values[i]);
+    give_dtypes();
+  }
+
+  std::span<const Operand> operands() const {
+    return {operands_.data(), static_cast<std::size_t>(count_)};
+  }
+  std::span<const DType> dtypes() const {
+    return {dtypes_.data(), static_cast<std::size_t>(count_)};
+  }
+  Device device() const noexcept { return device_; }
+  bool is_weak(int i) const noexcept { return weak_[at(i)] != NumberKind::none; }
+  const OpTraits& facts_of_op() const noexcept { return facts_; }
+  /// What the number is beside an array of `dtype`: that dtype, where it has the number's kind; of
+  /// a lower kind the narrowest dtype, which casts to the array's safely.
+  DType number_dtype(int i, DType dtype) const {
+    const NumberKind kind = weak_[at(i)];
+    if (kind == NumberKind::int_ && !dtype.is_integer() && !dtype.is_bool()) return int8;
+    if (kind == NumberKind::float_ && dtype.is_complex()) return float16;
+    return number_kind_dtype(kind, dtype);
+  }
+
+  /// The numbers' values, as what the operation computes in. Throws OverflowError.
+  void convert_numbers(const ops::Signature& signature, PyObject* const* values) {
+    for (int i = 0; i < count_; ++i) {
+      if (weak_[at(i)] == NumberKind::none) continue;
+      // Before it may change places with another, operand i stands where it was given.
+      const int place = signature.swapped ? 1 - i : i;
+      operands_[at(i)].scalar = scalar_from(values[i], signature.operand(place));
+    }
+  }
+
+ private:
+  static std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+
+  void read(int i, PyObject* value) {
+    if (is_array(value)) {
+      operands_[at(i)].array = &array_in(value);
+      return;
+    }
+    weak_[at(i)] = number_kind(value);
+    if (weak_[at(i)] != NumberKind::none || is_sequence(value)) return;
+    if (auto lent = lent_array(value)) {
+      is_lent_[at(i)] = true;
+      operands_[at(i)].array = &imported_[at(i)].emplace(*std::move(lent));
+      return;
+    }
+    operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value));
+  }
+
+  static bool is_sequence(PyObject* value) noexcept {
+    return PyList_Check(value) || PyTuple_Check(value);
+  }
+
+  // Where the first array with axes lives, else the first array on a GPU, else the default device.
+  void find_device() {
+    const Array* found = nullptr;
+    for (int i = 0; i < count_; ++i) {
+      const Array* array = operands_[at(i)].array;
+      if (array == nullptr) continue;
+      const bool is_better =
+          found == nullptr || (found->rank() == 0 && array->rank() > 0) ||
+          (found->rank() == 0 && array->rank() == 0 && array->device().is_cuda());
+      if (is_better) found = array;
+    }
+    device_ = found != nullptr ? found->device() : default_device();
+  }
+
+  // Lists are made where the arrays beside them are. What a GPU reads has to be kept until it has.
+  void import_rest(int i, PyObject* value) {
+    if (is_lent_[at(i)] && device_.is_cuda()) {
+      imported_[at(i)] = import_array(value);
+      return;
+    }
+    if (operands_[at(i)].array != nullptr || !is_sequence(value)) return;
+    ImportOptions options;
+    options.device = device_;
+    operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value, options));
+  }
+
+  void give_dtypes() {
+    std::optional<DType> strong;
+    // A condition says nothing about the dtype of what it chooses from.
+    const int first = (facts_.traits & ops::chooses) != 0 ? 1 : 0;
+    for (int i = 0; i < count_; ++i) {
+      const Array* array = operands_[at(i)].array;
+      if (array == nullptr) continue;
+      dtypes_[at(i)] = array->dtype();
+      if (i < first) continue;
+      strong = strong && !(*strong == array->dtype()) ? promote(*strong, array->dtype())
+                                                      : array->dtype();
+    }
+    NumberKind highest = NumberKind::none;
+    for (int i = first; i < count_; ++i) highest = std::max(highest, weak_[at(i)]);
+    // Among numbers alone the richest kind decides, as it does beside arrays.
+    if (!strong && highest != NumberKind::none) strong = number_kind_dtype(highest, {});
+    for (int i = 0; i < count_; ++i)
+      if (weak_[at(i)] != NumberKind::none)
+        dtypes_[at(i)] = i < first ? bool_ : number_kind_dtype(weak_[at(i)], strong);
+  }
+
+  OpId op_;
+  const OpTraits& facts_;
+  int count_;
+  std::array<Operand, max_inputs> operands_;
+  std::array<NumberKind, max_inputs> weak_{};
+  std::array<DType, max_inputs> dtypes_;
+  std::array<std::optional<Array>, max_inputs> imported_;
+  std::array<bool, max_inputs> is_lent_{};
+  Device device_;
+};
+
+// ---- results
+
+Array made_result(const CallOptions& options, std::span<const Operand> operands, const Shape& shape,
+                  DType dtype, Device device) {
+  std::array<const Array*, max_inputs> arrays;
+  std::transform(operands.begin(), operands.end(), arrays.begin(),
+                 [](const Operand& operand) { return operand.array; });
+  const Order order = settled(options.order, std::span(arrays.data(), operands.size()));
+  if (order == Order::k) return new_result(operands, shape, dtype, device);
+  return empty_in(layout_in(order, shape), dtype, device);
+}
+
+void check_cast(const OpTraits& op, const char* what, DType from, DType to, Casting casting) {
+  if (casting == Casting::unsafe || can_cast(from, to, casting)) return;
+  static constexpr const char* words[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+  fail<DTypeError>(op.name, ": cannot cast ", what, " from ", from, " to ", to, " under casting=\"",
+                   words[static_cast<int>(casting)],
+                   "\"; allow more with casting=\"unsafe\", or choose another dtype");
+}
+
+void check_out_fits(const OpTraits& op, const Shape& shape, const Array& out) {
+  if (shape == out.shape()) return;
+  const Shape both[] = {shape, out.shape()};
+  bool fits = false;
+  try {
+    fits = broadcast_shapes(both) == out.shape();
+  } catch (const LayoutError&) {
+  }
+  if (!fits)
+    fail<LayoutError>(op.name, ": the operands have shape ", shape,
+                      " together, which does not broadcast to out's shape ", out.shape(),
+                      "; pass an out of that shape");
+}
+
+std::optional<Array> mask_in(const OpTraits& op, PyObject* where, Device device) {
+  if (where == nullptr || where == Py_True || where == Py_None) return {};
+  Array mask =
+      where == Py_False ? full(Shape{}, Scalar(false), bool_, device) : import_array(where);
+  if (!mask.dtype().is_bool())
+    fail<DTypeError>(op.name, ": where= must be bool, got ", mask.dtype(), "; compare it with 0");
+  if (mask.device() != device && mask.rank() == 0) mask = to_device(mask, device);
+  if (mask.device() != device)
+    fail<DeviceError>(op.name, ": where= is on ", mask.device(), " and the result on ", device,
+                      "; move it with .to(\"", device, "\")");
+  return mask;
+}
+
+// Without the GIL where it takes long.
+void compute_unlocked(const ops::Signature& signature, std::span<const Operand> operands,
+                      const Array& result, const Array* where, bool is_fresh) {
+  if (where == nullptr && ops::compute_at_once(signature, operands, result)) return;
+  const Unlocked unlocked(result);
+  if (is_fresh)
+    compute_fresh(signature, operands, result, where);
+  else
+    compute(signature, operands, result, where);
+}
+
+// ---- comparisons with Python integers that no element can equal
+
+// -1 or 1 where the number lies below or above all values of the integer dtype, else 0.
+int beyond(PyObject* number, DType dtype) {
+  if (!PyLong_CheckExact(number) || !dtype.is_integer()) return 0;
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow < 0) return -1;
+  if (overflow > 0) {
+    if (dtype != uint64) return 1;
+    PyLong_AsUnsignedLongLong(number);
+    if (PyErr_Occurred() == nullptr) return 0;
+    PyErr_Clear();
+    return 1;
+  }
+  const Scalar scalar(static_cast<std::int64_t>(value));
+  return scalar.fits(dtype) ? 0 : value < 0 ? -1 : 1;
+}
+
+// What array < number is for every element, the number being below (-1) or above (1) them all.
+bool answer_beyond(OpId op, int side) {
+  switch (op) {
+    case OpId::less:
+    case OpId::less_equal:
+      return side > 0;
+    case OpId::greater:
+    case OpId::greater_equal:
+      return side < 0;
+    default:
+      return op == OpId::not_equal;
+  }
+}
+
+std::optional<bool> decided_comparison(OpId op, const UfuncCall& call, PyObject* const* values) {
+  if ((facts(op).traits & ops::compares) == 0) return {};
+  for (int i = 0; i < 2; ++i) {
+    const Array* other = call.operands()[static_cast<std::size_t>(1 - i)].array;
+    if (!call.is_weak(i) || other == nullptr) continue;
+    const int side = beyond(values[i], other->dtype());
+    if (side == 0) continue;
+    return answer_beyond(op, i == 1 ? side : -side);
+  }
+  return {};
+}
+
+// What dtype= makes of the operands. A Python number has a kind alone, which must not get lower.
+void check_operands(const UfuncCall& call, const ops::Signature& signature, Casting casting) {
+  const OpTraits& known = call.facts_of_op();
+  if ((known.traits & (ops::boolean_inputs | ops::chooses)) != 0 || signature.mixed) return;
+  for (int i = 0; i < known.inputs; ++i) {
+    const DType to = signature.operand(i);
+    if (call.is_weak(i))
+      check_cast(known, "a Python number", call.number_dtype(i, to), to, casting);
+    else
+      check_cast(known, "an operand", call.dtypes()[static_cast<std::size_t>(i)], to, casting);
+  }
+}
+
+// ---- variables of graphs
+
+bool has_variable(const PyObject* const* values, int count) {
+  return std::any_of(values, values + count, [](const PyObject* value) {
+    return is_variable(const_cast<PyObject*>(value));
+  });
+}
+
+PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
+                             const CallOptions& options) {
+  if (given(options.out) || options.where != nullptr || options.dtype)
+    fail<GraphError>(facts(op).name, ": out=, where= and dtype= are for arrays; a variable has ",
+                     "no memory yet. Use where() and astype()");
+  std::optional<DType> beside;
+  const int first = (facts(op).traits & ops::chooses) != 0 ? 1 : 0;
+  for (int i = first; i < count; ++i) {
+    if (!is_variable(values[i])) continue;
+    const DType dtype = variable_in(values[i]).type().dtype();
+    beside = beside ? promote(*beside, dtype) : dtype;
+  }
+  std::vector<Variable> operands;
+  for (int i = 0; i < count; ++i) operands.push_back(as_variable(values[i], beside));
+  return wrap_variable((*ops::elementwise_op(op))(operands)[0]);
+}
+
+PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& options) {
+  const OpTraits& known = facts(op);
+  UfuncCall call(op, values);
+  const auto dtypes = call.dtypes();
+  const bool uniform = !options.dtype && std::all_of(dtypes.begin(), dtypes.end(),
+                                                     [&](DType d) { return d == dtypes[0]; });
+  const ops::Signature signature =
+      uniform ? resolved(op, dtypes[0]) : resolve(op, dtypes, options.dtype);
+  const std::optional<bool> answer = decided_comparison(op, call, values);
+  if (options.dtype || options.casting != Casting::same_kind)
+    check_operands(call, signature, options.casting);
+  if (!answer) call.convert_numbers(signature, values);
+  const bool has_out = given(options.out);
+  const std::optional<Array> out =
+      has_out ? std::optional(writable_array(options.out)) : std::nullopt;
+  const Device device = out ? out->device() : call.device();
+  const std::optional<Array> mask = mask_in(known, options.where, device);
+  const Array* where = mask ? &*mask : nullptr;
+  const Shape shape = common_shape(known.name, call.operands(), where);
+  if (out) {
+    check_out_fits(known, shape, *out);
+    check_cast(known, "the result", signature.result, out->dtype(), options.casting);
+  }
+  Array result =
+      out ? *out : made_result(options, call.operands(), shape, signature.result, device);
+  if (answer) {
+    const Operand number{nullptr, Scalar(*answer)};
+    const ops::Signature copy{OpId::positive, bool_, bool_};
+    compute_unlocked(copy, {&number, 1}, result, where, false);
+  } else {
+    compute_unlocked(signature, call.operands(), result, where, !out);
+  }
+  return has_out ? Py_NewRef(options.out) : wrap(std::move(result));
+}
+
+// Two arrays alike, or one, on one device: no options, nothing to convert.
+PyObject* call_at_once(OpId op, PyObject* const* values, int count) {
+  if (count > 2 || !is_array(values[0]) || !is_array(values[count - 1])) return nullptr;
+  const Array &a = array_in(values[0]), &b = array_in(values[count - 1]);
+  if (!a.device().is_cpu() && !a.device().is_cuda()) return nullptr;
+  if (count == 2 &&
+      (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || a.device() != b.device()))
+    return nullptr;
+  const ops::Signature& signature = resolved(op, a.dtype());
+  const std::array<Operand, 2> operands{Operand{&a, Scalar(false)}, Operand{&b, Scalar(false)}};
+  const std::span all(operands.data(), static_cast<std::size_t>(count));
+  const bool is_plain = a.rank() < 2 || (a.layout().is_row_major() && b.layout().is_row_major());
+  Array result = is_plain ? empty(a.shape(), signature.result, a.device())
+                          : new_result(all, a.shape(), signature.result, a.device());
+  compute_unlocked(signature, all, result, nullptr, true);
+  return wrap(std::move(result));
+}
+
+}  // namespace
+
+bool is_python_number(PyObject* value) noexcept { return number_kind(value) != NumberKind::none; }
+
+PyObject* call_ufunc(OpId op, PyObject* const* operands, const CallOptions& options) {
+  const int count = facts(op).inputs;
+  const bool is_plain = options.out == nullptr && options.where == nullptr && !options.dtype &&
+                        options.order == Order::k && options.casting == Casting::same_kind;
+  if (is_plain)
+    if (PyObject* made = call_at_once(op, operands, count); made != nullptr) return made;
+  if (has_variable(operands, count)) return apply_to_variables(op, operands, count, options);
+  return call_on_arrays(op, operands, options);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,161 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "../accumulate.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/half.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+// The text that both devices compile.
+namespace accumulate_host {
+#include "elements.cuh"
+
+inline float widened(Half x) { return static_cast<float>(std::bit_cast<spanwise::Half>(x)); }
+inline float widened(BFloat x) { return static_cast<float>(std::bit_cast<spanwise::BFloat16>(x)); }
+inline Half narrow_half(float x) { return {spanwise::Half(x).bits}; }
+inline BFloat narrow_bfloat(float x) { return {spanwise::BFloat16(x).bits}; }
+
+#define SW_FN inline
+// After these.
+#include "../device/accumulate.cuh"
+#undef SW_FN
+
+template <class T>
+struct Tag {
+  using type = T;
+};
+
+template <class How, class T>
+inline void accumulate_one(std::byte* to, const std::byte* from) noexcept {
+  T old, value;
+  std::memcpy(&old, to, sizeof old);
+  std::memcpy(&value, from, sizeof value);
+  old = accumulated<How>(old, value);
+  std::memcpy(to, &old, sizeof old);
+}
+
+template <class How, class T>
+void accumulate_rows(std::byte* array, const std::int64_t* offsets, std::int64_t count,
+                     std::byte* value, std::int64_t value_step, std::int64_t row_bytes) {
+  constexpr std::int64_t item = sizeof(T);
+  if (row_bytes == item) {
+    for (std::int64_t i = 0; i < count; ++i)
+      accumulate_one<How, T>(array + offsets[i], value + i * value_step);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::byte* const to = array + offsets[i];
+    const std::byte* const from = value + i * value_step;
+    for (std::int64_t at = 0; at < row_bytes; at += item)
+      accumulate_one<How, T>(to + at, from + at);
+  }
+}
+
+constexpr std::int64_t first_cache = 1 << 15;  // bytes
+constexpr std::int64_t ahead = 24;             // elements, which a larger cache has by then
+
+template <class How, class T>
+void accumulate_elements(std::byte* array, const std::int64_t* indices, std::int64_t count,
+                         IndexRange kind, std::int64_t extent, std::int64_t stride,
+                         const std::byte* value, std::int64_t value_step) {
+  const auto place = [&](std::int64_t i, std::int64_t stride_here) {
+    return array + (indices[i] + (extent & (indices[i] >> 63))) * stride_here;
+  };
+  const auto loop = [&](std::int64_t first, std::int64_t stride_here, std::int64_t step_here) {
+    for (std::int64_t i = first; i < count; ++i)
+      accumulate_one<How, T>(place(i, stride_here), value + i * step_here);
+  };
+  // Steps that the compiler knows are part of the address.
+  constexpr std::int64_t item = sizeof(T);
+  if (stride != item || value_step != item) return loop(0, stride, value_step);
+  if (extent * item <= first_cache) {
+    if (kind == IndexRange::from_either_end) return loop(0, item, item);
+    for (std::int64_t i = 0; i < count; ++i)
+      accumulate_one<How, T>(array + indices[i] * item, value + i * item);
+    return;
+  }
+  const std::int64_t foreseen = std::max<std::int64_t>(0, count - ahead);
+  for (std::int64_t i = 0; i < foreseen; ++i) {
+    __builtin_prefetch(place(i + ahead, item), /*to write*/ 1);
+    accumulate_one<How, T>(place(i, item), value + i * item);
+  }
+  loop(foreseen, item, item);
+}
+
+struct AccumulateLoops {
+  MoveLoop rows;
+  AccumulateLine line;
+};
+
+// f(Tag<T>) for the type of the elements; integers by their size alone unless `has_signs`.
+template <bool has_signs, class F>
+AccumulateLoops for_element(DType dtype, F&& f) {
+  if (dtype.is_bool()) return f(Tag<Bool>());
+  if (dtype == float16) return f(Tag<Half>());
+  if (dtype == bfloat16) return f(Tag<BFloat>());
+  if (dtype == float32) return f(Tag<float>());
+  if (dtype == float64) return f(Tag<double>());
+  if (dtype == complex64) return f(Tag<Complex<float>>());
+  if (dtype == complex128) return f(Tag<Complex<double>>());
+  if constexpr (has_signs) {
+    if (dtype == int8) return f(Tag<std::int8_t>());
+    if (dtype == int16) return f(Tag<std::int16_t>());
+    if (dtype == int32) return f(Tag<std::int32_t>());
+    if (dtype == int64) return f(Tag<std::int64_t>());
+  }
+  if (dtype.itemsize() == 1) return f(Tag<std::uint8_t>());
+  if (dtype.itemsize() == 2) return f(Tag<std::uint16_t>());
+  if (dtype.itemsize() == 4) return f(Tag<std::uint32_t>());
+  return f(Tag<std::uint64_t>());
+}
+
+template <class How, bool has_signs>
+AccumulateLoops loops_for(DType dtype) {
+  return for_element<has_signs>(dtype, [](auto tag) -> AccumulateLoops {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<How, Minus> && std::is_same_v<T, Bool>)
+      return {};
+    else
+      return {&accumulate_rows<How, T>, &accumulate_elements<How, T>};
+  });
+}
+
+AccumulateLoops accumulate_loops(DType dtype, Accumulation how) {
+  if (!dtype.is_computable())
+    fail<DTypeError>("accumulate: cannot compute on ", dtype,
+                     "; expected bool, an integer, a float or a complex number");
+  if (dtype.is_bool() && how == Accumulation::subtract)
+    fail<DTypeError>("subtract: bool has no difference; use bitwise_xor or logical_xor");
+  switch (how) {
+    case Accumulation::add:
+      return loops_for<Plus, false>(dtype);
+    case Accumulation::subtract:
+      return loops_for<Minus, false>(dtype);
+    case Accumulation::multiply:
+      return loops_for<Times, false>(dtype);
+    case Accumulation::maximum:
+      return loops_for<Largest, true>(dtype);
+    default:
+      return loops_for<Smallest, true>(dtype);
+  }
+}
+
+}  // namespace accumulate_host
+
+}  // namespace
+
+MoveLoop accumulate_loop(DType dtype, Accumulation how) {
+  return accumulate_host::accumulate_loops(dtype, how).rows;
+}
+
+AccumulateLine accumulate_line(DType dtype, Accumulation how) {
+  return accumulate_host::accumulate_loops(dtype, how).line;
+}
+
+}  // namespace spanwise::ops

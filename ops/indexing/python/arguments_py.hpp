@@ -1,0 +1,82 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+
+#include <span>
+#include <utility>
+
+#include "../indexing.hpp"
+#include "python/array/assign.hpp"
+#include "python/support/array.hpp"
+#include "python/support/call.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/scalar.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/scalar.hpp"
+#include "spanwise/storage.hpp"
+
+/// What Python hands to the functions of this family.
+namespace spanwise::python {
+
+/// Indices or a mask: any library's array, nested lists, or a number. An empty list is one of
+/// integers, as in NumPy.
+inline Array index_array_in(PyObject* object) {
+  if (is_array(object)) return array_in(object);
+  if (PyList_Check(object) || PyTuple_Check(object)) {
+    ImportOptions options;
+    options.device = cpu;  // where the values are, and where they are checked
+    const Array listed = import_array(object, options);
+    return listed.size() == 0 && listed.dtype() == float64 ? astype(listed, int64) : listed;
+  }
+  return import_array(object);
+}
+
+/// What is to be assigned to elements of `target`, as a[k] = v takes it. On the host a number is
+/// used where it is: the array must not outlive this.
+class ValueArray {
+ public:
+  ValueArray(PyObject* object, const Array& target) {
+    if (!is_python_scalar(object)) {
+      array_ = assignable(object, target.dtype());
+      return;
+    }
+    number_ = scalar_from(object, target.dtype());
+    const auto bytes = static_cast<std::size_t>(target.dtype().itemsize());
+    array_ = target.device().is_cuda()
+                 ? full(Shape{}, number_, target.dtype(), target.device())
+                 : Array(Storage::adopt(const_cast<void*>(number_.data()), bytes, cpu, nullptr,
+                                        nullptr, /*readonly=*/true),
+                         Layout{}, target.dtype());
+  }
+  ValueArray(const ValueArray&) = delete;
+  ValueArray& operator=(const ValueArray&) = delete;
+  const Array& array() const noexcept { return array_; }
+
+ private:
+  Scalar number_{false};
+  Array array_;
+};
+
+/// Runs `work` while other Python threads may run.
+template <class Work>
+auto unlocked(Work&& work) {
+  const GilRelease released;
+  return work();
+}
+
+/// Work that is done sooner than the lock is given away and taken back.
+inline bool is_small(const Array& array) noexcept {
+  return !array.device().is_cuda() && array.nbytes() < 1 << 16;
+}
+inline bool is_small(const Array& array, std::span<const ops::IndexPart> key) noexcept {
+  if (!is_small(array)) return false;
+  for (const ops::IndexPart& part : key) {
+    const auto* indices = std::get_if<Array>(&part);
+    if (indices != nullptr && !is_small(*indices)) return false;
+  }
+  return true;
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,147 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../indexing.hpp"
+#include "arguments_py.hpp"
+#include "python/array/index.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/host.hpp"
+#include "spanwise/error.hpp"
+
+/// array[key] for keys that hold index arrays, lists or masks.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+Slice slice_from(PyObject* part) {
+  Py_ssize_t start = 0, stop = 0, step = 0;
+  if (PySlice_Unpack(part, &start, &stop, &step) < 0) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw py::error_already_set();
+    PyErr_Clear();
+    fail<ArgumentError>("Array: the step of a slice cannot be 0, got ",
+                        std::string(py::repr(part)));
+  }
+  return {start, stop, step};
+}
+
+bool is_number_like(PyObject* part) {
+  return PyFloat_Check(part) || PyComplex_Check(part) || PyUnicode_Check(part) ||
+         PyBytes_Check(part) || PyDict_Check(part);
+}
+
+ops::IndexPart part_from(PyObject* part) {
+  if (is_array(part)) {
+    const Array& array = array_in(part);
+    if (array.rank() == 0 && array.dtype().is_integer()) return item(array).as_int64();
+    return array;
+  }
+  if (part == Py_Ellipsis) return ops::Ellipsis{};
+  if (part == Py_None) return ops::NewAxis{};
+  if (PySlice_Check(part)) return slice_from(part);
+  if (PyBool_Check(part)) return index_array_in(part);
+  if (is_integer_index(part)) {
+    const Py_ssize_t value = PyNumber_AsSsize_t(part, nullptr);  // clips
+    if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+    return std::int64_t{value};
+  }
+  if (is_number_like(part)) refuse_index(part);
+  try {
+    return index_array_in(part);
+  } catch (const BridgeError&) {
+    refuse_index(part);
+  }
+}
+
+// A key as its parts; most have one.
+class Key {
+ public:
+  explicit Key(PyObject* key) {
+    if (!PyTuple_Check(key)) {
+      one_[0] = part_from(key);
+      is_one_ = true;
+      return;
+    }
+    const Py_ssize_t size = PyTuple_GET_SIZE(key);
+    many_.reserve(static_cast<std::size_t>(size));
+    for (Py_ssize_t i = 0; i < size; ++i) many_.push_back(part_from(PyTuple_GET_ITEM(key, i)));
+  }
+  std::span<const ops::IndexPart> parts() const noexcept {
+    return is_one_ ? std::span<const ops::IndexPart>(one_) : many_;
+  }
+
+ private:
+  std::array<ops::IndexPart, 1> one_{};
+  std::vector<ops::IndexPart> many_;
+  bool is_one_ = false;
+};
+
+PyObject* try_take_small(PyObject* self, PyObject* key) {
+  const Array& vector = array_in(self);
+  if (vector.rank() != 1 || !no_pending_work(vector)) return nullptr;
+  if (is_array(key)) {
+    const Array& indices = array_in(key);
+    const bool fits = indices.dtype() == int64 && indices.rank() > 0 && is_small(indices) &&
+                      no_pending_work(indices) && indices.layout().is_row_major();
+    return fits ? wrap(ops::try_take_small(vector, indices.data(), indices.shape())) : nullptr;
+  }
+  const auto indices = small_memory(key);
+  if (!indices || indices->dtype != int64 || indices->shape.empty()) return nullptr;
+  return wrap(ops::try_take_small(vector, indices->data, indices->shape));
+}
+
+PyObject* read(PyObject* self, PyObject* key) {
+  const Array& array = array_in(self);
+  // What loops do most: one index array, without taking it apart.
+  if (array.rank() > 0 && is_small(array)) {
+    const auto is_simple = [](const Array& indices) {
+      return indices.dtype() == int64 && indices.rank() > 0 && is_small(indices);
+    };
+    if (is_array(key)) {
+      if (is_simple(array_in(key)))
+        return wrap(ops::take(array, array_in(key), 0, ops::Bounds::raise));
+    } else if (!PyTuple_Check(key) && !PyList_Check(key)) {
+      if (const auto lent = lent_array(key); lent && is_simple(*lent))
+        return wrap(ops::take(array, *lent, 0, ops::Bounds::raise));
+    }
+  }
+  const Key parsed(key);
+  if (is_small(array, parsed.parts())) return wrap(ops::index_by(array, parsed.parts()));
+  const Array source = array;  // who else holds it might let it go meanwhile
+  return wrap(unlocked([&] { return ops::index_by(source, parsed.parts()); }));
+}
+
+void assign(PyObject* self, PyObject* key, PyObject* given) {
+  const Key parsed(key);
+  const Array target = array_in(self);
+  const ValueArray owner(given, target);
+  const Array& value = owner.array();
+  if (is_small(target, parsed.parts())) return ops::assign_by(target, parsed.parts(), value);
+  unlocked([&] { ops::assign_by(target, parsed.parts(), value); });
+}
+
+void accumulate(const char* name, PyObject* self, PyObject* key, PyObject* given) {
+  const Key parsed(key);
+  const Array target = array_in(self);
+  const ValueArray owner(given, target);
+  const Array& value = owner.array();
+  const ops::Accumulation how = ops::accumulation_from(name);
+  if (is_small(target, parsed.parts()) && is_small(value))
+    return ops::accumulate_by(target, parsed.parts(), value, how);
+  unlocked([&] { ops::accumulate_by(target, parsed.parts(), value, how); });
+}
+
+}  // namespace
+
+SW_BIND(indexing_keys, 61) { array_indexing = {&try_take_small, &read, &assign, &accumulate}; }
+
+}  // namespace spanwise::python

@@ -1,0 +1,137 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../elementwise.hpp"
+#include "call_arguments_py.hpp"
+#include "kernel_type_py.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/value.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using ops::user_kernels::ElementwiseKernel;
+using ops::user_kernels::ElementwiseSpec;
+using ops::user_kernels::Spelling;
+
+struct ElementwiseKeywords {
+  PyObject *size = nullptr, *stream = nullptr, *out = nullptr;
+};
+
+[[noreturn]] void refuse_elementwise_keyword(const std::string& who, const std::string& word) {
+  if (word == "range" || word == "slice")
+    fail<ArgumentError>(who, ": ", word,
+                        "= is not taken; pass parts of the arrays instead, for "
+                        "example kernel(x[a:b], z[a:b]), which costs nothing");
+  fail<KernelArgumentError>(who, ": unexpected keyword argument '", word,
+                            "'; there are size, stream and out, and arguments go by position");
+}
+
+ElementwiseKeywords elementwise_keywords(const std::string& who, PyObject* names,
+                                         PyObject* const* values) {
+  ElementwiseKeywords keywords;
+  const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(names, i);
+    if (PyUnicode_CompareWithASCIIString(name, "stream") == 0)
+      keywords.stream = values[i];
+    else if (PyUnicode_CompareWithASCIIString(name, "size") == 0)
+      keywords.size = values[i];
+    else if (PyUnicode_CompareWithASCIIString(name, "out") == 0)
+      keywords.out = values[i];
+    else if (PyUnicode_CompareWithASCIIString(name, "block_size") != 0)  // a hint of CuPy's
+      refuse_elementwise_keyword(who, py::str(name));
+  }
+  return keywords;
+}
+
+class ElementwiseCall {
+ public:
+  ElementwiseCall(const PyUserKernel<ElementwiseKernel>& self, PyObject* const* values,
+                  std::size_t count, const ElementwiseKeywords& keywords)
+      : self_(self),
+        kernel_(*self.kernel),
+        total_(kernel_.parameters().size()),
+        arguments_(kernel_.who(), values, count, total_),
+        outputs_(kernel_.who(), arguments_, values, count, kernel_.inputs(), total_, keywords.out) {
+    std::optional<std::int64_t> size;
+    if (given(keywords.size)) size = integer_from(keywords.size);
+    const StreamForCall stream(keywords.stream, arguments_.device());
+    const Unlocked unlocked =
+        Unlocked::where(is_long_call(arguments_.device(), arguments_.bytes()));
+    kernel_({arguments_.data(), total_}, size, outputs_.made());
+  }
+
+  PyObject* result() {
+    if (kernel_.inputs() == total_ || self_.returns_nothing) Py_RETURN_NONE;
+    return outputs_.result(self_.returns_tuple);
+  }
+
+ private:
+  const PyUserKernel<ElementwiseKernel>& self_;
+  const ElementwiseKernel& kernel_;
+  std::size_t total_;
+  KernelCallArguments arguments_;
+  KernelOutputs outputs_;
+};
+
+PyObject* call_elementwise(PyObject* object, PyObject* const* values, std::size_t flags,
+                           PyObject* names) noexcept {
+  try {
+    const auto& self = *user_kernel_in<ElementwiseKernel>(object);
+    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    return ElementwiseCall(self, values, count,
+                           elementwise_keywords(self.kernel->who(), names, values + count))
+        .result();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// (pointers, in_params, out_params, operation, name, preamble, loop_prep, after_loop, options,
+// returns_tuple, returns_nothing), as the class in Python has sorted them out.
+PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
+  try {
+    const auto given_all = py::reinterpret_borrow<py::tuple>(arguments);
+    if (given_all.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
+    const auto word = [&](std::size_t i) { return value_of<std::string>(given_all[i], "kernel"); };
+    ElementwiseSpec spec;
+    spec.common = {"ElementwiseKernel", word(4), word(5),
+                   value_of<std::vector<std::string>>(given_all[8], "kernel")};
+    spec.spelling = value_of<bool>(given_all[0], "kernel") ? Spelling::pointers : Spelling::values;
+    (spec.spelling == Spelling::pointers ? spec.arguments : spec.in_params) = word(1);
+    spec.out_params = word(2);
+    spec.operation = word(3);
+    spec.loop_prep = word(6);
+    spec.after_loop = word(7);
+    return new_user_kernel(type, make_ref<ElementwiseKernel>(std::move(spec)), &call_elementwise,
+                           value_of<bool>(given_all[9], "kernel"),
+                           value_of<bool>(given_all[10], "kernel"));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+}  // namespace
+
+SW_BIND(user_elementwise, 72) {
+  add_user_kernel_type<ElementwiseKernel>(module, "_ElementwiseKernel",
+                                          "spanwise._core._ElementwiseKernel", &new_elementwise);
+}
+
+}  // namespace spanwise::python

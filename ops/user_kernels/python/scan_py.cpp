@@ -1,0 +1,93 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../scan.hpp"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "call_arguments_py.hpp"
+#include "kernel_type_py.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/value.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using ops::user_kernels::ScanKernel;
+using ops::user_kernels::ScanSpec;
+
+// PyCUDA's: without an output the scan is done in place, "new" asks for a new array.
+PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t count,
+                   PyObject* names) {
+  static constexpr Signature<5> signature{
+      "ScanKernel", {"input", "output", "allocator", "stream", "axis"}, 1, 4};
+  const auto [input, output, allocator, stream, axis] = signature.read(values, count, names);
+  if (given(allocator))
+    fail<ArgumentError>(kernel.who(), ": allocator= is not taken; pass the output instead");
+  const bool is_new = given(output) && PyUnicode_Check(output) &&
+                      PyUnicode_CompareWithASCIIString(output, "new") == 0;
+  const bool is_in_place = !given(output);
+  const Array source = is_in_place ? writable_array(input) : import_array(input);
+  if (source.rank() != 1 && !given(axis))
+    fail<LayoutError>(kernel.who(), ": expected one axis, got ", source,
+                      "; say which with axis=, or pass x.reshape(-1)");
+  const StreamForCall current(stream, source.device().is_cuda() ? source.device() : cpu);
+  const Array target = is_new        ? empty(source.shape(), source.dtype(), source.device())
+                       : is_in_place ? source
+                                     : writable_array(output);
+  const int along = static_cast<int>(integer_in(axis, 0));
+  {
+    const Unlocked unlocked = Unlocked::where(is_long_call(source.device(), source.nbytes()));
+    kernel(source, target, along);
+  }
+  return is_new ? wrap(target) : Py_NewRef(is_in_place ? input : output);
+}
+
+PyObject* call_scan(PyObject* object, PyObject* const* values, std::size_t flags,
+                    PyObject* names) noexcept {
+  try {
+    return run_scan(*user_kernel_in<ScanKernel>(object)->kernel, values, PyVectorcall_NARGS(flags),
+                    names);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// (type, scan_expr, neutral, exclusive, name, preamble, options), as the class in Python has them.
+PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
+  try {
+    const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
+    if (parts.size() != 7) throw py::type_error("expected the 7 parts of a kernel");
+    const auto word = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
+    ScanSpec spec;
+    spec.common = {"ScanKernel", word(4), word(5),
+                   value_of<std::vector<std::string>>(parts[6], "kernel")};
+    spec.type = word(0);
+    spec.scan_expr = word(1);
+    spec.neutral = word(2);
+    spec.is_exclusive = value_of<bool>(parts[3], "kernel");
+    return new_user_kernel(type, make_ref<ScanKernel>(std::move(spec)), &call_scan);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+}  // namespace
+
+SW_BIND(user_scan, 72) {
+  add_user_kernel_type<ScanKernel>(module, "_ScanKernel", "spanwise._core._ScanKernel", &new_scan);
+}
+
+}  // namespace spanwise::python
