@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPUArray: a spanwise.Array with PyCUDA's members."""
 
+import math
+
 import numpy as np
 
 import spanwise as sw
@@ -18,6 +20,7 @@ from ._layout import (
 )
 from ._memory import DeviceAllocation, mem_alloc, registered
 from ._operators import Operators
+from ._views import Views
 
 _THREADS = 256
 
@@ -40,7 +43,7 @@ class ArrayFlags:
         self.forc = self.c_contiguous or self.f_contiguous
 
 
-class GPUArray(Operators):
+class GPUArray(Views, Operators):
     """An array on the device, of any dtype of NumPy.
 
     ``GPUArray(shape, dtype, gpudata=memory)`` is an array over memory that exists: an allocation,
@@ -57,7 +60,7 @@ class GPUArray(Operators):
         if strides is None:
             strides = packed_strides(shape, self.dtype.itemsize, order)
         self.allocator, self.base = allocator or mem_alloc, base
-        nbytes = int(np.prod(shape, dtype=object)) * self.dtype.itemsize
+        nbytes = math.prod(shape) * self.dtype.itemsize
         if gpudata is None:
             gpudata = self.allocator(nbytes) if nbytes else mem_alloc(0)
         self._gpudata = gpudata if nbytes else None
@@ -71,6 +74,11 @@ class GPUArray(Operators):
         self.dtype = np.dtype(array.dtype) if dtype is None else dtype
         self.allocator = mem_alloc if like is None else like.allocator
         return self
+
+    @classmethod
+    def over(cls, gpudata, shape, dtype, allocator, base, order):
+        """The contiguous GPUArray over the memory at `gpudata`."""
+        return GPUArray(shape, dtype, allocator, base, gpudata, order=order)
 
     @property
     def shape(self):
@@ -188,19 +196,6 @@ class GPUArray(Operators):
         sw.copyto(out.array, self.array)
         return out
 
-    def _key(self, index):
-        index = index if isinstance(index, tuple) else (index,)
-        if not any(part is Ellipsis for part in index):
-            return (*index, Ellipsis)
-        return (*index, slice(None)) if is_opaque(self.dtype) else index
-
-    def __getitem__(self, index):
-        """A view; also for the index of one element."""
-        return self._view(self.array[self._key(index)])
-
-    def __setitem__(self, index, value):
-        self[index]._assign(value)
-
     def _assign(self, value):
         if isinstance(value, GPUArray):
             self.array[...] = value.array
@@ -209,64 +204,14 @@ class GPUArray(Operators):
         else:
             self.fill(value)
 
-    def _view(self, array):
-        return GPUArray.of(array, self, self.dtype, base=self if self.base is None else self.base)
-
-    def transpose(self, axes=None):
-        """A view with permuted axes, reversed by default. Raises ValueError for other axes."""
-        axes = tuple(range(self.ndim))[::-1] if axes is None else tuple(axes)
-        if len(axes) != self.ndim:
-            raise ValueError(f"transpose: expected {self.ndim} axes, got {axes}")
-        axes = tuple(axis + self.ndim if axis < 0 else axis for axis in axes)
-        return self._view(
-            self.array.transpose((*axes, self.ndim) if is_opaque(self.dtype) else axes)
-        )
-
-    def squeeze(self):
-        """A view without the axes of extent 1."""
-        return self[tuple(0 if extent == 1 else slice(None) for extent in self.shape)]
-
-    def reshape(self, *shape, order="C"):
-        """A view of the memory in the given order with another shape; unlike NumPy's, elements of
-        an array in Fortran order are taken in the order of memory. Raises ValueError for another
-        size, CopyNeededError for strided arrays."""
-        shape = shape[0] if isinstance(shape[0], tuple | list) else shape
-        shape = [int(extent) for extent in shape]
-        if shape.count(-1) > 1:
-            raise ValueError(f"reshape: expected at most one -1, got {tuple(shape)}")
-        known = int(np.prod([extent for extent in shape if extent != -1], dtype=object))
-        if -1 in shape:
-            shape[shape.index(-1)] = self.size // known if known else 0
-        if int(np.prod(shape, dtype=object)) != self.size:
-            raise ValueError(f"reshape: expected {self.size} elements, got shape {tuple(shape)}")
-        return self._reinterpreted(shape, self.dtype, order)
-
-    def ravel(self):
-        """A view of the memory with one axis."""
-        return self.reshape(self.size)
-
-    def _reinterpreted(self, shape, dtype, order):
-        if not self.flags.forc:
-            raise sw.CopyNeededError(
-                f"GPUArray: expected contiguous memory, got strides {self.strides} for shape {self.shape}; "
-                "call copy() first"
+    def bind_to_texref_ext(self, texref, *args, **kwargs):
+        """Binds the array to a factor of get_linear_combination_kernel(). Raises NotSupportedError
+        for texture references, which CUDA 12 removed."""
+        if not hasattr(texref, "bound"):
+            raise sw.NotSupportedError(
+                "bind_to_texref_ext: CUDA 12 removed texture references; pass a spanwise.Texture as an argument"
             )
-        base = self if self.base is None else self.base
-        return GPUArray(shape, dtype, self.allocator, base, self.gpudata, order=order)
-
-    def view(self, dtype=None):
-        """A view of the memory with another dtype. Raises ValueError where it does not fit."""
-        dtype = self.dtype if dtype is None else np.dtype(dtype)
-        if dtype == self.dtype:
-            return self._view(self.array)
-        order = "C" if self.flags.c_contiguous else "F"
-        shape, axis = list(self.shape), -1 if order == "C" else 0
-        if not shape or shape[axis] * self.itemsize % dtype.itemsize:
-            raise ValueError(
-                f"view: {self.shape} of {self.dtype} cannot be divided into {dtype} of {dtype.itemsize} bytes"
-            )
-        shape[axis] = shape[axis] * self.itemsize // dtype.itemsize
-        return self._reinterpreted(shape, dtype, order)
+        texref.bound = self
 
     def __len__(self):
         if not self.shape:

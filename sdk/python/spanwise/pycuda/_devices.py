@@ -8,6 +8,14 @@ import spanwise as sw
 #: whose language they are written in: one without texture references.
 _CPU_CAPABILITY = (7, 0)
 _CPU_CUDA_VERSION = 13000
+_CPU_ATTRIBUTES = {
+    "COMPUTE_CAPABILITY_MAJOR": 7, "COMPUTE_CAPABILITY_MINOR": 0, "CONCURRENT_KERNELS": 1,
+    "INTEGRATED": 1, "CAN_MAP_HOST_MEMORY": 1, "UNIFIED_ADDRESSING": 1, "COMPUTE_MODE": 0,
+    "KERNEL_EXEC_TIMEOUT": 0, "ECC_ENABLED": 0, "TOTAL_CONSTANT_MEMORY": 65536,
+    "MAX_REGISTERS_PER_BLOCK": 65536, "PCI_DOMAIN_ID": 0, "PCI_BUS_ID": 0, "PCI_DEVICE_ID": 0,
+    "ASYNC_ENGINE_COUNT": 0, "GPU_OVERLAP": 0, "CLOCK_RATE": 0, "MEMORY_CLOCK_RATE": 0,
+    "GLOBAL_MEMORY_BUS_WIDTH": 0, "TEXTURE_ALIGNMENT": 512, "MAX_PITCH": 2**31 - 1,
+}  # fmt: skip
 _CPU_PCI_BUS_ID = "0000:00:00.0"
 
 
@@ -54,6 +62,20 @@ class Device(sw.driver.Device):
         if self.spanwise_device.kind == "cpu":
             return _CPU_CAPABILITY
         return super().compute_capability()
+
+    def get_attribute(self, which):
+        """The value of a device_attribute, also as ``device.WARP_SIZE``. The CPU has values for most
+        attributes, 0 where it does not report one. Raises DeviceError for the others."""
+        which = sw.driver.device_attribute(which)
+        if self.spanwise_device.kind == "cpu" and which.name in _CPU_ATTRIBUTES:
+            return _CPU_ATTRIBUTES[which.name]
+        return super().get_attribute(which)
+
+    def get_attributes(self):
+        """A dict from device_attribute to value, for the attributes that the device has."""
+        extra = _CPU_ATTRIBUTES if self.spanwise_device.kind == "cpu" else {}
+        known = {sw.driver.device_attribute[name]: value for name, value in extra.items()}
+        return {**super().get_attributes(), **known}
 
     def pci_bus_id(self):
         """The PCI id as "domain:bus:device.0", zeros for the CPU."""

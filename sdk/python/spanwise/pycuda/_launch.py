@@ -72,7 +72,7 @@ def argument(x, parameter):
     if hasattr(x, "gpudata"):
         return memory(x.gpudata, 0) if x.gpudata is not None else 0
     if is_address(x):
-        if parameter is not None and parameter.is_pointer or not isinstance(x, int | np.integer):
+        if not isinstance(x, int | np.integer) or (parameter is not None and parameter.is_pointer):
             return find(int(x)) or int(x)
         if x < 0 and parameter is not None and str(parameter.dtype or "").startswith("uint"):
             return int(x) % (1 << 8 * parameter.size)  # the bits, as in C

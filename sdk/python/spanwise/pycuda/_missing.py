@@ -58,9 +58,6 @@ INSTEAD = {
         **dict.fromkeys(("compile", "compile_plain", "preprocess_source"), _SOURCES),
         **dict.fromkeys(("get_nvcc_version", "CudaModule"), _SOURCES),
     },
-    "pycuda.gpuarray": {
-        "bind_to_texref": _TEXTURES,
-    },
     "pycuda.elementwise": {
         **dict.fromkeys(
             (
@@ -102,7 +99,7 @@ def module_getattr(module, name_here):
     replaces a name of PyCUDA's `module`."""
     instead = INSTEAD.get(module, {})
 
-    def __getattr__(name):
+    def find(name):
         if name in instead:
             raise AttributeError(f"{module}.{name} is not available: {instead[name]}")
         if module == "pycuda" and not name.startswith("_"):
@@ -113,4 +110,4 @@ def module_getattr(module, name_here):
                     raise
         raise AttributeError(f"module {name_here!r} has no attribute {name!r}")
 
-    return __getattr__
+    return find

@@ -4,10 +4,10 @@
 CPU; nvcc is not used."""
 
 import os
-import re
 
 import spanwise as sw
 
+from ._complex import with_headers
 from ._errors import CompileError
 from ._missing import module_getattr
 from ._modules import Module
@@ -27,59 +27,6 @@ _WITH_VALUE = {
     "-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-L", "-l",
 }  # fmt: skip
 _PREFIXES = ("-L", "-l", "-Xcompiler=", "--compiler-options=", "-ccbin=", "--compiler-bindir=")
-
-# Complex numbers of kernels that include PyCUDA's header.
-_COMPLEX = """#include <cuComplex.h>
-namespace pycuda {
-template <class T> struct complex {
-  T re, im;
-  __host__ __device__ complex(T re = T(), T im = T()) : re(re), im(im) {}
-  template <class U>
-  __host__ __device__ complex(const complex<U> &z) : re(T(z.re)), im(T(z.im)) {}
-  __host__ __device__ T real() const { return re; }
-  __host__ __device__ T imag() const { return im; }
-  __host__ __device__ complex &operator+=(complex z) { re += z.re; im += z.im; return *this; }
-  __host__ __device__ complex &operator-=(complex z) { re -= z.re; im -= z.im; return *this; }
-  __host__ __device__ complex &operator*=(complex z) {
-    const T r = re * z.re - im * z.im;
-    im = re * z.im + im * z.re;
-    re = r;
-    return *this;
-  }
-  __host__ __device__ complex &operator/=(complex z) {
-    const T n = z.re * z.re + z.im * z.im, r = (re * z.re + im * z.im) / n;
-    im = (im * z.re - re * z.im) / n;
-    re = r;
-    return *this;
-  }
-  __host__ __device__ complex operator-() const { return complex(-re, -im); }
-  friend __host__ __device__ complex operator+(complex a, complex b) { return a += b; }
-  friend __host__ __device__ complex operator-(complex a, complex b) { return a -= b; }
-  friend __host__ __device__ complex operator*(complex a, complex b) { return a *= b; }
-  friend __host__ __device__ complex operator/(complex a, complex b) { return a /= b; }
-  friend __host__ __device__ bool operator==(complex a, complex b) { return a.re == b.re && a.im == b.im; }
-  friend __host__ __device__ bool operator!=(complex a, complex b) { return !(a == b); }
-  friend __host__ __device__ T real(complex z) { return z.re; }
-  friend __host__ __device__ T imag(complex z) { return z.im; }
-  friend __host__ __device__ complex conj(complex z) { return complex(z.re, -z.im); }
-  friend __host__ __device__ T norm(complex z) { return z.re * z.re + z.im * z.im; }
-  friend __host__ __device__ T abs(complex z) { return hypot(z.re, z.im); }
-};
-}
-"""
-_HEADER = re.compile(
-    r'^[ \t]*#[ \t]*include[ \t]*[<"]pycuda-(complex|helpers)\.hpp[>"][^\n]*$', re.M
-)
-
-
-def without_headers(source):
-    """`source` without the lines that include PyCUDA's headers."""
-    return _HEADER.sub("", source)
-
-
-def _with_headers(source):
-    """`source` with complex numbers in place of the first include of PyCUDA's headers."""
-    return _HEADER.sub("", _HEADER.sub(lambda _: _COMPLEX, source, count=1))
 
 
 def _options(options, arch, code):
@@ -124,7 +71,7 @@ class SourceModule(Module):
     ):
         super().__init__(
             _compiled(
-                _with_headers(source),
+                with_headers(str(source)),
                 options=_options(options, arch, code),
                 include_dirs=list(include_dirs),
                 keep=keep,
@@ -145,7 +92,7 @@ class DynamicModule(Module):
         self._arch, self._code = arch, code
 
     def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
-        self._sources.append(_with_headers(source))
+        self._sources.append(with_headers(str(source)))
         self._options += [
             option
             for option in _options(nvcc_options, self._arch, self._code)

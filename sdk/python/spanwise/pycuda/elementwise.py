@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of ``pycuda.elementwise``."""
 
-import re
-
 import numpy as np
 
 import spanwise as sw
 
 from ._array import GPUArray, splay
+from ._complex import without_headers
 from ._launch import on_stream
+from ._layout import is_opaque
+from ._linear import linear_combination
 from ._missing import module_getattr
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
-from .compiler import SourceModule, without_headers
+from .compiler import SourceModule
 
 __all__ = [
     "ElementwiseKernel",
@@ -108,16 +109,10 @@ def get_elwise_kernel(arguments, operation, name="kernel", keep=False, options=N
 
 
 def get_linear_combination_kernel(summand_descriptors, dtype_z):
-    """(kernel, []) for z = a0 * x0 + a1 * x1 ...; `summand_descriptors` are (is_vector,
-    dtype of a, dtype of x) or (dtype of a, dtype of x). A factor that is a vector is its element 0."""
-    arguments, terms = [], []
-    for number, summand in enumerate(summand_descriptors):
-        is_vector, *dtypes = summand if len(summand) == 3 else (False, *summand)
-        factor = VectorArg if is_vector else ScalarArg
-        arguments += [factor(dtypes[0], f"a{number}"), VectorArg(dtypes[1], f"x{number}")]
-        terms.append(f"a{number}{'[0]' if is_vector else ''} * x{number}[i]")
-    arguments.append(VectorArg(dtype_z, "z"))
-    return get_elwise_kernel(arguments, f"z[i] = {' + '.join(terms)}", "linear_combination"), []
+    """(kernel, references) for z = a0 * x0 + a1 * x1 ...; each summand is (whether the factor is an
+    element of an array, dtype of the factor, dtype of x). Arrays for the factors are bound by
+    ``a.bind_to_texref_ext(references[i])``."""
+    return linear_combination(get_elwise_kernel, summand_descriptors, dtype_z)
 
 
 def _in_memory_order(arrays):
@@ -143,7 +138,7 @@ class ElementwiseKernel:
             "options": options,
             **kwargs,
         }
-        self._kernel = self._range_kernel = None
+        self._kernel, self._kernels = None, {}
 
     def _whole(self):
         if self._kernel is None:
@@ -156,27 +151,32 @@ class ElementwiseKernel:
         return self._kernel
 
     def __call__(self, *args, range=None, slice=None, stream=None):
-        if range is not None or slice is not None:
-            return self._on_range(args, range, slice, stream)
         arrays = [x for x in args if isinstance(x, GPUArray)]
-        ordered = iter(_in_memory_order(arrays))
-        values = [next(ordered) if isinstance(x, GPUArray) else x for x in args]
-        with on_stream(stream):
-            self._whole()(*values)
+        if range is not None or slice is not None:
+            self._on_range(args, arrays[0], range, slice, stream)
+        elif any(is_opaque(x.dtype) for x in arrays):
+            self._by_address(args, arrays[0].size, stream)
+        else:
+            ordered = iter(_in_memory_order(arrays))
+            values = [next(ordered) if isinstance(x, GPUArray) else x for x in args]
+            with on_stream(stream):
+                self._whole()(*values)
 
-    def _on_range(self, args, range, slice, stream):
-        if self._range_kernel is None:
-            _, self._range_kernel, _ = get_elwise_kernel_and_types(
-                self.arguments, use_range=True, **self._parts
-            )
-        first = next(x for x in args if isinstance(x, GPUArray))
-        chosen = range if slice is None else np_range(slice, first.size)
+    def _launched(self, use_range, args, count, stream, *bounds):
+        if use_range not in self._kernels:
+            self._kernels[use_range] = get_elwise_kernel_and_types(
+                self.arguments, use_range=use_range, **self._parts
+            )[1]
+        self._kernels[use_range].prepared_async_call(*splay(count), stream, *args, *bounds)
+
+    def _by_address(self, args, size, stream):
+        self._launched(False, args, size, stream, size)
+
+    def _on_range(self, args, first, range, slice, stream):
+        chosen = range if slice is None else range_of(slice, first.size)
         step = 1 if chosen.step is None else chosen.step
         count = -(-abs(chosen.stop - chosen.start) // abs(step))
-        grid, block = splay(count)
-        self._range_kernel.prepared_async_call(
-            grid, block, stream, *args, chosen.start, chosen.stop, step
-        )
+        self._launched(True, args, count, stream, chosen.start, chosen.stop, step)
 
     def get_texref(self, name, use_range=False):
         """Always raises NotSupportedError: CUDA 12 removed texture references."""
@@ -186,16 +186,9 @@ class ElementwiseKernel:
         )
 
 
-def np_range(part, size):
+def range_of(part, size):
     """The range of a slice of `size` elements."""
     return range(*part.indices(size))
-
-
-def declared(arguments):
-    """Whether each of the C declarations is a pointer."""
-    if not isinstance(arguments, str):
-        return [isinstance(argument, VectorArg) for argument in arguments]
-    return ["*" in text or "[" in text for text in re.split(r",(?![^<]*>)", arguments)]
 
 
 __getattr__ = module_getattr("pycuda.elementwise", __name__)

@@ -7,12 +7,13 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
+from ._complex import without_headers
 from ._launch import on_stream
 from ._layout import is_opaque
 from ._memory import mem_alloc
 from ._missing import module_getattr
-from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
-from .compiler import SourceModule, without_headers
+from ._types import VectorArg, dtype_to_ctype, parse_c_arg
+from .compiler import SourceModule
 from .tools import context_dependent_memoize
 
 __all__ = [

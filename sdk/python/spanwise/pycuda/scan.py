@@ -7,9 +7,9 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
+from ._complex import without_headers
 from ._launch import on_stream
 from ._missing import module_getattr
-from .compiler import without_headers
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
