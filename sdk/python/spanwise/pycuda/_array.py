@@ -8,17 +8,17 @@ import numpy as np
 
 import spanwise as sw
 
-from ._launch import on_stream
 from ._layout import (
     array_over,
     as_shape,
+    by_stride,
     from_host,
     is_opaque,
     packed_like,
     packed_strides,
     to_host,
 )
-from ._memory import DeviceAllocation, mem_alloc, registered
+from ._memory import DeviceAllocation, mem_alloc, on_stream, registered
 from ._operators import Operators
 from ._views import Views
 
@@ -112,11 +112,11 @@ class GPUArray(Views, Operators):
 
     def _bytes(self):
         """The memory from element 0 to the end of the array, or of the array it is a view of."""
-        flags = self.flags
-        if flags.c_contiguous:
-            return self.array.reshape(-1).view("uint8")
-        if flags.f_contiguous and not is_opaque(self.dtype):
-            return self.array.T.reshape(-1).view("uint8")
+        axes = by_stride(self.strides, self.shape)
+        axes = (*axes, self.ndim) if is_opaque(self.dtype) else tuple(axes)
+        ordered = self.array.transpose(axes) if self.ndim else self.array
+        if ordered.flags.c_contiguous:
+            return ordered.reshape(-1).view("uint8")
         if self.base is not None:
             held = self.base.gpudata
             held = held if isinstance(held, sw.driver.DeviceAllocation) else None
@@ -204,14 +204,16 @@ class GPUArray(Views, Operators):
         else:
             self.fill(value)
 
-    def bind_to_texref_ext(self, texref, *args, **kwargs):
+    def bind_to_texref(self, texref, *args, **kwargs):
         """Binds the array to a factor of get_linear_combination_kernel(). Raises NotSupportedError
         for texture references, which CUDA 12 removed."""
         if not hasattr(texref, "bound"):
             raise sw.NotSupportedError(
-                "bind_to_texref_ext: CUDA 12 removed texture references; pass a spanwise.Texture as an argument"
+                "bind_to_texref: CUDA 12 removed texture references; pass a spanwise.Texture as an argument"
             )
         texref.bound = self
+
+    bind_to_texref_ext = bind_to_texref
 
     def __len__(self):
         if not self.shape:

@@ -8,7 +8,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._memory import host_bytes, mem_alloc, memory
+from ._memory import host_bytes, mem_alloc, memory, on_stream
 
 _drv = sw.driver
 
@@ -99,16 +99,17 @@ def memset_d32(dest, value, count):
 
 def _memset_rows(set_rows, itemsize):
     @functools.wraps(set_rows)
-    def memset(dest, pitch, value, width, height):
+    def memset(dest, pitch, value, width, height, stream=None):
         span = pitch * (height - 1) + width * itemsize
-        set_rows(memory(dest, span), pitch, value, width, height)
+        with on_stream(stream):
+            set_rows(memory(dest, span), pitch, value, width, height)
 
     return memset
 
 
-memset_d2d8 = _memset_rows(_drv.memset_d2d8, 1)
-memset_d2d16 = _memset_rows(_drv.memset_d2d16, 2)
-memset_d2d32 = _memset_rows(_drv.memset_d2d32, 4)
+memset_d2d8 = memset_d2d8_async = _memset_rows(_drv.memset_d2d8, 1)
+memset_d2d16 = memset_d2d16_async = _memset_rows(_drv.memset_d2d16, 2)
+memset_d2d32 = memset_d2d32_async = _memset_rows(_drv.memset_d2d32, 4)
 
 
 def to_device(x):

@@ -155,6 +155,11 @@ class Context(sw.driver.Context):
     disable_peer_access = enable_peer_access
 
     @staticmethod
+    def get_api_version():
+        """The driver's version, as get_driver_version()."""
+        return get_driver_version()
+
+    @staticmethod
     def get_cache_config():
         return sw.driver.func_cache.PREFER_NONE
 

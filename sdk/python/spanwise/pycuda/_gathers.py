@@ -5,7 +5,7 @@
 import spanwise as sw
 
 from ._array import GPUArray
-from ._launch import on_stream
+from ._memory import on_stream
 
 
 def take(a, indices, out=None, stream=None):

@@ -2,21 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels called as PyCUDA's: any memory for any pointer, host arrays by In, Out and InOut."""
 
-import contextlib
-
 import numpy as np
 
 import spanwise as sw
 
 from ._copies import memcpy_dtoh_async, memcpy_htod_async
 from ._memory import find, is_address, mem_alloc, memory
-
-
-def on_stream(stream):
-    """A context in which `stream`, if there is one, is the current stream."""
-    if stream is None:
-        return contextlib.nullcontext()
-    return stream if isinstance(stream, sw.Stream) else sw.Stream.foreign(stream)
 
 
 class ArgumentHandler:

@@ -8,6 +8,7 @@ the same memory. Other addresses are used as they are.
 """
 
 import bisect
+import contextlib
 import weakref
 
 import numpy as np
@@ -139,3 +140,10 @@ def host_bytes(x, who):
         f"{who}: expected contiguous host memory, got strides {x.strides} for shape {x.shape}; pass "
         "numpy.ascontiguousarray(x)"
     )
+
+
+def on_stream(stream):
+    """A context in which `stream`, if there is one, is the current stream."""
+    if stream is None:
+        return contextlib.nullcontext()
+    return stream if isinstance(stream, sw.Stream) else sw.Stream.foreign(stream)

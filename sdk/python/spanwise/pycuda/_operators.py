@@ -8,7 +8,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._launch import on_stream
+from ._memory import on_stream
 
 
 def _operand(x):

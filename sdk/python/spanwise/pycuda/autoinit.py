@@ -11,7 +11,7 @@ device = context.get_device()
 
 
 def _pop():
-    context.pop()
+    context.detach()  # no effect if the program has popped it
     clear_context_caches()
 
 

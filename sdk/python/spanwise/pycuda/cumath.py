@@ -7,7 +7,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
-from ._launch import on_stream
+from ._memory import on_stream
 from ._missing import module_getattr
 
 _UNARY = {

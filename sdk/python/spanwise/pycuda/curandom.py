@@ -11,8 +11,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray, to_gpu
-from ._launch import on_stream
-from ._memory import mem_alloc
+from ._memory import mem_alloc, on_stream
 from ._missing import module_getattr
 from ._poisson import fill_poisson
 

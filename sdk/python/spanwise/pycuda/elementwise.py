@@ -8,9 +8,9 @@ import spanwise as sw
 
 from ._array import GPUArray, splay
 from ._complex import without_headers
-from ._launch import on_stream
 from ._layout import is_opaque
 from ._linear import linear_combination
+from ._memory import on_stream
 from ._missing import module_getattr
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
 from .compiler import SourceModule

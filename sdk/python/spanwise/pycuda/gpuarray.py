@@ -10,9 +10,8 @@ import spanwise as sw
 
 from ._array import ArrayFlags, GPUArray, splay, to_gpu
 from ._gathers import multi_put, multi_take, multi_take_put, take
-from ._launch import on_stream
 from ._layout import packed_like
-from ._memory import mem_alloc
+from ._memory import mem_alloc, on_stream
 from ._missing import module_getattr
 from ._types import vec
 

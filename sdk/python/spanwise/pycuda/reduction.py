@@ -8,9 +8,8 @@ import spanwise as sw
 
 from ._array import GPUArray
 from ._complex import without_headers
-from ._launch import on_stream
 from ._layout import is_opaque
-from ._memory import mem_alloc
+from ._memory import mem_alloc, on_stream
 from ._missing import module_getattr
 from ._types import VectorArg, dtype_to_ctype, parse_c_arg
 from .compiler import SourceModule
@@ -19,7 +18,9 @@ from .tools import context_dependent_memoize
 __all__ = [
     "ReductionKernel",
     "get_dot_kernel",
+    "get_minmax_kernel",
     "get_subset_dot_kernel",
+    "get_subset_minmax_kernel",
     "get_subset_sum_kernel",
     "get_sum_kernel",
 ]
@@ -163,6 +164,35 @@ def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
         _pointer(dtype_b or dtype_a, "y"),
     ]
     return ReductionKernel(dtype_out or dtype_a, "0", "a+b", "x[lookup[i]]*y[lookup[i]]", arguments)
+
+
+def _extreme(what, dtype):
+    """(neutral element, expression) of "min" or "max"."""
+    dtype = np.dtype(dtype)
+    if what not in ("min", "max"):
+        raise ValueError(f"expected 'min' or 'max', got {what!r}")
+    if dtype.kind == "f":
+        letter = "f" if dtype.itemsize == 4 else ""
+        return ("(1./0)" if what == "min" else "(-1./0)"), f"f{what}{letter}(a, b)"
+    if dtype.kind not in "iu":
+        raise TypeError(f"expected an integer or floating dtype, got {dtype}")
+    info, sign = np.iinfo(dtype), "<" if what == "min" else ">"
+    return str(info.max if what == "min" else info.min), f"a {sign} b ? a : b"
+
+
+@context_dependent_memoize
+def get_minmax_kernel(what, dtype):
+    """A ReductionKernel for the smallest ("min") or largest ("max") element."""
+    neutral, expression = _extreme(what, dtype)
+    return ReductionKernel(dtype, neutral, expression, arguments=[_pointer(dtype, "in")])
+
+
+@context_dependent_memoize
+def get_subset_minmax_kernel(what, dtype, dtype_subset):
+    """As get_minmax_kernel, of the elements with given indices."""
+    neutral, expression = _extreme(what, dtype)
+    arguments = [_pointer(dtype_subset, "lookup"), _pointer(dtype, "x")]
+    return ReductionKernel(dtype, neutral, expression, "x[lookup[i]]", arguments)
 
 
 __getattr__ = module_getattr("pycuda.reduction", __name__)
