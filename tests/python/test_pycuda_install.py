@@ -61,7 +61,9 @@ import pycuda.tools, pycuda.cumath
 
 def test_pycuda_itself_is_preferred(tmp_path):
     folder = package(tmp_path, "")
-    assert run("import spanwise.pycuda.install, pycuda; print(pycuda.origin)", folder) == "installed\n"
+    assert (
+        run("import spanwise.pycuda.install, pycuda; print(pycuda.origin)", folder) == "installed\n"
+    )
 
 
 def test_a_pycuda_that_does_not_load_is_replaced(tmp_path):

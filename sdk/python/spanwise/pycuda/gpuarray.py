@@ -72,9 +72,10 @@ def arange(*args, dtype=None, stream=None, **limits):
     if args and isinstance(args[-1], np.dtype):
         args, dtype = args[:-1], args[-1]
     names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
-    given = {**dict(zip(names, args, strict=False)), **limits}
+    positional = dict(zip(names, args, strict=False))
+    given = {**positional, **limits}
     start, stop, step = given.pop("start", 0), given.pop("stop", None), given.pop("step", 1)
-    if stop is None or given or len(args) > 3:
+    if stop is None or given or len(args) > 3 or positional.keys() & limits.keys():
         raise ValueError(f"arange: expected [start,] stop[, step], got {args} and {limits}")
     if dtype is None:
         dtype = np.array([start, stop, step]).dtype
