@@ -10,7 +10,6 @@ import spanwise.pycuda.driver as drv
 from spanwise.pycuda import compiler, gpuarray
 
 SOURCE = """
-#include <stdint.h>
 __constant__ float factors[4];
 __device__ int counter;
 __global__ void add(float *z, const float *x, float y, int n)

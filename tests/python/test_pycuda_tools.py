@@ -65,6 +65,7 @@ def test_pools_round_and_count():
     assert block.nbytes >= 1000 and pool.active_blocks == 1 and pool.active_bytes == block.nbytes
     drv.memcpy_htod(block, np.arange(250, dtype="int32"))
     np.testing.assert_array_equal(drv.from_device(block + 400, 150, "int32"), np.arange(100, 250))
+    assert drv.mem_get_address_range(block + 400) == (int(block) + 400, block.nbytes - 400)
     del block
     gc.collect()
     assert pool.active_blocks == 0 and pool.held_blocks == 0

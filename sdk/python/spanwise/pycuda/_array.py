@@ -175,7 +175,7 @@ class GPUArray(Views, Operators):
                 sw.copyto(self.array, ary.array.reshape(self.array.shape))
             elif self.size:
                 host = from_host(np.asarray(ary).reshape(self.shape), self.dtype)
-                self.array[...] = sw.asarray(host)
+                sw.copyto(self.array, sw.asarray(host))
 
     def set_async(self, ary, stream=None):
         """As set(), on `stream`."""
@@ -185,7 +185,8 @@ class GPUArray(Views, Operators):
         """Sets all elements to `value`, and returns the array."""
         with on_stream(stream):
             if is_opaque(self.dtype):
-                self.array[...] = sw.asarray(from_host(np.array(value, self.dtype), self.dtype))
+                host = from_host(np.array(value, self.dtype), self.dtype)
+                self.array[...] = sw.asarray(host, device=self.array.device)
             else:
                 self.array[...] = value.item() if isinstance(value, np.ndarray) else value
         return self
@@ -200,7 +201,8 @@ class GPUArray(Views, Operators):
         if isinstance(value, GPUArray):
             self.array[...] = value.array
         elif isinstance(value, np.ndarray) and value.ndim:
-            self.array[...] = sw.asarray(from_host(value, self.dtype))
+            host = from_host(value, self.dtype)
+            self.array[...] = sw.asarray(host, device=self.array.device)
         else:
             self.fill(value)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._memory import Window, memory, shared
+from ._memory import array_at, memory
 
 
 @lru_cache(maxsize=256)
@@ -84,8 +84,8 @@ def array_over(gpudata, shape, dtype, strides):
     owner = memory(gpudata, nbytes)
     address = int(owner) if isinstance(owner, sw.driver.DeviceAllocation) else int(gpudata)
     if opaque:
-        return shared(Window(address, (*shape, itemsize), "|u1", (*strides, 1), owner))
-    return shared(Window(address, shape, dtype.str, tuple(strides), owner))
+        return array_at(address, (*shape, itemsize), "|u1", (*strides, 1), owner)
+    return array_at(address, shape, dtype.str, tuple(strides), owner)
 
 
 def flat_bytes(allocation):

@@ -51,36 +51,34 @@ class PointerHolderBase:
     __index__ = __int__
 
 
-class Window:
-    """`nbytes` or elements of memory at `address`, as an object that sw.asarray shares. `owner` is
-    kept alive."""
+class _Window:
+    """Memory at an address, described for sw.asarray; keeps `owner` alive."""
 
-    def __init__(self, address, shape, typestr="|u1", strides=None, owner=None):
-        self.owner, self.description = owner, {
-            "shape": shape, "typestr": typestr, "strides": strides, "data": (address, False),
-            "version": 3,
-        }  # fmt: skip
-        on_cpu = sw.device().kind == "cpu"
-        setattr(
-            self, "__array_interface__" if on_cpu else "__cuda_array_interface__", self.description
-        )
+    def __init__(self, description, owner):
+        self.description, self.owner = description, owner
 
 
-def shared(window):
-    """The array over a Window's memory."""
-    if sw.device().kind == "cpu":
-        array = np.asarray(window)  # np.asarray keeps the window alive
-        return sw.asarray(array, copy=False)
-    return sw.asarray(_Described(window), copy=False)
+class _HostWindow(_Window):
+    @property
+    def __array_interface__(self):
+        return self.description
 
 
-class _Described:
-    def __init__(self, window):
-        self.window = window
-
+class _DeviceWindow(_Window):
     @property
     def __cuda_array_interface__(self):
-        return self.window.description
+        return self.description
+
+
+def array_at(address, shape, typestr="|u1", strides=None, owner=None):
+    """The array over the current device's memory at `address`; strides are in bytes."""
+    description = {
+        "shape": shape, "typestr": typestr, "strides": strides, "data": (address, False),
+        "version": 3,
+    }  # fmt: skip
+    if sw.device().kind == "cpu":
+        return sw.asarray(np.asarray(_HostWindow(description, owner)), copy=False)
+    return sw.asarray(_DeviceWindow(description, owner), copy=False)
 
 
 def registered(allocation):
@@ -121,7 +119,7 @@ def memory(x, nbytes):
     if is_address(x):
         found = find(int(x))
         if found is None:
-            found = sw.driver.DeviceAllocation(shared(Window(int(x), (int(nbytes),), owner=x)))
+            found = sw.driver.DeviceAllocation(array_at(int(x), (int(nbytes),), owner=x))
         return found
     held = getattr(x, "gpudata", None)
     return x if held is None else memory(held, nbytes)

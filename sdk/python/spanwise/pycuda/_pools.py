@@ -12,7 +12,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._memory import DeviceAllocation, mem_alloc, registered
+from ._memory import DeviceAllocation, registered
 
 _MANTISSA_BITS = 2
 
@@ -72,7 +72,7 @@ class DeviceMemoryPool(_Pool):
     def allocate(self, size):
         """At least `size` bytes on the device, as an allocation that frees itself."""
         rounded = max(self.alloc_size(self.bin_number(size)), size)
-        block = registered(PooledDeviceAllocation(mem_alloc(rounded).array))
+        block = registered(PooledDeviceAllocation(sw.empty(rounded, dtype="uint8")))
         return self._count(block, rounded)
 
     __call__ = allocate
