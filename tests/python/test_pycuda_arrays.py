@@ -142,6 +142,8 @@ def test_arrays_over_memory_that_exists(rng):
     np.testing.assert_array_equal(drv.from_device(memory, (6, 4), "f4"), x)
     empty = GPUArray((0, 3), np.float32)
     assert empty.gpudata is None and empty.get().shape == (0, 3) and empty[0:0].size == 0
+    with pytest.raises(sw.ArgumentError, match="expected at least 100 bytes"):
+        GPUArray(25, "f4", gpudata=memory)
     with pytest.raises(ValueError, match="order"):
         GPUArray(3, "f4", order="K")
     for shape in (3, np.int64(3), np.array(3), [3], np.array([3])):

@@ -71,7 +71,13 @@ def array_over(gpudata, shape, dtype, strides):
     opaque = is_opaque(dtype)
     nbytes = math.prod(shape) * itemsize
     if math.prod(shape) == 0 or _is_packed(shape, strides, axes, itemsize):
-        flat = flat_bytes(memory(gpudata, nbytes))[:nbytes]
+        flat = flat_bytes(memory(gpudata, nbytes))
+        if flat.nbytes < nbytes:
+            raise sw.ArgumentError(
+                f"GPUArray: expected at least {nbytes} bytes for shape {shape} of {dtype}, got {flat.nbytes}; "
+                "allocate more or pass a smaller shape"
+            )
+        flat = flat[:nbytes]
         extents = tuple(shape[axis] for axis in axes)
         if opaque:
             ordered = flat.reshape((*extents, itemsize))
