@@ -151,7 +151,7 @@ def test_streams_and_events():
 
 
 def test_names_that_are_left_out_say_what_to_use():
-    with pytest.raises(AttributeError, match=r"spanwise\.Texture"):
-        drv.matrix_to_texref  # noqa: B018
+    with pytest.raises(AttributeError, match=r"spanwise\.Surface"):
+        drv.SurfaceReference  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'abacus'"):
         drv.abacus  # noqa: B018

@@ -119,8 +119,6 @@ def test_functions_have_attributes(module):
     assert add.get_attribute(attribute) == add.max_threads_per_block
     with pytest.raises(ValueError, match="expected block="):
         add(None)
-    with pytest.raises(ValueError, match="texture references"):
-        add.prepare("PPfi", texrefs=["t"])
     with pytest.raises(sw.NotSupportedError, match="cudaTextureObject_t"):
         module.get_texref("t")
 

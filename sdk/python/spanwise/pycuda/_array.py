@@ -207,13 +207,9 @@ class GPUArray(Views, Operators):
             self.fill(value)
 
     def bind_to_texref(self, texref, *args, **kwargs):
-        """Binds the array to a factor of get_linear_combination_kernel(). Raises NotSupportedError
-        for texture references, which CUDA 12 removed."""
-        if not hasattr(texref, "bound"):
-            raise sw.NotSupportedError(
-                "bind_to_texref: CUDA 12 removed texture references; pass a spanwise.Texture as an argument"
-            )
-        texref.bound = self
+        """Binds the array to a texture reference that is read by tex1Dfetch, or to a factor of
+        get_linear_combination_kernel(). Returns the offset, 0."""
+        return texref.set_address(self.gpudata, self.nbytes)
 
     bind_to_texref_ext = bind_to_texref
 

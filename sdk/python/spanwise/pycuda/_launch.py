@@ -82,12 +82,15 @@ class Function:
     def __init__(self, function, module=None):
         self.function, self.module = function, module
         self._parameters = tuple(function.parameters)
+        self._textures = () if module is None else tuple(module.textures.values())
 
     def _launch(self, args, block, grid, shared, stream):
         if len(args) != len(self._parameters):
             converted = [argument(x, None) for x in args]
         else:
             converted = [argument(x, p) for x, p in zip(args, self._parameters, strict=True)]
+        for texture in self._textures:
+            texture.update()
         handlers = [x for x in args if isinstance(x, ArgumentHandler)]
         for handler in handlers:
             handler.pre_call(stream)
@@ -98,11 +101,11 @@ class Function:
     def __call__(
         self, *args, block=None, grid=(1, 1), stream=None, shared=0, texrefs=(), time_kernel=False
     ):
-        """Launches the kernel. With `time_kernel` waits and returns the seconds, else None. Raises
-        ValueError without `block`, and for `texrefs`, which CUDA 12 removed."""
+        """Launches the kernel. With `time_kernel` waits and returns the seconds, else None. The
+        module's own texture references are used, whatever `texrefs` lists. Raises ValueError without
+        `block`."""
         if block is None:
             raise ValueError(f"kernel {self.name!r}: expected block=(x, y, z), got none")
-        _no_textures(self.name, texrefs)
         if not time_kernel:
             return self._launch(args, tuple(block), tuple(grid), shared, stream)
         return self._timed(args, block, grid, shared, stream)()
@@ -122,7 +125,6 @@ class Function:
     def prepare(self, arg_types, shared=None, texrefs=()):
         """Returns the function. `arg_types` are not needed: every launch is checked against the
         parameters of the kernel."""
-        _no_textures(self.name, texrefs)
         return self
 
     def prepared_call(self, grid, block, *args, shared_size=0):
@@ -143,11 +145,3 @@ class Function:
 
     def __repr__(self):
         return f"Function({self.function!r})"
-
-
-def _no_textures(name, texrefs):
-    if texrefs:
-        raise ValueError(
-            f"kernel {name!r}: expected no texrefs, got {len(texrefs)}: CUDA 12 removed texture references; "
-            "pass a spanwise.Texture as an argument"
-        )

@@ -11,6 +11,10 @@ class BoundScalar:
 
     bound = None
 
+    def set_address(self, devptr, bytes):
+        self.bound = devptr
+        return 0
+
 
 class LinearCombination:
     """A kernel whose first arguments are the bound arrays."""

@@ -4,26 +4,22 @@
 
 import importlib
 
-_TEXTURES = (
-    "CUDA 12 removed texture and surface references; declare a kernel parameter "
-    "cudaTextureObject_t and pass a spanwise.Texture or spanwise.Surface"
+_SURFACES = (
+    "CUDA 12 removed surface references; declare a kernel parameter cudaSurfaceObject_t and pass a "
+    "spanwise.Surface"
 )
-_ARRAYS = "CUDA arrays are created by spanwise.Texture(x) and spanwise.Surface(x)"
+_ARRAYS = "formats and descriptors are not needed: np_to_array(x, order) copies any array"
 _MANAGED = "managed memory is left out; copy with memcpy_htod and memcpy_dtoh"
 _IPC = "memory handles for other processes are left out; send g.get() to the other process"
 _SOURCES = "kernels are compiled in the process: use compiler.SourceModule"
 _BUILTIN = "the kernels of array operations are built in: use the operators of GPUArray"
 
 _DRIVER = {
-    **dict.fromkeys(("TextureReference", "SurfaceReference", "bind_array_to_texref"), _TEXTURES),
-    **dict.fromkeys(("matrix_to_texref", "make_multichannel_2d_array"), _TEXTURES),
-    **dict.fromkeys(("address_mode", "filter_mode", "array_format"), _TEXTURES),
-    **dict.fromkeys(("TRSA_OVERRIDE_FORMAT", "TRSF_READ_AS_INTEGER"), _TEXTURES),
-    **dict.fromkeys(("TRSF_NORMALIZED_COORDINATES", "TR_DEFAULT"), _TEXTURES),
-    **dict.fromkeys(("Array", "ArrayDescriptor", "ArrayDescriptor3D", "array3d_flags"), _ARRAYS),
-    **dict.fromkeys(("matrix_to_array", "np_to_array", "gpuarray_to_array"), _ARRAYS),
+    "SurfaceReference": _SURFACES,
+    **dict.fromkeys(("ArrayDescriptor", "ArrayDescriptor3D", "array3d_flags"), _ARRAYS),
     **dict.fromkeys(("memcpy_htoa", "memcpy_atoh", "memcpy_atod", "memcpy_dtoa"), _ARRAYS),
     **dict.fromkeys(("memcpy_atoa", "dtype_to_array_format"), _ARRAYS),
+    **dict.fromkeys(("TRSA_OVERRIDE_FORMAT", "TR_DEFAULT"), _ARRAYS),
     **dict.fromkeys(("managed_empty", "managed_zeros", "ManagedAllocation"), _MANAGED),
     **dict.fromkeys(("managed_empty_like", "managed_zeros_like", "mem_attach_flags"), _MANAGED),
     **dict.fromkeys(("IPCMemoryHandle", "mem_get_ipc_handle"), _IPC),

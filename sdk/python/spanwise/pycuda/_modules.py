@@ -6,14 +6,17 @@ import spanwise as sw
 
 from ._launch import Function
 from ._memory import DeviceAllocation, registered
+from ._textures import TextureReference
 
 
 class Module:
     """Kernels and variables loaded on one device."""
 
-    def __init__(self, module):
+    def __init__(self, module, textures=None):
         self.module = module
-        self._globals = {}
+        self._globals, self.textures = {}, {}
+        for name, declared in (textures or {}).items():
+            self.textures[name] = TextureReference(declared, self.get_global(name)[0])
 
     def get_function(self, name):
         """The kernel of that name. Raises spanwise.Error if there is none."""
@@ -27,11 +30,14 @@ class Module:
         return int(found), found.nbytes
 
     def get_texref(self, name):
-        """Always raises spanwise.NotSupportedError: CUDA 12 removed texture references."""
-        raise sw.NotSupportedError(
-            f"get_texref({name!r}): CUDA 12 removed texture references; declare a parameter "
-            "cudaTextureObject_t and pass a spanwise.Texture"
-        )
+        """The TextureReference of that name. Raises NotSupportedError for a name that the source
+        does not declare with an element type and a rank that textures have."""
+        if name not in self.textures:
+            raise sw.NotSupportedError(
+                f"get_texref({name!r}): expected one of {sorted(self.textures)}; pass a spanwise.Texture as an "
+                "argument of type cudaTextureObject_t"
+            )
+        return self.textures[name]
 
     def get_surfref(self, name):
         """Always raises spanwise.NotSupportedError: CUDA 12 removed surface references."""

@@ -11,6 +11,7 @@ from ._complex import with_headers
 from ._errors import CompileError
 from ._missing import module_getattr
 from ._modules import Module
+from ._textures import translated
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",
@@ -54,7 +55,8 @@ class SourceModule(Module):
 
     Kernels are found by their plain names whether `no_extern_c` is given or not. `options` are those
     of nvcc; those for its host compiler and linker are ignored, as are `nvcc`, `code` and
-    `cache_dir` (spanwise.config.cache_dir is the folder of compiled kernels). Raises CompileError.
+    `cache_dir` (spanwise.config.cache_dir is the folder of compiled kernels). Texture references
+    become texture objects. Raises CompileError.
     """
 
     def __init__(
@@ -69,14 +71,14 @@ class SourceModule(Module):
         cache_dir=None,
         include_dirs=(),
     ):
-        super().__init__(
-            _compiled(
-                with_headers(str(source)),
-                options=_options(options, arch, code),
-                include_dirs=list(include_dirs),
-                keep=keep,
-            )
+        text, textures = translated(with_headers(str(source)))
+        module = _compiled(
+            text,
+            options=_options(options, arch, code),
+            include_dirs=list(include_dirs),
+            keep=keep,
         )
+        super().__init__(module, textures)
 
 
 class DynamicModule(Module):

@@ -39,6 +39,21 @@ from ._launch import ArgumentHandler, Function, In, InOut, Out
 from ._memory import DeviceAllocation, PointerHolderBase, find, mem_alloc
 from ._missing import module_getattr
 from ._modules import Module, module_from_buffer, module_from_file
+from ._textures import (
+    TRSF_NORMALIZED_COORDINATES,
+    TRSF_READ_AS_INTEGER,
+    Array,
+    TextureReference,
+    address_mode,
+    array_format,
+    bind_array_to_texref,
+    filter_mode,
+    gpuarray_to_array,
+    make_multichannel_2d_array,
+    matrix_to_array,
+    matrix_to_texref,
+    np_to_array,
+)
 
 _SAME = (
     "Event", "Stream", "aligned_empty", "aligned_zeros", "ctx_flags", "device_attribute",
@@ -80,6 +95,19 @@ def mem_get_address_range(devptr):
 
 __all__ = [
     *_SAME,
+    "TRSF_NORMALIZED_COORDINATES",
+    "TRSF_READ_AS_INTEGER",
+    "Array",
+    "TextureReference",
+    "address_mode",
+    "array_format",
+    "bind_array_to_texref",
+    "filter_mode",
+    "gpuarray_to_array",
+    "make_multichannel_2d_array",
+    "matrix_to_array",
+    "matrix_to_texref",
+    "np_to_array",
     "ArgumentHandler",
     "CompileError",
     "Context",
