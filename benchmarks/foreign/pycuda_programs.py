@@ -9,6 +9,7 @@ selects examples by a part of their names. The examples also need pytools, jinja
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,13 +23,15 @@ RUN = (
 )
 
 
-def last_line(text):
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return lines[-1].strip()[:160] if lines else ""
+def error_line(text):
+    """The last line of a traceback that names an exception, else the last line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    return (named or lines or [""])[-1][:160]
 
 
 def run_example(file):
-    """(outcome, last line of its errors) of one example, started in its folder."""
+    """(outcome, line of its error) of one example, started in its folder."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-c", RUN, str(file), *ARGUMENTS.get(file.name, [])]
         try:
@@ -44,7 +47,7 @@ def run_example(file):
             )
         except subprocess.TimeoutExpired:
             return "time limit", f"still running after {SECONDS} s"
-    return ("pass", "") if done.returncode == 0 else ("fail", last_line(done.stderr))
+    return ("pass", "") if done.returncode == 0 else ("fail", error_line(done.stderr))
 
 
 def run_tests(checkout):

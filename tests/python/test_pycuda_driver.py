@@ -93,6 +93,17 @@ def test_foreign_addresses_are_used_as_they_are(device):
     np.testing.assert_array_equal(drv.from_device(x.ptr + 16, 6, "int64"), np.arange(2, 8))
 
 
+def test_addresses_in_views_reach_to_the_end_of_the_array():
+    x = gpuarray.zeros(16, np.float32) + 1  # memory that no call has asked for
+    view = x[4:6]
+    address = int(view.gpudata)
+    drv.memcpy_htod(address, np.full(12, 3, "float32"))
+    np.testing.assert_array_equal(x.get(), [1] * 4 + [3] * 12)
+    assert drv.mem_get_address_range(x.gpudata + 16) == (address, 48)
+    with pytest.raises(sw.ArgumentError, match="at least 12 bytes"):
+        drv.memcpy_htod(view.gpudata, np.zeros(3, "float32"))
+
+
 def test_pointer_holders():
     class Holder(drv.PointerHolderBase):
         def __init__(self, memory):

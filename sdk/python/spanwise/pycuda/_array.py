@@ -107,7 +107,11 @@ class GPUArray(Views, Operators):
     def gpudata(self):
         """The memory from element 0 on, None if the array is empty. int() is its address."""
         if self._gpudata is None and self.size:
-            self._gpudata = registered(DeviceAllocation(self._bytes()))
+            self._gpudata = DeviceAllocation(self._bytes())
+            if isinstance(self.base, GPUArray):
+                _ = self.base.gpudata  # registers all the memory, not the part that this view has
+            else:
+                registered(self._gpudata)
         return self._gpudata
 
     def _bytes(self):
