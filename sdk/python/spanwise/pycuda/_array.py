@@ -16,18 +16,12 @@ from ._layout import (
     is_opaque,
     packed_like,
     packed_strides,
+    splay,
     to_host,
 )
 from ._memory import DeviceAllocation, mem_alloc, on_stream, registered
 from ._operators import Operators
 from ._views import Views
-
-_THREADS = 256
-
-
-def splay(n, dev=None):
-    """A (grid, block) with at least one thread for each of `n` elements."""
-    return (max(-(-int(n) // _THREADS), 1), 1), (_THREADS, 1, 1)
 
 
 class ArrayFlags:

@@ -12,6 +12,8 @@ import spanwise as sw
 
 from ._memory import array_at, memory
 
+_THREADS = 256
+
 
 @lru_cache(maxsize=256)
 def is_opaque(dtype):
@@ -119,3 +121,8 @@ def from_host(host, dtype):
         return host
     packed = np.ascontiguousarray(host)
     return packed.view("uint8").reshape(*host.shape, dtype.itemsize)
+
+
+def splay(n, dev=None):
+    """A (grid, block) with at least one thread for each of `n` elements."""
+    return (max(-(-int(n) // _THREADS), 1), 1), (_THREADS, 1, 1)

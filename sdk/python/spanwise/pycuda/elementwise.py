@@ -6,9 +6,9 @@ import numpy as np
 
 import spanwise as sw
 
-from ._array import GPUArray, splay
+from ._array import GPUArray
 from ._complex import without_headers
-from ._layout import is_opaque
+from ._layout import is_opaque, splay
 from ._linear import linear_combination
 from ._memory import on_stream
 from ._missing import module_getattr

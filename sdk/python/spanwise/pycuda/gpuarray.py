@@ -8,9 +8,9 @@ import numpy as np
 
 import spanwise as sw
 
-from ._array import ArrayFlags, GPUArray, splay, to_gpu
+from ._array import ArrayFlags, GPUArray, to_gpu
 from ._gathers import multi_put, multi_take, multi_take_put, take
-from ._layout import packed_like
+from ._layout import packed_like, splay
 from ._memory import mem_alloc, on_stream
 from ._missing import module_getattr
 from ._types import vec
