@@ -17,10 +17,6 @@ from pathlib import Path
 
 SECONDS = 120
 ARGUMENTS = {"mandelbrot.py": ["gpu"], "game_of_life.py": ["128", "1"]}
-RUN = (
-    "import sys, runpy, spanwise.pycuda.install; sys.argv = sys.argv[1:]; "
-    "runpy.run_path(sys.argv[0], run_name='__main__')"
-)
 
 
 def error_line(text):
@@ -33,7 +29,13 @@ def error_line(text):
 def run_example(file):
     """(outcome, line of its error) of one example, started in its folder."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", RUN, str(file), *ARGUMENTS.get(file.name, [])]
+        command = [
+            sys.executable,
+            "-m",
+            "spanwise.pycuda",
+            str(file),
+            *ARGUMENTS.get(file.name, []),
+        ]
         try:
             done = subprocess.run(
                 command,

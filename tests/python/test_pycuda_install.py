@@ -47,6 +47,24 @@ print(a, pycuda.autoinit.device == drv.Context.get_device())
     assert out == "[0. 2. 4. 6.] True\n"
 
 
+def test_scripts_run_without_a_change(tmp_path):
+    (tmp_path / "numbers_of_script.py").write_text("count = 3\n")
+    script = tmp_path / "script.py"
+    script.write_text("""
+import sys
+import pycuda.autoinit
+from pycuda import gpuarray
+from numbers_of_script import count
+if __name__ == "__main__":
+    print(gpuarray.arange(count, dtype="i4"), sys.argv[1:])
+""")
+    command = [sys.executable, "-m", "spanwise.pycuda", str(script), "-x", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "[0 1 2] ['-x', '1']\n"), done.stderr
+    done = subprocess.run(command[:3], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "usage: python -m spanwise.pycuda script.py" in done.stderr
+
+
 def test_both_names_are_one_module():
     run("""
 import spanwise.pycuda.install, spanwise.pycuda.driver, sys

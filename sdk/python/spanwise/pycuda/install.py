@@ -11,7 +11,8 @@ import importlib.machinery
 import importlib.util
 import sys
 
-_HERE = __name__.rpartition(".")[0]
+#: The package whose modules are imported in place of PyCUDA's.
+PACKAGE = __name__.rpartition(".")[0]
 
 
 class _Loader(importlib.abc.Loader):
@@ -39,7 +40,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def _here(fullname):
-    return _HERE + fullname.removeprefix("pycuda")
+    return PACKAGE + fullname.removeprefix("pycuda")
 
 
 def _pycuda_works():
