@@ -1,0 +1,155 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyCUDA's copies and memsets, which accept addresses as integers."""
+
+import functools
+
+import numpy as np
+
+import spanwise as sw
+
+from ._memory import host_bytes, mem_alloc, memory, on_stream
+
+_drv = sw.driver
+
+
+def mem_alloc_like(x):
+    """x.nbytes uninitialised bytes on the device."""
+    return mem_alloc(x.nbytes)
+
+
+def mem_alloc_pitch(width, height, access_size):
+    """(allocation, pitch) for `height` rows of `width` bytes that start `pitch` bytes apart."""
+    pitch = -(-int(width) // 512) * 512
+    return mem_alloc(pitch * height), pitch
+
+
+def memcpy_htod(dest, src):
+    """Copies the bytes of the host array `src` to the device memory `dest`."""
+    memcpy_htod_async(dest, src)
+
+
+def memcpy_htod_async(dest, src, stream=None):
+    """As memcpy_htod, queued on `stream`; on return `src` may be modified."""
+    source = host_bytes(src, "memcpy_htod")
+    if source.size:
+        _drv.memcpy_htod_async(memory(dest, source.nbytes), source, stream)
+
+
+def memcpy_dtoh(dest, src):
+    """Fills the host array `dest` from the device memory `src`."""
+    memcpy_dtoh_async(dest, src)
+
+
+def memcpy_dtoh_async(dest, src, stream=None):
+    """As memcpy_dtoh, on `stream`. It waits for the copy too."""
+    target = host_bytes(dest, "memcpy_dtoh")
+    if target.size:
+        _drv.memcpy_dtoh_async(target, memory(src, target.nbytes), stream)
+
+
+def memcpy_dtod(dest, src, size):
+    """Copies `size` bytes between two places on the device."""
+    memcpy_dtod_async(dest, src, size)
+
+
+def memcpy_dtod_async(dest, src, size, stream=None):
+    """As memcpy_dtod, queued on `stream`."""
+    _drv.memcpy_dtod_async(memory(dest, size), memory(src, size), int(size), stream)
+
+
+def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
+    """Copies `size` bytes between two devices. The contexts are ignored."""
+    memcpy_peer_async(dest, src, size)
+
+
+def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stream=None):
+    """As memcpy_peer, queued on `stream`."""
+    _drv.memcpy_peer_async(memory(dest, size), memory(src, size), int(size), stream=stream)
+
+
+def _memset(set_async, itemsize):
+    @functools.wraps(set_async)
+    def memset(dest, value, count, stream=None):
+        count = int(count)
+        set_async(memory(dest, count * itemsize), int(value), count, stream)
+
+    return memset
+
+
+memset_d8_async = _memset(_drv.memset_d8_async, 1)
+memset_d16_async = _memset(_drv.memset_d16_async, 2)
+memset_d32_async = _memset(_drv.memset_d32_async, 4)
+
+
+def memset_d8(dest, value, count):
+    """Sets `count` bytes at `dest` to `value`."""
+    memset_d8_async(dest, value, count)
+
+
+def memset_d16(dest, value, count):
+    """Sets `count` 16-bit values at `dest` to `value`."""
+    memset_d16_async(dest, value, count)
+
+
+def memset_d32(dest, value, count):
+    """Sets `count` 32-bit values at `dest` to `value`."""
+    memset_d32_async(dest, value, count)
+
+
+def _memset_rows(set_rows, itemsize):
+    @functools.wraps(set_rows)
+    def memset(dest, pitch, value, width, height, stream=None):
+        span = pitch * (height - 1) + width * itemsize
+        with on_stream(stream):
+            set_rows(memory(dest, span), pitch, value, width, height)
+
+    return memset
+
+
+memset_d2d8 = memset_d2d8_async = _memset_rows(_drv.memset_d2d8, 1)
+memset_d2d16 = memset_d2d16_async = _memset_rows(_drv.memset_d2d16, 2)
+memset_d2d32 = memset_d2d32_async = _memset_rows(_drv.memset_d2d32, 4)
+
+
+def to_device(x):
+    """A new allocation on the device with the bytes of the host array or buffer `x`."""
+    source = host_bytes(x, "to_device")
+    allocation = mem_alloc(source.nbytes)
+    memcpy_htod(allocation, source)
+    return allocation
+
+
+def from_device(devptr, shape, dtype, order="C"):
+    """A new NumPy array of that shape, dtype and order with the bytes at `devptr`."""
+    out = np.empty(shape, dtype, order)
+    memcpy_dtoh(out, devptr)
+    return out
+
+
+def from_device_like(devptr, other):
+    """A new NumPy array with the shape and dtype of `other` and the bytes at `devptr`."""
+    f_order = other.flags.f_contiguous and not other.flags.c_contiguous
+    return from_device(devptr, other.shape, other.dtype, "F" if f_order else "C")
+
+
+def _resolved(setter, on_host):
+    @functools.wraps(setter)
+    def set_memory(self, x):
+        setter(self, host_bytes(x, type(self).__name__) if on_host else memory(x, 0))
+
+    return set_memory
+
+
+def _with_addresses(base):
+    """A class of rectangular copies that takes addresses and arrays of any dtype."""
+    members = {"__doc__": base.__doc__}
+    for end in ("src", "dst"):
+        for kind in ("host", "device", "unified"):
+            name = f"set_{end}_{kind}"
+            members[name] = _resolved(getattr(base, name), kind == "host")
+    return type(base.__name__, (base,), members)
+
+
+Memcpy2D = _with_addresses(_drv.Memcpy2D)
+Memcpy3D = _with_addresses(_drv.Memcpy3D)

@@ -1,0 +1,128 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes, strides and dtypes of arrays over raw memory."""
+
+import math
+import operator
+from functools import lru_cache
+
+import numpy as np
+
+import spanwise as sw
+
+from ._memory import array_at, memory
+
+_THREADS = 256
+
+
+@lru_cache(maxsize=256)
+def is_opaque(dtype):
+    """Whether Spanwise has no such dtype (records, strings): its elements are moved as bytes, in an
+    additional last axis."""
+    try:
+        return np.dtype(sw.dtype(dtype)) != dtype
+    except (TypeError, ValueError):
+        return True
+
+
+def as_shape(shape):
+    """PyCUDA's shapes, integers, sequences and NumPy arrays, as a tuple of int."""
+    shape = np.asarray(shape, dtype=object)
+    return tuple(operator.index(extent) for extent in np.atleast_1d(shape).tolist())
+
+
+def packed_strides(shape, itemsize, order):
+    """Strides in bytes of a contiguous array. Raises ValueError for an order other than C or F."""
+    if order not in ("C", "F"):
+        raise ValueError(f"GPUArray: expected order 'C' or 'F', got {order!r}")
+    strides, step = [0] * len(shape), itemsize
+    axes = range(len(shape)) if order == "F" else reversed(range(len(shape)))
+    for axis in axes:
+        strides[axis] = step
+        step *= shape[axis]
+    return tuple(strides)
+
+
+def by_stride(strides, shape):
+    """The axes, that with the largest stride first."""
+    return sorted(range(len(strides)), key=lambda axis: (-abs(strides[axis]), -shape[axis], axis))
+
+
+def packed_like(x, dtype=None):
+    """Strides of a contiguous array with the shape of `x` and its order of axes."""
+    strides, step = [0] * len(x.shape), np.dtype(x.dtype if dtype is None else dtype).itemsize
+    for axis in reversed(by_stride(x.strides, x.shape)):
+        strides[axis] = step
+        step *= x.shape[axis]
+    return tuple(strides)
+
+
+def _is_packed(shape, strides, axes, itemsize):
+    step = itemsize
+    for axis in reversed(axes):
+        if shape[axis] != 1 and strides[axis] != step:
+            return False
+        step *= shape[axis]
+    return True
+
+
+def array_over(gpudata, shape, dtype, strides):
+    """The spanwise.Array over the memory at `gpudata`. Opaque dtypes have an additional last axis
+    of bytes. Packed layouts share the storage of the allocation, so that work on both is ordered."""
+    axes, itemsize = by_stride(strides, shape), dtype.itemsize
+    opaque = is_opaque(dtype)
+    nbytes = math.prod(shape) * itemsize
+    if math.prod(shape) == 0 or _is_packed(shape, strides, axes, itemsize):
+        flat = flat_bytes(memory(gpudata, nbytes))
+        if flat.nbytes < nbytes:
+            raise sw.ArgumentError(
+                f"GPUArray: expected at least {nbytes} bytes for shape {shape} of {dtype}, got {flat.nbytes}; "
+                "allocate more or pass a smaller shape"
+            )
+        flat = flat[:nbytes]
+        extents = tuple(shape[axis] for axis in axes)
+        if opaque:
+            ordered = flat.reshape((*extents, itemsize))
+        elif nbytes:
+            ordered = flat.view(dtype).reshape(extents)
+        else:
+            ordered = sw.empty(extents, dtype=dtype)
+        back = sorted(range(len(axes)), key=axes.__getitem__)
+        return ordered.transpose((*back, len(back)) if opaque else tuple(back))
+    owner = memory(gpudata, nbytes)
+    address = int(owner) if isinstance(owner, sw.driver.DeviceAllocation) else int(gpudata)
+    if opaque:
+        return array_at(address, (*shape, itemsize), "|u1", (*strides, 1), owner)
+    return array_at(address, shape, dtype.str, tuple(strides), owner)
+
+
+def flat_bytes(allocation):
+    """All bytes of an allocation, or of another library's contiguous array."""
+    if isinstance(allocation, sw.driver.DeviceAllocation):
+        return allocation.array.reshape(-1).view("uint8")
+    return sw.asarray(allocation, copy=False).reshape(-1).view("uint8")
+
+
+def to_host(array, dtype):
+    """A new NumPy array with the elements of `array`, its axes in the same order in memory."""
+    opaque = is_opaque(dtype)
+    ndim = array.ndim - opaque
+    axes = by_stride(array.strides[:ndim], array.shape[:ndim])
+    ordered = array.transpose((*axes, ndim) if opaque else tuple(axes)) if ndim else array
+    host = np.array(ordered.numpy(), order="C", copy=array.device.kind == "cpu" or None)
+    if opaque:
+        host = np.ascontiguousarray(host).view(dtype)[..., 0]
+    return host.transpose(sorted(range(ndim), key=axes.__getitem__)) if ndim else host
+
+
+def from_host(host, dtype):
+    """`host` as an array that can be assigned to one of array_over()'s."""
+    if not is_opaque(dtype):
+        return host
+    packed = np.ascontiguousarray(host)
+    return packed.view("uint8").reshape(*host.shape, dtype.itemsize)
+
+
+def splay(n, dev=None):
+    """A (grid, block) with at least one thread for each of `n` elements."""
+    return (max(-(-int(n) // _THREADS), 1), 1), (_THREADS, 1, 1)

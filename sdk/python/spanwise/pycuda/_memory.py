@@ -1,0 +1,147 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Device memory by address: allocations, integers and pointer holders as Spanwise's memory.
+
+PyCUDA's functions accept addresses as integers. An address inside an allocation of this module is
+resolved to that allocation, so that bounds are checked and work is ordered after earlier work on
+the same memory. Other addresses are used as they are.
+"""
+
+import bisect
+import contextlib
+import weakref
+
+import numpy as np
+
+import spanwise as sw
+
+_live = weakref.WeakValueDictionary()
+
+
+class DeviceAllocation(sw.driver.DeviceAllocation):
+    """Device memory without a dtype. ``int(allocation)`` is its address, and ``allocation + n`` the
+    address n bytes behind it. The memory is freed with the last reference, or by free()."""
+
+    def __add__(self, nbytes):
+        return int(self) + int(nbytes)
+
+    __radd__ = __add__
+
+    def __sub__(self, nbytes):
+        return int(self) - int(nbytes)
+
+    def free(self):
+        """Releases the memory after the work that is queued on it."""
+        if _live.get(int(self)) is self:
+            del _live[int(self)]
+        super().free()
+
+
+class PointerHolderBase:
+    """Base of objects that own device memory: get_pointer() returns its address."""
+
+    def get_pointer(self):
+        raise NotImplementedError(
+            f"{type(self).__name__}: expected a method get_pointer() that returns the address"
+        )
+
+    def __int__(self):
+        return int(self.get_pointer())
+
+    __index__ = __int__
+
+
+class _Window:
+    """Memory at an address, described for sw.asarray; keeps `owner` alive."""
+
+    def __init__(self, description, owner):
+        self.description, self.owner = description, owner
+
+
+class _HostWindow(_Window):
+    @property
+    def __array_interface__(self):
+        return self.description
+
+
+class _DeviceWindow(_Window):
+    @property
+    def __cuda_array_interface__(self):
+        return self.description
+
+
+def array_at(address, shape, typestr="|u1", strides=None, owner=None):
+    """The array over the current device's memory at `address`; strides are in bytes."""
+    description = {
+        "shape": shape, "typestr": typestr, "strides": strides, "data": (address, False),
+        "version": 3,
+    }  # fmt: skip
+    if sw.device().kind == "cpu":
+        return sw.asarray(np.asarray(_HostWindow(description, owner)), copy=False)
+    return sw.asarray(_DeviceWindow(description, owner), copy=False)
+
+
+def registered(allocation):
+    """`allocation`, whose addresses integers can name from now on."""
+    known = _live.get(int(allocation))
+    if known is None or known.nbytes < allocation.nbytes:
+        _live[int(allocation)] = allocation
+    return allocation
+
+
+def mem_alloc(nbytes):
+    """`nbytes` uninitialised bytes on the current context's device. Raises driver.MemoryError."""
+    return registered(DeviceAllocation(sw.empty(int(nbytes), dtype="uint8")))
+
+
+def find(address):
+    """The allocation from `address` to its end, or None if the address is in no allocation."""
+    exact = _live.get(address)
+    if exact is not None:
+        return exact
+    starts = sorted(_live.keys())
+    place = bisect.bisect_right(starts, address) - 1
+    owner = _live.get(starts[place]) if place >= 0 else None
+    if owner is None or address >= int(owner) + owner.nbytes:
+        return None
+    return sw.driver.DeviceAllocation(owner.array[address - int(owner) :])
+
+
+def is_address(x):
+    return isinstance(x, int | np.integer | PointerHolderBase) and not isinstance(x, bool)
+
+
+def memory(x, nbytes):
+    """`x` as memory that spanwise.driver accepts: an allocation, or another library's array. `x` may
+    be an address; `nbytes` are then assumed to be there if it is in no known allocation."""
+    if isinstance(x, sw.driver.DeviceAllocation):
+        return x
+    if is_address(x):
+        found = find(int(x))
+        if found is None:
+            found = sw.driver.DeviceAllocation(array_at(int(x), (int(nbytes),), owner=x))
+        return found
+    held = getattr(x, "gpudata", None)
+    return x if held is None else memory(held, nbytes)
+
+
+def host_bytes(x, who):
+    """The bytes of a contiguous host array, bytes or another buffer, in the order of memory. Raises
+    ValueError for strided arrays."""
+    if not isinstance(x, np.ndarray):
+        x = np.asarray(x) if isinstance(x, np.generic) else np.frombuffer(x, "uint8")
+    if x.flags.c_contiguous:
+        return x.reshape(-1).view("uint8")
+    if x.flags.f_contiguous:
+        return x.T.reshape(-1).view("uint8")
+    raise ValueError(
+        f"{who}: expected contiguous host memory, got strides {x.strides} for shape {x.shape}; pass "
+        "numpy.ascontiguousarray(x)"
+    )
+
+
+def on_stream(stream):
+    """A context in which `stream`, if there is one, is the current stream."""
+    if stream is None:
+        return contextlib.nullcontext()
+    return stream if isinstance(stream, sw.Stream) else sw.Stream.foreign(stream)

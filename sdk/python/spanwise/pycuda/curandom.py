@@ -1,0 +1,199 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of ``pycuda.curandom``, over the generator of ``spanwise.random``.
+
+Names, dtypes and distributions are PyCUDA's; the numbers are others. Every class draws from the
+same counter-based generator, the Sobol classes too: their numbers are pseudorandom.
+"""
+
+import numpy as np
+
+import spanwise as sw
+
+from ._array import GPUArray, to_gpu
+from ._memory import mem_alloc, on_stream
+from ._missing import module_getattr
+from ._poisson import fill_poisson
+
+__all__ = [
+    "MRG32k3aRandomNumberGenerator",
+    "ScrambledSobol32RandomNumberGenerator",
+    "ScrambledSobol64RandomNumberGenerator",
+    "Sobol32RandomNumberGenerator",
+    "Sobol64RandomNumberGenerator",
+    "XORWOWRandomNumberGenerator",
+    "direction_vector_set",
+    "generate_direction_vectors",
+    "generate_scramble_constants32",
+    "generate_scramble_constants64",
+    "get_curand_version",
+    "rand",
+    "seed_getter_uniform",
+    "seed_getter_unique",
+]
+
+_MAX_SEED = 2**31 - 1
+_DIRECTIONS = 20000  # dimensions of cuRAND's tables
+
+
+class direction_vector_set:  # noqa: N801  (PyCUDA's name)
+    """The tables of cuRAND that generate_direction_vectors can name; they are not needed here."""
+
+    VECTOR_32, SCRAMBLED_VECTOR_32, VECTOR_64, SCRAMBLED_VECTOR_64 = range(4)
+
+
+def get_curand_version():
+    """The version of cuRAND whose distributions there are."""
+    return 10, 0, 0
+
+
+def _uniform(generator, out):
+    kind = out.dtype.kind
+    if kind == "f":
+        out.array[...] = generator.random(out.shape, dtype=out.dtype)
+    elif kind in "iu":
+        info = np.iinfo(out.dtype)
+        out.array[...] = generator.integers(
+            int(info.min), int(info.max), out.shape, dtype=out.dtype, endpoint=True
+        )
+    else:
+        raise TypeError(f"curandom: expected floating or integer dtypes, got {out.dtype}")
+    return out
+
+
+_default = []
+
+
+def rand(shape, dtype=np.float32, stream=None):
+    """A new array: floating numbers from [0, 1), or integers from the whole range of the dtype."""
+    if not _default:
+        _default.append(sw.random.default_rng())
+    with on_stream(stream):
+        return _uniform(_default[0], GPUArray(shape, dtype))
+
+
+def seed_getter_uniform(n):
+    """An int32 array of `n` times the same random seed."""
+    seed = np.random.default_rng().integers(_MAX_SEED)
+    return GPUArray((n,), np.int32).fill(int(seed))
+
+
+def seed_getter_unique(n):
+    """An int32 array of `n` random seeds."""
+    return to_gpu(np.random.default_rng().integers(0, _MAX_SEED, n, dtype=np.int32))
+
+
+def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
+    """An array (count, 32) or (count, 64) of zeros: the generators need no direction vectors."""
+    bits = 64 if direction in (2, 3) else 32
+    if not 0 <= count <= _DIRECTIONS:
+        raise ValueError(f"expected at most {_DIRECTIONS} direction vectors, got {count}")
+    return GPUArray((count, bits), np.dtype(f"uint{bits}")).fill(0)
+
+
+def generate_scramble_constants32(count):
+    """A uint32 array of zeros: the generators need no scramble constants."""
+    return GPUArray((count,), np.uint32).fill(0)
+
+
+def generate_scramble_constants64(count):
+    """A uint64 array of zeros: the generators need no scramble constants."""
+    return GPUArray((count,), np.uint64).fill(0)
+
+
+class _Generator:
+    """Fills arrays with random numbers. `seed_getter(n)` returns a GPUArray of seeds, of which the
+    first is used; `offset` selects another sequence."""
+
+    def __init__(self, seed_getter=None, offset=0):
+        seed = None
+        if seed_getter is not None:
+            seed = [int(seed_getter(1).get()[0]) & 0xFFFFFFFF, int(offset)]
+        self._start(seed)
+
+    def _start(self, seed):
+        self._random = sw.random.default_rng(seed)
+
+    generators_per_block = 256
+    block_count = 1
+
+    def fill_uniform(self, data, stream=None):
+        """Floating numbers from [0, 1), or integers from the whole range of the dtype."""
+        with on_stream(stream):
+            _uniform(self._random, data)
+
+    def fill_normal(self, data, stream=None):
+        """Numbers with mean 0 and standard deviation 1."""
+        with on_stream(stream):
+            data.array[...] = self._random.standard_normal(data.shape, dtype=data.dtype)
+
+    def fill_log_normal(self, data, mean, stddev, stream=None):
+        """exp() of numbers with this mean and standard deviation."""
+        with on_stream(stream):
+            normal = self._random.standard_normal(data.shape, dtype=data.dtype)
+            data.array[...] = sw.exp(normal * float(stddev) + float(mean))
+
+    def fill_poisson(self, data, lambda_value=None, stream=None):
+        """Poisson numbers of this mean; without it the mean of each element is its old value."""
+        with on_stream(stream):
+            fill_poisson(self._random, data, lambda_value)
+
+    def gen_uniform(self, shape, dtype, stream=None):
+        return self._new(self.fill_uniform, shape, dtype, stream)
+
+    def gen_normal(self, shape, dtype, stream=None):
+        return self._new(self.fill_normal, shape, dtype, stream)
+
+    def gen_log_normal(self, shape, dtype, mean, stddev, stream=None):
+        return self._new(self.fill_log_normal, shape, dtype, mean, stddev, stream)
+
+    def gen_poisson(self, shape, dtype, lambda_value, stream=None):
+        return self._new(self.fill_poisson, shape, dtype, lambda_value, stream)
+
+    def _new(self, fill, shape, dtype, *arguments):
+        data = GPUArray(shape, dtype, mem_alloc)
+        fill(data, *arguments)
+        return data
+
+    def call_skip_ahead(self, i, stream=None):
+        """Skips `i` numbers."""
+        self._random.random(int(i))
+
+
+class XORWOWRandomNumberGenerator(_Generator):
+    pass
+
+
+class MRG32k3aRandomNumberGenerator(_Generator):
+    pass
+
+
+class _Sobol(_Generator):
+    """As the other generators; direction vectors and scramble constants are ignored."""
+
+    def __init__(self, dir_vector=None, offset=0):
+        self._start(None if not offset else [0, int(offset)])
+
+
+class _ScrambledSobol(_Generator):
+    def __init__(self, dir_vector=None, scramble_vector=None, offset=0):
+        self._start(None if not offset else [0, int(offset)])
+
+
+class Sobol32RandomNumberGenerator(_Sobol):
+    pass
+
+
+class Sobol64RandomNumberGenerator(_Sobol):
+    pass
+
+
+class ScrambledSobol32RandomNumberGenerator(_ScrambledSobol):
+    pass
+
+
+class ScrambledSobol64RandomNumberGenerator(_ScrambledSobol):
+    pass
+
+
+__getattr__ = module_getattr("pycuda.curandom", __name__)

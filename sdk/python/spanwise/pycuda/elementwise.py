@@ -1,0 +1,194 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of ``pycuda.elementwise``."""
+
+import numpy as np
+
+import spanwise as sw
+
+from ._array import GPUArray
+from ._complex import without_headers
+from ._layout import is_opaque, splay
+from ._linear import linear_combination
+from ._memory import on_stream
+from ._missing import module_getattr
+from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
+from .compiler import SourceModule
+
+__all__ = [
+    "ElementwiseKernel",
+    "ScalarArg",
+    "VectorArg",
+    "dtype_to_ctype",
+    "get_elwise_kernel",
+    "get_elwise_kernel_and_types",
+    "get_elwise_module",
+    "get_elwise_range_module",
+    "get_linear_combination_kernel",
+]
+
+_LOOP = """
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n;
+       i += gridDim.x * (size_t)blockDim.x)
+  {{ {operation}; }}"""
+
+_RANGE = """
+  const long long _count = step > 0 ? (stop - start + step - 1) / step : (start - stop - step - 1) / -step;
+  for (long long _k = blockIdx.x * (long long)blockDim.x + threadIdx.x; _k < _count;
+       _k += gridDim.x * (long long)blockDim.x)
+  {{ const long long i = start + _k * step;
+    {operation}; }}"""
+
+_KERNEL = """#include <pycuda-complex.hpp>
+{preamble}
+extern "C" __global__ void {name}({arguments})
+{{
+  {loop_prep};
+  {loop}
+  {after_loop};
+}}
+"""
+
+
+def _module(loop, arguments, operation, name, keep, options, preamble, loop_prep, after_loop):
+    source = _KERNEL.format(
+        preamble=preamble, name=name, loop_prep=loop_prep, after_loop=after_loop,
+        arguments=", ".join(argument.declarator() for argument in arguments),
+        loop=loop.format(operation=operation),
+    )  # fmt: skip
+    return SourceModule(source, options=options, keep=keep, no_extern_c=True)
+
+
+def get_elwise_module(
+    arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="",
+    after_loop="",
+):  # fmt: skip
+    """A module with a kernel that runs `operation` for each i below its argument n."""
+    return _module(
+        _LOOP, arguments, operation, name, keep, options, preamble, loop_prep, after_loop
+    )
+
+
+def get_elwise_range_module(
+    arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="",
+    after_loop="",
+):  # fmt: skip
+    """A module with a kernel that runs `operation` for each i of its arguments start, stop, step."""
+    return _module(
+        _RANGE, arguments, operation, name, keep, options, preamble, loop_prep, after_loop
+    )
+
+
+def _parsed(arguments):
+    return (
+        [parse_c_arg(text) for text in arguments.split(",")]
+        if isinstance(arguments, str)
+        else list(arguments)
+    )
+
+
+def get_elwise_kernel_and_types(
+    arguments, operation, name="kernel", keep=False, options=None, use_range=False, **kwargs
+):
+    """(module, kernel, its arguments) for pointers and scalars; n, or start, stop and step, are
+    added at the end."""
+    arguments = _parsed(arguments)
+    if use_range:
+        arguments += [ScalarArg(np.intp, part) for part in ("start", "stop", "step")]
+        module = get_elwise_range_module(arguments, operation, name, keep, options, **kwargs)
+    else:
+        arguments += [ScalarArg(np.uintp, "n")]
+        module = get_elwise_module(arguments, operation, name, keep, options, **kwargs)
+    kernel = module.get_function(name)
+    return module, kernel.prepare("".join(x.struct_char for x in arguments)), arguments
+
+
+def get_elwise_kernel(arguments, operation, name="kernel", keep=False, options=None, **kwargs):
+    """The kernel of get_elwise_kernel_and_types()."""
+    return get_elwise_kernel_and_types(arguments, operation, name, keep, options, **kwargs)[1]
+
+
+def get_linear_combination_kernel(summand_descriptors, dtype_z):
+    """(kernel, references) for z = a0 * x0 + a1 * x1 ...; each summand is (whether the factor is an
+    element of an array, dtype of the factor, dtype of x). Arrays for the factors are bound by
+    ``a.bind_to_texref_ext(references[i])``."""
+    return linear_combination(get_elwise_kernel, summand_descriptors, dtype_z)
+
+
+def _in_memory_order(arrays):
+    """The arrays as Spanwise's, transposed if all are in Fortran order, so that i is the place in
+    memory."""
+    flags = [x.flags for x in arrays]
+    transposed = all(f.f_contiguous for f in flags) and not all(f.c_contiguous for f in flags)
+    return [x.array.T if transposed else x.array for x in arrays]
+
+
+class ElementwiseKernel:
+    """A CUDA C statement that runs for each index i of arrays: ``ElementwiseKernel("float *z, float
+    a, float *x", "z[i] = a * x[i]")``. Arrays may have any strides, and i counts their elements in
+    the order of memory. With ``range=`` or ``slice=`` it runs for these i only, and arrays have to be
+    contiguous. Raises CompileError at the first call."""
+
+    def __init__(self, arguments, operation, name="kernel", keep=False, options=None, **kwargs):
+        self.arguments = arguments
+        self._parts = {
+            "operation": operation,
+            "name": name,
+            "keep": keep,
+            "options": options,
+            **kwargs,
+        }
+        self._kernel, self._kernels = None, {}
+
+    def _whole(self):
+        if self._kernel is None:
+            parts = {**self._parts, "keep": False}
+            parts["preamble"] = without_headers(parts.get("preamble", ""))
+            arguments = self.arguments
+            if not isinstance(arguments, str):
+                arguments = ", ".join(argument.declarator() for argument in arguments)
+            self._kernel = sw.ElementwiseKernel(arguments, **parts)
+        return self._kernel
+
+    def __call__(self, *args, range=None, slice=None, stream=None):
+        arrays = [x for x in args if isinstance(x, GPUArray)]
+        if range is not None or slice is not None:
+            self._on_range(args, arrays[0], range, slice, stream)
+        elif any(is_opaque(x.dtype) for x in arrays):
+            self._by_address(args, arrays[0].size, stream)
+        else:
+            ordered = iter(_in_memory_order(arrays))
+            values = [next(ordered) if isinstance(x, GPUArray) else x for x in args]
+            with on_stream(stream):
+                self._whole()(*values)
+
+    def _launched(self, use_range, args, count, stream, *bounds):
+        if use_range not in self._kernels:
+            self._kernels[use_range] = get_elwise_kernel_and_types(
+                self.arguments, use_range=use_range, **self._parts
+            )[1]
+        self._kernels[use_range].prepared_async_call(*splay(count), stream, *args, *bounds)
+
+    def _by_address(self, args, size, stream):
+        self._launched(False, args, size, stream, size)
+
+    def _on_range(self, args, first, range, slice, stream):
+        chosen = range if slice is None else range_of(slice, first.size)
+        step = 1 if chosen.step is None else chosen.step
+        count = -(-abs(chosen.stop - chosen.start) // abs(step))
+        self._launched(True, args, count, stream, chosen.start, chosen.stop, step)
+
+    def get_texref(self, name, use_range=False):
+        """Always raises NotSupportedError: CUDA 12 removed texture references."""
+        raise sw.NotSupportedError(
+            f"ElementwiseKernel.get_texref({name!r}): CUDA 12 removed texture references; pass the array as a "
+            "parameter"
+        )
+
+
+def range_of(part, size):
+    """The range of a slice of `size` elements."""
+    return range(*part.indices(size))
+
+
+__getattr__ = module_getattr("pycuda.elementwise", __name__)

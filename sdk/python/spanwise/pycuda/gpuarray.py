@@ -1,0 +1,241 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of ``pycuda.gpuarray``. Functions work for all strides and broadcast as NumPy's."""
+
+import warnings
+
+import numpy as np
+
+import spanwise as sw
+
+from ._array import ArrayFlags, GPUArray, to_gpu
+from ._gathers import multi_put, multi_take, multi_take_put, take
+from ._layout import packed_like, splay
+from ._memory import mem_alloc, on_stream
+from ._missing import module_getattr
+from ._types import vec
+
+__all__ = [
+    "ArrayFlags", "GPUArray", "all", "any", "arange", "concatenate", "dot", "empty", "empty_like",
+    "if_positive", "logical_and", "logical_not", "logical_or", "max", "maximum", "min", "minimum",
+    "multi_put", "multi_take", "multi_take_put", "ones", "ones_like", "reshape", "splay", "stack",
+    "subset_dot", "subset_max", "subset_min", "subset_sum", "sum", "take", "to_gpu",
+    "to_gpu_async", "transpose", "vec", "where", "zeros", "zeros_like",
+]  # fmt: skip
+
+empty = GPUArray
+
+
+def to_gpu_async(ary, allocator=mem_alloc, stream=None):
+    """As to_gpu, on `stream`."""
+    return to_gpu(ary, allocator, stream)
+
+
+def zeros(shape, dtype=np.float64, allocator=mem_alloc, order="C"):
+    """An array of zeros."""
+    return GPUArray(shape, dtype, allocator, order=order).fill(np.zeros((), dtype))
+
+
+def ones(shape, dtype=np.float64, allocator=mem_alloc, order="C"):
+    """An array of ones."""
+    return GPUArray(shape, dtype, allocator, order=order).fill(np.ones((), dtype))
+
+
+def empty_like(other_ary, dtype=None, order="K"):
+    """An uninitialised array with the shape of another. Order "A" is Fortran's if the other array is
+    Fortran contiguous, "K" the other's order of axes."""
+    dtype = other_ary.dtype if dtype is None else np.dtype(dtype)
+    allocator = getattr(other_ary, "allocator", mem_alloc)
+    if order == "K":
+        strides = packed_like(other_ary, dtype)
+        return GPUArray(other_ary.shape, dtype, allocator, strides=strides)
+    if order == "A":
+        flags = other_ary.flags
+        order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+    return GPUArray(other_ary.shape, dtype, allocator, order=order)
+
+
+def zeros_like(other_ary, dtype=None, order="K"):
+    """As empty_like, filled with zeros."""
+    out = empty_like(other_ary, dtype, order)
+    return out.fill(np.zeros((), out.dtype))
+
+
+def ones_like(other_ary, dtype=None, order="K"):
+    """As empty_like, filled with ones."""
+    out = empty_like(other_ary, dtype, order)
+    return out.fill(np.ones((), out.dtype))
+
+
+def arange(*args, dtype=None, stream=None, **limits):
+    """Numbers from start (0) to stop in steps (1): arange([start,] stop[, step][, dtype])."""
+    if args and isinstance(args[-1], np.dtype):
+        args, dtype = args[:-1], args[-1]
+    names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
+    positional = dict(zip(names, args, strict=False))
+    given = {**positional, **limits}
+    start, stop, step = given.pop("start", 0), given.pop("stop", None), given.pop("step", 1)
+    if stop is None or given or len(args) > 3 or positional.keys() & limits.keys():
+        raise ValueError(f"arange: expected [start,] stop[, step], got {args} and {limits}")
+    if dtype is None:
+        dtype = np.array([start, stop, step]).dtype
+        if dtype != np.float32:
+            warnings.warn(f"arange: the dtype is {dtype}; pass dtype= to choose it", stacklevel=2)
+    kind = np.dtype(dtype).type
+    count = np.maximum(np.ceil((kind(stop) - kind(start)) / kind(step)), 0)
+    with on_stream(stream):
+        steps = sw.arange(int(count), dtype="int64")
+        return GPUArray.of((steps * kind(step).item() + kind(start).item()).astype(np.dtype(dtype)))
+
+
+def _value(x):
+    return x.array if isinstance(x, GPUArray) else x
+
+
+def _allocated(x, allocator, result):
+    """`result` as a GPUArray, in memory of `allocator` if there is one."""
+    result = sw.asarray(result)
+    if allocator is None or allocator is mem_alloc:
+        return GPUArray.of(result, x)
+    out = GPUArray(result.shape, np.dtype(result.dtype), allocator)
+    sw.copyto(out.array, result)
+    return out
+
+
+def _written(result, out):
+    if out is None:
+        return GPUArray.of(sw.asarray(result))
+    out.array[...] = sw.asarray(result).astype(out.dtype)
+    return out
+
+
+def concatenate(arrays, axis=0, allocator=None):
+    """Joins arrays along an axis. Raises ValueError for shapes that differ on another axis."""
+    return _allocated(arrays[0], allocator, sw.concatenate([x.array for x in arrays], axis=axis))
+
+
+def stack(arrays, axis=0, allocator=None):
+    """Joins arrays of one shape along a new axis."""
+    return _allocated(arrays[0], allocator, sw.stack([x.array for x in arrays], axis=axis))
+
+
+def transpose(a, axes=None):
+    """A view with permuted axes, reversed by default."""
+    return a.transpose(axes)
+
+
+def reshape(a, *shape, **kwargs):
+    """A view with another shape; see GPUArray.reshape."""
+    return a.reshape(*shape, **kwargs)
+
+
+def if_positive(criterion, then_, else_, out=None, stream=None):
+    """Elements of `then_` where `criterion` > 0, else of `else_`."""
+    with on_stream(stream):
+        return _written(sw.where(criterion.array > 0, _value(then_), _value(else_)), out)
+
+
+def where(criterion, then_, else_, out=None, stream=None):
+    """Elements of `then_` where `criterion` is not 0, else of `else_`."""
+    with on_stream(stream):
+        return _written(sw.where(criterion.array != 0, _value(then_), _value(else_)), out)
+
+
+def minimum(a, b, out=None, stream=None):
+    """The smaller elements of two arrays, or of an array and a number, which is converted to the
+    array's dtype."""
+    return _extreme(sw.minimum, a, b, out, stream)
+
+
+def maximum(a, b, out=None, stream=None):
+    """The larger elements; see minimum."""
+    return _extreme(sw.maximum, a, b, out, stream)
+
+
+def _extreme(function, a, b, out, stream):
+    with on_stream(stream):
+        return _written(function(_value(a), _value(b)), out)
+
+
+def _reduced(function, a, stream, allocator, **arguments):
+    with on_stream(stream):
+        return _allocated(a, allocator, function(a.array, **arguments))
+
+
+def sum(a, dtype=None, stream=None, allocator=None):
+    """The sum of all elements in `dtype`, by default the array's, as an array without axes."""
+    dtype = a.dtype if dtype is None else np.dtype(dtype)
+    return _reduced(sw.sum, a, stream, allocator, dtype=dtype)
+
+
+def any(a, stream=None, allocator=None):
+    """Whether an element is not 0, as an array without axes."""
+    return _reduced(sw.any, a, stream, allocator)
+
+
+def all(a, stream=None, allocator=None):
+    """Whether no element is 0, as an array without axes."""
+    return _reduced(sw.all, a, stream, allocator)
+
+
+def min(a, stream=None):
+    """The smallest element, as an array without axes."""
+    return _reduced(sw.min, a, stream, None)
+
+
+def max(a, stream=None):
+    """The largest element, as an array without axes."""
+    return _reduced(sw.max, a, stream, None)
+
+
+def dot(a, b, dtype=None, stream=None, allocator=None):
+    """The sum of the products of all elements, as an array without axes."""
+    dtype = np.result_type(a.dtype, b.dtype) if dtype is None else np.dtype(dtype)
+    with on_stream(stream):
+        x, y = (one.ravel().array.astype(dtype) for one in (a, b))
+        return _allocated(a, allocator, sw.dot(x, y))
+
+
+def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
+    """The sum of the elements with the indices `subset`."""
+    return sum(take(a, subset, stream=stream), dtype, stream, allocator)
+
+
+def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
+    """dot() of the elements with the indices `subset`."""
+    x, y = (take(one, subset, stream=stream) for one in (a, b))
+    return dot(x, y, dtype, stream, allocator)
+
+
+def subset_min(subset, a, stream=None):
+    """The smallest of the elements with the indices `subset`."""
+    return min(take(a, subset, stream=stream), stream)
+
+
+def subset_max(subset, a, stream=None):
+    """The largest of the elements with the indices `subset`."""
+    return max(take(a, subset, stream=stream), stream)
+
+
+def _logical(function, operands, out, allocator):
+    like = next((x for x in operands if isinstance(x, GPUArray)), None)
+    result = sw.asarray(function(*(sw.asarray(_value(x)) for x in operands)))
+    return _allocated(like, allocator, result) if out is None else _written(result, out)
+
+
+def logical_and(x1, x2, /, out=None, *, allocator=None):
+    """Whether both elements are not 0, as bool."""
+    return _logical(sw.logical_and, (x1, x2), out, allocator)
+
+
+def logical_or(x1, x2, /, out=None, *, allocator=None):
+    """Whether one of the elements is not 0, as bool."""
+    return _logical(sw.logical_or, (x1, x2), out, allocator)
+
+
+def logical_not(x, /, out=None, *, allocator=None):
+    """Whether the element is 0, as bool."""
+    return _logical(sw.logical_not, (x,), out, allocator)
+
+
+__getattr__ = module_getattr("pycuda.gpuarray", __name__)

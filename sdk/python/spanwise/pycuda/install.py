@@ -1,0 +1,62 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Importing this module makes ``import pycuda`` and its submodules import spanwise.pycuda.
+
+It has no effect where PyCUDA itself can be imported.
+"""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+
+#: The package whose modules are imported in place of PyCUDA's.
+PACKAGE = __name__.rpartition(".")[0]
+
+
+class _Loader(importlib.abc.Loader):
+    """Loads ``pycuda.x`` as the module ``spanwise.pycuda.x``, which keeps its own spec."""
+
+    def create_module(self, spec):
+        module = importlib.import_module(_here(spec.name))
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname.partition(".")[0] != "pycuda":
+            return None
+        found = importlib.util.find_spec(_here(fullname))
+        if found is None:
+            return None
+        return importlib.machinery.ModuleSpec(
+            fullname, _Loader(), is_package=found.submodule_search_locations is not None
+        )
+
+
+def _here(fullname):
+    return PACKAGE + fullname.removeprefix("pycuda")
+
+
+def _pycuda_works():
+    """Whether PyCUDA itself is installed and loads: its extension needs the driver's library."""
+    if "pycuda" in sys.modules:
+        return True
+    if importlib.util.find_spec("pycuda") is None:
+        return False
+    try:
+        importlib.import_module("pycuda.driver")
+    except (ImportError, OSError):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "pycuda"]:
+            del sys.modules[name]
+        return False
+    return True
+
+
+if not _pycuda_works():
+    sys.meta_path.insert(0, _Finder())

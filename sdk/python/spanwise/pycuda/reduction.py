@@ -1,0 +1,198 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of ``pycuda.reduction``."""
+
+import numpy as np
+
+import spanwise as sw
+
+from ._array import GPUArray
+from ._complex import without_headers
+from ._layout import is_opaque
+from ._memory import mem_alloc, on_stream
+from ._missing import module_getattr
+from ._types import VectorArg, dtype_to_ctype, parse_c_arg
+from .compiler import SourceModule
+from .tools import context_dependent_memoize
+
+__all__ = [
+    "ReductionKernel",
+    "get_dot_kernel",
+    "get_minmax_kernel",
+    "get_subset_dot_kernel",
+    "get_subset_minmax_kernel",
+    "get_subset_sum_kernel",
+    "get_sum_kernel",
+]
+
+_BLOCK = 64
+_ELEMENTS_OF_THREAD = 64
+
+# One thread combines the elements t, t + total, ... until one result is left.
+_SOURCE = """#include <pycuda-complex.hpp>
+{preamble}
+typedef {type} _out_type;
+#define _REDUCE(a, b) ({reduce_expr})
+extern "C" __global__ void {name}_map(_out_type *_out, {arguments}, size_t _total, size_t _n)
+{{
+  const size_t _t = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (_t >= _total) return;
+  _out_type _sum = {neutral};
+  for (size_t i = _t; i < _n; i += _total) _sum = _REDUCE(_sum, ({map_expr}));
+  _out[_t] = _sum;
+}}
+extern "C" __global__ void {name}_combine(_out_type *_out, const _out_type *_in, size_t _total, size_t _n)
+{{
+  const size_t _t = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (_t >= _total) return;
+  _out_type _sum = {neutral};
+  for (size_t i = _t; i < _n; i += _total) _sum = _REDUCE(_sum, _in[i]);
+  _out[_t] = _sum;
+}}
+"""
+
+
+class ReductionKernel:
+    """Maps the elements of arrays and combines the results: ``ReductionKernel(np.float32, "0",
+    "a+b", map_expr="x[i]*y[i]", arguments="float *x, float *y")``.
+
+    A call returns an array without axes, or writes to ``out=``. The number of elements is that of
+    the first array. Arrays of one shape may have any strides; results of record dtypes and arrays
+    of several shapes need contiguous arrays. Raises CompileError at the first call.
+    """
+
+    def __init__(
+        self, dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel",
+        keep=False, options=None, preamble="", allocator=None,
+    ):  # fmt: skip
+        self.dtype_out = np.dtype(dtype_out)
+        self.arguments = (
+            [parse_c_arg(x) for x in arguments.split(",")]
+            if isinstance(arguments, str)
+            else list(arguments)
+        )
+        self._texts = {"neutral": neutral, "reduce_expr": reduce_expr, "preamble": preamble}
+        self._map_expr = map_expr or f"{self._first().name}[i]"
+        self._name, self._options, self._allocator = name, options, allocator
+        self._text = arguments
+        self._kernel = self._module = None
+
+    def _first(self):
+        return next(x for x in self.arguments if isinstance(x, VectorArg))
+
+    def __call__(self, *args, stream=None, out=None, allocator=None, range=None, slice=None):
+        if range is not None or slice is not None:
+            part = np.s_[range.start : range.stop : range.step] if slice is None else slice
+            args = [x.ravel()[part] if isinstance(x, GPUArray) else x for x in args]
+        allocator = allocator or self._allocator
+        if out is None:
+            out = GPUArray((), self.dtype_out, allocator or mem_alloc)
+        shapes = {x.shape for x in args if isinstance(x, GPUArray)}
+        with on_stream(stream):
+            if len(shapes) == 1 and not is_opaque(self.dtype_out):
+                values = [x.array if isinstance(x, GPUArray) else x for x in args]
+                self._strided()(*values, out=out.array.reshape(()))
+            else:
+                self._by_address(args, out)
+        return out
+
+    def _strided(self):
+        if self._kernel is None:
+            texts = {**self._texts, "preamble": without_headers(self._texts["preamble"])}
+            text = self._text
+            if not isinstance(text, str):
+                text = ", ".join(argument.declarator() for argument in text)
+            self._kernel = sw.ReductionKernel(
+                self.dtype_out, map_expr=self._map_expr, arguments=text, name=self._name,
+                options=self._options, **texts,
+            )  # fmt: skip
+        return self._kernel
+
+    def _by_address(self, args, out):
+        if self._module is None:
+            arguments = ", ".join(argument.declarator() for argument in self.arguments)
+            self._module = SourceModule(
+                _SOURCE.format(
+                    type=dtype_to_ctype(self.dtype_out), arguments=arguments, name=self._name,
+                    map_expr=self._map_expr, **self._texts,
+                ),
+                options=self._options, no_extern_c=True,
+            )  # fmt: skip
+        n = next(x for x in args if isinstance(x, GPUArray)).size
+        source, kernel = args, self._module.get_function(f"{self._name}_map")
+        while True:
+            total = max(-(-n // _ELEMENTS_OF_THREAD), 1)
+            target = out if total == 1 else GPUArray((total,), self.dtype_out)
+            kernel(target, *source, total, n, block=(_BLOCK, 1, 1), grid=(-(-total // _BLOCK), 1))
+            if total == 1:
+                return
+            source, n = (target,), total
+            kernel = self._module.get_function(f"{self._name}_combine")
+
+
+def _pointer(dtype, name):
+    return VectorArg(dtype, name)
+
+
+@context_dependent_memoize
+def get_sum_kernel(dtype_out, dtype_in):
+    """A ReductionKernel for the sum of one array."""
+    return ReductionKernel(dtype_out or dtype_in, "0", "a+b", arguments=[_pointer(dtype_in, "in")])
+
+
+@context_dependent_memoize
+def get_dot_kernel(dtype_out, dtype_a, dtype_b):
+    """A ReductionKernel for the sum of the products of two arrays."""
+    arguments = [_pointer(dtype_a, "x"), _pointer(dtype_b, "y")]
+    return ReductionKernel(dtype_out, "0", "a+b", "x[i]*y[i]", arguments)
+
+
+@context_dependent_memoize
+def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in):
+    """A ReductionKernel for the sum of the elements with given indices."""
+    arguments = [_pointer(dtype_subset, "lookup"), _pointer(dtype_in, "x")]
+    return ReductionKernel(dtype_out or dtype_in, "0", "a+b", "x[lookup[i]]", arguments)
+
+
+@context_dependent_memoize
+def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
+    """A ReductionKernel for the sum of the products of the elements with given indices."""
+    dtype_a = dtype_a or dtype_out
+    arguments = [
+        _pointer(dtype_subset, "lookup"),
+        _pointer(dtype_a, "x"),
+        _pointer(dtype_b or dtype_a, "y"),
+    ]
+    return ReductionKernel(dtype_out or dtype_a, "0", "a+b", "x[lookup[i]]*y[lookup[i]]", arguments)
+
+
+def _extreme(what, dtype):
+    """(neutral element, expression) of "min" or "max"."""
+    dtype = np.dtype(dtype)
+    if what not in ("min", "max"):
+        raise ValueError(f"expected 'min' or 'max', got {what!r}")
+    if dtype.kind == "f":
+        letter = "f" if dtype.itemsize == 4 else ""
+        return ("(1./0)" if what == "min" else "(-1./0)"), f"f{what}{letter}(a, b)"
+    if dtype.kind not in "iu":
+        raise TypeError(f"expected an integer or floating dtype, got {dtype}")
+    info, sign = np.iinfo(dtype), "<" if what == "min" else ">"
+    return str(info.max if what == "min" else info.min), f"a {sign} b ? a : b"
+
+
+@context_dependent_memoize
+def get_minmax_kernel(what, dtype):
+    """A ReductionKernel for the smallest ("min") or largest ("max") element."""
+    neutral, expression = _extreme(what, dtype)
+    return ReductionKernel(dtype, neutral, expression, arguments=[_pointer(dtype, "in")])
+
+
+@context_dependent_memoize
+def get_subset_minmax_kernel(what, dtype, dtype_subset):
+    """As get_minmax_kernel, of the elements with given indices."""
+    neutral, expression = _extreme(what, dtype)
+    arguments = [_pointer(dtype_subset, "lookup"), _pointer(dtype, "x")]
+    return ReductionKernel(dtype, neutral, expression, "x[lookup[i]]", arguments)
+
+
+__getattr__ = module_getattr("pycuda.reduction", __name__)

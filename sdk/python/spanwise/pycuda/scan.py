@@ -1,0 +1,59 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of ``pycuda.scan``."""
+
+import numpy as np
+
+import spanwise as sw
+
+from ._array import GPUArray
+from ._complex import without_headers
+from ._memory import on_stream
+from ._missing import module_getattr
+
+__all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
+
+
+class _ScanKernel:
+    _kernel_class = None
+
+    def __init__(
+        self, dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="",
+        devices=None,
+    ):  # fmt: skip
+        self.dtype = np.dtype(dtype)
+        self._kernel = self._kernel_class(
+            self.dtype, scan_expr, neutral, name_prefix, options, without_headers(preamble)
+        )
+
+    def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):
+        """Scans an array with one axis in place, or into `output_ary`, which "new" allocates;
+        returns the output."""
+        if isinstance(output_ary, str):
+            output_ary = GPUArray(input_ary.shape, self.dtype, allocator or input_ary.allocator)
+        target = input_ary if output_ary is None else output_ary
+        with on_stream(stream):
+            if target.size:
+                self._kernel(input_ary.array, target.array)
+        return target
+
+
+class InclusiveScanKernel(_ScanKernel):
+    """Each result combines the elements up to its own."""
+
+    _kernel_class = sw.InclusiveScanKernel
+
+
+class ExclusiveScanKernel(_ScanKernel):
+    """Each result combines the elements before its own; the first is `neutral`. Raises ValueError
+    without it."""
+
+    _kernel_class = sw.ExclusiveScanKernel
+
+    def __init__(self, dtype, scan_expr, neutral=None, *args, **kwargs):
+        if neutral is None:
+            raise ValueError("ExclusiveScanKernel: expected neutral=, the first result, got none")
+        super().__init__(dtype, scan_expr, neutral, *args, **kwargs)
+
+
+__getattr__ = module_getattr("pycuda.scan", __name__)

@@ -1,0 +1,42 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/pycuda-names.md lists the names that spanwise.pycuda has and those that it leaves out."""
+
+import importlib
+
+import pytest
+from support import pycuda_names
+from support.tree import ROOT
+
+from spanwise.pycuda._missing import INSTEAD
+
+PAGE = "docs/pycuda-names.md"
+
+
+def test_the_page_lists_the_names_of_the_modules():
+    assert (ROOT / PAGE).read_text() == pycuda_names.text(), (
+        f"update it: PYTHONPATH=build/release/python .venv/bin/python tests/support/pycuda_names.py > {PAGE}"
+    )
+
+
+@pytest.mark.parametrize("module", pycuda_names.MODULES)
+def test_every_listed_name_exists_and_no_other_does(module):
+    found = importlib.import_module(f"spanwise.pycuda.{module}")
+    assert [name for name in found.__all__ if not hasattr(found, name)] == []
+    own = {
+        name
+        for name, value in vars(found).items()
+        if getattr(value, "__module__", "") == found.__name__ and not name.startswith("_")
+    }
+    assert own <= {*found.__all__, "range_of"}
+
+
+@pytest.mark.parametrize("module", INSTEAD)
+def test_names_that_are_left_out_raise_with_the_remedy(module):
+    found = importlib.import_module(f"spanwise.{module}")
+    for name, remedy in INSTEAD[module].items():
+        if (module, name) == ("pycuda", "gl"):
+            continue  # the module exists, to raise ImportError
+        with pytest.raises(AttributeError) as failure:
+            getattr(found, name)
+        assert f"{module}.{name} is not available: {remedy}" == str(failure.value)
