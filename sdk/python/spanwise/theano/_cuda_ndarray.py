@@ -1,0 +1,119 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``CudaNdarray``: a float32 array with the conventions of ``theano.sandbox.cuda``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import spanwise as sw
+
+from ._device_array import DeviceArray, unwrap
+from ._devices import devices
+
+
+class CudaNdarray(DeviceArray):
+    """A float32 array on the GPU. ``strides`` count elements and are 0 on axes of extent 1;
+    ``copy.copy`` returns a view.
+
+    ``CudaNdarray(x)`` copies `x`, a float32 array of any library in any layout, in C order. Raises
+    TypeError for other dtypes.
+    """
+
+    dtype = "float32"
+
+    def __init__(self, array: Any) -> None:
+        if not isinstance(array, sw.Array):
+            array = unwrap(array)
+            made = sw.asarray(array)
+            if made.dtype != "float32":
+                raise TypeError(f"CudaNdarray: can only copy from float arrays, got {made.dtype}")
+            array = sw.array(sw.ascontiguousarray(made), device=devices.gpu)
+        super().__init__(array)
+
+    @staticmethod
+    def zeros(shape: Sequence[int]) -> CudaNdarray:
+        """Zeros. Raises ValueError for negative extents, TypeError if `shape` is no sequence."""
+        if not isinstance(shape, Sequence):
+            raise TypeError(f"CudaNdarray.zeros: expected a sequence of extents, got {shape!r}")
+        if any(extent < 0 for extent in shape):
+            raise ValueError(f"CudaNdarray.zeros: expected extents >= 0, got {tuple(shape)}")
+        return CudaNdarray(sw.zeros(tuple(shape), dtype="float32", device=devices.gpu))
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        array = self.array
+        steps = zip(array.shape, array.strides, strict=True)
+        return tuple(0 if extent == 1 else step // array.itemsize for extent, step in steps)
+
+    _strides = strides
+    mem_size = DeviceArray.size
+    _dev_data = DeviceArray.gpudata
+    base = property(lambda self: self.array.base)
+
+    def __copy__(self) -> CudaNdarray:
+        return self.view()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CudaNdarray:
+        return memo.setdefault(id(self), self.copy())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CudaNdarray, (self.__array__(),)
+
+    def exp(self) -> CudaNdarray:
+        return CudaNdarray(sw.exp(self.array))
+
+    def reduce_sum(self, mask: Sequence[int]) -> CudaNdarray:
+        """The sum over the axes whose element of `mask` is 1."""
+        axes = tuple(axis for axis, chosen in enumerate(mask) if chosen)
+        return CudaNdarray(sw.sum(self.array, axis=axes))
+
+    def __str__(self) -> str:
+        return f"<CudaNdarray object at {id(self):#x}>"
+
+    def __repr__(self) -> str:
+        return f"CudaNdarray({self.__array__()})"
+
+
+def dimshuffle(a: CudaNdarray, pattern: Sequence[int]) -> CudaNdarray:
+    """A view with the axes in the order `pattern`; -1 is a new axis. Raises ValueError for an axis
+    that occurs twice, is out of range, or is dropped and not of extent 1."""
+    axes = [axis for axis in pattern if axis != -1]
+    if len(set(axes)) != len(axes) or not all(0 <= axis < a.ndim for axis in axes):
+        raise ValueError(f"dimshuffle: expected axes from 0 to {a.ndim - 1}, each once, got {pattern}")
+    dropped = [axis for axis in range(a.ndim) if axis not in axes]
+    if any(a.shape[axis] != 1 for axis in dropped):
+        raise ValueError(f"dimshuffle: only axes of extent 1 can be dropped; shape {a.shape}, pattern {pattern}")
+    moved = sw.permute_dims(a.array, (*axes, *dropped))[(..., *[0] * len(dropped))]
+    return CudaNdarray(moved[tuple(None if axis == -1 else slice(None) for axis in pattern)])
+
+
+def dot(a: CudaNdarray, b: CudaNdarray) -> CudaNdarray:
+    """The product of two matrices. Raises TypeError for other ranks."""
+    if a.ndim != 2 or b.ndim != 2:
+        raise TypeError(f"dot: expected two matrices, got ranks {a.ndim} and {b.ndim}")
+    return CudaNdarray(sw.matmul(a.array, b.array))
+
+
+def from_gpu_pointer(pointer: int, shape: Sequence[int], strides: Sequence[int], base: Any) -> CudaNdarray:
+    """An array over float32 memory on the GPU at the address `pointer`, with strides in elements.
+    `base` owns the memory and is kept alive."""
+    extent = 1 + sum(step * (n - 1) for n, step in zip(shape, strides, strict=True) if n)
+    if any(step < 0 for step in strides):
+        raise ValueError(f"from_gpu_pointer: expected strides >= 0, got {tuple(strides)}")
+    window = sw.asarray(_Memory(pointer, extent if math.prod(shape) else 0, base))
+    flat = sw.as_strided(window, tuple(shape), tuple(4 * step for step in strides))
+    return CudaNdarray(flat)
+
+
+class _Memory:
+    """`extent` floats at an address, described for the device in use."""
+
+    def __init__(self, pointer: int, extent: int, base: Any) -> None:
+        self.base = base
+        described = {"shape": (extent,), "typestr": "<f4", "data": (pointer, False), "version": 3}
+        name = "__cuda_array_interface__" if devices.has_gpu else "__array_interface__"
+        setattr(self, name, described)
+

@@ -1,0 +1,69 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``GpuArray``: an array with the conventions of libgpuarray's ``pygpu.gpuarray``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import spanwise as sw
+
+from ._device_array import DeviceArray, unwrap
+from ._devices import devices
+
+
+class GpuArray(DeviceArray):
+    """An array on the GPU, made by ``array()``, ``zeros()`` or a compiled function. ``strides``
+    count bytes; ``repr`` copies the values to the host."""
+
+    dtype = property(lambda self: np.dtype(str(self.array.dtype)))
+    strides = property(lambda self: self.array.strides)
+    flags = property(lambda self: self.array.flags)
+    T = property(lambda self: GpuArray(self.array.T))
+    context = property(lambda self: devices.context_of(self.array.device))
+
+    def transpose(self, *axes: Any) -> GpuArray:
+        return GpuArray(sw.asarray(self.array).transpose(*axes))
+
+    def astype(self, dtype: Any) -> GpuArray:
+        return GpuArray(self.array.astype(dtype))
+
+    def transfer(self, context: Any) -> GpuArray:
+        """A copy on the GPU of another context."""
+        return GpuArray(self.array.to(devices.target(context)))
+
+    def __str__(self) -> str:
+        return str(self.__array__())
+
+    def __repr__(self) -> str:
+        return f"gpuarray.array({self.__array__()}, dtype={self.dtype})"
+
+
+def array(values: Any, dtype: Any = None, copy: bool = True, context: Any = None) -> GpuArray:
+    """A GpuArray with a copy of `values`, which may be an array of any library or nested lists."""
+    del copy  # a copy to the device is always new
+    return GpuArray(sw.array(unwrap(values), dtype=dtype, device=devices.target(context)))
+
+
+asarray = array
+
+
+def zeros(shape: Any, dtype: Any = "float64", context: Any = None) -> GpuArray:
+    """A GpuArray of zeros."""
+    return GpuArray(sw.zeros(shape, dtype=dtype, device=devices.target(context)))
+
+
+def empty(shape: Any, dtype: Any = "float64", context: Any = None) -> GpuArray:
+    """A GpuArray whose elements are not set."""
+    return GpuArray(sw.empty(shape, dtype=dtype, device=devices.target(context)))
+
+
+def on_device(array: sw.Array) -> DeviceArray:
+    """`array` as the class of the dialect: CudaNdarray for float32 under ``device=gpu``."""
+    from ._cuda_ndarray import CudaNdarray
+
+    if devices.dialect == "gpu" and array.dtype == "float32":
+        return CudaNdarray(array)
+    return GpuArray(array)
