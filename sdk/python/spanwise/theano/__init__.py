@@ -41,11 +41,15 @@ def __getattr__(name):
     # The runner imports this package before it knows whether the script uses Theano.
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
+    if name == "theano":  # from theano import theano
+        return import_module(__name__)
     if name in __all__:
         value = getattr(import_module(f"{__name__}._namespace"), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'theano' has no attribute {name!r}; docs/coming-from-theano.md lists the names")
+    raise AttributeError(
+        f"module 'theano' has no attribute {name!r}; docs/coming-from-theano.md lists the names"
+    )
 
 
 def __dir__():

@@ -24,14 +24,15 @@ class CudaNdarray(DeviceArray):
 
     dtype = "float32"
 
-    def __init__(self, array: Any) -> None:
+    def __new__(cls, array: Any) -> CudaNdarray:
+        plain = unwrap(array)
+        if plain is array and not isinstance(array, sw.Array):
+            plain = sw.asarray(array)
+        if plain.dtype != "float32":
+            raise TypeError(f"CudaNdarray: can only copy from float arrays, got {plain.dtype}")
         if not isinstance(array, sw.Array):
-            array = unwrap(array)
-            made = sw.asarray(array)
-            if made.dtype != "float32":
-                raise TypeError(f"CudaNdarray: can only copy from float arrays, got {made.dtype}")
-            array = sw.array(sw.ascontiguousarray(made), device=devices.gpu)
-        super().__init__(array)
+            plain = sw.array(sw.ascontiguousarray(plain), device=devices.gpu)
+        return super().__new__(cls, plain)
 
     @staticmethod
     def zeros(shape: Sequence[int]) -> CudaNdarray:
@@ -44,14 +45,12 @@ class CudaNdarray(DeviceArray):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        array = self.array
-        steps = zip(array.shape, array.strides, strict=True)
-        return tuple(0 if extent == 1 else step // array.itemsize for extent, step in steps)
+        steps = zip(self.shape, unwrap(self).strides, strict=True)
+        return tuple(0 if extent == 1 else step // self.itemsize for extent, step in steps)
 
     _strides = strides
-    mem_size = DeviceArray.size
+    mem_size = sw.Array.size
     _dev_data = DeviceArray.gpudata
-    base = property(lambda self: self.array.base)
 
     def __copy__(self) -> CudaNdarray:
         return self.view()
@@ -63,12 +62,12 @@ class CudaNdarray(DeviceArray):
         return CudaNdarray, (self.__array__(),)
 
     def exp(self) -> CudaNdarray:
-        return CudaNdarray(sw.exp(self.array))
+        return CudaNdarray(sw.exp(unwrap(self)))
 
     def reduce_sum(self, mask: Sequence[int]) -> CudaNdarray:
         """The sum over the axes whose element of `mask` is 1."""
         axes = tuple(axis for axis, chosen in enumerate(mask) if chosen)
-        return CudaNdarray(sw.sum(self.array, axis=axes))
+        return CudaNdarray(sw.sum(unwrap(self), axis=axes))
 
     def __str__(self) -> str:
         return f"<CudaNdarray object at {id(self):#x}>"
@@ -82,11 +81,15 @@ def dimshuffle(a: CudaNdarray, pattern: Sequence[int]) -> CudaNdarray:
     that occurs twice, is out of range, or is dropped and not of extent 1."""
     axes = [axis for axis in pattern if axis != -1]
     if len(set(axes)) != len(axes) or not all(0 <= axis < a.ndim for axis in axes):
-        raise ValueError(f"dimshuffle: expected axes from 0 to {a.ndim - 1}, each once, got {pattern}")
+        raise ValueError(
+            f"dimshuffle: expected axes from 0 to {a.ndim - 1}, each once, got {pattern}"
+        )
     dropped = [axis for axis in range(a.ndim) if axis not in axes]
     if any(a.shape[axis] != 1 for axis in dropped):
-        raise ValueError(f"dimshuffle: only axes of extent 1 can be dropped; shape {a.shape}, pattern {pattern}")
-    moved = sw.permute_dims(a.array, (*axes, *dropped))[(..., *[0] * len(dropped))]
+        raise ValueError(
+            f"dimshuffle: only axes of extent 1 can be dropped; shape {a.shape}, pattern {pattern}"
+        )
+    moved = sw.permute_dims(unwrap(a), (*axes, *dropped))[(..., *[0] * len(dropped))]
     return CudaNdarray(moved[tuple(None if axis == -1 else slice(None) for axis in pattern)])
 
 
@@ -94,16 +97,18 @@ def dot(a: CudaNdarray, b: CudaNdarray) -> CudaNdarray:
     """The product of two matrices. Raises TypeError for other ranks."""
     if a.ndim != 2 or b.ndim != 2:
         raise TypeError(f"dot: expected two matrices, got ranks {a.ndim} and {b.ndim}")
-    return CudaNdarray(sw.matmul(a.array, b.array))
+    return CudaNdarray(sw.matmul(unwrap(a), unwrap(b)))
 
 
-def from_gpu_pointer(pointer: int, shape: Sequence[int], strides: Sequence[int], base: Any) -> CudaNdarray:
+def from_gpu_pointer(
+    pointer: Any, shape: Sequence[int], strides: Sequence[int], base: Any
+) -> CudaNdarray:
     """An array over float32 memory on the GPU at the address `pointer`, with strides in elements.
     `base` owns the memory and is kept alive."""
     extent = 1 + sum(step * (n - 1) for n, step in zip(shape, strides, strict=True) if n)
     if any(step < 0 for step in strides):
         raise ValueError(f"from_gpu_pointer: expected strides >= 0, got {tuple(strides)}")
-    window = sw.asarray(_Memory(pointer, extent if math.prod(shape) else 0, base))
+    window = sw.asarray(_Memory(int(pointer), extent if math.prod(shape) else 0, base))
     flat = sw.as_strided(window, tuple(shape), tuple(4 * step for step in strides))
     return CudaNdarray(flat)
 
@@ -116,4 +121,3 @@ class _Memory:
         described = {"shape": (extent,), "typestr": "<f4", "data": (pointer, False), "version": 3}
         name = "__cuda_array_interface__" if devices.has_gpu else "__array_interface__"
         setattr(self, name, described)
-

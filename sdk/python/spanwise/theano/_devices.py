@@ -110,12 +110,15 @@ def _print_choice() -> None:
     if size and devices.has_gpu:
         sw.config.preallocate = size if size < 1 else f"{int(size)}MiB"
     if not devices.has_gpu:
+        flag = f"device={config.device}" if devices.is_gpu else f"contexts={config.contexts}"
         warn(
-            f"device={config.device or 'cuda'}: this machine has no GPU, so the program runs on the CPU "
+            f"{flag}: this machine has no GPU, so the program runs on the CPU "
             "back end; names of GPU ops stand for work of the CPU"
         )
     for name, target in devices.names.items():
-        print(f"Mapped name {name} to device {target}: {_describe(_number(target))}", file=sys.stderr)
+        print(
+            f"Mapped name {name} to device {target}: {_describe(_number(target))}", file=sys.stderr
+        )
     if not devices.names and devices.has_gpu and config.print_active_device:
         number = int(devices.gpu.partition(":")[2])
         word = "gpu device " if devices.dialect == "gpu" else "device cuda"
@@ -123,5 +126,7 @@ def _print_choice() -> None:
 
 
 devices = Devices(config.device, config.contexts)
+# Kernels of scripts run where CudaNdarrays are.
+sw.config.device = devices.gpu
 if devices.is_gpu or devices.names:
     _print_choice()

@@ -14,8 +14,8 @@ from spanwise.graph import ancestors
 
 from ._config import config
 from ._device_array import DeviceArray, unwrap
-from ._devices import devices, is_host
-from ._gpu_array import on_device
+from ._devices import devices
+from ._gpu_array import as_theano
 from ._variables import stays_on_device
 from ._view import of_function
 
@@ -35,7 +35,9 @@ class Mode(sw.graph.Mode):
     "fast_run", "fast_compile" or None."""
 
     def __init__(self, linker: Any = None, optimizer: Any = "default") -> None:
-        super().__init__("fast_compile" if optimizer in ("fast_compile", None, "None") else "fast_run")
+        super().__init__(
+            "fast_compile" if optimizer in ("fast_compile", None, "None") else "fast_run"
+        )
 
 
 def as_mode(mode: Any) -> Any:
@@ -104,7 +106,9 @@ class Function:
         """Frees the buffers that are kept for the next call."""
         self.compiled.free()
 
-    def copy(self, name: str | None = None, swap: Any = None, delete_updates: bool = False) -> Function:
+    def copy(
+        self, name: str | None = None, swap: Any = None, delete_updates: bool = False
+    ) -> Function:
         """Compiles the function again with another name or other shared variables."""
         made = self.compiled.copy(name=name, swap=swap, delete_updates=delete_updates)
         return Function(made, self._on_gpu, self._inputs)
@@ -120,12 +124,12 @@ class Function:
 
 def _argument(value: Any) -> Any:
     # The program may overwrite an argument that is on its device.
-    return value.array.copy() if isinstance(value, DeviceArray) else value
+    return unwrap(value).copy() if isinstance(value, DeviceArray) else value
 
 
 def _result(value: Any) -> Any:
     if isinstance(value, sw.Array):
-        return value.numpy() if is_host(value.device) else on_device(value)
+        return as_theano(value)
     return value.view("int8") if value.dtype == bool else value
 
 
@@ -141,7 +145,10 @@ def _device_for(variables: list[Any]) -> str:
     """The GPU if the program may run there: with CudaNdarray only one with a float32 variable."""
     if devices.dialect != "gpu":
         return devices.default
-    found = [*variables, *(v for node in ancestors(variables) for v in (*node.inputs, *node.outputs))]
+    found = [
+        *variables,
+        *(v for node in ancestors(variables) for v in (*node.inputs, *node.outputs)),
+    ]
     return devices.default if any(v.dtype == "float32" for v in found) else "cpu"
 
 

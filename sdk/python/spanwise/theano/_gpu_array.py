@@ -10,29 +10,28 @@ import numpy as np
 
 import spanwise as sw
 
+from ._cuda_ndarray import CudaNdarray
 from ._device_array import DeviceArray, unwrap
-from ._devices import devices
+from ._devices import devices, is_host
 
 
 class GpuArray(DeviceArray):
     """An array on the GPU, made by ``array()``, ``zeros()`` or a compiled function. ``strides``
     count bytes; ``repr`` copies the values to the host."""
 
-    dtype = property(lambda self: np.dtype(str(self.array.dtype)))
-    strides = property(lambda self: self.array.strides)
-    flags = property(lambda self: self.array.flags)
-    T = property(lambda self: GpuArray(self.array.T))
-    context = property(lambda self: devices.context_of(self.array.device))
+    dtype = property(lambda self: np.dtype(str(unwrap(self).dtype)))
+    T = property(lambda self: GpuArray(unwrap(self).T))
+    context = property(lambda self: devices.context_of(self.device))
 
     def transpose(self, *axes: Any) -> GpuArray:
-        return GpuArray(sw.asarray(self.array).transpose(*axes))
+        return GpuArray(unwrap(self).transpose(*axes))
 
     def astype(self, dtype: Any) -> GpuArray:
-        return GpuArray(self.array.astype(dtype))
+        return GpuArray(unwrap(self).astype(dtype))
 
     def transfer(self, context: Any) -> GpuArray:
         """A copy on the GPU of another context."""
-        return GpuArray(self.array.to(devices.target(context)))
+        return GpuArray(unwrap(self).to(devices.target(context)))
 
     def __str__(self) -> str:
         return str(self.__array__())
@@ -62,8 +61,14 @@ def empty(shape: Any, dtype: Any = "float64", context: Any = None) -> GpuArray:
 
 def on_device(array: sw.Array) -> DeviceArray:
     """`array` as the class of the dialect: CudaNdarray for float32 under ``device=gpu``."""
-    from ._cuda_ndarray import CudaNdarray
-
     if devices.dialect == "gpu" and array.dtype == "float32":
         return CudaNdarray(array)
     return GpuArray(array)
+
+
+def as_theano(value: Any) -> Any:
+    """A NumPy array that shares the memory of an array on the host; else a device array. Other
+    values as they are."""
+    if not isinstance(value, sw.Array):
+        return value
+    return value.numpy() if is_host(value.device) else on_device(value)

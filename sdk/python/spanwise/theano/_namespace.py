@@ -8,7 +8,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from spanwise.gradient import grad
-from spanwise.graph import Apply, Constant, SharedVariable, TensorType as Type, Variable, as_variable, clone
+from spanwise.graph import (
+    Apply,
+    Constant,
+    SharedVariable,
+    TensorType as Type,
+    Variable,
+    as_variable,
+    clone,
+)
 from spanwise.graph import In as _In
 from spanwise.tensor import dot
 
@@ -26,9 +34,18 @@ __all__ = [
 class In(_In):
     """An input: as spanwise.In, with Theano's `update` and `implicit` refused."""
 
-    def __init__(self, variable: Any, name: str | None = None, value: Any = None, update: Any = None, **options: Any) -> None:
+    def __init__(
+        self,
+        variable: Any,
+        name: str | None = None,
+        value: Any = None,
+        update: Any = None,
+        **options: Any,
+    ) -> None:
         if update is not None or options.pop("implicit", None):
-            raise TypeError("In: update= and implicit= are not available; use shared variables and updates=")
+            raise TypeError(
+                "In: update= and implicit= are not available; use shared variables and updates="
+            )
         super().__init__(variable, name, value, **options)
 
 
@@ -40,7 +57,9 @@ def Param(variable: Any, default: Any = None, name: str | None = None, **options
 class _FunctionOp(Op):
     """An op that calls a Python function; see as_op()."""
 
-    def __init__(self, function: Callable[..., Any], itypes: Sequence[Any], otypes: Sequence[Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], itypes: Sequence[Any], otypes: Sequence[Any]
+    ) -> None:
         self.function, self.itypes, self.otypes = function, list(itypes), list(otypes)
 
     def make_node(self, *inputs: Any) -> Apply:

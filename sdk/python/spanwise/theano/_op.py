@@ -11,8 +11,7 @@ from typing import Any
 import spanwise as sw
 
 from ._device_array import unwrap
-from ._devices import is_host
-from ._gpu_array import on_device
+from ._gpu_array import as_theano
 
 
 class _Cell(list):
@@ -38,13 +37,6 @@ class _Cell(list):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._cell[index] = unwrap(value)
-
-
-def as_theano(value: Any) -> Any:
-    """A NumPy array that shares the memory of an array on the host; else a device array."""
-    if not isinstance(value, sw.Array):
-        return value
-    return value.numpy() if is_host(value.device) else on_device(value)
 
 
 class _Storage(dict):

@@ -45,7 +45,14 @@ _SCALARS = {
     "arctan": ("arctan", "ArcTan"),
     "rint": ("round_half_to_even", "RoundHalfToEven"),
 }
-_REDUCTIONS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "or", "all": "and"}
+_REDUCTIONS = {
+    "sum": "add",
+    "prod": "mul",
+    "max": "maximum",
+    "min": "minimum",
+    "any": "or",
+    "all": "and",
+}
 _INCREMENTS = {"set_subtensor": "Set", "inc_subtensor": "Inc"}
 
 
@@ -89,7 +96,9 @@ Elemwise, DimShuffle, CAReduce, Sum = _kind(
 )
 (CGemv,) = _kind("tensor.blas_c", "CGemv")
 Gemm, Dot22, BatchedDot = _kind("tensor.blas", "Gemm", "Dot22", "BatchedDot")
-Dot, Alloc, Reshape, Join, ARange = _kind("tensor.basic", "Dot", "Alloc", "Reshape", "Join", "ARange")
+Dot, Alloc, Reshape, Join, ARange = _kind(
+    "tensor.basic", "Dot", "Alloc", "Reshape", "Join", "ARange"
+)
 Subtensor, IncSubtensor = _kind("tensor.subtensor", "Subtensor", "IncSubtensor")
 (Shape,) = _kind("compile.ops", "Shape")
 
@@ -106,16 +115,19 @@ _SHARED_NAMES = {
     "Dot22": "GpuDot22",
     "BatchedDot": "GpuBatchedDot",
 }
+_PACKAGES = {"gpu": "sandbox.cuda", "cuda": "gpuarray"}
 _TRANSFERS = ("HostFromGpu", "GpuFromHost", "GpuToGpu", "GpuContiguous")
 
 
 def _gpu_kinds(dialect: str) -> dict[str, type[ProgramOp]]:
     """Name of a class on the host -> class on the GPU, and the classes of transfers."""
-    package = "sandbox.cuda" if dialect == "gpu" else "gpuarray"
+    package = _PACKAGES[dialect]
     reduce = "GpuCAReduce" if dialect == "gpu" else "GpuCAReduceCuda"
     kinds = {}
     for host, name in {**_SHARED_NAMES, "CAReduce": reduce, "Sum": reduce}.items():
-        module = "blas" if name in ("GpuGemv", "GpuGemm", "GpuDot22", "GpuBatchedDot") else "basic_ops"
+        module = (
+            "blas" if name in ("GpuGemv", "GpuGemm", "GpuDot22", "GpuBatchedDot") else "basic_ops"
+        )
         (kinds[host],) = _kind(f"{package}.{module}", name)
     for name in _TRANSFERS:
         (kinds[name],) = _kind(f"{package}.basic_ops", name)
@@ -167,11 +179,12 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
     inplace = inplace if node.op.destroy_map else ""
     kind, shown = _kind_and_text(node, name, properties, inplace, on_gpu)
     if on_gpu:
-        kind = GPU_KINDS[dialect].get(kind.__name__, kind)
+        known = GPU_KINDS[dialect].get(kind.__name__)
+        kind = known or _kind(f"{_PACKAGES[dialect]}.basic_ops", f"Gpu{kind.__name__}")[0]
         if kind.__name__.startswith("GpuCAReduce") or shown.startswith("{"):
             shown = kind.__name__ + shown
         elif not shown.startswith("Gpu"):
-            shown = "Gpu" + shown.removeprefix("Inplace").removeprefix("C")
+            shown = "Gpu" + shown.removeprefix("Inplace")
         if dialect == "cuda" and kind.__name__ == "GpuElemwise" and "no_inplace" not in shown:
             shown += "<gpuarray>"
     op = kind(shown, node.op)
@@ -190,7 +203,8 @@ def _kind_and_text(
         return Elemwise, text if on_gpu else "Elemwise" + text
     if name == "matmul":
         kind = _product_kind(node)
-        texts = {CGemv: "CGemv{no_inplace}", Dot: "dot"}
+        prefix = "" if on_gpu else "C"
+        texts = {CGemv: f"{prefix}Gemv{{no_inplace}}", Dot: "dot"}
         return kind, texts.get(kind, kind.__name__)
     if name == "dimshuffle":
         return DimShuffle, f"InplaceDimShuffle{properties}"

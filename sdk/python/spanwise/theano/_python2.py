@@ -195,6 +195,8 @@ def _name(text: str, before: str, tokens: list[Token], i: int) -> str:
         has_alias = "as" in [token.text for token in tokens[i:]]
         return name if words[0] == "from" or has_alias else f"{name} as {text}"
     if text in _NAMES and text not in _METHODS:
-        is_argument = [token.text for token in tokens[i + 1 :] if token.kind != "space"][:1] == ["="]
+        is_argument = [token.text for token in tokens[i + 1 :] if token.kind != "space"][:1] == [
+            "="
+        ]
         return text if is_argument else _NAMES[text]
     return text

@@ -66,7 +66,7 @@ class Report:
             f"{self.compile_time - self.optimizer_time:e}s",
         ]
         for title, many, name in (("Class", "Classes", _class_name), ("Ops", "Ops", str)):
-            lines += ["", title, "---", _HEAD.format(title.removesuffix("s"))]
+            lines += ["", title, "---", _HEAD.format(title if title == "Class" else "Op")]
             lines += self._table(self.rows(name), many)
         lines += ["", "Apply", "------", _NODE_HEAD, *self._nodes()]
         return "\n".join(lines) + "\n"
@@ -101,16 +101,22 @@ class Report:
             f"({sum(left):.2f}s) of the runtime)"
         )
 
-    def summary(self, file: Any = None, n_ops_to_print: int = _ROWS, n_apply_to_print: int = _ROWS) -> None:
+    def summary(
+        self, file: Any = None, n_ops_to_print: int = _ROWS, n_apply_to_print: int = _ROWS
+    ) -> None:
         """Prints the report to `file`, by default stderr."""
         print(self.text(), file=file or sys.stderr)
 
 
 def _steps_of(function: Any) -> list[tuple[int, Any, int, float]]:
     """The measured nodes; those of arguments and results are part of the call's time only."""
-    measured = {node: (calls, seconds) for node, calls, seconds, _ in function.compiled.profile.nodes}
+    measured = {
+        node: (calls, seconds) for node, calls, seconds, _ in function.compiled.profile.nodes
+    }
     order = function.maker.fgraph.toposort()
-    return [(i, node, *measured[node.source]) for i, node in enumerate(order) if node.source in measured]
+    return [
+        (i, node, *measured[node.source]) for i, node in enumerate(order) if node.source in measured
+    ]
 
 
 def _class_name(op: Any) -> str:

@@ -13,7 +13,7 @@ from spanwise.graph import SharedVariable, Variable
 
 from ._device_array import unwrap
 from ._devices import devices, is_host
-from ._gpu_array import on_device
+from ._gpu_array import as_theano
 from ._view import type_of
 
 _get_value = SharedVariable.get_value
@@ -79,9 +79,7 @@ def stays_on_device(variable: Any) -> bool:
 def _get(self: Any, borrow: bool = False, return_internal_type: bool = False) -> Any:
     """The value as a NumPy array, or with `return_internal_type` as an array on the device."""
     value = _get_value(self, borrow=borrow)
-    if return_internal_type and not is_host(self.device):
-        return on_device(value)
-    return value.numpy()
+    return as_theano(value) if return_internal_type else value.numpy()
 
 
 def _text(self: Any) -> str:
@@ -97,3 +95,4 @@ def adapt_variables() -> None:
     SharedVariable.__repr__ = SharedVariable.__str__ = _text
     Variable.eval = evaluate
     Variable.transfer = transfer
+    Variable.broadcastable = property(lambda self: self.type.broadcastable)

@@ -59,7 +59,9 @@ def type_of(variable: Any, device: Any = None) -> ViewType:
 class ViewVariable:
     """A variable of a view graph; `source` is the variable that it shows."""
 
-    def __init__(self, source: Any, type: ViewType, owner: ViewApply | None = None, index: int = 0) -> None:
+    def __init__(
+        self, source: Any, type: ViewType, owner: ViewApply | None = None, index: int = 0
+    ) -> None:
         self.source, self.type, self.owner = source, type, owner
         self.index = index if owner is not None else None
         self.name = source.name if owner is None or not owner.is_transfer else None
@@ -84,7 +86,13 @@ class ViewApply:
     """A node of a view graph; `source` is the node that it shows, None for a transfer at the
     border."""
 
-    def __init__(self, op: Any, inputs: list[ViewVariable], outputs: Sequence[tuple[Any, ViewType]], source: Any = None) -> None:
+    def __init__(
+        self,
+        op: Any,
+        inputs: list[ViewVariable],
+        outputs: Sequence[tuple[Any, ViewType]],
+        source: Any = None,
+    ) -> None:
         self.op, self.inputs, self.source = op, inputs, source
         self.is_transfer = source is None
         self.outputs = [ViewVariable(v, kind, self, i) for i, (v, kind) in enumerate(outputs)]
@@ -129,7 +137,9 @@ class _Builder:
         self.known: dict[Any, ViewVariable] = {}
         self.leaves: dict[Any, ViewVariable] = {}
 
-    def transfer(self, name: str, variable: ViewVariable, device: str, source: Any = None) -> ViewVariable:
+    def transfer(
+        self, name: str, variable: ViewVariable, device: str, source: Any = None
+    ) -> ViewVariable:
         """Appends HostFromGpu, GpuFromHost or GpuToGpu."""
         kind = ViewType(variable.dtype, variable.broadcastable, device)
         op = GPU_KINDS[devices.dialect][name](_transfer_text(name, device), source and source.op)
@@ -159,7 +169,11 @@ class _Builder:
     def add(self, node: Any) -> None:
         recipe = getattr(node.op, "recipe", None)
         if recipe is not None and recipe[0] == "transfer":
-            source = self.leaf(node.inputs[0]) if node.inputs[0].owner is None else self.value(node.inputs[0])
+            source = (
+                self.leaf(node.inputs[0])
+                if node.inputs[0].owner is None
+                else self.value(node.inputs[0])
+            )
             target = str(node.outputs[0].type.device)
             name = "HostFromGpu" if is_host(target) else "GpuFromHost"
             if not is_host(source.type.device) and name == "GpuFromHost":
@@ -177,7 +191,11 @@ class _Builder:
 def _transfer_text(name: str, device: str) -> str:
     if devices.dialect == "gpu":
         return name
-    return "HostFromGpu(gpuarray)" if name == "HostFromGpu" else f"{name}<{devices.context_of(device)}>"
+    return (
+        "HostFromGpu(gpuarray)"
+        if name == "HostFromGpu"
+        else f"{name}<{devices.context_of(device)}>"
+    )
 
 
 def of_function(compiled: Any, on_device: Sequence[bool]) -> ViewGraph:
@@ -205,4 +223,3 @@ def of_variables(variables: Sequence[Any]) -> ViewGraph:
         builder.add(node)
     builder.graph.outputs = [builder.known.get(v) or builder.leaf(v) for v in variables]
     return builder.graph
-

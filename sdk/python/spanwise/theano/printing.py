@@ -44,7 +44,8 @@ def debugprint(
     ``spanwise.printing.debugprint`` does, with Theano's names of ops and types."""
     things = obj if isinstance(obj, (list, tuple, set)) else [obj]
     known = [
-        _shown(thing) if isinstance(thing, (Variable, Apply, Function)) else thing for thing in things
+        _shown(thing) if isinstance(thing, (Variable, Apply, Function)) else thing
+        for thing in things
     ]
     return _printing.debugprint(known, depth, print_type, file, ids, stop_on_name)
 

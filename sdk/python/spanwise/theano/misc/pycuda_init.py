@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.misc.pycuda_init``: PyCUDA's calls use the context of Spanwise's arrays."""
 
-from spanwise.compat.pycuda_init import init as set_gpu_from_theano, pycuda_available as _is_installed
+from spanwise.compat.pycuda_init import (
+    init as set_gpu_from_theano,
+    pycuda_available as _is_installed,
+)
 
 from .._hook import has_pycuda
 

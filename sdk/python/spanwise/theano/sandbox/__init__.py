@@ -8,4 +8,6 @@ from importlib import import_module
 def __getattr__(name):
     if name in ("cuda", "gpuarray"):
         return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module 'theano.sandbox' has no attribute {name!r}; expected cuda or gpuarray")
+    raise AttributeError(
+        f"module 'theano.sandbox' has no attribute {name!r}; expected cuda or gpuarray"
+    )

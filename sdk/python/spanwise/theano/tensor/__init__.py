@@ -7,7 +7,11 @@ from __future__ import annotations
 from typing import Any
 
 import spanwise.tensor as _tensor
-from spanwise.graph import Constant as TensorConstant, TensorType as _TensorType, Variable as TensorVariable
+from spanwise.graph import (
+    Constant as TensorConstant,
+    TensorType as _TensorType,
+    Variable as TensorVariable,
+)
 from spanwise.tensor import *  # noqa: F403
 
 from .. import _op_names

@@ -7,7 +7,19 @@ from __future__ import annotations
 from typing import Any
 
 from spanwise.graph import Variable
-from spanwise.tensor import as_variable, clip, cumsum, exp, log, maximum, ones_like, sigmoid, softmax, softplus, where
+from spanwise.tensor import (
+    as_variable,
+    clip,
+    cumsum,
+    exp,
+    log,
+    maximum,
+    ones_like,
+    sigmoid,
+    softmax,
+    softplus,
+    where,
+)
 
 __all__ = [
     "binary_crossentropy", "categorical_crossentropy", "elu", "hard_sigmoid", "relu", "sigmoid",

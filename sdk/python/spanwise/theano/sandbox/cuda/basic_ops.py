@@ -30,7 +30,9 @@ def gpu_from_host(x: Any) -> Variable:
     for another dtype."""
     variable = as_variable(x)
     if variable.dtype != "float32":
-        raise TypeError(f"gpu_from_host: expected float32, got {variable.dtype} ({variable}); cast it")
+        raise TypeError(
+            f"gpu_from_host: expected float32, got {variable.dtype} ({variable}); cast it"
+        )
     return transfer(variable, None)
 
 

@@ -32,7 +32,9 @@ class CudaNdarraySharedVariable(metaclass=_OnGpu):
     kind = SharedVariable
 
 
-def float32_shared_constructor(value: Any, name: str | None = None, **options: Any) -> SharedVariable:
+def float32_shared_constructor(
+    value: Any, name: str | None = None, **options: Any
+) -> SharedVariable:
     """A shared variable on the GPU. Raises TypeError if `value` is not float32."""
     if getattr(value, "dtype", None) != "float32":
         raise TypeError(f"float32_shared_constructor: expected a float32 array, got {value!r}")
