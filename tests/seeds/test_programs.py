@@ -163,7 +163,7 @@ print("%d examples, %d failures" % (result.attempted, result.failed))
 @pytest.mark.parametrize(
     ("name", "flags", "examples"),
     [
-        ("001_session", "device=cuda", 17),
+        ("001_session", "device=cuda", 19),
         (
             "001_contexts_session",
             "contexts=dev0->cuda0;dev1->cuda1,floatX=float32,gpuarray.preallocate=0.8",

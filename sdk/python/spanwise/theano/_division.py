@@ -40,11 +40,11 @@ class _Divisions(ast.NodeTransformer):
         call = ast.Call(ast.Name(DIVIDE, ast.Load()), [left, right, *place], [])
         return ast.fix_missing_locations(ast.copy_location(call, node))
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         return self._call(node.left, node.right, node) if isinstance(node.op, ast.Div) else node
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:  # noqa: N802
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.op, ast.Div) or not isinstance(node.target, ast.Name):
             return node
@@ -56,8 +56,10 @@ class _Divisions(ast.NodeTransformer):
 def with_python2_division(tree: ast.Module, file: str) -> ast.Module:
     """`tree` with each ``/`` replaced by a call of divide(), unless the script imports division from
     __future__. Augmented assignments to attributes and elements are left as they are."""
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-            if any(alias.name == "division" for alias in node.names):
-                return tree
-    return _Divisions(file).visit(tree)
+    imported = (
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        for alias in node.names
+    )
+    return tree if "division" in imported else _Divisions(file).visit(tree)

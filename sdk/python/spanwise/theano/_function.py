@@ -197,7 +197,7 @@ def function(
         mode=as_mode(mode),
         updates=updates,
         givens=givens,
-        profile=True if mode == "ProfileMode" or is_profiled(profile) else False,
+        profile=is_profiled(profile, mode),
         name=name or _callers_name(),
         on_unused_input=on_unused_input or config.on_unused_input,
         allow_input_downcast=allow_input_downcast,
@@ -212,8 +212,10 @@ def function(
     return function
 
 
-def is_profiled(profile: Any) -> bool:
-    """The argument `profile`, or the flags."""
+def is_profiled(profile: Any, mode: Any) -> bool:
+    """The arguments, or the flags."""
+    if mode == "ProfileMode":
+        return True
     if profile is None:
         return bool(config.profile) or config.mode == "ProfileMode"
     return bool(profile)

@@ -11,13 +11,13 @@ from spanwise.gradient import grad
 from spanwise.graph import (
     Apply,
     Constant,
+    In as _In,
     SharedVariable,
     TensorType as Type,
     Variable,
     as_variable,
     clone,
 )
-from spanwise.graph import In as _In
 from spanwise.tensor import dot
 
 from ._config import config

@@ -39,9 +39,9 @@ def shared(
         value = np.asarray(value)
     if target != "default":
         device = devices.target(target)
-    elif devices.dialect == "gpu" and value.dtype != "float32":
-        device = "cpu"
-    elif not value.ndim and np.dtype(str(value.dtype)).kind in "biu":
+    elif (devices.dialect == "gpu" and value.dtype != "float32") or (
+        not value.ndim and np.dtype(str(value.dtype)).kind in "biu"
+    ):
         device = "cpu"
     else:
         device = devices.default

@@ -22,8 +22,8 @@ __all__ = [
 pygpu_activated = devices.is_gpu
 
 
-def GpuArrayType(
+def GpuArrayType(  # noqa: N802
     dtype: Any, broadcastable: Sequence[bool], context_name: Any = None, name: Any = None
-) -> TensorType:  # noqa: N802
+) -> TensorType:
     """The type of variables on the GPU of a context; an axis that is broadcastable has extent 1."""
     return TensorType(dtype, broadcastable, devices.target(context_name))

@@ -12,9 +12,9 @@ from spanwise.graph import TensorType
 from ..._devices import devices
 
 
-def CudaNdarrayType(
+def CudaNdarrayType(  # noqa: N802
     broadcastable: Sequence[bool], name: Any = None, dtype: Any = "float32"
-) -> TensorType:  # noqa: N802
+) -> TensorType:
     """The type of float32 variables on the GPU; an axis that is broadcastable has extent 1. Raises
     TypeError for another dtype."""
     if dtype != "float32":
