@@ -13,7 +13,9 @@ HAS_GPU = any(device.kind == "cuda" for device in sw.devices())
 
 def test_flags_have_priority_over_files_and_later_ones_over_earlier(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
-    first.write_text("[global]\nfloatX = float32\ndevice = gpu\nallow_gc = False\n[lib]\ncnmem = 0.5\n")
+    first.write_text(
+        "[global]\nfloatX = float32\ndevice = gpu\nallow_gc = False\n[lib]\ncnmem = 0.5\n"
+    )
     second.write_text("[global]\ndevice = gpu1\n[gpuarray]\npreallocate = 100\n")
     environment = {
         "THEANORC": f"{first}:{second}",
@@ -89,7 +91,9 @@ CONFIG = """
 
 
 def test_config(tmp_path):
-    printed, errors = run_script(tmp_path / "script.py", CONFIG, "device=gpu,allow_gc=False,lib.cnmem=1")
+    printed, errors = run_script(
+        tmp_path / "script.py", CONFIG, "device=gpu,allow_gc=False,lib.cnmem=1"
+    )
     lines = printed.splitlines()
     assert lines[0] == "float64 gpu False 0.0 ''"
     assert lines[1] == "float32 float32"

@@ -61,7 +61,7 @@ def test_lines_keep_their_numbers():
 
 
 def test_tokens_are_all_characters():
-    source = "def f(x):\n\treturn `x` + 'a\\'b' \\\n  + ur\"\"\"c\n\"\"\" # d\n@é <> 1e-3L\n"
+    source = 'def f(x):\n\treturn `x` + \'a\\\'b\' \\\n  + ur"""c\n""" # d\n@é <> 1e-3L\n'
     assert "".join(token.text for token in tokens_of(source)) == source
 
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -105,19 +104,22 @@ def from_gpu_pointer(
 ) -> CudaNdarray:
     """An array over float32 memory on the GPU at the address `pointer`, with strides in elements.
     `base` owns the memory and is kept alive."""
-    extent = 1 + sum(step * (n - 1) for n, step in zip(shape, strides, strict=True) if n)
-    if any(step < 0 for step in strides):
-        raise ValueError(f"from_gpu_pointer: expected strides >= 0, got {tuple(strides)}")
-    window = sw.asarray(_Memory(int(pointer), extent if math.prod(shape) else 0, base))
-    flat = sw.as_strided(window, tuple(shape), tuple(4 * step for step in strides))
-    return CudaNdarray(flat)
+    return CudaNdarray(sw.asarray(_Memory(int(pointer), tuple(shape), strides, base), copy=False))
 
 
 class _Memory:
-    """`extent` floats at an address, described for the device in use."""
+    """float32 memory at an address, described for the device in use."""
 
-    def __init__(self, pointer: int, extent: int, base: Any) -> None:
+    def __init__(
+        self, pointer: int, shape: tuple[int, ...], strides: Sequence[int], base: Any
+    ) -> None:
         self.base = base
-        described = {"shape": (extent,), "typestr": "<f4", "data": (pointer, False), "version": 3}
+        described = {
+            "shape": shape,
+            "strides": tuple(4 * step for step in strides),
+            "typestr": "<f4",
+            "data": (pointer, False),
+            "version": 3,
+        }
         name = "__cuda_array_interface__" if devices.has_gpu else "__array_interface__"
         setattr(self, name, described)

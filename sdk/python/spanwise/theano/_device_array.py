@@ -57,6 +57,12 @@ def unwrap(value: Any) -> Any:
     return _get(value, ...) if isinstance(value, DeviceArray) else value
 
 
+def for_library(x: DeviceArray) -> sw.Array:
+    """The array for a conversion to another library: the CPU in the place of a GPU is "cpu"."""
+    plain = unwrap(x)
+    return sw.asarray(plain.numpy()) if plain.device.kind == "cpu" else plain
+
+
 def _operator(name: str, is_inplace: bool = False) -> Any:
     plain = getattr(sw.Array, name)
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import spanwise as sw
-from spanwise.graph import NativeOp, Op
+from spanwise.graph import NativeOp
+
+from ._op import Op
 
 #: Spanwise's name of an elementwise op -> Theano's name of the scalar op, and of its class.
 _SCALARS = {

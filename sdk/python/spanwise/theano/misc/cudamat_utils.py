@@ -13,7 +13,7 @@ from typing import Any
 from spanwise.compat import cudamat_utils as _compat
 
 from .._cuda_ndarray import CudaNdarray
-from .._device_array import unwrap
+from .._device_array import for_library
 
 __all__ = ["cudamat_to_cudandarray", "cudandarray_to_cudamat"]
 
@@ -23,7 +23,7 @@ def cudandarray_to_cudamat(x: Any, copyif: bool = False) -> Any:
     another rank or another object."""
     if not isinstance(x, CudaNdarray) or x.ndim != 2:
         raise TypeError(f"cudandarray_to_cudamat: expected a CudaNdarray of rank 2, got {x!r}")
-    return _compat.cudandarray_to_cudamat(unwrap(x), copyif)
+    return _compat.cudandarray_to_cudamat(for_library(x), copyif)
 
 
 def cudamat_to_cudandarray(x: Any, copyif: bool = False) -> CudaNdarray:

@@ -9,7 +9,7 @@ from typing import Any
 from spanwise.compat import gnumpy_utils as _compat
 
 from .._cuda_ndarray import CudaNdarray
-from .._device_array import unwrap
+from .._device_array import for_library
 
 __all__ = ["cudandarray_to_garray", "garray_to_cudandarray"]
 
@@ -19,7 +19,7 @@ def cudandarray_to_garray(x: Any, copyif: bool = False) -> Any:
     is no CudaNdarray."""
     if not isinstance(x, CudaNdarray):
         raise ValueError(f"cudandarray_to_garray: expected a CudaNdarray, got {type(x).__name__}")
-    return _compat.cudandarray_to_garray(unwrap(x), copyif)
+    return _compat.cudandarray_to_garray(for_library(x), copyif)
 
 
 def garray_to_cudandarray(x: Any, copyif: bool = False) -> CudaNdarray:

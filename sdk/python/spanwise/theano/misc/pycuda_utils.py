@@ -9,7 +9,7 @@ from typing import Any
 from spanwise.compat import pycuda_utils as _compat
 
 from .._cuda_ndarray import CudaNdarray
-from .._device_array import unwrap
+from .._device_array import for_library
 
 __all__ = ["to_cudandarray", "to_gpuarray"]
 
@@ -19,7 +19,7 @@ def to_gpuarray(x: Any, copyif: bool = False) -> Any:
     `copyif` allows it, or CopyNeededError, a ValueError. Raises ValueError for other objects."""
     if not isinstance(x, CudaNdarray):
         raise ValueError(f"to_gpuarray: expected a CudaNdarray, got {type(x).__name__}")
-    return _compat.to_gpuarray(unwrap(x), copyif)
+    return _compat.to_gpuarray(for_library(x), copyif)
 
 
 def to_cudandarray(x: Any, copyif: bool = False) -> CudaNdarray:

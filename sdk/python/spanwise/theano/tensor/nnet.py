@@ -31,9 +31,9 @@ ultra_fast_sigmoid = sigmoid
 
 
 def relu(x: Any, alpha: float = 0) -> Variable:
-    """max(x, alpha * x)."""
+    """x where it is positive, else alpha * x."""
     x = as_variable(x)
-    return maximum(x, alpha * x)
+    return where(x > 0, x, alpha * x) if alpha else maximum(x, 0)
 
 
 def elu(x: Any, alpha: float = 1) -> Variable:
