@@ -53,9 +53,8 @@ def test_unknown_flag_is_named(tmp_path, capsys):
     ],
 )
 def test_bad_values(tmp_path, flags, expected):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=expected):
         _flags.read({"HOME": str(tmp_path), "THEANO_FLAGS": flags})
-    assert expected in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import configparser
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 _NO_FAST_MATH = "built-in ops have one precision; pass options to SourceModule for your own kernels"
 _NO_C_CODE = "no C code is generated"
@@ -118,10 +116,16 @@ def _read_text(text: str) -> dict[str, str]:
 def _read_files(environment: Mapping[str, str]) -> dict[str, str]:
     """The flags of the files in ``THEANORC``, by default ``~/.theanorc``; section [nvcc] holds
     ``nvcc.*``. Later files have priority."""
-    paths = environment.get("THEANORC") or str(Path(environment.get("HOME", "~")) / ".theanorc")
+    default = os.path.join(environment.get("HOME", "~"), ".theanorc")
+    names = (environment.get("THEANORC") or default).split(os.pathsep)
+    paths = [path for path in map(os.path.expanduser, names) if os.path.exists(path)]
+    if not paths:
+        return {}
+    import configparser
+
     parser = configparser.ConfigParser(interpolation=None)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
-    parser.read([Path(path).expanduser() for path in paths.split(os.pathsep)])
+    parser.read(paths)
     return {
         name if section == "global" else f"{section}.{name}": value.strip()
         for section in parser.sections()

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import inspect
+import sys
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,6 @@ from ._device_array import DeviceArray, unwrap
 from ._devices import devices
 from ._gpu_array import as_theano
 from ._variables import stays_on_device
-from ._view import of_function
 
 _MODES = {
     "Mode": "fast_run",
@@ -82,6 +81,8 @@ class Function:
     def maker(self) -> Any:
         """``maker.fgraph`` is the compiled graph, with Theano's names."""
         if self._view is None:
+            from ._view import of_function
+
             self._view = of_function(self.compiled, self._on_gpu)
         return SimpleNamespace(fgraph=self._view, function=self, inputs=self._inputs)
 
@@ -223,7 +224,7 @@ def is_profiled(profile: Any, mode: Any) -> bool:
 
 def _callers_name() -> str:
     """``script.py:12``, the place that a function without name is shown by."""
-    frame = inspect.currentframe()
+    frame: Any = sys._getframe()
     while frame is not None and frame.f_globals.get("__name__") == __name__:
         frame = frame.f_back
     return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"

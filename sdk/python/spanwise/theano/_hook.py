@@ -7,16 +7,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+# The classes do not derive from those of importlib.abc, whose import takes several milliseconds.
 
 _HERE = __name__.rpartition(".")[0]
 _PYCUDA = f"{_HERE.rpartition('.')[0]}.pycuda"
 
 
-class _Alias(Loader):
+class _Alias:
     """Loads ``theano.x`` as the module ``spanwise.theano.x``, which keeps its own spec."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -28,7 +29,7 @@ class _Alias(Loader):
         module.__spec__ = self.spec
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if fullname.partition(".")[0] != "theano":
             return None

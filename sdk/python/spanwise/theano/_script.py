@@ -7,12 +7,11 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import os
 import sys
 import tokenize
 import types
-from importlib.abc import MetaPathFinder
 from importlib.machinery import PathFinder, SourceFileLoader
-from pathlib import Path
 from typing import Any
 
 from . import install as install
@@ -28,7 +27,8 @@ def read_script(path: str) -> str:
         with tokenize.open(path) as file:
             return file.read()
     except (SyntaxError, UnicodeDecodeError):
-        return Path(path).read_text(encoding="latin-1")
+        with open(path, encoding="latin-1") as file:
+            return file.read()
 
 
 def difference(source: str, path: str) -> str:
@@ -60,7 +60,7 @@ class _Loader(SourceFileLoader):
         return code_of(read_script(path), path)
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds the modules in the script's folder."""
 
     def __init__(self, folder: str) -> None:
@@ -94,7 +94,7 @@ def run(source: str, arguments: list[str]) -> None:
     import numpy as np
 
     path = arguments[0]
-    folder = str(Path(path).resolve().parent)
+    folder = os.path.dirname(os.path.realpath(path))
     add_names_of_python2()
     np.set_printoptions(legacy="1.13")
     sys.argv = arguments

@@ -14,7 +14,6 @@ from spanwise.graph import SharedVariable, Variable
 from ._device_array import unwrap
 from ._devices import devices, is_host
 from ._gpu_array import as_theano
-from ._view import type_of
 
 _get_value = SharedVariable.get_value
 
@@ -83,7 +82,11 @@ def _get(self: Any, borrow: bool = False, return_internal_type: bool = False) ->
 
 
 def _text(self: Any) -> str:
-    return self.name if self.name is not None else f"<{type_of(self)}>"
+    if self.name is not None:
+        return self.name
+    from ._view import type_of
+
+    return f"<{type_of(self)}>"
 
 
 def adapt_variables() -> None:

@@ -11,6 +11,11 @@ from spanwise.graph import Variable, as_variable, contiguous
 from .._op_names import GPU_KINDS
 from .._variables import is_on_gpu, transfer
 
+__all__ = [
+    "GpuAlloc", "GpuContiguous", "GpuFromHost", "GpuJoin", "GpuReshape", "GpuToGpu",
+    "HostFromGpu", "as_gpuarray_variable", "gpu_contiguous", "gpu_from_host", "host_from_gpu",
+]  # fmt: skip
+
 _KINDS = GPU_KINDS["cuda"]
 GpuAlloc = _KINDS["Alloc"]
 GpuReshape = _KINDS["Reshape"]

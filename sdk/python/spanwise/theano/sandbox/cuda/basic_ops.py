@@ -11,6 +11,12 @@ from spanwise.graph import Variable, as_variable, contiguous
 from ..._op_names import GPU_KINDS
 from ..._variables import is_on_gpu, transfer
 
+__all__ = [
+    "GpuAlloc", "GpuCAReduce", "GpuContiguous", "GpuDimShuffle", "GpuElemwise", "GpuFromHost",
+    "GpuIncSubtensor", "GpuJoin", "GpuReshape", "GpuSubtensor", "HostFromGpu",
+    "as_cuda_ndarray_variable", "gpu_contiguous", "gpu_from_host", "host_from_gpu",
+]  # fmt: skip
+
 _KINDS = GPU_KINDS["gpu"]
 GpuElemwise = _KINDS["Elemwise"]
 GpuDimShuffle = _KINDS["DimShuffle"]

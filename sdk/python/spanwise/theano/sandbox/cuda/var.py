@@ -10,6 +10,11 @@ from spanwise.graph import Constant, SharedVariable, Variable
 
 from ..._variables import is_on_gpu, shared
 
+__all__ = [
+    "CudaNdarrayConstant", "CudaNdarraySharedVariable", "CudaNdarrayVariable",
+    "float32_shared_constructor",
+]  # fmt: skip
+
 
 class _OnGpu(type):
     """``isinstance(v, C)``: whether v is a variable of the class ``C.kind`` and on the GPU."""
