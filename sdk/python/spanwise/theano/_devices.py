@@ -37,7 +37,9 @@ class Devices:
             kind, number = match[1], int(match[2] or 0)
         self.is_gpu = kind != "cpu"
         self.dialect = kind if self.is_gpu else "cuda"
-        self.has_gpu = any(device.kind == "cuda" for device in sw.devices())
+        # SPANWISE_DEVICE=cpu keeps a script off the GPU.
+        uses_cpu = str(sw.config.device).startswith("cpu")
+        self.has_gpu = not uses_cpu and any(device.kind == "cuda" for device in sw.devices())
         self.gpu = self.device_of(number)
         self.default = self.gpu if self.is_gpu else "cpu"
 
@@ -98,9 +100,12 @@ def is_host(device: Any) -> bool:
 
 
 def _describe(number: int) -> str:
-    if devices.has_gpu:
-        return sw.driver.Device(number).name()
-    return "the CPU"
+    """The name of GPU `number` and its PCI address."""
+    if not devices.has_gpu:
+        return "the CPU"
+    gpu = sw.driver.Device(number)
+    place = f"{gpu.PCI_DOMAIN_ID:04x}:{gpu.PCI_BUS_ID:02x}:{gpu.PCI_DEVICE_ID:02x}.0"
+    return f"{gpu.name()} ({place})"
 
 
 def _print_choice() -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shared variables, and the methods of variables that have another meaning in Theano."""
+"""Shared variables, transfers, and where variables are."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 import spanwise as sw
-from spanwise.graph import SharedVariable, Variable
+from spanwise.graph import SharedVariable
 
 from ._device_array import unwrap
 from ._devices import devices, is_host
-from ._gpu_array import as_theano
-
-_get_value = SharedVariable.get_value
 
 
 def shared(
@@ -73,29 +70,3 @@ def stays_on_device(variable: Any) -> bool:
     if node is None or not isinstance(node.op, sw.graph.NativeOp):
         return True
     return node.op.recipe is not None and node.op.recipe[0] in ("transfer", "contiguous")
-
-
-def _get(self: Any, borrow: bool = False, return_internal_type: bool = False) -> Any:
-    """The value as a NumPy array, or with `return_internal_type` as an array on the device."""
-    value = _get_value(self, borrow=borrow)
-    return as_theano(value) if return_internal_type else value.numpy()
-
-
-def _text(self: Any) -> str:
-    if self.name is not None:
-        return self.name
-    from ._view import type_of
-
-    return f"<{type_of(self)}>"
-
-
-def adapt_variables() -> None:
-    """Gives ``get_value``, ``eval``, ``transfer`` and ``repr`` of Spanwise's variables the meaning
-    that they have in Theano, for this process."""
-    from ._function import evaluate
-
-    SharedVariable.get_value = _get
-    SharedVariable.__repr__ = SharedVariable.__str__ = _text
-    Variable.eval = evaluate
-    Variable.transfer = transfer
-    Variable.broadcastable = property(lambda self: self.type.broadcastable)

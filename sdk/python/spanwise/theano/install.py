@@ -11,6 +11,6 @@ from __future__ import annotations
 from ._hook import install
 
 if install():
-    from ._variables import adapt_variables
+    from ._adapt import adapt_variables
 
     adapt_variables()
