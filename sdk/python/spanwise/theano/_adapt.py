@@ -15,6 +15,18 @@ from ._variables import transfer
 _get_value = SharedVariable.get_value
 
 
+class DTypeName(str):
+    """The name of a dtype, as Theano's variables have it; the attributes are the dtype's."""
+
+    def __new__(cls, dtype: Any) -> DTypeName:
+        made = super().__new__(cls, dtype)
+        made._dtype = dtype
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._dtype, name)
+
+
 def _get(self: Any, borrow: bool = False, return_internal_type: bool = False) -> Any:
     """The value as a NumPy array, or with `return_internal_type` as an array on the device."""
     value = _get_value(self, borrow=borrow)
@@ -36,4 +48,5 @@ def adapt_variables() -> None:
     SharedVariable.__repr__ = SharedVariable.__str__ = _text
     Variable.eval = evaluate
     Variable.transfer = transfer
+    Variable.dtype = property(lambda self: DTypeName(self.type.dtype))
     Variable.broadcastable = property(lambda self: self.type.broadcastable)

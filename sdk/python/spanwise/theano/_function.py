@@ -16,39 +16,8 @@ from ._config import config
 from ._device_array import DeviceArray, unwrap
 from ._devices import devices
 from ._gpu_array import as_theano
+from ._mode import as_mode
 from ._variables import stays_on_device
-
-_MODES = {
-    "Mode": "fast_run",
-    "FAST_RUN": "fast_run",
-    "FAST_COMPILE": "fast_compile",
-    "DebugMode": "debug",
-    "DEBUG_MODE": "debug",
-    "NanGuardMode": "fast_run",
-    "ProfileMode": "fast_run",
-}
-
-
-class Mode(sw.graph.Mode):
-    """``Mode(linker=, optimizer=)``: `linker` is accepted for compatibility, `optimizer` is
-    "fast_run", "fast_compile" or None."""
-
-    def __init__(self, linker: Any = None, optimizer: Any = "default") -> None:
-        super().__init__(
-            "fast_compile" if optimizer in ("fast_compile", None, "None") else "fast_run"
-        )
-
-
-def as_mode(mode: Any) -> Any:
-    """Theano's name of a mode, or a Mode, as Spanwise's. ValueError for an unknown name."""
-    mode = config.mode if mode is None else mode
-    if mode == "Mode" and config.optimizer in ("fast_compile", "None"):
-        return "fast_compile"
-    if not isinstance(mode, str):
-        return mode
-    if mode not in _MODES:
-        raise ValueError(f"theano: expected a mode of {', '.join(_MODES)}, got {mode!r}")
-    return _MODES[mode]
 
 
 class Out(sw.Out):

@@ -21,7 +21,8 @@ from spanwise.graph import (
 from spanwise.tensor import dot
 
 from ._config import config
-from ._function import Mode, Out, function
+from ._function import Out, function
+from ._mode import Mode
 from ._op import Op
 from ._variables import shared
 

@@ -7,12 +7,40 @@ from __future__ import annotations
 from typing import Any
 
 from spanwise import printing as _printing
-from spanwise.graph import Apply, Variable
+from spanwise.graph import Apply, Variable, as_variable
 
 from ._function import Function
+from ._op import Op
 from ._view import of_variables
 
-__all__ = ["debugprint", "pp", "pydotprint"]
+__all__ = ["Print", "debugprint", "pp", "pydotprint"]
+
+
+class Print(Op):
+    """``Print("x")(x)`` is x, and prints the message and the attributes `attrs` of its value at each
+    call."""
+
+    view_map = {0: [0]}
+    __props__ = ("message", "attrs")
+
+    def __init__(self, message: str = "", attrs: Any = ("__str__",)) -> None:
+        self.message, self.attrs = message, tuple(attrs)
+
+    def make_node(self, x: Any) -> Apply:
+        x = as_variable(x)
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = inputs[0]
+        for name in self.attrs:
+            shown = getattr(inputs[0], name)
+            print(self.message, name, "=", shown() if callable(shown) else shown)
+
+    def grad(self, inputs: Any, output_gradients: Any) -> Any:
+        return output_gradients
+
+    def do_constant_folding(self, node: Any) -> bool:
+        return False
 
 
 class _Listed:

@@ -4,14 +4,15 @@
 
 from types import SimpleNamespace as _SimpleNamespace
 
-from .._function import Function, Mode, Out, as_mode as get_mode, function
+from .._function import Function, Out, function
 from .._namespace import In, Param, SharedVariable, as_op, shared
+from . import mode as mode
+from .mode import Mode, get_default_mode, get_mode
 
 __all__ = [
-    "Function", "In", "Mode", "Out", "Param", "SharedVariable", "as_op", "function", "get_mode",
+    "Function", "In", "Mode", "Out", "Param", "SharedVariable", "as_op", "function", "get_default_mode", "get_mode",
     "io", "mode", "ops", "shared",
 ]  # fmt: skip
 
-mode = _SimpleNamespace(Mode=Mode, get_mode=get_mode)
 io = _SimpleNamespace(In=In, Out=Out)
 ops = _SimpleNamespace(as_op=as_op)
