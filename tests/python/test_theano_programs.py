@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions and their programs as scripts for Theano see them, in both dialects."""
 
+import subprocess
+import sys
+
 import pytest
 from support.theano_runner import run_script
 
@@ -208,7 +211,7 @@ def test_ops_of_scripts(tmp_path):
     ]
 
 
-def test_import_hook_without_the_runner(tmp_path):
+def test_import_hook(tmp_path):
     source = """
         import sys
         assert "spanwise.theano.tensor" not in sys.modules
@@ -230,3 +233,15 @@ def test_import_hook_without_the_runner(tmp_path):
     lines = printed.splitlines()
     assert lines[0] == "[ 0.  2.]" and lines[1] == "No module named 'theano.scan_module'"
     assert lines[2].startswith("module 'theano' has no attribute 'scan'")
+
+
+def test_install_without_the_runner():
+    program = """
+import numpy, spanwise.theano.install, theano, theano.tensor as T
+x = T.dvector("x")
+assert theano.function([x], T.exp(x))([0.0]).tolist() == [1.0]
+assert type(theano.shared(numpy.zeros(2)).get_value()) is numpy.ndarray
+print(numpy.ones(2))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "[1. 1.]\n"), done.stderr

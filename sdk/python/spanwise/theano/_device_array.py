@@ -21,8 +21,12 @@ class DeviceArray(sw.Array):
 
     @property
     def gpudata(self) -> Any:
-        """The memory from the first element on; int() is its address."""
-        return sw.driver.DeviceAllocation(unwrap(self))
+        """The memory from the first element on; int() is its address. A kernel may use it with the
+        array's strides."""
+        plain = unwrap(self)
+        if not plain.flags.c_contiguous:
+            plain = _get(plain, (*[0] * plain.ndim, ...))
+        return sw.driver.DeviceAllocation(plain)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The values on the host: a new array."""
