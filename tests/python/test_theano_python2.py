@@ -41,6 +41,8 @@ TRANSLATIONS = [
     ("import cPickle as p", "import pickle as p"),
     ("from cPickle import load", "from pickle import load"),
     ("isinstance(x, (int, long, basestring))", "isinstance(x, (int, int, str))"),
+    ("d.has_key(k)", "d.__contains__(k)"),
+    ("if x:\n\ty = 1\n        z = 2", "if x:\n        y = 1\n        z = 2"),
     ("f(long=1, x=x.long)", "f(long=1, x=x.long)"),
 ]
 
@@ -113,6 +115,22 @@ def test_script(tmp_path):
 def test_true_division_if_the_script_asks_for_it(tmp_path):
     source = "from __future__ import division\nprint 7 / 2\n"
     assert run_script(tmp_path / "script.py", source) == ("3.5\n", "")
+
+
+def test_lists_where_python_3_has_iterators(tmp_path):
+    source = """
+        d = {'b': 1, 'a': 2}
+        names = d.keys()
+        names.sort()
+        print names, zip([1], [2])[0], map(str, [1, 2]), filter(None, [0, 3]), range(3) + [7]
+        for name in d.keys():
+            del d[name]
+        for i in xrange(10 ** 15):
+            break
+        print len(d), d.has_key('a'), i
+    """
+    printed, _ = run_script(tmp_path / "script.py", source)
+    assert printed == "['a', 'b'] (1, 2) ['1', '2'] [3] [0, 1, 2, 7]\n0 False 0\n"
 
 
 def test_show_prints_the_changes(tmp_path):

@@ -20,6 +20,7 @@ _NAMES = {
     "itervalues": "values",
     "iterkeys": "keys",
     "iteritems": "items",
+    "has_key": "__contains__",
 }
 _IMPORTS = {
     "cPickle": "pickle",
@@ -29,7 +30,7 @@ _IMPORTS = {
     "ConfigParser": "configparser",
     "urllib2": "urllib.request",
 }
-_METHODS = {"itervalues", "iterkeys", "iteritems"}
+_METHODS = {"itervalues", "iterkeys", "iteritems", "has_key"}
 _OLD_OCTAL = re.compile(r"0[0-7]+\Z")
 
 
@@ -59,12 +60,22 @@ def is_python2(source: str) -> bool:
 def translate(source: str) -> str:
     """`source`, in Python 2, as Python 3. Statements keep their lines; a statement that is not
     understood is left as it is."""
-    tokens = tokens_of(source)
+    tokens = _with_spaces(tokens_of(source))
     has_print_function = bool(re.search(r"^from __future__ import .*print_function", source, re.M))
     out: list[str] = []
     for statement in _statements(tokens):
         out += _translate_statement(statement, has_print_function)
     return "".join(out)
+
+
+def _with_spaces(tokens: list[Token]) -> list[Token]:
+    """The tokens with tabs in indentation as spaces up to the next multiple of 8."""
+    made = []
+    for i, token in enumerate(tokens):
+        if token.kind == "space" and (i == 0 or tokens[i - 1].kind == "newline"):
+            token = token._replace(text=token.text.expandtabs(8))
+        made.append(token)
+    return made
 
 
 def _statements(tokens: list[Token]) -> list[list[Token]]:

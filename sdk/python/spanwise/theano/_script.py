@@ -15,8 +15,9 @@ from importlib.machinery import PathFinder, SourceFileLoader
 from typing import Any
 
 from . import install as install
-from ._division import DIVIDE, divide, with_python2_division
+from ._division import divide
 from ._python2 import is_python2, translate
+from ._semantics import DIVIDE, LIST, as_list, with_python2_semantics
 
 
 def read_script(path: str) -> str:
@@ -48,7 +49,7 @@ def code_of(source: str, path: str) -> types.CodeType:
         return compile(source, path, "exec", dont_inherit=True)
     source = translate(source)
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
-    tree = with_python2_division(ast.parse(source, path), path)
+    tree = with_python2_semantics(ast.parse(source, path), path)
     return compile(tree, path, "exec", dont_inherit=True)
 
 
@@ -76,7 +77,7 @@ class _Finder:
 
 
 def add_names_of_python2() -> None:
-    """Makes ``reduce`` and the divisions of translated scripts known, and NumPy's old aliases of
+    """Makes ``reduce`` and the functions that translated scripts call known, and NumPy's old aliases of
     built-in types."""
     import builtins
 
@@ -84,6 +85,7 @@ def add_names_of_python2() -> None:
 
     vars(builtins).setdefault("reduce", functools.reduce)
     setattr(builtins, DIVIDE, divide)
+    setattr(builtins, LIST, as_list)
     for name in ("bool", "int", "float", "complex", "object", "str"):
         if name not in vars(np):
             setattr(np, name, getattr(builtins, name))
