@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """THEANO_FLAGS, .theanorc and theano.config."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from support.theano_runner import WARNING, run_script
 
@@ -135,3 +139,62 @@ def test_mode_and_profile_flags(tmp_path):
     source = "import theano\nf = theano.function([], theano.tensor.exp(theano.shared(1.0)))\nf()\nprint f.compiled.mode\n"
     printed, errors = run_script(tmp_path / "script.py", source, "mode=FAST_COMPILE,profile=True")
     assert printed == "fast_compile\n" and errors.count("Function profiling") == 1
+
+
+PRETENDED_GPUS = """
+import types
+import spanwise as sw
+
+class Device:
+    PCI_DOMAIN_ID, PCI_BUS_ID, PCI_DEVICE_ID = 0, 0x83, 0
+    def __init__(self, number):
+        self.number = number
+    def name(self):
+        return f"GPU number {self.number}"
+
+class Config:
+    device, floatX = "auto", "float64"
+
+sw.driver.Device = Device
+sw.devices = lambda: [types.SimpleNamespace(kind="cuda")]
+sw.config = Config()
+from spanwise.theano._devices import devices
+print(devices.default, devices.gpu, devices.target(None), devices.target("cpu"), sw.config.device)
+print(getattr(sw.config, "preallocate", None), devices.dialect, devices.context_of("cuda:1"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "values", "messages"),
+    [
+        (
+            "device=gpu1,lib.cnmem=500",
+            ["cuda:1 cuda:1 cuda:1 cpu cuda:1", "500MiB gpu None"],
+            ["Using gpu device 1: GPU number 1 (0000:83:00.0)"],
+        ),
+        (
+            "device=cuda,gpuarray.preallocate=0.8",
+            ["cuda:0 cuda:0 cuda:0 cpu cuda:0", "0.8 cuda None"],
+            ["Using device cuda0: GPU number 0 (0000:83:00.0)"],
+        ),
+        (
+            "contexts=dev0->cuda0;dev1->cuda1",
+            ["cpu cuda:0 cuda:0 cpu cuda:0", "None cuda dev1"],
+            [
+                "Mapped name dev0 to device cuda0: GPU number 0 (0000:83:00.0)",
+                "Mapped name dev1 to device cuda1: GPU number 1 (0000:83:00.0)",
+            ],
+        ),
+        ("device=cpu", ["cpu cuda:0 cuda:0 cpu cuda:0", "None cuda None"], []),
+    ],
+)
+def test_devices_of_a_machine_with_gpus(tmp_path, flags, values, messages):
+    done = subprocess.run(
+        [sys.executable, "-c", PRETENDED_GPUS],
+        env={**os.environ, "HOME": str(tmp_path), "THEANO_FLAGS": flags},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == values
+    assert done.stderr.splitlines() == messages
