@@ -1,0 +1,56 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Theano's modules over Spanwise: scripts for Theano run on a GPU, or on the CPU without one.
+
+``python -m spanwise.theano script.py`` runs a script, also one in Python 2. After ``import
+spanwise.theano.install``, ``import theano`` imports this package if Theano itself is absent. Flags
+are read from ``THEANO_FLAGS`` and ``.theanorc``. docs/coming-from-theano.md lists the names.
+"""
+
+from importlib import import_module
+
+__all__ = [
+    "Apply",
+    "Constant",
+    "In",
+    "Mode",
+    "Op",
+    "Out",
+    "Param",
+    "SharedVariable",
+    "Type",
+    "Variable",
+    "as_op",
+    "clone",
+    "config",
+    "dot",
+    "function",
+    "grad",
+    "shared",
+]
+
+#: The version of Theano whose names these modules follow.
+__version__ = version = "1.0.5"
+
+_MODULES = (
+    "compile", "gof", "gpuarray", "gradient", "misc", "printing", "sandbox", "scalar", "tensor",
+)  # fmt: skip
+
+
+def __getattr__(name):
+    # The runner imports this package before it knows whether the script uses Theano.
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name == "theano":  # from theano import theano
+        return import_module(__name__)
+    if name in __all__:
+        value = getattr(import_module(f"{__name__}._namespace"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(
+        f"module 'theano' has no attribute {name!r}; docs/coming-from-theano.md lists the names"
+    )
+
+
+def __dir__():
+    return sorted({*globals(), *__all__, *_MODULES})

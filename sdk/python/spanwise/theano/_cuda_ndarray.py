@@ -1,0 +1,125 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``CudaNdarray``: a float32 array with the conventions of ``theano.sandbox.cuda``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import spanwise as sw
+
+from ._device_array import DeviceArray, unwrap
+from ._devices import devices
+
+
+class CudaNdarray(DeviceArray):
+    """A float32 array on the GPU. ``strides`` count elements and are 0 on axes of extent 1;
+    ``copy.copy`` returns a view.
+
+    ``CudaNdarray(x)`` copies `x`, a float32 array of any library in any layout, in C order. Raises
+    TypeError for other dtypes.
+    """
+
+    dtype = "float32"
+
+    def __new__(cls, array: Any) -> CudaNdarray:
+        plain = unwrap(array)
+        if plain is array and not isinstance(array, sw.Array):
+            plain = sw.asarray(array)
+        if plain.dtype != "float32":
+            raise TypeError(f"CudaNdarray: can only copy from float arrays, got {plain.dtype}")
+        if not isinstance(array, sw.Array):
+            plain = sw.array(sw.ascontiguousarray(plain), device=devices.gpu)
+        return super().__new__(cls, plain)
+
+    @staticmethod
+    def zeros(shape: Sequence[int]) -> CudaNdarray:
+        """Zeros. Raises ValueError for negative extents, TypeError if `shape` is no sequence."""
+        if not isinstance(shape, Sequence):
+            raise TypeError(f"CudaNdarray.zeros: expected a sequence of extents, got {shape!r}")
+        if any(extent < 0 for extent in shape):
+            raise ValueError(f"CudaNdarray.zeros: expected extents >= 0, got {tuple(shape)}")
+        return CudaNdarray(sw.zeros(tuple(shape), dtype="float32", device=devices.gpu))
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        steps = zip(self.shape, unwrap(self).strides, strict=True)
+        return tuple(0 if extent == 1 else step // self.itemsize for extent, step in steps)
+
+    _strides = strides
+    mem_size = sw.Array.size
+    _dev_data = DeviceArray.gpudata
+
+    def __copy__(self) -> CudaNdarray:
+        return self.view()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CudaNdarray:
+        return memo.setdefault(id(self), self.copy())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CudaNdarray, (self.__array__(),)
+
+    def exp(self) -> CudaNdarray:
+        return CudaNdarray(sw.exp(unwrap(self)))
+
+    def reduce_sum(self, mask: Sequence[int]) -> CudaNdarray:
+        """The sum over the axes whose element of `mask` is 1."""
+        axes = tuple(axis for axis, chosen in enumerate(mask) if chosen)
+        return CudaNdarray(sw.sum(unwrap(self), axis=axes))
+
+    def __str__(self) -> str:
+        return f"<CudaNdarray object at {id(self):#x}>"
+
+    def __repr__(self) -> str:
+        return f"CudaNdarray({self.__array__()})"
+
+
+def dimshuffle(a: CudaNdarray, pattern: Sequence[int]) -> CudaNdarray:
+    """A view with the axes in the order `pattern`; -1 is a new axis. Raises ValueError for an axis
+    that occurs twice, is out of range, or is dropped and not of extent 1."""
+    axes = [axis for axis in pattern if axis != -1]
+    if len(set(axes)) != len(axes) or not all(0 <= axis < a.ndim for axis in axes):
+        raise ValueError(
+            f"dimshuffle: expected axes from 0 to {a.ndim - 1}, each once, got {pattern}"
+        )
+    dropped = [axis for axis in range(a.ndim) if axis not in axes]
+    if any(a.shape[axis] != 1 for axis in dropped):
+        raise ValueError(
+            f"dimshuffle: only axes of extent 1 can be dropped; shape {a.shape}, pattern {pattern}"
+        )
+    moved = sw.permute_dims(unwrap(a), (*axes, *dropped))[(..., *[0] * len(dropped))]
+    return CudaNdarray(moved[tuple(None if axis == -1 else slice(None) for axis in pattern)])
+
+
+def dot(a: CudaNdarray, b: CudaNdarray) -> CudaNdarray:
+    """The product of two matrices. Raises TypeError for other ranks."""
+    if a.ndim != 2 or b.ndim != 2:
+        raise TypeError(f"dot: expected two matrices, got ranks {a.ndim} and {b.ndim}")
+    return CudaNdarray(sw.matmul(unwrap(a), unwrap(b)))
+
+
+def from_gpu_pointer(
+    pointer: Any, shape: Sequence[int], strides: Sequence[int], base: Any
+) -> CudaNdarray:
+    """An array over float32 memory on the GPU at the address `pointer`, with strides in elements.
+    `base` owns the memory and is kept alive."""
+    return CudaNdarray(sw.asarray(_Memory(int(pointer), tuple(shape), strides, base), copy=False))
+
+
+class _Memory:
+    """float32 memory at an address, described for the device in use."""
+
+    def __init__(
+        self, pointer: int, shape: tuple[int, ...], strides: Sequence[int], base: Any
+    ) -> None:
+        self.base = base
+        described = {
+            "shape": shape,
+            "strides": tuple(4 * step for step in strides),
+            "typestr": "<f4",
+            "data": (pointer, False),
+            "version": 3,
+        }
+        name = "__cuda_array_interface__" if devices.has_gpu else "__array_interface__"
+        setattr(self, name, described)

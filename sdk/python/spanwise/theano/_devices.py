@@ -1,0 +1,137 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The devices that the flags ``device`` and ``contexts`` choose, and the dialect of names.
+
+The dialect is "gpu" for ``device=gpu`` (the back end with CudaNdarray) and "cuda" for
+``device=cuda`` (the one with GpuArray). Without a GPU its role is played by ``cpu:1``, another name
+of the CPU: graphs get the same transfers, and all work is done by the CPU.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import spanwise as sw
+
+from ._config import config
+from ._flags import warn
+
+_DEVICE = re.compile(r"(cpu|gpu|cuda|opencl)(\d*)(:\d+)?\Z")
+
+
+class Devices:
+    """``default`` is the device of functions, ``gpu`` that of CudaNdarray; both are names."""
+
+    def __init__(self, flag: str, contexts: str) -> None:
+        self.names = _parse_contexts(contexts)
+        match = _DEVICE.match(flag)
+        if flag in self.names:
+            kind, number = "cuda", _number(self.names[flag])
+        elif match is None or match[1] == "opencl":
+            raise ValueError(
+                f"theano flag device: expected cpu, gpu, gpu0, cuda, cuda0 or a name of contexts, got {flag!r}"
+            )
+        else:
+            kind, number = match[1], int(match[2] or 0)
+        self.is_gpu = kind != "cpu"
+        self.dialect = kind if self.is_gpu else "cuda"
+        # SPANWISE_DEVICE=cpu keeps a script off the GPU.
+        uses_cpu = str(sw.config.device).startswith("cpu")
+        self.has_gpu = not uses_cpu and any(device.kind == "cuda" for device in sw.devices())
+        self.gpu = self.device_of(number)
+        self.default = self.gpu if self.is_gpu else "cpu"
+
+    def choose_dialect(self, dialect: str) -> None:
+        """Uses the names of a back end whose module is imported, if the flags choose none."""
+        if not self.is_gpu:
+            self.dialect = dialect
+
+    def device_of(self, number: int) -> str:
+        """The device for GPU `number`."""
+        return f"cuda:{number}" if self.has_gpu else f"cpu:{1 + number}"
+
+    def target(self, context: Any) -> str:
+        """The device of a context's name; None is the default GPU. ValueError for other values."""
+        if context is None:
+            return self.gpu
+        if context == "cpu":
+            return "cpu"
+        if context in self.names:
+            return self.device_of(_number(self.names[context]))
+        match = _DEVICE.match(str(context))
+        if match is not None and match[1] in ("gpu", "cuda"):
+            return self.device_of(int(match[2] or 0))
+        raise ValueError(
+            f"Can't transfer to target {context!r}; expected None, 'cpu' or one of {sorted(self.names)}"
+        )
+
+    def context_of(self, device: Any) -> str | None:
+        """The name of the context on `device`; None for the default one."""
+        for name, target in self.names.items():
+            if self.device_of(_number(target)) == str(device):
+                return name
+        return None
+
+
+def _number(device: str) -> int:
+    match = _DEVICE.match(device)
+    if match is None or match[1] not in ("cuda", "gpu"):
+        raise ValueError(f"theano flag contexts: expected a device cuda<number>, got {device!r}")
+    return int(match[2] or 0)
+
+
+def _parse_contexts(text: str) -> dict[str, str]:
+    names = {}
+    for part in filter(None, text.split(";")):
+        name, arrow, device = part.partition("->")
+        if not arrow or _DEVICE.match(name):
+            raise ValueError(
+                f"theano flag contexts: expected name->cuda<number> with a name of your own, got {part!r}"
+            )
+        names[name] = device
+    return names
+
+
+def is_host(device: Any) -> bool:
+    """Whether `device` (a device or its name) is the host, not a GPU or the CPU in its place."""
+    return str(device) == "cpu"
+
+
+def _describe(number: int) -> str:
+    """The name of GPU `number` and its PCI address."""
+    if not devices.has_gpu:
+        return "the CPU"
+    gpu = sw.driver.Device(number)
+    place = f"{gpu.PCI_DOMAIN_ID:04x}:{gpu.PCI_BUS_ID:02x}:{gpu.PCI_DEVICE_ID:02x}.0"
+    return f"{gpu.name()} ({place})"
+
+
+def _print_choice() -> None:
+    """Prints the chosen devices to stderr, as Theano does, and sets the sizes of pools."""
+    sizes = (config.gpuarray.preallocate, config.lib.cnmem)
+    size = next((size for size in sizes if size > 0), 0)
+    if size and devices.has_gpu:
+        sw.config.preallocate = size if size < 1 else f"{int(size)}MiB"
+    if not devices.has_gpu:
+        flag = f"device={config.device}" if devices.is_gpu else f"contexts={config.contexts}"
+        warn(
+            f"{flag}: this machine has no GPU, so the program runs on the CPU "
+            "back end; names of GPU ops stand for work of the CPU"
+        )
+    for name, target in devices.names.items():
+        print(
+            f"Mapped name {name} to device {target}: {_describe(_number(target))}", file=sys.stderr
+        )
+    if not devices.names and devices.has_gpu and config.print_active_device:
+        number = int(devices.gpu.partition(":")[2])
+        word = "gpu device " if devices.dialect == "gpu" else "device cuda"
+        print(f"Using {word}{number}: {_describe(number)}", file=sys.stderr)
+
+
+devices = Devices(config.device, config.contexts)
+# Kernels of scripts run where CudaNdarrays are.
+sw.config.device = devices.gpu
+if devices.is_gpu or devices.names:
+    _print_choice()

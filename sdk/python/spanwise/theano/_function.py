@@ -1,0 +1,209 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.function``: compiled functions that take and return NumPy arrays or device arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import spanwise as sw
+from spanwise.graph import ancestors
+
+from ._config import config
+from ._device_array import DeviceArray, unwrap
+from ._devices import devices
+from ._gpu_array import as_theano
+from ._mode import as_mode
+from ._variables import stays_on_device
+
+
+class Out(sw.Out):
+    """An output; `borrow` allows the result to share memory with what the function keeps."""
+
+
+class Function:
+    """A compiled function. Results are NumPy arrays, or device arrays for outputs that were
+    transferred to the device; those of comparisons are int8, as in Theano."""
+
+    def __init__(self, compiled: Any, on_gpu: list[bool], inputs: list[Any]) -> None:
+        self.compiled = compiled
+        self.name = compiled.name
+        self._on_gpu = on_gpu
+        self._inputs = inputs
+        self._view: Any = None
+        self.fn = SimpleNamespace(__call__=compiled)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        arguments = tuple(_argument(value) for value in arguments)
+        named = {name: _argument(value) for name, value in named.items()}
+        result = self.compiled(*arguments, **named)
+        if isinstance(result, list):
+            return [_result(value) for value in result]
+        if isinstance(result, dict):
+            return {key: _result(value) for key, value in result.items()}
+        return _result(result)
+
+    @property
+    def maker(self) -> Any:
+        """``maker.fgraph`` is the compiled graph, with Theano's names."""
+        if self._view is None:
+            from ._view import of_function
+
+            self._view = of_function(self.compiled, self._on_gpu)
+        return SimpleNamespace(fgraph=self._view, function=self, inputs=self._inputs)
+
+    @property
+    def profile(self) -> Any:
+        """The profile, None unless the function was compiled with one."""
+        if self.compiled.profile is None:
+            return None
+        from ._report import Report
+
+        return Report([self])
+
+    @property
+    def trust_input(self) -> bool:
+        return self.compiled.trust_input
+
+    @trust_input.setter
+    def trust_input(self, value: bool) -> None:
+        self.compiled.trust_input = value
+
+    def free(self) -> None:
+        """Frees the buffers that are kept for the next call."""
+        self.compiled.free()
+
+    def copy(
+        self, name: str | None = None, swap: Any = None, delete_updates: bool = False
+    ) -> Function:
+        """Compiles the function again with another name or other shared variables."""
+        made = self.compiled.copy(name=name, swap=swap, delete_updates=delete_updates)
+        return Function(made, self._on_gpu, self._inputs)
+
+    def get_shared(self) -> list[Any]:
+        """The shared variables that the function reads."""
+        variables = self.maker.fgraph.variables
+        return [v.source for v in variables if isinstance(v.source, sw.SharedVariable)]
+
+    def __repr__(self) -> str:
+        return f"<theano.compile.function_module.Function object {self.name!r}>"
+
+
+def _argument(value: Any) -> Any:
+    # The program may overwrite an argument that is on its device.
+    return unwrap(value).copy() if isinstance(value, DeviceArray) else value
+
+
+def _result(value: Any) -> Any:
+    if isinstance(value, sw.Array):
+        return as_theano(value)
+    return value.view("int8") if value.dtype == bool else value
+
+
+def _as_in(given: Any) -> Any:
+    """An input that the program may overwrite if it is a copy on the GPU."""
+    spec = given if isinstance(given, sw.In) else sw.In(given)
+    if devices.is_gpu and spec.variable.type.device is None:
+        spec.mutable = True
+    return spec
+
+
+def _device_for(variables: list[Any]) -> str:
+    """The GPU if the program may run there: with CudaNdarray only one with a float32 variable."""
+    if devices.dialect != "gpu":
+        return devices.default
+    found = [
+        *variables,
+        *(v for node in ancestors(variables) for v in (*node.inputs, *node.outputs)),
+    ]
+    return devices.default if any(v.dtype == "float32" for v in found) else "cpu"
+
+
+def function(
+    inputs: Any,
+    outputs: Any = None,
+    mode: Any = None,
+    updates: Any = None,
+    givens: Any = None,
+    no_default_updates: bool = False,
+    accept_inplace: bool = False,
+    name: str | None = None,
+    rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None,
+    profile: Any = None,
+    on_unused_input: str | None = None,
+) -> Function:
+    """Compiles `outputs` (a variable, an Out, a list or a dict of them) as a function of `inputs`.
+
+    As ``spanwise.function``, with Theano's names of modes. `no_default_updates`, `accept_inplace`
+    and `rebuild_strict` are accepted for compatibility.
+    """
+    del no_default_updates, accept_inplace, rebuild_strict
+    on_gpu: list[bool] = []
+
+    def as_out(output: Any) -> Any:
+        out = output if isinstance(output, sw.Out) else sw.Out(unwrap(output))
+        on_gpu.append(stays_on_device(out.variable))
+        variables.append(out.variable)
+        return sw.Out(out.variable, borrow=out.borrow, as_=None if on_gpu[-1] else "numpy")
+
+    variables: list[Any] = []
+    made: Any = outputs
+    if isinstance(outputs, Mapping):
+        made = {key: as_out(output) for key, output in outputs.items()}
+    elif isinstance(outputs, (list, tuple)):
+        made = [as_out(output) for output in outputs]
+    elif outputs is not None:
+        made = as_out(outputs)
+    pairs = updates.items() if isinstance(updates, Mapping) else updates or ()
+    variables += [sw.graph.as_variable(unwrap(new)) for _, new in pairs]
+    specs = [_as_in(given) for given in inputs] if isinstance(inputs, (list, tuple)) else inputs
+    compiled = sw.function(
+        specs,
+        made,
+        mode=as_mode(mode),
+        updates=updates,
+        givens=givens,
+        profile=is_profiled(profile, mode),
+        name=name or _callers_name(),
+        on_unused_input=on_unused_input or config.on_unused_input,
+        allow_input_downcast=allow_input_downcast,
+        device=_device_for(variables),
+        allow_gc=config.allow_gc if "allow_gc" in config._values else None,
+    )
+    function = Function(compiled, on_gpu, specs)
+    if compiled.profile is not None:
+        from ._report import watch
+
+        watch(function)
+    return function
+
+
+def is_profiled(profile: Any, mode: Any) -> bool:
+    """The arguments, or the flags."""
+    if mode == "ProfileMode":
+        return True
+    if profile is None:
+        return bool(config.profile) or config.mode == "ProfileMode"
+    return bool(profile)
+
+
+def _callers_name() -> str:
+    """``script.py:12``, the place that a function without name is shown by."""
+    frame: Any = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def evaluate(self: Any, inputs_to_values: Any = None) -> Any:
+    """``variable.eval({x: value})``: the value, as a function returns it."""
+    given = dict(inputs_to_values or {})
+    cache = vars(self.tag).setdefault("theano_functions", {})
+    key = tuple(given)
+    if key not in cache:
+        cache[key] = function(list(given), self, on_unused_input="ignore", profile=False)
+    return cache[key](*given.values())

@@ -1,0 +1,60 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""An import hook that makes ``import theano`` import ``spanwise.theano``."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+# The classes do not derive from those of importlib.abc, whose import takes several milliseconds.
+
+_HERE = __name__.rpartition(".")[0]
+_PYCUDA = f"{_HERE.rpartition('.')[0]}.pycuda"
+
+
+class _Alias:
+    """Loads ``theano.x`` as the module ``spanwise.theano.x``, which keeps its own spec."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(_here(spec.name))
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec
+
+
+class _Finder:
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if fullname.partition(".")[0] != "theano":
+            return None
+        found = importlib.util.find_spec(_here(fullname))
+        if found is None:
+            return None
+        is_package = found.submodule_search_locations is not None
+        return ModuleSpec(fullname, _Alias(), is_package=is_package)
+
+
+def _here(fullname: str) -> str:
+    return _HERE + fullname.removeprefix("theano")
+
+
+def has_pycuda() -> bool:
+    """Whether the package spanwise.pycuda is installed."""
+    return importlib.util.find_spec(_PYCUDA) is not None
+
+
+def install() -> bool:
+    """Adds the hook, and PyCUDA's. Returns False, and adds none for Theano, if Theano itself is
+    installed."""
+    if has_pycuda():
+        importlib.import_module(f"{_PYCUDA}.install")
+    if "theano" in sys.modules or importlib.util.find_spec("theano") is not None:
+        return any(isinstance(finder, _Finder) for finder in sys.meta_path)
+    sys.meta_path.insert(0, _Finder())
+    return True

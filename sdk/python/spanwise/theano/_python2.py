@@ -1,0 +1,213 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Translation of Python 2 source to Python 3, token by token, so that lines keep their numbers."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+from ._tokens import Token, tokens_of
+
+_NAMES = {
+    "xrange": "range",
+    "raw_input": "input",
+    "unicode": "str",
+    "basestring": "str",
+    "unichr": "chr",
+    "long": "int",
+    "itervalues": "values",
+    "iterkeys": "keys",
+    "iteritems": "items",
+    "has_key": "__contains__",
+}
+_IMPORTS = {
+    "cPickle": "pickle",
+    "StringIO": "io",
+    "cStringIO": "io",
+    "Queue": "queue",
+    "ConfigParser": "configparser",
+    "urllib2": "urllib.request",
+}
+_METHODS = {"itervalues", "iterkeys", "iteritems", "has_key"}
+_OLD_OCTAL = re.compile(r"0[0-7]+\Z")
+
+
+def is_python2(source: str) -> bool:
+    """Whether `source` is Python 2: Python 3 cannot compile it, or it uses names that only Python 2
+    has and binds none of them."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            tree = ast.parse(source)
+    except SyntaxError:
+        return True
+    used, bound = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        elif isinstance(node, ast.Attribute) and node.attr in _METHODS:
+            used.add(node.attr)
+        elif isinstance(node, ast.alias):
+            bound.add(node.asname or node.name)
+            used.update({node.name} & set(_IMPORTS))
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+    return bool(used & {*_NAMES, *_IMPORTS, "reduce"} - (bound - set(_IMPORTS)))
+
+
+def translate(source: str) -> str:
+    """`source`, in Python 2, as Python 3. Statements keep their lines; a statement that is not
+    understood is left as it is."""
+    tokens = _with_spaces(tokens_of(source))
+    has_print_function = bool(re.search(r"^from __future__ import .*print_function", source, re.M))
+    out: list[str] = []
+    for statement in _statements(tokens):
+        out += _translate_statement(statement, has_print_function)
+    return "".join(out)
+
+
+def _with_spaces(tokens: list[Token]) -> list[Token]:
+    """The tokens with tabs in indentation as spaces up to the next multiple of 8."""
+    made = []
+    for i, token in enumerate(tokens):
+        if token.kind == "space" and (i == 0 or tokens[i - 1].kind == "newline"):
+            token = token._replace(text=token.text.expandtabs(8))
+        made.append(token)
+    return made
+
+
+def _statements(tokens: list[Token]) -> list[list[Token]]:
+    """The tokens split behind ends of lines, semicolons, and colons that open a block."""
+    statements: list[list[Token]] = [[]]
+    depth, is_lambda = 0, 0
+    for token in tokens:
+        statements[-1].append(token)
+        if token.text in "([{" and token.text:
+            depth += 1
+        elif token.text in (")", "]", "}"):
+            depth -= 1
+        elif token.text == "lambda":
+            is_lambda += 1
+        elif token.text == ":" and is_lambda:
+            is_lambda -= 1
+        elif depth == 0 and (token.text in (";", ":") or token.kind == "newline"):
+            statements.append([])
+            is_lambda = 0
+    return statements
+
+
+def _translate_statement(statement: list[Token], has_print_function: bool) -> list[str]:
+    words = [token for token in statement if token.kind not in ("space", "newline", "comment")]
+    if not words:
+        return [token.text for token in statement]
+    first = words[0].text
+    if first == "print" and not has_print_function:
+        return _frame(statement, words, _print)
+    if first == "exec" and len(words) > 1:
+        return _frame(statement, words, _exec)
+    if first == "raise":
+        return _frame(statement, words, _raise)
+    if first == "except":
+        return _except(statement)
+    return _expression(statement)
+
+
+def _frame(statement: list[Token], words: list[Token], translate: object) -> list[str]:
+    """Translates from the first word to the last, and leaves what is around as it is."""
+    last = words[-2] if words[-1].text == ";" and len(words) > 1 else words[-1]
+    start, end = statement.index(words[0]), statement.index(last) + 1
+    before = [token.text for token in statement[:start]]
+    after = [token.text for token in statement[end:]]
+    return [*before, *translate(statement[start + 1 : end]), *after]  # type: ignore[operator]
+
+
+def _split(tokens: list[Token], separators: tuple[str, ...]) -> list[list[Token]]:
+    """The tokens between separators outside of brackets."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        if depth == 0 and token.text in separators:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _text(tokens: list[Token]) -> str:
+    return "".join(_expression(tokens)).strip()
+
+
+def _print(rest: list[Token]) -> list[str]:
+    parts = [_text(part) for part in _split(rest, (",",))]
+    options = ""
+    if parts[0].startswith(">>"):
+        options = f", file={parts.pop(0)[2:].strip()}"
+    if len(parts) > 1 and not parts[-1]:
+        parts.pop()
+        options = ", end=' '" + options
+    values = ", ".join(parts)
+    return [f"print({values}{options if values else options.removeprefix(', ')})"]
+
+
+def _exec(rest: list[Token]) -> list[str]:
+    parts = [_text(part) for part in _split(rest, ("in", ","))]
+    return [f"exec({', '.join(parts)})"]
+
+
+def _raise(rest: list[Token]) -> list[str]:
+    parts = [_text(part) for part in _split(rest, (",",))]
+    if len(parts) == 1:
+        return [f"raise {parts[0]}" if parts[0] else "raise"]
+    traceback = f".with_traceback({parts[2]})" if len(parts) > 2 else ""
+    return [f"raise {parts[0]}({parts[1]}){traceback}"]
+
+
+def _except(statement: list[Token]) -> list[str]:
+    parts = _split(statement, (",",))
+    if len(parts) != 2:
+        return _expression(statement)
+    return ["".join(_expression(parts[0])), " as", "".join(_expression(parts[1]))]
+
+
+def _expression(tokens: list[Token]) -> list[str]:
+    """Names, operators, numbers and backticks translated."""
+    out: list[str] = []
+    is_open = False
+    for i, token in enumerate(tokens):
+        text = token.text
+        before = tokens[i - 1].text if i else ""
+        if token.kind == "name":
+            out.append(_name(text, before, tokens, i))
+        elif text == "<>":
+            out.append("!=")
+        elif text == "`":
+            is_open = not is_open
+            out.append("repr(" if is_open else ")")
+        elif token.kind == "number":
+            text = text.rstrip("lL")
+            out.append(f"0o{text[1:]}" if _OLD_OCTAL.match(text) and text.strip("0") else text)
+        elif token.kind == "string" and text[:2].lower() == "ur":
+            out.append(text[1:])
+        else:
+            out.append(text)
+    return out
+
+
+def _name(text: str, before: str, tokens: list[Token], i: int) -> str:
+    is_attribute = before == "."
+    if is_attribute:
+        return _NAMES[text] if text in _METHODS else text
+    words = [token.text for token in tokens[:i] if token.kind == "name"]
+    if words[:1] in (["import"], ["from"]) and text in _IMPORTS:
+        name = _IMPORTS[text]
+        has_alias = "as" in [token.text for token in tokens[i:]]
+        return name if words[0] == "from" or has_alias else f"{name} as {text}"
+    if text in _NAMES and text not in _METHODS:
+        is_argument = [token.text for token in tokens[i + 1 :] if token.kind != "space"][:1] == [
+            "="
+        ]
+        return text if is_argument else _NAMES[text]
+    return text

@@ -1,0 +1,78 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that have another meaning in Python 2: division of integers, and functions that return
+lists there and iterators here."""
+
+from __future__ import annotations
+
+import ast
+
+#: Names of the built-in functions that translated scripts call.
+DIVIDE, LIST = "__divide_python2__", "__list_python2__"
+
+_FUNCTIONS = {"map", "filter", "zip", "range"}
+_METHODS = {"keys", "values", "items"}
+
+
+class _Semantics(ast.NodeTransformer):
+    def __init__(self, file: str, has_true_division: bool) -> None:
+        self.file, self.has_true_division = file, has_true_division
+
+    def _divide(self, left: ast.expr, right: ast.expr, node: ast.AST) -> ast.expr:
+        place = [ast.Constant(node.lineno), ast.Constant(self.file)]  # type: ignore[attr-defined]
+        call = ast.Call(ast.Name(DIVIDE, ast.Load()), [left, right, *place], [])
+        return ast.fix_missing_locations(ast.copy_location(call, node))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if self.has_true_division or not isinstance(node.op, ast.Div):
+            return node
+        return self._divide(node.left, node.right, node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        is_division = isinstance(node.op, ast.Div) and not self.has_true_division
+        if not is_division or not isinstance(node.target, ast.Name):
+            return node
+        read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+        made = ast.Assign([node.target], self._divide(read, node.value, node))
+        return ast.fix_missing_locations(ast.copy_location(made, node))
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        called = node.func
+        is_function = isinstance(called, ast.Name) and called.id in _FUNCTIONS
+        is_method = isinstance(called, ast.Attribute) and called.attr in _METHODS and not node.args
+        if not is_function and not is_method:
+            return node
+        made = ast.Call(ast.Name(LIST, ast.Load()), [node], [])
+        return ast.fix_missing_locations(ast.copy_location(made, node))
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """A loop over ``range(n)`` needs no list."""
+        self.generic_visit(node)
+        made = node.iter
+        if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id == LIST:
+            call = made.args[0]
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                node.iter = call
+        return node
+
+
+def with_python2_semantics(tree: ast.Module, file: str) -> ast.Module:
+    """`tree` with ``/`` as calls of divide(), unless the script imports division from __future__, and
+    lists as results of map, filter, zip, range, keys, values and items. Augmented assignments to
+    attributes and elements are left as they are."""
+    imported = (
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        for alias in node.names
+    )
+    return _Semantics(file, "division" in imported).visit(tree)
+
+
+def as_list(value: object) -> object:
+    """`value` as a list if it is an iterator, a range or a view of a dict; else `value`."""
+    kinds = (map, filter, zip, range, type({}.keys()), type({}.values()), type({}.items()))
+    return list(value) if isinstance(value, kinds) else value  # type: ignore[call-overload]

@@ -1,0 +1,72 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Shared variables, transfers, and where variables are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import spanwise as sw
+from spanwise.graph import SharedVariable
+
+from ._device_array import unwrap
+from ._devices import devices, is_host
+
+
+def shared(
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: Any = None,
+    borrow: bool = False,
+    broadcastable: Any = None,
+    target: Any = "default",
+) -> SharedVariable:
+    """A shared variable, on `target` ("cpu", None for the GPU, or the name of a context).
+
+    By default it is on the device of the flag ``device``; with ``device=gpu`` only float32 values
+    are. `strict`, `allow_downcast` and `broadcastable` are accepted for compatibility.
+    """
+    del strict, allow_downcast, broadcastable
+    value = unwrap(value)
+    if not hasattr(value, "dtype"):
+        value = np.asarray(value)
+    if target != "default":
+        device = devices.target(target)
+    elif (devices.dialect == "gpu" and value.dtype != "float32") or (
+        not value.ndim and np.dtype(str(value.dtype)).kind in "biu"
+    ):
+        device = "cpu"
+    else:
+        device = devices.default
+    return sw.shared(value, name, borrow=borrow, target=device)
+
+
+def transfer(variable: Any, target: Any) -> Any:
+    """`variable` on `target`: "cpu", None for the GPU, or the name of a context."""
+    variable = sw.graph.as_variable(variable)
+    device, own = devices.target(target), variable.type.device
+    if is_host(device) and is_host(own or "cpu"):
+        return variable
+    if isinstance(variable, SharedVariable) and str(own) == device:
+        return variable
+    # Applied also where the value is on the device already: it marks a result that stays there.
+    return sw.ops.transfer(variable, device=device)
+
+
+def is_on_gpu(variable: Any) -> bool:
+    """Whether the type of `variable` names a GPU, or the CPU in its place."""
+    return variable.type.device is not None and not is_host(variable.type.device)
+
+
+def stays_on_device(variable: Any) -> bool:
+    """Whether a function returns `variable` as an array on the device: it was transferred there, or
+    is an op's of the script, or is a shared variable there."""
+    if not is_on_gpu(variable):
+        return False
+    node = variable.owner
+    if node is None or not isinstance(node.op, sw.graph.NativeOp):
+        return True
+    return node.op.recipe is not None and node.op.recipe[0] in ("transfer", "contiguous")

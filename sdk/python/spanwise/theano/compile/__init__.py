@@ -1,0 +1,18 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.compile``: functions, their inputs and outputs, and modes."""
+
+from types import SimpleNamespace as _SimpleNamespace
+
+from .._function import Function, Out, function
+from .._namespace import In, Param, SharedVariable, as_op, shared
+from . import mode as mode
+from .mode import Mode, get_default_mode, get_mode
+
+__all__ = [
+    "Function", "In", "Mode", "Out", "Param", "SharedVariable", "as_op", "function", "get_default_mode", "get_mode",
+    "io", "mode", "ops", "shared",
+]  # fmt: skip
+
+io = _SimpleNamespace(In=In, Out=Out)
+ops = _SimpleNamespace(as_op=as_op)

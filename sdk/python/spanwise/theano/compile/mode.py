@@ -1,0 +1,12 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.compile.mode``: modes by name."""
+
+from .._mode import Mode, as_mode as get_mode
+
+__all__ = ["Mode", "get_default_mode", "get_mode"]
+
+
+def get_default_mode():
+    """The mode of the flags."""
+    return get_mode(None)

@@ -1,0 +1,51 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.gpuarray.basic_ops``: transfers, and the classes of ops that programs show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanwise.graph import Variable, as_variable, contiguous
+
+from .._op_names import GPU_KINDS
+from .._variables import is_on_gpu, transfer
+
+__all__ = [
+    "GpuAlloc", "GpuContiguous", "GpuFromHost", "GpuJoin", "GpuReshape", "GpuToGpu",
+    "HostFromGpu", "as_gpuarray_variable", "gpu_contiguous", "gpu_from_host", "host_from_gpu",
+]  # fmt: skip
+
+_KINDS = GPU_KINDS["cuda"]
+GpuAlloc = _KINDS["Alloc"]
+GpuReshape = _KINDS["Reshape"]
+GpuJoin = _KINDS["Join"]
+HostFromGpu = _KINDS["HostFromGpu"]
+GpuToGpu = _KINDS["GpuToGpu"]
+GpuContiguous = _KINDS["GpuContiguous"]
+
+
+def as_gpuarray_variable(x: Any, context_name: Any = None) -> Variable:
+    """`x` on the GPU of a context, itself if it is on a GPU."""
+    variable = as_variable(x)
+    return variable if is_on_gpu(variable) else transfer(variable, context_name)
+
+
+def gpu_from_host(x: Any, context_name: Any = None) -> Variable:
+    """`x` on the GPU of a context; a function returns it as a GpuArray."""
+    return transfer(x, context_name)
+
+
+def host_from_gpu(x: Any) -> Variable:
+    """`x` on the host."""
+    return transfer(x, "cpu")
+
+
+def gpu_contiguous(x: Any) -> Variable:
+    """`x` on the GPU in C order: the same memory if it is in C order already, else a copy."""
+    return contiguous(as_gpuarray_variable(x))
+
+
+def GpuFromHost(context_name: Any) -> Any:  # noqa: N802
+    """A function that transfers a variable to the GPU of a context."""
+    return lambda x: transfer(x, context_name)

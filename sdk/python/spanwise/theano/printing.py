@@ -1,0 +1,95 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.printing``: graphs as text and as pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanwise import printing as _printing
+from spanwise.graph import Apply, Variable, as_variable
+
+from ._function import Function
+from ._op import Op
+from ._view import of_variables
+
+__all__ = ["Print", "debugprint", "pp", "pydotprint"]
+
+
+class Print(Op):
+    """``Print("x")(x)`` is x, and prints the message and the attributes `attrs` of its value at each
+    call."""
+
+    view_map = {0: [0]}
+    __props__ = ("message", "attrs")
+
+    def __init__(self, message: str = "", attrs: Any = ("__str__",)) -> None:
+        self.message, self.attrs = message, tuple(attrs)
+
+    def make_node(self, x: Any) -> Apply:
+        x = as_variable(x)
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = inputs[0]
+        for name in self.attrs:
+            shown = getattr(inputs[0], name)
+            print(self.message, name, "=", shown() if callable(shown) else shown)
+
+    def grad(self, inputs: Any, output_gradients: Any) -> Any:
+        return output_gradients
+
+    def do_constant_folding(self, node: Any) -> bool:
+        return False
+
+
+class _Listed:
+    """A graph that is not compiled: its nodes have no numbers."""
+
+    def __init__(self, outputs: list[Any]) -> None:
+        self.outputs = outputs
+
+    def toposort(self) -> list[Any]:
+        return []
+
+
+def _shown(thing: Any) -> Any:
+    if isinstance(thing, Function):
+        return thing.maker.fgraph
+    variables = [thing] if isinstance(thing, Variable) else list(thing.outputs)
+    return _Listed(of_variables(variables).outputs)
+
+
+def debugprint(
+    obj: Any,
+    depth: int = -1,
+    print_type: bool = False,
+    file: Any = None,
+    ids: str = "CHAR",
+    stop_on_name: bool = False,
+) -> Any:
+    """Prints the graph of a variable, an Apply, a function or a list of them, as
+    ``spanwise.printing.debugprint`` does, with Theano's names of ops and types."""
+    things = obj if isinstance(obj, (list, tuple, set)) else [obj]
+    known = [
+        _shown(thing) if isinstance(thing, (Variable, Apply, Function)) else thing
+        for thing in things
+    ]
+    return _printing.debugprint(known, depth, print_type, file, ids, stop_on_name)
+
+
+def pp(variable: Any) -> str:
+    """The expression of `variable` on one line: ``exp(x)``."""
+    owner = variable.owner
+    if owner is None:
+        return str(variable)
+    name = str(of_variables([variable]).outputs[0].owner.op)
+    name = name.removeprefix("Elemwise{").removesuffix("}").removesuffix(",no_inplace")
+    return f"{name}({', '.join(pp(v) for v in owner.inputs)})"
+
+
+def pydotprint(fct: Any, outfile: Any = "pydotprint.svg", **options: Any) -> Any:
+    """Draws a graph into the file `outfile`; see ``spanwise.printing.graph``. Other options of
+    Theano's have no effect."""
+    del options
+    return _printing.graph(fct.compiled if isinstance(fct, Function) else fct, outfile)

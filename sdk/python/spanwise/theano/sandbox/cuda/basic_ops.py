@@ -1,0 +1,58 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.sandbox.cuda.basic_ops``: transfers, and the classes of ops that programs show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanwise.graph import Variable, as_variable, contiguous
+
+from ..._op_names import GPU_KINDS
+from ..._variables import is_on_gpu, transfer
+
+__all__ = [
+    "GpuAlloc", "GpuCAReduce", "GpuContiguous", "GpuDimShuffle", "GpuElemwise", "GpuFromHost",
+    "GpuIncSubtensor", "GpuJoin", "GpuReshape", "GpuSubtensor", "HostFromGpu",
+    "as_cuda_ndarray_variable", "gpu_contiguous", "gpu_from_host", "host_from_gpu",
+]  # fmt: skip
+
+_KINDS = GPU_KINDS["gpu"]
+GpuElemwise = _KINDS["Elemwise"]
+GpuDimShuffle = _KINDS["DimShuffle"]
+GpuCAReduce = _KINDS["CAReduce"]
+GpuAlloc = _KINDS["Alloc"]
+GpuReshape = _KINDS["Reshape"]
+GpuJoin = _KINDS["Join"]
+GpuSubtensor = _KINDS["Subtensor"]
+GpuIncSubtensor = _KINDS["IncSubtensor"]
+HostFromGpu = _KINDS["HostFromGpu"]
+GpuFromHost = _KINDS["GpuFromHost"]
+GpuContiguous = _KINDS["GpuContiguous"]
+
+
+def gpu_from_host(x: Any) -> Variable:
+    """`x`, a float32 variable, on the GPU; a function returns it as a CudaNdarray. Raises TypeError
+    for another dtype."""
+    variable = as_variable(x)
+    if variable.dtype != "float32":
+        raise TypeError(
+            f"gpu_from_host: expected float32, got {variable.dtype} ({variable}); cast it"
+        )
+    return transfer(variable, None)
+
+
+def host_from_gpu(x: Any) -> Variable:
+    """`x` on the host."""
+    return transfer(x, "cpu")
+
+
+def as_cuda_ndarray_variable(x: Any) -> Variable:
+    """`x` on the GPU, itself if it is there. Raises TypeError if it is not float32."""
+    variable = as_variable(x)
+    return variable if is_on_gpu(variable) else gpu_from_host(variable)
+
+
+def gpu_contiguous(x: Any) -> Variable:
+    """`x` on the GPU in C order: the same memory if it is in C order already, else a copy."""
+    return contiguous(as_cuda_ndarray_variable(x))

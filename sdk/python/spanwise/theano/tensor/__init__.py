@@ -1,0 +1,40 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.tensor``: constructors and operations, those of spanwise.tensor and those below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import spanwise.tensor as _tensor
+from spanwise.graph import (
+    Constant as TensorConstant,
+    TensorType as _TensorType,
+    Variable as TensorVariable,
+)
+from spanwise.tensor import *  # noqa: F403
+
+from .. import _op_names
+from .._variables import shared as _shared
+from . import nnet as nnet
+from .extra import alloc, arange, batched_dot, eye, fill, ones, outer, zeros
+
+shared = _shared
+Elemwise = _op_names.Elemwise
+DimShuffle = _op_names.DimShuffle
+Alloc = _op_names.Alloc
+Dot = _op_names.Dot
+Subtensor = _op_names.Subtensor
+CAReduce = _op_names.CAReduce
+as_tensor = as_tensor_variable = _tensor.as_tensor_variable
+
+__all__ = [
+    *_tensor.__all__, "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
+    "TensorConstant", "TensorType", "TensorVariable", "alloc", "arange", "as_tensor", "batched_dot", "eye",
+    "fill", "nnet", "ones", "outer", "shared", "zeros",
+]  # fmt: skip
+
+
+def TensorType(dtype: Any, broadcastable: Any, name: Any = None) -> Any:  # noqa: N802
+    """The type of variables of `dtype`; an axis that is broadcastable has extent 1."""
+    return _TensorType(dtype, broadcastable)

@@ -1,0 +1,7 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.tensor.subtensor``: the classes of ops that compiled programs show."""
+
+from .._op_names import IncSubtensor, Subtensor
+
+__all__ = ["IncSubtensor", "Subtensor"]

@@ -1,0 +1,130 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of spanwise.theano, which docs/coming-from-theano.md lists, and what imports it.
+
+With SPANWISE_WRITE_DOCS=1 in the environment, the list is written instead of compared.
+"""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from support.theano_runner import run_script
+from support.tree import ROOT
+
+PAGE = ROOT / "docs" / "coming-from-theano.md"
+PACKAGE = ROOT / "sdk" / "python" / "spanwise"
+BLOCK = re.compile(r"(<!-- names: [^\n]*-->\n)(.*?)(<!-- end of names -->)", re.DOTALL)
+EXAMPLE = re.compile(r"^```py\n(.*?)^```\n\n^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONSTRUCTOR = re.compile(r"[bwilfdcz]?(scalar|vector|row|col|matrix|tensor[345]|matrices)s?\Z")
+
+MODULES = [
+    "theano",
+    "theano.tensor",
+    "theano.tensor.nnet",
+    "theano.compile",
+    "theano.gof",
+    "theano.gradient",
+    "theano.printing",
+    "theano.sandbox.cuda",
+    "theano.sandbox.cuda.basic_ops",
+    "theano.sandbox.cuda.var",
+    "theano.gpuarray",
+    "theano.gpuarray.basic_ops",
+    "theano.misc.pycuda_init",
+    "theano.misc.pycuda_utils",
+    "theano.misc.cudamat_utils",
+    "theano.misc.gnumpy_utils",
+]
+LIST = """
+import importlib, json
+import theano
+modules = json.loads('''%s''')
+found = {}
+for name in modules:
+    module = importlib.import_module(name)
+    names = module.__all__
+    assert all(hasattr(module, key) for key in names), name
+    found[name] = sorted(set(names))
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    path = tmp_path_factory.mktemp("names") / "script.py"
+    printed, _ = run_script(path, LIST % json.dumps(MODULES))
+    return json.loads(printed)
+
+
+def table(names):
+    lines = ["| module | names |", "|---|---|"]
+    for module, found in names.items():
+        shown = [f"`{name}`" for name in found if not CONSTRUCTOR.match(name)]
+        if module == "theano.tensor":
+            shown.insert(0, "`scalar` to `tensor5`, with a prefix of `bwilfdcz` and in the plural,")
+        lines.append(f"| `{module}` | {' '.join(shown)} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_page_lists_the_names(names):
+    text = PAGE.read_text()
+    expected = BLOCK.sub(lambda match: match[1] + table(names) + match[3], text)
+    if os.environ.get("SPANWISE_WRITE_DOCS"):
+        PAGE.write_text(expected)
+    assert PAGE.read_text() == expected, "run this test with SPANWISE_WRITE_DOCS=1"
+
+
+def test_names_that_old_scripts_use_most_exist(names):
+    assert {"function", "shared", "config", "Op", "Apply", "Out", "grad"} <= set(names["theano"])
+    wanted = (
+        "dot exp log tanh sqr neq eq switch cast grad alloc zeros_like TensorType Elemwise nnet"
+    )
+    assert set(wanted.split()) <= set(names["theano.tensor"])
+    assert len([name for name in names["theano.tensor"] if CONSTRUCTOR.match(name)]) == 9 * 16
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_examples_of_the_page(tmp_path, number):
+    script, expected = EXAMPLE.findall(PAGE.read_text())[number]
+    printed, _ = run_script(tmp_path / "script.py", script, "device=gpu,floatX=float32")
+    assert printed == expected
+
+
+def test_only_the_facade_imports_the_facade():
+    for file in PACKAGE.rglob("*.py"):
+        if "theano" in file.relative_to(PACKAGE).parts or file.name == "conftest.py":
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                module = getattr(node, "module", None) or ""
+                mentioned = [module, *(alias.name for alias in node.names)]
+                assert not any("theano" in name.split(".") for name in mentioned), file
+
+
+def test_facade_uses_public_names_only():
+    for file in (PACKAGE / "theano").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                parts = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
+                private = [part for part in parts if re.match(r"_[a-z]", part)]
+                assert parts[0] != "spanwise" or not private, f"{file}: {private}"
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                is_ours = node.value.id in ("sw", "T") and node.attr.startswith("_")
+                assert not is_ours, f"{file}: {node.value.id}.{node.attr}"
+
+
+def test_import_of_spanwise_does_not_load_the_facade():
+    program = textwrap.dedent("""
+        import sys, spanwise, spanwise.tensor
+        assert not [name for name in sys.modules if "theano" in name]
+        before = spanwise.Variable.eval
+        import spanwise.theano
+        assert spanwise.Variable.eval is before  # only install changes variables
+    """)
+    subprocess.run([sys.executable, "-c", program], check=True)
