@@ -243,3 +243,7 @@ def test_deep_graphs_are_let_go():
         x = x + x
     del x
     gc.collect()
+
+
+def test_a_variable_is_broadcastable_where_its_extent_is_one():
+    assert T.row("x").broadcastable == (True, False) and T.scalar("y").broadcastable == ()

@@ -111,9 +111,9 @@ def test_gpuarray(tmp_path):
 BRIDGES = """
     import sys, numpy as np
     sys.path.insert(0, sys.argv[1])
-    import stand_cudamat
+    from support import stand_cudamat
     sys.modules['cudamat'] = stand_cudamat
-    import stand_gnumpy
+    from support import stand_gnumpy
     sys.modules['gnumpy'] = stand_gnumpy
     from theano.sandbox.cuda import CudaNdarray
     from theano.misc.cudamat_utils import cudandarray_to_cudamat, cudamat_to_cudandarray
@@ -142,6 +142,6 @@ BRIDGES = """
 def test_conversions(tmp_path):
     from support.tree import ROOT
 
-    folder = str(ROOT / "tests" / "support")
+    folder = str(ROOT / "tests")
     printed, _ = run_script(tmp_path / "script.py", BRIDGES, arguments=[folder])
     assert printed == "done\n"

@@ -81,7 +81,8 @@ PyObject* get_dtype(PyObject* self, void*) noexcept {
   return answered([&] { return dtype_object(variable_in(self).type().dtype()); });
 }
 PyObject* get_broadcastable(PyObject* self, void*) noexcept {
-  return answered([&] { return py::cast(variable_in(self).type()).attr("broadcastable"); });
+  return answered(
+      [&] { return py::object(py::cast(variable_in(self).type()).attr("broadcastable")); });
 }
 PyObject* get_ndim(PyObject* self, void*) noexcept {
   return PyLong_FromLong(variable_in(self).type().rank());
