@@ -42,7 +42,7 @@ CXX_SHARED_MEMORY_TESTS = {
     "ops_test": "*ScanKernels*:*PlaceKernels*:*ProductKernels*:*IndexingKernels*:MaskKernels*:"
     "*ElementwiseTiles*",
 }
-PYTHON_KERNEL_TESTS = "tests/python/test_kernels.py"
+PYTHON_KERNEL_TESTS = "tests/python/kernels/test_kernels.py"
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the CPU refuses what of CUDA C it does not run; what it runs is in
-// tests/python/test_host_execution.py.
+// tests/python/kernels/test_host_execution.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include "support/fake_devices.hpp"
 
 // The tables and calls of the interface from C++, and GPUs that only remember. Libraries are loaded
-// by tests/python/test_load_ops.py.
+// by tests/python/graph/test_load_ops.py.
 namespace spanwise {
 namespace {
 

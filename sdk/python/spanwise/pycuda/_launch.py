@@ -60,8 +60,6 @@ def argument(x, parameter):
         return x
     if isinstance(x, np.ndarray):
         return _by_value(x)
-    if isinstance(x, sw.Array):
-        return x
     if hasattr(x, "gpudata"):
         return memory(x.gpudata, getattr(x, "nbytes", 0)) if x.gpudata is not None else 0
     if is_address(x):

@@ -14,7 +14,7 @@ import pytest
 import spanwise as sw
 
 T = sw.tensor
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 SUM_AND_DIFFERENCE = """
 __global__ void both(const T *x, const T *y, T *sum, T *difference, long long n) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What of CUDA C runs where, construct by construct; docs/host-execution.md is made from it.
 
-After a change: SPANWISE_UPDATE_DOCS=1 pytest tests/python/test_host_execution.py, on a GPU too where one
+After a change: SPANWISE_UPDATE_DOCS=1 pytest tests/python/kernels/test_host_execution.py, on a GPU too where one
 is at hand, which renews the table's GPU column.
 """
 
@@ -20,9 +20,7 @@ import spanwise as sw
 PAGE = ROOT / "docs" / "host-execution.md"
 GPU_RESULTS = ROOT / "tests" / "support" / "constructs_gpu.json"
 UPDATE = os.environ.get("SPANWISE_UPDATE_DOCS") == "1"
-REMEDY = (
-    "the page is made: SPANWISE_UPDATE_DOCS=1 python -m pytest tests/python/test_host_execution.py"
-)
+REMEDY = "the page is made: SPANWISE_UPDATE_DOCS=1 python -m pytest tests/python/kernels/test_host_execution.py"
 THREADS = 64
 
 
@@ -102,7 +100,7 @@ def page():
             "",
             "The text of a kernel is compiled for the CPU by the system's C++ compiler, g++ or clang++, under",
             "headers of our own that give it the language of CUDA C. This page is made by",
-            "`tests/python/test_host_execution.py`, which runs every construct with both compilers and compares",
+            "`tests/python/kernels/test_host_execution.py`, which runs every construct with both compilers and compares",
             f"the result; the GPU's column is {gpu}. The kernels themselves are in",
             "`tests/support/constructs.py`.",
             "",
@@ -114,7 +112,7 @@ def page():
             *rows,
             "",
             "Textures and surfaces of 1 to 3 dimensions, of 1, 2 or 4 channels, and of layers (`sw.Texture`,",
-            "`sw.Surface`) run on both devices; `tests/python/test_textures.py` compares their results.",
+            "`sw.Surface`) run on both devices; `tests/python/kernels/test_textures.py` compares their results.",
             "",
             "What differs from a GPU: a thread that spins on another thread of its block without a barrier never",
             "sees it run; there is no warp-synchronous code without `_sync`; the last places of floating results",

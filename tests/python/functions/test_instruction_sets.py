@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 NARROWER = ["baseline", "avx2"]
 
 
@@ -38,7 +38,7 @@ def test_random_operations_are_numpys(widest):
     "tests", ["test_elementwise_accuracy.py", "test_division.py", "test_integer_powers.py"]
 )
 def test_errors_stay_within_their_bounds(widest, tests):
-    done = run(widest, "-m", "pytest", "-q", "-k", "not cuda", f"tests/python/{tests}")
+    done = run(widest, "-m", "pytest", "-q", "-k", "not cuda", f"tests/python/functions/{tests}")
     assert done.returncode == 0, done.stdout
     assert "passed" in done.stdout
 
