@@ -30,6 +30,7 @@ MODULES = [
     "theano.compile",
     "theano.gof",
     "theano.gradient",
+    "theano.ifelse",
     "theano.printing",
     "theano.sandbox.cuda",
     "theano.sandbox.cuda.basic_ops",

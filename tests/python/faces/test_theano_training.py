@@ -54,3 +54,24 @@ def test_classifier(tmp_path, device):
     assert float(lines[0].split()[1]) < 20
     assert lines[1:] == ["z __str__ = [ 1.  2.]", "[ 2.  4.]", "1 [0 1 2]"]
     assert "script.py:32: integer division" in errors
+
+
+IFELSE = """
+    import numpy as np
+    import theano
+    import theano.tensor as T
+    from theano.ifelse import ifelse
+
+    a, b = T.scalars('a', 'b')
+    x, y = T.matrices('x', 'y')
+    f = theano.function([a, b, x, y], ifelse(T.lt(a, b), T.mean(x), T.mean(y)))
+    big = np.ones((3, 4), theano.config.floatX)
+    print f(0., 1., big, 2 * big), f(1., 0., big, 2 * big)
+    lazy = theano.function([a], ifelse(a > 0, [a, 2 * a], [-a, a * 0]))
+    print [float(r) for r in lazy(-3.)]
+"""
+
+
+def test_ifelse(tmp_path):
+    printed, _ = run_script(tmp_path / "script.py", IFELSE)
+    assert printed == "1.0 2.0\n[3.0, -0.0]\n"

@@ -17,7 +17,7 @@ from spanwise.tensor import *  # noqa: F403
 from .. import _op_names
 from .._variables import shared as _shared
 from . import nnet as nnet
-from .extra import alloc, arange, batched_dot, eye, fill, ones, outer, zeros
+from .extra import alloc, fill, ones, zeros
 
 shared = _shared
 Elemwise = _op_names.Elemwise
@@ -30,8 +30,8 @@ as_tensor = as_tensor_variable = _tensor.as_tensor_variable
 
 __all__ = [
     *_tensor.__all__, "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
-    "TensorConstant", "TensorType", "TensorVariable", "alloc", "arange", "as_tensor", "batched_dot", "eye",
-    "fill", "nnet", "ones", "outer", "shared", "zeros",
+    "TensorConstant", "TensorType", "TensorVariable", "alloc", "as_tensor", "fill", "nnet", "ones", "shared",
+    "zeros",
 ]  # fmt: skip
 
 

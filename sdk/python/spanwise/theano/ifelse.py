@@ -1,0 +1,18 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.ifelse``: the choice of a branch that alone is computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanwise.tensor import ifelse as _ifelse
+
+__all__ = ["ifelse"]
+
+
+def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None = None) -> Any:
+    """One of the branches, by the number `condition`; lists of equal length give a list."""
+    if not isinstance(then_branch, (list, tuple)):
+        return _ifelse(condition, then_branch, else_branch)
+    return [_ifelse(condition, a, b) for a, b in zip(then_branch, else_branch, strict=True)]
