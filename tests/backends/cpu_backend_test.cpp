@@ -82,7 +82,7 @@ TEST(CpuMemory, HasUnusedBytesBehindEachBlock) {
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 256, 0u);
 #if defined(__SANITIZE_ADDRESS__)
       EXPECT_TRUE(__asan_address_is_poisoned(block + size))
-          << "the sanitizer has to report overruns";
+          << "the sanitizer has to report overruns, size " << size;
 #else
       std::memset(block + size, 0xee, 3000);
 #endif

@@ -108,6 +108,7 @@ void* MemoryPool::allocate(std::size_t bytes) {
   const std::size_t size_class = class_of(bytes), size = size_of(size_class);
   if (void* data = size < bytes ? nullptr : take(size_class)) {
     used_bytes_.fetch_add(size, std::memory_order_relaxed);
+    mark_unused(static_cast<std::byte*>(data) + bytes, size - bytes);
     return data;
   }
   const auto memory = system_memory();
@@ -123,7 +124,9 @@ void* MemoryPool::allocate_zeroed(std::size_t bytes) {
   const std::size_t size_class = class_of(bytes), size = size_of(size_class);
   if (bytes < zeroed_from || size < bytes) return nullptr;
   void* data = fresh(size_class);
-  if (data != nullptr) used_bytes_.fetch_add(size, std::memory_order_relaxed);
+  if (data == nullptr) return nullptr;
+  used_bytes_.fetch_add(size, std::memory_order_relaxed);
+  mark_unused(static_cast<std::byte*>(data) + bytes, size - bytes);
   return data;
 }
 
