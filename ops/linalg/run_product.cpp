@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "problem.hpp"
+#include "small_gemv.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/gemm.hpp"
@@ -164,6 +165,10 @@ void run_in_dtype(const Array& left, const Array& right, const Array& result, bo
   const std::int64_t depth = left.shape().back();
   const bool is_small = is_on_host && rows <= small_product && columns <= small_product &&
                         depth <= small_product && rows * columns * depth <= small_product;
+  const bool is_vector =
+      is_on_host && (rows == 1 || columns == 1) && result.size() == rows * columns;
+  if (!is_small && is_vector && small_gemv(describe_product(left, right, result, conjugates)))
+    return;
   if (!is_small && is_for_library(dtype, is_on_host) &&
       run_in_library(left, right, result, conjugates, stream))
     return;

@@ -34,7 +34,7 @@ constexpr VectorName vector_names[] = {
     {OpId::cosh, "cosh", 1},     {OpId::tanh, "tanh", 1},       {OpId::arcsinh, "asinh", 1},
     {OpId::arccosh, "acosh", 1}, {OpId::arctanh, "atanh", 1},   {OpId::erf, "erf", 1},
     {OpId::power, "pow", 2},     {OpId::float_power, "pow", 2}, {OpId::arctan2, "atan2", 2},
-    {OpId::hypot, "hypot", 2},   {OpId::sigmoid, "exp", 1},
+    {OpId::hypot, "hypot", 2},   {OpId::sigmoid, "exp", 1},     {OpId::softplus, "exp", 1},
 };
 
 template <class T, int bytes>
@@ -63,78 +63,103 @@ struct ExpLimits<double> {
 
 // The loops differ in the vectors' width only, but each has to be compiled for its instruction set,
 // since that decides in which registers vectors are passed.
-#define SW_VECTOR_LOOPS(bytes)                                                           \
-  template <class T>                                                                     \
-  void map1(const void* function, std::int64_t n, std::byte* const* arrays) {            \
-    typedef typename VectorOf<T, bytes>::type V;                                         \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
-    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));           \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
-    T* z = reinterpret_cast<T*>(arrays[1]);                                              \
-    V x;                                                                                 \
-    std::int64_t i = 0;                                                                  \
-    for (; i + lanes <= n; i += lanes) {                                                 \
-      std::memcpy(&x, a + i, sizeof x);                                                  \
-      x = call(x);                                                                       \
-      std::memcpy(z + i, &x, sizeof x);                                                  \
-    }                                                                                    \
-    if (i == n) return;                                                                  \
-    x = V{} + T{0.5};                                                                    \
-    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
-    x = call(x);                                                                         \
-    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                 \
-  }                                                                                      \
-  template <class T>                                                                     \
-  void map2(const void* function, std::int64_t n, std::byte* const* arrays) {            \
-    typedef typename VectorOf<T, bytes>::type V;                                         \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
-    const auto call = reinterpret_cast<V (*)(V, V)>(const_cast<void*>(function));        \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
-    const T* b = reinterpret_cast<const T*>(arrays[1]);                                  \
-    T* z = reinterpret_cast<T*>(arrays[2]);                                              \
-    V x, y;                                                                              \
-    std::int64_t i = 0;                                                                  \
-    for (; i + lanes <= n; i += lanes) {                                                 \
-      std::memcpy(&x, a + i, sizeof x);                                                  \
-      std::memcpy(&y, b + i, sizeof y);                                                  \
-      x = call(x, y);                                                                    \
-      std::memcpy(z + i, &x, sizeof x);                                                  \
-    }                                                                                    \
-    if (i == n) return;                                                                  \
-    x = V{} + T{0.5};                                                                    \
-    y = x;                                                                               \
-    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
-    std::memcpy(&y, b + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
-    x = call(x, y);                                                                      \
-    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                 \
-  }                                                                                      \
-  template <class T, class V>                                                            \
-  inline V exp_of(const void* function, V x) {                                           \
-    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));           \
-    const V low = V{} + ExpLimits<T>::low, high = V{} + ExpLimits<T>::high;              \
-    const V inner = x < low ? V{} : x > high ? V{} : x, power = call(inner);             \
-    return x < low ? V{} : x > high ? V{} + std::numeric_limits<T>::infinity() : power;  \
-  }                                                                                      \
-  template <class T>                                                                     \
-  void map_sigmoid(const void* function, std::int64_t n, std::byte* const* arrays) {     \
-    typedef typename VectorOf<T, bytes>::type V;                                         \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
-    T* z = reinterpret_cast<T*>(arrays[1]);                                              \
-    for (std::int64_t i = 0; i < n; i += lanes) {                                        \
-      const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes); \
-      V x{};                                                                             \
-      std::memcpy(&x, a + i, count * sizeof(T));                                         \
-      const V power = exp_of<T>(function, x < V{} ? x : -x), whole = V{} + T{1};         \
-      const V part = whole / (whole + power);                                            \
-      x = x < V{} ? power * part : part;                                                 \
-      std::memcpy(z + i, &x, count * sizeof(T));                                         \
-    }                                                                                    \
-  }                                                                                      \
-  template <class T>                                                                     \
-  Loop loop(OpId op, int operands) {                                                     \
-    if (op == OpId::sigmoid) return &map_sigmoid<T>;                                     \
-    return operands == 1 ? &map1<T> : &map2<T>;                                          \
+#define SW_VECTOR_LOOPS(bytes)                                                               \
+  template <class T>                                                                         \
+  void map1(const void* function, std::int64_t n, std::byte* const* arrays) {                \
+    typedef typename VectorOf<T, bytes>::type V;                                             \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                        \
+    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));               \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                      \
+    T* z = reinterpret_cast<T*>(arrays[1]);                                                  \
+    V x;                                                                                     \
+    std::int64_t i = 0;                                                                      \
+    for (; i + lanes <= n; i += lanes) {                                                     \
+      std::memcpy(&x, a + i, sizeof x);                                                      \
+      x = call(x);                                                                           \
+      std::memcpy(z + i, &x, sizeof x);                                                      \
+    }                                                                                        \
+    if (i == n) return;                                                                      \
+    x = V{} + T{0.5};                                                                        \
+    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                     \
+    x = call(x);                                                                             \
+    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                     \
+  }                                                                                          \
+  template <class T>                                                                         \
+  void map2(const void* function, std::int64_t n, std::byte* const* arrays) {                \
+    typedef typename VectorOf<T, bytes>::type V;                                             \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                        \
+    const auto call = reinterpret_cast<V (*)(V, V)>(const_cast<void*>(function));            \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                      \
+    const T* b = reinterpret_cast<const T*>(arrays[1]);                                      \
+    T* z = reinterpret_cast<T*>(arrays[2]);                                                  \
+    V x, y;                                                                                  \
+    std::int64_t i = 0;                                                                      \
+    for (; i + lanes <= n; i += lanes) {                                                     \
+      std::memcpy(&x, a + i, sizeof x);                                                      \
+      std::memcpy(&y, b + i, sizeof y);                                                      \
+      x = call(x, y);                                                                        \
+      std::memcpy(z + i, &x, sizeof x);                                                      \
+    }                                                                                        \
+    if (i == n) return;                                                                      \
+    x = V{} + T{0.5};                                                                        \
+    y = x;                                                                                   \
+    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                     \
+    std::memcpy(&y, b + i, static_cast<std::size_t>(n - i) * sizeof(T));                     \
+    x = call(x, y);                                                                          \
+    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                     \
+  }                                                                                          \
+  template <class T, class V>                                                                \
+  inline V exp_of(const void* function, V x) {                                               \
+    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));               \
+    const V low = V{} + ExpLimits<T>::low, high = V{} + ExpLimits<T>::high;                  \
+    const V inner = x < low ? V{} : x > high ? V{} : x, power = call(inner);                 \
+    return x < low ? V{} : x > high ? V{} + std::numeric_limits<T>::infinity() : power;      \
+  }                                                                                          \
+  template <class T>                                                                         \
+  void map_sigmoid(const void* function, std::int64_t n, std::byte* const* arrays) {         \
+    typedef typename VectorOf<T, bytes>::type V;                                             \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                        \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                      \
+    T* z = reinterpret_cast<T*>(arrays[1]);                                                  \
+    for (std::int64_t i = 0; i < n; i += lanes) {                                            \
+      const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes);     \
+      V x{};                                                                                 \
+      std::memcpy(&x, a + i, count * sizeof(T));                                             \
+      const V power = exp_of<T>(function, x < V{} ? x : -x), whole = V{} + T{1};             \
+      const V part = whole / (whole + power);                                                \
+      x = x < V{} ? power * part : part;                                                     \
+      std::memcpy(z + i, &x, count * sizeof(T));                                             \
+    }                                                                                        \
+  }                                                                                          \
+  /* log(1 + y) for 0 <= y <= 1, by the series of 2 atanh(y / (2 + y)). */                   \
+  template <class T, class V>                                                                \
+  inline V log1p_of(V y) {                                                                   \
+    constexpr int terms = sizeof(T) == 4 ? 8 : 17;                                           \
+    const V s = y / (y + T{2}), square = s * s;                                              \
+    V sum{};                                                                                 \
+    for (int k = terms; k > 0; --k) sum = (sum + T{1} / static_cast<T>(2 * k + 1)) * square; \
+    return (s + s * sum) * T{2};                                                             \
+  }                                                                                          \
+  template <class T>                                                                         \
+  void map_softplus(const void* function, std::int64_t n, std::byte* const* arrays) {        \
+    typedef typename VectorOf<T, bytes>::type V;                                             \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                        \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                      \
+    T* z = reinterpret_cast<T*>(arrays[1]);                                                  \
+    for (std::int64_t i = 0; i < n; i += lanes) {                                            \
+      const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes);     \
+      V x{};                                                                                 \
+      std::memcpy(&x, a + i, count * sizeof(T));                                             \
+      const V power = exp_of<T>(function, x < V{} ? x : -x);                                 \
+      x = (x > V{} ? x : V{}) + log1p_of<T>(power);                                          \
+      std::memcpy(z + i, &x, count * sizeof(T));                                             \
+    }                                                                                        \
+  }                                                                                          \
+  template <class T>                                                                         \
+  Loop loop(OpId op, int operands) {                                                         \
+    if (op == OpId::sigmoid) return &map_sigmoid<T>;                                         \
+    if (op == OpId::softplus) return &map_softplus<T>;                                       \
+    return operands == 1 ? &map1<T> : &map2<T>;                                              \
   }
 
 namespace vectors_sse {
