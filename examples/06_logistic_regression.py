@@ -11,23 +11,25 @@ in float32, compares the first 100 steps with NumPy in float64, and draws the le
 import argparse
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
 import spanwise as sw
 from spanwise import tensor as T  # noqa: N812
+from spanwise.printing import debugprint, rewrites
 
 EXAMPLES, FEATURES = 400, 784
 RATE, DECAY = 0.01, 0.01
 
 
-def training_data(rng):
+def training_data(rng: np.random.Generator) -> tuple[Any, Any]:
     inputs = rng.standard_normal((EXAMPLES, FEATURES)).astype("float32")
     labels = rng.integers(0, 2, EXAMPLES).astype("float32")
     return inputs, labels
 
 
-def build(start, device):
+def build(start: Any, device: str | None) -> tuple[Any, ...]:
     """The variables of the model, and the functions that train it and predict with it."""
     x, y = T.fmatrix("x"), T.fvector("y")
     w = sw.shared(start, "w", target=device)
@@ -47,7 +49,7 @@ def build(start, device):
     return w, cost, train, predict
 
 
-def trained_by_numpy(start, inputs, labels, steps):
+def trained_by_numpy(start: Any, inputs: Any, labels: Any, steps: int) -> Any:
     w, b = start.astype("float64"), 0.0
     for _ in range(steps):
         error = 1 / (1 + np.exp(-(inputs @ w) - b)) - labels
@@ -55,7 +57,7 @@ def trained_by_numpy(start, inputs, labels, steps):
     return w
 
 
-def draw(costs, path):
+def draw(costs: list[float], path: str) -> None:
     try:
         import matplotlib
     except ImportError:
@@ -71,7 +73,7 @@ def draw(costs, path):
     print("drew", path)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--device", default=None)
@@ -83,10 +85,10 @@ def main():
     w, cost, train, predict = build(start, options.device)
 
     print("the cost as written:")
-    sw.printing.debugprint(cost)
+    debugprint(cost)
     print("\nthe compiled training step:")
-    sw.printing.debugprint(train)
-    sw.printing.rewrites(train)
+    debugprint(train)
+    rewrites(train)
 
     costs = []
     begin = time.perf_counter()
