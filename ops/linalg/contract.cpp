@@ -1,0 +1,126 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "product.hpp"
+#include "product_checks.hpp"
+#include "run_product.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
+
+// Contractions over any axes: products of matrices into which the axes are merged.
+namespace spanwise::ops::linalg {
+namespace {
+
+// A list of axes without heap allocation, which would take longer than a small contraction.
+class AxisList {
+ public:
+  void add(int axis) noexcept { axes_[size_++] = axis; }
+  void add(std::span<const int> axes) noexcept {
+    for (const int axis : axes) add(axis);
+  }
+  operator std::span<const int>() const noexcept { return {axes_.data(), size_}; }
+  std::size_t size() const noexcept { return size_; }
+  const int* begin() const noexcept { return axes_.data(); }
+  const int* end() const noexcept { return axes_.data() + size_; }
+
+ private:
+  std::array<int, max_rank> axes_;  // only the first size_ are set
+  std::size_t size_ = 0;
+};
+
+// The axes in the order `first`, `others`, `last`. Throws LayoutError if an axis is repeated.
+AxisList ordered_axes(const Array& array, std::span<const int> first, std::span<const int> others,
+                      std::span<const int> last) {
+  if (first.size() + others.size() + last.size() != static_cast<std::size_t>(array.rank()))
+    fail<LayoutError>("contract: an axis of the array of shape ", array.shape(),
+                      " is named more than once");
+  AxisList order;
+  order.add(first);
+  order.add(others);
+  order.add(last);
+  return order;
+}
+
+AxisList other_axes(const Array& array, std::span<const int> a, std::span<const int> b) {
+  AxisList others;
+  for (int axis = 0; axis < array.rank(); ++axis)
+    if (std::find(a.begin(), a.end(), axis) == a.end() &&
+        std::find(b.begin(), b.end(), axis) == b.end())
+      others.add(axis);
+  return others;
+}
+
+bool is_as_it_lies(std::span<const int> order) noexcept {
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (order[i] != static_cast<int>(i)) return false;
+  return true;
+}
+
+// The permuted array with the axes from `batch` on merged into two, the first `first` of them into
+// the first.
+Array as_matrix(const Array& array, std::span<const int> order, int batch, int first) {
+  Array permuted = is_as_it_lies(order) ? array : array.permute(order);
+  if (first == 1 && array.rank() == batch + 2) return permuted;
+  Shape shape(batch + 2, 1);
+  for (int axis = 0; axis < array.rank(); ++axis)
+    shape[axis < batch ? axis : axis < batch + first ? batch : batch + 1] *= permuted.shape()[axis];
+  for (int axis = 0; axis < batch; ++axis) shape[axis] = permuted.shape()[axis];
+  return reshape(permuted, shape);
+}
+
+void check_pairs(const char* who, const Array& left, const Array& right,
+                 const ContractedAxes& axes) {
+  for (std::size_t i = 0; i < axes.left_sum.size(); ++i) {
+    const std::int64_t a = left.shape()[axes.left_sum[i]], b = right.shape()[axes.right_sum[i]];
+    if (a != b)
+      fail<LayoutError>(who, ": shapes ", left.shape(), " and ", right.shape(),
+                        " are not aligned: ", a, " (dim ", axes.left_sum[i], ") != ", b, " (dim ",
+                        axes.right_sum[i], "); the axes that are added up must be equal");
+  }
+}
+
+}  // namespace
+
+Array contract(const char* who, const Array& left, const Array& right, const ContractedAxes& axes) {
+  check_place(who, right, left.device());
+  check_pairs(who, left, right, axes);
+  const DType dtype = computed_dtype(who, left, right, {});
+  const AxisList left_own = other_axes(left, axes.left_batch, axes.left_sum);
+  const AxisList right_own = other_axes(right, axes.right_batch, axes.right_sum);
+  const int batch = static_cast<int>(axes.left_batch.size());
+  Shape shape(batch + static_cast<int>(left_own.size() + right_own.size()));
+  int axis = 0;
+  for (int i = 0; i < batch; ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    const std::int64_t a = left.shape()[axes.left_batch[place]];
+    const std::int64_t b = right.shape()[axes.right_batch[place]];
+    if (a != b && a != 1 && b != 1)
+      fail<LayoutError>(who, ": shapes ", left.shape(), " and ", right.shape(),
+                        " do not broadcast: ", a, " and ", b);
+    shape[axis++] = a == 1 ? b : a;
+  }
+  for (const int own : left_own) shape[axis++] = left.shape()[own];
+  for (const int own : right_own) shape[axis++] = right.shape()[own];
+  const Array left_matrices =
+      as_matrix(left, ordered_axes(left, axes.left_batch, left_own, axes.left_sum), batch,
+                static_cast<int>(left_own.size()));
+  const Array right_matrices =
+      as_matrix(right, ordered_axes(right, axes.right_batch, axes.right_sum, right_own), batch,
+                static_cast<int>(axes.right_sum.size()));
+  Array result = empty(shape, dtype, working_device(left.device()));
+  Shape matrices(batch + 2);
+  for (int i = 0; i < batch; ++i) matrices[i] = shape[i];
+  matrices[batch] = left_matrices.shape()[batch];
+  matrices[batch + 1] = right_matrices.shape()[batch + 1];
+  run_product(left_matrices, right_matrices,
+              matrices == shape ? result : *result.try_reshape(matrices), false);
+  return result;
+}
+
+}  // namespace spanwise::ops::linalg
