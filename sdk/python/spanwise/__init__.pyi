@@ -23,7 +23,15 @@ from ._core import *  # noqa: F403
 from ._core import __version__ as __version__
 from ._driver.textures import Surface as Surface, Texture as Texture
 from ._graph.plugins import load_ops as load_ops
-from ._host_library import HostLibrary as HostLibrary
+from ._kernels.host_library import HostLibrary as HostLibrary
+from ._kernels.user_kernels import (
+    ElementwiseKernel as ElementwiseKernel,
+    ExclusiveScanKernel as ExclusiveScanKernel,
+    InclusiveScanKernel as InclusiveScanKernel,
+    ReductionKernel as ReductionKernel,
+    ScanKernel as ScanKernel,
+)
+from ._kernels.wrap_cu import wrap_cu as wrap_cu
 from ._numpy.array_pickle import rebuild_array as rebuild_array
 from ._numpy.compare import allclose as allclose, array_equal as array_equal, isclose as isclose
 from ._numpy.dtypes import astype as astype, finfo as finfo, iinfo as iinfo, isdtype as isdtype
@@ -129,14 +137,6 @@ from ._numpy.unsupported import (
     unique_inverse as unique_inverse,
     unique_values as unique_values,
 )
-from ._user_kernels import (
-    ElementwiseKernel as ElementwiseKernel,
-    ExclusiveScanKernel as ExclusiveScanKernel,
-    InclusiveScanKernel as InclusiveScanKernel,
-    ReductionKernel as ReductionKernel,
-    ScanKernel as ScanKernel,
-)
-from ._wrap_cu import wrap_cu as wrap_cu
 from .graph import (
     In as In,
     Mode as Mode,

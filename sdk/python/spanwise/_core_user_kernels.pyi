@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels from expressions in spanwise._core; part of _core.pyi, not a module.
 
-Their constructors are those of the classes in _user_kernels.py, which derive from these.
+Their constructors are those of the classes in _kernels/user_kernels.py, which derive from these.
 """
 
 from typing import Any, SupportsIndex

@@ -8,7 +8,7 @@ import functools
 from typing import Any
 
 from .. import _core
-from .._user_kernels import ElementwiseKernel
+from .._kernels.user_kernels import ElementwiseKernel
 
 # Exponents are clipped to +-_FAR, far beyond the exponent range of float64.
 _FAR = 10_000

@@ -8,7 +8,7 @@ PyCUDA declares pointers, ``("float *z, float *x", "z[i] = x[i]")``; CuPy declar
 
 from __future__ import annotations
 
-from . import _core
+from .. import _core
 
 ArgumentError = _core.ArgumentError
 

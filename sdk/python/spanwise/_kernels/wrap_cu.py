@@ -12,7 +12,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
-from . import _core
+from .. import _core
 
 # Host code, which NVRTC does not compile.
 _HOST_CODE = re.compile(r"<<<|\b(cudaMalloc|cudaMemcpy|cudaFree|int\s+main)\b")

@@ -8,8 +8,8 @@ import ctypes
 import os
 from typing import Any
 
-from . import _core
-from ._driver.contexts import current_context
+from .. import _core
+from .._driver.contexts import current_context
 
 _STREAM_TYPES = {"cudaStream_t", "CUstream"}
 _NUMBERS: dict[str, Any] = {
