@@ -11,7 +11,7 @@
 #include "backends/cpu/exec/fiber_stacks.hpp"
 #include "backends/cpu/exec/fiber_watch.hpp"
 #include "backends/cpu/exec/warp.hpp"
-#include "backends/cpu/shim/spanwise_abi.h"
+#include "backends/cpu/shim/spanwise/spanwise_abi.h"
 
 namespace spanwise::host {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "backends/cpu/shim/spanwise_abi.h"
+#include "backends/cpu/shim/spanwise/spanwise_abi.h"
 
 namespace spanwise::host {
 

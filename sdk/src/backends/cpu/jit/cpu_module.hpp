@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/shim/spanwise_abi.h"
+#include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "runtime/backend.hpp"
 
 namespace spanwise::host {

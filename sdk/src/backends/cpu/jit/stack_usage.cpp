@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "backends/cpu/shim/spanwise_abi.h"
+#include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
