@@ -241,10 +241,12 @@ TEST(CpuStacks, TakeFewMappings) {
       "__global__ void k(int* out, int left) {\n"
       "  __syncthreads();\n  atomicAdd(out, depth(left));\n  __syncthreads();\n}");
   int sum = 0;
-  const std::int64_t before = mappings();
+  [[maybe_unused]] const std::int64_t before = mappings();
   kernels.run("k", {{200}, {1024}}, &sum, 3);
   EXPECT_EQ(sum, 200 * 1024 * 3);
+#if !defined(__SANITIZE_THREAD__)  // which maps memory for itself
   EXPECT_LT(mappings() - before, 100);
+#endif
 }
 
 TEST(CpuLaunches, FromSeveralThreadsAtOnceAreIndependent) {

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <stdexcept>
@@ -96,7 +97,7 @@ TEST_F(CpuProcess, IsDoneWhereTheSystemKeepsNoStatus) {
 struct Interrupted : std::runtime_error {
   using runtime_error::runtime_error;
 };
-volatile std::sig_atomic_t has_signal = 0;
+std::atomic<int> has_signal{0};  // another thread may set it
 
 TEST_F(CpuProcess, IsKilledWhereTheProgramIsInterrupted) {
   const InterruptCheck before = set_interrupt_check([] {

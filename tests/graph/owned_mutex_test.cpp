@@ -15,6 +15,13 @@
 
 #include "support/graph_ops.hpp"
 
+#if defined(__SANITIZE_THREAD__)
+// Locking in a circle is refused at run time, which the sanitizer cannot know.
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
+  return "deadlock:OwnedMutex";
+}
+#endif
+
 namespace spanwise::graph {
 namespace {
 
