@@ -9,7 +9,7 @@
 
 #include <chrono>
 
-#include "../../../bridges/dlpack/dlpack_abi.hpp"
+#include "../../bridges/dlpack/dlpack_abi.hpp"
 
 namespace {
 using namespace spanwise::dlpack;

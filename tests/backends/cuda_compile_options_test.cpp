@@ -64,12 +64,16 @@ TEST(CompileOptions, HostOptionsWithACounterpartAreTranslated) {
   EXPECT_THAT(translated({"--std", "c++14"}), ElementsAre("-std=c++14"));
 }
 
+TEST(CompileOptions, RelocatableCodeIsMadeWhereSourcesAreLinked) {
+  EXPECT_THAT(translated({"-rdc=true", "--relocatable-device-code=true"}), ElementsAre());
+}
+
 TEST(CompileOptions, WhatCannotBeTakenIsRefusedWithTheRemedy) {
   EXPECT_THAT(refusal({"-march=native"}), HasSubstr("-arch chooses a GPU"));
   EXPECT_THAT(refusal({"-Xcompiler", "-fPIC"}), HasSubstr("NVRTC has none"));
   EXPECT_THAT(refusal({"-gencode", "arch=compute_90,code=sm_90"}), HasSubstr("-arch=sm_90a"));
   EXPECT_THAT(refusal({"-fsanitize=address"}), HasSubstr("compute-sanitizer"));
-  EXPECT_THAT(refusal({"-rdc=true"}), HasSubstr("link="));
+  EXPECT_THAT(refusal({"-dc"}), HasSubstr("link="));
   EXPECT_THAT(refusal({"kernel.cu"}), HasSubstr("it is no option"));
   EXPECT_THAT(refusal({"-I"}), HasSubstr("its value is missing"));
   EXPECT_THAT(refusal({"-arch"}), HasSubstr("its value is missing"));

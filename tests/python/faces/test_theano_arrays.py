@@ -142,6 +142,9 @@ BRIDGES = """
 def test_conversions(tmp_path):
     from support.tree import ROOT
 
+    on_cpu = {
+        "SPANWISE_DEVICE": "cpu"
+    }  # the modules in the place of CUDAMat and Gnumpy are the CPU's
     folder = str(ROOT / "tests")
-    printed, _ = run_script(tmp_path / "script.py", BRIDGES, arguments=[folder])
+    printed, _ = run_script(tmp_path / "script.py", BRIDGES, arguments=[folder], environment=on_cpu)
     assert printed == "done\n"

@@ -156,12 +156,22 @@ class Config:
     device, floatX = "auto", "float64"
 
 sw.driver.Device = Device
-sw.devices = lambda: [types.SimpleNamespace(kind="cuda")]
+sw.devices = lambda: 2 * [types.SimpleNamespace(kind="cuda")]
 sw.config = Config()
 from spanwise.theano._devices import devices
 print(devices.default, devices.gpu, devices.target(None), devices.target("cpu"), sw.config.device)
 print(getattr(sw.config, "preallocate", None), devices.dialect, devices.context_of("cuda:1"))
 """
+
+
+def run_with_two_gpus(folder, flags):
+    return subprocess.run(
+        [sys.executable, "-c", PRETENDED_GPUS],
+        env={**os.environ, "HOME": str(folder), "THEANO_FLAGS": flags},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,12 +199,15 @@ print(getattr(sw.config, "preallocate", None), devices.dialect, devices.context_
     ],
 )
 def test_devices_of_a_machine_with_gpus(tmp_path, flags, values, messages):
-    done = subprocess.run(
-        [sys.executable, "-c", PRETENDED_GPUS],
-        env={**os.environ, "HOME": str(tmp_path), "THEANO_FLAGS": flags},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_with_two_gpus(tmp_path, flags)
     assert done.stdout.splitlines() == values
     assert done.stderr.splitlines() == messages
+
+
+def test_a_gpu_that_is_not_there_is_played_by_the_cpu(tmp_path):
+    done = run_with_two_gpus(tmp_path, "contexts=dev0->cuda0;dev2->cuda2")
+    assert done.stdout.splitlines() == ["cpu cuda:0 cuda:0 cpu cuda:0", "None cuda None"]
+    assert "this machine has no cuda2, so the program runs on the CPU back end in its place" in (
+        done.stderr
+    )
+    assert "Mapped name dev2 to device cuda2: the CPU" in done.stderr.splitlines()

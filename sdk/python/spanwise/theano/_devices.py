@@ -3,8 +3,8 @@
 """The devices that the flags ``device`` and ``contexts`` choose, and the dialect of names.
 
 The dialect is "gpu" for ``device=gpu`` (the back end with CudaNdarray) and "cuda" for
-``device=cuda`` (the one with GpuArray). Without a GPU its role is played by ``cpu:1``, another name
-of the CPU: graphs get the same transfers, and all work is done by the CPU.
+``device=cuda`` (the one with GpuArray). In the place of a GPU that this machine does not have comes
+another name of the CPU, ``cpu:1`` for GPU 0: graphs get the same transfers, and the CPU does the work.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Devices:
         self.dialect = kind if self.is_gpu else "cuda"
         # SPANWISE_DEVICE=cpu keeps a script off the GPU.
         uses_cpu = str(sw.config.device).startswith("cpu")
-        self.has_gpu = not uses_cpu and any(device.kind == "cuda" for device in sw.devices())
+        self.gpus = 0 if uses_cpu else sum(device.kind == "cuda" for device in sw.devices())
+        self.number = number
         self.gpu = self.device_of(number)
         self.default = self.gpu if self.is_gpu else "cpu"
 
@@ -49,8 +50,20 @@ class Devices:
             self.dialect = dialect
 
     def device_of(self, number: int) -> str:
-        """The device for GPU `number`."""
-        return f"cuda:{number}" if self.has_gpu else f"cpu:{1 + number}"
+        """The device for GPU `number`: another name of the CPU if that GPU is not there."""
+        return f"cuda:{number}" if number < self.gpus else f"cpu:{1 + number}"
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether the default GPU is a real one."""
+        return self.gpu.startswith("cuda")
+
+    def missing(self) -> list[str]:
+        """The GPUs named by the flags that this machine does not have, such as "cuda1"."""
+        wanted = {_number(target) for target in self.names.values()}
+        if self.is_gpu:
+            wanted.add(self.number)
+        return [f"cuda{number}" for number in sorted(wanted) if number >= self.gpus]
 
     def target(self, context: Any) -> str:
         """The device of a context's name; None is the default GPU. ValueError for other values."""
@@ -101,7 +114,7 @@ def is_host(device: Any) -> bool:
 
 def _describe(number: int) -> str:
     """The name of GPU `number` and its PCI address."""
-    if not devices.has_gpu:
+    if number >= devices.gpus:
         return "the CPU"
     gpu = sw.driver.Device(number)
     place = f"{gpu.PCI_DOMAIN_ID:04x}:{gpu.PCI_BUS_ID:02x}:{gpu.PCI_DEVICE_ID:02x}.0"
@@ -114,11 +127,12 @@ def _print_choice() -> None:
     size = next((size for size in sizes if size > 0), 0)
     if size and devices.has_gpu:
         sw.config.preallocate = size if size < 1 else f"{int(size)}MiB"
-    if not devices.has_gpu:
+    if missing := devices.missing():
         flag = f"device={config.device}" if devices.is_gpu else f"contexts={config.contexts}"
+        lacks = "has no GPU" if devices.gpus == 0 else f"has no {', '.join(missing)}"
         warn(
-            f"{flag}: this machine has no GPU, so the program runs on the CPU "
-            "back end; names of GPU ops stand for work of the CPU"
+            f"{flag}: this machine {lacks}, so the program runs on the CPU back end"
+            f"{' in its place' if devices.gpus else ''}; names of GPU ops stand for work of the CPU"
         )
     for name, target in devices.names.items():
         print(

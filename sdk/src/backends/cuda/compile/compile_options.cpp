@@ -58,7 +58,12 @@ constexpr std::array dropped{"-O"sv,
                              "--expt-extended-lambda"sv,
                              "-expt-extended-lambda"sv,
                              "-m64"sv,
-                             "--machine=64"sv};
+                             "--machine=64"sv,
+                             // Sources given by link= are compiled so by themselves.
+                             "-rdc=true"sv,
+                             "-rdc=false"sv,
+                             "--relocatable-device-code=true"sv,
+                             "--relocatable-device-code=false"sv};
 
 constexpr std::array replaced{
     std::pair{"-O0"sv, "--ptxas-options=-O0"sv},
@@ -80,8 +85,6 @@ constexpr std::array refused{
     Refusal{"--generate-code",
             "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
     Refusal{"-code", "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
-    Refusal{"-rdc=true", several_sources},
-    Refusal{"--relocatable-device-code=true", several_sources},
     Refusal{"-dc", several_sources},
     Refusal{"-dlto", several_sources},
     Refusal{"-march", "it chooses a host processor; -arch chooses a GPU"},
