@@ -9,77 +9,63 @@
 namespace spanwise::ops {
 namespace {
 
-/// An array that a kernel reads: its pointer, its type, and what its variables' names end in.
-struct ReadArray {
-  std::string pointer, type, name;
-  AccessPattern pattern;
-
-  bool crosses() const {
-    return pattern == AccessPattern::crosses || pattern == AccessPattern::crosses_in_packs;
-  }
-};
-std::vector<ReadArray> read_arrays(const KernelShape& shape) {
-  std::vector<ReadArray> arrays;
-  for (int i = 0; i < shape.inputs; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    if (!shape.is_number[index])
-      arrays.push_back({text("a", i), text("M", i), std::to_string(i), shape.lies[index]});
-  }
-  if (shape.has_mask)
-    arrays.push_back(
-        {"mask", "unsigned char", "mask", shape.lies[static_cast<std::size_t>(shape.inputs)]});
-  return arrays;
+// The mask comes after the results.
+bool is_walked_last(const KernelText& kernel, const ReadArray& array) {
+  return kernel.has_mask && &array == &kernel.reads.back();
 }
 
 std::string_view layouts_text(std::string_view name) {
   return embedded::file_text(embedded::elementwise_layouts, name);
 }
 
-std::string walk_declaration(const KernelShape& shape) {
+// The walk has the operands, the results as one, and the mask.
+std::string walk_declaration(const KernelText& kernel) {
   std::string names;
-  for (int i = 0; i < shape.inputs; ++i)
-    if (!shape.is_number[static_cast<std::size_t>(i)]) names += text(", s", i, "[RANK]");
-  names += shape.has_mask ? ", sz[RANK], smask[RANK]" : ", sz[RANK]";
-  return text("#define RANK ", shape.rank, "\nstruct Walk { long long shape[RANK]", names,
+  for (const ReadArray& array : kernel.reads)
+    names += text(is_walked_last(kernel, array) ? ", sz[RANK]" : "", ", s", array.name, "[RANK]");
+  if (!kernel.has_mask) names += ", sz[RANK]";
+  return text("#define RANK ", kernel.layout.rank, "\nstruct Walk { long long shape[RANK]", names,
               "; };\n");
 }
-std::string kernel_head(const KernelShape& shape, std::string_view rest) {
+std::string kernel_head(const KernelText& kernel, std::string_view rest) {
   return text("extern \"C\" __global__ void __launch_bounds__(", cuda_block, ") run(",
-              parameter_text(shape), "const Walk walk", rest, ") {\n");
+              kernel.parameters, "const Walk walk", rest, ") {\n");
 }
 
 /// Where each array is: at_0, ..., at_z, at_mask; declared, and moved by `index` steps of `axis`.
 struct PlacesText {
   std::string declare, move;
 };
-PlacesText places_text(const KernelShape& shape, std::string_view indent) {
+PlacesText places_text(const KernelText& kernel, std::string_view indent) {
   PlacesText places;
   const auto add = [&](const std::string& name) {
     places.declare += text("  long long at_", name, " = 0;\n");
     places.move += text(indent, "at_", name, " += (long long)index * walk.s", name, "[axis];\n");
   };
-  for (const ReadArray& array : read_arrays(shape)) add(array.name);
+  for (const ReadArray& array : kernel.reads) add(array.name);
   add("z");
   return places;
 }
 
 // The element that this thread, or the pack that it, works on; of a pack `left` elements are there
 // to the end of the row.
-std::string find_text(const KernelShape& shape) {
-  const PlacesText places = places_text(shape, "    ");
-  return text("  typedef ", shape.is_large ? "unsigned long long" : "unsigned int", R"( Index;
+std::string find_text(const KernelText& kernel) {
+  const PlacesText places = places_text(kernel, "    ");
+  const bool has_tail = kernel.layout.has_tail;
+  return text("  typedef ", kernel.layout.is_large ? "unsigned long long" : "unsigned int",
+              R"( Index;
   const Index i = (Index)blockIdx.x * (Index)blockDim.x + (Index)threadIdx.x;
   if (i >= (Index)n) return;
   Index rest = i;
 )",
-              places.declare, shape.has_tail ? "  long long left = 0;\n" : "", R"(#pragma unroll
+              places.declare, has_tail ? "  long long left = 0;\n" : "", R"(#pragma unroll
   for (int axis = RANK - 1; axis >= 0; --axis) {
     const Index unit = axis == RANK - 1 ? WIDTH : 1;
     const Index extent = ((Index)walk.shape[axis] + unit - 1) / unit;
     const Index index = (axis > 0 ? rest % extent : rest) * unit;
     rest = axis > 0 ? rest / extent : 0;
 )",
-              shape.has_tail ? "    if (axis == RANK - 1) left = walk.shape[axis] - index;\n" : "",
+              has_tail ? "    if (axis == RANK - 1) left = walk.shape[axis] - index;\n" : "",
               places.move, "  }\n");
 }
 
@@ -102,21 +88,28 @@ std::string element_text(const ReadArray& array, std::string_view step) {
   return text("p", array.name, step, array.pattern == AccessPattern::stays ? "" : ".x[k]");
 }
 
-// Computes and writes the pack; one with a mask element by element.
-std::string write_text(const KernelShape& shape, std::string_view step, std::string_view place) {
-  const std::vector<ReadArray> arrays = read_arrays(shape);
-  const std::string result = result_text(shape, [&](int i) {
-    for (const ReadArray& array : arrays)
-      if (array.name == std::to_string(i)) return element_text(array, step);
-    return std::string();
-  });
-  if (shape.has_mask)
+// Computes and writes the pack; one with a mask element by element. Results are written at
+// `offset`.
+std::string write_text(const KernelText& kernel, std::string_view step, std::string_view offset) {
+  const auto element = [&](const ReadArray& array) { return element_text(array, step); };
+  std::vector<std::string> targets;
+  if (kernel.has_mask) {
+    for (const WrittenArray& result : kernel.results)
+      targets.push_back(text(result.pointer, "[", offset, " + k]"));
     return text("#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n        if (k < count && ",
-                element_text(arrays.back(), step), ") ", place, "[k] = ", result, ";\n");
-  return text(
-      "      spanwise::Pack<Z, WIDTH> q;\n#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n"
-      "        if (k < count) q.x[k] = ",
-      result, ";\n      write_run(", place, ", q, count);\n");
+                element(kernel.reads.back()), ") {\n", kernel.compute(element, targets),
+                "        }\n");
+  }
+  std::string packs, writes;
+  for (std::size_t i = 0; i < kernel.results.size(); ++i) {
+    const WrittenArray& result = kernel.results[i];
+    packs += text("      spanwise::Pack<", result.type, ", WIDTH> q", i, ";\n");
+    targets.push_back(text("q", i, ".x[k]"));
+    writes += text("      write_run(", result.pointer, " + ", offset, ", q", i, ", count);\n");
+  }
+  return text(packs,
+              "#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n        if (k < count) {\n",
+              kernel.compute(element, targets), "        }\n", writes);
 }
 
 // The parts of a kernel of tiles, of each array in turn.
@@ -126,13 +119,13 @@ struct TilesText {
   std::string parameters, use;  // of the tiles, as parameters and as arguments
   std::string packs, reads, fills, takes;
 };
-TilesText tiles_text(const KernelShape& shape) {
+TilesText tiles_text(const KernelText& kernel) {
   TilesText parts;
   const auto corner = [&](const std::string& pointer, const std::string& name) {
     parts.move += text("  ", pointer, " += at_", name, " + first_s * walk.s", name,
                        "[RANK - 2] + first_t * walk.s", name, "[RANK - 1];\n");
   };
-  for (const ReadArray& array : read_arrays(shape)) {
+  for (const ReadArray& array : kernel.reads) {
     const std::string &name = array.name, &type = array.type;
     const std::string by_s = text("walk.s", name, "[RANK - 2]"),
                       by_t = text("walk.s", name, "[RANK - 1]");
@@ -159,17 +152,17 @@ TilesText tiles_text(const KernelShape& shape) {
       parts.reads += text("      ", read_text(array, pack, text(place, " + t * ", by_t), by_t));
     }
   }
-  corner("z", "z");
+  for (const WrittenArray& result : kernel.results) corner(result.pointer, "z");
   return parts;
 }
 
 // What a block does with its tile. Operands that do not cross are under way before tiles are
 // filled.
-std::string tile_function(const KernelShape& shape, const TilesText& parts) {
+std::string tile_function(const KernelText& kernel, const TilesText& parts) {
   return text(
       R"(template <bool whole>
 __device__ __forceinline__ void do_tile()",
-      parameter_text(shape), parts.parameters, R"(const Walk& walk, int left_s, int left_t) {
+      kernel.parameters, parts.parameters, R"(const Walk& walk, int left_s, int left_t) {
   constexpr int steps = SIDE_S / ROWS, batch = !whole || steps < 1 ? 1 : steps < 4 ? steps : 4;
   const int t = threadIdx.x % (SIDE_T / WIDTH) * WIDTH, row = threadIdx.x / (SIDE_T / WIDTH);
   for (int first = row; first == row || first < SIDE_S; first += ROWS * batch) {
@@ -190,14 +183,14 @@ __device__ __forceinline__ void do_tile()",
       const int count = whole && ROWS <= SIDE_S ? WIDTH : s < left_s ? left_t - t : 0;
       if (count <= 0) continue;
 )",
-      parts.takes, write_text(shape, "[u]", "(z + s * walk.sz[RANK - 2] + t)"), "    }\n  }\n}\n");
+      parts.takes, write_text(kernel, "[u]", "s * walk.sz[RANK - 2] + t"), "    }\n  }\n}\n");
 }
 
 }  // namespace
 
-std::string rows_kernel(const KernelShape& shape) {
+std::string rows_kernel(const KernelText& kernel) {
   std::string reads;
-  for (const ReadArray& array : read_arrays(shape)) {
+  for (const ReadArray& array : kernel.reads) {
     const std::string pack = "p" + array.name, place = text(array.pointer, " + at_", array.name);
     if (array.pattern == AccessPattern::stays) {
       reads += text("  const ", array.type, ' ', pack, " = *(", place, ");\n");
@@ -206,29 +199,36 @@ std::string rows_kernel(const KernelShape& shape) {
     reads += text("  spanwise::Pack<", array.type, ", WIDTH> ", pack, ";\n  ",
                   read_text(array, pack, place, text("walk.s", array.name, "[RANK - 1]")));
   }
-  const char* count = shape.has_tail ? "  const int count = left < WIDTH ? (int)left : WIDTH;\n"
-                                     : "  const int count = WIDTH;\n";
-  return text("#define WIDTH ", shape.width, "\n", layouts_text("pack.cuh"),
-              layouts_text("packs.cuh"), walk_declaration(shape),
-              kernel_head(shape, ", long long n"), find_text(shape), count, reads,
-              write_text(shape, "", "(z + at_z)"), "}\n");
+  const char* count = kernel.layout.has_tail
+                          ? "  const int count = left < WIDTH ? (int)left : WIDTH;\n"
+                          : "  const int count = WIDTH;\n";
+  return text("#define WIDTH ", kernel.layout.width, "\n", layouts_text("pack.cuh"),
+              layouts_text("packs.cuh"), walk_declaration(kernel),
+              kernel_head(kernel, ", long long n"), find_text(kernel), count, reads,
+              write_text(kernel, "", "at_z"), "}\n");
 }
 
-std::string strided_kernel(const KernelShape& shape) {
-  return text("#define WIDTH 1\n", walk_declaration(shape), kernel_head(shape, ", long long n"),
-              find_text(shape), shape.has_mask ? "  if (!mask[at_mask]) return;\n" : "",
-              "  z[at_z] = ",
-              result_text(shape, [](int i) { return text("a", i, "[at_", i, "]"); }), ";\n}\n");
+std::string strided_kernel(const KernelText& kernel) {
+  const auto element = [](const ReadArray& array) {
+    return text(array.pointer, "[at_", array.name, "]");
+  };
+  std::vector<std::string> targets;
+  for (const WrittenArray& result : kernel.results)
+    targets.push_back(text(result.pointer, "[at_z]"));
+  return text("#define WIDTH 1\n", walk_declaration(kernel), kernel_head(kernel, ", long long n"),
+              find_text(kernel), kernel.has_mask ? "  if (!mask[at_mask]) return;\n" : "",
+              kernel.compute(element, targets), "}\n");
 }
 
-std::string tiles_kernel(const KernelShape& shape) {
-  const PlacesText places = places_text(shape, "    ");
-  const TilesText parts = tiles_text(shape);
-  const std::string call = text(argument_text(shape), parts.use, "walk, left_s, left_t);\n");
-  return text("#define WIDTH ", shape.width, "\n#define SIDE_S ", shape.side_s, "\n#define SIDE_T ",
-              shape.side_t, "\n", layouts_text("pack.cuh"), layouts_text("packs.cuh"),
-              layouts_text("tiles.cuh"), walk_declaration(shape), tile_function(shape, parts),
-              kernel_head(shape, ""), parts.declare, places.declare,
+std::string tiles_kernel(const KernelText& kernel) {
+  const KernelLayout& layout = kernel.layout;
+  const PlacesText places = places_text(kernel, "    ");
+  const TilesText parts = tiles_text(kernel);
+  const std::string call = text(kernel.arguments, parts.use, "walk, left_s, left_t);\n");
+  return text("#define WIDTH ", layout.width, "\n#define SIDE_S ", layout.side_s,
+              "\n#define SIDE_T ", layout.side_t, "\n", layouts_text("pack.cuh"),
+              layouts_text("packs.cuh"), layouts_text("tiles.cuh"), walk_declaration(kernel),
+              tile_function(kernel, parts), kernel_head(kernel, ""), parts.declare, places.declare,
               R"(  unsigned int rest = blockIdx.x;
   const long long first_t = rest % TILES_T * (long long)SIDE_T;
   rest /= TILES_T;

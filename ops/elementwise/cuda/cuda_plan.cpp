@@ -22,8 +22,8 @@ std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 
 
 class CudaPlanner {
  public:
-  CudaPlanner(KernelShape& shape, CudaWalk& walk, std::span<const OperandInfo> strands)
-      : shape_(shape), walk_(walk), strands_(strands), inner_(walk.rank() - 1) {
+  CudaPlanner(KernelLayout& layout, CudaWalk& walk, std::span<const OperandInfo> strands)
+      : layout_(layout), walk_(walk), strands_(strands), inner_(walk.rank() - 1) {
     for (std::size_t i = 0; i < strands.size(); ++i) {
       widest_ = std::max(widest_, strands[i].itemsize);
       if (strands[i].pattern == nullptr) result_ = static_cast<int>(i);
@@ -35,8 +35,8 @@ class CudaPlanner {
       if (walk_.stride(axis, result_) < 0) walk_.turn(axis);
     if (walk_.stride(inner_, result_) == 1 && (make_rows() || make_tiles() || make_mixed_rows()))
       return note_lies();
-    shape_.kind = KernelShape::Kind::strided;
-    shape_.width = 1;
+    layout_.kind = KernelLayout::Kind::strided;
+    layout_.width = 1;
   }
 
  private:
@@ -67,14 +67,14 @@ class CudaPlanner {
   // The widest packs that `fits(width)` takes; false where there are none of more than an element.
   template <class F>
   bool choose_width(F&& fits) {
-    for (shape_.width = std::max(1, 16 / widest_); shape_.width > 1; shape_.width /= 2)
-      if (fits(shape_.width)) return true;
+    for (layout_.width = std::max(1, 16 / widest_); layout_.width > 1; layout_.width /= 2)
+      if (fits(layout_.width)) return true;
     return false;
   }
 
   // Every array is read by packs, or stays where it is.
   bool make_rows() {
-    shape_.kind = KernelShape::Kind::rows;
+    layout_.kind = KernelLayout::Kind::rows;
     for (int operand = 0; operand < walk_.operands(); ++operand)
       if (std::abs(walk_.stride(inner_, operand)) > 1) return false;
     return choose_width([&](int width) {
@@ -87,11 +87,11 @@ class CudaPlanner {
 
   // The result is written by packs.
   bool make_mixed_rows() {
-    shape_.kind = KernelShape::Kind::rows;
+    layout_.kind = KernelLayout::Kind::rows;
     if (walk_.extent(inner_) < least_row) return false;
     if (!choose_width([&](int width) { return lie_of(result_, width) == AccessPattern::run; }))
       return false;
-    shape_.has_tail = walk_.extent(inner_) % shape_.width != 0;
+    layout_.has_tail = walk_.extent(inner_) % layout_.width != 0;
     return true;
   }
 
@@ -122,9 +122,9 @@ class CudaPlanner {
     const std::optional<int> s = find_crossing();
     if (!s) return false;
     walk_.move_next_to_last(*s);
-    shape_.kind = KernelShape::Kind::tiles;
+    layout_.kind = KernelLayout::Kind::tiles;
     if (!choose_width([&](int width) { return lie_of(result_, width) == AccessPattern::run; }))
-      shape_.width = 1;
+      layout_.width = 1;
     choose_sides();
     return true;
   }
@@ -133,18 +133,18 @@ class CudaPlanner {
     const int bits =
         std::countr_zero(static_cast<unsigned>(tile_bytes)) -
         std::countr_zero(static_cast<unsigned>(std::bit_ceil(static_cast<unsigned>(widest_))));
-    shape_.side_s = 1 << (bits + 1) / 2;
-    shape_.side_t = 1 << bits / 2;
+    layout_.side_s = 1 << (bits + 1) / 2;
+    layout_.side_t = 1 << bits / 2;
     const auto fit = [](int& side, std::int64_t extent) {
       while (side > least_side && side >= 2 * extent) side /= 2;
     };
-    fit(shape_.side_s, walk_.extent(inner_ - 1));
-    fit(shape_.side_t, walk_.extent(inner_));
+    fit(layout_.side_s, walk_.extent(inner_ - 1));
+    fit(layout_.side_t, walk_.extent(inner_));
     int kept = 0;
     for (int operand = 0; operand < walk_.operands(); ++operand)
       if (crosses(operand, inner_ - 1))
         kept += strands_[static_cast<std::size_t>(operand)].itemsize;
-    while (kept * shape_.side_s * shape_.side_t > shared_bytes) shape_.side_s /= 2;
+    while (kept * layout_.side_s * layout_.side_t > shared_bytes) layout_.side_s /= 2;
   }
 
   AccessPattern lie_in_tiles(int operand) const {
@@ -155,19 +155,19 @@ class CudaPlanner {
           width > 1 && walk_.stride(s, operand) == 1 && is_aligned(operand, s, 0, width);
       return in_packs ? AccessPattern::crosses_in_packs : AccessPattern::crosses;
     }
-    const AccessPattern pattern = lie_of(operand, shape_.width);
+    const AccessPattern pattern = lie_of(operand, layout_.width);
     return pattern == AccessPattern::turned ? AccessPattern::apart : pattern;
   }
 
   void note_lies() {
-    const bool is_tiled = shape_.kind == KernelShape::Kind::tiles;
+    const bool is_tiled = layout_.kind == KernelLayout::Kind::tiles;
     for (int operand = 0; operand < walk_.operands(); ++operand)
       if (AccessPattern* pattern = strands_[static_cast<std::size_t>(operand)].pattern;
           pattern != nullptr)
-        *pattern = is_tiled ? lie_in_tiles(operand) : lie_of(operand, shape_.width);
+        *pattern = is_tiled ? lie_in_tiles(operand) : lie_of(operand, layout_.width);
   }
 
-  KernelShape& shape_;
+  KernelLayout& layout_;
   CudaWalk& walk_;
   std::span<const OperandInfo> strands_;
   int inner_, widest_ = 1, result_ = 0;
@@ -175,17 +175,17 @@ class CudaPlanner {
 
 }  // namespace
 
-void plan_on_cuda(KernelShape& shape, CudaWalk& walk, std::span<const OperandInfo> strands) {
-  shape.rank = walk.rank();
-  CudaPlanner(shape, walk, strands).plan();
+void plan_on_cuda(KernelLayout& layout, CudaWalk& walk, std::span<const OperandInfo> strands) {
+  layout.rank = walk.rank();
+  CudaPlanner(layout, walk, strands).plan();
 }
 
-std::int64_t steps_of(const KernelShape& shape, const CudaWalk& walk) noexcept {
+std::int64_t steps_of(const KernelLayout& layout, const CudaWalk& walk) noexcept {
   const int inner = walk.rank() - 1;
-  const bool is_tiled = shape.kind == KernelShape::Kind::tiles;
-  std::int64_t steps = rounded_up(walk.extent(inner), is_tiled ? shape.side_t : shape.width);
+  const bool is_tiled = layout.kind == KernelLayout::Kind::tiles;
+  std::int64_t steps = rounded_up(walk.extent(inner), is_tiled ? layout.side_t : layout.width);
   for (int axis = 0; axis < inner; ++axis)
-    steps *= is_tiled && axis == inner - 1 ? rounded_up(walk.extent(axis), shape.side_s)
+    steps *= is_tiled && axis == inner - 1 ? rounded_up(walk.extent(axis), layout.side_s)
                                            : walk.extent(axis);
   return steps;
 }

@@ -3,19 +3,12 @@
 #include "cuda_source.hpp"
 
 #include "cuda_text.hpp"
-#include "embedded/elementwise_text.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/source/element_text.hpp"
 
+// The text of one operation's kernel.
 namespace spanwise::ops {
 namespace {
-
-// In registers.
-const char* compute_type(const Signature& signature, DType dtype) {
-  const bool is_half = dtype == float16 || dtype == bfloat16;
-  if (is_half && (facts(signature.op).traits & native_halves) == 0) return "float";
-  return dtype.is_bool() ? "bool" : element_text(dtype);
-}
 
 // Whichever thread writes, it writes the same.
 constexpr const char* exponent_check = R"(
@@ -26,79 +19,84 @@ __device__ __forceinline__ T checked(T exponent, int* negative) {
 }
 )";
 
-std::string dense_kernel(const KernelShape& shape) {
-  std::string declare, load;
-  for (int i = 0; i < shape.inputs; ++i) {
-    if (shape.is_number[static_cast<std::size_t>(i)]) continue;
-    declare += text("  Pack<M", i, "> p", i, "[PACKS];\n");
-    load += text("      p", i, "[u] = *(const Pack<M", i, ">*)(a", i, " + i);\n");
-  }
-  const std::string in_pack = result_text(shape, [](int i) { return text("p", i, "[u].x[k]"); });
-  const std::string single = result_text(shape, [](int i) { return text("a", i, "[i + k]"); });
-  // A masked pack keeps what it is not to write, so it is written element by element.
-  const std::string store =
-      shape.has_mask
-          ? text(
-                "#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n"
-                "        if (mask[i + k]) z[i + k] = ",
-                in_pack, ";\n")
-          : text(
-                "      Pack<Z> q;\n#pragma unroll\n      for (int k = 0; k < WIDTH; ++k) q.x[k] = ",
-                in_pack, ";\n      *(Pack<Z>*)(z + i) = q;\n");
-  const char* wanted = shape.has_mask ? "if (mask[i + k]) " : "";
-  return text("#define WIDTH ", shape.width, "\n#define PACKS ", packs_per_thread, R"(
-template <class T> struct alignas(sizeof(T) * WIDTH) Pack { T x[WIDTH]; };
-extern "C" __global__ void run()",
-              parameter_text(shape), R"(long long n) {
-  const long long first = (blockIdx.x * (long long)PACKS * blockDim.x + threadIdx.x) * WIDTH;
-  const long long apart = (long long)blockDim.x * WIDTH;
-)",
-              declare, R"(#pragma unroll
-  for (int u = 0; u < PACKS; ++u) {
-    const long long i = first + u * apart;
-    if (i + WIDTH <= n) {
-)",
-              load, R"(    }
-  }
-#pragma unroll
-  for (int u = 0; u < PACKS; ++u) {
-    const long long i = first + u * apart;
-    if (i + WIDTH <= n) {
-)",
-              store, R"(    } else {
-      for (int k = 0; i + k < n; ++k) )",
-              wanted, "z[i + k] = ", single, R"(;
-    }
-  }
-}
-)");
+bool is_number(const KernelShape& shape, int i) {
+  return shape.is_number[static_cast<std::size_t>(i)];
 }
 
-std::string kernel_of(const KernelShape& shape) {
-  switch (shape.kind) {
-    case KernelShape::Kind::dense:
-      return dense_kernel(shape);
-    case KernelShape::Kind::rows:
-      return rows_kernel(shape);
-    case KernelShape::Kind::tiles:
-      return tiles_kernel(shape);
-    default:
-      return strided_kernel(shape);
-  }
+// For each operand an address or a number.
+std::string parameter_text(const KernelShape& shape) {
+  std::string list;
+  for (int i = 0; i < shape.inputs; ++i)
+    list += is_number(shape, i) ? text("const C", i, " a", i, ", ")
+                                : text("const M", i, "* a", i, ", ");
+  list += "Z* z, ";
+  if (shape.has_mask) list += "const unsigned char* mask, ";
+  if (shape.checks_exponent) list += "int* negative, ";
+  return list;
+}
+
+std::string argument_text(const KernelShape& shape) {
+  std::string list;
+  for (int i = 0; i < shape.inputs; ++i) list += text("a", i, ", ");
+  list += "z, ";
+  if (shape.has_mask) list += "mask, ";
+  if (shape.checks_exponent) list += "negative, ";
+  return list;
+}
+
+std::vector<ReadArray> read_arrays(const KernelShape& shape) {
+  std::vector<ReadArray> arrays;
+  for (int i = 0; i < shape.inputs; ++i)
+    if (!is_number(shape, i))
+      arrays.push_back(
+          {text("a", i), text("M", i), std::to_string(i), shape.lies[static_cast<std::size_t>(i)]});
+  if (shape.has_mask)
+    arrays.push_back(
+        {"mask", "unsigned char", "mask", shape.lies[static_cast<std::size_t>(shape.inputs)]});
+  return arrays;
+}
+
+KernelText text_of(const KernelShape& shape) {
+  KernelText made{shape,
+                  read_arrays(shape),
+                  {{"z", "Z"}},
+                  shape.has_mask,
+                  parameter_text(shape),
+                  argument_text(shape),
+                  {}};
+  made.compute = [&shape, reads = made.reads](const auto& element, const auto& targets) {
+    std::string list;
+    std::size_t place = 0;
+    for (int i = 0; i < shape.inputs; ++i) {
+      std::string operand = is_number(shape, i)
+                                ? text("a", i)
+                                : text("To<C", i, ">::from(", element(reads[place++]), ")");
+      if (shape.checks_exponent && i == 1) operand = text("checked(", operand, ", negative)");
+      list += (i > 0 ? ", " : "") + operand;
+    }
+    return text(targets[0], " = To<Z>::from(", facts(shape.signature.op).body, "::of(", list,
+                "));\n");
+  };
+  return made;
 }
 
 }  // namespace
 
+const char* compute_type(const Signature& signature, DType dtype) {
+  const bool is_half = dtype == float16 || dtype == bfloat16;
+  if (is_half && (facts(signature.op).traits & native_halves) == 0) return "float";
+  return dtype.is_bool() ? "bool" : element_text(dtype);
+}
+
 std::string cuda_source(const KernelShape& shape) {
-  std::string source = "#define SW_FN __device__ __forceinline__\n";
-  for (const auto& file : embedded::elementwise_text) source += file.text;
+  std::string source = operations_text();
   for (int i = 0; i < shape.inputs; ++i)
     source += text("typedef ", element_text(shape.operands[static_cast<std::size_t>(i)]), " M", i,
                    ";\ntypedef ", compute_type(shape.signature, shape.signature.operand(i)), " C",
                    i, ";\n");
   source += text("typedef ", element_text(shape.result), " Z;\n");
   if (shape.checks_exponent) source += exponent_check;
-  return source + kernel_of(shape);
+  return source + kernel_text(text_of(shape));
 }
 
 }  // namespace spanwise::ops

@@ -20,15 +20,27 @@ enum class AccessPattern : std::uint8_t {
   crosses_in_packs,  ///< the same by aligned accesses of 16 bytes
 };
 
-/// One kernel of one operation: what decides its text.
-struct KernelShape {
+/// How a kernel goes over its arrays.
+struct KernelLayout {
   /// dense: every array contiguous, `width` elements at a time, each such pack aligned as a whole.
   /// rows: along the last of `rank` axes the result is contiguous and written `width` elements at a
-  /// time, aligned as in dense; operands lie as `lies` says. tiles: the result is contiguous along
-  /// the last axis, and operands along the one before it; blocks work on tiles of side_s * side_t
-  /// of these. strided: any strides along the axes.
+  /// time, aligned as in dense; operands lie as their patterns say. tiles: the result is contiguous
+  /// along the last axis, and operands along the one before it; blocks work on tiles of
+  /// side_s * side_t of these. strided: any strides along the axes.
   enum class Kind : std::uint8_t { dense, rows, tiles, strided };
 
+  Kind kind = Kind::dense;
+  int width = 1;               ///< of all but strided
+  int rank = 1;                ///< of all but dense
+  bool is_large = false;       ///< of rows and strided: more elements than 32 bits can count
+  bool has_tail = false;       ///< of rows: the last pack of a row may be cut
+  int side_s = 1, side_t = 1;  ///< of tiles: powers of two, 16 or more, multiples of the width
+
+  friend bool operator==(const KernelLayout&, const KernelLayout&) = default;
+};
+
+/// One kernel of one operation: what decides its text.
+struct KernelShape : KernelLayout {
   Signature signature;
   int inputs;
   std::array<DType, max_inputs> operands;    ///< in memory, after swapping
@@ -36,12 +48,6 @@ struct KernelShape {
   DType result;
   bool has_mask = false;
   bool checks_exponent = false;  ///< of power: a negative exponent is reported, not computed
-  Kind kind;
-  int width = 1;               ///< of all but strided
-  int rank = 1;                ///< of all but dense
-  bool is_large = false;       ///< of rows and strided: more elements than 32 bits can count
-  bool has_tail = false;       ///< of rows: the last pack of a row may be cut
-  int side_s = 1, side_t = 1;  ///< of tiles: powers of two, 16 or more, multiples of the width
   /// Of rows and tiles: the operands', and after them the mask's.
   std::array<AccessPattern, max_inputs + 1> lies{};
 };
@@ -56,10 +62,10 @@ std::string cuda_source(const KernelShape& shape);
 inline constexpr int cuda_block = 256;
 inline constexpr int packs_per_thread = 2;
 /// Of tiles a step is a tile.
-inline std::int64_t steps_per_block(const KernelShape& shape) noexcept {
-  if (shape.kind == KernelShape::Kind::tiles) return 1;
-  if (shape.kind != KernelShape::Kind::dense) return cuda_block;
-  return std::int64_t{cuda_block} * packs_per_thread * shape.width;
+inline std::int64_t steps_per_block(const KernelLayout& layout) noexcept {
+  if (layout.kind == KernelLayout::Kind::tiles) return 1;
+  if (layout.kind != KernelLayout::Kind::dense) return cuda_block;
+  return std::int64_t{cuda_block} * packs_per_thread * layout.width;
 }
 
 }  // namespace spanwise::ops

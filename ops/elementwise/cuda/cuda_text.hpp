@@ -2,53 +2,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cuda_source.hpp"
-#include "spanwise/error.hpp"
 
+/// CUDA C kernels that compute elements of results from the same elements of operands: what is
+/// computed is text of the caller, how the arrays are read and written is text of these functions.
 namespace spanwise::ops {
 
-// run()'s parameters up to the count, for each operand given as an address or a number.
-inline std::string parameter_text(const KernelShape& shape) {
-  std::string list;
-  for (int i = 0; i < shape.inputs; ++i) {
-    const bool is_number = shape.is_number[static_cast<std::size_t>(i)];
-    list += is_number ? text("const C", i, " a", i, ", ") : text("const M", i, "* a", i, ", ");
+/// An array that a kernel reads: its pointer, its type, and what its variables' names end in.
+struct ReadArray {
+  std::string pointer, type, name;
+  AccessPattern pattern = AccessPattern::run;
+
+  bool crosses() const {
+    return pattern == AccessPattern::crosses || pattern == AccessPattern::crosses_in_packs;
   }
-  list += "Z* z, ";
-  if (shape.has_mask) list += "const unsigned char* mask, ";
-  if (shape.checks_exponent) list += "int* negative, ";
-  return list;
-}
+};
 
-// The same as arguments.
-inline std::string argument_text(const KernelShape& shape) {
-  std::string list;
-  for (int i = 0; i < shape.inputs; ++i) list += text("a", i, ", ");
-  list += "z, ";
-  if (shape.has_mask) list += "mask, ";
-  if (shape.checks_exponent) list += "negative, ";
-  return list;
-}
+/// An array that a kernel writes. All results of a kernel have one layout.
+struct WrittenArray {
+  std::string pointer, type;
+};
 
-// The body's arguments; `element(i)` is how operand i is read from memory.
-template <class F>
-std::string result_text(const KernelShape& shape, F&& element) {
-  std::string list;
-  for (int i = 0; i < shape.inputs; ++i) {
-    std::string operand = shape.is_number[static_cast<std::size_t>(i)]
-                              ? text("a", i)
-                              : text("To<C", i, ">::from(", element(i), ")");
-    if (shape.checks_exponent && i == 1) operand = text("checked(", operand, ", negative)");
-    list += (i > 0 ? ", " : "") + operand;
-  }
-  return text("To<Z>::from(", facts(shape.signature.op).body, "::of(", list, "))");
-}
+/// What a kernel computes.
+struct KernelText {
+  KernelLayout layout;
+  std::vector<ReadArray> reads;  ///< in the order of the walk; the mask last
+  std::vector<WrittenArray> results;
+  bool has_mask = false;
+  /// Of run(), up to the walk, each followed by ", ": as declared, and as passed on.
+  std::string parameters, arguments;
+  /// Statements that compute one element. `element` is how an array of `reads` is read; the results
+  /// are assigned to `targets`, one for each of `results`.
+  std::function<std::string(const std::function<std::string(const ReadArray&)>& element,
+                            const std::vector<std::string>& targets)>
+      compute;
+};
 
-/// The kernels of arrays that are not all contiguous.
-std::string rows_kernel(const KernelShape& shape);
-std::string tiles_kernel(const KernelShape& shape);
-std::string strided_kernel(const KernelShape& shape);
+/// The dtype's type in registers: a 16-bit float is a float unless the operation takes its bits.
+const char* compute_type(const Signature& signature, DType dtype);
+
+/// The kernel, without the typedefs and functions that `kernel` refers to.
+std::string kernel_text(const KernelText& kernel);
+/// The parts of kernel_text() for arrays that are not all contiguous.
+std::string rows_kernel(const KernelText& kernel);
+std::string tiles_kernel(const KernelText& kernel);
+std::string strided_kernel(const KernelText& kernel);
+
+/// The functions of all operations, which precede a kernel.
+std::string operations_text();
 
 }  // namespace spanwise::ops

@@ -6,7 +6,10 @@
 
 namespace spanwise::ops {
 
-CudaWalk::CudaWalk(const Walk& walk) : rank_(walk.rank()), operands_(walk.operands()) {
+CudaWalk::CudaWalk(const Walk& walk)
+    : rank_(walk.rank()),
+      operands_(walk.operands()),
+      offsets_(static_cast<std::size_t>(walk.operands())) {
   numbers_.reserve(static_cast<std::size_t>(rank_ * (1 + operands_)));
   for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.extent(axis));
   for (int operand = 0; operand < operands_; ++operand)

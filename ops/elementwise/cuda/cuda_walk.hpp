@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "../compute.hpp"
 #include "spanwise/op_sdk/walk.hpp"
 
 namespace spanwise::ops {
@@ -42,7 +40,7 @@ class CudaWalk {
 
   int rank_, operands_;
   std::vector<std::int64_t> numbers_;
-  std::array<std::int64_t, max_inputs + 2> offsets_{};
+  std::vector<std::int64_t> offsets_;
 };
 
 }  // namespace spanwise::ops
