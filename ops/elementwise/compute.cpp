@@ -14,11 +14,7 @@
 #include "spanwise/stream.hpp"
 
 namespace spanwise::ops {
-namespace {
 
-bool runs_on_host(Device device) noexcept { return !device.is_cuda(); }
-
-// Element i of both is the same memory, for every i: reading it before writing it is enough.
 bool is_same_window(const Array& operand, const Array& result) noexcept {
   if (operand.data() != result.data() || operand.shape() != result.shape() ||
       operand.dtype().itemsize() != result.dtype().itemsize())
@@ -28,14 +24,17 @@ bool is_same_window(const Array& operand, const Array& result) noexcept {
   return true;
 }
 
-bool must_be_copied(const Array& operand, const Array& result) {
-  return may_share_memory(operand, result) && !is_same_window(operand, result);
-}
-
-// Host memory that a GPU works on too (pinned, managed) has to be waited for.
 void order_host_use(const Array& array, bool writes) {
   if (!array.storage() || array.storage().uses().none()) return;
   order_use(Stream::current(cpu), array, writes);
+}
+
+namespace {
+
+bool runs_on_host(Device device) noexcept { return !device.is_cuda(); }
+
+bool must_be_copied(const Array& operand, const Array& result) {
+  return may_share_memory(operand, result) && !is_same_window(operand, result);
 }
 
 // A number on the host beside arrays of a GPU goes along by value.

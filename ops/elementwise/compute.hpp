@@ -51,6 +51,12 @@ SW_API Shape common_shape(const char* op, std::span<const Operand> operands,
 SW_API Array new_result(std::span<const Operand> operands, const Shape& shape, DType dtype,
                         Device device);
 
+/// The array is in the same memory as the result, element by element: reading it before writing is
+/// enough.
+bool is_same_window(const Array& operand, const Array& result) noexcept;
+/// Host memory that a GPU works on too (pinned, managed): the host waits for it.
+void order_host_use(const Array& array, bool writes);
+
 /// The work itself, where memory is shared only element by element and everything is at hand.
 void compute_on_cpu(const Signature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where);

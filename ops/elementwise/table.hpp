@@ -94,6 +94,8 @@ struct Signature {
   bool swapped = false;  ///< the two operands change places
   bool mixed = false;    ///< int64 compared with uint64, as they are
 
+  friend bool operator==(const Signature&, const Signature&) = default;
+
   /// What operand i (after swapping) is cast to.
   DType operand(int i) const noexcept {
     if (mixed) return i == 0 ? int64 : uint64;

@@ -36,9 +36,12 @@ Variable shape_origin(const Variable& x) {
 // x.shape[k]
 std::vector<Variable> lift_extent(const Apply& item, const Apply& shape) {
   const auto origin = origin_of_item(item.output(0));
-  const bool is_direct = origin && origin->of == shape.inputs()[0];
-  if (!origin || is_direct) return {};
-  return {extent(*origin)};
+  if (!origin) return {};
+  if (origin->of != shape.inputs()[0]) return {extent(*origin)};
+  // Where extents of operands broadcast, they give it together.
+  const Variable together = extent(origin->of, origin->axis);
+  const bool is_direct = node_of(together, "subtensor") != nullptr;
+  return is_direct ? std::vector<Variable>() : std::vector<Variable>{together};
 }
 
 std::vector<Variable> lift_shapes(const Apply& node) {

@@ -15,52 +15,6 @@
 namespace spanwise::ops {
 namespace {
 
-// Found once for each operation and dtype.
-const CpuKernel& cpu_kernel_for(const Signature& signature) {
-  struct Entry {
-    std::atomic<bool> is_known{false};
-    CpuKernel kernel;
-  };
-  static Entry* const entries = new Entry[op_count * (dtype_count + 1)];
-  const int column = signature.mixed ? dtype_count : place_of(signature.compute);
-  Entry& entry = entries[static_cast<int>(signature.op) * (dtype_count + 1) + column];
-  if (!entry.is_known.load(std::memory_order_acquire)) {
-    static auto& mutex = *new Mutex;
-    const CpuKernel found = find_cpu_kernel(signature);
-    const std::lock_guard lock(mutex);
-    entry.kernel = found;
-    entry.is_known.store(true, std::memory_order_release);
-  }
-  return entry.kernel;
-}
-
-// The operation that gives the same when its two operands change places, bit by bit.
-std::optional<OpId> turned_around(OpId op) {
-  switch (op) {
-    case OpId::add:
-    case OpId::multiply:
-    case OpId::equal:
-    case OpId::not_equal:
-    case OpId::logical_and:
-    case OpId::logical_or:
-    case OpId::logical_xor:
-    case OpId::bitwise_and:
-    case OpId::bitwise_or:
-    case OpId::bitwise_xor:
-      return op;
-    case OpId::less:
-      return OpId::greater;
-    case OpId::less_equal:
-      return OpId::greater_equal;
-    case OpId::greater:
-      return OpId::less;
-    case OpId::greater_equal:
-      return OpId::less_equal;
-    default:
-      return std::nullopt;
-  }
-}
-
 // Loops take a number in the second place.
 bool has_number_first(const Signature& signature, std::span<const Operand> operands) {
   const auto is_number = [](const Operand& operand) {
@@ -105,6 +59,50 @@ bool run_at_once(const Signature& signature, const CpuKernel& kernel,
 }
 
 }  // namespace
+
+const CpuKernel& cpu_kernel_for(const Signature& signature) {
+  struct Entry {
+    std::atomic<bool> is_known{false};
+    CpuKernel kernel;
+  };
+  static Entry* const entries = new Entry[op_count * (dtype_count + 1)];
+  const int column = signature.mixed ? dtype_count : place_of(signature.compute);
+  Entry& entry = entries[static_cast<int>(signature.op) * (dtype_count + 1) + column];
+  if (!entry.is_known.load(std::memory_order_acquire)) {
+    static auto& mutex = *new Mutex;
+    const CpuKernel found = find_cpu_kernel(signature);
+    const std::lock_guard lock(mutex);
+    entry.kernel = found;
+    entry.is_known.store(true, std::memory_order_release);
+  }
+  return entry.kernel;
+}
+
+std::optional<OpId> turned_around(OpId op) noexcept {
+  switch (op) {
+    case OpId::add:
+    case OpId::multiply:
+    case OpId::equal:
+    case OpId::not_equal:
+    case OpId::logical_and:
+    case OpId::logical_or:
+    case OpId::logical_xor:
+    case OpId::bitwise_and:
+    case OpId::bitwise_or:
+    case OpId::bitwise_xor:
+      return op;
+    case OpId::less:
+      return OpId::greater;
+    case OpId::less_equal:
+      return OpId::greater_equal;
+    case OpId::greater:
+      return OpId::less;
+    case OpId::greater_equal:
+      return OpId::less_equal;
+    default:
+      return std::nullopt;
+  }
+}
 
 void compute_on_cpu(const Signature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where) {

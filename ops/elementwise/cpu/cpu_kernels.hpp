@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "../table.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
@@ -31,6 +32,12 @@ struct CpuKernel {
 /// For the processor at hand. The 16-bit floats have kernels only where the table says
 /// native_halves; others compute in float32: see cpu_compute().
 CpuKernel find_cpu_kernel(const Signature& signature);
+
+/// The same, found once for each operation and dtype.
+const CpuKernel& cpu_kernel_for(const Signature& signature);
+
+/// The operation that gives the same, bit by bit, when its two operands change places.
+std::optional<OpId> turned_around(OpId op) noexcept;
 
 /// What a CPU kernel takes in the place of `dtype`.
 inline DType cpu_compute(const Signature& signature, DType dtype) noexcept {

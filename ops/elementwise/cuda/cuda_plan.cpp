@@ -126,7 +126,7 @@ class CudaPlanner {
     if (!choose_width([&](int width) { return lie_of(result_, width) == AccessPattern::run; }))
       layout_.width = 1;
     choose_sides();
-    return true;
+    return layout_.side_s >= least_side;  // many operands may leave no room for their tiles
   }
 
   void choose_sides() {

@@ -14,24 +14,6 @@
 namespace spanwise::ops {
 namespace {
 
-Shape broadcast_static(const std::string& op, std::span<const Variable> operands) {
-  int rank = 0;
-  for (const Variable& operand : operands) rank = std::max(rank, operand.type().rank());
-  Shape shape(rank, 1);
-  for (const Variable& operand : operands) {
-    const Shape& own = operand.type().shape();
-    const int skipped = rank - own.size();
-    for (int axis = skipped; axis < rank; ++axis) {
-      const auto extent = broadcast_extents(shape[axis], own[axis - skipped]);
-      if (!extent.has_value())
-        fail<LayoutError>(op, ": extents ", shape[axis], " and ", own[axis - skipped], " at axis ",
-                          axis, " do not broadcast; expected equal extents, or 1");
-      shape[axis] = *extent;
-    }
-  }
-  return shape;
-}
-
 Signature signature_of(OpId op, std::span<const Variable> operands) {
   std::array<DType, max_inputs> dtypes;
   std::transform(operands.begin(), operands.end(), dtypes.begin(),
@@ -39,21 +21,12 @@ Signature signature_of(OpId op, std::span<const Variable> operands) {
   return resolve(op, std::span(dtypes.data(), operands.size()));
 }
 
-// The cell's array where the result fits into it as a new one would be laid out.
 const Array& result_in(Cell& cell, std::span<const Operand> operands, const Shape& shape,
                        DType dtype, Device device) {
   std::array<const Layout*, max_inputs> layouts;
   for (std::size_t i = 0; i < operands.size(); ++i) layouts[i] = &operands[i].array->layout();
-  if (cell.value) {
-    const Array& old = *cell.value;
-    const bool fits = old.dtype() == dtype && old.shape() == shape && old.device() == device &&
-                      !old.readonly() && old.storage().use_count() <= 1;
-    if (fits &&
-        old.strides() == result_layout(shape, std::span(layouts.data(), operands.size())).strides)
-      return old;
-    cell.value.reset();  // so that the allocator may give the same bytes again
-  }
-  return cell.value.emplace(new_result(operands, shape, dtype, device));
+  return array_in(cell, result_layout(shape, std::span(layouts.data(), operands.size())), dtype,
+                  device);
 }
 
 constexpr int overwrites_nothing = -1;
@@ -119,6 +92,7 @@ class ElementwiseOp final : public Op {
     if (overwritten_ != overwrites_nothing) name_ += text("[(0, ", overwritten_, ")]");
   }
 
+  OpId id() const noexcept { return op_; }
   std::string name() const override { return name_; }
   bool equals(const Op& other) const override {
     const auto* same = dynamic_cast<const ElementwiseOp*>(&other);
@@ -172,7 +146,44 @@ bool register_elementwise() {
 
 }  // namespace
 
+Shape broadcast_static(const std::string& op, std::span<const Variable> operands) {
+  int rank = 0;
+  for (const Variable& operand : operands) rank = std::max(rank, operand.type().rank());
+  Shape shape(rank, 1);
+  for (const Variable& operand : operands) {
+    const Shape& own = operand.type().shape();
+    const int skipped = rank - own.size();
+    for (int axis = skipped; axis < rank; ++axis) {
+      const auto extent = broadcast_extents(shape[axis], own[axis - skipped]);
+      if (!extent.has_value())
+        fail<LayoutError>(op, ": extents ", shape[axis], " and ", own[axis - skipped], " at axis ",
+                          axis, " do not broadcast; expected equal extents, or 1");
+      shape[axis] = *extent;
+    }
+  }
+  return shape;
+}
+
+const Array& array_in(Cell& cell, const Layout& layout, DType dtype, Device device) {
+  if (cell.value) {
+    const Array& old = *cell.value;
+    const bool fits = old.dtype() == dtype && old.shape() == layout.shape &&
+                      old.device() == device && !old.readonly() && old.storage().use_count() <= 1 &&
+                      old.strides() == layout.strides;
+    if (fits) return old;
+    cell.value.reset();  // so that the allocator may give the same bytes again
+  }
+  return cell.value.emplace(empty_in(layout, dtype, device));
+}
+
 bool is_elementwise(const Op& op) { return dynamic_cast<const ElementwiseOp*>(&op) != nullptr; }
+
+std::optional<OpId> elementwise_id(const Op& op) {
+  const auto* elementwise = dynamic_cast<const ElementwiseOp*>(&op);
+  return elementwise != nullptr && elementwise->destroy_map().empty()
+             ? std::optional(elementwise->id())
+             : std::nullopt;
+}
 
 Ref<const Op> elementwise_op(OpId op) {
   // One object each: ops are immutable, and one object compares fastest.

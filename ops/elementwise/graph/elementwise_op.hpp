@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+
 #include "../table.hpp"
 #include "spanwise/op_sdk.hpp"
 
@@ -12,5 +16,15 @@ SW_API Ref<const Op> elementwise_op(OpId op);
 
 /// Whether `op` is one of them.
 bool is_elementwise(const Op& op);
+/// Which one; nullopt for other ops, and for variants that overwrite an input.
+std::optional<OpId> elementwise_id(const Op& op);
+
+/// The shape to which the operands broadcast, as far as their types show. Throws LayoutError naming
+/// `op`.
+Shape broadcast_static(const std::string& op, std::span<const Variable> operands);
+
+/// The cell's array if it has that layout, dtype and device, is writable, and the cell holds its
+/// only reference; else a new array, which is put into the cell.
+const Array& array_in(Cell& cell, const Layout& layout, DType dtype, Device device);
 
 }  // namespace spanwise::ops

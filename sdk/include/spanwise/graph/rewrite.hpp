@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "spanwise/device.hpp"
 #include "spanwise/export.hpp"
 #include "spanwise/graph/variable.hpp"
+#include "spanwise/ref.hpp"
 
 namespace spanwise {
 
@@ -50,6 +52,23 @@ struct NodeRewrite {
   std::function<std::vector<Variable>(const Apply& node)> apply;
 };
 
+/// A rewrite that replaces groups of nodes by one node each. The nodes of a group have one output
+/// and take part element by element: element i of the output depends on the elements i of the
+/// inputs, which broadcast to its shape.
+struct FusionRewrite {
+  std::string name;
+  double position = 0;              ///< as Rewrite::position
+  std::vector<std::string> tags{};  ///< as Rewrite::tags
+  /// Whether the node may be in a group.
+  std::function<bool(const Apply& node)> accepts;
+  std::size_t most_inputs = 0, most_outputs = 0;  ///< of a group
+  /// The op for a group of `nodes`, which are in topological order. It computes `outputs`, each an
+  /// output of a node, from `inputs`.
+  std::function<Ref<const Op>(std::span<const Ref<Apply>> nodes, std::span<const Variable> inputs,
+                              std::span<const Variable> outputs)>
+      fuse;
+};
+
 /// Registers a rewrite; called by a static initialiser of the rewrite's own file. Returns false and
 /// does nothing where the name is taken.
 SW_API bool register_rewrite(Rewrite rewrite);
@@ -57,6 +76,10 @@ SW_API bool register_rewrite(Rewrite rewrite);
 /// where it gives another number of replacements than outputs or one of another type, and where it
 /// replaces its own results without end.
 SW_API bool register_node_rewrite(NodeRewrite rewrite);
+/// The same for groups of nodes. Groups are as large as possible: nodes of one rank and device that
+/// depend on each other or read the same variable, with the same axes of extent 1 as far as types
+/// show.
+SW_API bool register_fusion_rewrite(FusionRewrite rewrite);
 /// Removes the rewrite `name`; returns false where there is none.
 SW_API bool remove_rewrite(const std::string& name);
 /// All registered rewrites in the order of `position`.

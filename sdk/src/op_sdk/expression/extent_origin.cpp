@@ -1,5 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
 
 #include "spanwise/op_sdk.hpp"
@@ -24,13 +25,15 @@ std::optional<int> index_of_item(const Apply& subtensor) {
   return k >= 0 && k < extent ? std::optional(k) : std::nullopt;
 }
 
-/// One search of extent_origin().
+using Origins = std::vector<ExtentOrigin>;
+
+/// One search for the origins of an extent: several where the extents of operands broadcast.
 class OriginSearch {
  public:
-  ExtentOrigin of(Variable from, int axis);
+  Origins of(Variable from, int axis);
 
  private:
-  std::optional<ExtentOrigin> common(const Apply& node, const std::vector<ExtentSource>& sources);
+  Origins of_all(const Apply& node, const std::vector<ExtentSource>& sources);
 
   // Bounds the work and the recursion where many operands are broadcast.
   int most_visits_ = 100;
@@ -44,34 +47,40 @@ ExtentOrigin origin_of_value(const Variable& x) {
   return {.of = x};
 }
 
-ExtentOrigin OriginSearch::of(Variable from, int axis) {
+Origins OriginSearch::of(Variable from, int axis) {
   for (;;) {
     const std::int64_t known = from.type().shape()[axis];
-    if (known != TensorType::any) return {.fixed = known, .of = {}};
+    if (known != TensorType::any) return {{.fixed = known, .of = {}}};
     const Apply* node = from.owner();
-    if (node == nullptr || --most_visits_ < 0) return {.of = from, .axis = axis};
+    if (node == nullptr || --most_visits_ < 0) return {{.of = from, .axis = axis}};
     const std::vector<ExtentSource> sources = node->op().extent_sources(*node, from.index(), axis);
     if (sources.size() > 1) {
-      const auto origin = common(*node, sources);
-      return origin ? *origin : ExtentOrigin{.of = from, .axis = axis};
+      Origins origins = of_all(*node, sources);
+      return origins.empty() ? Origins{{.of = from, .axis = axis}} : origins;
     }
-    if (sources.empty()) return {.of = from, .axis = axis};
+    if (sources.empty()) return {{.of = from, .axis = axis}};
     from = node->inputs()[static_cast<std::size_t>(sources[0].input)];
-    if (sources[0].axis == ExtentSource::value) return origin_of_value(from);
+    if (sources[0].axis == ExtentSource::value) return {origin_of_value(from)};
     axis = sources[0].axis;
   }
 }
 
-// The origin of all sources, if they have the same.
-std::optional<ExtentOrigin> OriginSearch::common(const Apply& node,
-                                                 const std::vector<ExtentSource>& sources) {
-  std::optional<ExtentOrigin> origin;
-  for (const ExtentSource& source : sources) {
-    const auto next = of(node.inputs()[static_cast<std::size_t>(source.input)], source.axis);
-    if (origin && *origin != next) return {};
-    origin = next;
-  }
-  return origin;
+// Each origin once, without those that are 1; none where there are too many.
+Origins OriginSearch::of_all(const Apply& node, const std::vector<ExtentSource>& sources) {
+  constexpr std::size_t most_origins = 4;
+  Origins all;
+  for (const ExtentSource& source : sources)
+    for (const ExtentOrigin& origin :
+         of(node.inputs()[static_cast<std::size_t>(source.input)], source.axis))
+      if (origin.fixed != 1 && std::find(all.begin(), all.end(), origin) == all.end())
+        all.push_back(origin);
+  return all.size() > most_origins ? Origins() : all;
+}
+
+bool have_equal_members(const Origins& a, const Origins& b) {
+  return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const ExtentOrigin& origin) {
+           return std::find(b.begin(), b.end(), origin) != b.end();
+         });
 }
 
 }  // namespace
@@ -84,14 +93,17 @@ std::optional<ExtentOrigin> origin_of_item(const Variable& x) {
   return extent_origin(shape->inputs()[0], *axis);
 }
 
-ExtentOrigin extent_origin(const Variable& x, int axis) { return OriginSearch().of(x, axis); }
+ExtentOrigin extent_origin(const Variable& x, int axis) {
+  const Origins origins = OriginSearch().of(x, axis);
+  return origins.size() == 1 ? origins[0] : ExtentOrigin{.of = x, .axis = axis};
+}
 
 bool have_equal_shapes(const Variable& a, const Variable& b) {
   if (a == b) return true;
   const int rank = a.type().rank();
   if (rank != b.type().rank()) return false;
   for (int axis = 0; axis < rank; ++axis)
-    if (extent_origin(a, axis) != extent_origin(b, axis)) return false;
+    if (!have_equal_members(OriginSearch().of(a, axis), OriginSearch().of(b, axis))) return false;
   return true;
 }
 
@@ -102,6 +114,14 @@ Variable extent(const ExtentOrigin& origin) {
   return apply("subtensor", {call("shape", origin.of)}, {{"index", text(origin.axis)}});
 }
 
-Variable extent(const Variable& x, int axis) { return extent(extent_origin(x, axis)); }
+Variable extent(const Variable& x, int axis) {
+  const Origins origins = OriginSearch().of(x, axis);
+  Variable result = extent(origins[0]);
+  for (std::size_t i = 1; i < origins.size(); ++i) {
+    const Variable is_one = call("equal", result, number_like(1, result));
+    result = call("where", is_one, extent(origins[i]), result);
+  }
+  return result;
+}
 
 }  // namespace spanwise::expression

@@ -1,0 +1,214 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu_program.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/host_block.hpp"
+#include "spanwise/view.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+// Memory of a thread for the blocks that it works on, kept for the next program.
+std::byte* thread_buffers(std::size_t bytes) {
+  thread_local std::unique_ptr<std::byte[]> buffers;
+  thread_local std::size_t size = 0;
+  constexpr std::size_t alignment = 64;
+  if (size < bytes) {
+    buffers = std::make_unique_for_overwrite<std::byte[]>(bytes + alignment);
+    size = bytes;
+  }
+  const auto first = reinterpret_cast<std::uintptr_t>(buffers.get());
+  return buffers.get() + (alignment - first % alignment) % alignment;
+}
+
+bool is_aligned(const Array& array) {
+  const DType dtype = array.dtype();
+  const int part = dtype.is_complex() ? dtype.itemsize() / 2 : dtype.itemsize();
+  return reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(part) == 0;
+}
+
+// Whether the operand's elements stand one after the other in the order of the walk.
+bool is_consecutive(const Walk& walk, int operand) {
+  std::int64_t expected = 1;
+  for (int axis = walk.rank() - 1; axis >= 0; --axis) {
+    if (walk.extent(axis) > 1 && walk.stride(axis, operand) != expected) return false;
+    expected *= walk.extent(axis);
+  }
+  return true;
+}
+
+}  // namespace
+
+/// One run.
+class CpuProgram::Job {
+ public:
+  Job(const CpuProgram& program, std::span<const Array* const> inputs,
+      std::span<const Array> outputs)
+      : program_(program), size_(outputs[0].size()) {
+    arrays_.reserve(inputs.size() + outputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      arrays_.push_back({static_cast<std::byte*>(inputs[i]->data()), static_cast<int>(i),
+                         inputs[i]->dtype(), inputs[i]});
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+      arrays_.push_back({static_cast<std::byte*>(outputs[o].data()), program.outputs_[o],
+                         outputs[o].dtype(), &outputs[o]});
+    find_places(outputs[0].shape());
+    find_overwritten();
+  }
+
+  void run() const {
+    const std::int64_t block = program_.block_, blocks = (size_ + block - 1) / block;
+    parallel_for(blocks, std::max<std::int64_t>(1, program_.grain_ / block),
+                 [&](std::int64_t first, std::int64_t last) {
+                   run_range(first * block, std::min(last * block, size_));
+                 });
+  }
+
+ private:
+  /// An input or output.
+  struct Place {
+    std::byte* data;
+    int index;  ///< its register
+    DType dtype;
+    const Array* array;
+    bool is_direct = true;        ///< its elements stand in the walk's order: used where they are
+    bool is_overwritten = false;  ///< of outputs: an input that is read later stands there
+  };
+
+  std::size_t inputs() const { return static_cast<std::size_t>(program_.inputs_); }
+  bool is_number(const Place& place) const {
+    return program_.registers_[static_cast<std::size_t>(place.index)].is_number;
+  }
+
+  void find_places(const Shape& shape) {
+    const auto is_simple = [&](const Place& place) {
+      return is_number(place) || (place.array->shape() == shape &&
+                                  place.array->layout().is_row_major() && is_aligned(*place.array));
+    };
+    if (std::all_of(arrays_.begin(), arrays_.end(), is_simple)) return;
+    std::vector<const Layout*> layouts;
+    for (const Place& place : arrays_) layouts.push_back(&place.array->layout());
+    walk_.emplace(shape, layouts, program_.inputs_);
+    for (std::size_t k = 0; k < arrays_.size(); ++k)
+      arrays_[k].is_direct = is_number(arrays_[k]) || (is_aligned(*arrays_[k].array) &&
+                                                       is_consecutive(*walk_, static_cast<int>(k)));
+  }
+
+  // Within a block, an output is written before the steps after it read their inputs.
+  void find_overwritten() {
+    for (std::size_t o = inputs(); o < arrays_.size(); ++o)
+      for (std::size_t i = 0; i < inputs(); ++i)
+        arrays_[o].is_overwritten |= program_.is_read_late_[(o - inputs()) * inputs() + i] &&
+                                     may_share_memory(*arrays_[i].array, *arrays_[o].array);
+  }
+
+  void run_range(std::int64_t first, std::int64_t last) const {
+    const auto stride = static_cast<std::size_t>(program_.block_ * program_.itemsize_);
+    const std::size_t buffers = stride * static_cast<std::size_t>(program_.buffers_);
+    const std::size_t count = program_.registers_.size();
+    std::byte* const memory = thread_buffers(buffers + count * sizeof(std::byte*));
+    auto** const places = reinterpret_cast<std::byte**>(memory + buffers);
+    for (std::size_t r = 0; r < count; ++r) {
+      const int buffer = program_.registers_[r].buffer;
+      places[r] = memory + stride * static_cast<std::size_t>(buffer);
+    }
+    for (std::size_t i = 0; i < inputs(); ++i)
+      if (is_number(arrays_[i])) places[i] = arrays_[i].data;
+    for (const Instruction& each : program_.once_) prepare(each, places, last - first);
+    for (; first < last; first += program_.block_)
+      run_block(first, std::min(program_.block_, last - first), places);
+  }
+
+  // Converts a number, or fills a block with it.
+  void prepare(const Instruction& step, std::byte** places, std::int64_t size) const {
+    const auto from = static_cast<std::size_t>(step.registers[0]),
+               to = static_cast<std::size_t>(step.registers[1]);
+    const Register& target = program_.registers_[to];
+    const std::int64_t count = target.is_number ? 1 : std::min(size, program_.block_);
+    convert_block(program_.registers_[from].dtype, target.dtype,
+                  {places[to], places[from], 1, count, 0, target.dtype.itemsize(), 0, 0});
+  }
+
+  void run_block(std::int64_t first, std::int64_t count, std::byte** places) const {
+    bool gathers = false, scatters = false;
+    for (std::size_t k = 0; k < arrays_.size(); ++k) {
+      const Place& place = arrays_[k];
+      if (is_number(place)) continue;
+      const auto index = static_cast<std::size_t>(place.index);
+      if (place.is_direct && !place.is_overwritten)
+        places[index] = place.data + first * place.dtype.itemsize();
+      else
+        (k < inputs() ? gathers : scatters) = true;
+    }
+    if (gathers) move<true>(first, count, places);
+    for (const Instruction& step : program_.steps_) {
+      std::byte* lanes[max_inputs + 1];
+      for (int i = 0; i < step.count; ++i)
+        lanes[i] = places[step.registers[static_cast<std::size_t>(i)]];
+      if (step.loop != nullptr) {
+        step.loop(step.context, count, lanes);
+      } else {
+        const DType from = program_.registers_[static_cast<std::size_t>(step.registers[0])].dtype,
+                    to = program_.registers_[static_cast<std::size_t>(step.registers[1])].dtype;
+        convert_block(from, to,
+                      {lanes[1], lanes[0], 1, count, 0, to.itemsize(), 0, from.itemsize()});
+      }
+    }
+    if (scatters) move<false>(first, count, places);
+  }
+
+  // Brings the elements of inputs that are not direct into their buffers, or those of outputs from
+  // there to where they belong.
+  template <bool gathers>
+  void move(std::int64_t first, std::int64_t count, std::byte** places) const {
+    const std::size_t begin = gathers ? 0 : inputs(), end = gathers ? inputs() : arrays_.size();
+    std::int64_t done = 0;
+    const auto move_run = [&](std::byte* const* pointers, std::int64_t run,
+                              std::span<const std::int64_t> strides) {
+      for (std::size_t k = begin; k < end; ++k) {
+        const Place& place = arrays_[k];
+        if (is_number(place) || (place.is_direct && !place.is_overwritten)) continue;
+        const std::int64_t size = place.dtype.itemsize(), step = strides[k] * size;
+        std::byte* const buffer = places[place.index] + done * size;
+        if (gathers)
+          convert_block(place.dtype, place.dtype, {buffer, pointers[k], 1, run, 0, size, 0, step});
+        else
+          convert_block(place.dtype, place.dtype, {pointers[k], buffer, 1, run, 0, step, 0, size});
+      }
+      done += run;
+    };
+    std::byte* data[most_arrays];
+    int itemsizes[most_arrays];
+    for (std::size_t k = 0; k < arrays_.size(); ++k) {
+      data[k] = arrays_[k].data;
+      itemsizes[k] = arrays_[k].dtype.itemsize();
+    }
+    if (!walk_) {
+      for (std::size_t k = 0; k < arrays_.size(); ++k) data[k] += first * itemsizes[k];
+      const std::vector<std::int64_t> ones(arrays_.size(), 1);
+      return move_run(data, count, ones);
+    }
+    const std::span<const std::int64_t> strides = walk_->strides(walk_->rank() - 1);
+    for_each_run<most_arrays>(
+        *walk_, std::span(data, arrays_.size()), std::span(itemsizes, arrays_.size()), first,
+        first + count,
+        [&](std::byte* const* pointers, std::int64_t run) { move_run(pointers, run, strides); });
+  }
+
+  const CpuProgram& program_;
+  std::int64_t size_;
+  std::vector<Place> arrays_;  // inputs, then outputs
+  std::optional<Walk> walk_;   // where an array is not as the others
+};
+
+void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array> outputs) const {
+  if (outputs[0].size() > 0) Job(*this, inputs, outputs).run();
+}
+
+}  // namespace spanwise::ops

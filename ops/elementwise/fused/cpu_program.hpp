@@ -1,0 +1,55 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "../cpu/cpu_kernels.hpp"
+#include "program.hpp"
+
+namespace spanwise::ops {
+
+/// A program as a list of calls of the CPU's loops. It is run on blocks of elements that stay in
+/// the cache, so each array goes through memory once.
+class CpuProgram {
+ public:
+  /// An input with `is_number` has one element at each run.
+  CpuProgram(const ElementProgram& program, const std::vector<bool>& is_number);
+
+  /// Computes the outputs, which have one shape, from inputs that broadcast to it. Any layouts. An
+  /// input shares memory with an output only if both are the same elements in the same order.
+  void run(std::span<const Array* const> inputs, std::span<const Array> outputs) const;
+
+ private:
+  friend class CpuProgramBuilder;
+  class Job;
+
+  /// The elements of one value, in one dtype.
+  struct Register {
+    DType dtype;
+    int buffer = -1;  ///< in each thread's memory
+    bool is_number = false;
+  };
+  /// A call of a loop, or a conversion where there is none.
+  struct Instruction {
+    Loop loop = nullptr;
+    const void* context = nullptr;
+    int count = 0;  ///< of registers: operands, then the result
+    std::array<int, max_inputs + 1> registers{};
+  };
+
+  std::vector<Register> registers_;  ///< the inputs' come first
+  std::vector<int> outputs_;         ///< registers
+  std::vector<bool> is_read_late_;   ///< of inputs x outputs: read after the output is computed
+  std::vector<Instruction> once_;    ///< of numbers; results that are no number are filled
+  std::vector<Instruction> steps_;
+  int inputs_ = 0, buffers_ = 0;
+  std::int64_t itemsize_ = 1;  ///< of the widest register
+  std::int64_t block_ = 0;     ///< elements
+  std::int64_t grain_ = 1;     ///< elements that are worth a thread
+};
+
+}  // namespace spanwise::ops

@@ -1,0 +1,194 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cpu_program.hpp"
+
+// Turns a program into calls of loops: chooses the loops, inserts conversions, assigns buffers.
+namespace spanwise::ops {
+
+class CpuProgramBuilder {
+ public:
+  CpuProgramBuilder(const ElementProgram& program, const std::vector<bool>& is_number,
+                    CpuProgram& made)
+      : program_(program), made_(made) {
+    made_.inputs_ = static_cast<int>(program.inputs.size());
+    for (std::size_t i = 0; i < program.inputs.size(); ++i)
+      value_registers_.push_back(add_register(program.inputs[i], is_number[i]));
+  }
+
+  void build() {
+    double work = 0;  // of an element, in threads that it is worth
+    for (const ProgramStep& step : program_.steps) work += add_step(step);
+    made_.grain_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(1 / std::max(work, 1e-6)));
+    for (const int value : program_.outputs) add_output(register_of(value));
+    note_late_reads();
+    assign_buffers();
+    choose_block();
+  }
+
+ private:
+  using Instruction = CpuProgram::Instruction;
+
+  int register_of(int value) const { return value_registers_[static_cast<std::size_t>(value)]; }
+  CpuProgram::Register& at(int index) { return made_.registers_[static_cast<std::size_t>(index)]; }
+  int add_register(DType dtype, bool is_number = false) {
+    made_.registers_.push_back({dtype, -1, is_number});
+    return static_cast<int>(made_.registers_.size()) - 1;
+  }
+
+  // The register's elements in another dtype.
+  int converted(int from, DType dtype) {
+    if (at(from).dtype == dtype) return from;
+    const auto [known, is_new] = conversions_.try_emplace({from, place_of(dtype)}, 0);
+    if (!is_new) return known->second;
+    const bool is_number = at(from).is_number;
+    known->second = add_register(dtype, is_number);
+    convert(from, known->second);
+    return known->second;
+  }
+  void convert(int from, int to) {
+    (at(from).is_number ? made_.once_ : made_.steps_).push_back({nullptr, nullptr, 2, {from, to}});
+  }
+
+  // The number in every element of a block.
+  int filled(int number) {
+    if (!at(number).is_number) return number;
+    const auto [known, is_new] = fills_.try_emplace(number, 0);
+    if (is_new) {
+      known->second = add_register(at(number).dtype);
+      made_.once_.push_back({nullptr, nullptr, 2, {number, known->second}});
+    }
+    return known->second;
+  }
+
+  double add_step(const ProgramStep& step) {
+    if (is_cast(step.signature)) return add_cast(step);
+    Signature signature = step.signature;
+    const auto values = program_.arguments(step);
+    Instruction made{.count = static_cast<int>(values.size()) + 1};
+    for (std::size_t i = 0; i < values.size(); ++i)
+      made.registers[i] = converted(register_of(values[i]),
+                                    cpu_compute(signature, signature.operand(static_cast<int>(i))));
+    if (values.size() == 2 && at(made.registers[0]).is_number && !signature.mixed)
+      if (const auto other = turned_around(signature.op)) {
+        signature.op = *other;
+        std::swap(made.registers[0], made.registers[1]);
+      }
+    const CpuKernel& kernel = cpu_kernel_for(signature);
+    const bool by_number = kernel.with_number != nullptr && only_first_is_array(made);
+    made.loop = by_number ? kernel.with_number : kernel.loop;
+    made.context = kernel.context;
+    if (!by_number)
+      for (std::size_t i = 0; i < values.size(); ++i) made.registers[i] = filled(made.registers[i]);
+    const int computed = add_register(cpu_compute(signature, signature.result));
+    made.registers[values.size()] = computed;
+    made_.steps_.push_back(made);
+    value_registers_.push_back(converted(computed, step.signature.result));
+    return 1 / static_cast<double>(kernel.grain);
+  }
+
+  bool only_first_is_array(const Instruction& made) {
+    if (made.count < 3 || at(made.registers[0]).is_number) return false;
+    for (int i = 1; i < made.count - 1; ++i)
+      if (!at(made.registers[static_cast<std::size_t>(i)]).is_number) return false;
+    return true;
+  }
+
+  double add_cast(const ProgramStep& step) {
+    const int from = filled(register_of(step.arguments[0]));
+    value_registers_.push_back(converted(from, step.signature.result));
+    constexpr double conversions_per_thread = 1 << 15;
+    return 1 / conversions_per_thread;
+  }
+
+  // A cast may be in the register of another one.
+  void add_output(int from) {
+    auto& outputs = made_.outputs_;
+    if (std::find(outputs.begin(), outputs.end(), from) == outputs.end())
+      return outputs.push_back(from);
+    outputs.push_back(add_register(at(from).dtype));
+    convert(from, outputs.back());
+  }
+
+  void note_late_reads() {
+    const auto inputs = static_cast<std::size_t>(made_.inputs_);
+    made_.is_read_late_.resize(inputs * made_.outputs_.size());
+    for (std::size_t o = 0; o < made_.outputs_.size(); ++o) {
+      bool is_computed = false;
+      for (const Instruction& step : made_.steps_) {
+        for (int i = 0; i < step.count - 1 && is_computed; ++i) {
+          const int read = step.registers[static_cast<std::size_t>(i)];
+          if (read < made_.inputs_)
+            made_.is_read_late_[o * inputs + static_cast<std::size_t>(read)] = true;
+        }
+        is_computed |= result_of(step) == made_.outputs_[o];
+      }
+    }
+  }
+
+  static int result_of(const Instruction& step) {
+    return step.registers[static_cast<std::size_t>(step.count - 1)];
+  }
+
+  // Inputs and outputs have buffers of their own, for arrays whose elements lie apart. So have
+  // filled numbers. Other registers share theirs with what is no longer read.
+  void assign_buffers() {
+    std::vector<int> last_read(made_.registers_.size(), -1);
+    for (std::size_t t = 0; t < made_.steps_.size(); ++t)
+      for (int i = 0; i < made_.steps_[t].count - 1; ++i)
+        last_read[static_cast<std::size_t>(
+            made_.steps_[t].registers[static_cast<std::size_t>(i)])] = static_cast<int>(t);
+    std::vector<bool> shares(made_.registers_.size());
+    for (const Instruction& step : made_.steps_)
+      shares[static_cast<std::size_t>(result_of(step))] = true;
+    for (const int output : made_.outputs_) shares[static_cast<std::size_t>(output)] = false;
+    for (std::size_t r = 0; r < shares.size(); ++r)
+      if (!shares[r]) made_.registers_[r].buffer = made_.buffers_++;
+    std::vector<int> free;
+    for (std::size_t t = 0; t < made_.steps_.size(); ++t) {
+      const int result = result_of(made_.steps_[t]);
+      if (at(result).buffer < 0) {
+        if (free.empty()) free.push_back(made_.buffers_++);
+        at(result).buffer = free.back();
+        free.pop_back();
+      }
+      release_after(made_.steps_[t], static_cast<int>(t), shares, last_read, free);
+    }
+  }
+
+  void release_after(const Instruction& step, int time, const std::vector<bool>& shares,
+                     const std::vector<int>& last_read, std::vector<int>& free) {
+    for (int i = 0; i < step.count - 1; ++i) {
+      const int read = step.registers[static_cast<std::size_t>(i)];
+      const auto place = static_cast<std::size_t>(read);
+      const bool is_last = shares[place] && last_read[place] == time;
+      const int buffer = at(read).buffer;
+      if (is_last && std::find(free.begin(), free.end(), buffer) == free.end())
+        free.push_back(buffer);
+    }
+  }
+
+  void choose_block() {
+    for (const CpuProgram::Register& each : made_.registers_)
+      made_.itemsize_ = std::max<std::int64_t>(made_.itemsize_, each.dtype.itemsize());
+    constexpr std::int64_t most = 1024, least = 256, cache = 256 << 10;
+    made_.block_ = most;
+    while (made_.block_ > least && made_.buffers_ * made_.block_ * made_.itemsize_ > cache)
+      made_.block_ /= 2;
+  }
+
+  const ElementProgram& program_;
+  CpuProgram& made_;
+  std::vector<int> value_registers_;
+  std::map<std::pair<int, int>, int> conversions_;  // {register, place of the dtype} -> register
+  std::map<int, int> fills_;
+};
+
+CpuProgram::CpuProgram(const ElementProgram& program, const std::vector<bool>& is_number) {
+  CpuProgramBuilder(program, is_number, *this).build();
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,98 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+std::string_view infix(OpId op) {
+  switch (op) {
+    case OpId::add:
+      return " + ";
+    case OpId::subtract:
+      return " - ";
+    case OpId::multiply:
+      return " * ";
+    case OpId::divide:
+      return " / ";
+    default:
+      return {};
+  }
+}
+
+/// One ElementProgram::text().
+class ProgramText {
+ public:
+  explicit ProgramText(const ElementProgram& program)
+      : program_(program), uses_(static_cast<std::size_t>(program.values())) {
+    for (const ProgramStep& step : program.steps)
+      for (const int value : program.arguments(step)) ++uses_[static_cast<std::size_t>(value)];
+  }
+
+  std::string write() const {
+    std::string text;
+    const auto add = [&](const std::string& statement) {
+      text += (text.empty() ? "" : "; ") + statement;
+    };
+    for (int value = inputs(); value < program_.values(); ++value)
+      if (is_named(value)) add(name(value) + " = " + expression(value));
+    for (const int value : program_.outputs) add(is_named(value) ? name(value) : expression(value));
+    return text;
+  }
+
+ private:
+  int inputs() const { return static_cast<int>(program_.inputs.size()); }
+  bool is_named(int value) const {
+    const auto& outputs = program_.outputs;
+    const auto given = std::count(outputs.begin(), outputs.end(), value);
+    return uses_[static_cast<std::size_t>(value)] + given > 1;
+  }
+  std::string name(int value) const {
+    return value < inputs() ? text('i', value) : text('t', value - inputs());
+  }
+
+  std::string operand(int value) const {
+    if (value < inputs() || is_named(value)) return name(value);
+    return expression(value);
+  }
+  const ProgramStep& step(int value) const {
+    return program_.steps[static_cast<std::size_t>(value - inputs())];
+  }
+
+  std::string expression(int value) const {
+    const Signature& signature = step(value).signature;
+    const auto arguments = program_.arguments(step(value));
+    if (const std::string_view sign = infix(signature.op); !sign.empty())
+      return text('(', operand(arguments[0]), sign, operand(arguments[1]), ')');
+    if (signature.op == OpId::negative) return text("(-", operand(arguments[0]), ')');
+    std::string list;
+    for (const int argument : arguments) list += (list.empty() ? "" : ", ") + operand(argument);
+    if (is_cast(signature)) return text("cast{", signature.result, "}(", list, ")");
+    return text(facts(signature.op).name, "(", list, ")");
+  }
+
+  const ElementProgram& program_;
+  std::vector<int> uses_;
+};
+
+}  // namespace
+
+std::string ElementProgram::text() const { return ProgramText(*this).write(); }
+
+std::size_t ElementProgram::hash() const noexcept {
+  std::size_t hash = inputs.size();
+  const auto add = [&](std::size_t value) { hash = hash * 1099511628211u ^ value; };
+  for (const ProgramStep& step : steps) {
+    add(static_cast<std::size_t>(step.signature.op));
+    for (const int argument : arguments(step)) add(static_cast<std::size_t>(argument));
+  }
+  for (const int output : outputs) add(static_cast<std::size_t>(output));
+  return hash;
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,59 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../compute.hpp"
+
+namespace spanwise::ops {
+
+/// One operation of a program.
+struct ProgramStep {
+  Signature signature;  ///< not swapped: the arguments are in the order of its operands
+  /// Values: input i is value i, the result of step k is value inputs + k.
+  std::array<int, max_inputs> arguments{};
+
+  friend bool operator==(const ProgramStep&, const ProgramStep&) = default;
+};
+
+inline constexpr int most_inputs = 16, most_outputs = 8;
+inline constexpr int most_arrays = most_inputs + most_outputs;
+
+/// Elementwise operations in single static assignment form. Each result has the dtype and the
+/// rounding that the operation has by itself, so a program gives the values that its operations
+/// give one after the other.
+struct ElementProgram {
+  std::vector<DType> inputs;
+  std::vector<ProgramStep> steps;
+  std::vector<int> outputs;  ///< values, of steps
+
+  int values() const noexcept { return static_cast<int>(inputs.size() + steps.size()); }
+  DType dtype(int value) const noexcept {
+    const auto place = static_cast<std::size_t>(value);
+    return place < inputs.size() ? inputs[place] : steps[place - inputs.size()].signature.result;
+  }
+  /// The operands of a step.
+  std::span<const int> arguments(const ProgramStep& step) const noexcept {
+    return {step.arguments.data(), static_cast<std::size_t>(facts(step.signature.op).inputs)};
+  }
+  /// "t0 = (i0 * i1); exp((t0 + i2))": the outputs in order, and what several places use.
+  std::string text() const;
+  std::size_t hash() const noexcept;
+
+  friend bool operator==(const ElementProgram&, const ElementProgram&) = default;
+};
+
+/// A cast of `from` to `to`, as a step's signature.
+inline Signature cast_signature(DType from, DType to) noexcept {
+  return {.op = OpId::positive, .compute = from, .result = to};
+}
+inline bool is_cast(const Signature& signature) noexcept {
+  return signature.op == OpId::positive && signature.compute != signature.result;
+}
+
+}  // namespace spanwise::ops
