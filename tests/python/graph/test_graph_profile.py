@@ -17,6 +17,10 @@ import spanwise as sw
 T = sw.tensor
 
 
+#: Without fusion, so that each operation has a row.
+NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
+
+
 class Slow(sw.Op):
     __props__ = ()
 
@@ -31,7 +35,9 @@ class Slow(sw.Op):
 @pytest.fixture
 def f(device):
     x = T.fmatrix("x")
-    f = sw.function([x], Slow()(sw.exp(x) * 2) + x, profile=True, name="f", device=device)
+    f = sw.function(
+        [x], Slow()(sw.exp(x) * 2) + x, mode=NOT_FUSED, profile=True, name="f", device=device
+    )
     for _ in range(3):
         f(np.ones((4, 5), "float32"))
     return f

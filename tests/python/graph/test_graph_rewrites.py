@@ -9,6 +9,8 @@ from support.graph_steps import AddOne
 import spanwise as sw
 
 T = sw.tensor
+#: Without fusion, so that programs show the single operations.
+NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
 
 
 @pytest.fixture
@@ -53,7 +55,8 @@ def test_the_registry_lists_them_in_order():
 
 def test_equal_nodes_are_computed_once(x, device):
     Double.calls = 0
-    f = sw.function([x], [Double()(x) + 1, Double()(x) + 1, sw.exp(x) - sw.exp(x)], device=device)
+    results = [Double()(x) + 1, Double()(x) + 1, sw.exp(x) - sw.exp(x)]
+    f = sw.function([x], results, mode=NOT_FUSED, device=device)
     first, second, zero = f(ones(2, 2))
     assert Double.calls == 1 and ops(f).count("Double") == 1 and ops(f).count("Exp") == 1
     assert changes(f)["merge"] == 3
@@ -112,7 +115,7 @@ def test_large_results_are_not_kept_for_ever():
 
 
 def test_elementwise_ops_overwrite_what_nobody_else_reads(x, device):
-    f = sw.function([x], sw.exp(x + 1) * 2, device=device)
+    f = sw.function([x], sw.exp(x + 1) * 2, mode=NOT_FUSED, device=device)
     assert ops(f) == ["Add", "Exp[(0, 0)]", "Multiply[(0, 0)]"] and changes(f)["inplace"] == 2
     value = ones(3, 2)
     for _ in range(2):
@@ -163,10 +166,11 @@ def test_merging_spares_what_is_overwritten(device):
 
 def test_modes_and_words(x):
     y = sw.exp(x + 1) + sw.exp(x + 1)
-    assert len(ops(sw.function([x], y))) == 3
+    assert len(ops(sw.function([x], y))) == 1
+    assert len(ops(sw.function([x], y, mode=NOT_FUSED))) == 3
     assert len(ops(sw.function([x], y, mode="fast_compile"))) == 3
     assert "inplace" not in changes(sw.function([x], y, mode="FAST_COMPILE"))
-    bare = sw.Mode("fast_run").excluding("merge", "inplace", "fold_constants")
+    bare = sw.Mode("fast_run").excluding("merge", "inplace", "fold_constants", "fuse")
     f = sw.function([x], y, mode=bare)
     assert len(ops(f)) == 5 and "merge_again" not in changes(f)
     g = sw.function([x], y, mode=sw.Mode("fast_compile").including("inplace"))
@@ -183,7 +187,7 @@ def test_modes_and_words(x):
 
 
 def test_a_printout_says_what_fired(x, capsys):
-    f = sw.function([x], sw.exp(x + 1), name="f")
+    f = sw.function([x], sw.exp(x + 1), mode=NOT_FUSED, name="f")
     sw.printing.rewrites(f)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Rewrites of function f, mode fast_run")

@@ -10,6 +10,8 @@ import pytest
 import spanwise as sw
 
 T = sw.tensor
+#: Without fusion, so that programs show the single operations.
+NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
 
 
 def ops(f):
@@ -78,7 +80,7 @@ STABLE = {
 def test_a_function_is_computed_without_overflow_or_cancellation(name, device):
     written, expected, wanted = STABLE[name]
     x = T.dvector("x")
-    f = sw.function([x], written(x), device=device)
+    f = sw.function([x], written(x), mode=NOT_FUSED, device=device)
     with np.errstate(over="ignore"):
         np.testing.assert_allclose(f(LARGE).numpy(), expected(LARGE), rtol=1e-13)
     if wanted is not None:
@@ -142,7 +144,7 @@ def test_a_rewrite_in_python_replaces_nodes(register, device):
         return None
 
     x = T.dvector("x")
-    f = sw.function([x], (x + x) + (x + x), device=device)
+    f = sw.function([x], (x + x) + (x + x), mode=NOT_FUSED, device=device)
     assert ops(f) == ["Multiply", "Multiply"] and f([1.0, 2.0]).tolist() == [4, 8]
     name = next(n for n, _, _ in sw.graph.rewrites() if n.startswith("test_"))
     assert (name, 2) in [(n, count) for n, count, _ in f.maker.rewrites]
@@ -324,7 +326,7 @@ SIMPLE = {
 def test_negations_and_neutral_elements_are_removed(name, device):
     written, wanted = SIMPLE[name]
     x, y = T.dvectors("x", "y")
-    f = sw.function([x, y], written(x, y), device=device, on_unused_input="ignore")
+    f = sw.function([x, y], written(x, y), mode=NOT_FUSED, device=device, on_unused_input="ignore")
     plain = sw.function([x, y], written(x, y), mode="fast_compile", on_unused_input="ignore")
     values = np.array([1.5, -2.0, 0.25]), np.array([-3.0, 0.5, 4.0])
     np.testing.assert_array_equal(f(*values).numpy(), plain(*values).numpy())

@@ -8,6 +8,7 @@ class names are Theano's, since scripts test them and profiles print them.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import spanwise as sw
@@ -150,6 +151,12 @@ def _elemwise_text(name: str, properties: str, inplace: str) -> str:
     return f"{{{class_name}}}{inplace}" if inplace else f"{{{plain},no_inplace}}"
 
 
+def _composite_text(properties: str, inplace: str) -> str:
+    """Of operations that run as one, with Theano's names of scalar ops."""
+    named = re.sub(r"\w+(?=\()", lambda word: _SCALARS.get(word[0], (word[0],))[0], properties)
+    return f"{{Composite{named}}}{inplace}"
+
+
 def _product_kind(node: Any) -> type[ProgramOp]:
     ranks = [v.ndim for v in node.inputs[:2]]
     if max(ranks) > 2:
@@ -200,8 +207,12 @@ def _kind_and_text(
     node: Any, name: str, properties: str, inplace: str, on_gpu: bool
 ) -> tuple[type[ProgramOp], str]:
     """The class on the host, and the text; "{" starts a text that follows the class's name."""
-    if _is_elementwise(name):
-        text = _elemwise_text(name, properties, inplace)
+    if _is_elementwise(name) or name == "composite":
+        text = (
+            _composite_text(properties, inplace)
+            if name == "composite"
+            else _elemwise_text(name, properties, inplace)
+        )
         return Elemwise, text if on_gpu else "Elemwise" + text
     if name == "matmul":
         kind = _product_kind(node)

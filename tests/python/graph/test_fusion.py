@@ -1,0 +1,228 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise operations that are fused into one op, compared with the same operations alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import spanwise as sw
+
+T = sw.tensor
+NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
+
+
+def ops(f):
+    return [str(node.op) for node in f.maker.fgraph.toposort()]
+
+
+def composites(f):
+    return [name for name in ops(f) if name.startswith("Composite")]
+
+
+def numbers(shape, dtype="float32", seed=0):
+    values = np.random.default_rng(seed).integers(-40, 40, shape)
+    return (values / 8).astype(dtype) if np.dtype(dtype).kind in "fc" else values.astype(dtype)
+
+
+def check(inputs, outputs, values, device, nodes=1):
+    """Compiles both ways, and compares bit by bit. Returns the fused function."""
+    fused = sw.function(inputs, outputs, device=device)
+    plain = sw.function(inputs, outputs, mode=NOT_FUSED, device=device)
+    for got, wanted in zip(fused(*values), plain(*values), strict=True):
+        assert got.dtype == wanted.dtype and got.shape == wanted.shape
+        np.testing.assert_array_equal(got.numpy(), wanted.numpy())
+    assert len(composites(fused)) == nodes
+    return fused
+
+
+def test_operations_become_one_node_with_several_outputs(device):
+    a, b, c = T.fvectors("a", "b", "c")
+    s = a * b + c
+    f = check(
+        [a, b, c], [T.exp(s) * 2, s - c, -s], [numbers(1000, seed=i) for i in range(3)], device
+    )
+    assert len(ops(f)) == 1
+    assert ops(f)[0].startswith("Composite{t1 = ((i0 * i1) + i2); ")
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 1024, 1025, 100_003])
+def test_sizes(size, device):
+    a, b = T.fvectors("a", "b")
+    check([a, b], [(a + b) * a - 1, a > b], [numbers(size), numbers(size, seed=1)], device)
+
+
+UNARY = ["negative", "exp", "sqrt", "absolute", "sigmoid", "square", "tanh"]
+BINARY = ["add", "subtract", "multiply", "divide", "maximum", "minimum"]
+DTYPES = ["float16", "float32", "float64", "int8", "int32", "uint16", "complex64"]
+
+
+@st.composite
+def programs(draw):
+    """(types of inputs, a function that builds outputs)."""
+    dtypes = draw(st.lists(st.sampled_from(DTYPES), min_size=1, max_size=4))
+    patterns = [
+        tuple(draw(st.booleans()) for _ in range(3)) if i else (False, False, False)
+        for i in range(len(dtypes))
+    ]
+    steps = draw(
+        st.lists(
+            st.tuples(st.sampled_from(UNARY + BINARY), st.integers(0, 99), st.integers(0, 99)),
+            min_size=2,
+            max_size=12,
+        )
+    )
+    layouts = draw(st.lists(st.integers(0, 5), min_size=len(dtypes), max_size=len(dtypes)))
+    shape = draw(st.sampled_from([(3, 4, 5), (1, 40, 33), (7, 2, 300), (33, 1, 64)]))
+    return dtypes, patterns, steps, layouts, shape
+
+
+def build(inputs, steps):
+    values = list(inputs)
+    for name, i, k in steps:
+        x, y = values[i % len(values)], values[k % len(values)]
+        try:
+            values.append(getattr(sw, name)(x) if name in UNARY else getattr(sw, name)(x, y))
+        except sw.DTypeError:
+            continue
+    return values[len(inputs) :][-3:]
+
+
+def laid_out(values, kind):
+    """The same elements with other strides."""
+    if kind == 0:
+        return values
+    if kind == 1:
+        return np.asfortranarray(values)
+    if kind == 2:
+        return values[::-1].copy()[::-1]
+    if kind == 3:
+        return np.repeat(values, 2, axis=-1)[..., ::2]
+    if kind == 4:
+        return np.ascontiguousarray(values.transpose(1, 0, 2)).transpose(1, 0, 2)
+    return np.ascontiguousarray(values[..., ::-1])[..., ::-1]
+
+
+@given(program=programs())
+def test_random_programs_on_random_layouts(program, device):
+    dtypes, patterns, steps, layouts, shape = program
+    inputs, values = [], []
+    for i, (dtype, pattern, layout) in enumerate(zip(dtypes, patterns, layouts, strict=True)):
+        inputs.append(sw.TensorType(dtype, pattern)(f"x{i}"))
+        own = tuple(1 if one else extent for one, extent in zip(pattern, shape, strict=True))
+        values.append(sw.asarray(laid_out(numbers(own, dtype, i), layout), device=device))
+    outputs = build(inputs, steps)
+    if not outputs:
+        return
+    fused = sw.function(inputs, outputs, device=device, on_unused_input="ignore")
+    plain = sw.function(inputs, outputs, mode=NOT_FUSED, device=device, on_unused_input="ignore")
+    with np.errstate(all="ignore"):
+        for got, wanted in zip(fused(*values), plain(*values), strict=True):
+            assert got.dtype == wanted.dtype
+            np.testing.assert_array_equal(got.numpy(), wanted.numpy())
+
+
+def test_numbers_and_rows_are_broadcast(device):
+    x, row, number = T.fmatrix("x"), T.frow("row"), T.fscalar("number")
+    outputs = [(x + row) * number - 2, 3 / (x * row)]
+    check([x, row, number], outputs, [numbers((5, 7)), numbers((1, 7), seed=1) + 9, 2.5], device)
+
+
+def test_an_open_extent_that_is_1_broadcasts(device):
+    x, y = T.fmatrices("x", "y")
+    f = check([x, y], [T.exp(x) * 2 + y, T.exp(x) + 1], [numbers((3, 4)), numbers((3, 4))], device)
+    row, column = numbers((1, 4)), numbers((3, 1), seed=2)
+    plain = sw.function([x, y], [T.exp(x) * 2 + y, T.exp(x) + 1], mode=NOT_FUSED, device=device)
+    for values in ([row, column], [numbers((3, 4)), row], [column, numbers((3, 4))]):
+        for got, wanted in zip(f(*values), plain(*values), strict=True):
+            np.testing.assert_array_equal(got.numpy(), wanted.numpy())
+
+
+def test_gradients_of_operands_with_open_extents(device):
+    x, y = T.dvectors("x", "y")
+    cost = (T.exp(x) * y + y**2).sum()
+    f = sw.function([x, y], T.grad(cost, [x, y]), device=device)
+    assert not {"SumTo", "BroadcastTo{?}"} & set(ops(f))
+    a, b = numbers(6, "float64"), numbers(6, "float64", 1)
+    for got, wanted in zip(f(a, b), [np.exp(a) * b, np.exp(a) + 2 * b], strict=True):
+        np.testing.assert_allclose(got.numpy(), wanted, rtol=1e-14)
+    got_x, got_y = f(a[:1], b)
+    np.testing.assert_allclose(got_x.numpy(), [np.exp(a[0]) * b.sum()], rtol=1e-14)
+    np.testing.assert_allclose(got_y.numpy(), np.exp(a[0]) + 2 * b, rtol=1e-14)
+
+
+def test_shapes_that_do_not_broadcast_are_refused(device):
+    x, y = T.fvectors("x", "y")
+    f = sw.function([x, y], (x + y) * 2, device=device)
+    with pytest.raises(ValueError, match=r"\(3,\).*\(4,\)|broadcast"):
+        f(numbers(3), numbers(4))
+
+
+def test_a_node_between_two_operations_keeps_them_apart(device):
+    x = T.dvector("x")
+    centred = T.exp(x) * 2
+    f = sw.function([x], (centred - centred.sum()) * 3, device=device)
+    assert [name.split("{")[0] for name in ops(f)] == ["Composite", "Sum", "Composite"]
+    values = numbers(9, "float64")
+    e = np.exp(values) * 2
+    np.testing.assert_allclose(f(values).numpy(), (e - e.sum()) * 3, rtol=1e-12)
+
+
+def test_results_may_overwrite_inputs_and_shared_variables(device):
+    state = sw.shared(numbers(1500), "state", target=device)
+    x = T.fvector("x")
+    doubled = state * 2 + x
+    f = sw.function([x], [doubled - state], updates={state: doubled * state}, device=device)
+    expected, values = numbers(1500).astype("float64"), numbers(1500, seed=3)
+    for _ in range(3):
+        got = f(values)[0].numpy()
+        np.testing.assert_allclose(got, expected + values, rtol=1e-5)
+        expected = (expected * 2 + values) * expected
+    np.testing.assert_allclose(state.get_value(), expected, rtol=1e-5)
+
+
+def test_casts_and_comparisons_take_part(device):
+    x, n = T.fvector("x"), T.ivector("n")
+    outputs = [T.cast(n, "float64") * x, T.where(x > 0, x, T.cast(n, "float32")), (x > 1) & (n < 3)]
+    check([x, n], outputs, [numbers(333), numbers(333, "int32")], device)
+
+
+def test_negative_exponents_of_integers_are_still_refused(device):
+    n, m = T.ivectors("n", "m")
+    f = sw.function([n, m], (n + 1) ** m * 2, device=device)
+    assert f(np.int32([1, 2]), np.int32([2, 3])).tolist() == [8, 54]
+    with pytest.raises(ValueError, match="negative integer powers"):
+        f(np.int32([1, 2]), np.int32([2, -3]))
+
+
+def test_a_long_chain_is_one_node(device):
+    x = T.dvector("x")
+    y = x
+    for i in range(1000):
+        y = y + x if i % 2 else y * 0.5
+    f = sw.function([x], y, device=device)
+    assert len(ops(f)) == 1
+    values, expected = numbers(50, "float64"), numbers(50, "float64")
+    for i in range(1000):
+        expected = expected + values if i % 2 else expected * 0.5
+    np.testing.assert_array_equal(f(values).numpy(), expected)
+
+
+def test_groups_of_many_inputs_are_divided(device):
+    xs = [T.dvector(f"x{i}") for i in range(40)]
+    total = xs[0] * 2
+    for x in xs[1:]:
+        total = total + x * 2
+    values = [numbers(11, "float64", i) for i in range(40)]
+    f = sw.function(xs, total, device=device)
+    assert 2 < len(composites(f)) < 12
+    np.testing.assert_allclose(f(*values).numpy(), 2 * sum(values), rtol=1e-14)
+
+
+def test_overlapping_inputs_are_read_before_they_are_written():
+    memory = numbers(2001, "float64")
+    x, y = T.dvectors("x", "y")
+    f = sw.function([sw.In(x, mutable=True), y], x * 2 + y, device="cpu")
+    a, b = memory[1:], memory[:-1]
+    expected = a * 2 + b
+    np.testing.assert_array_equal(f(sw.asarray(a), sw.asarray(b)).numpy(), expected)
