@@ -1,0 +1,110 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CUDA text of elementwise programs, compiled for an H200 without one.
+#include <gtest/gtest.h>
+
+#include "../../ops/elementwise/fused/cuda_program.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+using Kind = KernelLayout::Kind;
+
+// Every operation on two inputs of `dtype` and the result before it, as far as NumPy has it.
+ElementProgram program_of(DType dtype) {
+  ElementProgram program{{dtype, dtype, bool_}, {}, {}};
+  for (int i = 0; i < op_count; ++i) {
+    const auto op = static_cast<OpId>(i);
+    ProgramStep step;
+    const bool is_choice = (facts(op).traits & chooses) != 0;
+    if (is_choice) step.arguments = {2, 0, 1};
+    if (!is_choice) step.arguments = {0, 1, 0};
+    std::array<DType, max_inputs> dtypes;
+    for (int k = 0; k < facts(op).inputs; ++k)
+      dtypes[static_cast<std::size_t>(k)] =
+          program.inputs[static_cast<std::size_t>(step.arguments[static_cast<std::size_t>(k)])];
+    try {
+      step.signature =
+          resolve(op, std::span(dtypes.data(), static_cast<std::size_t>(facts(op).inputs)));
+    } catch (const DTypeError&) {
+      continue;
+    }
+    if (step.signature.swapped) std::swap(step.arguments[0], step.arguments[1]);
+    step.signature.swapped = false;
+    program.steps.push_back(step);
+  }
+  program.outputs = {program.values() - 1, 3, program.values() / 2};
+  return program;
+}
+
+ProgramLayout layout_of(Kind kind, AccessPattern pattern) {
+  ProgramLayout layout;
+  layout.kernel.kind = kind;
+  layout.kernel.width = kind == Kind::strided ? 1 : 2;
+  layout.kernel.rank = 3;
+  layout.kernel.side_s = layout.kernel.side_t = 32;
+  layout.patterns = {AccessPattern::run, pattern, AccessPattern::stays};
+  return layout;
+}
+
+void expect_compiles(const ElementProgram& program, const ProgramLayout& layout) {
+  const std::string text = program_source(program, layout);
+  const source::KernelSource source = source::scan_kernels(text);
+  runtime::CompileRequest request;
+  request.source = &source;
+  request.options = {"--fmad=false"};
+  try {
+    EXPECT_TRUE(cuda::compile({9, 0}, request).symbols.contains("run"));
+  } catch (const CompileError& error) {
+    ADD_FAILURE() << error.log() << text.substr(text.rfind("typedef"));
+  }
+}
+
+class ProgramSource : public testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override {
+    if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  }
+};
+
+TEST_P(ProgramSource, OfAllOperationsCompilesForEachLayout) {
+  const ElementProgram program = program_of(GetParam());
+  ASSERT_GT(program.steps.size(), 10u);
+  expect_compiles(program, layout_of(Kind::dense, AccessPattern::run));
+  expect_compiles(program, layout_of(Kind::rows, AccessPattern::turned));
+  expect_compiles(program, layout_of(Kind::rows, AccessPattern::apart));
+  expect_compiles(program, layout_of(Kind::tiles, AccessPattern::crosses));
+  expect_compiles(program, layout_of(Kind::strided, AccessPattern::run));
+}
+
+TEST_P(ProgramSource, TakesNumbersByValue) {
+  ProgramLayout layout = layout_of(Kind::dense, AccessPattern::run);
+  layout.numbers = 2;  // input 1
+  layout.patterns = {AccessPattern::run, AccessPattern::stays};
+  expect_compiles(program_of(GetParam()), layout);
+}
+
+INSTANTIATE_TEST_SUITE_P(DTypes, ProgramSource,
+                         testing::Values(float32, float16, bfloat16, int32, uint8, complex64,
+                                         bool_));
+
+TEST(ElementProgramText, NamesWhatSeveralPlacesUse) {
+  const Signature add = resolve(OpId::add, std::array{float32, float32});
+  const Signature exp = resolve(OpId::exp, std::array{float32});
+  const Signature negative = resolve(OpId::negative, std::array{float32});
+  const ElementProgram program{{float32, float32},
+                               {{add, {0, 1}},
+                                {exp, {2}},
+                                {negative, {2}},
+                                {add, {3, 4}},
+                                {cast_signature(float32, float64), {5}}},
+                               {6, 3}};
+  EXPECT_EQ(program.text(), "t0 = (i0 + i1); t1 = exp(t0); cast{float64}((t1 + (-t0))); t1");
+}
+
+}  // namespace
+}  // namespace spanwise::ops
