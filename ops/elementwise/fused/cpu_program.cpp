@@ -63,10 +63,10 @@ class CpuProgram::Job {
   }
 
   void run() const {
-    const std::int64_t block = program_.block_, blocks = (size_ + block - 1) / block;
-    parallel_for(blocks, std::max<std::int64_t>(1, program_.grain_ / block),
+    const std::int64_t blocks = (size_ + block_ - 1) / block_;
+    parallel_for(blocks, std::max<std::int64_t>(1, program_.grain_ / block_),
                  [&](std::int64_t first, std::int64_t last) {
-                   run_range(first * block, std::min(last * block, size_));
+                   run_range(first * block_, std::min(last * block_, size_));
                  });
   }
 
@@ -109,7 +109,9 @@ class CpuProgram::Job {
   }
 
   void run_range(std::int64_t first, std::int64_t last) const {
-    const auto stride = static_cast<std::size_t>(program_.block_ * program_.itemsize_);
+    // Buffers a multiple of a page apart would be in the same lines of the cache.
+    constexpr std::size_t apart = 5 * 64;
+    const std::size_t stride = static_cast<std::size_t>(block_ * program_.itemsize_) + apart;
     const std::size_t buffers = stride * static_cast<std::size_t>(program_.buffers_);
     const std::size_t count = program_.registers_.size();
     std::byte* const memory = thread_buffers(buffers + count * sizeof(std::byte*));
@@ -121,8 +123,7 @@ class CpuProgram::Job {
     for (std::size_t i = 0; i < inputs(); ++i)
       if (is_number(arrays_[i])) places[i] = arrays_[i].data;
     for (const Instruction& each : program_.once_) prepare(each, places, last - first);
-    for (; first < last; first += program_.block_)
-      run_block(first, std::min(program_.block_, last - first), places);
+    for (; first < last; first += block_) run_block(first, std::min(block_, last - first), places);
   }
 
   // Converts a number, or fills a block with it.
@@ -130,7 +131,7 @@ class CpuProgram::Job {
     const auto from = static_cast<std::size_t>(step.registers[0]),
                to = static_cast<std::size_t>(step.registers[1]);
     const Register& target = program_.registers_[to];
-    const std::int64_t count = target.is_number ? 1 : std::min(size, program_.block_);
+    const std::int64_t count = target.is_number ? 1 : std::min(size, block_);
     convert_block(program_.registers_[from].dtype, target.dtype,
                   {places[to], places[from], 1, count, 0, target.dtype.itemsize(), 0, 0});
   }
@@ -147,6 +148,7 @@ class CpuProgram::Job {
         (k < inputs() ? gathers : scatters) = true;
     }
     if (gathers) move<true>(first, count, places);
+    fetch_next(first + count);
     for (const Instruction& step : program_.steps_) {
       std::byte* lanes[max_inputs + 1];
       for (int i = 0; i < step.count; ++i)
@@ -161,6 +163,20 @@ class CpuProgram::Job {
       }
     }
     if (scatters) move<false>(first, count, places);
+  }
+
+  // Asks for the arrays' next block while this one is computed: a loop waits for memory otherwise,
+  // and memory for the loop.
+  void fetch_next(std::int64_t first) const {
+    const std::int64_t count = std::min(block_, size_ - first);
+    constexpr std::int64_t line = 64;
+    for (std::size_t k = 0; k < arrays_.size(); ++k) {
+      const Place& place = arrays_[k];
+      if (is_number(place) || !place.is_direct) continue;
+      const std::byte* const begin = place.data + first * place.dtype.itemsize();
+      for (std::int64_t at = 0; at < count * place.dtype.itemsize(); at += line)
+        __builtin_prefetch(begin + at);
+    }
   }
 
   // Brings the elements of inputs that are not direct into their buffers, or those of outputs from

@@ -41,6 +41,9 @@ class CpuProgram {
     std::array<int, max_inputs + 1> registers{};
   };
 
+  /// Elements: a dozen blocks of float64 stay in the L1 cache.
+  static constexpr std::int64_t block_ = 256;
+
   std::vector<Register> registers_;  ///< the inputs' come first
   std::vector<int> outputs_;         ///< registers
   std::vector<bool> is_read_late_;   ///< of inputs x outputs: read after the output is computed
@@ -48,7 +51,6 @@ class CpuProgram {
   std::vector<Instruction> steps_;
   int inputs_ = 0, buffers_ = 0;
   std::int64_t itemsize_ = 1;  ///< of the widest register
-  std::int64_t block_ = 0;     ///< elements
   std::int64_t grain_ = 1;     ///< elements that are worth a thread
 };
 

@@ -26,7 +26,7 @@ class CpuProgramBuilder {
     for (const int value : program_.outputs) add_output(register_of(value));
     note_late_reads();
     assign_buffers();
-    choose_block();
+    find_itemsize();
   }
 
  private:
@@ -171,13 +171,9 @@ class CpuProgramBuilder {
     }
   }
 
-  void choose_block() {
+  void find_itemsize() {
     for (const CpuProgram::Register& each : made_.registers_)
       made_.itemsize_ = std::max<std::int64_t>(made_.itemsize_, each.dtype.itemsize());
-    constexpr std::int64_t most = 1024, least = 256, cache = 256 << 10;
-    made_.block_ = most;
-    while (made_.block_ > least && made_.buffers_ * made_.block_ * made_.itemsize_ > cache)
-      made_.block_ /= 2;
   }
 
   const ElementProgram& program_;

@@ -46,7 +46,7 @@ def test_operations_become_one_node_with_several_outputs(device):
     assert ops(f)[0].startswith("Composite{t1 = ((i0 * i1) + i2); ")
 
 
-@pytest.mark.parametrize("size", [0, 1, 255, 1024, 1025, 100_003])
+@pytest.mark.parametrize("size", [0, 1, 255, 1024, 257, 1025, 100_003])
 def test_sizes(size, device):
     a, b = T.fvectors("a", "b")
     check([a, b], [(a + b) * a - 1, a > b], [numbers(size), numbers(size, seed=1)], device)

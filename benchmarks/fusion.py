@@ -1,0 +1,91 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Three float32 inputs, two results: a compiled function of fused operations beside single operations
+and other compilers. Used by the lines fusion_cpu and fusion_gpu."""
+
+import numpy as np
+from harness import Result, installed, interleave
+
+import spanwise as sw
+
+
+def both(a, b, c):
+    product = a * b + c
+    return product * 2 - a, product * c
+
+
+def spanwise_functions(arrays, device):
+    inputs = [sw.TensorType("float32", (False,) * a.ndim)() for a in arrays]
+    results = list(both(*inputs))
+    fused = sw.function(inputs, results, device=device)
+    apart = sw.function(inputs, results, device=device, mode=sw.Mode("fast_run").excluding("fuse"))
+    kernel = sw.ElementwiseKernel(
+        "float32 a, float32 b, float32 c",
+        "float32 y, float32 z",
+        "const float p = a * b + c; y = p * 2 - a; z = p * c",
+        "both",
+    )
+    return {
+        "Spanwise, fused": lambda: fused(*arrays),
+        "Spanwise, single operations": lambda: apart(*arrays),
+        "Spanwise, ElementwiseKernel": lambda: kernel(*arrays),
+    }
+
+
+def torch_functions(arrays, device):
+    import torch
+
+    given = [torch.from_dlpack(a) if device != "cpu" else torch.from_numpy(a) for a in arrays]
+    calls = {"PyTorch": lambda: both(*given)}
+    compiled = torch.compile(both)
+    try:
+        compiled(*given)
+    except Exception as error:  # it needs a compiler that not every machine has
+        print(f"torch.compile is left out: {str(error).splitlines()[0][:100]}")
+    else:
+        calls["PyTorch, compiled"] = lambda: compiled(*given)
+    return calls
+
+
+def jax_function(arrays, device):
+    import jax
+
+    given = [jax.device_put(np.asarray(a), device) for a in arrays]
+    compiled = jax.jit(both)
+    return lambda: compiled(*given)[1].block_until_ready()
+
+
+def inputs_for(layout, size, device):
+    """Three arrays of `size` elements: contiguous, or one transposed and one reversed."""
+    rng = np.random.default_rng(0)
+    side = int(size**0.5)
+    shape = (size,) if layout == "contiguous" else (side, side)
+    arrays = [sw.asarray(rng.random(shape, dtype="float32"), device=device) for _ in range(3)]
+    return arrays if layout == "contiguous" else [arrays[0], arrays[1].T, arrays[2][:, ::-1]]
+
+
+def lines(device, cases, *, torch_device, jax_device, synchronize):
+    """Results for each (layout, size) of `cases`."""
+    for layout, size in cases:
+        arrays = inputs_for(layout, size, device)
+        calls = spanwise_functions(arrays, device)
+        host = [a.numpy() for a in arrays] if str(device) == "cpu" else None
+        if host is not None:
+            calls["NumPy"] = lambda host=host: both(*host)
+        if layout == "contiguous" and torch_device is not None and installed("torch"):
+            calls |= torch_functions(host or arrays, torch_device)
+        if layout == "contiguous" and jax_device is not None and installed("jax"):
+            calls["JAX, compiled"] = jax_function(host or [a.get() for a in arrays], jax_device)
+        figures = interleave(
+            calls,
+            seconds=0.02,
+            rounds=11,
+            after=dict.fromkeys(calls, synchronize),
+        )
+        yield Result(
+            f"three inputs, two results, {layout}, {size} float32, {device}",
+            "Spanwise, fused",
+            figures,
+            note=f"{size * 20 / figures['Spanwise, fused'].median / 1e9:.0f} GB/s",
+            goal=("ratio", "PyTorch, compiled", 1.0) if "PyTorch, compiled" in calls else None,
+        )
