@@ -9,6 +9,10 @@ from harness import Result, installed, interleave
 import spanwise as sw
 
 
+#: From this number of elements on, a call takes longer than it takes to wait for it.
+LARGE = 1 << 20
+
+
 def both(a, b, c):
     product = a * b + c
     return product * 2 - a, product * c
@@ -64,6 +68,16 @@ def inputs_for(layout, size, device):
     return arrays if layout == "contiguous" else [arrays[0], arrays[1].T, arrays[2][:, ::-1]]
 
 
+def finished(call, synchronize):
+    """`call` with the wait for its results: otherwise a GPU's queue would be timed."""
+
+    def run():
+        call()
+        synchronize()
+
+    return run
+
+
 def lines(device, cases, *, torch_device, jax_device, synchronize):
     """Results for each (layout, size) of `cases`."""
     for layout, size in cases:
@@ -75,12 +89,11 @@ def lines(device, cases, *, torch_device, jax_device, synchronize):
         if layout == "contiguous" and torch_device is not None and installed("torch"):
             calls |= torch_functions(host or arrays, torch_device)
         if layout == "contiguous" and jax_device is not None and installed("jax"):
-            calls["JAX, compiled"] = jax_function(host or [a.get() for a in arrays], jax_device)
+            calls["JAX, compiled"] = jax_function([a.numpy() for a in arrays], jax_device)
+        if size >= LARGE:
+            calls = {name: finished(call, synchronize) for name, call in calls.items()}
         figures = interleave(
-            calls,
-            seconds=0.02,
-            rounds=11,
-            after=dict.fromkeys(calls, synchronize),
+            calls, seconds=0.02, rounds=11, after=dict.fromkeys(calls, synchronize)
         )
         yield Result(
             f"three inputs, two results, {layout}, {size} float32, {device}",
