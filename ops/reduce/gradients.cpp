@@ -50,14 +50,14 @@ class Reduction {
   }
 
  private:
-  // The value with the reduced axes kept, of extent 1.
+  // The value with the reduced axes kept, of extent 1. A number broadcasts without them.
   Variable with_axes(const Variable& value) const {
-    if (keepdims_) return value;
+    if (keepdims_ || value.type().rank() == 0) return value;
     std::vector<std::int64_t> order;
     std::int64_t next = 0;
     for (int axis = 0; axis < x_.type().rank(); ++axis)
       order.push_back(axes_[static_cast<std::size_t>(axis)] ? -1 : next++);
-    return x_.type().rank() == 0 ? value : dimshuffle(value, std::move(order));
+    return dimshuffle(value, std::move(order));
   }
 
   Variable keeping(const char* op, const Variable& value) const {

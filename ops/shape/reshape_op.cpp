@@ -81,9 +81,11 @@ class BroadcastTo final : public NamedOp {
         fail<LayoutError>(name(), ": ", type, " does not broadcast: extent ", have, " at axis ",
                           axis);
     }
-    return Apply::make(
-        Ref<const Op>(this), {inputs.begin(), inputs.end()},
-        {Variable(TensorType(type.dtype(), shape, common_device(*this, inputs.first(1))))});
+    // A number on the host does not decide where an array is.
+    const bool is_number = type.rank() == 0 && type.device() == cpu && shape.size() > 0;
+    const std::optional<Device> device = is_number ? std::nullopt : type.device();
+    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
+                       {Variable(TensorType(type.dtype(), shape, device))});
   }
 
   std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {

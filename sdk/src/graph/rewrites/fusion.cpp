@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
-#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
+#include "graph/rewrites/group_set.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
@@ -19,32 +19,13 @@ namespace {
 // The sets of dependencies take a bit for each pair of nodes.
 constexpr std::size_t most_nodes = 1 << 14;
 
-/// A set of groups.
-class GroupSet {
- public:
-  explicit GroupSet(std::size_t size) : words_((size + 63) / 64) {}
-
-  bool contains(std::size_t i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
-  void add(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  void remove(std::size_t i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
-  void add(const GroupSet& other) {
-    for (std::size_t k = 0; k < words_.size(); ++k) words_[k] |= other.words_[k];
-  }
-  int size() const {
-    int size = 0;
-    for (const std::uint64_t word : words_) size += std::popcount(word);
-    return size;
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
-
 /// Nodes that become one.
 struct Group {
-  std::vector<std::size_t> nodes;  ///< in topological order; empty after the group joined another
+  std::vector<std::size_t> nodes;  ///< positions; empty after the group joined another
   bool is_open = false;            ///< may grow
   GroupSet after;                  ///< the groups that it depends on
+  std::vector<Variable> inputs;    ///< of an open group: each once
+  std::size_t outputs = 0;         ///< of an open group: variables that are read outside
 };
 
 bool have_equal_patterns(const TensorType& a, const TensorType& b) {
@@ -72,21 +53,32 @@ class FusionPass {
 
  private:
   void make_groups() {
+    for (const Ref<Apply>& node : nodes_)
+      for (const Variable& input : distinct(node->inputs())) readers_[input].push_back(node.get());
+    for (const Variable& output : graph_.outputs) readers_[output].push_back(nullptr);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Apply& node = *nodes_[i];
       for (const Variable& output : node.outputs()) producers_.emplace(output, i);
-      Group group{{i}, node.output_count() == 1 && rewrite_.accepts(node), GroupSet(nodes_.size())};
-      for (const Variable& input : node.inputs())
+      Group group{{i},
+                  node.output_count() == 1 && rewrite_.accepts(node),
+                  GroupSet(nodes_.size()),
+                  distinct(node.inputs())};
+      for (const Variable& input : group.inputs)
         if (const auto producer = producers_.find(input); producer != producers_.end()) {
           group.after.add(producer->second);
           group.after.add(groups_[producer->second].after);
         }
+      if (group.is_open) group.outputs = readers_.contains(node.output(0)) ? 1 : 0;
       groups_.push_back(std::move(group));
       group_of_.push_back(i);
     }
-    for (const Ref<Apply>& node : nodes_)
-      for (const Variable& input : node->inputs()) readers_[input].push_back(node.get());
-    for (const Variable& output : graph_.outputs) readers_[output].push_back(nullptr);
+  }
+
+  static std::vector<Variable> distinct(std::span<const Variable> variables) {
+    std::vector<Variable> all;
+    for (const Variable& variable : variables)
+      if (std::find(all.begin(), all.end(), variable) == all.end()) all.push_back(variable);
+    return all;
   }
 
   void join_producers() {
@@ -116,29 +108,76 @@ class FusionPass {
     return all;
   }
 
-  // Joins `b` to `a`.
+  // Makes one group of two, if that is possible.
   void try_join(std::size_t a, std::size_t b) {
+    if (a == b || !groups_[a].is_open || !groups_[b].is_open) return;
+    if (groups_[a].nodes.size() < groups_[b].nodes.size()) std::swap(a, b);
     Group &into = groups_[a], &from = groups_[b];
-    if (a == b || !into.is_open || !from.is_open) return;
     const TensorType &type = type_of(into), &other_type = type_of(from);
     if (device_of(type) != device_of(other_type) || !have_equal_patterns(type, other_type)) return;
-    if (lies_between(into, b) || lies_between(from, a) || !fits(into, from)) return;
-    const std::size_t middle = into.nodes.size();
+    if (lies_between(into, b) || lies_between(from, a)) return;
+    std::vector<Variable> inputs = inputs_of_both(a, b);
+    const std::size_t outputs =
+        into.outputs + from.outputs - read_only_by(into, b, a) - read_only_by(from, a, b);
+    if (inputs.size() > rewrite_.most_inputs || outputs > rewrite_.most_outputs) return;
+    into.inputs = std::move(inputs);
+    into.outputs = outputs;
+    join(a, b);
+  }
+
+  void join(std::size_t a, std::size_t b) {
+    Group &into = groups_[a], &from = groups_[b];
     into.nodes.insert(into.nodes.end(), from.nodes.begin(), from.nodes.end());
-    std::inplace_merge(into.nodes.begin(), into.nodes.begin() + static_cast<std::ptrdiff_t>(middle),
-                       into.nodes.end());
     for (const std::size_t node : from.nodes) group_of_[node] = a;
+    // What depends on one of the two now depends on what the other depends on.
+    const bool a_has_all = into.after.includes(from.after, a);
+    const bool b_has_all = from.after.includes(into.after, b);
     into.after.add(from.after);
     into.after.remove(a);
     into.after.remove(b);
     from.nodes.clear();
     from.is_open = false;
     for (Group& other : groups_) {
-      if (other.nodes.empty() || !(other.after.contains(a) || other.after.contains(b))) continue;
+      const bool has_a = other.after.contains(a), has_b = other.after.contains(b);
+      if (other.nodes.empty() || !(has_a || has_b)) continue;
       other.after.remove(b);
       other.after.add(a);
-      other.after.add(into.after);
+      if (!(has_a && a_has_all) && !(has_b && b_has_all)) other.after.add(into.after);
     }
+  }
+
+  // The group that computes the variable; none for an input of the graph.
+  std::optional<std::size_t> group_of(const Variable& variable) const {
+    const auto producer = producers_.find(variable);
+    return producer == producers_.end() ? std::nullopt : std::optional(group_of_[producer->second]);
+  }
+
+  std::vector<Variable> inputs_of_both(std::size_t a, std::size_t b) const {
+    std::vector<Variable> inputs;
+    for (const std::size_t group : {a, b})
+      for (const Variable& input : groups_[group].inputs) {
+        const std::optional<std::size_t> from = group_of(input);
+        if (from != a && from != b &&
+            std::find(inputs.begin(), inputs.end(), input) == inputs.end())
+          inputs.push_back(input);
+      }
+    return inputs;
+  }
+
+  // The number of inputs of `reader` that group `by` computes, and that no node outside of the two
+  // groups reads.
+  std::size_t read_only_by(const Group& reader, std::size_t by, std::size_t own) const {
+    std::size_t count = 0;
+    for (const Variable& input : reader.inputs) {
+      if (group_of(input) != by) continue;
+      const auto& readers = readers_.at(input);
+      count += std::all_of(readers.begin(), readers.end(), [&](const Apply* node) {
+        if (node == nullptr || node->output_count() == 0) return false;
+        const std::optional<std::size_t> group = group_of(node->output(0));
+        return group == by || group == own;
+      });
+    }
+    return count;
   }
 
   const TensorType& type_of(const Group& group) const {
@@ -149,48 +188,22 @@ class FusionPass {
 
   // Whether `group` depends on group `before` through another group.
   bool lies_between(const Group& group, std::size_t before) const {
-    if (!group.after.contains(before)) return false;
-    for (std::size_t i = 0; i < groups_.size(); ++i)
-      if (i != before && group.after.contains(i) && groups_[i].after.contains(before)) return true;
-    return false;
+    return group.after.contains(before) && group.after.any_of([&](std::size_t between) {
+      return between != before && groups_[between].after.contains(before);
+    });
   }
 
-  bool fits(const Group& a, const Group& b) const {
-    std::vector<std::size_t> nodes = a.nodes;
-    nodes.insert(nodes.end(), b.nodes.begin(), b.nodes.end());
-    std::sort(nodes.begin(), nodes.end());
-    return inputs_of(nodes).size() <= rewrite_.most_inputs &&
-           outputs_of(nodes).size() <= rewrite_.most_outputs;
-  }
-
-  bool is_in(const Apply* node, const std::vector<std::size_t>& nodes) const {
-    if (node == nullptr || node->output_count() == 0) return false;
-    const auto position = producers_.find(node->output(0));
-    return position != producers_.end() &&
-           std::binary_search(nodes.begin(), nodes.end(), position->second);
-  }
-
-  std::vector<Variable> inputs_of(const std::vector<std::size_t>& nodes) const {
-    std::vector<Variable> inputs;
-    for (const std::size_t i : nodes)
-      for (const Variable& input : nodes_[i]->inputs()) {
-        const auto producer = producers_.find(input);
-        const bool is_inside = producer != producers_.end() &&
-                               std::binary_search(nodes.begin(), nodes.end(), producer->second);
-        if (!is_inside && std::find(inputs.begin(), inputs.end(), input) == inputs.end())
-          inputs.push_back(input);
-      }
-    return inputs;
-  }
-
-  std::vector<Variable> outputs_of(const std::vector<std::size_t>& nodes) const {
+  std::vector<Variable> outputs_of(const Group& group) const {
+    const std::size_t own = group_of_[group.nodes[0]];
     std::vector<Variable> outputs;
-    for (const std::size_t i : nodes) {
+    for (const std::size_t i : group.nodes) {
       const Variable output = nodes_[i]->output(0);
       const auto readers = readers_.find(output);
       if (readers == readers_.end()) continue;
-      if (std::any_of(readers->second.begin(), readers->second.end(),
-                      [&](const Apply* reader) { return !is_in(reader, nodes); }))
+      if (std::any_of(readers->second.begin(), readers->second.end(), [&](const Apply* reader) {
+            return reader == nullptr || reader->output_count() == 0 ||
+                   group_of(reader->output(0)) != own;
+          }))
         outputs.push_back(output);
     }
     return outputs;
@@ -211,7 +224,8 @@ class FusionPass {
     Rebuild rebuild;
     int changes = 0;
     for (const std::size_t g : order()) {
-      const Group& group = groups_[g];
+      Group& group = groups_[g];
+      std::sort(group.nodes.begin(), group.nodes.end());
       if (group.nodes.size() == 1) {
         rebuild.visit_as_is(*nodes_[group.nodes[0]]);
         continue;
@@ -226,7 +240,8 @@ class FusionPass {
   void replace(const Group& group, Rebuild& rebuild) const {
     std::vector<Ref<Apply>> members;
     for (const std::size_t i : group.nodes) members.push_back(nodes_[i]);
-    const std::vector<Variable> inputs = inputs_of(group.nodes), outputs = outputs_of(group.nodes);
+    const std::vector<Variable>& inputs = group.inputs;
+    const std::vector<Variable> outputs = outputs_of(group);
     std::vector<Variable> made;
     for (const Variable& output : outputs) made.emplace_back(output.type(), output.name());
     const Ref<Apply> node =
