@@ -374,3 +374,25 @@ def test_a_wrong_result_of_infer_shape_is_named(result):
     x = T.dmatrix("x")
     with pytest.raises(sw.GraphError, match="Wrong.*infer_shape"):
         sw.function([x], wrong()(x).shape[0])
+
+
+def test_debug_mode_finds_a_rewrite_that_changes_values(register, device):
+    @register
+    def wrong(node):
+        return node.inputs[0] * 3 if is_op(node, "add") and len(node.inputs) == 2 else None
+
+    x = T.dvector("x")
+    total = sw.shared(np.zeros(2), "total", target=device)
+    f = sw.function([x], x + x, mode="debug", device=device)
+    with pytest.raises(sw.GraphError, match=r"output 0 differs .* without rewrites; .*test_"):
+        f([1.0, 2.0])
+    step = sw.function([x], [], updates={total: total + x + x}, mode="debug", device=device)
+    with pytest.raises(sw.GraphError, match="update 0 differs"):
+        step([1.0, 2.0])
+    assert total.get_value().tolist() == [0, 0]
+
+
+def test_debug_mode_takes_results_that_rewrites_make_finite(device):
+    x = T.fvector("x")
+    f = sw.function([x], T.log(1 - 1 / (1 + T.exp(-x))), mode="debug", device=device)
+    np.testing.assert_allclose(f([-200.0, 0.0, 200.0]), [0, -np.log(2), -200], atol=1e-30)

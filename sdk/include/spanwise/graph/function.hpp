@@ -20,7 +20,8 @@ enum class UnusedInput { raise, warn, ignore };
 /// Selects the rewrites of a graph and the checks of its calls.
 struct Mode {
   /// "fast_run": all rewrites. "fast_compile": the cheap ones. "debug": as fast_run, and each call
-  /// checks every op. "": config "mode".
+  /// checks every op, and compares the results with those of the graph without rewrites. "": config
+  /// "mode".
   std::string name{};
   /// Names or tags of rewrites (graph/rewrite.hpp) to add and to exclude; excluding takes
   /// precedence.

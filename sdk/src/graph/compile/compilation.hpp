@@ -26,6 +26,7 @@ class Compilation {
   const Ref<Cell>& cell_of(const Variable& variable);
   Ref<Cell> leaf_cell(const Variable& variable);
   [[noreturn]] void fail_missing(const Variable& leaf) const;
+  CompiledFunction without_rewrites() const;
   void add_updates();
   void place();
   void rewrite();

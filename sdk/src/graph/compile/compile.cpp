@@ -57,6 +57,7 @@ Ref<FunctionState> Compilation::run() {
   check_function_inputs(options_.name, inputs_);
   check_function_outputs(options_.name, outputs_);
   check_function_updates(options_.name, options_);
+  if (mode_name(options_.mode.name) == "debug") state_->unrewritten = without_rewrites();
   add_updates();
   outputs_ = apply_givens(outputs_, options_.givens, inputs_);
   check_used_inputs(options_.name, inputs_, outputs_, options_.on_unused_input);
@@ -93,6 +94,19 @@ Ref<FunctionState> Compilation::run() {
   }
   state_->compile_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return state_;
+}
+
+// Functions that replace others for numerical stability differ from these on purpose: they stay.
+CompiledFunction Compilation::without_rewrites() const {
+  std::vector<Variable> outputs = outputs_;
+  for (const auto& [shared, value] : options_.updates) outputs.push_back(value);
+  FunctionOptions options;
+  options.name = options_.name + " without rewrites";
+  options.device = device_;
+  options.givens = options_.givens;
+  options.on_unused_input = UnusedInput::ignore;
+  options.mode = {"fast_compile", {"stabilize"}, options_.mode.excluding};
+  return function(inputs_, std::move(outputs), std::move(options));
 }
 
 void Compilation::add_updates() {

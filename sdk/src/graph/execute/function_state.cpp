@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "graph/execute/same_values.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
@@ -117,12 +118,16 @@ std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
     FunctionState& function;
     ~Cleaner() { function.tidy(); }
   } const cleaner{*this};
+  std::vector<Array> kept;  // mutable inputs may be overwritten
+  if (unrewritten)
+    for (const Array& argument : arguments) kept.push_back(copy(argument));
   take_inputs(arguments);
   if (!shared_slots.empty()) take_shared();
   if (has_mutable_inputs) resolve_aliases();
   if (times != nullptr) times->begin_call();
   program.run();
   std::vector<Array> results = give_outputs();
+  if (unrewritten) check_rewrites(kept, results);
   if (!updated.empty()) commit(results);
   if (times != nullptr) times->end_call();
   return results;
@@ -178,6 +183,25 @@ void FunctionState::resolve_aliases() {
 void FunctionState::take_shared() {
   const SharedAccess access;
   for (const SharedSlot& slot : shared_slots) slot.cell->value = access.value(*slot.shared);
+}
+
+// Elements that are not finite without rewrites may be so with them.
+void FunctionState::check_rewrites(std::span<const Array> arguments,
+                                   std::span<const Array> results) const {
+  const std::vector<Array> expected = (*unrewritten)(arguments);
+  double largest = 0;
+  for (const Array& argument : arguments) largest = std::max(largest, largest_number(argument));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (have_same_values(results[i], expected[i], largest, true)) continue;
+    std::string applied;
+    for (const RewriteReport& report : rewrites)
+      if (report.changes > 0) applied += (applied.empty() ? "" : ", ") + report.name;
+    const std::size_t count = results.size() - updated.size();
+    fail<GraphError>(
+        "function ", name, ": ", i < count ? "output " : "update ", i < count ? i : i - count,
+        " differs from that of the graph without rewrites; applied were: ", applied,
+        "; exclude one of them by mode=Mode(...).excluding(name) to find the wrong one");
+  }
 }
 
 // Replaces all shared values atomically, after every step that may throw. The old values, in

@@ -65,6 +65,8 @@ class FunctionState final : public RefCounted {
   Program program;
   std::unique_ptr<StepTimes> times;  ///< null unless the function is profiled
   double compile_seconds = 0;
+  /// Of mode "debug": the outputs and the updates of the graph without rewrites.
+  std::optional<CompiledFunction> unrewritten;
 
   std::optional<FunctionProfile> profile();
   std::vector<StepSpan> spans();
@@ -82,6 +84,7 @@ class FunctionState final : public RefCounted {
   void resolve_aliases();
   std::vector<Array> give_outputs();
   void commit(std::vector<Array>& results);
+  void check_rewrites(std::span<const Array> arguments, std::span<const Array> results) const;
   Array own(Array result, std::span<const Array> earlier);
   bool is_taken(const Array& result, std::span<const Array> earlier) const;
   void tidy() noexcept;

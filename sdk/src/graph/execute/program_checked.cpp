@@ -1,13 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "graph/execute/program.hpp"
+#include "graph/execute/same_values.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
@@ -28,56 +27,19 @@ Snapshot values_of(const std::vector<Ref<Cell>>& cells, bool copied) {
   return values;
 }
 
-// `noise` is the absolute error from cancellation.
-bool is_close(double a, double b, double tolerance, double noise) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) return true;
-  return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b)) + noise;
-}
-
-Array on_host(const Array& value) { return contiguous(to_device(value, cpu)); }
-
-bool same_bytes(const Array& a, const Array& b) {
-  const Array left = on_host(a), right = on_host(b);
-  return left.nbytes() == 0 ||
-         std::memcmp(left.data(), right.data(), static_cast<std::size_t>(left.nbytes())) == 0;
-}
-
-// The largest finite number among floating inputs.
-double largest_of(const Snapshot& inputs) {
-  double largest = 0;
-  for (const std::optional<Array>& input : inputs) {
-    if (!input || !input->dtype().is_floating()) continue;
-    const Array values = on_host(astype(*input, float64));
-    const auto* x = static_cast<const double*>(values.data());
-    for (std::int64_t i = 0; i < values.size(); ++i)
-      if (std::isfinite(x[i])) largest = std::max(largest, std::abs(x[i]));
-  }
-  return largest;
-}
-
-// Equality up to the effect of another order of summation.
-bool same_values(const Array& a, const Array& b, const Snapshot& inputs) {
-  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
-  if (same_bytes(a, b)) return true;
-  if (!a.dtype().is_floating()) return false;
-  const bool is_double = a.dtype().bits() >= 64, is_single = a.dtype().bits() == 32;
-  const double tolerance = is_double ? 1e-9 : is_single ? 1e-4 : 1e-2;
-  const double rounding = is_double ? 0x1p-46 : is_single ? 0x1p-17 : 0x1p-7;
-  const double noise = tolerance * tolerance + rounding * largest_of(inputs);
-  const Array left = on_host(astype(a, float64)), right = on_host(astype(b, float64));
-  const auto* x = static_cast<const double*>(left.data());
-  const auto* y = static_cast<const double*>(right.data());
-  for (std::int64_t i = 0; i < left.size(); ++i)
-    if (!is_close(x[i], y[i], tolerance, noise)) return false;
-  return true;
-}
-
 // Whether `map` names the input, or another input that is the same variable.
 bool is_mapped(const Step& step, const AliasMap& map, std::size_t input) {
   for (const auto& [output, inputs] : map)
     for (const int named : inputs)
       if (step.inputs[static_cast<std::size_t>(named)] == step.inputs[input]) return true;
   return false;
+}
+
+double largest_of(const Snapshot& inputs) {
+  double largest = 0;
+  for (const std::optional<Array>& input : inputs)
+    if (input) largest = std::max(largest, largest_number(*input));
+  return largest;
 }
 
 // Restores the contents of cells in its destructor, also if the second run throws.
@@ -100,7 +62,7 @@ void check_inputs_kept(const Step& step, const Snapshot& before) {
   const Op& op = step.node->op();
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
     if (!before[i] || is_mapped(step, op.destroy_map(), i)) continue;
-    if (!step.inputs[i]->value || !same_bytes(*before[i], *step.inputs[i]->value))
+    if (!step.inputs[i]->value || !have_same_bytes(*before[i], *step.inputs[i]->value))
       fail<GraphError>(op.name(), ": changed its input ", i,
                        ", which its destroy_map does not name; declare it there, or write to a "
                        "copy");
@@ -147,7 +109,7 @@ void Program::run_checked_step(std::size_t position) {
   for (const Ref<Cell>& cell : step.outputs) cell->value.reset();
   run_step(position);
   for (std::size_t i = 0; i < first.size(); ++i)
-    if (!first[i] || !same_values(*first[i], *step.outputs[i]->value, before))
+    if (!first[i] || !have_same_values(*first[i], *step.outputs[i]->value, largest_of(before)))
       fail<GraphError>(step.node->op().name(), ": output ", i,
                        " differs when the node runs again on the same inputs; expected the same "
                        "values each time");
