@@ -15,6 +15,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
 #include "python/support/dtype.hpp"
+#include "python/support/scalar.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/axis_error.hpp"

@@ -32,7 +32,8 @@ bool same_numbers(const Array& a, const Array& b) {
 }
 
 void expect_same_sums(const Array& input, int axis, DType wanted, const Array* out = nullptr) {
-  const ReductionSpec kernel{Kind::sum, input.dtype(), accumulator_for(Kind::sum, input.dtype(), false)};
+  const ReductionSpec kernel{Kind::sum, input.dtype(),
+                             accumulator_for(Kind::sum, input.dtype(), false)};
   const Array native = empty(input.shape(), wanted, cpu);
   const Array kernels = out != nullptr ? *out : empty(input.shape(), wanted, cpu);
   fill(kernels, Scalar(true).cast(wanted));
@@ -149,7 +150,7 @@ void expect_same_places(Kind kind, const Array& input, int axis) {
   Shape shape = input.shape();
   shape[axis] = 1;
   const Array native = empty(shape, int64, cpu), kernels = full(shape, -7, int64, cpu);
-  Job job;
+  ReduceJob job;
   job.kernel = kernel;
   job.input = &input;
   job.result = &native;

@@ -28,7 +28,7 @@ void expect_cubin(const CudaShape& shape, std::initializer_list<const char*> ker
     const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
     for (const char* kernel : kernels) EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
   } catch (const CompileError& error) {
-    ADD_FAILURE() << facts(shape.kernel.kind).body << " of " << shape.kernel.element << " as "
+    ADD_FAILURE() << info(shape.kernel.kind).body << " of " << shape.kernel.element << " as "
                   << shape.result << ", form " << static_cast<int>(shape.form) << ":\n"
                   << error.log();
   }
@@ -39,12 +39,12 @@ CudaShape shape_of(Kind kind, DType element, Form form) {
   shape.kernel = {kind, element, accumulator_for(kind, element, false)};
   shape.form = form;
   shape.kept = 2;
-  shape.gone = form == Form::rows ? 1 : 2;
+  shape.reduced = form == Form::rows ? 1 : 2;
   shape.group = form == Form::rows ? 256 : 8;
   if (form == Form::rows || form == Form::columns)
     shape.width = std::max(1, 16 / element.itemsize());
   const DType accumulator = shape.kernel.accumulator;
-  shape.result = facts(kind).keeps_place           ? int64
+  shape.result = info(kind).gives_index            ? int64
                  : can_store(accumulator, element) ? element
                                                    : accumulator;
   if (kind == Kind::deviation) {
@@ -72,11 +72,11 @@ TEST_P(ReduceSource, CompilesInEveryForm) {
     if (!takes(element)) continue;
     CudaShape any = shape_of(kind(), element, Form::any);
     any.has_mask = true;
-    any.has_initial = !facts(kind()).keeps_place;
+    any.has_initial = !info(kind()).gives_index;
     any.is_large = true;
     expect_cubin(any, {"run", "fold"});
     expect_cubin(shape_of(kind(), element, Form::rows), {"run", "fold"});
-    if (facts(kind()).keeps_place) continue;
+    if (info(kind()).gives_index) continue;
     expect_cubin(shape_of(kind(), element, Form::columns), {"run", "fold"});
   }
 }
