@@ -204,7 +204,7 @@ Array made_result(const CallOptions& options, std::span<const Operand> operands,
   std::array<const Array*, max_inputs> arrays;
   std::transform(operands.begin(), operands.end(), arrays.begin(),
                  [](const Operand& operand) { return operand.array; });
-  const Order order = settled(options.order, std::span(arrays.data(), operands.size()));
+  const Order order = resolved_order(options.order, std::span(arrays.data(), operands.size()));
   if (order == Order::k) return new_result(operands, shape, dtype, device);
   return empty_in(layout_in(order, shape), dtype, device);
 }
