@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "../../ops/indexing/accumulate.hpp"
+#include "../../ops/indexing/cpu/host_move.hpp"
 #include "../../ops/indexing/cuda/cuda_indices.hpp"
 #include "../../ops/indexing/cuda/cuda_move.hpp"
-#include "../../ops/indexing/cpu/host_move.hpp"
 #include "../../ops/indexing/search.hpp"
 #include "../../ops/indexing/selection.hpp"
 #include "spanwise/copy.hpp"
