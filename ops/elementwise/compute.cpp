@@ -84,7 +84,7 @@ void compute(const Signature& signature, std::span<const Operand> given, const A
   const char* name = facts(signature.op).name;
   if (result.readonly())
     fail<ReadOnlyError>(name, ": cannot write to ", result,
-                        ", whose owner handed it out for reading only; pass another out=");
+                        ", which is read-only; pass a writable out=");
   if (result.size() == 0) return;
   std::array<Operand, max_inputs> operands;
   std::array<std::optional<Array>, max_inputs + 1> copies;

@@ -456,7 +456,7 @@ def test_errors_name_the_operation_and_the_way_out(device):
         (lambda: (a > 0) - (a > 0), TypeError, "bool"),
         (lambda: sw.add(a, object()), TypeError, "object"),
         (lambda: sw.where(a > 0, a), ValueError, "both or neither.*nonzero"),
-        (lambda: sw.add(a, a, out=readonly), ValueError, "reading only"),
+        (lambda: sw.add(a, a, out=readonly), ValueError, "read-only"),
     ]
     for call, kind, words in cases:
         with pytest.raises(kind, match=words):
