@@ -86,8 +86,8 @@ TEST_P(ElementwiseTiles, OfWindows) {
   // Backwards on every side, with an odd start, and with gaps.
   expect_same(OpId::subtract, {backwards(batch, 1), backwards(plain, 2)}, base, whole);
   expect_same(OpId::subtract, {backwards(batch, 2), plain}, base, whole);
-  const auto turned = [](const Array& z) { return backwards(backwards(z, 2), 1); };
-  expect_same(OpId::subtract, {batch, plain}, base, turned);
+  const auto reversed = [](const Array& z) { return backwards(backwards(z, 2), 1); };
+  expect_same(OpId::subtract, {batch, plain}, base, reversed);
   const auto odd = [](const Array& array) { return cut(cut(array, 1, 3, 1), 2, 5, 1); };
   expect_same(OpId::subtract, {odd(batch), odd(plain)}, base, odd);
   const auto even = [](const Array& array) { return cut(array, 2, 8, 1); };
@@ -106,8 +106,8 @@ TEST_P(ElementwiseTiles, WithMasks) {
   const Array right = small_numbers({131, 70}, dtype, 2);
   const Array base = full({131, 70}, 91, dtype, cpu);
   const Array across = some_true({70, 131}).transpose(), along = some_true({131, 70});
-  const Array stays = some_true({131, 1}).broadcast_to({131, 70});
-  for (const Array& mask : {across, along, stays})
+  const Array constant = some_true({131, 1}).broadcast_to({131, 70});
+  for (const Array& mask : {across, along, constant})
     expect_same(OpId::multiply, {left, right}, base, whole, &mask);
   expect_same(OpId::multiply, {right, right}, base, whole, &across);
 }
@@ -146,8 +146,8 @@ TEST_P(ElementwiseRows, BackwardsAndApart) {
     expect_same(OpId::subtract, {backwards(x, 0), y}, base, whole);
     expect_same(OpId::subtract, {x, backwards(y, 0)}, base, whole);
     expect_same(OpId::subtract, {backwards(x, 0), backwards(y, 0)}, base, whole);
-    const auto turned = [](const Array& z) { return backwards(z, 0); };
-    expect_same(OpId::subtract, {x, y}, base, turned);
+    const auto reversed = [](const Array& z) { return backwards(z, 0); };
+    expect_same(OpId::subtract, {x, y}, base, reversed);
     const Array third = cut(small_numbers({size * 3}, dtype, 3), 0, 1, 3);
     expect_same(OpId::subtract, {third, y}, base, whole);
     const Array shifted = cut(small_numbers({size + 1}, dtype, 4), 0, 1, 1);
@@ -178,24 +178,24 @@ INSTANTIATE_TEST_SUITE_P(, ElementwiseRows, testing::Values(uint8, float32),
 
 struct Planned {
   KernelShape shape{};
-  std::vector<AccessPattern> lies;
+  std::vector<AccessPattern> patterns;
 };
 Planned planned(const std::vector<Array>& operands, const Array& result) {
   std::vector<const Layout*> layouts;
-  std::vector<OperandInfo> strands;
+  std::vector<OperandInfo> infos;
   Planned plan;
   for (const Array& array : operands) {
     layouts.push_back(&array.layout());
-    strands.push_back({reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(),
-                       &plan.shape.lies[strands.size()]});
+    infos.push_back({reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(),
+                     &plan.shape.patterns[infos.size()]});
   }
   layouts.push_back(&result.layout());
-  strands.push_back(
+  infos.push_back(
       {reinterpret_cast<std::uintptr_t>(result.data()), result.dtype().itemsize(), nullptr});
   CudaWalk walk(Walk(result.shape(), layouts, static_cast<int>(operands.size())));
-  plan_on_cuda(plan.shape, walk, strands);
-  plan.lies.assign(plan.shape.lies.begin(),
-                   plan.shape.lies.begin() + static_cast<std::ptrdiff_t>(operands.size()));
+  plan_on_cuda(plan.shape, walk, infos);
+  plan.patterns.assign(plan.shape.patterns.begin(),
+                       plan.shape.patterns.begin() + static_cast<std::ptrdiff_t>(operands.size()));
   return plan;
 }
 
@@ -206,7 +206,8 @@ TEST(ElementwisePlan, TakesTilesForTransposes) {
   EXPECT_EQ(plan.shape.width, 4);
   EXPECT_EQ(plan.shape.side_s, 64);
   EXPECT_EQ(plan.shape.side_t, 64);
-  EXPECT_EQ(plan.lies, (std::vector{AccessPattern::crosses_in_packs, AccessPattern::run}));
+  EXPECT_EQ(plan.patterns,
+            (std::vector{AccessPattern::transposed_in_packs, AccessPattern::contiguous}));
 }
 
 TEST(ElementwisePlan, KeepsRowsForBroadcasts) {
@@ -215,7 +216,7 @@ TEST(ElementwisePlan, KeepsRowsForBroadcasts) {
   EXPECT_EQ(plan.shape.kind, Kind::rows);
   EXPECT_EQ(plan.shape.width, 4);
   EXPECT_FALSE(plan.shape.has_tail);
-  EXPECT_EQ(plan.lies, (std::vector{AccessPattern::run, AccessPattern::stays}));
+  EXPECT_EQ(plan.patterns, (std::vector{AccessPattern::contiguous, AccessPattern::constant}));
 }
 
 TEST(ElementwisePlan, TurnsWhatRunsBackwards) {
@@ -223,9 +224,9 @@ TEST(ElementwisePlan, TurnsWhatRunsBackwards) {
   const Planned plan = planned({backwards(x, 0), x}, z);
   EXPECT_EQ(plan.shape.kind, Kind::rows);
   EXPECT_EQ(plan.shape.width, 4);
-  EXPECT_EQ(plan.lies, (std::vector{AccessPattern::turned, AccessPattern::run}));
-  EXPECT_EQ(planned({x, x}, backwards(z, 0)).lies,
-            (std::vector{AccessPattern::turned, AccessPattern::turned}));
+  EXPECT_EQ(plan.patterns, (std::vector{AccessPattern::reversed, AccessPattern::contiguous}));
+  EXPECT_EQ(planned({x, x}, backwards(z, 0)).patterns,
+            (std::vector{AccessPattern::reversed, AccessPattern::reversed}));
 }
 
 TEST(ElementwisePlan, LeavesShortAxesToStrides) {

@@ -86,16 +86,16 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
     expect_compiles(shape);
     shape.kind = KernelShape::Kind::rows;
     shape.width = 2;
-    shape.lies = {shape.inputs > 1 ? AccessPattern::stays : AccessPattern::turned,
-                  AccessPattern::apart};
+    shape.patterns = {shape.inputs > 1 ? AccessPattern::constant : AccessPattern::reversed,
+                      AccessPattern::strided};
     shape.has_tail = true;
     shape.has_mask = dtype != uint64;
     expect_compiles(shape);
     shape.kind = KernelShape::Kind::tiles;
     shape.side_s = 64;
     shape.side_t = 16;
-    shape.lies = {AccessPattern::crosses, AccessPattern::run, AccessPattern::crosses_in_packs,
-                  AccessPattern::crosses_in_packs};
+    shape.patterns = {AccessPattern::transposed, AccessPattern::contiguous,
+                      AccessPattern::transposed_in_packs, AccessPattern::transposed_in_packs};
     expect_compiles(shape);
     break;
   }

@@ -9,13 +9,13 @@
 namespace spanwise::ops {
 namespace {
 
-/// An array that a kernel reads: its pointer, its type, and what its variables' names end in.
+/// An array that a kernel reads: its pointer, its type, and the suffix of its variables.
 struct ReadArray {
   std::string pointer, type, name;
   AccessPattern pattern;
 
-  bool crosses() const {
-    return pattern == AccessPattern::crosses || pattern == AccessPattern::crosses_in_packs;
+  bool is_transposed() const {
+    return pattern == AccessPattern::transposed || pattern == AccessPattern::transposed_in_packs;
   }
 };
 std::vector<ReadArray> read_arrays(const KernelShape& shape) {
@@ -23,11 +23,11 @@ std::vector<ReadArray> read_arrays(const KernelShape& shape) {
   for (int i = 0; i < shape.inputs; ++i) {
     const auto index = static_cast<std::size_t>(i);
     if (!shape.is_number[index])
-      arrays.push_back({text("a", i), text("M", i), std::to_string(i), shape.lies[index]});
+      arrays.push_back({text("a", i), text("M", i), std::to_string(i), shape.patterns[index]});
   }
   if (shape.has_mask)
     arrays.push_back(
-        {"mask", "unsigned char", "mask", shape.lies[static_cast<std::size_t>(shape.inputs)]});
+        {"mask", "unsigned char", "mask", shape.patterns[static_cast<std::size_t>(shape.inputs)]});
   return arrays;
 }
 
@@ -48,31 +48,32 @@ std::string kernel_head(const KernelShape& shape, std::string_view rest) {
               parameter_text(shape), "const Walk walk", rest, ") {\n");
 }
 
-/// Where each array is: at_0, ..., at_z, at_mask; declared, and moved by `index` steps of `axis`.
-struct PlacesText {
+/// Declares the offset of each array, at_0, ..., at_z, at_mask, and advances it by `index` steps of
+/// `axis`.
+struct OffsetsText {
   std::string declare, move;
 };
-PlacesText places_text(const KernelShape& shape, std::string_view indent) {
-  PlacesText places;
+OffsetsText offsets_text(const KernelShape& shape, std::string_view indent) {
+  OffsetsText offsets;
   const auto add = [&](const std::string& name) {
-    places.declare += text("  long long at_", name, " = 0;\n");
-    places.move += text(indent, "at_", name, " += (long long)index * walk.s", name, "[axis];\n");
+    offsets.declare += text("  long long at_", name, " = 0;\n");
+    offsets.move += text(indent, "at_", name, " += (long long)index * walk.s", name, "[axis];\n");
   };
   for (const ReadArray& array : read_arrays(shape)) add(array.name);
   add("z");
-  return places;
+  return offsets;
 }
 
-// The element that this thread, or the pack that it, works on; of a pack `left` elements are there
-// to the end of the row.
+// Computes the offsets of this thread's element or pack; `left` is the number of elements to the
+// end of the row.
 std::string find_text(const KernelShape& shape) {
-  const PlacesText places = places_text(shape, "    ");
+  const OffsetsText offsets = offsets_text(shape, "    ");
   return text("  typedef ", shape.is_large ? "unsigned long long" : "unsigned int", R"( Index;
   const Index i = (Index)blockIdx.x * (Index)blockDim.x + (Index)threadIdx.x;
   if (i >= (Index)n) return;
   Index rest = i;
 )",
-              places.declare, shape.has_tail ? "  long long left = 0;\n" : "", R"(#pragma unroll
+              offsets.declare, shape.has_tail ? "  long long left = 0;\n" : "", R"(#pragma unroll
   for (int axis = RANK - 1; axis >= 0; --axis) {
     const Index unit = axis == RANK - 1 ? WIDTH : 1;
     const Index extent = ((Index)walk.shape[axis] + unit - 1) / unit;
@@ -80,29 +81,29 @@ std::string find_text(const KernelShape& shape) {
     rest = axis > 0 ? rest / extent : 0;
 )",
               shape.has_tail ? "    if (axis == RANK - 1) left = walk.shape[axis] - index;\n" : "",
-              places.move, "  }\n");
+              offsets.move, "  }\n");
 }
 
-// How a pack's elements are read; `along` is the last axis' stride.
+// Reads a pack; `along` is the stride of the last axis.
 std::string read_text(const ReadArray& array, const std::string& pack, const std::string& place,
                       const std::string& along) {
   switch (array.pattern) {
-    case AccessPattern::run:
-      return text("read_run(", pack, ", ", place, ", count);\n");
-    case AccessPattern::turned:
-      return text("read_turned(", pack, ", ", place, ", count);\n");
+    case AccessPattern::contiguous:
+      return text("read_contiguous(", pack, ", ", place, ", count);\n");
+    case AccessPattern::reversed:
+      return text("read_reversed(", pack, ", ", place, ", count);\n");
     default:
-      return text("read_apart(", pack, ", ", place, ", ", along, ", count);\n");
+      return text("read_strided(", pack, ", ", place, ", ", along, ", count);\n");
   }
 }
 
-// Element k of the array, in rows, or in step u of a tile.
+// The expression of element k of a pack, for rows, or for step u of a tile.
 std::string element_text(const ReadArray& array, std::string_view step) {
-  if (array.crosses()) return text("c", array.name, ".x[k]");
-  return text("p", array.name, step, array.pattern == AccessPattern::stays ? "" : ".x[k]");
+  if (array.is_transposed()) return text("c", array.name, ".x[k]");
+  return text("p", array.name, step, array.pattern == AccessPattern::constant ? "" : ".x[k]");
 }
 
-// Computes and writes the pack; one with a mask element by element.
+// Computes and writes the pack; with a mask element by element.
 std::string write_text(const KernelShape& shape, std::string_view step, std::string_view place) {
   const std::vector<ReadArray> arrays = read_arrays(shape);
   const std::string result = result_text(shape, [&](int i) {
@@ -116,10 +117,10 @@ std::string write_text(const KernelShape& shape, std::string_view step, std::str
   return text(
       "      spanwise::Pack<Z, WIDTH> q;\n#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n"
       "        if (k < count) q.x[k] = ",
-      result, ";\n      write_run(", place, ", q, count);\n");
+      result, ";\n      write_contiguous(", place, ", q, count);\n");
 }
 
-// The parts of a kernel of tiles, of each array in turn.
+// The parts of a tile kernel, each for all arrays.
 struct TilesText {
   std::string declare;          // tiles, in the kernel
   std::string move;             // pointers to the tile's corner
@@ -137,21 +138,22 @@ TilesText tiles_text(const KernelShape& shape) {
     const std::string by_s = text("walk.s", name, "[RANK - 2]"),
                       by_t = text("walk.s", name, "[RANK - 1]");
     corner(array.pointer, name);
-    if (array.crosses()) {
+    if (array.is_transposed()) {
       parts.declare += text("  __shared__ alignas(16) ", type, " t", name, "[SIDE_S * SIDE_T];\n");
       parts.parameters += text(type, "* t", name, ", ");
       parts.use += text('t', name, ", ");
-      const std::string n = array.pattern == AccessPattern::crosses_in_packs
+      const std::string n = array.pattern == AccessPattern::transposed_in_packs
                                 ? text("whole ? 16 / (int)sizeof(", type, ") : 1")
                                 : "1";
       parts.fills += text("      fill<", n, ", whole>(t", name, ", ", array.pointer, ", ", by_s,
                           ", ", by_t, ", left_s, left_t);\n");
-      parts.takes += text("      const spanwise::Pack<", type, ", WIDTH> c", name,
-                          " = spanwise::load_pack<WIDTH>(t", name, " + cell<", type, ">(s, t));\n");
+      parts.takes +=
+          text("      const spanwise::Pack<", type, ", WIDTH> c", name,
+               " = spanwise::load_pack<WIDTH>(t", name, " + tile_index<", type, ">(s, t));\n");
       continue;
     }
     const std::string place = text(array.pointer, " + s * ", by_s), pack = text('p', name, "[u]");
-    if (array.pattern == AccessPattern::stays) {
+    if (array.pattern == AccessPattern::constant) {
       parts.packs += text("    ", type, " p", name, "[batch];\n");
       parts.reads += text("      if (count > 0) ", pack, " = *(", place, ");\n");
     } else {
@@ -163,7 +165,7 @@ TilesText tiles_text(const KernelShape& shape) {
   return parts;
 }
 
-// What a block does with its tile. Operands that do not cross are under way before tiles are
+// The work of a block on its tile. Operands that are not transposed are loaded before the tiles are
 // filled.
 std::string tile_function(const KernelShape& shape, const TilesText& parts) {
   return text(
@@ -199,7 +201,7 @@ std::string rows_kernel(const KernelShape& shape) {
   std::string reads;
   for (const ReadArray& array : read_arrays(shape)) {
     const std::string pack = "p" + array.name, place = text(array.pointer, " + at_", array.name);
-    if (array.pattern == AccessPattern::stays) {
+    if (array.pattern == AccessPattern::constant) {
       reads += text("  const ", array.type, ' ', pack, " = *(", place, ");\n");
       continue;
     }
@@ -222,13 +224,13 @@ std::string strided_kernel(const KernelShape& shape) {
 }
 
 std::string tiles_kernel(const KernelShape& shape) {
-  const PlacesText places = places_text(shape, "    ");
+  const OffsetsText offsets = offsets_text(shape, "    ");
   const TilesText parts = tiles_text(shape);
   const std::string call = text(argument_text(shape), parts.use, "walk, left_s, left_t);\n");
   return text("#define WIDTH ", shape.width, "\n#define SIDE_S ", shape.side_s, "\n#define SIDE_T ",
               shape.side_t, "\n", layouts_text("pack.cuh"), layouts_text("packs.cuh"),
               layouts_text("tiles.cuh"), walk_declaration(shape), tile_function(shape, parts),
-              kernel_head(shape, ""), parts.declare, places.declare,
+              kernel_head(shape, ""), parts.declare, offsets.declare,
               R"(  unsigned int rest = blockIdx.x;
   const long long first_t = rest % TILES_T * (long long)SIDE_T;
   rest /= TILES_T;
@@ -240,7 +242,7 @@ std::string tiles_kernel(const KernelShape& shape) {
     const unsigned int index = axis > 0 ? rest % extent : rest;
     rest = axis > 0 ? rest / extent : 0;
 )",
-              places.move, "  }\n", parts.move,
+              offsets.move, "  }\n", parts.move,
               R"(  const int left_s = elements_left(walk.shape[RANK - 2] - first_s, SIDE_S);
   const int left_t = elements_left(walk.shape[RANK - 1] - first_t, SIDE_T);
   if (left_s == SIDE_S && left_t == SIDE_T)

@@ -14,14 +14,14 @@ namespace spanwise::ops {
 struct OperandInfo {
   std::uintptr_t address;
   int itemsize;
-  AccessPattern* pattern;  ///< where the plan says how it lies; null for the result
+  AccessPattern* pattern;  ///< set by the plan; null for the result
 };
 
-/// Chooses the kernel for arrays that are not all contiguous: kind, width, lies, tiles and the
-/// axes' order and direction. `strands` are in the walk's order.
-void plan_on_cuda(KernelShape& shape, CudaWalk& walk, std::span<const OperandInfo> strands);
+/// Chooses the kernel for arrays that are not all contiguous: kind, width, patterns, tiles, and the
+/// order and direction of the axes. `operands` are in the walk's order.
+void plan_on_cuda(KernelShape& shape, CudaWalk& walk, std::span<const OperandInfo> operands);
 
-/// Of a plan: its threads' steps for rows and strided, its blocks' for tiles.
+/// The number of steps of a plan: per thread for rows and strided, per block for tiles.
 std::int64_t steps_of(const KernelShape& shape, const CudaWalk& walk) noexcept;
 
 }  // namespace spanwise::ops

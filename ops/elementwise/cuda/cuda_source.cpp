@@ -10,14 +10,14 @@
 namespace spanwise::ops {
 namespace {
 
-// In registers.
+// The type in registers.
 const char* compute_type(const Signature& signature, DType dtype) {
   const bool is_half = dtype == float16 || dtype == bfloat16;
   if (is_half && (facts(signature.op).traits & native_halves) == 0) return "float";
   return dtype.is_bool() ? "bool" : element_text(dtype);
 }
 
-// Whichever thread writes, it writes the same.
+// All threads that write write the same value.
 constexpr const char* exponent_check = R"(
 template <class T>
 __device__ __forceinline__ T checked(T exponent, int* negative) {
@@ -35,7 +35,7 @@ std::string dense_kernel(const KernelShape& shape) {
   }
   const std::string in_pack = result_text(shape, [](int i) { return text("p", i, "[u].x[k]"); });
   const std::string single = result_text(shape, [](int i) { return text("a", i, "[i + k]"); });
-  // A masked pack keeps what it is not to write, so it is written element by element.
+  // With a mask, elements are written individually, since the others must not change.
   const std::string store =
       shape.has_mask
           ? text(
@@ -51,18 +51,18 @@ template <class T> struct alignas(sizeof(T) * WIDTH) Pack { T x[WIDTH]; };
 extern "C" __global__ void run()",
               parameter_text(shape), R"(long long n) {
   const long long first = (blockIdx.x * (long long)PACKS * blockDim.x + threadIdx.x) * WIDTH;
-  const long long apart = (long long)blockDim.x * WIDTH;
+  const long long stride = (long long)blockDim.x * WIDTH;
 )",
               declare, R"(#pragma unroll
   for (int u = 0; u < PACKS; ++u) {
-    const long long i = first + u * apart;
+    const long long i = first + u * stride;
     if (i + WIDTH <= n) {
 )",
               load, R"(    }
   }
 #pragma unroll
   for (int u = 0; u < PACKS; ++u) {
-    const long long i = first + u * apart;
+    const long long i = first + u * stride;
     if (i + WIDTH <= n) {
 )",
               store, R"(    } else {

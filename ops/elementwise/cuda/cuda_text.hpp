@@ -9,7 +9,7 @@
 
 namespace spanwise::ops {
 
-// run()'s parameters up to the count, for each operand given as an address or a number.
+// The parameters of run() up to the count; operands are addresses or numbers.
 inline std::string parameter_text(const KernelShape& shape) {
   std::string list;
   for (int i = 0; i < shape.inputs; ++i) {
@@ -32,7 +32,7 @@ inline std::string argument_text(const KernelShape& shape) {
   return list;
 }
 
-// The body's arguments; `element(i)` is how operand i is read from memory.
+// The call of the body; `element(i)` is the expression that reads operand i.
 template <class F>
 std::string result_text(const KernelShape& shape, F&& element) {
   std::string list;
