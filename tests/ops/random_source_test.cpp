@@ -82,7 +82,13 @@ unsigned long long high_product(unsigned long long a, unsigned long long b) {
 #define __device__ inline
 #define __forceinline__
 #define __align__(n) alignas(n)
+#include "../../ops/random/philox.cuh"
+// in this order
+#include "../../ops/random/distributions.cuh"
+// uses distributions.cuh
 #include "../../ops/random/bodies.cuh"
+#include "../../ops/random/permutation.cuh"
+// uses bodies.cuh
 #include "../../ops/random/kernels.cuh"
 #undef SW_FN
 #undef SW_UNROLL
@@ -126,7 +132,7 @@ struct RandomCase {
     draw.key0 = 0x12345678;
     draw.key1 = 0x9abcdef0;
     draw.stream = 77;
-    draw.keep = 24;
+    draw.uniform_bits = 24;
     draw.shift = 0.25;
     draw.scale = 1.5;
     draw.low = 5;
