@@ -36,19 +36,20 @@ class HostBytes {
 };
 
 // Where element `i` of a unit at `place` lies in the source, in elements.
-std::int64_t source_element(const CopyPlan& plan, std::int64_t place, std::int64_t i) {
+std::int64_t source_element(const CopyPlan& plan, std::int64_t location, std::int64_t i) {
   switch (plan.pattern) {
-    case CopyPlan::AccessPattern::run:
-      return place * plan.elements + i;
-    case CopyPlan::AccessPattern::turned:
-      return place * plan.elements + i / plan.group * plan.group + plan.group - 1 - i % plan.group;
+    case CopyPlan::AccessPattern::contiguous:
+      return location * plan.elements + i;
+    case CopyPlan::AccessPattern::reversed:
+      return location * plan.elements + i / plan.group * plan.group + plan.group - 1 -
+             i % plan.group;
     default:
-      return place + i * plan.step;
+      return location + i * plan.step;
   }
 }
 
 // Whole runs, whose pieces the last axis counts.
-void run_granules(const CopyPlan& plan, const unsigned char* from, unsigned char* to) {
+void run_aligned_chunks(const CopyPlan& plan, const unsigned char* from, unsigned char* to) {
   Shape shape(static_cast<int>(plan.axes.size()) - 1);
   for (int i = 0; i < shape.size(); ++i) shape[i] = plan.axes[static_cast<std::size_t>(i)].extent;
   test::for_each_index(shape, [&](const test::Index& index) {
@@ -59,18 +60,18 @@ void run_granules(const CopyPlan& plan, const unsigned char* from, unsigned char
     }
     const std::int64_t bytes = plan.length * plan.source_unit;
     EXPECT_GE(plan.axes.back().extent * 16, bytes + 15);
-    EXPECT_TRUE(plan.hull_begin <= s * plan.source_unit &&
-                s * plan.source_unit + bytes <= plan.hull_end);
+    EXPECT_TRUE(plan.source_begin <= s * plan.source_unit &&
+                s * plan.source_unit + bytes <= plan.source_end);
     std::memcpy(to + t * plan.target_unit, from + s * plan.source_unit,
                 static_cast<std::size_t>(bytes));
   });
 }
 
 // What a device would do with the plan, element by element.
-void run(const CopyPlan& plan, const Array& source, const Array& target) {
+void contiguous(const CopyPlan& plan, const Array& source, const Array& target) {
   const auto* from = static_cast<const unsigned char*>(source.data()) + plan.source_offset;
   auto* to = static_cast<unsigned char*>(target.data()) + plan.target_offset;
-  if (plan.kind == CopyPlan::Kind::aligned_chunks) return run_granules(plan, from, to);
+  if (plan.kind == CopyPlan::Kind::aligned_chunks) return run_aligned_chunks(plan, from, to);
   Shape shape(static_cast<int>(plan.axes.size()));
   for (int i = 0; i < shape.size(); ++i) shape[i] = plan.axes[static_cast<std::size_t>(i)].extent;
   test::for_each_index(shape, [&](const test::Index& index) {
@@ -122,7 +123,7 @@ TEST(CopyPlan, MovesExactlyTheElementsOfRandomLayouts) {
     });
     const Array a = from.array(source, dtype), b = to.array(target, dtype);
     const CopyPlan plan = plan_copy(a, b);
-    if (plan.kind != CopyPlan::Kind::nothing) run(plan, a, b);
+    if (plan.kind != CopyPlan::Kind::nothing) contiguous(plan, a, b);
     ASSERT_TRUE(std::equal(expected.begin(), expected.end(), to.data()))
         << dtype << ' ' << source << " -> " << target;
     // Only the axis along which a tile reads may run backwards in the target.
@@ -188,7 +189,7 @@ TEST(CopyPlan, TransposesAreTiledWithTheSourcesAxisFirst) {
 
 TEST(CopyPlan, SmallMatricesInARowAreCells) {
   const CopyPlan plan = plan_of(permuted({1000, 4, 5}, {0, 2, 1}), Layout::row_major({1000, 5, 4}));
-  ASSERT_EQ(plan.kind, CopyPlan::Kind::cells);
+  ASSERT_EQ(plan.kind, CopyPlan::Kind::small_arrays);
   EXPECT_EQ(plan.inner, 2);
   EXPECT_EQ(plan.chunk % 16, 0);
   EXPECT_TRUE(plan.source_vectors);
@@ -201,8 +202,8 @@ TEST(CopyPlan, BytesThatBeginAnywhereAreCopiedByAlignedPieces) {
   const CopyPlan plan = plan_of(rows, Layout::row_major({9, 100}), uint8, uint8);
   ASSERT_EQ(plan.kind, CopyPlan::Kind::aligned_chunks);
   EXPECT_EQ(plan.length, 100);
-  EXPECT_EQ(plan.hull_begin, 0);
-  EXPECT_EQ(plan.hull_end, 8 * 101 + 100);
+  EXPECT_EQ(plan.source_begin, 0);
+  EXPECT_EQ(plan.source_end, 8 * 101 + 100);
   const CopyPlan aligned = plan_of(Layout::row_major({9, 104}).slice(1, {.stop = 100}),
                                    Layout::row_major({9, 100}), uint8, uint8);
   EXPECT_EQ(aligned.kind, CopyPlan::Kind::strided) << "words of four bytes do";
@@ -227,7 +228,7 @@ TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
   const CopyPlan column =
       plan_of(Layout::row_major({64, 1}).broadcast_to({64, 32}), Layout::row_major({64, 32}));
   EXPECT_EQ(column.elements, 4);
-  EXPECT_EQ(column.pattern, CopyPlan::AccessPattern::apart);
+  EXPECT_EQ(column.pattern, CopyPlan::AccessPattern::strided);
   EXPECT_EQ(column.step, 0);
   const CopyPlan every_other =
       plan_of(Layout::row_major({128}).slice(0, {.step = 2}), Layout::row_major({64}));
@@ -236,12 +237,12 @@ TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
   const CopyPlan backwards =
       plan_of(Layout::row_major({64}).slice(0, {.step = -1}), Layout::row_major({64}));
   EXPECT_EQ(backwards.elements, 4);
-  EXPECT_EQ(backwards.pattern, CopyPlan::AccessPattern::turned);
+  EXPECT_EQ(backwards.pattern, CopyPlan::AccessPattern::reversed);
   EXPECT_EQ(backwards.group, 4);
   const CopyPlan swapped = plan_of(Layout::row_major({64, 4}).slice(1, {.step = -1}),
                                    Layout::row_major({64, 4}), uint8, uint8);
   EXPECT_EQ(swapped.elements, 16);
-  EXPECT_EQ(swapped.pattern, CopyPlan::AccessPattern::turned);
+  EXPECT_EQ(swapped.pattern, CopyPlan::AccessPattern::reversed);
   EXPECT_EQ(swapped.group, 4);
 }
 
