@@ -119,7 +119,7 @@ def test_their_array_holds_ours(pycuda):
 
 def test_a_block_of_a_pool_is_not_handed_out_while_we_view_it(pycuda):
     if pycuda.is_fake:
-        from support.stand_pycuda import DeviceMemoryPool
+        from support.fake_pycuda import DeviceMemoryPool
     else:
         from pycuda.tools import DeviceMemoryPool
     pool = DeviceMemoryPool()

@@ -20,7 +20,7 @@ DTYPES = foreign.Tensorflow.dtypes
 def tf():
     try:
         return foreign.library("tensorflow").module
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
 
 

@@ -13,7 +13,7 @@ import spanwise as sw
 def warp():
     try:
         return foreign.library("warp")
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
 
 

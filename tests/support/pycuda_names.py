@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The text of docs/pycuda-names.md, from the modules of spanwise.pycuda themselves."""
+"""The text of docs/pycuda-names.md, generated from the modules of spanwise.pycuda."""
 
 import importlib
 

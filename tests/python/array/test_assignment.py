@@ -15,8 +15,8 @@ from support.arrays import (
     pair,
     poisoned,
     same_kind,
-    whole_key,
     windows,
+    with_ellipsis,
 )
 
 import spanwise as sw
@@ -51,7 +51,7 @@ def test_assignment_broadcasts_and_casts(device, data, window, source, dtypes, s
     base = poisoned(window.base_shape, dtypes[0], device)
     expected = base.numpy().copy()
     ours, oracle = window.of(base), window.of(expected)
-    key = whole_key(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=True, max_dims=6)))
+    key = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=True, max_dims=6)))
     target_shape = oracle[key].shape
     value, value_oracle = pair(source, dtypes[1], device, seed)
     if not fits(value_oracle.shape, target_shape):
@@ -70,9 +70,9 @@ def test_assignment_between_overlapping_windows(device, data, window, seed, dtyp
     values = numbers(window.base_shape, dtype, seed)
     base = sw.array(values, device=device)
     ours, oracle = window.of(base), window.of(values)
-    first = whole_key(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
+    first = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
     shape = oracle[first].shape
-    second = whole_key(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
+    second = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
     assume(oracle[second].shape == shape)
     oracle[first] = oracle[second].copy()
     ours[first] = ours[second]

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from support.arrays import numbers, pair, poisoned, stretched_for_writing, windows
+from support.arrays import numbers, pair, poisoned, windows, writable_broadcast
 
 import spanwise as sw
 
@@ -167,7 +167,7 @@ def test_overlapping_windows_read_before_they_write(device, data, dtype):
 
 def test_the_last_write_to_a_place_stays(device):
     memory = sw.zeros(3, device=device)
-    stretched = stretched_for_writing(memory, (4, 3))
+    stretched = writable_broadcast(memory, (4, 3))
     values = np.arange(12.0).reshape(4, 3)
     stretched[...] = sw.array(values, device=device)
     np.testing.assert_array_equal(memory.numpy(), values[-1])

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from support.arrays import COMPUTABLE, assert_same, numbers, same_kind, whole_key, windows
+from support.arrays import COMPUTABLE, assert_same, numbers, same_kind, windows, with_ellipsis
 from support.index_keys import WHERE, keys, ours_of
 
 import spanwise as sw
@@ -43,7 +43,7 @@ def test_random_layouts_and_keys(device, data, window, name, dtype, seed, where)
     oracle, ours = window.of(expected), window.of(base)
     key = data.draw(keys(oracle.shape))
     try:
-        shape = oracle[whole_key(key)].shape
+        shape = oracle[with_ellipsis(key)].shape
     except (IndexError, ValueError):
         with pytest.raises((IndexError, ValueError)):
             getattr(sw, name).at(ours, ours_of(key, device, where), True)
@@ -52,7 +52,7 @@ def test_random_layouts_and_keys(device, data, window, name, dtype, seed, where)
     value = numbers(value_shape[data.draw(st.integers(0, len(shape))) :], dtype, seed + 1)
     value = small(value)
     with np.errstate(all="ignore"):
-        getattr(np, name).at(oracle, whole_key(key), value)
+        getattr(np, name).at(oracle, with_ellipsis(key), value)
     given_value = sw.array(value, device=device) if data.draw(st.booleans()) else value
     assert getattr(sw, name).at(ours, ours_of(key, device, where), given_value) is None
     # All of the memory: what lies outside the selection must be as it was.
@@ -197,12 +197,12 @@ def test_inc_subtensor_sums_what_is_named_twice(device, data, shape, dtype, seed
     if any(isinstance(k, np.ndarray) and k.ndim == 0 for k in key):
         return  # a graph has no masks of rank 0
     try:
-        place = values[whole_key(key)]
+        place = values[with_ellipsis(key)]
     except (IndexError, ValueError):
         return
     added = numbers(place.shape, dtype, seed + 1)
     expected = values.copy()
-    np.add.at(expected, whole_key(key), added)
+    np.add.at(expected, with_ellipsis(key), added)
     x = T.tensor(dtype, (None,) * len(shape), "x")
     y = T.tensor(dtype, (None,) * place.ndim, "y")
     own = tuple(sw.array(k, device=device) if isinstance(k, np.ndarray) else k for k in key)

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from support.arrays import assert_same, poisoned, stretched_for_writing, windows
+from support.arrays import assert_same, poisoned, windows, writable_broadcast
 from support.elementwise import ALL, REALS, assert_close, operand
 
 import spanwise as sw
@@ -198,7 +198,7 @@ def test_out_of_another_dtype_over_the_same_bytes(device):
 
 
 def test_an_out_that_overlaps_itself(device):
-    out = stretched_for_writing(sw.zeros((1,), "int64", device=device), (3,))
+    out = writable_broadcast(sw.zeros((1,), "int64", device=device), (3,))
     sw.add(sw.array([7, 7, 7], device=device), 1, out=out)
     assert out.tolist() == [8, 8, 8]
 

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.arrays import COMPUTABLE, poisoned, stretched_for_writing
+from support.arrays import COMPUTABLE, poisoned, writable_broadcast
 
 import spanwise as sw
 
@@ -311,7 +311,7 @@ def test_out_that_does_not_fit(device):
         theirs.flags.writeable = False
         with pytest.raises(sw.ReadOnlyError):
             sw.matmul(a, a.T, out=sw.asarray(theirs))
-    crowded = stretched_for_writing(sw.ones(2, device=device), (2, 2))
+    crowded = writable_broadcast(sw.ones(2, device=device), (2, 2))
     assert sw.matmul(a, a.T, out=crowded).tolist() == [[3.0, 3.0], [3.0, 3.0]]
     x = sw.ones((2, 2), device=device)
     for other in (

@@ -334,7 +334,7 @@ def test_wrong_calls(device):
         x.sum(axis=0, out=sw.zeros(2, device=device))
     with pytest.raises(ValueError, match="broadcast"):
         x.sum(where=sw.array(np.ones((4, 2, 3), bool), device=device))
-    with pytest.raises(TypeError, match="places"):
+    with pytest.raises(TypeError, match="indices"):
         x.argmin(out=sw.zeros((), "float32", device=device))
     with pytest.raises(OverflowError):
         x.astype("int8").max(initial=1000)

@@ -16,7 +16,7 @@ from spanwise import sym
 def cudamat():
     try:
         return foreign.library("cudamat")
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
 
 
