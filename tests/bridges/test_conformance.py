@@ -83,7 +83,7 @@ def counts(library):
 
 
 def sharing_is_seen(library, array, theirs, shares=True):
-    """Whether writes on either side are seen on the other; None where neither may be written to.
+    """Whether a write on either side is visible on the other; None where neither may be written to.
 
     Two values are written, since one might have stood there already.
     """

@@ -25,7 +25,7 @@ from support.captures import (
 
 import spanwise as sw
 
-SIZES = (1000, 1 << 20)  # kept by the stream as a small block; straight from the pool
+SIZES = (1000, 1 << 20)  # cached per stream as a small block; directly from the pool
 
 SPIN = """
 extern "C" __global__ void spin(float* x, int n, float value, long long cycles) {
@@ -124,7 +124,7 @@ def test_a_temporary_of_another_allocator_is_not_reused_while_the_graph_lives(
     np.testing.assert_array_equal(y.numpy(), np.full(n, 13, "float32"))
 
 
-def test_memory_of_a_graph_goes_back_when_the_graph_goes(gpu, capture):
+def test_memory_of_a_graph_is_freed_with_the_graph(gpu, capture):
     n = 1 << 20
     x = filled(gpu, n, 2)
     pool = idle_pool(gpu)

@@ -61,7 +61,7 @@ def test_assignment_broadcasts_and_casts(device, data, window, source, dtypes, s
         value = sw.array(value_oracle, device=device)
     assign_in_numpy(oracle, key, value_oracle)
     ours[key] = value
-    # All of the memory: what lies outside the window must be as it was.
+    # All of the memory: bytes outside the view must be unchanged.
     assert_same(base, expected)
 
 
@@ -145,14 +145,14 @@ def test_lists_are_checked_number_by_number(device):
     assert ours.tolist() == [1, 255, 0]
 
 
-def test_what_cannot_be_broadcast_names_both_shapes(device):
+def test_broadcast_error_names_both_shapes(device):
     with pytest.raises(sw.LayoutError) as caught:
         sw.zeros((3, 4), device=device)[1:] = sw.zeros((3, 4), device=device)
     assert "(3, 4)" in str(caught.value)
     assert "(2, 4)" in str(caught.value)
 
 
-def test_what_is_no_array_is_refused():
+def test_value_that_is_not_an_array_is_rejected():
     array = sw.zeros(3)
     for value in ("abc", object(), None, {"a": 1}):
         with pytest.raises(sw.Error):
@@ -216,7 +216,7 @@ def test_copyto_writes_other_libraries_arrays(device):
 
 
 @given(window=windows(broadcast=False), dtype=DTYPES)
-def test_fill_sets_the_window_and_nothing_else(device, window, dtype):
+def test_fill_changes_only_the_view(device, window, dtype):
     base = poisoned(window.base_shape, dtype, device)
     expected = base.numpy().copy()
     window.of(base).fill(1)

@@ -55,7 +55,7 @@ def test_writing_is_numpys_and_leaves_the_rest(device, data, window, dtypes, see
     ours[ours_of(key, device, where)] = (
         sw.array(value, device=device) if data.draw(st.booleans()) else value
     )
-    # All of the memory: what lies outside the selection must be as it was.
+    # All of the memory: bytes outside the selection must be unchanged.
     assert_same(base, expected)
 
 
@@ -99,7 +99,7 @@ def test_large_arrays(device, dtype, shape):
     assert_same(ours, values)
 
 
-def test_the_last_value_for_an_element_stays(device):
+def test_last_value_for_an_element_wins(device):
     ours = sw.zeros(4, "int32", device=device)
     ours[[0, 1, 0, -4, 1]] = [1, 2, 3, 4, 5]
     assert ours.tolist() == [4, 5, 0, 0]
@@ -172,7 +172,7 @@ def test_guard_zones_stay(device):
         (object(), "got a object"),
     ],
 )
-def test_bad_keys_are_index_errors_and_nothing_is_written(device, key, words):
+def test_invalid_keys_raise_before_anything_is_written(device, key, words):
     values = numbers((4, 3), "float32", 1)
     with pytest.raises(IndexError):
         values[key]
