@@ -355,7 +355,7 @@ TEST(CopyKernels, MoveExactlyTheElementsOfRandomLayouts) {
     const bool is_bytes = round % 8 == 4 || round % 8 == 7;
     compare_copy(random, round, dtypes[is_bytes ? 0 : between(random, 0, 4)], seen);
   }
-  // The test has to see what it is there for.
+  // The kernel under test must actually run.
   for (const auto kind :
        {CopyPlan::Kind::strided, CopyPlan::Kind::tiled, CopyPlan::Kind::packed,
         CopyPlan::Kind::thin, CopyPlan::Kind::small_arrays, CopyPlan::Kind::aligned_chunks}) {
@@ -530,7 +530,7 @@ void compare_casts_from() {
   compare_cast<std::complex<double>, From>();
 }
 
-TEST(CastKernels, GiveWhatTheHostsCastsGive) {
+TEST(CastKernels, MatchTheCpu) {
   compare_casts_from<bool>();
   compare_casts_from<std::int8_t>();
   compare_casts_from<std::int32_t>();
@@ -705,7 +705,7 @@ TEST_F(GeneratedKernels, ConvertBetweenAllPairsOfDtypes) {
   EXPECT_EQ(compile({9, 0}, request).symbols.size(), std::size(types) * std::size(types));
 }
 
-TEST(CopyKernelKeys, TellApartWhatNeedsAnotherKernel) {
+TEST(CopyKernelKeys, DifferForDifferentKernels) {
   std::vector<CopyKernelKey> keys;
   std::vector<std::string> texts;
   for (const CopyPlan::Kind kind : {CopyPlan::Kind::strided, CopyPlan::Kind::tiled}) {

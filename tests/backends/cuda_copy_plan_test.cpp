@@ -35,7 +35,7 @@ class HostBytes {
   std::size_t size_ = 0;
 };
 
-// Where element `i` of a unit at `place` lies in the source, in elements.
+// Offset of element `i` of the unit at `place` in the source, in elements.
 std::int64_t source_element(const CopyPlan& plan, std::int64_t location, std::int64_t i) {
   switch (plan.pattern) {
     case CopyPlan::AccessPattern::contiguous:
@@ -48,7 +48,7 @@ std::int64_t source_element(const CopyPlan& plan, std::int64_t location, std::in
   }
 }
 
-// Whole runs, whose pieces the last axis counts.
+// Whole runs; the last axis counts their pieces.
 void run_aligned_chunks(const CopyPlan& plan, const unsigned char* from, unsigned char* to) {
   Shape shape(static_cast<int>(plan.axes.size()) - 1);
   for (int i = 0; i < shape.size(); ++i) shape[i] = plan.axes[static_cast<std::size_t>(i)].extent;
@@ -197,7 +197,7 @@ TEST(CopyPlan, SmallMatricesInARowAreCells) {
   EXPECT_EQ(few.kind, CopyPlan::Kind::strided) << "not worth a pass through shared memory";
 }
 
-TEST(CopyPlan, BytesThatBeginAnywhereAreCopiedByAlignedPieces) {
+TEST(CopyPlan, UnalignedBytesAreCopiedInAlignedChunks) {
   const Layout rows = Layout::row_major({9, 101}).slice(1, {.start = 1});
   const CopyPlan plan = plan_of(rows, Layout::row_major({9, 100}), uint8, uint8);
   ASSERT_EQ(plan.kind, CopyPlan::Kind::aligned_chunks);
@@ -209,7 +209,7 @@ TEST(CopyPlan, BytesThatBeginAnywhereAreCopiedByAlignedPieces) {
   EXPECT_EQ(aligned.kind, CopyPlan::Kind::strided) << "words of four bytes do";
 }
 
-TEST(CopyPlan, CastsKeepTheirElementsWholeAndAreNeverABlock) {
+TEST(CopyPlan, CastsAreNeverMergedIntoABlockCopy) {
   const CopyPlan plan = plan_of(Layout::row_major({64}), Layout::row_major({64}), float32, float64);
   EXPECT_EQ(plan.kind, CopyPlan::Kind::strided);
   EXPECT_EQ(plan.source_unit, 4);
@@ -224,7 +224,7 @@ TEST(CopyPlan, TransposesThatCastAreTiledElementByElement) {
   EXPECT_EQ(plan_of(source, target, bool_, uint8).kind, CopyPlan::Kind::tiled);
 }
 
-TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
+TEST(CopyPlan, WritesSixteenBytesForAnySourceAlignment) {
   const CopyPlan column =
       plan_of(Layout::row_major({64, 1}).broadcast_to({64, 32}), Layout::row_major({64, 32}));
   EXPECT_EQ(column.elements, 4);
@@ -247,7 +247,7 @@ TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
 }
 
 TEST(CopyPlan, LargeOffsetsTakeTheWideIndex) {
-  // Plans look at addresses, not at memory, so the storage need not be there.
+  // Plans read only addresses, so the memory need not exist.
   const auto pretend = [](Layout layout) {
     const auto bytes = static_cast<std::size_t>(layout.extent().second + 1) * 4;
     return Array(Storage::adopt(reinterpret_cast<void*>(std::uintptr_t{1} << 20), bytes, cpu,
@@ -262,7 +262,7 @@ TEST(CopyPlan, LargeOffsetsTakeTheWideIndex) {
   EXPECT_FALSE(plan_copy(pretend(near), pretend(Layout::row_major({3, 2}))).wide);
 }
 
-TEST(CopyPlan, EmptyAndSingleElementArraysAreTheirOwnCases) {
+TEST(CopyPlan, HandlesEmptyAndSingleElementArrays) {
   EXPECT_EQ(plan_of(Layout::row_major({0, 3}), Layout::row_major({0, 3})).kind,
             CopyPlan::Kind::nothing);
   const CopyPlan one = plan_of(Layout::row_major({}), Layout::row_major({}));
@@ -270,7 +270,7 @@ TEST(CopyPlan, EmptyAndSingleElementArraysAreTheirOwnCases) {
   EXPECT_EQ(one.size() * one.target_unit, 4);
 }
 
-TEST(FillPlan, LeavesOutAxesThatRevisitAnElement) {
+TEST(FillPlan, DropsBroadcastAxes) {
   HostBytes bytes(4096);
   const Array stretched = bytes.array(Layout::row_major({5}).broadcast_to({7, 5}), float32);
   const CopyPlan plan = plan_fill(stretched);

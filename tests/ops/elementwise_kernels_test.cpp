@@ -43,7 +43,8 @@ bool same_values(const Array& a, const Array& b) {
          std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.nbytes())) == 0;
 }
 
-// An operation on `operands` into what `window` makes of a poisoned array, by loops and by kernels.
+// Runs an operation on `operands` by CPU loops and by kernels, each into the view that `window`
+// makes of a poisoned array.
 void expect_same(OpId op, std::vector<Array> operands, const Array& base,
                  const std::function<Array(const Array&)>& window, const Array* mask = nullptr) {
   std::vector<Operand> given;
@@ -124,7 +125,7 @@ TEST_P(ElementwiseTiles, OfThreeOperands) {
 INSTANTIATE_TEST_SUITE_P(, ElementwiseTiles, testing::Values(uint8, float32, complex128),
                          [](const auto& given) { return given.param.name(); });
 
-TEST(ElementwiseTilesOfSeveralDtypes, HoldWhatEachNeeds) {
+TEST(ElementwiseTilesOfSeveralDtypes, FitTheWidestDtype) {
   const Array bytes = small_numbers({70, 131}, uint8, 1).transpose();
   const Array doubles = small_numbers({131, 70}, float64, 2);
   const Array base = full({131, 70}, 91, float64, cpu);
@@ -138,7 +139,7 @@ TEST(ElementwiseTilesOfSeveralDtypes, HoldWhatEachNeeds) {
 
 class ElementwiseRows : public testing::TestWithParam<DType> {};
 
-TEST_P(ElementwiseRows, BackwardsAndApart) {
+TEST_P(ElementwiseRows, ReversedAndStrided) {
   const DType dtype = GetParam();
   for (const std::int64_t size : {1, 31, 33, 64, 256, 1000, 1023}) {
     const Array x = small_numbers({size}, dtype, 1), y = small_numbers({size}, dtype, 2);
@@ -199,7 +200,7 @@ Planned planned(const std::vector<Array>& operands, const Array& result) {
   return plan;
 }
 
-TEST(ElementwisePlan, TakesTilesForTransposes) {
+TEST(ElementwisePlan, UsesTilesForTransposes) {
   const Array x = zeros({4096, 2048}, float32, cpu), z = empty({2048, 4096}, float32, cpu);
   const Planned plan = planned({x.transpose(), z}, z);
   EXPECT_EQ(plan.shape.kind, Kind::tiles);
@@ -210,7 +211,7 @@ TEST(ElementwisePlan, TakesTilesForTransposes) {
             (std::vector{AccessPattern::transposed_in_packs, AccessPattern::contiguous}));
 }
 
-TEST(ElementwisePlan, KeepsRowsForBroadcasts) {
+TEST(ElementwisePlan, UsesRowsForBroadcasts) {
   const Array x = zeros({64, 128}, float32, cpu), z = empty({64, 128}, float32, cpu);
   const Planned plan = planned({x, zeros({64, 1}, float32, cpu)}, z);
   EXPECT_EQ(plan.shape.kind, Kind::rows);
@@ -219,7 +220,7 @@ TEST(ElementwisePlan, KeepsRowsForBroadcasts) {
   EXPECT_EQ(plan.patterns, (std::vector{AccessPattern::contiguous, AccessPattern::constant}));
 }
 
-TEST(ElementwisePlan, TurnsWhatRunsBackwards) {
+TEST(ElementwisePlan, FlipsNegativeStrides) {
   const Array x = zeros({1024}, float32, cpu), z = empty({1024}, float32, cpu);
   const Planned plan = planned({backwards(x, 0), x}, z);
   EXPECT_EQ(plan.shape.kind, Kind::rows);
@@ -229,7 +230,7 @@ TEST(ElementwisePlan, TurnsWhatRunsBackwards) {
             (std::vector{AccessPattern::reversed, AccessPattern::reversed}));
 }
 
-TEST(ElementwisePlan, LeavesShortAxesToStrides) {
+TEST(ElementwisePlan, UsesStridesForShortAxes) {
   const Array x = zeros({8, 1024}, float32, cpu), z = empty({1024, 8}, float32, cpu);
   EXPECT_EQ(planned({x.transpose(), z}, z).shape.kind, Kind::strided);
 }

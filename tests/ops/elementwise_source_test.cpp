@@ -63,14 +63,14 @@ TEST_P(ElementwiseSource, CompilesForEveryKindOfDtype) {
   for (const DType dtype : {bool_, int16, float16, complex64}) {
     const auto dtypes = operands(dtype);
     const auto signature = signature_for(op(), dtypes);
-    // Where it is computed as another dtype, that one's turn comes.
+    // Operations computed in another dtype are tested with that dtype.
     if (signature && signature->compute == dtype) expect_compiles(shape_for(*signature, dtypes));
   }
 }
 
 class ElementwiseLayouts : public ElementwiseSource {};
 
-// Strides, a mask, a number among the operands, another dtype for the result: all in one kernel.
+// Strides, a mask, a scalar operand and another result dtype in one kernel.
 TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
   for (const DType dtype : {uint64, bfloat16, float64}) {
     const auto dtypes = operands(dtype);

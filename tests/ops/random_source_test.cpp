@@ -50,7 +50,7 @@ TEST(RandomSource, CompilesForEveryBody) {
   expect_random_cubin(permutation_source());
 }
 
-// ---- The kernels as the device runs them, one thread after another ----
+// ---- The kernels, run on the host one thread after another ----
 
 namespace device {
 struct Place {
@@ -128,7 +128,7 @@ struct RandomCase {
       spans.push_back(i % 3 == 0 ? 0 : (Wide{1} << 63) + static_cast<Wide>(i));
     }
     for (int i = 1; i <= 10; ++i) table.push_back(i / 10.0);
-    draw.position = (Wide{1} << 32) - 3;  // the counter's second word comes in
+    draw.position = (Wide{1} << 32) - 3;  // carries into the counter's second word
     draw.key0 = 0x12345678;
     draw.key1 = 0x9abcdef0;
     draw.stream = 77;
@@ -184,13 +184,13 @@ void expect_equal_loops(Kind kind, int itemsize, int size) {
   }
 }
 
-TEST(RandomKernels, MakeWhatTheHostMakes) {
+TEST(RandomKernels, MatchTheCpu) {
   for (const auto& [kind, bytes] : all_bodies())
     for (const int size : {1, 2, 3, 4, 7, 63, 128, 129, 130, most})
       expect_equal_loops(kind, bytes, size);
 }
 
-TEST(RandomKernels, BaselineLoopsMakeWhatTheWideOnesMake) {
+TEST(RandomKernels, BaselineLoopsMatchTheWideOnes) {
   if (find_avx2_permute() == nullptr) GTEST_SKIP() << "no AVX2 here: there is one set of loops";
   for (const auto& [kind, bytes] : all_bodies()) {
     const RandomCase given(kind, most);

@@ -110,7 +110,8 @@ TEST(ScanChunks, OfEachLineAreItsOwn) {
   expect_same_sums(whole_numbers({2, 140'000}, float64, 5), 1, float64);
 }
 
-// Parts whose own product is infinite or 0, unlike the line's; and lines that lose what they had.
+// Partial products that are infinite or 0 although the whole product is not, and lines that
+// underflow.
 TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::vector<std::vector<double>> cases{{0, 1e300, -1e300},
@@ -160,12 +161,12 @@ void expect_same_places(Kind kind, const Array& input, int axis) {
   EXPECT_TRUE(same_numbers(native, kernels)) << input << " along " << axis;
 }
 
-class PlaceKernels : public testing::TestWithParam<DType> {};
+class ArgMinMaxKernels : public testing::TestWithParam<DType> {};
 
-TEST_P(PlaceKernels, OfLines) {
+TEST_P(ArgMinMaxKernels, OfLines) {
   for (const Kind kind : {Kind::argmin, Kind::argmax})
     for (const Shape& shape : {Shape{1, 40'001}, Shape{1, 2000}, Shape{9, 130}, Shape{40, 7}}) {
-      // Every value stands in many places, of which the first counts.
+      // Every value occurs many times; the first occurrence is expected.
       const Array x = whole_numbers(shape, GetParam(), 4);
       expect_same_places(kind, x, 1);
       expect_same_places(kind, x.slice(1, {{}, {}, -1}), 1);
@@ -174,10 +175,10 @@ TEST_P(PlaceKernels, OfLines) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, PlaceKernels, testing::Values(uint8, float32, complex64),
+INSTANTIATE_TEST_SUITE_P(, ArgMinMaxKernels, testing::Values(uint8, float32, complex64),
                          [](const auto& given) { return given.param.name(); });
 
-TEST(PlaceKernelsOfNaN, FindTheFirst) {
+TEST(ArgMinMaxKernelsOfNaN, ReturnTheFirstNaN) {
   for (const std::int64_t at : {0, 5, 1023, 39'999}) {
     const Array x = whole_numbers({1, 40'000}, float32, 1);
     auto* data = static_cast<float*>(x.data());

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The CUDA text of reductions and scans, compiled for an H200 without one.
+// The CUDA source of reductions and scans, compiled for an H200 without a GPU.
 #include <gtest/gtest.h>
 
 #include "../../ops/reduce/cuda_source.hpp"
@@ -60,7 +60,7 @@ class ReduceSource : public testing::TestWithParam<int> {
     if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   }
   Kind kind() const { return static_cast<Kind>(GetParam()); }
-  bool takes(DType element) const {
+  bool supports(DType element) const {
     if (kind() == Kind::nansum) return element.is_floating() || element.is_complex();
     const bool is_order = kind() == Kind::min || kind() == Kind::max;
     return !is_order || !element.is_bool();
@@ -69,7 +69,7 @@ class ReduceSource : public testing::TestWithParam<int> {
 
 TEST_P(ReduceSource, CompilesInEveryForm) {
   for (const DType element : {bool_, bfloat16, float32, complex64}) {
-    if (!takes(element)) continue;
+    if (!supports(element)) continue;
     CudaShape any = shape_of(kind(), element, Form::any);
     any.has_mask = true;
     any.has_initial = !info(kind()).gives_index;

@@ -212,7 +212,7 @@ std::vector<Array> windows() {
           counted({1}, 1)};
 }
 
-TEST(UserKernelsAsOnAGpu, ElementwiseGivesTheSame) {
+TEST(UserKernelsAsOnAGpu, ElementwiseMatchesTheCpu) {
   ElementwiseSpec spec =
       values_spec("T x", "T y, int64 k", "if (x % 3 == 0) return; y = 2 * x; k = i");
   ElementwiseSpec plain = values_spec("T x", "T y", "y = x + 1");
@@ -237,7 +237,7 @@ TEST(UserKernelsAsOnAGpu, ElementwiseGivesTheSame) {
   }
 }
 
-TEST(UserKernelsAsOnAGpu, ReductionsGiveTheSame) {
+TEST(UserKernelsAsOnAGpu, ReductionsMatchTheCpu) {
   ReductionSpec spec;
   spec.common = {"ReductionKernel", "sum_on_gpu"};
   spec.in_params = "T x";
@@ -264,7 +264,7 @@ TEST(UserKernelsAsOnAGpu, ReductionsGiveTheSame) {
     }
 }
 
-TEST(UserKernelsAsOnAGpu, ScansGiveTheSame) {
+TEST(UserKernelsAsOnAGpu, ScansMatchTheCpu) {
   for (const bool is_exclusive : {false, true}) {
     // Associative and not commutative.
     ScanSpec spec{{"ScanKernel", "last_on_gpu"}, "int64", "b % 7 == 0 ? b : a", "-1", is_exclusive};

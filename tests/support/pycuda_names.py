@@ -40,7 +40,7 @@ def wrapped(names):
 
 def text():
     """The page."""
-    missing = importlib.import_module("spanwise.pycuda._missing").INSTEAD
+    missing = importlib.import_module("spanwise.pycuda._unsupported").INSTEAD
     parts = [HEAD]
     for name in MODULES:
         module = importlib.import_module(f"spanwise.pycuda.{name}")

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A plug-in in C++ with an op for each feature of the interface, and for errors that ops may have. Compiled
-// with several compilers, with -DNAMESPACE=<name>.
+// A plug-in in C++ with an op for each feature of the interface, and for errors that ops may have.
+// Compiled with several compilers, with -DNAMESPACE=<name>.
 
 #include <spanwise/plugin.hpp>
 
@@ -250,7 +250,7 @@ class Conjugate final : public swp::Op {
 };
 SW_REGISTER_OP(Conjugate, {.name = "conjugate", .flags = SW_ON_CPU});
 
-/// Computes nothing, or another shape than inferred, or infers nothing, depending on `fault`.
+/// Depending on `fault`: no output, another shape than inferred, or no inferred type.
 class Wrong final : public swp::Op {
  public:
   explicit Wrong(const swp::Properties& p) : fault_(p.text("fault")) {}
