@@ -1,15 +1,15 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures Spanwise beside its floor and the installed peers: python benchmarks [LINE ...] [--json FILE].
+"""Compares Spanwise with a lower bound and installed peers: python benchmarks [LINE ...] [--json FILE].
 
-A LINE may be a pattern: '*_gpu'. What is measured on one kind of device alone has it in its name.
+A LINE may be a pattern: '*_gpu'. The name of a line for one kind of device ends with that kind.
 
 Run it with the package to measure on PYTHONPATH; `make bench` does. Each line is a file of `lines/`
-with a function `measure() -> Iterable[Result]`. All contenders of a line are measured in turn, round
-after round, in one process (or, for process start-up, one process a round each), so that a drift of
-the machine's speed hits all of them alike. A claim is a ratio between medians of one run; the spread
-is the middle half of the rounds. listed_cpu is a table: its lines are compared by their quickest rounds
-and counted together, and the verdict is printed at the end.
+with a function `measure() -> Iterable[Result]`. Each round measures all contenders of a line in turn, in
+one process (for process start-up, in one process per round), so that changes of the machine's speed
+affect all of them. Claims are ratios between medians of one run; the spread is the interquartile range
+of the rounds. listed_cpu is a table: its lines are compared by their fastest rounds, and a summary of
+all lines is printed at the end.
 """
 
 import argparse
@@ -18,8 +18,8 @@ import importlib
 import pathlib
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "tests")]
 
 import report  # noqa: E402
 from harness import Unavailable  # noqa: E402
@@ -29,17 +29,17 @@ leave_gpu_memory_to_others()
 
 
 def lines() -> list[str]:
-    return sorted(p.stem for p in (HERE / "lines").glob("[a-z]*.py"))
+    return sorted(p.stem for p in (FOLDER / "lines").glob("[a-z]*.py"))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument(
-        "line", nargs="*", help=f"which to run (default: all of {', '.join(lines())})"
+        "line", nargs="*", help=f"the lines to run (default: all of {', '.join(lines())})"
     )
-    parser.add_argument("--without", metavar="PATTERN", help="which of them not to run")
+    parser.add_argument("--without", metavar="PATTERN", help="the lines not to run")
     parser.add_argument("--json", metavar="FILE", help="also write every figure as JSON")
-    parser.add_argument("--list", action="store_true", help="name the lines and exit")
+    parser.add_argument("--list", action="store_true", help="list the lines and exit")
     options = parser.parse_args()
     if options.list:
         print("\n".join(lines()))
@@ -47,12 +47,12 @@ def main() -> int:
     wanted = [name for pattern in options.line for name in fnmatch.filter(lines(), pattern)]
     unknown = [p for p in options.line if not fnmatch.filter(lines(), p)]
     if unknown:
-        parser.error(f"unknown line {', '.join(unknown)}; there are {', '.join(lines())}")
-    left_out = set(fnmatch.filter(lines(), options.without)) if options.without else set()
+        parser.error(f"unknown line {', '.join(unknown)}; expected one of {', '.join(lines())}")
+    excluded = set(fnmatch.filter(lines(), options.without)) if options.without else set()
 
     results = []
     for name in wanted or lines():
-        if name in left_out:
+        if name in excluded:
             continue
         try:
             for result in importlib.import_module(f"lines.{name}").measure():

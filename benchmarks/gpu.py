@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the lines of a GPU share."""
+"""Helpers of the lines for GPUs."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ QUEUED = 10
 
 
 def first_gpu() -> str:
-    """The first GPU's name. Raises Unavailable where there is none."""
+    """The name of the first GPU. Raises Unavailable if there is none."""
     gpu = str(sw.devices()[0])
     if gpu == "cpu":
         raise Unavailable("there is no GPU")
@@ -20,9 +20,9 @@ def first_gpu() -> str:
 
 
 def queued(call: Callable[[], object], times: int = QUEUED) -> Callable[[], None]:
-    """`times` calls in the GPU's queue, and then the wait for all of them, whoever made them.
+    """A function that queues `times` calls on the GPU and then waits for all queued work.
 
-    Timed without the wait it would be the host's time, until the queue is full.
+    Without the wait, the time would be that of the host until the queue is full.
     """
 
     def run() -> None:

@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 
 class Unavailable(Exception):
-    """A line that cannot be measured on this machine, and why."""
+    """The reason why a line cannot be measured on this machine."""
 
 
 @dataclasses.dataclass
 class Contender:
-    """One column: seconds an operation took, one figure a round."""
+    """One column: the seconds per operation of each round."""
 
     seconds: list[float]
 
@@ -29,21 +29,21 @@ class Contender:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """The middle half of the rounds."""
+        """The interquartile range of the rounds."""
         if len(self.seconds) < 4:
             return min(self.seconds), max(self.seconds)
         low, _, high = statistics.quantiles(self.seconds, n=4)
         return low, high
 
     @property
-    def least(self) -> float:
-        """The quickest round: what others do on the machine only ever adds."""
+    def fastest(self) -> float:
+        """The fastest round, which other load on the machine affects least."""
         return min(self.seconds)
 
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """function(argument), timed as it is: a closure around it would take a fifth of the shortest."""
+    """function(argument), timed without a closure, which would add up to a fifth."""
 
     function: Callable[[object], object]
     argument: object
@@ -54,31 +54,30 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Floor:
-    """A loop in C that times itself: its function gives the seconds of what the others are timed in,
-    or a negative number where it failed."""
+    """A lower bound measured by a loop in C: the function returns the seconds per operation, or a negative
+    number if it failed."""
 
     seconds: Callable[[], float]
 
     def __call__(self) -> float:
         seconds = self.seconds()
         if seconds < 0:
-            raise Unavailable("the loop of a floor failed")
+            raise Unavailable("the C loop of a lower bound failed")
         return seconds
 
 
 @dataclasses.dataclass
 class Result:
-    """One line of the report. `ours` names the column that is Spanwise; `goal`, if any, is a bound on
-    ours: ("ratio", peer, factor), ("over", peer, seconds above) or ("at most", None, seconds). It is
-    one between medians, or in a table between the quickest rounds, which a machine that others load
-    disturbs less."""
+    """One line of the report. `ours` is the name of Spanwise's column; `goal`, if any, is a bound on it:
+    ("ratio", peer, factor), ("over", peer, seconds above) or ("at most", None, seconds). It compares
+    medians, or in a table the fastest rounds, which other load on the machine affects less."""
 
     name: str
     ours: str
     contenders: dict[str, Contender]
     note: str = ""
     goal: tuple[str, str | None, float] | None = None
-    table: str | None = None  # the list that this line is one of, whose lines are counted together
+    table: str | None = None  # the table that this line belongs to, which has one summary
 
     @property
     def reached(self) -> bool | None:
@@ -95,14 +94,14 @@ class Result:
 
     @property
     def share(self) -> float | None:
-        """Our time over the peer's, where the goal is such a ratio."""
+        """Our time divided by the peer's if the goal is a ratio, else None."""
         if self.goal is None or self.goal[0] != "ratio" or self.goal[1] not in self.contenders:
             return None
         return self._figure(self.ours) / self._figure(self.goal[1])
 
     def _figure(self, name: str) -> float:
         figures = self.contenders[name]
-        return figures.median if self.table is None else figures.least
+        return figures.median if self.table is None else figures.fastest
 
 
 def interleave(
@@ -112,7 +111,7 @@ def interleave(
     seconds: float = 0.02,
     after: Mapping[str, Callable[[], object]] | None = None,
 ) -> dict[str, Contender]:
-    """Calls each contender in turn, `rounds` times, about `seconds` long each; per-call seconds.
+    """Calls each contender in turn, in `rounds` rounds of about `seconds`; returns seconds per call.
 
     `after[name]`, if given, runs untimed after each round: it waits for queued device work, so that
     one contender's queue does not slow the next.
@@ -144,7 +143,7 @@ def interleave_processes(
     env: Mapping[str, str] | None = None,
     before: Mapping[str, Callable[[], object]] | None = None,
 ) -> dict[str, Contender]:
-    """Runs each command in turn, `rounds` times after one that is not counted; wall seconds."""
+    """Runs each command in turn, `rounds` times after one warm-up; returns wall seconds."""
     before = before or {}
     figures: dict[str, Contender] = {name: Contender([]) for name in commands}
     for counted in range(rounds + 1):
@@ -176,14 +175,14 @@ def _nothing() -> None:
 def _time(call: Callable[[], object], repeats: int) -> float:
     if isinstance(call, Floor):
         return call()
-    loop = itertools.repeat(None, repeats)  # a range would make a number for each pass
+    loop = itertools.repeat(None, repeats)  # a range would create an int per pass
     if isinstance(call, Call):
         function, argument = call.function, call.argument
         start = time.perf_counter()
         for _ in loop:
             function(argument)
         return (time.perf_counter() - start) / repeats
-    # One closure call a pass is part of every column alike.
+    # All columns include one closure call per pass.
     start = time.perf_counter()
     for _ in loop:
         call()

@@ -1,15 +1,15 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The layout classes that copies are measured on: shared by both devices' lines."""
+"""The layouts of the copy benchmarks, for both devices."""
 
 import numpy as np
 
 
-def _stretched(a, shape):
+def _broadcast(a, shape):
     return np.broadcast_to(a, shape) if isinstance(a, np.ndarray) else a.broadcast_to(shape)
 
 
-# Name, dtype, shape of the memory (its first axis is the one to make longer), the view that is copied.
+# Name, dtype, shape of the memory (larger sizes extend the first axis), the view that is copied.
 CLASSES = [
     ("contiguous", "float32", (4096, 4096), lambda a: a),
     ("rows of 1000 bytes, pitch 1024", "float32", (65536, 256), lambda a: a[:, :250]),
@@ -32,14 +32,14 @@ CLASSES = [
     ("pixels to planes (N, 3)", "float32", (5 << 20, 3), lambda a: a.T),
     ("small axes (N, 5, 4)", "float32", (1 << 20, 4, 5), lambda a: a.transpose(0, 2, 1)),
     ("planes to pixels (3, N)", "float32", (3, 5 << 20), lambda a: a.T),
-    ("a row to all", "float32", (4096,), lambda a: _stretched(a, (4 * a.shape[0], a.shape[0]))),
-    ("a column to all", "float32", (4096, 1), lambda a: _stretched(a, (a.shape[0], 4096))),
+    ("a row to all", "float32", (4096,), lambda a: _broadcast(a, (4 * a.shape[0], a.shape[0]))),
+    ("a column to all", "float32", (4096, 1), lambda a: _broadcast(a, (a.shape[0], 4096))),
     ("backwards", "float32", (16 << 20,), lambda a: a[::-1]),
     ("every other", "float32", (32 << 20,), lambda a: a[::2]),
 ]
 
 
 def memory(shape, dtype):
-    """Random bytes, all of them written, as `dtype`."""
+    """Random bytes as `dtype`; all pages are written."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return np.random.default_rng(0).integers(0, 255, size, np.uint8).view(dtype).reshape(shape)

@@ -38,8 +38,8 @@ def spanwise_step(x, y, w, device):
         updates={weights: weights - RATE * gw, bias: bias - RATE * gb},
         device=device,
     )
-    here = sw.asarray(x, device=device), sw.asarray(y, device=device)
-    return lambda: step(*here)
+    arrays = sw.asarray(x, device=device), sw.asarray(y, device=device)
+    return lambda: step(*arrays)
 
 
 def numpy_step(x, y, w):
@@ -106,17 +106,17 @@ def jax_step(x, y, w, device):
 
 
 def lines(device, torch_device, jax_device, synchronize):
-    """Results for each size. `synchronize` maps the names of contenders to what waits for them."""
+    """Results for each size. `synchronize` maps names of contenders to functions that wait for them."""
     for rows, columns in SIZES:
-        given = data(rows, columns)
-        steps = {"Spanwise": spanwise_step(*given, device)}
+        arguments = data(rows, columns)
+        steps = {"Spanwise": spanwise_step(*arguments, device)}
         if sw.device(device).kind == "cpu":
-            steps["NumPy by hand"] = numpy_step(*given)
+            steps["NumPy by hand"] = numpy_step(*arguments)
         if torch_device is not None and installed("torch"):
-            steps["PyTorch"] = torch_step(*given, torch_device)
+            steps["PyTorch"] = torch_step(*arguments, torch_device)
         if jax_device is not None and installed("jax"):
-            steps["JAX, compiled"] = jax_step(*given, jax_device)
-        expected = numpy_step(*given)()[1]
+            steps["JAX, compiled"] = jax_step(*arguments, jax_device)
+        expected = numpy_step(*arguments)()[1]
         for name, step in steps.items():
             np.testing.assert_allclose(
                 host(step()[1]), expected, rtol=2e-4, atol=1e-4, err_msg=name
@@ -137,7 +137,7 @@ def lines(device, torch_device, jax_device, synchronize):
 
 
 def blocking(name, step):
-    """JAX computes a step on the CPU in another thread: wait for the result as the others do."""
+    """Waits for the result of JAX, which computes steps asynchronously; other libraries do not."""
     if not name.startswith("JAX"):
         return step
     return lambda: step()[1].block_until_ready()

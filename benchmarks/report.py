@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures as text for people and JSON for the record."""
+"""Writes results as text and as JSON."""
 
 import json
 import os
@@ -28,8 +28,8 @@ def as_text(result: Result) -> str:
 
 
 def verdicts(results: list[Result]) -> dict[str, dict]:
-    """For each table: how many of its lines reached their goal, and the ratio of every line, the
-    worst first. Where "load_average" is much, helper threads had no processor."""
+    """For each table: the number of lines that reached their goal, and the ratios of all lines in
+    descending order. With a high "load_average", helper threads may have had no processor."""
     found = {}
     for table in dict.fromkeys(r.table for r in results if r.table is not None):
         lines = [r for r in results if r.table == table and r.share is not None]
@@ -79,7 +79,7 @@ def _record(result: Result) -> dict:
             name: {
                 "median_us": figures.median * 1e6,
                 "middle_half_us": [s * 1e6 for s in figures.spread],
-                "least_us": figures.least * 1e6,
+                "least_us": figures.fastest * 1e6,
                 "rounds": len(figures.seconds),
                 "ours_over_this": result.contenders[result.ours].median / figures.median,
             }

@@ -39,7 +39,7 @@ CXX_KERNEL_TESTS = {
 # and barriers.
 CXX_SHARED_MEMORY_TESTS = {
     "backends_test": "CopyKernels*:GeneratedKernels*",
-    "ops_test": "*ScanKernels*:*PlaceKernels*:*ProductKernels*:*IndexingKernels*:MaskKernels*:"
+    "ops_test": "*ScanKernels*:*ArgMinMaxKernels*:*ProductKernels*:*IndexingKernels*:MaskKernels*:"
     "*ElementwiseTiles*",
 }
 PYTHON_KERNEL_TESTS = "tests/python/kernels/test_kernels.py"

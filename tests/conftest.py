@@ -86,7 +86,7 @@ def compiler(request, device, monkeypatch):
 
 @pytest.fixture(scope="session")
 def poisoned(device):
-    """poisoned(shape, dtype): an array on the device whose bytes are garbage of a known kind.
+    """poisoned(shape, dtype): an array on the device whose bytes are a known poison pattern.
 
     A result that was not written, or only in part, so differs from any that was.
     """

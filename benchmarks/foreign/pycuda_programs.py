@@ -4,8 +4,8 @@
 
 python benchmarks/foreign/pycuda_programs.py CHECKOUT [PART ...]
 
-CHECKOUT is a clone of inducer/pycuda; nothing of it is imported but the examples and tests. PART
-selects examples by a part of their names. The examples also need pytools, jinja2, cgen and codepy.
+CHECKOUT is a clone of inducer/pycuda, of which only the examples and tests are used. PART selects
+examples by a part of their names. The examples also need pytools, jinja2, cgen and codepy.
 """
 
 import os

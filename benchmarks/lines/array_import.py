@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Host time of taking another library's array in."""
+"""Host time of importing arrays of other libraries."""
 
 import ctypes
 
@@ -61,8 +61,8 @@ def _torch(gpu):
     import torch
 
     for device in ["cpu"] + ["cuda"] * gpu:
-        # The first import of a type makes the library hold the tensor in C++ as well, which quickens
-        # what is asked of it later; most tensors are held by Python alone.
+        # After its first import, PyTorch also references the tensor from C++, which accelerates
+        # later imports; most tensors are referenced by Python only.
         sw.asarray(torch.ones(1, device=device))
         t = torch.arange(12, dtype=torch.float32, device=device)
         view = torch.arange(12, dtype=torch.float32, device=device).reshape(3, 4)
@@ -97,7 +97,7 @@ def _torch(gpu):
 
 
 def _floor_out(kind, address):
-    """The library's own part of giving it an array, where its type has the C exchange API."""
+    """The part of the library's C exchange API in an import."""
     capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
     if capsule is None:
         return {}

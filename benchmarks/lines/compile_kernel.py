@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A small kernel from its text: compiled for the first time, and loaded from the disk cache.
+"""A small kernel: compiled without a cache entry, and loaded from the disk cache.
 
-On a GPU beside NVRTC alone, with the options that a SourceModule has.
+On a GPU compared with NVRTC alone, with the options of a SourceModule.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ __global__ void scale(float *y, const float *x, float a, int n) {
   if (i < n) y[i] = a * x[i];
 }
 """
-# Sources compiled by another process, so that this one finds them on disk alone.
+# Sources are compiled by another process, so that they are in the disk cache only.
 FILL = f"""
 import sys
 import spanwise as sw

@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies into an array that is there, one line a layout class, beside memcpy of as many bytes.
+"""Copies into an existing array, one line per layout, compared with memcpy of the same size.
 
-memcpy is NumPy's copy of a contiguous array, which is one thread's; ours is all threads' and, where a
-line says so, one thread's.
+memcpy is NumPy's copy of a contiguous array by one thread; Spanwise uses all threads unless the line
+says otherwise.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from layouts import CLASSES, memory
 
 import spanwise as sw
 
-# At most so many times memcpy's time; of the others, no more than NumPy's.
+# Goals as multiples of memcpy's time; other lines: at most NumPy's time.
 GOALS = {
     "contiguous": 1.0,
     "transpose float32": 1 / 0.8,
@@ -34,7 +34,7 @@ def _line(name, dtype, shape, view):
     ours = view(sw.array(memory(shape, dtype), device="cpu"))
     theirs = np.ones(source.shape, dtype)
     mine = sw.ones(source.shape, dtype=dtype, device="cpu")
-    # Pages that nobody has written are one page of zeros, which stays in the caches.
+    # Pages that were never written all map to one page of zeros, which stays in the caches.
     packed, packed_target = np.ones(source.nbytes, np.uint8), np.ones(source.nbytes, np.uint8)
 
     def one_thread():
@@ -58,7 +58,7 @@ def _line(name, dtype, shape, view):
 def _jax(view, memory):
     import jax
 
-    with contextlib.suppress(Exception):  # a dtype that JAX was not told to keep
+    with contextlib.suppress(Exception):  # JAX would convert this dtype
         source = jax.device_put(memory, jax.devices("cpu")[0])
         if source.dtype == memory.dtype:
             packed = jax.jit(lambda a: view(a) + 0)

@@ -1,10 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies on a GPU, one line a layout class, beside the driver's copy of as many bytes.
+"""Copies on a GPU, one line per layout, compared with the driver's copy of the same size.
 
-Arrays are well over the L2 cache, and several copies stand in a queue, so that the memory is what is
-measured. Bytes are those that are asked for; what a class cannot reach for the memory's own granularity
-is in its goal.
+Arrays are larger than the L2 cache and several copies are queued, so that memory bandwidth is measured.
+Only bytes of elements count; goals take the granularity of memory accesses into account.
 """
 
 import math
@@ -15,8 +14,8 @@ from layouts import CLASSES, memory
 
 import spanwise as sw
 
-# Fractions of the driver's copy, where they differ from 0.90: short rows, and every other word, move
-# whole sectors of 32 bytes; a broadcast only writes.
+# Goals other than 0.90 of the driver's copy: short rows and every other word move whole sectors of 32
+# bytes; a broadcast only writes.
 GOALS = {
     "contiguous": 0.98,
     "rows of 64 bytes, pitch 96": 0.78,
@@ -27,7 +26,7 @@ GOALS = {
     "a column to all": 1.0,
     "every other": 0.63,
 }
-# The transposes that a GPU is judged by are longer than those of a CPU.
+# Larger transposes than for the CPU.
 LONGER = 4
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise operations beside NumPy's: small and large, contiguous, strided and broadcast."""
+"""Elementwise operations compared with NumPy's: small and large, contiguous, strided and broadcast."""
 
 import numpy as np
 from harness import Result, installed, interleave
@@ -13,7 +13,7 @@ OPERATIONS = ("add", "divide", "less", "maximum", "sqrt", "exp", "tanh", "power"
 
 def measure():
     yield from _against_numpy()
-    yield from _exp_of_the_design()
+    yield from _exp_large()
 
 
 def _against_numpy():
@@ -51,7 +51,7 @@ def _line(name, operands, what):
     )
 
 
-def _exp_of_the_design():
+def _exp_large():
     for dtype in ("float32", "float64"):
         x = np.random.default_rng(1).standard_normal(230_400).astype(dtype)
         ours = sw.asarray(x, device="cpu")

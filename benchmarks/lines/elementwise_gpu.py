@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise operations and reductions on a GPU, beside the driver's copy of as many bytes and peers."""
+"""Elementwise operations and reductions on a GPU, compared with the driver's copy of the same size and peers."""
 
 from gpu import QUEUED, first_gpu, queued
 from harness import Result, installed, interleave
@@ -41,7 +41,7 @@ def _host_time(gpu):
 
 
 def _elementwise(gpu, size):
-    """Each beside a copy by the driver that moves as many bytes, read and written."""
+    """Each compared with a driver copy that reads and writes the same number of bytes in total."""
     x, y = sw.ones(size, "float32", device=gpu), sw.ones(size, "float32", device=gpu)
     z = sw.empty(size, "float32", device=gpu)
     matrix = (1 << 12, size >> 12)
@@ -69,11 +69,11 @@ def _elementwise(gpu, size):
     for name, (call, arrays) in calls.items():
         source = sw.zeros(arrays * size * 2, "uint8", device=gpu)
         target = sw.empty(source.shape, "uint8", device=gpu)
-        yield _beside_copy(f"{name} of {size >> 20}M float32", call, source, target, 0.95)
+        yield _compared_with_copy(f"{name} of {size >> 20}M float32", call, source, target, 0.95)
 
 
 def _sums(gpu):
-    """A reduction reads its array once: a copy of half of it moves as many bytes."""
+    """Compared with a copy of half the array, which accesses the same number of bytes."""
     array = sw.zeros(1 << 28, "float32", device=gpu)
     half, target = array[: 1 << 27], sw.zeros(1 << 27, "float32", device=gpu)
     square = array.reshape(1 << 14, 1 << 14)
@@ -87,10 +87,10 @@ def _sums(gpu):
         "cumsum along axis 1": lambda: square[: 1 << 13].cumsum(axis=1),
     }
     for name, call in calls.items():
-        yield _beside_copy(f"{name} of 1 GiB of float32", call, half, target, 0.95)
+        yield _compared_with_copy(f"{name} of 1 GiB of float32", call, half, target, 0.95)
 
 
-def _beside_copy(name, call, source, target, fraction):
+def _compared_with_copy(name, call, source, target, fraction):
     ours, floor = f"{QUEUED} x spanwise", f"{QUEUED} x the driver's copy"
     contenders = {ours: queued(call), floor: queued(lambda: sw.copyto(target, source))}
     return Result(

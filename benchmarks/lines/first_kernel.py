@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Process start to the first result of a user's kernel, with a cold and a warm disk cache.
 
-Also from NumPy's arrays, as most programs start: importing NumPy is then a part of it.
+Also with NumPy arrays as input; the time then includes the import of NumPy.
 """
 
 import shutil

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A compiled function of one custom op, beside the bare kernel call and JAX's jitted call."""
+"""A compiled function of one custom op, compared with the kernel call alone and JAX's jitted call."""
 
 import numpy as np
 from harness import Result, installed, interleave

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a graph costs on the CPU: a call, a node, an update, compiling; and the tutorial's exp loops."""
+"""The overhead of graphs on the CPU: a call, a node, an update, compiling; and the tutorial's exp loops."""
 
 import pickle
 import time
@@ -42,7 +42,7 @@ def call_lines(x, values):
 
 
 def input_lines():
-    """An input that is NumPy's over one that is ours, whatever its size."""
+    """The additional time of a NumPy input, for several sizes."""
     x = sw.tensor.fmatrix("x")
     f = sw.function([x], x[0, :4], device="cpu")
     for shape in ((4, 5), (1000, 1000)):
@@ -62,7 +62,7 @@ def input_lines():
 
 
 def op_lines(x, values):
-    """Functions of one op that arrays have too, over the call on the array."""
+    """Functions of one op: the additional time compared with the call on arrays."""
     ops = {"sum": lambda a: a.sum(), "part": lambda a: a[1:], "at places": lambda a: a[[3, 1, 2]]}
     places = sw.array([3, 1, 2], device="cpu")
     eager = {
@@ -87,7 +87,7 @@ def op_lines(x, values):
 
 def node_line(x, values):
     lengths = 8, 72
-    # Contiguous only looks at its input, so that what is left is the graph's own.
+    # Contiguous does no work for contiguous inputs, so that only the overhead is measured.
     functions = [sw.function([x], chain(x, n, sw.contiguous) + 1, device="cpu") for n in lengths]
     figures = interleave(
         {"short": lambda: functions[0](values), "long": lambda: functions[1](values)},
@@ -122,7 +122,7 @@ def compile_seconds(function, rounds):
 
 
 def pytensor_seconds(nodes):
-    """Its quickest way: without fusing, and without a compiler of C or LLVM."""
+    """PyTensor in its fastest mode: without fusion, C compiler or LLVM."""
     import pytensor
 
     x = pytensor.tensor.vector("x", dtype="float32")
@@ -146,7 +146,7 @@ def compile_line(nodes, limit, peers=False):
 
 
 def pickle_line(nodes):
-    """There and back, beside compiling the same."""
+    """Pickling and unpickling, compared with compiling the same function."""
     x = sw.tensor.fvector("x")
     y = alternating(x, nodes, sw.exp)
     yield Result(

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a graph costs the host on a GPU: a call, each further kernel; and the tutorial's exp loops."""
+"""Host time of graphs on a GPU: a call, each further kernel; and the tutorial's exp loops."""
 
 import functools
 
@@ -17,7 +17,7 @@ __global__ void next(const float *x, float *y, int n) {
 }
 """
 LENGTHS = 1, 2, 10, 100
-LAUNCHES = 200  # a round: well inside the driver's queue of pending launches
+LAUNCHES = 200  # per round: fewer than the driver's queue holds
 SIZE = 256
 CALLS = 1000
 
@@ -97,7 +97,7 @@ def _name(length):
     return f"function of {length} kernel op{'s' if length > 1 else ''}"
 
 
-# ---- exp of 230400 shared values, a thousand times
+# ---- 1000 x exp of 230400 shared values
 
 
 def _exp_loops(device, dtype, goals):
@@ -142,7 +142,7 @@ def _loop(call, wait):
 
 
 def _exp_peers(values):
-    """By library: the call, what brings its result to the host, and how to wait for all of it."""
+    """By library: the call, the download of its result, and the function that waits for all work."""
     peers = {}
     if installed("torch"):
         import torch

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`import spanwise` over the start of bare Python."""
+"""The time of a process that imports spanwise, compared with Python alone."""
 
 from harness import Result, installed, interleave_processes, python
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Index arrays, masks, joins and repeats beside NumPy's, from 16 elements to 16 million, on the CPU;
-and that views by slices cost what they did."""
+"""Index arrays, masks, joins and repeats on the CPU compared with NumPy's, from 16 elements to 16 million;
+and views by slices."""
 
 import numpy as np
 from harness import Result, interleave

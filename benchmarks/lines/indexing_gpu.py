@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Searches in sorted arrays on a GPU, beside CuPy's and PyTorch's where they are installed."""
+"""Searches in sorted arrays on a GPU, compared with CuPy and PyTorch if installed."""
 
 import numpy as np
 from gpu import QUEUED, first_gpu, queued
@@ -8,8 +8,8 @@ from harness import Result, installed, interleave
 
 import spanwise as sw
 
-# How many numbers are sought among how many, and whether they come sorted themselves: neighbours
-# then take the same way.
+# The numbers of searches and of elements, and whether the searched values are sorted: adjacent threads
+# then follow the same path.
 SEARCHES = (
     (16, 1 << 20, "float32", False),
     (1 << 20, 1 << 10, "float32", False),
@@ -39,7 +39,7 @@ def measure():
 
 
 def _searches(table, values, gpu):
-    """Who searches -> the call."""
+    """The calls by library."""
     a, v = sw.asarray(table, device=gpu), sw.asarray(values, device=gpu)
     calls = {"spanwise": lambda: sw.searchsorted(a, v)}
     if installed("torch"):

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Host time of one kernel call with three arrays, beside the driver's own launches from C."""
+"""Host time of one kernel call with three arrays, compared with the driver's launch functions from C."""
 
 import ctypes
 import itertools
@@ -18,7 +18,7 @@ extern "C" __global__ void add(float *z, const float *x, const float *y) {
 }
 """
 
-# The same kernel for the driver's own compiler, so that the floor needs nothing of ours.
+# The same kernel as PTX, so that the lower bound uses the driver only.
 PTX = b"""
 .version 7.0
 .target sm_70
@@ -35,7 +35,7 @@ PTX = b"""
 }
 """
 
-LAUNCHES = 500  # a round: well inside the driver's queue of pending launches
+LAUNCHES = 500  # per round: fewer than the driver's queue holds
 
 
 def measure():

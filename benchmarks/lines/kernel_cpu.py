@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA C on the CPU: an elementwise kernel beside the plain loop, and the cost of a barrier."""
+"""CUDA C on the CPU: an elementwise kernel compared with a plain loop, and the time of a barrier."""
 
 import ctypes
 
@@ -17,7 +17,7 @@ __global__ void add(float *z, const float *x, const float *y, int n) {
 }
 """
 
-# Threads meet `rounds` times; what they do between two meetings is nearly nothing.
+# `rounds` barriers with almost no work between them.
 MEET = """
 __global__ void meet(int *out, int rounds) {
   int seen = 0;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The listed lines: operation x size x layout, none of which may be slower than NumPy on the CPU.
 
-The operations of every family as programs use them, from 16 elements to 16M. A line enters because
-it is used, not because it is quick; one that is slower stays, and the verdict counts it.
+Operations of all families as programs use them, from 16 elements to 16M. Lines are chosen by use, not by
+speed; slower ones are kept and counted in the summary.
 """
 
 import dataclasses
@@ -18,12 +18,12 @@ import spanwise as sw
 
 TABLE = "not slower than NumPy on the CPU"
 K, M = 1000, 1 << 20
-MORE = 8  # further turns of the lines that are behind
+MORE = 8  # additional rounds for lines that are slower
 
 
 @dataclasses.dataclass(frozen=True)
 class Given:
-    """An operand: values of a dtype, and the view of them that the operation sees."""
+    """An operand: values of a dtype, and the view of them that the operation gets."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -44,7 +44,7 @@ class Given:
 class Line:
     family: str
     operation: str
-    layout: str  # size and layout, in words
+    layout: str  # size and layout, as text
     given: tuple[Given, ...]
     prepare: Callable  # (module, operands) -> a call without arguments
     is_random: bool = False
@@ -79,7 +79,7 @@ def ascending(a):
 
 
 def anywhere(a):
-    """Values as they are among 100k ascending ones."""
+    """Random values in the range of 100k ascending ones."""
     return (a - 0.5) * (100 * K)
 
 
@@ -411,8 +411,8 @@ def measure():
                 yield result
             else:
                 behind.append((line, result))
-        # 80 ms are not many where a processor was taken away for a while, and some lines are near
-        # ties, made by the same library: those behind are measured on, both contenders alike.
+        # Slower lines get additional rounds for both contenders: 80 ms are short if the process was
+        # preempted, and some lines are nearly equal, since both call the same library.
         for _ in range(MORE):
             for line, result in behind:
                 if not result.reached:
@@ -423,7 +423,7 @@ def measure():
 
 
 def _measured(line: Line) -> Result:
-    # The same memory for both: where it lies, and what of it a cache holds, decides about some lines.
+    # The same memory for both, since its address and cached parts affect some lines.
     operands = [sw.array(given.make(seed)) for seed, given in enumerate(line.given)]
     shared = [sw.to_numpy(x) for x in operands]
     ours = line.prepare(sw, *(g.view(x) for g, x in zip(line.given, operands, strict=True)))

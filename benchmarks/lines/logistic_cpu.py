@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One training step of logistic regression on the CPU, beside NumPy, PyTorch and JAX."""
+"""One training step of logistic regression on the CPU, compared with NumPy, PyTorch and JAX."""
 
 from harness import installed
 from logistic import lines

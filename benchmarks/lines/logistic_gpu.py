@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One training step of logistic regression on a GPU, beside PyTorch and JAX."""
+"""One training step of logistic regression on a GPU, compared with PyTorch and JAX."""
 
 from gpu import first_gpu
 from harness import installed

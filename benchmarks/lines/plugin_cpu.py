@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an op out of the tree costs on the CPU: a call of a function of one, and each further node."""
+"""The overhead of a plug-in op on the CPU: a call of a function of one, and each further node."""
 
 import ctypes
 import pathlib
@@ -13,7 +13,7 @@ from native import compile_into
 import spanwise as sw
 
 SMALL = 16
-AGAIN = 1000  # direct calls at once: one from Python would cost a hundred times the op
+AGAIN = 1000  # direct calls per measurement: a call from Python would take a hundred times as long as the op
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk" / "include"
 
 

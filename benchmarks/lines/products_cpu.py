@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products against NumPy's."""
+"""Products compared with NumPy's."""
 
 import numpy as np
 from harness import Result, interleave
@@ -16,18 +16,18 @@ def _same(x):
     return x
 
 
-def _turned(x):
+def _transposed(x):
     return x.swapaxes(-1, -2)
 
 
-# Words, shapes, dtype, the views that are multiplied.
+# Name, shapes, dtype, the views that are multiplied.
 LINES = [
     ("4 x 4", (4, 4), (4, 4), "float32", _same, _same),
     ("16 x 16", (16, 16), (16, 16), "float64", _same, _same),
     ("512 x 512", (512, 512), (512, 512), "float32", _same, _same),
     ("512 x 512", (512, 512), (512, 512), "float64", _same, _same),
-    ("512 x 512, left transposed", (512, 512), (512, 512), "float32", _turned, _same),
-    ("512 x 512, both transposed", (512, 512), (512, 512), "float32", _turned, _turned),
+    ("512 x 512, left transposed", (512, 512), (512, 512), "float32", _transposed, _same),
+    ("512 x 512, both transposed", (512, 512), (512, 512), "float32", _transposed, _transposed),
     ("2048 x 2048", (2048, 2048), (2048, 2048), "float32", _same, _same),
     ("64 of 64 x 64", (64, 64, 64), (64, 64, 64), "float32", _same, _same),
     ("1000 of 4 x 4", (1000, 4, 4), (1000, 4, 4), "float32", _same, _same),

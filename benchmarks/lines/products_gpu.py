@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products on a GPU, beside CuPy's and PyTorch's where they are installed."""
+"""Products on a GPU, compared with CuPy and PyTorch if installed."""
 
 import numpy as np
 from gpu import QUEUED, first_gpu, queued

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers beside NumPy's default_rng()."""
+"""Random numbers compared with NumPy's default_rng()."""
 
 import numpy as np
 from harness import Result, interleave
@@ -16,19 +16,21 @@ def measure():
         for dtype in ("float32", "float64"):
             for name in ("random", "standard_normal", "standard_exponential"):
                 what = f"{name} of {size} {dtype}"
-                yield _beside_numpy(what, ours, theirs, name, size, dtype)
+                yield _compared_with_numpy(what, ours, theirs, name, size, dtype)
         for dtype in ("int8", "int64"):
             what = f"integers of {size} {dtype}"
-            yield _beside_numpy(what, ours, theirs, "integers", -100, 101, size, dtype)
-        yield _beside_numpy(f"normal(1, 2) of {size}", ours, theirs, "normal", 1.0, 2.0, size)
-        yield _beside_numpy(f"permutation of {size}", ours, theirs, "permutation", size)
-        yield _beside_numpy(
+            yield _compared_with_numpy(what, ours, theirs, "integers", -100, 101, size, dtype)
+        yield _compared_with_numpy(
+            f"normal(1, 2) of {size}", ours, theirs, "normal", 1.0, 2.0, size
+        )
+        yield _compared_with_numpy(f"permutation of {size}", ours, theirs, "permutation", size)
+        yield _compared_with_numpy(
             f"choice of {size} of 1000 with probabilities",
             ours, theirs, "choice", 1000, size, True, np.full(1000, 1e-3),
         )  # fmt: skip
 
 
-def _beside_numpy(what, ours, theirs, name, *arguments):
+def _compared_with_numpy(what, ours, theirs, name, *arguments):
     mine, numpys = getattr(ours, name), getattr(theirs, name)
     calls = {"spanwise": lambda: mine(*arguments), "numpy": lambda: numpys(*arguments)}
     return Result(

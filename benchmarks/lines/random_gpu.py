@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers on a GPU, into memory that is there, beside CuPy's and PyTorch's."""
+"""Random numbers on a GPU, into existing memory, compared with CuPy and PyTorch."""
 
 from gpu import QUEUED, first_gpu, queued
 from harness import Result, installed, interleave

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions and scans against NumPy's, from 16 to 16 million elements: never slower."""
+"""Reductions and scans compared with NumPy's, from 16 to 16 million elements."""
 
 import numpy as np
 from harness import Result, interleave
@@ -12,7 +12,7 @@ SIZES = (16, 1_000, 1_000_000, 16_000_000)
 
 
 def _layouts(size):
-    """(words, values, axis): one line, every other element, and both axes of a square."""
+    """(name, values, axis): contiguous, every other element, and both axes of a square."""
     values = np.random.default_rng(0).random(2 * size, dtype="float32")
     side = int(size**0.5)
     square = values[: side * side].reshape(side, side)
@@ -30,7 +30,7 @@ def measure():
     for name in NAMES:
         for size in SIZES:
             for words, values, axis in _layouts(size):
-                # Nothing is found early.
+                # Values for which any and all cannot stop early.
                 given = np.zeros_like(values) if name == "any" else values
                 ours = sw.asarray(given, device="cpu")
                 calls = {

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The host's cost of small arrays: creation, assignment, copies, views; beside NumPy's."""
+"""Host time of operations on small arrays: creation, assignment, copies, views; compared with NumPy's."""
 
 import numpy as np
 from harness import Result, interleave

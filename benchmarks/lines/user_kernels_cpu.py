@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from one expression on the CPU, beside the loops that a programmer would write in C++."""
+"""Kernels from one expression on the CPU, compared with equivalent loops in C++."""
 
 import ctypes
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from one expression on a GPU: host time of a call and bandwidth, beside CuPy and PyCUDA."""
+"""Kernels from one expression on a GPU: host time of a call and bandwidth, compared with CuPy and PyCUDA."""
 
 import functools
 from importlib import import_module
@@ -23,7 +23,7 @@ def measure():
 
 
 def _contenders(gpu, n):
-    """The same kernel on arrays of n elements, by library, and how each is waited for."""
+    """The same kernel on arrays of n elements, by library, and the functions that wait for them."""
     kernel, x = sw.ElementwiseKernel(*AXPY), sw.ones(n, "float32", device=gpu)
     y, z = sw.ones(n, "float32", device=gpu), sw.empty(n, "float32", device=gpu)
     kernel(z, 2.0, x, y)
@@ -76,7 +76,7 @@ def _bandwidth(gpu):
 
 
 def _reductions(gpu):
-    """A reduction reads its array once: a copy of half of it moves as many bytes. A scan is a copy."""
+    """A reduction is compared with a copy of half the array, which accesses as many bytes; a scan with a copy."""
     square = sw.ones((1 << 14, 1 << 13), "float32", device=gpu)
     total = sw.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
     running = sw.ScanKernel("float32", "a + b", name_prefix="running")

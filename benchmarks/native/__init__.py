@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small C++ peers, built when a line needs them."""
+"""C++ peers, compiled when a line needs them."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ import tempfile
 
 from harness import Unavailable
 
-HERE = pathlib.Path(__file__).resolve().parent
+FOLDER = pathlib.Path(__file__).resolve().parent
 
 
 def build(name: str, *, keeps_gil: bool = False) -> ctypes.CDLL:
@@ -22,11 +22,11 @@ def build(name: str, *, keeps_gil: bool = False) -> ctypes.CDLL:
 
 
 def compile_into(folder: str, name: str, *options: str) -> pathlib.Path:
-    """The library in `folder`, for who loads it otherwise; `options` stand after the usual ones."""
+    """Compiles the library into `folder` and returns its path; `options` follow the default ones."""
     compiler = shutil.which(os.environ.get("CXX", "g++")) or shutil.which("clang++")
     if compiler is None:
         raise Unavailable("no C++ compiler found (looked for CXX, g++, clang++)")
     library = pathlib.Path(folder) / f"{name}.so"
     command = [compiler, "-std=c++17", "-O3", "-march=native", "-fPIC", "-shared", *options]
-    subprocess.run([*command, HERE / f"{name}.cpp", "-o", library, "-ldl"], check=True)
+    subprocess.run([*command, FOLDER / f"{name}.cpp", "-o", library, "-ldl"], check=True)
     return library

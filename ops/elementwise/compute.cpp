@@ -15,7 +15,7 @@
 
 namespace spanwise::ops {
 
-bool is_same_window(const Array& operand, const Array& result) noexcept {
+bool is_same_view(const Array& operand, const Array& result) noexcept {
   if (operand.data() != result.data() || operand.shape() != result.shape() ||
       operand.dtype().itemsize() != result.dtype().itemsize())
     return false;
@@ -34,10 +34,10 @@ namespace {
 bool runs_on_host(Device device) noexcept { return !device.is_cuda(); }
 
 bool must_be_copied(const Array& operand, const Array& result) {
-  return may_share_memory(operand, result) && !is_same_window(operand, result);
+  return may_share_memory(operand, result) && !is_same_view(operand, result);
 }
 
-// A number on the host beside arrays of a GPU goes along by value.
+// With arrays on a GPU, an operand of rank 0 on the host becomes a number.
 Operand on_device(const OpTraits& op, const Operand& operand, Device device) {
   if (operand.array == nullptr || operand.array->device() == device) return operand;
   const Array& array = *operand.array;
@@ -66,8 +66,8 @@ bool all_on_device(std::span<const Operand> operands, Device device) noexcept {
 
 }  // namespace
 
-void compute_fresh(const Signature& signature, std::span<const Operand> given, const Array& result,
-                   const Array* where) {
+void compute_disjoint(const Signature& signature, std::span<const Operand> given,
+                      const Array& result, const Array* where) {
   if (result.size() == 0) return;
   if (!signature.swapped && all_on_device(given, result.device()))
     return run_on_device(signature, given, result, where);
@@ -83,7 +83,7 @@ void compute(const Signature& signature, std::span<const Operand> given, const A
   const char* name = facts(signature.op).name;
   if (result.readonly())
     fail<ReadOnlyError>(name, ": cannot write to ", result,
-                        ", whose owner handed it out for reading only; pass another out=");
+                        ", which is read-only; pass a writable out=");
   if (result.size() == 0) return;
   std::array<Operand, max_inputs> operands;
   std::array<std::optional<Array>, max_inputs + 1> copies;
@@ -95,25 +95,25 @@ void compute(const Signature& signature, std::span<const Operand> given, const A
   if (where != nullptr && may_share_memory(*where, result))
     where = &copies[max_inputs].emplace(copy(*where));
   const std::span<const Operand> all(operands.data(), given.size());
-  if (!result.layout().may_overlap_itself()) return compute_fresh(signature, all, result, where);
-  // Several elements in one place must be written by one after the other: copy() does.
-  const Array apart = copy(result);
-  compute_fresh(signature, all, apart, where);
-  copy(apart, result);
+  if (!result.layout().may_overlap_itself()) return compute_disjoint(signature, all, result, where);
+  // If elements of the result share an address, copy() writes them in order.
+  const Array temporary = copy(result);
+  compute_disjoint(signature, all, temporary, where);
+  copy(temporary, result);
 }
 
 Shape common_shape(const char* op, std::span<const Operand> operands, const Array* where) {
   const Shape* first = nullptr;
   bool differ = false;
-  const auto look = [&](const Array* array) {
+  const auto compare = [&](const Array* array) {
     if (array == nullptr) return;
     if (first == nullptr)
       first = &array->shape();
     else
       differ |= !(array->shape() == *first);
   };
-  for (const Operand& operand : operands) look(operand.array);
-  look(where);
+  for (const Operand& operand : operands) compare(operand.array);
+  compare(where);
   if (first == nullptr) return {};
   if (!differ) return *first;
   std::array<Shape, max_inputs + 1> shapes;

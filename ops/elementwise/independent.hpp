@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Before a loop whose passes the vectoriser may mix: in-place work reads element i before it
-/// writes it, which is all that is asked of us.
+/// Marks a loop without dependences between iterations, so that the compiler may vectorize it.
+/// In-place loops only read element i before they write element i.
 #if defined(__clang__)
 #define SW_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else

@@ -12,7 +12,7 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr OpTraits all_facts[] = {
+constexpr OpTraits op_table[] = {
 #define SW_OP(name, Body, inputs, dtypes, result, traits) \
   {#name, #Body, inputs, dtypes, Result::result, traits},
 #include "table.inc"
@@ -39,10 +39,10 @@ bool is_exact_dtype(DType dtype) noexcept { return dtype.is_bool() || dtype.is_i
 
 // The first dtype of the table to which all of `values` cast safely; `common` is their promotion.
 std::optional<DType> first_safe(unsigned dtypes, std::span<const DType> values, DType common) {
-  if ((dtypes >> place_of(common) & 1u) != 0) return common;
+  if ((dtypes >> dtype_index(common) & 1u) != 0) return common;
   for (int i = 0; i < dtype_count; ++i) {
     const DType candidate = dtypes_in_order[i];
-    // Nothing but itself and bytes prefers bfloat16, and those have float16.
+    // bfloat16 is chosen only for bfloat16 operands, above; others get float16.
     if ((dtypes >> i & 1u) == 0 || candidate == bfloat16) continue;
     if (std::all_of(values.begin(), values.end(),
                     [&](DType dtype) { return can_cast(dtype, candidate, Casting::safe); }))
@@ -70,17 +70,17 @@ DType compute_for(const OpTraits& op, std::span<const DType> operands, DType wan
         (!needs_complex || dtype.is_complex()))
       return dtype;
   }
-  if (((op.traits & exact_is_kept) != 0) && is_exact_dtype(wanted)) return wanted;
+  if (((op.traits & keeps_integers) != 0) && is_exact_dtype(wanted)) return wanted;
   fail<DTypeError>(op.name, ": no loop gives dtype=", wanted, " from ", listed_dtypes(operands),
                    "; leave dtype= out, or cast the result with astype()");
 }
 
-// int64 and uint64, one of each, compare by value; in float64 neighbours would be equal.
+// Compares int64 with uint64 by value; in float64 close values would be equal.
 std::optional<Signature> mixed_comparison(OpId op, std::span<const DType> operands) {
-  const bool straight = operands[0] == int64 && operands[1] == uint64;
-  const bool crossed = operands[0] == uint64 && operands[1] == int64;
-  if (!straight && !crossed) return {};
-  if (crossed) {
+  const bool in_order = operands[0] == int64 && operands[1] == uint64;
+  const bool exchanged = operands[0] == uint64 && operands[1] == int64;
+  if (!in_order && !exchanged) return {};
+  if (exchanged) {
     if (op == OpId::less)
       op = OpId::greater;
     else if (op == OpId::greater)
@@ -90,36 +90,36 @@ std::optional<Signature> mixed_comparison(OpId op, std::span<const DType> operan
     else if (op == OpId::greater_equal)
       op = OpId::less_equal;
   }
-  return Signature{op, int64, bool_, crossed, true};
+  return Signature{op, int64, bool_, exchanged, true};
 }
 
 }  // namespace
 
-int place_of(DType dtype) noexcept {
-  // By kind and width in bytes, each of which is a power of two up to 16.
-  static constexpr auto places = [] {
-    std::array<std::array<std::int8_t, 8>, 8> made{};
-    for (auto& kind : made) kind.fill(-1);
+int dtype_index(DType dtype) noexcept {
+  // Indexed by kind and log2 of the size in bytes.
+  static constexpr auto indices = [] {
+    std::array<std::array<std::int8_t, 8>, 8> table{};
+    for (auto& kind : table) kind.fill(-1);
     for (int i = 0; i < dtype_count; ++i) {
       const DType known = dtypes_in_order[i];
-      made[static_cast<std::size_t>(known.code())]
-          [static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(known.itemsize())))] =
-              static_cast<std::int8_t>(i);
+      table[static_cast<std::size_t>(known.code())]
+           [static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(known.itemsize())))] =
+               static_cast<std::int8_t>(i);
     }
-    return made;
+    return table;
   }();
   const auto code = static_cast<std::size_t>(dtype.code());
   const auto bytes = static_cast<unsigned>(dtype.itemsize());
-  if (code >= places.size() || !std::has_single_bit(bytes) || bytes > 16) return -1;
-  const int place = places[code][static_cast<std::size_t>(std::countr_zero(bytes))];
-  return place >= 0 && dtypes_in_order[place] == dtype ? place : -1;
+  if (code >= indices.size() || !std::has_single_bit(bytes) || bytes > 16) return -1;
+  const int index = indices[code][static_cast<std::size_t>(std::countr_zero(bytes))];
+  return index >= 0 && dtypes_in_order[index] == dtype ? index : -1;
 }
 
-const OpTraits& facts(OpId op) noexcept { return all_facts[static_cast<int>(op)]; }
+const OpTraits& facts(OpId op) noexcept { return op_table[static_cast<int>(op)]; }
 
 std::optional<OpId> find_op(std::string_view name) noexcept {
   for (int i = 0; i < op_count; ++i)
-    if (name == all_facts[i].name) return static_cast<OpId>(i);
+    if (name == op_table[i].name) return static_cast<OpId>(i);
   return {};
 }
 
@@ -138,25 +138,25 @@ Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType>
   for (const DType dtype : operands)
     if (!dtype.is_computable())
       fail<DTypeError>(known.name, ": cannot compute with ", dtype,
-                       ", which is only carried; cast it with its own library first");
+                       ", which can only be copied; cast it with its own library first");
   if (known.result == Result::boolean && wanted && *wanted != bool_)
     fail<DTypeError>(known.name, ": no loop gives dtype=", wanted.value_or(bool_),
                      "; the result is bool");
   if ((known.traits & boolean_inputs) != 0) return {op, bool_, bool_};
   if ((known.traits & compares) != 0)
     if (const auto mixed = mixed_comparison(op, operands)) return *mixed;
-  const auto values = operands.subspan((known.traits & chooses) != 0 ? 1 : 0);
+  const auto values = operands.subspan((known.traits & first_is_condition) != 0 ? 1 : 0);
   DType common = promote(values);
   if (common.is_bool() && (known.traits & no_bool) != 0 && (!wanted || *wanted == bool_))
     refuse_dtypes(known, operands);
   if (wanted && known.result != Result::boolean) {
     const DType compute = compute_for(known, operands, *wanted);
-    return {is_exact_dtype(compute) && (known.traits & exact_is_kept) != 0 ? OpId::positive : op,
+    return {is_exact_dtype(compute) && (known.traits & keeps_integers) != 0 ? OpId::positive : op,
             compute, *wanted};
   }
   if (is_exact_dtype(common)) {
-    if ((known.traits & exact_is_kept) != 0) return {OpId::positive, common, common};
-    if ((known.traits & exact_is_double) != 0) return {op, float64, float64};
+    if ((known.traits & keeps_integers) != 0) return {OpId::positive, common, common};
+    if ((known.traits & integers_as_double) != 0) return {op, float64, float64};
   }
   const std::optional<DType> compute = first_safe(known.dtypes, values, common);
   if (!compute) refuse_dtypes(known, operands);

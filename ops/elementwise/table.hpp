@@ -11,7 +11,7 @@
 #include "spanwise/dtype.hpp"
 #include "spanwise/export.hpp"
 
-/// The elementwise operations: which there are, and which dtypes they compute in.
+/// The table of elementwise operations and the dtypes that they compute in.
 namespace spanwise::ops {
 
 /// Sets of dtypes, one bit each in NumPy's order of types.
@@ -37,28 +37,28 @@ enum Types : unsigned {
   floats = t_half | t_bfloat | t_float32 | t_float64,
   complexes = t_complex64 | t_complex128,
   doubles = t_float64 | t_complex128,
-  anything = booleans | integers | floats | complexes,
+  any_dtype = booleans | integers | floats | complexes,
 };
-/// The dtypes in the order of the bits; null-terminated by count.
+/// The dtypes in the order of the bits.
 inline constexpr DType dtypes_in_order[] = {bool_,    int8,    uint8,   int16,     uint16,
                                             int32,    uint32,  int64,   uint64,    float16,
                                             bfloat16, float32, float64, complex64, complex128};
 inline constexpr int dtype_count = 15;
-/// The place of a computable dtype among them; -1 for others.
-SW_API int place_of(DType dtype) noexcept;
+/// The index of a computable dtype in dtypes_in_order; -1 for others.
+SW_API int dtype_index(DType dtype) noexcept;
 
 enum class Result : std::uint8_t { same, boolean, real_part };
 
 enum Traits : unsigned {
-  sign_agnostic = 1u << 0,    ///< the bits of the result do not depend on integers' signs
-  vectorises = 1u << 1,       ///< worth a loop for each instruction set
-  no_bool = 1u << 2,          ///< NumPy refuses bool rather than promote it
-  exact_is_double = 1u << 3,  ///< bool and integers are computed in float64
-  exact_is_kept = 1u << 4,    ///< bool and integers come out as they went in
-  boolean_inputs = 1u << 5,   ///< any operand counts as its truth
-  compares = 1u << 6,         ///< int64 with uint64 has a body of its own
-  chooses = 1u << 7,          ///< the first operand is a truth, whatever the others are
-  native_halves = 1u << 8,    ///< the 16-bit floats have bodies of their own
+  sign_agnostic = 1u << 0,  ///< the bits of the result do not depend on the signedness of integers
+  vectorises = 1u << 1,     ///< has a loop per instruction set
+  no_bool = 1u << 2,        ///< an error for bool, as in NumPy; other operations promote it
+  integers_as_double = 1u << 3,  ///< bool and integers are computed in float64
+  keeps_integers = 1u << 4,      ///< returns bool and integers unchanged
+  boolean_inputs = 1u << 5,      ///< operands are converted to bool
+  compares = 1u << 6,            ///< has a body for int64 with uint64
+  first_is_condition = 1u << 7,  ///< the first operand is bool, independent of the others
+  native_halves = 1u << 8,       ///< has bodies for 16-bit floats
 };
 
 enum class OpId : std::uint8_t {
@@ -81,30 +81,30 @@ inline constexpr int op_count = 0
 #include "table.inc"
 #undef SW_OP
     ;
-/// By NumPy's name.
+/// Finds an operation by NumPy's name.
 SW_API std::optional<OpId> find_op(std::string_view name) noexcept;
-/// "FloorDivide": how messages and printed graphs say it.
+/// The name in messages and printed graphs: "FloorDivide".
 SW_API std::string display_name(OpId op);
 
-/// How one operation is done on operands of certain dtypes.
+/// How an operation is computed for operands of certain dtypes.
 struct Signature {
-  OpId op;        ///< that computes it: another one where that has the same answer
-  DType compute;  ///< what operands are cast to
+  OpId op;        ///< the operation that computes it, which may be another with the same result
+  DType compute;  ///< the dtype that operands are cast to
   DType result;
-  bool swapped = false;  ///< the two operands change places
-  bool mixed = false;    ///< int64 compared with uint64, as they are
+  bool swapped = false;  ///< the two operands are exchanged
+  bool mixed = false;    ///< int64 compared with uint64 without a cast
 
   friend bool operator==(const Signature&, const Signature&) = default;
 
-  /// What operand i (after swapping) is cast to.
+  /// The dtype that operand i (after swapping) is cast to.
   DType operand(int i) const noexcept {
     if (mixed) return i == 0 ? int64 : uint64;
-    return (facts(op).traits & chooses) != 0 && i == 0 ? bool_ : compute;
+    return (facts(op).traits & first_is_condition) != 0 && i == 0 ? bool_ : compute;
   }
 };
 
-/// For operands of these dtypes; weak ones (Python numbers) have been given a dtype already. With
-/// `wanted` the result has that dtype. Throws DTypeError where NumPy has no such operation.
+/// The signature for operands of these dtypes; Python numbers have got a dtype before. With
+/// `wanted` the result has that dtype. Throws DTypeError if NumPy has no such loop.
 SW_API Signature resolve(OpId op, std::span<const DType> operands,
                          std::optional<DType> wanted = {});
 

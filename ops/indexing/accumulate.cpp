@@ -7,7 +7,7 @@
 
 #include "cpu/host_bounds.hpp"
 #include "cpu/host_loops.hpp"
-#include "line.hpp"
+#include "simple_index.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "values.hpp"
@@ -15,24 +15,25 @@
 namespace spanwise::ops {
 namespace {
 
-// Atomic functions take no other addresses.
+// Atomic functions need aligned addresses.
 bool is_aligned(const Array& array) noexcept {
   const DType dtype = array.dtype();
   const int bytes = dtype == complex128 ? 8 : dtype.itemsize();
   return reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(bytes) == 0;
 }
 
-bool try_accumulate_line(const Line& line, const Array& value, Accumulation how) {
-  if (line.array.rank() != 1 || !is_plain_value(line, value) ||
-      may_share_memory(line.array, value) || may_share_memory(line.array, line.indices))
+bool try_accumulate_simple(const SimpleIndex& simple, const Array& value, Accumulation how) {
+  if (simple.array.rank() != 1 || !is_simple_value(simple, value) ||
+      may_share_memory(simple.array, value) || may_share_memory(simple.array, simple.indices))
     return false;
-  const auto* indices = static_cast<const std::int64_t*>(line.indices.data());
-  const std::int64_t count = line.indices.size();
-  const IndexRange kind = look_at_indices(indices, count, line.extent);
-  if (kind == IndexRange::outside) return false;  // the long way says which
-  accumulate_line(line.array.dtype(), how)(
-      static_cast<std::byte*>(line.array.data()), indices, count, kind, line.extent, line.stride,
-      static_cast<const std::byte*>(value.data()), value.rank() == 0 ? 0 : line.row_bytes);
+  const auto* indices = static_cast<const std::int64_t*>(simple.indices.data());
+  const std::int64_t count = simple.indices.size();
+  const IndexRange kind = classify_indices(indices, count, simple.extent);
+  if (kind == IndexRange::outside) return false;  // select() reports which
+  element_accumulate_loop(simple.array.dtype(), how)(
+      static_cast<std::byte*>(simple.array.data()), indices, count, kind, simple.extent,
+      simple.stride, static_cast<const std::byte*>(value.data()),
+      value.rank() == 0 ? 0 : simple.row_bytes);
   return true;
 }
 
@@ -52,7 +53,7 @@ void accumulate_by(const Array& array, std::span<const IndexPart> key, const Arr
   check_writable(array);
   const MoveLoop loop = accumulate_loop(array.dtype(), how);
   if (const Array* indices = only_index(key, array))
-    if (try_accumulate_line({array, *indices, 0}, value, how)) return;
+    if (try_accumulate_simple({array, *indices, 0}, value, how)) return;
   if (array.device().is_cuda() && !is_aligned(array)) {
     const Array aligned = copy(array);
     accumulate_by(aligned, key, value, how);

@@ -37,22 +37,22 @@ int axes_of(const TensorType& index) { return index.dtype().is_bool() ? index.ra
 void check_inside(std::int64_t index, std::int64_t extent, int axis) {
   const bool is_inside = extent == TensorType::any || (index >= -extent && index < extent);
   if (!is_inside)
-    fail<BoundsError>("index: ", index, " is outside axis ", axis, " of extent ", extent);
+    fail<BoundsError>("index: ", index, " is out of bounds for axis ", axis, " of extent ", extent);
 }
 
-/// The shape of an index's result. Index arrays, and integers beside them, broadcast; their axes
-/// stand where the first of them does, or in front where something lies between them.
+/// The shape of an index's result. Index arrays and the integers next to them broadcast to one
+/// group of axes, at the axis of the first of them; at the front if they are not adjacent.
 class ResultShape {
  public:
   void add(std::int64_t extent) {
     rest_ = rest_.inserted(rest_.size(), extent);
-    part();
+    end_group();
   }
-  void part() { was_met_ = false; }
-  void meet(const Shape& positions) {
-    is_apart_ |= place_ >= 0 && !was_met_;
-    if (place_ < 0) place_ = rest_.size();
-    was_met_ = true;
+  void end_group() { in_group_ = false; }
+  void add_indices(const Shape& positions) {
+    is_separated_ |= index_axis_ >= 0 && !in_group_;
+    if (index_axis_ < 0) index_axis_ = rest_.size();
+    in_group_ = true;
     while (positions_.size() < positions.size()) positions_ = positions_.inserted(0, 1);
     const int skipped = positions_.size() - positions.size();
     for (int axis = 0; axis < positions.size(); ++axis) {
@@ -66,15 +66,15 @@ class ResultShape {
   }
   Shape whole() const {
     Shape shape = rest_;
-    int to = is_apart_ ? 0 : std::max(place_, 0);
+    int to = is_separated_ ? 0 : std::max(index_axis_, 0);
     for (const std::int64_t extent : positions_) shape = shape.inserted(to++, extent);
     return shape;
   }
 
  private:
   Shape rest_, positions_;
-  int place_ = -1;
-  bool is_apart_ = false, was_met_ = false;
+  int index_axis_ = -1;
+  bool is_separated_ = false, in_group_ = false;
 };
 
 }  // namespace
@@ -152,7 +152,7 @@ int IndexPattern::consumed_axes(std::span<const Variable> inputs) const {
   return axes;
 }
 
-std::int64_t IndexPattern::known_cut(const Part& part, std::int64_t extent) {
+std::int64_t IndexPattern::known_slice_extent(const Part& part, std::int64_t extent) {
   const auto bound = [](const std::optional<Number>& number) -> std::optional<std::int64_t> {
     if (!number) return std::nullopt;
     return number->value;
@@ -173,19 +173,19 @@ Shape IndexPattern::known_shape(const Shape& shape, std::span<const Variable> in
   for (const Part& part : parts_) {
     if (part.kind == Kind::array) {
       const TensorType& type = inputs[input].type();
-      result.meet(type.dtype().is_bool() ? Shape{TensorType::any} : type.shape());
+      result.add_indices(type.dtype().is_bool() ? Shape{TensorType::any} : type.shape());
       axis += axes_of(type);
     } else if (part.kind == Kind::integer) {
       if (!part.start->is_input) check_inside(part.start->value, shape[axis], axis);
-      if (!is_basic()) result.meet({});
+      if (!is_basic()) result.add_indices({});
       ++axis;
     } else if (part.kind == Kind::slice) {
-      result.add(known_cut(part, shape[axis]));
+      result.add(known_slice_extent(part, shape[axis]));
       ++axis;
     } else if (part.kind == Kind::new_axis) {
       result.add(1);
     } else {
-      result.part();
+      result.end_group();
       for (int i = consumed; i < shape.size(); ++i) result.add(shape[axis++]);
     }
     input += static_cast<std::size_t>(inputs_of(part));
@@ -194,7 +194,8 @@ Shape IndexPattern::known_shape(const Shape& shape, std::span<const Variable> in
   return result.whole();
 }
 
-std::vector<IndexPart> IndexPattern::now(std::span<const Ref<Cell>> cells, Device device) const {
+std::vector<IndexPart> IndexPattern::evaluate(std::span<const Ref<Cell>> cells,
+                                              Device device) const {
   std::size_t next = 0;
   const auto value = [&](const std::optional<Number>& number) -> std::optional<std::int64_t> {
     if (!number) return std::nullopt;

@@ -14,26 +14,25 @@
 
 namespace spanwise::ops {
 
-/// An index of graphs, written as Python writes it: "1:, ?, ::-1, None, ...". A ? is an integer
-/// that the graph computes, [] an index array or a mask; both are among the node's inputs, in
-/// order.
+/// The index of a graph op, in Python's syntax: "1:, ?, ::-1, None, ...". A ? is an integer that
+/// the graph computes, [] an index array or a mask; both are inputs of the node, in order.
 class IndexPattern {
  public:
   /// Throws ArgumentError.
   explicit IndexPattern(std::string_view text);
 
   const std::string& text() const noexcept { return text_; }
-  /// How many inputs it takes from a node.
+  /// The number of inputs of the node that are part of the index.
   int input_count() const noexcept;
-  /// Whether all of it makes a view.
+  /// Whether the result is a view: no index arrays or masks.
   bool is_basic() const noexcept;
-  /// Throws unless the inputs from `first` on are the integers and arrays that it needs.
+  /// Throws unless the inputs from `first` on are the integers and arrays of the index.
   void check(const Op& op, std::span<const Variable> inputs, int first) const;
-  /// The shape of what it takes out of a value of `shape`, with TensorType::any where that is not
-  /// known. Throws BoundsError for too many indices.
+  /// The shape of the result for a value of `shape`, with TensorType::any for unknown extents.
+  /// Throws BoundsError for too many indices.
   Shape known_shape(const Shape& shape, std::span<const Variable> inputs) const;
-  /// The index with what stands in the cells of its inputs.
-  std::vector<IndexPart> now(std::span<const Ref<Cell>> cells, Device device) const;
+  /// The index with the current values of the cells.
+  std::vector<IndexPart> evaluate(std::span<const Ref<Cell>> cells, Device device) const;
 
  private:
   struct Number {
@@ -47,15 +46,15 @@ class IndexPattern {
   };
   static Part parse(std::string_view word);
   static int inputs_of(const Part& part) noexcept;
-  /// What a slice leaves of an axis.
-  static std::int64_t known_cut(const Part& part, std::int64_t extent);
+  /// The extent of an axis after the slice; TensorType::any if unknown.
+  static std::int64_t known_slice_extent(const Part& part, std::int64_t extent);
   int consumed_axes(std::span<const Variable> inputs) const;
 
   std::string text_;
   std::vector<Part> parts_;
 };
 
-/// The window that integers, slices, new axes and an Ellipsis name. Throws BoundsError.
+/// The view that integers, slices, new axes and an Ellipsis select. Throws BoundsError.
 Array view_by(const Array& array, std::span<const IndexPart> key);
 
 }  // namespace spanwise::ops

@@ -14,8 +14,9 @@
 #include "cuda/cuda_indices.hpp"
 #include "cuda/cuda_move.hpp"
 #include "indices.hpp"
-#include "line.hpp"
+#include "masked_rows.hpp"
 #include "selection.hpp"
+#include "simple_index.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
@@ -48,22 +49,22 @@ Array positions_on_host(const Array& mask) {
   parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
     std::int64_t found[2048];
     std::int64_t done = pieces.before[static_cast<std::size_t>(first)];
-    const std::int64_t end = pieces.before[static_cast<std::size_t>(last)];  // others' from here on
-    for_each_stretch(walk, first * pieces.length, std::min(walk.size, last * pieces.length),
+    const std::int64_t end = pieces.before[static_cast<std::size_t>(last)];
+    for_each_segment(walk, first * pieces.length, std::min(walk.size, last * pieces.length),
                      [&](const std::byte* bytes, std::int64_t step, std::int64_t n, std::int64_t,
                          std::int64_t, const std::int64_t* at) {
                        for (std::int64_t i = 0; i < n; i += 2048) {
                          const std::int64_t length = std::min<std::int64_t>(2048, n - i);
-                         // What is looked at in vain is written to as well, so near the end there
-                         // is no room.
-                         const bool has_room = inner >= 0 && done + length <= end;
-                         std::int64_t* last_row = has_room ? rows + inner * total + done : found;
+                         // collect_true() may overwrite `length` values, and other threads write
+                         // those from `end` on.
+                         const bool has_space = inner >= 0 && done + length <= end;
+                         std::int64_t* last_row = has_space ? rows + inner * total + done : found;
                          const std::int64_t count =
                              collect_true(bytes + i * step, step, length,
                                           inner < 0 ? 0 : at[inner] + i, 1, last_row);
                          for (int axis = 0; axis < inner; ++axis)
                            std::fill_n(rows + axis * total + done, count, at[axis]);
-                         if (inner >= 0 && !has_room)
+                         if (inner >= 0 && !has_space)
                            std::copy_n(found, count, rows + inner * total + done);
                          done += count;
                        }
@@ -72,33 +73,34 @@ Array positions_on_host(const Array& mask) {
   return positions;
 }
 
-// ---- The case that most programs have: one C-contiguous int64 array on the host, one axis ----
+// ---- One C-contiguous int64 index array on the host for one axis: the most common case ----
 
-Array read_line(const Line& line) {
-  Array result = empty(line.result_shape(), line.array.dtype(), line.array.device());
-  const std::int64_t count = line.indices.size();
+Array read_simple(const SimpleIndex& simple) {
+  Array result = empty(simple.result_shape(), simple.array.dtype(), simple.array.device());
+  const std::int64_t count = simple.indices.size();
   if (result.size() == 0) {
     if (count > 0)
-      (void)usable_indices(line.indices, line.extent, line.axis, line.array.shape(), Bounds::raise,
-                           line.array, false);
+      (void)usable_indices(simple.indices, simple.extent, simple.axis, simple.array.shape(),
+                           Bounds::raise, simple.array, false);
     return result;
   }
-  const auto* indices = static_cast<const std::int64_t*>(line.indices.data());
-  auto* from = static_cast<std::byte*>(line.array.data());
+  const auto* indices = static_cast<const std::int64_t*>(simple.indices.data());
+  auto* from = static_cast<std::byte*>(simple.array.data());
   auto* to = static_cast<std::byte*>(result.data());
-  const IndexLoop loop = index_loop(Direction::read, line.row_bytes);
+  const IndexLoop loop = index_loop(Direction::read, simple.row_bytes);
   const auto read_part = [&](std::int64_t outer, std::int64_t first, std::int64_t last) {
-    const std::int64_t done = loop(
-        from + outer * line.outer_step(), indices + first, last - first, line.extent, line.stride,
-        to + (outer * count + first) * line.row_bytes, line.row_bytes, line.row_bytes);
-    if (first + done < last) fail_outside(indices[first + done], line.axis, line.array.shape());
+    const std::int64_t done =
+        loop(from + outer * simple.outer_step(), indices + first, last - first, simple.extent,
+             simple.stride, to + (outer * count + first) * simple.row_bytes, simple.row_bytes,
+             simple.row_bytes);
+    if (first + done < last) fail_outside(indices[first + done], simple.axis, simple.array.shape());
   };
-  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 20) / (line.row_bytes + 8));
-  if (line.outer == 1) {
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 20) / (simple.row_bytes + 8));
+  if (simple.outer == 1) {
     parallel_for(count, grain,
                  [&](std::int64_t first, std::int64_t last) { read_part(0, first, last); });
   } else {
-    parallel_for(line.outer, std::max<std::int64_t>(1, grain / count),
+    parallel_for(simple.outer, std::max<std::int64_t>(1, grain / count),
                  [&](std::int64_t first, std::int64_t last) {
                    for (std::int64_t outer = first; outer < last; ++outer)
                      read_part(outer, 0, count);
@@ -107,84 +109,20 @@ Array read_line(const Line& line) {
   return result;
 }
 
-bool try_write_line(const Line& line, const Array& value) {
+bool try_write_simple(const SimpleIndex& simple, const Array& value) {
   const bool is_one = value.rank() == 0;
-  if (line.outer != 1 || !is_plain_value(line, value) ||
-      (is_one && line.row_bytes != line.array.dtype().itemsize()) ||
-      may_share_memory(line.array, value) || may_share_memory(line.array, line.indices))
+  if (simple.outer != 1 || !is_simple_value(simple, value) ||
+      (is_one && simple.row_bytes != simple.array.dtype().itemsize()) ||
+      may_share_memory(simple.array, value) || may_share_memory(simple.array, simple.indices))
     return false;
-  const auto* indices = static_cast<const std::int64_t*>(line.indices.data());
-  const std::int64_t count = line.indices.size();
-  if (!all_inside(indices, count, line.extent)) return false;  // the long way says which
-  if (line.row_bytes > 0)
-    index_loop(Direction::write, line.row_bytes)(
-        static_cast<std::byte*>(line.array.data()), indices, count, line.extent, line.stride,
-        static_cast<std::byte*>(value.data()), is_one ? 0 : line.row_bytes, line.row_bytes);
+  const auto* indices = static_cast<const std::int64_t*>(simple.indices.data());
+  const std::int64_t count = simple.indices.size();
+  if (!all_inside(indices, count, simple.extent)) return false;  // select() reports which
+  if (simple.row_bytes > 0)
+    index_loop(Direction::write, simple.row_bytes)(
+        static_cast<std::byte*>(simple.array.data()), indices, count, simple.extent, simple.stride,
+        static_cast<std::byte*>(value.data()), is_one ? 0 : simple.row_bytes, simple.row_bytes);
   return true;
-}
-
-// ---- A mask over the first axes of a C-contiguous array, too small for threads ----
-
-struct MaskedRows {
-  const Array& array;
-  const Array& mask;
-  std::int64_t row_bytes, count;
-
-  MaskedRows(const Array& a, const Array& m) : array(a), mask(m), row_bytes(a.dtype().itemsize()) {
-    for (int k = m.rank(); k < a.rank(); ++k) row_bytes *= a.shape()[k];
-    count = count_true_bytes(static_cast<const std::byte*>(m.data()), m.size());
-  }
-
-  static bool fits(const Array& array, const Array& mask) noexcept {
-    constexpr std::int64_t small = 1 << 15;
-    return mask.dtype().is_bool() && mask.rank() > 0 && mask.rank() <= array.rank() &&
-           mask.size() < small && array.nbytes() < 16 * small && Line::on_host(array) &&
-           Line::on_host(mask) && array.layout().is_row_major() && mask.layout().is_row_major() &&
-           std::equal(mask.shape().begin(), mask.shape().end(), array.shape().begin());
-  }
-  Shape result_shape() const {
-    Shape shape(1 + array.rank() - mask.rank());
-    shape[0] = count;
-    std::copy(array.shape().begin() + mask.rank(), array.shape().end(), shape.begin() + 1);
-    return shape;
-  }
-  void move(std::byte* value, std::int64_t step, Direction direction) const {
-    constexpr std::int64_t chunk = 2048;
-    std::int64_t offsets[chunk];
-    const auto* bytes = static_cast<const std::byte*>(mask.data());
-    const MoveLoop loop = move_loop(direction, row_bytes);
-    for (std::int64_t i = 0; i < mask.size(); i += chunk) {
-      const std::int64_t found = collect_true(bytes + i, 1, std::min(chunk, mask.size() - i),
-                                              i * row_bytes, row_bytes, offsets);
-      loop(static_cast<std::byte*>(array.data()), offsets, found, value, step, row_bytes);
-      value += found * step;
-    }
-  }
-};
-
-Array read_rows(const MaskedRows& rows) {
-  Array result = empty(rows.result_shape(), rows.array.dtype(), rows.array.device());
-  if (result.size() > 0)
-    rows.move(static_cast<std::byte*>(result.data()), rows.row_bytes, Direction::read);
-  return result;
-}
-
-bool try_write_rows(const MaskedRows& rows, const Array& value) {
-  const bool is_one = value.rank() == 0;
-  const bool fits = is_one ? rows.row_bytes == rows.array.dtype().itemsize()
-                           : value.layout().is_row_major() && value.shape() == rows.result_shape();
-  if (!fits || value.dtype() != rows.array.dtype() || !Line::on_host(value) ||
-      may_share_memory(rows.array, value) || may_share_memory(rows.array, rows.mask))
-    return false;
-  if (rows.count > 0 && rows.row_bytes > 0)
-    rows.move(static_cast<std::byte*>(value.data()), is_one ? 0 : rows.row_bytes, Direction::write);
-  return true;
-}
-
-const Array* only_mask(std::span<const IndexPart> key, const Array& array) {
-  if (key.size() != 1) return nullptr;
-  const Array* mask = std::get_if<Array>(&key[0]);
-  return mask != nullptr && MaskedRows::fits(array, *mask) ? mask : nullptr;
 }
 
 Array positions_in_small(const Array& mask) {
@@ -194,12 +132,12 @@ Array positions_in_small(const Array& mask) {
   auto* next = static_cast<std::int64_t*>(positions.data());
   std::int64_t* const end = next + positions.size();
   for (std::int64_t i = 0; next < end; i += 512) {
-    // What is looked at in vain is written to as well.
+    // collect_true() may overwrite `length` values.
     std::int64_t found[512];
     const std::int64_t length = std::min<std::int64_t>(512, size - i);
-    const bool has_room = end - next >= length;
-    const std::int64_t count = collect_true(bytes + i, 1, length, i, 1, has_room ? next : found);
-    if (!has_room) std::copy_n(found, count, next);
+    const bool has_space = end - next >= length;
+    const std::int64_t count = collect_true(bytes + i, 1, length, i, 1, has_space ? next : found);
+    if (!has_space) std::copy_n(found, count, next);
     next += count;
   }
   return positions;
@@ -208,7 +146,7 @@ Array positions_in_small(const Array& mask) {
 }  // namespace
 
 Array index_by(const Array& array, std::span<const IndexPart> key) {
-  if (const Array* indices = only_index(key, array)) return read_line({array, *indices, 0});
+  if (const Array* indices = only_index(key, array)) return read_simple({array, *indices, 0});
   if (const Array* mask = only_mask(key, array)) return read_rows({array, *mask});
   return read(select(array, key, Bounds::raise, /*writes=*/false));
 }
@@ -216,16 +154,16 @@ Array index_by(const Array& array, std::span<const IndexPart> key) {
 void assign_by(const Array& array, std::span<const IndexPart> key, const Array& value) {
   check_writable(array);
   if (const Array* indices = only_index(key, array))
-    if (try_write_line({array, *indices, 0}, value)) return;
+    if (try_write_simple({array, *indices, 0}, value)) return;
   if (const Array* mask = only_mask(key, array))
     if (try_write_rows({array, *mask}, value)) return;
   write(select(array, key, Bounds::raise, /*writes=*/true), value);
 }
 
 Array take(const Array& array, const Array& indices, int axis, Bounds bounds) {
-  if (bounds == Bounds::raise && Line::fits(array, indices) &&
+  if (bounds == Bounds::raise && SimpleIndex::fits(array, indices) &&
       array.rank() - 1 + indices.rank() <= max_rank)
-    return read_line({array, indices, axis});
+    return read_simple({array, indices, axis});
   std::vector<IndexPart> key(static_cast<std::size_t>(axis), Slice{});
   key.emplace_back(indices.dtype().is_bool() ? astype(indices, int64) : indices);
   return read(select(array, key, bounds, /*writes=*/false));
@@ -235,13 +173,13 @@ Array try_take_small(const Array& vector, const void* indices, const Shape& shap
   Array result = empty(shape, vector.dtype(), vector.device());
   const std::int64_t item = vector.dtype().itemsize(), extent = vector.shape()[0];
   const std::int64_t count = result.size();
-  const auto* places = static_cast<const std::int64_t*>(indices);
+  const auto* index = static_cast<const std::int64_t*>(indices);
   const std::int64_t done = index_loop(Direction::read, item)(
-      static_cast<std::byte*>(vector.data()), places, count, extent, vector.strides()[0] * item,
+      static_cast<std::byte*>(vector.data()), index, count, extent, vector.strides()[0] * item,
       static_cast<std::byte*>(result.data()), item, item);
   if (done < count) {
     std::int64_t wrong;
-    std::memcpy(&wrong, places + done, sizeof wrong);
+    std::memcpy(&wrong, index + done, sizeof wrong);
     fail_outside(wrong, 0, vector.shape());
   }
   return result;
@@ -250,9 +188,10 @@ Array try_take_small(const Array& vector, const void* indices, const Shape& shap
 void put(const Array& array, const Array& indices, const Array& values, Bounds bounds) {
   check_writable(array);
   if (values.size() == 0 || indices.size() == 0) return;
-  const Array places = reshape(indices.dtype().is_bool() ? astype(indices, int64) : indices, {-1});
-  const IndexPart key[] = {places};
-  const std::int64_t count = places.size(), given = values.size();
+  const Array flat_indices =
+      reshape(indices.dtype().is_bool() ? astype(indices, int64) : indices, {-1});
+  const IndexPart key[] = {flat_indices};
+  const std::int64_t count = flat_indices.size(), given = values.size();
   Array value = reshape(values, {-1});
   if (given > count) {
     value = value.slice(0, {0, count, 1});

@@ -16,7 +16,7 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t grain = 1 << 16;  // indices that are worth another thread
+constexpr std::int64_t grain = 1 << 16;  // indices that make a second thread worthwhile
 
 void check_on_host(const Array& indices, std::int64_t extent, int axis, const Shape& shape) {
   const auto* values = static_cast<const std::int64_t*>(indices.data());
@@ -31,7 +31,8 @@ void check_on_host(const Array& indices, std::int64_t extent, int axis, const Sh
   fail_outside(*wrong, axis, shape);
 }
 
-// Into [0, extent): counted round, or cut to the ends (negative values are then 0, as in NumPy).
+// Maps indices to [0, extent): modulo the extent, or clipped (negative values become 0, as in
+// NumPy).
 Array bounded_on_host(const Array& indices, std::int64_t extent, Bounds bounds) {
   Array bounded = empty(indices.shape(), int64, cpu);
   const auto* from = static_cast<const std::int64_t*>(indices.data());
@@ -82,7 +83,7 @@ Array on_device_of(const Array& index, const Array& target, bool target_is_writt
 
 Array usable_indices(const Array& indices, std::int64_t extent, int axis, const Shape& shape,
                      Bounds bounds, const Array& target, bool target_is_written) {
-  // Every index counts once, however far it is stretched.
+  // Checks the indices before they are broadcast, so each is checked once.
   Array ready = as_int64(indices);
   if (ready.device().is_cuda() && !target.device().is_cuda()) ready = to_device(ready, cpu);
   if (!ready.layout().is_row_major() || !is_aligned(ready)) ready = copy(ready);

@@ -8,10 +8,10 @@
 #include "spanwise/array.hpp"
 #include "spanwise/export.hpp"
 
-/// Evenly spaced numbers as arrays on the CPU, to the last bit NumPy's.
+/// Evenly spaced numbers as arrays on the CPU, bit-identical to NumPy's.
 namespace spanwise::ops {
 
-/// start + i * step for i < count, of int64 or int32, in which all of them must fit.
+/// start + i * step for i < count; all must be representable in `dtype`, int64 or int32.
 SW_API Array integer_range(std::int64_t start, std::int64_t step, std::int64_t count,
                            DType dtype = int64);
 

@@ -24,7 +24,7 @@ void check_times(std::int64_t times) {
     fail<ArgumentError>("repeat: repeats may not contain negative values, got ", times);
 }
 
-// `count` parts of `bytes`, each `times` times over.
+// Writes each of `count` parts of `bytes` `times` times.
 using RepeatLoop = void (*)(const std::byte* from, std::int64_t count, std::int64_t bytes,
                             std::int64_t times, std::byte* to);
 
@@ -35,9 +35,9 @@ void repeat_words(const std::byte* from, std::int64_t count, std::int64_t, std::
     for (std::int64_t k = 0; k < times; ++k, to += bytes) std::memcpy(to, from + i * bytes, bytes);
 }
 
-// Part i goes to [starts[i], starts[i + 1]) of `to`. Numbers of repeats that vary are hard to
-// predict, so three copies are always written where there is room: what is too much is written over
-// by the next part.
+// Writes part i to [starts[i], starts[i + 1]) of `to`. Branches on varying numbers of repeats are
+// hard to predict, so three copies are written unless that passes the end; the next part overwrites
+// surplus copies.
 using VaryingLoop = void (*)(const std::byte* from, const std::int64_t* starts, std::int64_t first,
                              std::int64_t last, std::int64_t bytes, std::byte* to);
 
@@ -103,7 +103,7 @@ RepeatLoop loop_for(std::int64_t bytes) {
   }
 }
 
-// The array seen as outer x extent x bytes, C-contiguous.
+// The array as C-contiguous outer x extent x bytes.
 struct Parts {
   Parts(const Array& array, int axis)
       : source(contiguous(array)), extent(array.shape()[axis]), bytes(array.dtype().itemsize()) {
@@ -122,7 +122,7 @@ Shape with_extent(Shape shape, int axis, std::int64_t extent) {
 std::int64_t product(std::int64_t a, std::int64_t b) {
   std::int64_t c;
   if (__builtin_mul_overflow(a, b, &c))
-    fail<LayoutError>("repeat: ", b, " repeats of ", a, " are too many for 63 bits");
+    fail<LayoutError>("repeat: ", b, " repeats of ", a, " elements exceed 2^63 - 1");
   return c;
 }
 
@@ -142,14 +142,14 @@ Array repeat_on_host(const Array& array, std::int64_t times, int axis) {
   return result;
 }
 
-// Where the copies of each slice begin; the last entry is their number.
+// The index of the first copy of each slice; the last entry is the total.
 std::vector<std::int64_t> starts_of(const Array& times) {
   const auto* numbers = static_cast<const std::int64_t*>(times.data());
   std::vector<std::int64_t> starts(static_cast<std::size_t>(times.size()) + 1, 0);
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
     check_times(numbers[i]);
     if (__builtin_add_overflow(starts[i], numbers[i], &starts[i + 1]))
-      fail<LayoutError>("repeat: the repeats are too many for 63 bits");
+      fail<LayoutError>("repeat: the sum of the repeats exceeds 2^63 - 1");
   }
   return starts;
 }
@@ -169,8 +169,8 @@ Array repeat_on_host(const Array& array, const std::vector<std::int64_t>& starts
          to + outer * bytes);
   };
   if (parts.outer == 1) {
-    const std::int64_t each = std::max<std::int64_t>(1, bytes / parts.extent);
-    parallel_for(parts.extent, std::max<std::int64_t>(1, grain_bytes / each),
+    const std::int64_t slice_bytes = std::max<std::int64_t>(1, bytes / parts.extent);
+    parallel_for(parts.extent, std::max<std::int64_t>(1, grain_bytes / slice_bytes),
                  [&](std::int64_t first, std::int64_t last) { run(0, first, last); });
   } else {
     parallel_for(parts.outer, std::max<std::int64_t>(1, grain_bytes / bytes),
@@ -182,7 +182,7 @@ Array repeat_on_host(const Array& array, const std::vector<std::int64_t>& starts
   return result;
 }
 
-// On a GPU: which slice each slice of the result is.
+// On a GPU: takes the slice of each index of the result.
 Array repeat_on_gpu(const Array& array, const std::vector<std::int64_t>& starts, int axis) {
   const Array indices = empty({starts.back()}, int64, cpu);
   auto* to = static_cast<std::int64_t*>(indices.data());
@@ -197,8 +197,8 @@ Array repeat(const Array& array, std::int64_t times, int axis) {
   check_times(times);
   if (array.device().is_cuda()) {
     const Shape shape = with_extent(array.shape(), axis, product(array.shape()[axis], times));
-    const Shape stretched = array.shape().inserted(axis + 1, times);
-    return reshape(copy(array.expand(axis + 1).broadcast_to(stretched)), shape);
+    const Shape with_repeat_axis = array.shape().inserted(axis + 1, times);
+    return reshape(copy(array.expand(axis + 1).broadcast_to(with_repeat_axis)), shape);
   }
   await(array, /*writes=*/false);
   return repeat_on_host(array, times, axis);

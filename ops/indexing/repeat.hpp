@@ -10,10 +10,10 @@
 namespace spanwise::ops {
 
 /// numpy.repeat along `axis`: a new C-contiguous array on the array's device. Throws ArgumentError
-/// for a negative number.
+/// for negative `times`.
 SW_API Array repeat(const Array& array, std::int64_t times, int axis);
-/// The same with a number of its own for each slice; integers, of rank 0 or 1, read on the host
-/// (what is on a GPU is downloaded). Throws DTypeError, LayoutError, ArgumentError.
+/// The same with a number per slice: integers of rank 0 or 1, read on the host (downloaded from a
+/// GPU). Throws DTypeError, LayoutError, ArgumentError.
 SW_API Array repeat(const Array& array, const Array& times, int axis);
 
 }  // namespace spanwise::ops

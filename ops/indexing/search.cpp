@@ -14,35 +14,34 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t grain = 1 << 10;  // searches that are worth another thread
+constexpr std::int64_t grain = 1 << 10;  // searches that make a second thread worthwhile
 
-// Whether the place that `wanted` belongs at is after `x`; NaN is after everything. Of a number
-// that is one comparison, which needs no branch.
+// Whether the insertion point of `wanted` is after `x`; NaN sorts last. For numbers this is one
+// comparison without a branch.
 template <Side side, bool is_nan, class T>
 bool is_before(T x, T wanted) noexcept {
   if (is_nan) return side == Side::right || x == x;
   return side == Side::left ? x < wanted : x <= wanted;
 }
 
-// Some searches step by step together: while one waits for memory the others go on, and no branch
-// depends on what is found.
+// Interleaved searches: their cache misses overlap, and no branch depends on the values.
 template <Side side, bool is_nan, int count, class T>
-void search_some(const T* line, std::int64_t size, const T* wanted, std::int64_t* places) {
+void search_batch(const T* sorted, std::int64_t size, const T* wanted, std::int64_t* positions) {
   const T* at[count];
-  for (int k = 0; k < count; ++k) at[k] = line;
+  for (int k = 0; k < count; ++k) at[k] = sorted;
   for (std::int64_t left = size; left > 1; left -= left / 2) {
     const std::int64_t half = left / 2;
     for (int k = 0; k < count; ++k)
       at[k] += half & -std::int64_t{is_before<side, is_nan>(at[k][half - 1], wanted[k])};
   }
   for (int k = 0; k < count; ++k)
-    places[k] = at[k] - line + std::int64_t{is_before<side, is_nan>(*at[k], wanted[k])};
+    positions[k] = at[k] - sorted + std::int64_t{is_before<side, is_nan>(*at[k], wanted[k])};
 }
 template <Side side, class T>
-void search_one(const T* line, std::int64_t size, const T* wanted, std::int64_t* place) {
+void search_one(const T* sorted, std::int64_t size, const T* wanted, std::int64_t* position) {
   const bool is_nan = *wanted != *wanted;
-  (is_nan ? search_some<side, true, 1, T> : search_some<side, false, 1, T>)(line, size, wanted,
-                                                                            place);
+  (is_nan ? search_batch<side, true, 1, T> : search_batch<side, false, 1, T>)(sorted, size, wanted,
+                                                                              position);
 }
 template <int count, class T>
 bool has_nan(const T* values) {
@@ -52,17 +51,17 @@ bool has_nan(const T* values) {
 }
 
 template <Side side, class T>
-void search_line(const Array& line, const Array& wanted, const Array& places) {
-  const auto* elements = static_cast<const T*>(line.data());
+void search_line(const Array& sorted, const Array& wanted, const Array& positions) {
+  const auto* elements = static_cast<const T*>(sorted.data());
   const auto* from = static_cast<const T*>(wanted.data());
-  auto* to = static_cast<std::int64_t*>(places.data());
-  const std::int64_t size = line.size();
+  auto* to = static_cast<std::int64_t*>(positions.data());
+  const std::int64_t size = sorted.size();
   parallel_for(wanted.size(), grain, [&](std::int64_t first, std::int64_t last) {
-    constexpr int together = 16;
+    constexpr int batch = 16;
     for (std::int64_t i = first; i < last;) {
-      if (i + together <= last && !has_nan<together>(from + i)) {
-        search_some<side, false, together>(elements, size, from + i, to + i);
-        i += together;
+      if (i + batch <= last && !has_nan<batch>(from + i)) {
+        search_batch<side, false, batch>(elements, size, from + i, to + i);
+        i += batch;
       } else {
         search_one<side>(elements, size, from + i, to + i);
         ++i;
@@ -71,7 +70,7 @@ void search_line(const Array& line, const Array& wanted, const Array& places) {
   });
 }
 
-using Search = void (*)(const Array& line, const Array& wanted, const Array& places);
+using Search = void (*)(const Array& sorted, const Array& wanted, const Array& positions);
 template <Side side>
 Search search_for(DType dtype) {
   if (dtype == float64) return &search_line<side, double>;
@@ -89,41 +88,42 @@ Search search_for(DType dtype) {
   }
 }
 
-DType compared_as(DType line, DType wanted) {
-  if (line.is_complex() || wanted.is_complex())
-    fail<DTypeError>("searchsorted: expected real dtypes, got ", line, " and ", wanted,
+DType compared_as(DType sorted, DType wanted) {
+  if (sorted.is_complex() || wanted.is_complex())
+    fail<DTypeError>("searchsorted: expected real dtypes, got ", sorted, " and ", wanted,
                      "; complex numbers have no order");
-  const DType both = promote(line, wanted);
+  const DType both = promote(sorted, wanted);
   if (both.is_bool()) return uint8;
   return both.is_floating() && both.itemsize() < 4 ? float32 : both;
 }
 
-Array ready(const Array& array, DType dtype) {
-  const Array made = astype(array, dtype, CopyMode::if_needed);
-  const auto place = reinterpret_cast<std::uintptr_t>(made.data());
-  const bool is_aligned = place % static_cast<std::uintptr_t>(dtype.itemsize()) == 0;
-  return made.layout().is_row_major() && is_aligned ? made : copy(made);
+Array as_searchable(const Array& array, DType dtype) {
+  const Array cast = astype(array, dtype, CopyMode::if_needed);
+  const auto address = reinterpret_cast<std::uintptr_t>(cast.data());
+  const bool is_aligned = address % static_cast<std::uintptr_t>(dtype.itemsize()) == 0;
+  return cast.layout().is_row_major() && is_aligned ? cast : copy(cast);
 }
 
 }  // namespace
 
-Array search_sorted(const Array& line, const Array& wanted, Side side) {
-  if (line.rank() != 1)
-    fail<LayoutError>("searchsorted: expected a vector to search, got ", line.shape());
-  const DType dtype = compared_as(line.dtype(), wanted.dtype());
-  if (line.size() == 0 || wanted.size() == 0) return zeros(wanted.shape(), int64, line.device());
-  const Array elements = ready(line, dtype), values = ready(wanted, dtype);
-  Array places = empty(wanted.shape(), int64, line.device());
-  if (line.device().is_cuda()) {
-    search_by_kernel(elements, values, side, places);
-    return places;
+Array search_sorted(const Array& sorted, const Array& wanted, Side side) {
+  if (sorted.rank() != 1)
+    fail<LayoutError>("searchsorted: expected a vector to search, got ", sorted.shape());
+  const DType dtype = compared_as(sorted.dtype(), wanted.dtype());
+  if (sorted.size() == 0 || wanted.size() == 0)
+    return zeros(wanted.shape(), int64, sorted.device());
+  const Array elements = as_searchable(sorted, dtype), values = as_searchable(wanted, dtype);
+  Array positions = empty(wanted.shape(), int64, sorted.device());
+  if (sorted.device().is_cuda()) {
+    search_by_kernel(elements, values, side, positions);
+    return positions;
   }
   await(elements, /*writes=*/false);
   await(values, /*writes=*/false);
   const Search search =
       side == Side::left ? search_for<Side::left>(dtype) : search_for<Side::right>(dtype);
-  search(elements, values, places);
-  return places;
+  search(elements, values, positions);
+  return positions;
 }
 
 }  // namespace spanwise::ops

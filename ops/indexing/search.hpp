@@ -11,18 +11,18 @@ namespace spanwise::ops {
 
 enum class Side { left, right };
 
-/// Where in `line`, a vector in ascending order with NaN at the end, each of `wanted` belongs, as
-/// numpy.searchsorted: before the elements that equal it, or after them. An int64 array of the
-/// shape of `wanted`, on the device of both; queued there on the current stream on a GPU. Both are
-/// cast to what promote() says. Throws DTypeError for complex numbers, LayoutError where `line` is
-/// no vector.
-SW_API Array search_sorted(const Array& line, const Array& wanted, Side side);
+/// numpy.searchsorted: the index in `sorted`, a vector in ascending order with NaN at the end, at
+/// which each of `wanted` would be inserted, before or after the elements that equal it. An int64
+/// array of the shape of `wanted`, on the device of both; queued on the current stream of a GPU.
+/// Both are cast to their promoted dtype. Throws DTypeError for complex numbers, LayoutError if
+/// `sorted` is not a vector.
+SW_API Array search_sorted(const Array& sorted, const Array& wanted, Side side);
 
-/// The same by the GPU's kernel, for arrays of one computable dtype that is neither bool nor of 16
-/// bits floating, aligned and C-contiguous; into `places`, likewise.
-void search_by_kernel(const Array& line, const Array& wanted, Side side, const Array& places);
+/// The same with the GPU kernel, written to `positions`. All arrays are aligned and C-contiguous;
+/// `sorted` and `wanted` have one computable dtype, which is not bool or a 16-bit float.
+void search_by_kernel(const Array& sorted, const Array& wanted, Side side, const Array& positions);
 
-/// Its text: CUDA C with `search`, compiled for one dtype.
+/// CUDA C with the kernel `search` for one dtype.
 std::string search_source(DType dtype, Side side);
 
 }  // namespace spanwise::ops

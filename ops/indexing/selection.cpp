@@ -11,15 +11,15 @@
 namespace spanwise::ops {
 namespace {
 
-// How many axes a part uses up; an Ellipsis takes what the others leave.
+// The number of axes that a part indexes; 0 for an Ellipsis, which takes the remaining ones.
 int axes_of(const IndexPart& part) {
   if (const auto* array = std::get_if<Array>(&part))
     return array->dtype().is_bool() ? array->rank() : 1;
   return std::holds_alternative<std::int64_t>(part) || std::holds_alternative<Slice>(part);
 }
 
-// Takes a key apart, part by part. Where the indices go follows NumPy: in the place of the first,
-// if they (and integers among them) stand side by side, else in front.
+// Processes a key part by part. As in NumPy, the axes of the positions replace the axis of the
+// first index if all indices (arrays, masks and integers) are adjacent, else they come first.
 class Selector {
  public:
   Selector(const Array& array, Bounds bounds, bool writes)
@@ -30,17 +30,17 @@ class Selector {
 
   Selection select(std::span<const IndexPart> key) {
     const int left = axes_left(key);
-    const bool mask_stands_alone = is_mask_alone(key);
+    const bool is_lone_mask = has_lone_mask(key);
     for (const IndexPart& part : key) {
       if (const auto* i = std::get_if<std::int64_t>(&part)) {
-        advance();
+        begin_index();
         take(*i);
       } else if (const auto* array = std::get_if<Array>(&part)) {
-        advance();
-        take(*array, mask_stands_alone);
+        begin_index();
+        take(*array, is_lone_mask);
       } else {
-        was_apart_ = true;
-        take_plain(part, left);
+        follows_basic_ = true;
+        take_basic(part, left);
       }
     }
     while (axis_ < layout_.rank()) keep(layout_.shape[axis_], layout_.strides[axis_]), ++axis_;
@@ -64,7 +64,7 @@ class Selector {
     return layout_.rank() - consumed;
   }
 
-  static bool is_mask_alone(std::span<const IndexPart> key) {
+  static bool has_lone_mask(std::span<const IndexPart> key) {
     const Array* only = nullptr;
     for (const IndexPart& part : key) {
       const auto* array = std::get_if<Array>(&part);
@@ -75,18 +75,18 @@ class Selector {
     return only != nullptr && only->dtype().is_bool() && only->rank() > 0;
   }
 
-  // Before an index or an integer: they are apart if something stood between them.
-  void advance() {
-    if (!seen_) selection_.place = selection_.rank;
-    if (seen_ && was_apart_) in_front_ = true;
-    seen_ = true;
-    was_apart_ = false;
+  // Called before an index array, mask or integer; these are separated if another part was between.
+  void begin_index() {
+    if (!has_index_) selection_.index_axis = selection_.rank;
+    if (has_index_ && follows_basic_) indices_first_ = true;
+    has_index_ = true;
+    follows_basic_ = false;
   }
 
   void keep(std::int64_t extent, std::int64_t stride) {
     if (selection_.rank >= max_rank)
       fail<LayoutError>("Array: the index makes more than ", max_rank, " dimensions");
-    selection_.plain[static_cast<std::size_t>(selection_.rank++)] = {extent, stride};
+    selection_.basic[static_cast<std::size_t>(selection_.rank++)] = {extent, stride};
   }
 
   void take(std::int64_t i) {
@@ -96,12 +96,12 @@ class Selector {
     ++axis_;
   }
 
-  void take_plain(const IndexPart& part, int left) {
+  void take_basic(const IndexPart& part, int left) {
     if (const auto* slice = std::get_if<Slice>(&part)) {
       const Layout one{{layout_.shape[axis_]}, {layout_.strides[axis_]}, 0};
-      const Layout cut = one.slice(0, *slice);
-      selection_.offset += cut.offset;
-      keep(cut.shape[0], cut.strides[0]);
+      const Layout sliced = one.slice(0, *slice);
+      selection_.offset += sliced.offset;
+      keep(sliced.shape[0], sliced.strides[0]);
       ++axis_;
     } else if (std::holds_alternative<NewAxis>(part)) {
       keep(1, 0);
@@ -110,7 +110,7 @@ class Selector {
     }
   }
 
-  void take(const Array& array, bool stands_alone) {
+  void take(const Array& array, bool is_lone_mask) {
     if (!array.dtype().is_bool()) {
       parts_.push_back({array, axis_, /*needs_check=*/true});
       ++axis_;
@@ -119,7 +119,7 @@ class Selector {
     check_mask(array);
     if (array.rank() == 0) {
       shapes_.push_back(Shape{count_true(array)});
-    } else if (stands_alone) {
+    } else if (is_lone_mask) {
       take_mask(array);
     } else {
       const Array positions = positions_of_true(array);
@@ -129,7 +129,7 @@ class Selector {
     axis_ += array.rank();
   }
 
-  // A mask of no elements names none, so it fits any extent, as in NumPy.
+  // A mask axis of extent 0 selects nothing and matches any extent, as in NumPy.
   void check_mask(const Array& mask) const {
     for (int i = 0; i < mask.rank(); ++i)
       if (mask.shape()[i] != 0 && mask.shape()[i] != layout_.shape[axis_ + i])
@@ -140,32 +140,32 @@ class Selector {
   }
 
   void take_mask(const Array& mask) {
-    const Array here = on_device_of(mask, selection_.array, writes_);
+    const Array local = on_device_of(mask, selection_.array, writes_);
     selection_.mask_strides = Strides(mask.rank());
     for (int i = 0; i < mask.rank(); ++i) selection_.mask_strides[i] = layout_.strides[axis_ + i];
     selection_.unique = true;
-    if (here.device().is_cuda()) {  // kernels go by coordinates
-      const Array positions = positions_of_true(here);
+    if (local.device().is_cuda()) {  // kernels take index arrays only
+      const Array positions = positions_of_true(local);
       for (int i = 0; i < mask.rank(); ++i)
         parts_.push_back({positions.index(0, i), axis_ + i, /*needs_check=*/false});
       return;
     }
-    shapes_.push_back(Shape{count_true(here)});
-    selection_.mask = here;
+    shapes_.push_back(Shape{count_true(local)});
+    selection_.mask = local;
   }
 
   void finish() {
-    if (in_front_) selection_.place = 0;
+    if (indices_first_) selection_.index_axis = 0;
     for (const Part& part : parts_) shapes_.push_back(part.array.shape());
     selection_.positions = common_shape();
     if (selection_.rank + selection_.positions.size() > max_rank)
       fail<LayoutError>("Array: the index makes more than ", max_rank, " dimensions");
-    selection_.riding = Strides(selection_.positions.size());
+    selection_.position_strides = Strides(selection_.positions.size());
     const bool any = Layout::row_major(selection_.positions).size() > 0;
     selection_.indices.reserve(parts_.size());
     for (const Part& part : parts_) {
       const std::int64_t extent = layout_.shape[part.axis];
-      // What is broadcast away is not looked at, as in NumPy.
+      // As in NumPy, indices are not checked if the broadcast shape is empty.
       const Array ready = part.needs_check && any
                               ? usable_indices(part.array, extent, part.axis, layout_.shape,
                                                bounds_, selection_.array, writes_)
@@ -202,7 +202,7 @@ class Selector {
   std::vector<Part> parts_;
   std::vector<Shape> shapes_;
   int axis_ = 0;
-  bool seen_ = false, was_apart_ = false, in_front_ = false;
+  bool has_index_ = false, follows_basic_ = false, indices_first_ = false;
 };
 
 }  // namespace
@@ -210,9 +210,9 @@ class Selector {
 Shape Selection::result_shape() const {
   Shape shape(rank + positions.size());
   std::int64_t* next = shape.begin();
-  for (int i = 0; i < place; ++i) *next++ = plain[static_cast<std::size_t>(i)].extent;
+  for (int i = 0; i < index_axis; ++i) *next++ = basic[static_cast<std::size_t>(i)].extent;
   next = std::copy(positions.begin(), positions.end(), next);
-  for (int i = place; i < rank; ++i) *next++ = plain[static_cast<std::size_t>(i)].extent;
+  for (int i = index_axis; i < rank; ++i) *next++ = basic[static_cast<std::size_t>(i)].extent;
   return shape;
 }
 
@@ -231,7 +231,7 @@ Selection select_along(const Array& array, const Array& indices, int axis, bool 
   selection.array = array;
   selection.offset = layout.offset;
   selection.positions = indices.shape();
-  selection.riding = Strides(layout.rank());
+  selection.position_strides = Strides(layout.rank());
   for (int i = 0; i < layout.rank(); ++i) {
     if (i == axis) continue;
     const std::int64_t extent = layout.shape[i];
@@ -243,7 +243,7 @@ Selection select_along(const Array& array, const Array& indices, int axis, bool 
           indices.shape(), " and array ", layout.shape, " along axis ", axis);
     if (extent != 1) {
       common = extent;
-      selection.riding[i] = layout.strides[i];
+      selection.position_strides[i] = layout.strides[i];
     }
   }
   const std::int64_t extent = layout.shape[axis];

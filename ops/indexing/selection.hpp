@@ -11,32 +11,33 @@
 
 namespace spanwise::ops {
 
-/// An axis of the result that a slice or newaxis left. Strides in elements here and below.
-struct PlainAxis {
+/// An axis of the result that comes from a slice, an Ellipsis or newaxis. Strides in elements here
+/// and below.
+struct BasicAxis {
   std::int64_t extent, stride;
 };
 
-/// An index array, int64, and the axis that it goes into. Its values may be negative, and are
-/// inside the axis.
-struct Indices {
+/// An int64 index array and the axis it indexes; all values are in [-extent, extent).
+struct IndexArray {
   Array array;  ///< of the positions' shape, broadcast
   std::int64_t extent, stride;
 };
 
-/// The elements that an index names. The result has shape plain[:place] + positions +
-/// plain[place:], and its element at (b..., p..., a...) is the array's at
-///   offset + b . strides + a . strides + sum over indices of stride * value[p] + p . riding.
-/// Where a mask stands alone, the positions are those of its true elements instead: offset + m .
-/// mask_strides.
+/// The elements that an index selects. The result has shape basic[:index_axis] + positions +
+/// basic[index_axis:]; its element at (b..., p..., a...) is the array's element at
+///   offset + b . strides + a . strides + sum over indices of stride * value[p]
+///          + p . position_strides.
+/// For an index with a single mask and no index array, `mask` is set instead of `indices`:
+/// positions are the indices m of its true elements, at offset + m . mask_strides.
 struct Selection {
-  Array array;  ///< gives storage and dtype; its layout is used up
+  Array array;  ///< for storage and dtype; its layout does not apply
   std::int64_t offset = 0;
-  std::array<PlainAxis, max_rank> plain;  ///< the first `rank` are set
-  int rank = 0, place = 0;
+  std::array<BasicAxis, max_rank> basic;  ///< the first `rank` are set
+  int rank = 0, index_axis = 0;
   Shape positions;
-  Strides riding;
-  std::vector<Indices> indices;
-  bool unique = false;  ///< surely no element is named twice
+  Strides position_strides;
+  std::vector<IndexArray> indices;
+  bool unique = false;  ///< no element is selected twice
   std::optional<Array> mask;
   Strides mask_strides;
 
@@ -46,10 +47,11 @@ struct Selection {
   }
 };
 
-/// What a key names. `writes`: the array will be written, so what overlaps it is copied first.
-/// Throws as index_by().
+/// The selection of a key. `writes`: the array will be written, so index arrays that overlap it are
+/// copied. Throws what index_by() throws.
 Selection select(const Array& array, std::span<const IndexPart> key, Bounds bounds, bool writes);
-/// The same for one index array along one axis, the others riding along (take_along_axis).
+/// The same for take_along_axis: one index array along one axis; the position along the other axes
+/// is also the index into them.
 Selection select_along(const Array& array, const Array& indices, int axis, bool writes);
 
 }  // namespace spanwise::ops

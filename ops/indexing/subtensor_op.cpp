@@ -7,7 +7,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
-// x[...] in graphs, and x with other values there. Named after Theano's ops
+// x[index] in graphs, and copies of x with other values at the index. Named after Theano's ops
 // (theano/tensor/subtensor.py).
 namespace spanwise::ops {
 namespace {
@@ -19,7 +19,7 @@ std::vector<Ref<Cell>> cells_from(const ThunkContext& context, int first) {
   return cells;
 }
 
-// `operands` and the inputs of `node` from `first` on, which are those of its index.
+// `operands` followed by the inputs of `node` from `first` on, which belong to its index.
 std::vector<Variable> with_indices(std::vector<Variable> operands, const Apply& node,
                                    std::size_t first) {
   const auto inputs = node.inputs().subspan(first);
@@ -31,7 +31,7 @@ std::vector<Variable> with_indices(std::vector<Variable> operands, const Apply& 
 std::vector<Cotangent> gradient_of_taking(const IndexPattern& pattern, const Apply& node,
                                           const Variable& g) {
   std::vector<Cotangent> derivatives(node.inputs().size());  // indices are disconnected
-  // Without repeated indices, storing does what adding does, and is faster.
+  // Without repeated indices, storing has the same result as adding, and is faster.
   const char* op = pattern.is_basic() ? "set_subtensor" : "inc_subtensor";
   const Variable zeros = expression::zeros_like(node.inputs()[0]);
   derivatives[0] =
@@ -40,7 +40,7 @@ std::vector<Cotangent> gradient_of_taking(const IndexPattern& pattern, const App
   return derivatives;
 }
 
-/// A view by integers, slices, new axes and an Ellipsis.
+/// A view selected by integers, slices, new axes and an Ellipsis.
 class Subtensor final : public NamedOp {
  public:
   explicit Subtensor(IndexPattern pattern)
@@ -66,7 +66,8 @@ class Subtensor final : public NamedOp {
     return make_async_thunk(
         [op = Ref<const Subtensor>(this), cells = cells_from(context, 1), from = context.input(0),
          to = context.output(0), device = context.device()] {
-          to->value = view_by(to_device(*from->value, device), op->pattern_.now(cells, device));
+          to->value =
+              view_by(to_device(*from->value, device), op->pattern_.evaluate(cells, device));
         },
         are_on_host(context.node(), 1));
   }
@@ -75,8 +76,8 @@ class Subtensor final : public NamedOp {
   IndexPattern pattern_;
 };
 
-/// A new array of the elements that index arrays or masks name, beside other parts of an index. A
-/// mask on a GPU makes the call wait for it: how many of its elements are true decides the shape.
+/// A new array of the elements that an index with index arrays or masks selects. Waits for a mask
+/// on a GPU: its number of true elements determines the shape.
 class AdvancedSubtensor final : public NamedOp {
  public:
   explicit AdvancedSubtensor(IndexPattern pattern)
@@ -101,7 +102,7 @@ class AdvancedSubtensor final : public NamedOp {
     return spanwise::make_thunk([op = Ref<const AdvancedSubtensor>(this),
                                  cells = cells_from(context, 1), from = context.input(0),
                                  to = context.output(0), device = context.device()] {
-      to->value = index_by(to_device(*from->value, device), op->pattern_.now(cells, device));
+      to->value = index_by(to_device(*from->value, device), op->pattern_.evaluate(cells, device));
     });
   }
 
@@ -109,9 +110,9 @@ class AdvancedSubtensor final : public NamedOp {
   IndexPattern pattern_;
 };
 
-/// A copy of input 0, or that itself, with input 1, cast and broadcast, at the index: in the place
-/// of what is there, where the last value stays of an element that is named twice, or added to it,
-/// once for each time that it is named.
+/// A copy of input 0 (input 0 itself if it overwrites) in which input 1, cast and broadcast, is
+/// stored at the index or added there. An element that is indexed repeatedly gets the last value,
+/// or all of them added.
 class SetSubtensor final : public NamedOp {
  public:
   enum class Kind { set, add };
@@ -126,16 +127,16 @@ class SetSubtensor final : public NamedOp {
     if (input != 0) return {};
     return make_ref<const SetSubtensor>(pattern_, kind_, true);
   }
-  bool allows_aliased_inplace() const override { return true; }  // assigning is right under overlap
+  bool allows_aliased_inplace() const override { return true; }  // assignment handles overlap
   bool takes_host_scalars() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     pattern_.check(*this, inputs, 2);
     const TensorType& type = inputs[0].type();
-    const Shape place = pattern_.known_shape(type.shape(), inputs.subspan(2));
-    if (inputs[1].type().rank() > place.size())
+    const Shape indexed = pattern_.known_shape(type.shape(), inputs.subspan(2));
+    if (inputs[1].type().rank() > indexed.size())
       fail<LayoutError>(name(), ": a value of rank ", inputs[1].type().rank(),
-                        " does not fit into a place of rank ", place.size());
+                        " does not fit elements of rank ", indexed.size());
     return Apply::make(
         Ref<const Op>(this), {inputs.begin(), inputs.end()},
         {Variable(TensorType(type.dtype(), type.shape(), common_device(*this, inputs)))});
@@ -163,12 +164,12 @@ class SetSubtensor final : public NamedOp {
                                  from = context.input(0), value = context.input(1),
                                  to = context.output(0), device = context.device()] {
       const Array& source = *from->value;
-      const bool stays = op->overwrites_ && source.device() == device && !source.readonly();
-      if (stays)
+      const bool in_place = op->overwrites_ && source.device() == device && !source.readonly();
+      if (in_place)
         to->value = source;
       else
         copy(source, output_array(*to, source.shape(), source.dtype(), device));
-      op->write(*to->value, op->pattern_.now(cells, device), *value->value);
+      op->write(*to->value, op->pattern_.evaluate(cells, device), *value->value);
     });
   }
 

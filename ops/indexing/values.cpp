@@ -14,7 +14,7 @@ namespace spanwise::ops {
 void await_all(const Selection& selection, const Array& value, Direction direction) {
   await(selection.array, direction == Direction::write);
   await(value, direction == Direction::read);
-  for (const Indices& indices : selection.indices) await(indices.array, false);
+  for (const IndexArray& indices : selection.indices) await(indices.array, false);
 }
 
 void move(const Selection& selection, const Array& value, Direction direction) {

@@ -4,20 +4,20 @@
 
 #include "cpu/host_move.hpp"
 
-/// What is read from a selection or written to it.
+/// The values that are read from a selection or written to it.
 namespace spanwise::ops {
 
 /// Throws ReadOnlyError.
 void check_writable(const Array& array);
 
-/// The value as the target's dtype, on its device, in memory of its own, and of the result's shape.
-/// Throws LayoutError.
+/// The value cast to the target's dtype, on its device, broadcast to the selection's shape and
+/// sharing no memory with the target. Throws LayoutError.
 Array fitting_value(const Selection& selection, Array value);
 
-/// On the host: waits for queued work that the move must come after.
+/// Waits for queued work that conflicts with a move on the host.
 void await_all(const Selection& selection, const Array& value, Direction direction);
 
-/// As move_on_host(), on the array's device.
+/// move_on_host() or move_on_gpu(), by the array's device.
 void move(const Selection& selection, const Array& value, Direction direction);
 
 }  // namespace spanwise::ops

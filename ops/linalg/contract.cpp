@@ -56,7 +56,7 @@ AxisList other_axes(const Array& array, std::span<const int> a, std::span<const 
   return others;
 }
 
-bool is_as_it_lies(std::span<const int> order) noexcept {
+bool is_identity_order(std::span<const int> order) noexcept {
   for (std::size_t i = 0; i < order.size(); ++i)
     if (order[i] != static_cast<int>(i)) return false;
   return true;
@@ -65,7 +65,7 @@ bool is_as_it_lies(std::span<const int> order) noexcept {
 // The permuted array with the axes from `batch` on merged into two, the first `first` of them into
 // the first.
 Array as_matrix(const Array& array, std::span<const int> order, int batch, int first) {
-  Array permuted = is_as_it_lies(order) ? array : array.permute(order);
+  Array permuted = is_identity_order(order) ? array : array.permute(order);
   if (first == 1 && array.rank() == batch + 2) return permuted;
   Shape shape(batch + 2, 1);
   for (int axis = 0; axis < array.rank(); ++axis)
@@ -81,14 +81,14 @@ void check_pairs(const char* who, const Array& left, const Array& right,
     if (a != b)
       fail<LayoutError>(who, ": shapes ", left.shape(), " and ", right.shape(),
                         " are not aligned: ", a, " (dim ", axes.left_sum[i], ") != ", b, " (dim ",
-                        axes.right_sum[i], "); the axes that are added up must be equal");
+                        axes.right_sum[i], "); the axes that are summed over must be equal");
   }
 }
 
 }  // namespace
 
 Array contract(const char* who, const Array& left, const Array& right, const ContractedAxes& axes) {
-  check_place(who, right, left.device());
+  check_device(who, right, left.device());
   check_pairs(who, left, right, axes);
   const DType dtype = computed_dtype(who, left, right, {});
   const AxisList left_own = other_axes(left, axes.left_batch, axes.left_sum);
@@ -97,9 +97,9 @@ Array contract(const char* who, const Array& left, const Array& right, const Con
   Shape shape(batch + static_cast<int>(left_own.size() + right_own.size()));
   int axis = 0;
   for (int i = 0; i < batch; ++i) {
-    const auto place = static_cast<std::size_t>(i);
-    const std::int64_t a = left.shape()[axes.left_batch[place]];
-    const std::int64_t b = right.shape()[axes.right_batch[place]];
+    const auto pair = static_cast<std::size_t>(i);
+    const std::int64_t a = left.shape()[axes.left_batch[pair]];
+    const std::int64_t b = right.shape()[axes.right_batch[pair]];
     if (a != b && a != 1 && b != 1)
       fail<LayoutError>(who, ": shapes ", left.shape(), " and ", right.shape(),
                         " do not broadcast: ", a, " and ", b);

@@ -21,9 +21,10 @@ namespace spanwise::ops::linalg {
 namespace {
 
 constexpr std::int64_t tile_side = 64, product_threads = 256;
-constexpr std::int64_t most_batches = 65535, most_blocks = 2147483647;
-// With few result elements of long sums, one block per 64 x 64 tile leaves most of a GPU idle.
-constexpr std::int64_t few_numbers = 4096, long_sum = 512;
+constexpr std::int64_t max_batches = 65535, max_blocks = 2147483647;
+// With few result elements of long sums, one block per 64 x 64 tile would occupy a small part of a
+// GPU; such products take one block per element.
+constexpr std::int64_t few_elements = 4096, long_sum = 512;
 
 /// The bytes of struct Problem of product.cuh; the batch axes behind it have the layout of
 /// BatchAxis.
@@ -78,17 +79,17 @@ void own_product_on_cuda(const Problem& problem, Device device) {
   const std::int64_t batches = problem.batch_size();
   LaunchConfig config;
   config.block = {product_threads};
-  const double numbers = static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *
-                         static_cast<double>(batches);
-  if (numbers <= few_numbers && problem.depth >= long_sum) {
+  const double elements = static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *
+                          static_cast<double>(batches);
+  if (elements <= few_elements && problem.depth >= long_sum) {
     config.grid = {problem.rows * problem.columns * batches};
     return module.get_function("lines").launch(config, arguments);
   }
   const auto tiles = [](std::int64_t extent) { return (extent + tile_side - 1) / tile_side; };
-  if (tiles(problem.rows) > most_blocks / tiles(problem.columns))
+  if (tiles(problem.rows) > max_blocks / tiles(problem.columns))
     fail<ArgumentError>("matmul: a result of ", problem.rows, " x ", problem.columns,
-                        " is beyond what one launch can make; cut it into parts");
-  config.grid = {tiles(problem.rows) * tiles(problem.columns), std::min(batches, most_batches)};
+                        " needs more than ", max_blocks, " blocks; split it");
+  config.grid = {tiles(problem.rows) * tiles(problem.columns), std::min(batches, max_batches)};
   module.get_function("tiles").launch(config, arguments);
 }
 

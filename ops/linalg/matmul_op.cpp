@@ -64,7 +64,7 @@ void multiply_into(Cell& cell, const Array& left, const Array& right) {
       multiply(Product::matmul, left, right, options);
       return;
     }
-    cell.value.reset();  // so that the allocator can reuse the memory
+    cell.value.reset();  // the allocator can then reuse the memory
   }
   cell.value = multiply(Product::matmul, left, right);
 }
@@ -77,12 +77,12 @@ class MatmulThunk final : public Thunk {
         device_(context.device()) {}
 
   std::vector<int> run() override {
-    multiply_into(*output_, here(0), here(1));
+    multiply_into(*output_, input_on_device(0), input_on_device(1));
     return {};
   }
 
  private:
-  Array here(std::size_t i) const { return to_device(*inputs_[i]->value, device_); }
+  Array input_on_device(std::size_t i) const { return to_device(*inputs_[i]->value, device_); }
 
   std::array<Ref<Cell>, 2> inputs_;
   Ref<Cell> output_;
@@ -109,7 +109,7 @@ std::vector<Cotangent> product_gradient(const Variable& a, const Variable& b, co
   if (left == 2 && right == 1)
     return {outer_product(g, b), apply("matmul", {matrix_transpose(a), g})};
   if (left == 1 && right == 2) return {apply("matmul", {b, g}), outer_product(a, g)};
-  // A vector beside stacked matrices: as a matrix of one row, or one column.
+  // A vector and a batch of matrices: the vector is treated as a matrix of one row or one column.
   std::vector<std::int64_t> with_axis;
   for (int axis = 0; axis < g.type().rank(); ++axis) with_axis.push_back(axis);
   if (left > 1 && right > 1) return matrix_gradient(a, b, g);

@@ -11,7 +11,7 @@ std::int64_t batch_stride_of(const Array& array, int axis_from_end) {
 }
 
 // Whether the two axes can be merged into one in all three arrays.
-bool continues(const BatchAxis& outer, const BatchAxis& inner) {
+bool can_merge(const BatchAxis& outer, const BatchAxis& inner) {
   return outer.left == inner.left * inner.extent && outer.right == inner.right * inner.extent &&
          outer.result == inner.result * inner.extent;
 }
@@ -63,7 +63,7 @@ Problem describe_product(const Array& left, const Array& right, const Array& res
     const BatchAxis next{extent, batch_stride_of(left, from_end), batch_stride_of(right, from_end),
                          result.strides()[axis]};
     BatchAxis* last = count > 0 ? &problem.batch[static_cast<std::size_t>(count - 1)] : nullptr;
-    if (last != nullptr && continues(*last, next)) {
+    if (last != nullptr && can_merge(*last, next)) {
       *last = {last->extent * extent, next.left, next.right, next.result};
     } else {
       problem.batch[static_cast<std::size_t>(count++)] = next;

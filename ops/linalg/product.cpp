@@ -19,31 +19,31 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-struct ProductFacts {
+struct ProductInfo {
   const char *name, *signature;
   bool left_is_vector, right_is_vector;  ///< matmul: false, depends on operand ranks
   bool conjugates;
 };
 
-const ProductFacts& facts_of(Product product) noexcept {
-  static constexpr ProductFacts all[] = {{"matmul", "(n?,k),(k,m?)->(n?,m?)", false, false, false},
-                                         {"vecdot", "(n),(n)->()", true, true, true},
-                                         {"matvec", "(m,n),(n)->(m)", false, true, false},
-                                         {"vecmat", "(n),(n,m)->(m)", true, false, true}};
+const ProductInfo& info_of(Product product) noexcept {
+  static constexpr ProductInfo all[] = {{"matmul", "(n?,k),(k,m?)->(n?,m?)", false, false, false},
+                                        {"vecdot", "(n),(n)->()", true, true, true},
+                                        {"matvec", "(m,n),(n)->(m)", false, true, false},
+                                        {"vecmat", "(n),(n,m)->(m)", true, false, true}};
   return all[static_cast<int>(product)];
 }
 
 /// The operands as stacks of matrices, and the shape of their product.
-class Operation {
+class ProductOperands {
  public:
-  Operation(Product product, const Array& left, const Array& right)
-      : facts_(facts_of(product)), left_(left), right_(right) {
-    check_rank(left, 0, facts_.left_is_vector || product == Product::matmul ? 1 : 2);
-    check_rank(right, 1, facts_.right_is_vector || product == Product::matmul ? 1 : 2);
-    row_is_gone_ = facts_.left_is_vector || left.rank() == 1;
-    column_is_gone_ = facts_.right_is_vector || right.rank() == 1;
-    if (row_is_gone_) left_ = left.expand(left.rank() - 1);
-    if (column_is_gone_) right_ = right.expand(right.rank());
+  ProductOperands(Product product, const Array& left, const Array& right)
+      : info_(info_of(product)), left_(left), right_(right) {
+    check_rank(left, 0, info_.left_is_vector || product == Product::matmul ? 1 : 2);
+    check_rank(right, 1, info_.right_is_vector || product == Product::matmul ? 1 : 2);
+    drops_row_ = info_.left_is_vector || left.rank() == 1;
+    drops_column_ = info_.right_is_vector || right.rank() == 1;
+    if (drops_row_) left_ = left.expand(left.rank() - 1);
+    if (drops_column_) right_ = right.expand(right.rank());
     check_depth(left, right);
     find_batch(left, right);
   }
@@ -55,11 +55,11 @@ class Operation {
 
   /// The broadcast batch axes, then the axes of the product.
   Shape shape() const {
-    Shape shape(batch_.size() + (row_is_gone_ ? 0 : 1) + (column_is_gone_ ? 0 : 1));
+    Shape shape(batch_.size() + (drops_row_ ? 0 : 1) + (drops_column_ ? 0 : 1));
     int axis = 0;
     for (const std::int64_t extent : batch_) shape[axis++] = extent;
-    if (!row_is_gone_) shape[axis++] = left_.shape()[left_.rank() - 2];
-    if (!column_is_gone_) shape[axis++] = right_.shape().back();
+    if (!drops_row_) shape[axis++] = left_.shape()[left_.rank() - 2];
+    if (!drops_column_) shape[axis++] = right_.shape().back();
     return shape;
   }
 
@@ -76,9 +76,8 @@ class Operation {
 
   /// `result` with the axes that the product drops inserted again, with extent 1.
   Array as_matrices(const Array& result) const {
-    Array matrices =
-        row_is_gone_ ? result.expand(result.rank() - (column_is_gone_ ? 0 : 1)) : result;
-    return column_is_gone_ ? matrices.expand(matrices.rank()) : matrices;
+    Array matrices = drops_row_ ? result.expand(result.rank() - (drops_column_ ? 0 : 1)) : result;
+    return drops_column_ ? matrices.expand(matrices.rank()) : matrices;
   }
 
   void check_out(const Array& out) const {
@@ -90,21 +89,21 @@ class Operation {
       fits = extent == out.shape()[out.rank() - i] || (i > own && extent == 1);
     }
     if (!fits)
-      fail<LayoutError>(facts_.name, ": the result of shapes ", left_shape_, " and ", right_shape_,
+      fail<LayoutError>(info_.name, ": the result of shapes ", left_shape_, " and ", right_shape_,
                         " has shape ", expected, ", which does not fit out's shape ", out.shape(),
-                        "; pass an out of that shape (gufunc signature ", facts_.signature, ")");
+                        "; pass an out of that shape (gufunc signature ", info_.signature, ")");
     if (out.readonly())
-      fail<ReadOnlyError>(facts_.name, ": cannot write to ", out,
-                          ", whose owner handed it out for reading only; pass another out=");
-    check_place(facts_.name, out, device());
+      fail<ReadOnlyError>(info_.name, ": cannot write to ", out,
+                          ", which is read-only; pass a writable out=");
+    check_device(info_.name, out, device());
   }
 
  private:
-  void check_rank(const Array& array, int place, int least) const {
+  void check_rank(const Array& array, int operand, int least) const {
     if (array.rank() < least)
-      fail<LayoutError>(facts_.name, ": Input operand ", place,
+      fail<LayoutError>(info_.name, ": Input operand ", operand,
                         " does not have enough dimensions (has ", array.rank(),
-                        ", gufunc core with signature ", facts_.signature, " requires ", least,
+                        ", gufunc core with signature ", info_.signature, " requires ", least,
                         "; shape ", array.shape(), ")");
   }
   void check_depth(const Array& left, const Array& right) {
@@ -113,17 +112,17 @@ class Operation {
     const std::int64_t wanted = left_.shape().back();
     const std::int64_t given = right_.shape()[right_.rank() - 2];
     if (wanted != given)
-      fail<LayoutError>(facts_.name,
+      fail<LayoutError>(info_.name,
                         ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
                         "signature ",
-                        facts_.signature, " (size ", given, " is different from ", wanted,
+                        info_.signature, " (size ", given, " is different from ", wanted,
                         "; shapes ", left_shape_, " and ", right_shape_, ")");
   }
-  // Only the batch axes follow the operands' order in memory: both operands are passed with extent
-  // 1 on the axes of the product.
+  // Only the batch axes follow the operands' order in memory, so the axes of the product get extent
+  // 1 in both operands.
   Layout layout_as_operands(const Shape& extents) const {
     const int own = extents.size() - batch_.size();
-    const auto stretched = [&](Layout layout) {
+    const auto batch_only = [&](Layout layout) {
       for (int axis = layout.rank() - 2; axis < layout.rank(); ++axis) layout.shape[axis] = 1;
       for (int i = 2; i > own; --i) {
         layout.shape = layout.shape.erased(layout.rank() - 1);
@@ -131,7 +130,7 @@ class Operation {
       }
       return layout;
     };
-    const Layout left = stretched(left_.layout()), right = stretched(right_.layout());
+    const Layout left = batch_only(left_.layout()), right = batch_only(right_.layout());
     const Layout* const operands[] = {&left, &right};
     return result_layout(extents, operands);
   }
@@ -146,7 +145,7 @@ class Operation {
         const std::int64_t own = array->shape()[axis];
         if (own == 1 || own == extent) continue;
         if (extent != 1)
-          fail<LayoutError>(facts_.name, ": operands could not be broadcast together with shapes ",
+          fail<LayoutError>(info_.name, ": operands could not be broadcast together with shapes ",
                             left.shape(), " and ", right.shape(),
                             "; the axes before those of the product must be equal or 1");
         extent = own;
@@ -154,15 +153,15 @@ class Operation {
     }
   }
 
-  const ProductFacts& facts_;
+  const ProductInfo& info_;
   Array left_, right_;
   Shape left_shape_, right_shape_, batch_;
-  bool row_is_gone_ = false, column_is_gone_ = false;
+  bool drops_row_ = false, drops_column_ = false;
 };
 
 }  // namespace
 
-void check_place(const char* who, const Array& array, Device device) {
+void check_device(const char* who, const Array& array, Device device) {
   if (array.device() != device && (array.device().is_cuda() || device.is_cuda()))
     fail<DeviceError>(who, ": operands are on ", device, " and on ", array.device(),
                       "; expected one device, move one of them with .to(\"", device, "\")");
@@ -188,11 +187,11 @@ DType computed_dtype(const char* who, const Array& left, const Array& right,
 
 Array multiply(Product product, const Array& left, const Array& right,
                const ProductOptions& options) {
-  const char* who = facts_of(product).name;
-  const Operation operation(product, left, right);
-  check_place(who, right, left.device());
+  const char* who = info_of(product).name;
+  const ProductOperands operation(product, left, right);
+  check_device(who, right, left.device());
   const DType dtype = computed_dtype(who, left, right, options);
-  const bool conjugates = facts_of(product).conjugates && dtype.is_complex();
+  const bool conjugates = info_of(product).conjugates && dtype.is_complex();
   if (options.out == nullptr) {
     Array result = operation.new_result(dtype, options.layout);
     run_product(operation.left(), operation.right(), operation.as_matrices(result), conjugates);
@@ -209,15 +208,15 @@ Array multiply(Product product, const Array& left, const Array& right,
   if (is_direct) {
     run_product(operation.left(), operation.right(), operation.as_matrices(out), conjugates);
   } else {
-    const Array apart = empty(operation.shape(), dtype, operation.device());
-    run_product(operation.left(), operation.right(), operation.as_matrices(apart), conjugates);
-    copy(apart, out);
+    const Array temporary = empty(operation.shape(), dtype, operation.device());
+    run_product(operation.left(), operation.right(), operation.as_matrices(temporary), conjugates);
+    copy(temporary, out);
   }
   return out;
 }
 
 Shape product_shape(Product product, const Array& left, const Array& right) {
-  return Operation(product, left, right).shape();
+  return ProductOperands(product, left, right).shape();
 }
 
 }  // namespace spanwise::ops::linalg

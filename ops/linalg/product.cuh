@@ -29,7 +29,7 @@ template <class T>
 FN void read(T& to, T from) {
   to = from;
 }
-// Narrow integers are accumulated in 32 bits; truncated at the end, the result is the same.
+// Narrow integers are accumulated in 32 bits, and truncated when they are stored.
 FN void read(unsigned int& to, unsigned char from) { to = from; }
 FN void read(unsigned int& to, unsigned short from) { to = from; }
 FN void read(unsigned int& to, Bool from) { to = from.byte != 0; }
@@ -82,39 +82,39 @@ FN Complex<T> conjugated(Complex<T> a) {
   return a;
 }
 
-struct Places {
+struct Pointers {
   const E *left, *right;
   E* result;
 };
 
-FN Places places_of(const Problem& problem, I index) {
+FN Pointers pointers_at(const Problem& problem, I index) {
   I left = 0, right = 0, result = 0;
 #pragma unroll
   for (int i = BATCH - 1; i >= 0; --i) {
     const Axis& axis = problem.batch[i];
-    const I place = i == 0 ? index : index % axis.extent;
+    const I batch_index = i == 0 ? index : index % axis.extent;
     index = i == 0 ? 0 : index / axis.extent;
-    left += place * axis.left;
-    right += place * axis.right;
-    result += place * axis.result;
+    left += batch_index * axis.left;
+    right += batch_index * axis.right;
+    result += batch_index * axis.result;
   }
-  Places places;
-  places.left = (const E*)problem.left.data + left;
-  places.right = (const E*)problem.right.data + right;
-  places.result = (E*)problem.result.data + result;
-  return places;
+  Pointers pointers;
+  pointers.left = (const E*)problem.left.data + left;
+  pointers.right = (const E*)problem.right.data + right;
+  pointers.result = (E*)problem.result.data + result;
+  return pointers;
 }
 
-FN A left_at(const Problem& problem, const Places& places, I row, I k) {
+FN A left_at(const Problem& problem, const Pointers& pointers, I row, I k) {
   A value = A();
   if (row < problem.rows && k < problem.depth)
-    read(value, places.left[row * problem.left.row + k * problem.left.column]);
+    read(value, pointers.left[row * problem.left.row + k * problem.left.column]);
   return CONJUGATE ? conjugated(value) : value;
 }
-FN A right_at(const Problem& problem, const Places& places, I k, I column) {
+FN A right_at(const Problem& problem, const Pointers& pointers, I k, I column) {
   A value = A();
   if (k < problem.depth && column < problem.columns)
-    read(value, places.right[k * problem.right.row + column * problem.right.column]);
+    read(value, pointers.right[k * problem.right.row + column * problem.right.column]);
   return value;
 }
 FN I magnitude(I stride) { return stride < 0 ? -stride : stride; }
@@ -128,13 +128,13 @@ extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
   __shared__ A left[STEP][TILE + 1];
   __shared__ A right[STEP][TILE + 1];
   const int thread = threadIdx.x, down = thread / 16, across = thread % 16;
-  const I wide = (problem.columns + TILE - 1) / TILE;
-  const I row = (I)blockIdx.x / wide * TILE, column = (I)blockIdx.x % wide * TILE;
+  const I tiles_across = (problem.columns + TILE - 1) / TILE;
+  const I row = (I)blockIdx.x / tiles_across * TILE, column = (I)blockIdx.x % tiles_across * TILE;
   // Neighbouring threads read along the shorter stride.
   const bool left_is_down = magnitude(problem.left.row) < magnitude(problem.left.column);
   const bool right_is_down = magnitude(problem.right.row) < magnitude(problem.right.column);
   for (I batch = blockIdx.y; batch < problem.batches; batch += gridDim.y) {
-    const Places places = places_of(problem, batch);
+    const Pointers pointers = pointers_at(problem, batch);
     A sums[EACH][EACH];
 #pragma unroll
     for (int i = 0; i < EACH; ++i)
@@ -148,14 +148,14 @@ extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
         const int k_first = at % STEP, other = at / STEP;
         if (left_is_down)
           left[short_side][long_side] =
-              left_at(problem, places, row + long_side, start + short_side);
+              left_at(problem, pointers, row + long_side, start + short_side);
         else
-          left[k_first][other] = left_at(problem, places, row + other, start + k_first);
+          left[k_first][other] = left_at(problem, pointers, row + other, start + k_first);
         if (right_is_down)
-          right[k_first][other] = right_at(problem, places, start + k_first, column + other);
+          right[k_first][other] = right_at(problem, pointers, start + k_first, column + other);
         else
           right[short_side][long_side] =
-              right_at(problem, places, start + short_side, column + long_side);
+              right_at(problem, pointers, start + short_side, column + long_side);
       }
       __syncthreads();
 #pragma unroll
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
       for (int j = 0; j < EACH; ++j) {
         const I r = row + down + 16 * i, c = column + across + 16 * j;
         if (r < problem.rows && c < problem.columns)
-          write(places.result[r * problem.result.row + c * problem.result.column], sums[i][j]);
+          write(pointers.result[r * problem.result.row + c * problem.result.column], sums[i][j]);
       }
   }
 }
@@ -190,11 +190,11 @@ extern "C" __global__ void __launch_bounds__(256) lines(const Problem problem) {
   const int thread = threadIdx.x;
   const I each = problem.rows * problem.columns, all = each * problem.batches;
   for (I index = blockIdx.x; index < all; index += gridDim.x) {
-    const Places places = places_of(problem, index / each);
+    const Pointers pointers = pointers_at(problem, index / each);
     const I row = index % each / problem.columns, column = index % each % problem.columns;
     A sum = A();
     for (I k = thread; k < problem.depth; k += 256)
-      add_product(sum, left_at(problem, places, row, k), right_at(problem, places, k, column));
+      add_product(sum, left_at(problem, pointers, row, k), right_at(problem, pointers, k, column));
     parts[thread] = sum;
     __syncthreads();
     for (int half = 128; half > 0; half /= 2) {
@@ -202,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(256) lines(const Problem problem) {
       __syncthreads();
     }
     if (thread == 0)
-      write(places.result[row * problem.result.row + column * problem.result.column], parts[0]);
+      write(pointers.result[row * problem.result.row + column * problem.result.column], parts[0]);
     __syncthreads();
   }
 }

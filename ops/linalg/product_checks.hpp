@@ -4,11 +4,11 @@
 
 #include "product.hpp"
 
-/// Checks that multiply() and contract() share; `who` is the function in error texts.
+/// Checks that multiply() and contract() share; `who` is the name of the function in error texts.
 namespace spanwise::ops::linalg {
 
 /// Throws DeviceError unless `array` is on `device` or both are on the host.
-void check_place(const char* who, const Array& array, Device device);
+void check_device(const char* who, const Array& array, Device device);
 /// The dtype in which the product is computed. Throws DTypeError where the options forbid it.
 DType computed_dtype(const char* who, const Array& left, const Array& right,
                      const ProductOptions& options);

@@ -8,7 +8,7 @@
 
 namespace spanwise::ops::random {
 
-/// Makes the elements of blocks [first, last) of a draw; `out` is element 0 of a C-contiguous
+/// Computes the elements of blocks [first, last) of a draw; `out` is element 0 of a C-contiguous
 /// array.
 using Fill = void (*)(const Draw& draw, std::int64_t first, std::int64_t last, void* out);
 /// out[i] = image of i for i in [first, last).

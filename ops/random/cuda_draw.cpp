@@ -16,7 +16,7 @@
 namespace spanwise::ops::random {
 namespace {
 
-constexpr std::int64_t threads = 256, most_thread_blocks = 1 << 16;
+constexpr std::int64_t threads = 256, max_thread_blocks = 1 << 16;
 
 // Compiled at first use and cached per device, kind and element size.
 template <class MakeSource>
@@ -32,7 +32,7 @@ Kernel random_kernel(Device device, int kind, int itemsize, MakeSource&& make_so
 }
 
 LaunchConfig launch_for(std::int64_t work, const Stream& stream) {
-  return {{std::min((work + threads - 1) / threads, most_thread_blocks)}, {threads}, 0, stream};
+  return {{std::min((work + threads - 1) / threads, max_thread_blocks)}, {threads}, 0, stream};
 }
 
 KernelArg random_address(const Array& array) {

@@ -11,7 +11,7 @@ namespace spanwise::ops::random {
 namespace {
 
 // Intrinsics with explicit rounding, which compiler options do not change.
-constexpr const char* surroundings = R"(
+constexpr const char* device_functions = R"(
 #define SW_FN __device__ __forceinline__
 #define SW_UNROLL _Pragma("unroll")
 SW_FN float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
@@ -36,12 +36,13 @@ const char* body_of(Kind kind, int itemsize) {
   if (kind == Kind::name && itemsize == (bytes)) return #__VA_ARGS__;
 #include "bodies.inc"
 #undef SW_BODY
-  fail<Error>("random: no kernel makes elements of ", itemsize, " bytes");
+  fail<Error>("random: no kernel for elements of ", itemsize, " bytes");
 }
 
 std::string with_kernel(const std::string& kernel) {
-  return text(random_file("plan.cuh"), surroundings, random_file("bodies.cuh"),
-              random_file("kernels.cuh"), kernel);
+  return text(random_file("plan.cuh"), device_functions, random_file("philox.cuh"),
+              random_file("distributions.cuh"), random_file("bodies.cuh"),
+              random_file("permutation.cuh"), random_file("kernels.cuh"), kernel);
 }
 
 }  // namespace

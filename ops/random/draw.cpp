@@ -14,12 +14,12 @@
 namespace spanwise::ops::random {
 namespace {
 
-// `piece`: blocks per unit of parallel_for(); `grain`: least units per thread, about 10
-// microseconds.
+// `piece`: blocks per unit of parallel_for(); `grain`: minimum of units per thread, about 10
+// microseconds of work.
 constexpr std::int64_t piece = 32, grain = 128;
 
 // Orders the use of host memory after the GPU work that uses it.
-void await_host(const Array& array, bool writes) {
+void await_pending_work(const Array& array, bool writes) {
   if (array.storage() && !array.storage().uses().none())
     order_use(Stream::current(array.device()), array, writes);
 }
@@ -45,7 +45,7 @@ DType dtype_drawn(Kind kind, DType wanted) {
 
 // The random bits of a uniform number of 32 bits: the mantissa bits of the result's dtype, so that
 // rounding never gives 1.
-Word bits_kept(DType dtype) {
+Word uniform_bits_for(DType dtype) {
   if (dtype == float16) return 11;
   return dtype == bfloat16 ? 8 : 24;
 }
@@ -59,7 +59,7 @@ void check_bounds(const Numbers& numbers) {
 
 // Checks an array that a draw reads: not empty, of `dtype`, C-contiguous and on the device of the
 // result.
-void check_companion(const char* what, const Array* array, DType dtype, const Array& out) {
+void check_parameter_array(const char* what, const Array* array, DType dtype, const Array& out) {
   if (array == nullptr || array->size() <= 0) fail<ArgumentError>("random: expected ", what);
   if (array->dtype() != dtype)
     fail<DTypeError>("random: expected ", what, " of ", dtype, ", got ", array->dtype());
@@ -70,11 +70,11 @@ void check_companion(const char* what, const Array* array, DType dtype, const Ar
     fail<LayoutError>("random: ", what, " must be contiguous, got ", *array, "; use contiguous()");
 }
 
-void check_companions(const Numbers& numbers, const Array& out) {
-  if (numbers.kind == Kind::picks) check_companion("a table", numbers.table, float64, out);
+void check_parameter_arrays(const Numbers& numbers, const Array& out) {
+  if (numbers.kind == Kind::picks) check_parameter_array("a table", numbers.table, float64, out);
   if (numbers.kind != Kind::integers_within) return;
-  check_companion("lows", numbers.lows, uint64, out);
-  check_companion("spans", numbers.spans, uint64, out);
+  check_parameter_array("lows", numbers.lows, uint64, out);
+  check_parameter_array("spans", numbers.spans, uint64, out);
   if (numbers.lows->size() != out.size() || numbers.spans->size() != out.size())
     fail<LayoutError>("random: expected ", out.size(), " lows and spans, got ",
                       numbers.lows->size(), " and ", numbers.spans->size());
@@ -86,7 +86,7 @@ Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
   draw.key0 = static_cast<Word>(source.key);
   draw.key1 = static_cast<Word>(source.key >> 32);
   draw.stream = source.stream;
-  draw.keep = bits_kept(out.dtype());
+  draw.uniform_bits = uniform_bits_for(out.dtype());
   draw.shift = numbers.shift;
   draw.scale = numbers.scale;
   draw.low = numbers.low;
@@ -107,7 +107,7 @@ Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
 
 std::int64_t blocks_for(Kind kind, const Array& out) {
   const std::int64_t each = elements_per_block(kind, out.dtype().itemsize());
-  if (each <= 0) fail<Error>("random: no loop makes elements of ", out.dtype());
+  if (each <= 0) fail<Error>("random: no loop for elements of ", out.dtype());
   return (out.size() + each - 1) / each;
 }
 
@@ -126,7 +126,7 @@ void require_writable(const Array& out) {
 
 // `out` if it is C-contiguous, aligned and of `dtype`, else a new array of that dtype, to be copied
 // to `out`.
-Array room_for(const Array& out, DType dtype) {
+Array contiguous_target(const Array& out, DType dtype) {
   const auto address = reinterpret_cast<std::uintptr_t>(out.data());
   const bool is_aligned = address % static_cast<std::uintptr_t>(dtype.itemsize()) == 0;
   if (out.dtype() == dtype && is_aligned && out.layout().is_row_major()) return out;
@@ -136,8 +136,8 @@ Array room_for(const Array& out, DType dtype) {
 void fill_all(const Numbers& numbers, const Draw& plan, const Array& out) {
   if (out.device().is_cuda()) return fill_on_cuda(numbers.kind, numbers, plan, out);
   for (const Array* array : {numbers.lows, numbers.spans, numbers.table})
-    if (array != nullptr) await_host(*array, false);
-  await_host(out, true);
+    if (array != nullptr) await_pending_work(*array, false);
+  await_pending_work(out, true);
   fill_on_host(numbers.kind, plan, out);
 }
 
@@ -148,18 +148,18 @@ void draw(Counter& counter, const Numbers& numbers, const Array& out) {
   const DType dtype = dtype_drawn(numbers.kind, out.dtype());
   check_bounds(numbers);
   if (out.size() == 0) return;
-  check_companions(numbers, out);
-  const Array made = room_for(out, dtype);
-  const std::int64_t blocks = blocks_for(numbers.kind, made);
-  fill_all(numbers, plan_for(counter.take(blocks), numbers, out), made);
-  if (made.storage() != out.storage()) copy(made, out);
+  check_parameter_arrays(numbers, out);
+  const Array values = contiguous_target(out, dtype);
+  const std::int64_t blocks = blocks_for(numbers.kind, values);
+  fill_all(numbers, plan_for(counter.take(blocks), numbers, out), values);
+  if (values.storage() != out.storage()) copy(values, out);
 }
 
 namespace {
 
 // Knuth, "The Art of Computer Programming" 2, algorithm 3.4.2 P (Fisher and Yates). Each block
 // makes two of its integers.
-constexpr std::int64_t permutation_blocks = 2048, most_by_swaps = 2 * permutation_blocks;
+constexpr std::int64_t permutation_blocks = 2048, max_by_swaps = 2 * permutation_blocks;
 
 Array permuted_by_swaps(const Source& source, std::int64_t size) {
   const Array result = empty({size}, int64, cpu), spans = empty({size}, uint64, cpu),
@@ -206,25 +206,25 @@ void permutation(Counter& counter, std::int64_t size, const Array& out) {
   if (out.dtype() != int64)
     fail<DTypeError>("permutation: expected an int64 result, got ", out.dtype());
   if (out.rank() != 1 || out.size() > size)
-    fail<LayoutError>("permutation: expected a line of at most ", size, " elements, got shape ",
+    fail<LayoutError>("permutation: expected a vector of at most ", size, " elements, got shape ",
                       out.shape());
   if (out.size() == 0) return;
   const Source source = counter.take(permutation_blocks);
-  if (size <= most_by_swaps)
+  if (size <= max_by_swaps)
     return copy(
         to_device(permuted_by_swaps(source, size).slice(0, {0, out.size(), 1}), out.device()), out);
   const Bijection bijection = bijection_for(source, size);
-  const Array made = room_for(out, int64);
-  if (made.device().is_cuda()) {
-    permute_on_cuda(bijection, made);
+  const Array values = contiguous_target(out, int64);
+  if (values.device().is_cuda()) {
+    permute_on_cuda(bijection, values);
   } else {
-    await_host(made, true);
+    await_pending_work(values, true);
     const Permute permute = find_permute();
-    parallel_for(made.size(), 1 << 12, [&](std::int64_t first, std::int64_t last) {
-      permute(bijection, first, last, static_cast<std::int64_t*>(made.data()));
+    parallel_for(values.size(), 1 << 12, [&](std::int64_t first, std::int64_t last) {
+      permute(bijection, first, last, static_cast<std::int64_t*>(values.data()));
     });
   }
-  if (made.storage() != out.storage()) copy(made, out);
+  if (values.storage() != out.storage()) copy(values, out);
 }
 
 }  // namespace spanwise::ops::random

@@ -59,8 +59,8 @@ SW_API void draw(Counter& counter, const Numbers& numbers, const Array& out);
 
 /// out[i] = image of i under a permutation of [0, size), for i < out.size() <= size; int64, rank 1.
 /// For sizes up to 4096, all size! permutations are equally probable; above, it is a keyed
-/// bijection of 24 rounds (see bodies.cuh). Always takes 2048 blocks, unless out is empty. Throws
-/// ReadOnlyError, DTypeError and LayoutError.
+/// bijection of 24 rounds (see permutation.cuh). Always takes 2048 blocks, unless out is empty.
+/// Throws ReadOnlyError, DTypeError and LayoutError.
 SW_API void permutation(Counter& counter, std::int64_t size, const Array& out);
 
 /// The GPU part of draw() and permutation(): queues the kernel on the current stream of the device

@@ -18,15 +18,15 @@ __device__ __forceinline__ void fill(const Draw& d, typename Body::Out* out) {
   const bool in_packs = (Wide)out % Alignment<bytes>::value == 0;
   const Wide blocks = (d.size + each - 1) / each, step = (Wide)gridDim.x * blockDim.x;
   for (Wide at = (Wide)blockIdx.x * blockDim.x + threadIdx.x; at < blocks; at += step) {
-    Pack made;
-    const bool refused = Body::make(block_of(d, at, 0), d, at, made.at);
-    if (Body::may_refuse && refused) Body::mend(d, at, made.at);
+    Pack values;
+    const bool rejected = Body::make(block_of(d, at, 0), d, at, values.at);
+    if (Body::may_reject && rejected) Body::redraw(d, at, values.at);
     const Wide first = at * each;
     if (in_packs && first + each <= d.size) {
-      *(Pack*)(out + first) = made;
+      *(Pack*)(out + first) = values;
     } else {
       SW_UNROLL for (int k = 0; k < each; ++k) {
-        if (first + k < d.size) out[first + k] = made.at[k];
+        if (first + k < d.size) out[first + k] = values.at[k];
       }
     }
   }

@@ -10,8 +10,8 @@ typedef unsigned long long Wide;
 struct Draw {
   Wide position;  // index of the block of element 0
   Word key0, key1, stream;
-  Word keep;            // random bits of a uniform number of 32 bits
-  double shift, scale;  // stored: x * scale + shift
+  Word uniform_bits;    // random bits of a uniform number of 32 bits
+  double shift, scale;  // the result is x * scale + shift
   Wide low, span;       // integers: low + [0, span); span 0: all words
   Wide threshold;       // 2^bits mod span
   const Wide* lows;     // integers with bounds per element
@@ -20,7 +20,7 @@ struct Draw {
   Wide entries, size;   // table entries; elements of the result
 };
 
-// A permutation of [0, size); see bodies.cuh.
+// A permutation of [0, size); see permutation.cuh.
 struct Bijection {
   Wide size;
   Word left_bits, right_bits;  // bits of an index's halves; right_bits may be 1 more

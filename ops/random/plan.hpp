@@ -21,8 +21,8 @@ enum class Kind {
 };
 inline constexpr int kind_count = 8;
 
-/// Elements that one block of four words makes: 4 of one word each, or 2 of two words. 0 if the
-/// kind has no elements of this size.
+/// Elements per block of four words: 4 of one word each, or 2 of two words. 0 if the kind has no
+/// elements of this size.
 int elements_per_block(Kind kind, int itemsize) noexcept;
 
 }  // namespace spanwise::ops::random

@@ -25,7 +25,7 @@ using ops::random::Kind;
 using ops::random::Numbers;
 using ops::random::Source;
 
-std::uint64_t word_from(PyObject* number) {
+std::uint64_t uint64_from(PyObject* number) {
   const unsigned long long value = PyLong_AsUnsignedLongLongMask(number);
   if (value == ~0ull && PyErr_Occurred()) throw py::error_already_set();
   return value;
@@ -48,13 +48,13 @@ Counter& counter_in(PyObject* capsule) {
 PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<3> signature{"_random_counter", {"key", "stream", "position"}, 3, 3};
   const auto [key, stream, position] = signature.read(values, count, words);
-  auto made = std::make_unique<Counter>(
-      Source{word_from(key), static_cast<std::uint32_t>(word_from(stream)), word_from(position)});
-  PyObject* capsule = PyCapsule_New(made.get(), counter_name, [](PyObject* dying) {
-    delete static_cast<Counter*>(PyCapsule_GetPointer(dying, counter_name));
+  auto created = std::make_unique<Counter>(Source{
+      uint64_from(key), static_cast<std::uint32_t>(uint64_from(stream)), uint64_from(position)});
+  PyObject* capsule = PyCapsule_New(created.get(), counter_name, [](PyObject* object) {
+    delete static_cast<Counter*>(PyCapsule_GetPointer(object, counter_name));
   });
   if (capsule == nullptr) throw py::error_already_set();
-  made.release();
+  created.release();
   return capsule;
 }
 
@@ -62,7 +62,7 @@ PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, P
 PyObject* random_position(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<2> signature{"_random_position", {"counter", "move"}, 2, 2};
   const auto [counter, move] = signature.read(values, count, words);
-  const auto blocks = static_cast<std::int64_t>(word_from(move));
+  const auto blocks = static_cast<std::int64_t>(uint64_from(move));
   return PyLong_FromUnsignedLongLong(counter_in(counter).take(blocks).position);
 }
 
@@ -75,7 +75,8 @@ Kind kind_from(PyObject* object) {
   if (name == "normal") return Kind::normal;
   if (name == "exponential") return Kind::exponential;
   if (name == "words") return Kind::words;
-  fail<ArgumentError>("random: there are no numbers called ", name);
+  fail<ArgumentError>(
+      "random: expected \"uniform\", \"normal\", \"exponential\" or \"words\", got ", name);
 }
 
 PyObject* drawn(PyObject* counter, const Numbers& numbers, PyObject* out) {
@@ -115,9 +116,9 @@ PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
     fail<DTypeError>(std::string(py::str(who)), ": Unsupported dtype ", wanted,
                      "; expected float16, bfloat16, float32 or float64");
   const Shape shape = given(size) ? shape_from(size) : Shape{};
-  const Device home = given(device) ? device_from(device) : default_device();
+  const Device target_device = given(device) ? device_from(device) : default_device();
   Counter& from = counter_in(counter);
-  const Array target = empty(shape, wanted, home);
+  const Array target = empty(shape, wanted, target_device);
   {
     const Unlocked unlocked(target);
     ops::random::draw(from, numbers, target);
@@ -130,8 +131,8 @@ PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, 
       "_random_integers", {"counter", "out", "low", "span"}, 4, 4};
   const auto [counter, out, low, span] = signature.read(values, count, words);
   Numbers numbers;
-  numbers.low = word_from(low);
-  numbers.span = word_from(span);
+  numbers.low = uint64_from(low);
+  numbers.span = uint64_from(span);
   const bool is_narrow = numbers.span - 1 < std::uint64_t{1} << 32;
   numbers.kind = is_narrow ? Kind::integers : Kind::wide_integers;
   return drawn(counter, numbers, out);

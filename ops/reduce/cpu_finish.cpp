@@ -13,27 +13,27 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-template <class To, class From>
+template <class Convert, class From>
 void store_as(const void* values, std::int64_t n, std::byte* out, std::int64_t step) {
   const From* x = static_cast<const From*>(values);
-  To* z = reinterpret_cast<To*>(out);
+  Convert* z = reinterpret_cast<Convert*>(out);
   if (step == 1) {
-    for (std::int64_t i = 0; i < n; ++i) z[i] = To(x[i]);
+    for (std::int64_t i = 0; i < n; ++i) z[i] = Convert(x[i]);
   } else {
-    for (std::int64_t i = 0; i < n; ++i) z[i * step] = To(x[i]);
+    for (std::int64_t i = 0; i < n; ++i) z[i * step] = Convert(x[i]);
   }
 }
 
-// Constructs a 16-bit float from a double with one rounding: the double is first rounded to odd, to
-// float.
+// Constructs a 16-bit float from a double. The double is first rounded to odd, to float, so that
+// the second rounding gives the correctly rounded result.
 template <class H>
 struct FromDouble : H {
-  explicit FromDouble(double x) noexcept : H(cut(x)) {}
-  static float cut(double x) noexcept {
-    const auto near = static_cast<float>(x);
-    if (static_cast<double>(near) == x || !std::isfinite(near)) return near;
-    const auto word = std::bit_cast<std::uint32_t>(near);
-    const bool is_larger = std::fabs(static_cast<double>(near)) > std::fabs(x);
+  explicit FromDouble(double x) noexcept : H(round_to_odd(x)) {}
+  static float round_to_odd(double x) noexcept {
+    const auto nearest = static_cast<float>(x);
+    if (static_cast<double>(nearest) == x || !std::isfinite(nearest)) return nearest;
+    const auto word = std::bit_cast<std::uint32_t>(nearest);
+    const bool is_larger = std::fabs(static_cast<double>(nearest)) > std::fabs(x);
     return std::bit_cast<float>((is_larger ? word - 1 : word) | 1u);
   }
 };

@@ -100,9 +100,9 @@ const CpuKernel* extreme(const ReductionSpec& kernel) {
   return nullptr;
 }
 template <template <class> class Value>
-const CpuKernel* place(const ReductionSpec& kernel) {
+const CpuKernel* index(const ReductionSpec& kernel) {
 #define SW_VALUE(dtype, T, A) \
-  if (kernel.element == (dtype)) return places_loops_of<Value<A>, T>();
+  if (kernel.element == (dtype)) return index_loops_of<Value<A>, T>();
   SW_ORDERED(SW_VALUE)
   SW_VALUE(bool_, Bool, unsigned char)
   SW_VALUE(complex64, Complex<float>, Complex<float>)
@@ -113,7 +113,7 @@ const CpuKernel* place(const ReductionSpec& kernel) {
 
 // The result does not depend on whether integers are signed.
 template <class Body>
-const CpuKernel* of_truth(const ReductionSpec& kernel) {
+const CpuKernel* find_boolean(const ReductionSpec& kernel) {
   const DType element = kernel.element;
   if (element.is_complex())
     return element == complex64 ? loops_of<Body, Complex<float>>()
@@ -142,23 +142,23 @@ const CpuKernel* find_reduction(const ReductionSpec& kernel) {
     case Kind::prod:
       return sum_like<Product, true>(kernel);
     case Kind::nansum:
-      return sum_like<SumOfNumbers, false>(kernel);
+      return sum_like<NanSum, false>(kernel);
     case Kind::deviation:
       return deviation(kernel);
     case Kind::min:
-      return extreme<Lowest>(kernel);
+      return extreme<Minimum>(kernel);
     case Kind::max:
-      return extreme<Highest>(kernel);
+      return extreme<Maximum>(kernel);
     case Kind::any:
-      return of_truth<Any>(kernel);
+      return find_boolean<Any>(kernel);
     case Kind::all:
-      return of_truth<All>(kernel);
+      return find_boolean<All>(kernel);
     case Kind::count:
-      return of_truth<Count>(kernel);
+      return find_boolean<Count>(kernel);
     case Kind::argmin:
-      return place<Lowest>(kernel);
+      return index<Minimum>(kernel);
     case Kind::argmax:
-      return place<Highest>(kernel);
+      return index<Maximum>(kernel);
   }
   return nullptr;
 }
@@ -194,18 +194,18 @@ const CpuKernel& find_cpu_kernel(const ReductionSpec& kernel) {
 #endif
   if (found == nullptr) found = reduce_baseline::find_reduction(kernel);
   if (found == nullptr)
-    fail<DTypeError>(facts(kernel.kind).body, ": cannot reduce ", kernel.element,
+    fail<DTypeError>(info(kernel.kind).body, ": cannot reduce ", kernel.element,
                      "; cast with astype() first");
   return *found;
 }
 
-void places_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
-               std::int64_t* places) {
+void indices_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
+                std::int64_t* indices) {
   // The index is the last word of each accumulator, whatever the type of the value.
   const std::int64_t bytes = kernel.accumulator_bytes;
   const auto* at = static_cast<const std::byte*>(accumulators);
   for (std::int64_t i = 0; i < n; ++i)
-    std::memcpy(places + i, at + (i + 1) * bytes - 8, sizeof places[i]);
+    std::memcpy(indices + i, at + (i + 1) * bytes - 8, sizeof indices[i]);
 }
 
 }  // namespace spanwise::ops::reduce

@@ -17,7 +17,7 @@ struct Block {
   std::int64_t column_step = 0, row_step = 0;
   std::int64_t mask_column_step = 0, mask_row_step = 0;
   const void* companions = nullptr;        ///< one for each column: float64, or complex128
-  std::int64_t place = 0, place_step = 0;  ///< index of the first row; step from row to row
+  std::int64_t index = 0, index_step = 0;  ///< index of the first row; step from row to row
 };
 
 /// The loops of one ReductionSpec over host memory.
@@ -35,13 +35,13 @@ struct CpuKernel {
   void (*scan)(const std::byte* data, std::int64_t step, std::int64_t n, void* carry, void* out);
 };
 
-/// The kernel for this processor. For kinds with keeps_place, an accumulator is a value followed by
+/// The kernel for this processor. For kinds with gives_index, an accumulator is a value followed by
 /// an int64 index. Throws DTypeError.
 const CpuKernel& find_cpu_kernel(const ReductionSpec& kernel);
 
-/// The index in each of n accumulators of a kind with keeps_place.
-void places_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
-               std::int64_t* places);
+/// The index in each of n accumulators of a kind with gives_index.
+void indices_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
+                std::int64_t* indices);
 /// Bytes: a complex number and its index.
 inline constexpr int largest_accumulator = 24;
 

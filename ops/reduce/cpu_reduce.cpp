@@ -17,19 +17,20 @@ namespace {
 
 /// The work is split by the shape alone, never by the number of threads, so results do not depend
 /// on it.
-constexpr std::int64_t most_columns = 2048;
+constexpr std::int64_t max_columns = 2048;
 constexpr std::int64_t piece_elements = 1 << 15;
 constexpr std::int64_t enough_tasks = 32;
 /// Elements that make a second thread worthwhile.
 constexpr std::int64_t grain_elements = 1 << 15;
 
-class HostJob {
+class CpuReduction {
  public:
-  explicit HostJob(const Job& job) : job_(job), axes_(job), kernel_(find_cpu_kernel(job.kernel)) {
+  explicit CpuReduction(const ReduceJob& job)
+      : job_(job), axes_(job), kernel_(find_cpu_kernel(job.kernel)) {
     columns_ = axes_.kept.back();
-    rows_ = axes_.gone.back();
+    rows_ = axes_.reduced.back();
     outer_kept_ = axes_.outputs / std::max<std::int64_t>(columns_.extent, 1);
-    cut();
+    split();
   }
 
   void run() {
@@ -38,7 +39,7 @@ class HostJob {
     const std::int64_t grain = std::max<std::int64_t>(1, grain_elements / task_elements);
     if (pieces_ == 1) {
       parallel_for(tasks, grain, [this](std::int64_t first, std::int64_t last) {
-        alignas(64) std::byte accumulators[most_columns * largest_accumulator];
+        alignas(64) std::byte accumulators[max_columns * largest_accumulator];
         for (std::int64_t task = first; task < last; ++task) {
           add_piece(task, 0, accumulators);
           finish(task, accumulators);
@@ -46,11 +47,13 @@ class HostJob {
       });
       return;
     }
-    const std::int64_t room = tile_ * kernel_.accumulator_bytes;
+    const std::int64_t part_bytes = tile_ * kernel_.accumulator_bytes;
     // Allocated as doubles, which have the largest alignment of all accumulators.
     const auto parts = std::make_unique_for_overwrite<double[]>(
-        static_cast<std::size_t>(tasks * ((room + 7) / 8)));
-    const auto part = [&](std::int64_t task) { return parts.get() + task * ((room + 7) / 8); };
+        static_cast<std::size_t>(tasks * ((part_bytes + 7) / 8)));
+    const auto part = [&](std::int64_t task) {
+      return parts.get() + task * ((part_bytes + 7) / 8);
+    };
     parallel_for(tasks, grain, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t task = first; task < last; ++task)
         add_piece(task / pieces_, task % pieces_, part(task));
@@ -66,10 +69,10 @@ class HostJob {
   }
 
  private:
-  void cut() {
+  void split() {
     const std::int64_t elements = std::max<std::int64_t>(axes_.elements, 1);
     const std::int64_t columns = std::max<std::int64_t>(columns_.extent, 1);
-    tile_ = std::min(columns, most_columns);
+    tile_ = std::min(columns, max_columns);
     if (!axes_.is_column)  // several outputs per task only if rows are short
       tile_ = std::clamp<std::int64_t>(piece_elements / elements, 1, tile_);
     tiles_ = (columns + tile_ - 1) / tile_;
@@ -82,14 +85,14 @@ class HostJob {
 
   // The element offsets of all arrays at a combined index of the outer axes.
   struct Base {
-    std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, place = 0;
+    std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, index = 0;
     void move(const JobAxis& axis, std::int64_t steps) {
       input += axis.input * steps;
       result += axis.result * steps;
       mask += axis.mask * steps;
       companion += axis.companion * steps;
       divisor += axis.divisor * steps;
-      place += axis.place * steps;
+      index += axis.index * steps;
     }
   };
   static void move_outer(const std::vector<JobAxis>& axes, std::int64_t index, Base& base) {
@@ -118,9 +121,9 @@ class HostJob {
     block.mask_column_step = columns_.mask;
     block.row_step = rows_.input;
     block.mask_row_step = rows_.mask;
-    block.place_step = rows_.place;
-    alignas(16) std::byte companions[most_columns * 16];
-    if (facts(job_.kernel.kind).has_companion) {
+    block.index_step = rows_.index;
+    alignas(16) std::byte companions[max_columns * 16];
+    if (info(job_.kernel.kind).has_companion) {
       gather(*job_.companion, tile.companion, columns_.companion, count, companions);
       block.companions = companions;
     }
@@ -128,14 +131,14 @@ class HostJob {
     for (std::int64_t at = piece * piece_; at < last;) {
       const std::int64_t row = at % rows_.extent;
       Base base = tile;
-      move_outer(axes_.gone, at / rows_.extent, base);
+      move_outer(axes_.reduced, at / rows_.extent, base);
       base.move(rows_, row);
       block.rows = std::min(rows_.extent - row, last - at);
       block.data = static_cast<const std::byte*>(job_.input->data()) +
                    base.input * job_.kernel.element.itemsize();
       if (job_.mask != nullptr)
         block.mask = static_cast<const std::byte*>(job_.mask->data()) + base.mask;
-      block.place = base.place;
+      block.index = base.index;
       kernel_.add(block, accumulators);
       at += block.rows;
     }
@@ -154,10 +157,10 @@ class HostJob {
     const Base base = tile_base(task, count);
     std::byte* out = static_cast<std::byte*>(job_.result->data()) +
                      base.result * job_.result->dtype().itemsize();
-    if (facts(job_.kernel.kind).keeps_place) {
-      std::array<std::int64_t, most_columns> places;
-      places_of(kernel_, accumulators, count, places.data());
-      return store(int64, places.data(), count, int64, out, columns_.result);
+    if (info(job_.kernel.kind).gives_index) {
+      std::array<std::int64_t, max_columns> indices;
+      indices_of(kernel_, accumulators, count, indices.data());
+      return store(int64, indices.data(), count, int64, out, columns_.result);
     }
     DType dtype = job_.kernel.accumulator;
     if (job_.initial)
@@ -170,7 +173,7 @@ class HostJob {
           static_cast<const std::byte*>(others.data()) + base.companion * others.dtype().itemsize();
       subtract(dtype, accumulators, others.dtype(), data, columns_.companion, count);
     } else if (job_.finish != Finish::nothing) {
-      std::array<double, most_columns> divisors;
+      std::array<double, max_columns> divisors;
       for (std::int64_t i = 0; i < count; ++i)
         divisors[static_cast<std::size_t>(i)] = divisor_at(base.divisor + i * columns_.divisor);
       divide(dtype, accumulators, divisors.data(), count);
@@ -193,7 +196,7 @@ class HostJob {
       kernel_.join(at + i * kernel_.accumulator_bytes, job_.initial->data(), 1);
   }
 
-  const Job& job_;
+  const ReduceJob& job_;
   JobAxes axes_;
   const CpuKernel& kernel_;
   JobAxis columns_, rows_;
@@ -216,8 +219,8 @@ std::optional<std::int64_t> count_at_once(const Array& array) {
   return count;
 }
 
-void run_on_cpu(const Job& job) {
-  if (job.result->size() > 0) HostJob(job).run();
+void run_on_cpu(const ReduceJob& job) {
+  if (job.result->size() > 0) CpuReduction(job).run();
 }
 
 }  // namespace spanwise::ops::reduce

@@ -13,7 +13,7 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-constexpr std::int64_t scan_stretch = 512;    // accumulators that fit in the L1 cache
+constexpr std::int64_t scan_segment = 512;    // accumulators that fit in the L1 cache
 constexpr std::int64_t scan_piece = 1 << 15;  // elements; independent of the number of threads
 constexpr std::int64_t scan_grain = 1 << 14;
 
@@ -24,9 +24,9 @@ Layout without_axis(const Layout& layout, int axis) {
   return rest;
 }
 
-class HostScan {
+class CpuScan {
  public:
-  explicit HostScan(const ScanJob& job)
+  explicit CpuScan(const ScanJob& job)
       : job_(job),
         kernel_(find_cpu_kernel(job.kernel)),
         lines_input_(without_axis(job.input->layout(), job.axis)),
@@ -43,11 +43,11 @@ class HostScan {
     const std::int64_t columns = walk_.extent(inner);
     // Scans lines side by side if they are adjacent in memory.
     if (walk_.stride(inner, 0) == 1 && columns >= 8 && step_ != 1) return run_columns();
-    // Short lines of integers are scanned in one pass, which is as fast as waking helpers for two.
-    // Not other types: the order of their additions affects the result.
+    // One pass over short lines of integers is as fast as two passes by several threads. Other types
+    // take two passes: their results depend on the order of additions.
     const bool is_short = job_.kernel.accumulator.is_integer() && length_ < 8 * scan_piece;
-    if (walk_.size() < 8 && length_ >= 2 * scan_piece && !is_short && !must_go_in_order())
-      return run_in_pieces();
+    if (walk_.size() < 8 && length_ >= 2 * scan_piece && !is_short && !must_be_sequential())
+      return run_two_passes();
     const std::int64_t grain =
         std::max<std::int64_t>(1, scan_grain / std::max<std::int64_t>(length_, 1));
     for_each_line(0, walk_.size(), grain, [this](const std::byte* in, std::byte* out) {
@@ -60,7 +60,7 @@ class HostScan {
  private:
   // The product of a piece may be infinite or 0 although the running product, with what precedes
   // it, is not.
-  bool must_go_in_order() const {
+  bool must_be_sequential() const {
     const DType dtype = job_.kernel.accumulator;
     return job_.kernel.kind == Kind::prod && (dtype.is_floating() || dtype.is_complex());
   }
@@ -86,9 +86,9 @@ class HostScan {
 
   void scan_line(const std::byte* in, std::byte* out, std::int64_t n, void* carry) const {
     if (is_direct()) return kernel_.scan(in, step_, n, carry, out);
-    alignas(16) std::byte sums[scan_stretch * 16];
-    for (std::int64_t i = 0; i < n; i += scan_stretch) {
-      const std::int64_t count = std::min(scan_stretch, n - i);
+    alignas(16) std::byte sums[scan_segment * 16];
+    for (std::int64_t i = 0; i < n; i += scan_segment) {
+      const std::int64_t count = std::min(scan_segment, n - i);
       kernel_.scan(in + i * step_ * input_size_, step_, count, carry, sums);
       store(job_.kernel.accumulator, sums, count, job_.result->dtype(),
             out + i * result_step_ * result_size_, result_step_);
@@ -106,7 +106,7 @@ class HostScan {
 
   // Scans a long line in two passes: the sum of each piece, then each piece from the sum of those
   // before it.
-  void run_in_pieces() {
+  void run_two_passes() {
     const std::int64_t pieces = (length_ + scan_piece - 1) / scan_piece;
     const auto carries =
         std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(pieces * 2));
@@ -142,16 +142,16 @@ class HostScan {
   void run_columns() {
     const int inner = walk_.rank() - 1;
     const std::int64_t columns = walk_.extent(inner), outer = walk_.size() / columns;
-    const std::int64_t tiles = (columns + scan_stretch - 1) / scan_stretch;
-    const std::int64_t tile_elements = std::min(columns, scan_stretch) * length_;
+    const std::int64_t tiles = (columns + scan_segment - 1) / scan_segment;
+    const std::int64_t tile_elements = std::min(columns, scan_segment) * length_;
     const std::int64_t grain =
         std::max<std::int64_t>(1, scan_grain / std::max<std::int64_t>(tile_elements, 1));
     const int sizes[] = {input_size_, result_size_};
     std::byte* const data[] = {input(), result()};
     parallel_for(outer * tiles, grain, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t task = first; task < last; ++task) {
-        const std::int64_t column = task % tiles * scan_stretch;
-        const std::int64_t count = std::min(scan_stretch, columns - column);
+        const std::int64_t column = task % tiles * scan_segment;
+        const std::int64_t count = std::min(scan_segment, columns - column);
         const std::int64_t start = task / tiles * columns + column;
         for_each_run(walk_, data, sizes, start, start + count,
                      [&](std::byte* const* at, std::int64_t n) { scan_columns(at[0], at[1], n); });
@@ -160,7 +160,7 @@ class HostScan {
   }
 
   void scan_columns(const std::byte* in, std::byte* out, std::int64_t count) const {
-    alignas(64) std::byte sums[scan_stretch * 16];
+    alignas(64) std::byte sums[scan_segment * 16];
     kernel_.clear(sums, count);
     Block block;
     block.columns = count;
@@ -186,7 +186,7 @@ class HostScan {
 }  // namespace
 
 void scan_on_cpu(const ScanJob& job) {
-  if (job.input->size() > 0) HostScan(job).run();
+  if (job.input->size() > 0) CpuScan(job).run();
 }
 
 }  // namespace spanwise::ops::reduce

@@ -23,7 +23,7 @@ Key key_of(const CudaShape& shape, Device device) {
           number_of(shape.companion),
           static_cast<int>(shape.form),
           shape.kept,
-          shape.gone,
+          shape.reduced,
           shape.group,
           shape.width,
           shape.has_mask,

@@ -21,23 +21,23 @@ constexpr std::int64_t thread_elements = 32;
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// The bytes of struct Arrays of parts.cuh.
-struct PackedArrays {
+/// The bytes of struct Arrays of kernel_common.cuh.
+struct ArraysBytes {
   const void *input, *mask, *companion, *divisors;
   void* result;
   double divisor, correction;
 };
-/// struct Cut of parts.cuh.
-struct Cut {
+/// struct Split of kernel_common.cuh.
+struct Split {
   std::int64_t outputs, elements, piece, pieces;
 };
 
-class DeviceJob {
+class CudaReduction {
  public:
-  explicit DeviceJob(const Job& job) : job_(job), axes_(job) {
+  explicit CudaReduction(const ReduceJob& job) : job_(job), axes_(job) {
     describe();
     choose_form();
-    cut_work();
+    split_work();
   }
 
   void run() {
@@ -47,19 +47,19 @@ class DeviceJob {
     for (const Array* array : {job_.input, job_.mask, job_.companion, job_.divisors})
       if (array != nullptr) order_use(stream, *array, false);
     order_use(stream, *job_.result, true);
-    const std::int64_t room = cut_.pieces == 1 ? 0 : cut_.outputs * cut_.pieces;
-    const Array parts = empty(Shape{room * accumulator_bytes(shape_)}, uint8, device);
-    if (room > 0) order_use(stream, parts, true);
+    const std::int64_t part_count = split_.pieces == 1 ? 0 : split_.outputs * split_.pieces;
+    const Array parts = empty(Shape{part_count * accumulator_bytes(shape_)}, uint8, device);
+    if (part_count > 0) order_use(stream, parts, true);
     const std::vector<std::byte> arrays = packed_arrays();
     std::vector<JobAxis> axes = axes_.kept;
-    axes.insert(axes.end(), axes_.gone.begin(), axes_.gone.end());
+    axes.insert(axes.end(), axes_.reduced.begin(), axes_.reduced.end());
     const KernelArg arguments[] = {KernelArg::bytes(arrays),
-                                   reduce_address(room > 0 ? parts.data() : nullptr),
+                                   reduce_address(part_count > 0 ? parts.data() : nullptr),
                                    KernelArg::bytes(std::as_bytes(std::span(axes))),
-                                   KernelArg::bytes(std::as_bytes(std::span(&cut_, 1)))};
+                                   KernelArg::bytes(std::as_bytes(std::span(&split_, 1)))};
     kernels.run.launch({{blocks_}, {block_threads}, 0, stream}, arguments);
-    if (room == 0) return;
-    const std::int64_t fold_blocks = quotient_up(cut_.outputs, block_threads / 32);
+    if (part_count == 0) return;
+    const std::int64_t fold_blocks = quotient_up(split_.outputs, block_threads / 32);
     kernels.fold->launch({{fold_blocks}, {block_threads}, 0, stream}, arguments);
   }
 
@@ -73,7 +73,7 @@ class DeviceJob {
     shape_.has_initial = job_.initial.has_value();
     shape_.finish = job_.finish;
     shape_.kept = static_cast<int>(axes_.kept.size());
-    shape_.gone = static_cast<int>(axes_.gone.size());
+    shape_.reduced = static_cast<int>(axes_.reduced.size());
     shape_.is_large = axes_.outputs > INT32_MAX || axes_.elements > INT32_MAX;
   }
 
@@ -82,65 +82,66 @@ class DeviceJob {
     bool aligned = address % 16 == 0 && axes_.kept.back().extent % width == 0;
     for (std::size_t i = 0; i + 1 < axes_.kept.size(); ++i)
       aligned &= axes_.kept[i].input % width == 0;
-    for (const JobAxis& axis : axes_.gone) aligned &= axis.input % width == 0;
+    for (const JobAxis& axis : axes_.reduced) aligned &= axis.input % width == 0;
     return aligned;
   }
 
   void choose_form() {
-    const JobAxis &column = axes_.kept.back(), &row = axes_.gone.back();
+    const JobAxis &column = axes_.kept.back(), &row = axes_.reduced.back();
     const int width = std::max(1, 16 / job_.kernel.element.itemsize());
     const bool is_plain = job_.mask == nullptr;
-    if (is_plain && axes_.gone.size() == 1 && row.input == 1 && axes_.elements > 1) {
+    if (is_plain && axes_.reduced.size() == 1 && row.input == 1 && axes_.elements > 1) {
       shape_.form = CudaShape::Form::rows;
       shape_.width = width;
-    } else if (is_plain && !facts(job_.kernel.kind).keeps_place && axes_.is_column &&
+    } else if (is_plain && !info(job_.kernel.kind).gives_index && axes_.is_column &&
                column.input == 1 && column.extent >= 32 && axes_.elements > 0) {
       shape_.form = CudaShape::Form::columns;
       shape_.width = is_aligned(width) ? width : 1;
     }
   }
 
-  void cut_work() {
-    cut_ = {axes_.outputs, axes_.elements, std::max<std::int64_t>(axes_.elements, 1), 1};
-    if (shape_.form == CudaShape::Form::columns) return cut_columns();
+  void split_work() {
+    split_ = {axes_.outputs, axes_.elements, std::max<std::int64_t>(axes_.elements, 1), 1};
+    if (shape_.form == CudaShape::Form::columns) return split_columns();
     const std::int64_t n = axes_.elements;
     // If outputs are adjacent in memory, adjacent threads compute them, one each.
-    const bool has_own_thread = axes_.is_column && cut_.outputs >= 32;
+    const bool has_own_thread = axes_.is_column && split_.outputs >= 32;
     shape_.group = has_own_thread || n <= 8 ? 1 : n <= 128 ? 8 : n <= 2048 ? 32 : 256;
-    cut_outputs(cut_.outputs * shape_.group, shape_.group * thread_elements);
-    blocks_ = quotient_up(cut_.outputs * cut_.pieces, block_threads / shape_.group);
+    split_outputs(split_.outputs * shape_.group, shape_.group * thread_elements);
+    blocks_ = quotient_up(split_.outputs * split_.pieces, block_threads / shape_.group);
   }
 
-  void cut_columns() {
+  void split_columns() {
     const std::int64_t columns = axes_.kept.back().extent;
     const std::int64_t tiles = quotient_up(columns, 32 * shape_.width);
-    const std::int64_t all_tiles = tiles * (cut_.outputs / columns);
-    cut_outputs(all_tiles * block_threads, 8 * thread_elements);
-    blocks_ = all_tiles * cut_.pieces;
+    const std::int64_t all_tiles = tiles * (split_.outputs / columns);
+    split_outputs(all_tiles * block_threads, 8 * thread_elements);
+    blocks_ = all_tiles * split_.pieces;
   }
 
-  // Splits outputs into pieces of at least `least` elements; without, `threads` threads have work.
-  void cut_outputs(std::int64_t threads, std::int64_t least) {
+  // Splits outputs into pieces of at least `least` elements until enough_threads threads have work;
+  // `threads` is their number without a split.
+  void split_outputs(std::int64_t threads, std::int64_t least) {
     const std::int64_t wanted =
-        std::min(enough_threads / std::max<std::int64_t>(threads, 1), cut_.elements / least);
+        std::min(enough_threads / std::max<std::int64_t>(threads, 1), split_.elements / least);
     if (wanted <= 1) return;
     // A multiple of the elements per access, so that pieces stay aligned.
-    cut_.piece = quotient_up(quotient_up(cut_.elements, wanted), 256) * 256;
-    cut_.pieces = quotient_up(cut_.elements, cut_.piece);
+    split_.piece = quotient_up(quotient_up(split_.elements, wanted), 256) * 256;
+    split_.pieces = quotient_up(split_.elements, split_.piece);
   }
 
   std::vector<std::byte> packed_arrays() const {
     const auto data = [](const Array* array) { return array != nullptr ? array->data() : nullptr; };
-    const PackedArrays arrays{data(job_.input),    data(job_.mask),     data(job_.companion),
-                              data(job_.divisors), job_.result->data(), job_.divisor,
-                              job_.correction};
+    const ArraysBytes arrays{data(job_.input),    data(job_.mask),     data(job_.companion),
+                             data(job_.divisors), job_.result->data(), job_.divisor,
+                             job_.correction};
     // The initial value comes last, with its natural alignment; the struct's end is padded to 8
     // bytes.
-    const std::size_t room =
+    const std::size_t initial_bytes =
         shape_.has_initial
             ? (static_cast<std::size_t>(job_.kernel.accumulator.itemsize()) + 7) / 8 * 8
             : 0;
-    std::vector<std::byte> bytes(sizeof arrays + room);
+    std::vector<std::byte> bytes(sizeof arrays + initial_bytes);
     std::memcpy(bytes.data(), &arrays, sizeof arrays);
     if (shape_.has_initial)
       std::memcpy(bytes.data() + sizeof arrays, job_.initial->data(),
@@ -148,15 +149,15 @@ class DeviceJob {
     return bytes;
   }
 
-  const Job& job_;
+  const ReduceJob& job_;
   JobAxes axes_;
   CudaShape shape_{};
-  Cut cut_{};
+  Split split_{};
   std::int64_t blocks_ = 1;
 };
 
 }  // namespace
 
-void run_on_cuda(const Job& job) { DeviceJob(job).run(); }
+void run_on_cuda(const ReduceJob& job) { CudaReduction(job).run(); }
 
 }  // namespace spanwise::ops::reduce

@@ -19,8 +19,8 @@ namespace {
 
 /// Lines up to this length are scanned by one thread each.
 constexpr std::int64_t short_line = 32;
-/// Threads that fill a large GPU when it scans columns, and the least elements for each.
-constexpr std::int64_t enough_scan_threads = 1 << 17, least_piece = 64;
+/// Threads that fill a large GPU when it scans columns, and the minimum of elements per thread.
+constexpr std::int64_t enough_scan_threads = 1 << 17, min_chunk = 64;
 
 std::int64_t chunks_of(std::int64_t length, std::int64_t chunk) {
   return (length + chunk - 1) / chunk;
@@ -53,9 +53,9 @@ std::vector<JobAxis> line_axes(const ScanJob& job) {
   return axes;
 }
 
-class DeviceScan {
+class CudaScan {
  public:
-  explicit DeviceScan(const ScanJob& job)
+  explicit CudaScan(const ScanJob& job)
       : job_(job), axes_(line_axes(job)), device_(job.result->device()) {
     line_ = {1,
              job.input->shape()[job.axis],
@@ -67,7 +67,7 @@ class DeviceScan {
     shape_.kernel = job.kernel;
     shape_.result = job.result->dtype();
     shape_.kept = static_cast<int>(axes_.size());
-    shape_.gone = 1;
+    shape_.reduced = 1;
     shape_.is_large = line_.lines > INT32_MAX;
     choose_form();
     axes_.push_back({});  // no axis is reduced
@@ -93,17 +93,17 @@ class DeviceScan {
     if (is_column || line_.length <= short_line) {
       shape_.form = CudaShape::Form::scan_columns;
       const std::int64_t wanted = std::max<std::int64_t>(enough_scan_threads / line_.lines, 1);
-      line_.chunk = std::max(chunks_of(line_.length, wanted), least_piece);
+      line_.chunk = std::max(chunks_of(line_.length, wanted), min_chunk);
     } else {
       shape_.form = CudaShape::Form::scan;
-      shape_.is_packed = lies_in_packs();
+      shape_.is_packed = is_packed_layout();
       line_.chunk = scan_chunk(job_.kernel.element.itemsize(), shape_.result.itemsize());
     }
     line_.chunks = chunks_of(line_.length, line_.chunk);
   }
 
   // Whether lines are contiguous in input and result, and each starts at an aligned address.
-  bool lies_in_packs() const {
+  bool is_packed_layout() const {
     const auto address = [](const Array& array) {
       return reinterpret_cast<std::uintptr_t>(array.data());
     };
@@ -118,10 +118,10 @@ class DeviceScan {
   void run_columns() {
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
     const std::int64_t across = chunks_of(line_.lines, scan_threads);
-    const bool is_cut = line_.chunks > 1;
-    const Array parts = room(is_cut ? line_.lines * line_.chunks : 0);
-    const KernelArg sums = reduce_address(is_cut ? parts.data() : nullptr);
-    if (is_cut) {
+    const bool is_split = line_.chunks > 1;
+    const Array parts = new_parts(is_split ? line_.lines * line_.chunks : 0);
+    const KernelArg sums = reduce_address(is_split ? parts.data() : nullptr);
+    if (is_split) {
       launch(*kernels.totals, across * line_.chunks, {input(), sums, axes(), line()});
       launch(*kernels.carries, across, {sums, line()});
     }
@@ -129,19 +129,20 @@ class DeviceScan {
   }
 
   void run_chunks(const Kernel& kernel) {
-    const bool is_cut = line_.chunks > 1;
+    const bool is_split = line_.chunks > 1;
     // Memory for the sums that blocks pass to later blocks.
     const std::int64_t words =
-        is_cut
+        is_split
             ? scan_counter_words + line_.lines * scan_words(line_.chunks, accumulator_bytes(shape_))
             : 0;
-    const Array told = zeros(Shape{words}, uint64, device_);
-    if (is_cut) order_use(stream_, told, true);
+    const Array prefix_states = zeros(Shape{words}, uint64, device_);
+    if (is_split) order_use(stream_, prefix_states, true);
     launch(kernel, line_.lines * line_.chunks,
-           {input(), result(), reduce_address(is_cut ? told.data() : nullptr), axes(), line()});
+           {input(), result(), reduce_address(is_split ? prefix_states.data() : nullptr), axes(),
+            line()});
   }
 
-  Array room(std::int64_t accumulators) const {
+  Array new_parts(std::int64_t accumulators) const {
     const Array parts = empty(Shape{accumulators * accumulator_bytes(shape_)}, uint8, device_);
     if (accumulators > 0) order_use(stream_, parts, true);
     return parts;
@@ -165,6 +166,6 @@ class DeviceScan {
 
 }  // namespace
 
-void scan_on_cuda(const ScanJob& job) { DeviceScan(job).run(); }
+void scan_on_cuda(const ScanJob& job) { CudaScan(job).run(); }
 
 }  // namespace spanwise::ops::reduce

@@ -16,9 +16,9 @@ struct CudaShape {
   DType result;
   DType companion = float64;
   Form form = Form::any;
-  int kept = 1, gone = 1;  ///< number of axes kept, and reduced
-  int group = 256;         ///< threads that share an output: 1, 8, 32 or 256
-  int width = 1;           ///< elements per access
+  int kept = 1, reduced = 1;  ///< number of axes kept, and reduced
+  int group = 256;            ///< threads that share an output: 1, 8, 32 or 256
+  int width = 1;              ///< elements per access
   bool has_mask = false, has_divisors = false, has_initial = false, is_large = false;
   bool is_packed = false;  ///< for scans: lines are read and written as packs
   Finish finish = Finish::nothing;

@@ -16,15 +16,15 @@ namespace spanwise::ops::reduce {
 /// arrays.
 struct JobAxis {
   std::int64_t extent = 1;
-  std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, place = 0;
+  std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, index = 0;
 };
 
 /// The axes of a job, kept and reduced, each outermost first, merged as far as the strides allow.
 /// `place` is the stride of an element's index in its output, in C order of the original axes.
 struct JobAxes {
-  explicit JobAxes(const Job& job);
+  explicit JobAxes(const ReduceJob& job);
 
-  std::vector<JobAxis> kept, gone;
+  std::vector<JobAxis> kept, reduced;
   std::int64_t outputs = 1, elements = 1;  ///< products of the extents
   /// Whether the axis with the shortest steps of the input is kept.
   bool is_column = false;

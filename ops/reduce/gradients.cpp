@@ -16,9 +16,9 @@ Variable where(const Variable& condition, const Variable& a, const Variable& b) 
 }
 
 /// One reduction and the variables in which its derivative is written.
-class Reduction {
+class ReductionGradient {
  public:
-  Reduction(const Apply& node, const AxisSet& axes, bool keepdims, const Variable& output)
+  ReductionGradient(const Apply& node, const AxisSet& axes, bool keepdims, const Variable& output)
       : x_(node.inputs()[0]),
         axes_(axes),
         keepdims_(keepdims),
@@ -69,7 +69,7 @@ class Reduction {
   }
   Variable keeping(const char* op) const { return keeping(op, x_); }
 
-  // The number of elements that one output is made of.
+  // The number of elements per output.
   Variable count() const {
     Variable total = number_like(1, x_);
     for (int axis = 0; axis < x_.type().rank(); ++axis)
@@ -86,7 +86,7 @@ class Reduction {
     return g_ / keeping("sum", hits) * hits;
   }
 
-  // The product of the other elements. Dividing by an element that is 0 would not give it.
+  // The product of the other elements; not product / element, which is undefined where it is 0.
   Cotangent product() const {
     const Variable is_zero = call("equal", x_, number_like(0, x_));
     const Variable nonzero = where(is_zero, number_like(1, x_), x_);
@@ -110,7 +110,7 @@ Cotangent reduction_gradient(Op op, const Apply& node, const AxisSet& axes, bool
                              double correction, const Variable& output) {
   if (node.inputs()[0].type().dtype().is_complex())
     return Cotangent::undefined("derivatives of complex numbers are not defined");
-  return Reduction(node, axes, keepdims, output).of(op, correction);
+  return ReductionGradient(node, axes, keepdims, output).of(op, correction);
 }
 
 Cotangent scan_gradient(Op op, int axis, const Variable& output) {

@@ -10,16 +10,17 @@
 
 namespace spanwise::ops::reduce {
 
-/// One pass over an array. Arrays must live until the call returns; all are on one device, and the
-/// result shares no memory with the others.
-struct Job {
+/// The arguments of one reduction pass over an array. Arrays must live until the call returns; all
+/// are on one device, and the result shares no memory with the others.
+struct ReduceJob {
   ReductionSpec kernel;
   const Array* input;
   /// Of the input's rank, with extent 1 for reduced axes; of the accumulator's dtype (int64 for
   /// indices), or one that can_store() accepts.
   const Array* result;
   const Array* mask = nullptr;       ///< bool, of the input's shape (strides 0 where broadcast)
-  const Array* companion = nullptr;  ///< a number for each output, in the result's shape
+  const Array* companion = nullptr;  ///< a number per output (the mean, or the subtrahend), in the
+                                     ///< result's shape
   const Array* divisors = nullptr;   ///< float64, in the result's shape
   double divisor = 1;                ///< used if `divisors` is null
   double correction = 0;             ///< subtracted from the divisor; the difference is at least 0
@@ -38,8 +39,8 @@ struct ScanJob {
 /// Whether values of dtype `accumulator` can be stored as `result`.
 bool can_store(DType accumulator, DType result) noexcept;
 
-void run_on_cpu(const Job& job);
-void run_on_cuda(const Job& job);
+void run_on_cpu(const ReduceJob& job);
+void run_on_cuda(const ReduceJob& job);
 void scan_on_cpu(const ScanJob& job);
 void scan_on_cuda(const ScanJob& job);
 

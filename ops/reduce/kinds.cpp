@@ -4,14 +4,14 @@
 
 namespace spanwise::ops::reduce {
 
-const KindFacts& facts(Kind kind) noexcept {
-  static constexpr KindFacts table[kind_count] = {
-      {"Sum", false, false, true},          {"Product", false, false, true},
-      {"SumOfNumbers", false, false, true}, {"Deviation", false, true, true},
-      {"Lowest", false, false, false},      {"Highest", false, false, false},
-      {"Any", false, false, true},          {"All", false, false, true},
-      {"Count", false, false, true},        {"Lowest", true, false, false},
-      {"Highest", true, false, false}};
+const KindInfo& info(Kind kind) noexcept {
+  static constexpr KindInfo table[kind_count] = {
+      {"Sum", false, false, true},      {"Product", false, false, true},
+      {"NanSum", false, false, true},   {"Deviation", false, true, true},
+      {"Minimum", false, false, false}, {"Maximum", false, false, false},
+      {"Any", false, false, true},      {"All", false, false, true},
+      {"Count", false, false, true},    {"Minimum", true, false, false},
+      {"Maximum", true, false, false}};
   return table[static_cast<int>(kind)];
 }
 

@@ -21,13 +21,13 @@ enum class Finish {
 };
 
 /// The properties of a kind.
-struct KindFacts {
+struct KindInfo {
   const char* body;    ///< name in bodies.cuh
-  bool keeps_place;    ///< gives indices: PlaceOf<body>
-  bool has_companion;  ///< reads a value for each output
-  bool has_identity;   ///< an output without elements has a value
+  bool gives_index;    ///< gives indices: IndexOf<body>
+  bool has_companion;  ///< reads a value per output: the mean of a deviation
+  bool has_identity;   ///< the result for no elements is defined
 };
-const KindFacts& facts(Kind kind) noexcept;
+const KindInfo& info(Kind kind) noexcept;
 
 /// How one dtype's elements are reduced.
 struct ReductionSpec {
@@ -36,7 +36,7 @@ struct ReductionSpec {
   DType accumulator;  ///< int64 (also for uint64), float64, complex128, bool, or the element's
 };
 
-/// Whether the accumulator starts from -0, to which 0 is added at the end.
+/// Whether the accumulator starts from -0; 0 is added to it at the end.
 constexpr bool is_sum(Kind kind) noexcept { return kind == Kind::sum || kind == Kind::nansum; }
 
 /// The accumulator of `kind` for `element`; `inexact` if integers are accumulated as floating point

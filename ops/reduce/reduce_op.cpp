@@ -12,14 +12,14 @@ namespace spanwise::ops::reduce {
 namespace {
 
 // In classes derived from spanwise::Op, the name Op means that class.
-using Which = Op;
+using ReductionOp = Op;
 
 constexpr Op all_ops[] = {Op::sum, Op::prod,          Op::nansum, Op::mean,  Op::var,
                           Op::std, Op::min,           Op::max,    Op::ptp,   Op::any,
                           Op::all, Op::count_nonzero, Op::argmin, Op::argmax};
 
 /// The properties of an op, parsed from OpProperties.
-struct Declared {
+struct ReduceProperties {
   std::optional<std::vector<std::int64_t>> axes;  ///< nothing: all
   bool keepdims = false;
   std::optional<DType> dtype;
@@ -32,40 +32,41 @@ std::string display_name(std::string name) {
 }
 
 // "Sum{axis=(0,), keepdims=True}".
-std::string shown(const char* name, const Declared& declared) {
-  std::string words;
-  const auto add = [&](const std::string& word) { words += (words.empty() ? "" : ", ") + word; };
-  if (declared.axes) add(text("axis=", Shape(std::span<const std::int64_t>(*declared.axes))));
-  if (declared.keepdims) add("keepdims=True");
-  if (declared.dtype) add(text("dtype=", *declared.dtype));
-  if (declared.correction != 0) add(text("correction=", declared.correction));
-  return display_name(name) + (words.empty() ? "" : "{" + words + "}");
+std::string op_display_name(const char* name, const ReduceProperties& properties) {
+  std::string listed;
+  const auto add = [&](const std::string& word) { listed += (listed.empty() ? "" : ", ") + word; };
+  if (properties.axes) add(text("axis=", Shape(std::span<const std::int64_t>(*properties.axes))));
+  if (properties.keepdims) add("keepdims=True");
+  if (properties.dtype) add(text("dtype=", *properties.dtype));
+  if (properties.correction != 0) add(text("correction=", properties.correction));
+  return display_name(name) + (listed.empty() ? "" : "{" + listed + "}");
 }
 
-Declared declared_in(const char* who, const OpProperties& properties) {
-  Declared declared;
-  declared.axes = optional_property<std::vector<std::int64_t>>(who, properties, "axis");
-  declared.keepdims = optional_property<bool>(who, properties, "keepdims").value_or(false);
-  if (const auto dtype = optional_property<std::string>(who, properties, "dtype"))
-    declared.dtype = DType::parse(*dtype);
-  declared.correction = optional_property<double>(who, properties, "correction").value_or(0);
-  return declared;
+ReduceProperties parse_properties(const char* who, const OpProperties& given) {
+  ReduceProperties properties;
+  properties.axes = optional_property<std::vector<std::int64_t>>(who, given, "axis");
+  properties.keepdims = optional_property<bool>(who, given, "keepdims").value_or(false);
+  if (const auto dtype = optional_property<std::string>(who, given, "dtype"))
+    properties.dtype = DType::parse(*dtype);
+  properties.correction = optional_property<double>(who, given, "correction").value_or(0);
+  return properties;
 }
 
-void check_axes(const spanwise::Op& op, const Declared& declared, const TensorType& type) {
+void check_axes(const spanwise::Op& op, const ReduceProperties& properties,
+                const TensorType& type) {
   if (!type.dtype().is_computable())
     fail<DTypeError>(op.name(), ": cannot compute on ", type.dtype());
-  if (!declared.axes) return;
-  for (const std::int64_t axis : *declared.axes)
+  if (!properties.axes) return;
+  for (const std::int64_t axis : *properties.axes)
     if (axis < 0 || axis >= type.rank())
       fail<LayoutError>(op.name(), ": axis ", axis, " is out of bounds for a variable of rank ",
                         type.rank());
 }
 
-AxisSet axes_of(const Declared& declared, int rank) {
+AxisSet axes_of(const ReduceProperties& properties, int rank) {
   AxisSet axes;
-  if (declared.axes)
-    for (const std::int64_t axis : *declared.axes) axes.set(static_cast<std::size_t>(axis));
+  if (properties.axes)
+    for (const std::int64_t axis : *properties.axes) axes.set(static_cast<std::size_t>(axis));
   else
     for (int axis = 0; axis < rank; ++axis) axes.set(static_cast<std::size_t>(axis));
   return axes;
@@ -74,50 +75,53 @@ AxisSet axes_of(const Declared& declared, int rank) {
 Shape reduced_shape(const Shape& shape, const AxisSet& axes, bool keepdims) {
   Shape result;
   for (int axis = 0; axis < shape.size(); ++axis) {
-    const bool goes = axes[static_cast<std::size_t>(axis)];
-    if (!goes || keepdims) result = result.inserted(result.size(), goes ? 1 : shape[axis]);
+    const bool is_reduced = axes[static_cast<std::size_t>(axis)];
+    if (!is_reduced || keepdims)
+      result = result.inserted(result.size(), is_reduced ? 1 : shape[axis]);
   }
   return result;
 }
 
 class ReduceOp final : public NamedOp {
  public:
-  ReduceOp(Which op, Declared declared)
-      : NamedOp(shown(name_of(op), declared)), op_(op), declared_(std::move(declared)) {}
+  ReduceOp(ReductionOp op, ReduceProperties properties)
+      : NamedOp(op_display_name(name_of(op), properties)),
+        op_(op),
+        properties_(std::move(properties)) {}
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, 1);
     const TensorType& type = inputs[0].type();
-    check_axes(*this, declared_, type);
+    check_axes(*this, properties_, type);
     return Apply::make(
         Ref<const spanwise::Op>(this), {inputs[0]},
         {Variable(TensorType(
-            result_dtype(op_, type.dtype(), declared_.dtype),
-            reduced_shape(type.shape(), axes_of(declared_, type.rank()), declared_.keepdims),
+            result_dtype(op_, type.dtype(), properties_.dtype),
+            reduced_shape(type.shape(), axes_of(properties_, type.rank()), properties_.keepdims),
             type.device()))});
   }
 
   std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {
-    if (declared_.keepdims) return {{0, axis}};
+    if (properties_.keepdims) return {{0, axis}};
     const int rank = node.inputs()[0].type().rank();
-    const AxisSet reduced = axes_of(declared_, rank);
+    const AxisSet reduced = axes_of(properties_, rank);
     for (int from = 0, kept = 0; from < rank; ++from)
       if (!reduced[static_cast<std::size_t>(from)] && kept++ == axis) return {{0, from}};
     return {};
   }
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
-    const AxisSet axes = axes_of(declared_, node.inputs()[0].type().rank());
-    return {reduction_gradient(op_, node, axes, declared_.keepdims, declared_.correction,
+    const AxisSet axes = axes_of(properties_, node.inputs()[0].type().rank());
+    return {reduction_gradient(op_, node, axes, properties_.keepdims, properties_.correction,
                                outputs[0].variable())};
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     Options options;
-    options.axes = axes_of(declared_, context.node().inputs()[0].type().rank());
-    options.keepdims = declared_.keepdims;
-    options.dtype = declared_.dtype;
-    options.correction = declared_.correction;
+    options.axes = axes_of(properties_, context.node().inputs()[0].type().rank());
+    options.keepdims = properties_.keepdims;
+    options.dtype = properties_.dtype;
+    options.correction = properties_.correction;
     return make_async_thunk([op = op_, options, from = context.input(0), to = context.output(0),
                              device = context.device(),
                              dtype = context.node().output(0).type().dtype()]() mutable {
@@ -129,25 +133,29 @@ class ReduceOp final : public NamedOp {
   }
 
  private:
-  Which op_;
-  Declared declared_;
+  ReductionOp op_;
+  ReduceProperties properties_;
 };
 
 class ScanOp final : public NamedOp {
  public:
-  ScanOp(Which op, Declared declared)
-      : NamedOp(shown(registered_name(op), declared)), op_(op), declared_(std::move(declared)) {
-    if (!declared_.axes || declared_.axes->size() != 1)
+  ScanOp(ReductionOp op, ReduceProperties properties)
+      : NamedOp(op_display_name(registered_name(op), properties)),
+        op_(op),
+        properties_(std::move(properties)) {
+    if (!properties_.axes || properties_.axes->size() != 1)
       fail<ArgumentError>(name(), ": expected one axis");
   }
-  static const char* registered_name(Which op) { return op == Which::sum ? "cumsum" : "cumprod"; }
+  static const char* registered_name(ReductionOp op) {
+    return op == ReductionOp::sum ? "cumsum" : "cumprod";
+  }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, 1);
     const TensorType& type = inputs[0].type();
-    check_axes(*this, declared_, type);
+    check_axes(*this, properties_, type);
     return Apply::make(Ref<const spanwise::Op>(this), {inputs[0]},
-                       {Variable(TensorType(result_dtype(op_, type.dtype(), declared_.dtype),
+                       {Variable(TensorType(result_dtype(op_, type.dtype(), properties_.dtype),
                                             type.shape(), type.device()))});
   }
 
@@ -155,12 +163,12 @@ class ScanOp final : public NamedOp {
     return {{0, axis}};
   }
   std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
-    return {scan_gradient(op_, static_cast<int>(declared_.axes->front()), outputs[0].variable())};
+    return {scan_gradient(op_, static_cast<int>(properties_.axes->front()), outputs[0].variable())};
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return spanwise::make_thunk([op = op_, axis = static_cast<int>(declared_.axes->front()),
-                                 wanted = declared_.dtype, from = context.input(0),
+    return spanwise::make_thunk([op = op_, axis = static_cast<int>(properties_.axes->front()),
+                                 wanted = properties_.dtype, from = context.input(0),
                                  to = context.output(0), device = context.device(),
                                  dtype = context.node().output(0).type().dtype()] {
       const Array source = to_device(*from->value, device);
@@ -169,21 +177,21 @@ class ScanOp final : public NamedOp {
   }
 
  private:
-  Which op_;
-  Declared declared_;
+  ReductionOp op_;
+  ReduceProperties properties_;
 };
 
 bool register_reductions() {
   for (const Op op : all_ops)
     register_op(name_of(op), [op](const OpProperties& properties) -> Ref<const spanwise::Op> {
       expect_properties(name_of(op), properties, {"axis", "keepdims", "dtype", "correction"});
-      return make_ref<const ReduceOp>(op, declared_in(name_of(op), properties));
+      return make_ref<const ReduceOp>(op, parse_properties(name_of(op), properties));
     });
   for (const Op op : {Op::sum, Op::prod}) {
     const char* who = ScanOp::registered_name(op);
     register_op(who, [op, who](const OpProperties& properties) -> Ref<const spanwise::Op> {
       expect_properties(who, properties, {"axis", "dtype"});
-      return make_ref<const ScanOp>(op, declared_in(who, properties));
+      return make_ref<const ScanOp>(op, parse_properties(who, properties));
     });
   }
   return true;

@@ -6,22 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
-#include "python/support/scalar.hpp"
 #include "reduce.hpp"
-#include "reduce_op.hpp"
-#include "spanwise/axis_error.hpp"
-#include "spanwise/copy.hpp"
+#include "reduce_call_py.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
 
 /// sum, prod, min, ... as functions that take any library's array or a variable of a graph, and as
 /// methods of both: the same code, the array being the first argument or `self`.
@@ -31,140 +24,7 @@ namespace py = pybind11;
 
 namespace {
 
-using ops::reduce::AxisSet;
 using ops::reduce::Op;
-using ops::reduce::Options;
-
-/// The arguments of a call, null where absent.
-struct ReduceCall {
-  PyObject *array, *axis, *dtype, *out, *keepdims, *initial, *where, *ddof, *mean, *correction;
-};
-
-// None means all axes. For rank 0, axis 0 and -1 are accepted, as in NumPy.
-template <class Normalise>
-AxisSet reduce_axes_in(int rank, PyObject* axis, Normalise&& normalise) {
-  AxisSet axes;
-  if (!given(axis)) {
-    for (int i = 0; i < rank; ++i) axes.set(static_cast<std::size_t>(i));
-    return axes;
-  }
-  if (!PyTuple_Check(axis)) {
-    const std::int64_t number = integer_from(axis);
-    if (rank > 0 || number < -1 || number > 0)
-      axes.set(static_cast<std::size_t>(normalise(number)));
-    return axes;
-  }
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(axis); ++i) {
-    const int place = normalise(integer_from(PyTuple_GET_ITEM(axis, i)));
-    if (axes[static_cast<std::size_t>(place)])
-      fail<ArgumentError>("duplicate value in 'axis': ", std::string(py::repr(axis)));
-    axes.set(static_cast<std::size_t>(place));
-  }
-  return axes;
-}
-
-Array reduce_input(PyObject* object) {
-  return is_array(object) ? array_in(object) : import_array(object);
-}
-
-std::optional<Array> reduce_out(PyObject* out) {
-  if (!given(out)) return {};
-  return writable_array(out);
-}
-
-// Lists and masks of rank 0 are copied to the array's device.
-std::optional<Array> reduce_mask(PyObject* where, Device device) {
-  if (!given(where) || where == Py_True) return {};
-  if (where == Py_False) return full(Shape{}, Scalar(false), bool_, device);
-  Array mask = reduce_input(where);
-  if (PyList_Check(where) || mask.rank() == 0) mask = to_device(mask, device);
-  return mask;
-}
-
-Scalar reduce_initial_in(PyObject* initial, DType dtype) {
-  if (is_python_scalar(initial)) return scalar_from(initial, dtype);
-  return item(reduce_input(initial)).cast(dtype);
-}
-
-double reduce_correction_in(const ReduceCall& call) {
-  PyObject* number = given(call.correction) ? call.correction : call.ddof;
-  if (given(call.correction) && given(call.ddof) && PyObject_IsTrue(call.ddof) == 1)
-    throw py::value_error("ddof and correction can't be provided simultaneously");
-  if (!given(number)) return 0;
-  const double value = PyFloat_AsDouble(number);
-  if (value == -1.0 && PyErr_Occurred()) throw py::error_already_set();
-  return value;
-}
-
-// Releases the GIL, except for small work on the CPU, which takes less time than that.
-template <class F>
-Array reduce_unlocked(const Array& array, F&& f) {
-  const Unlocked unlocked(array.device(), array.nbytes());
-  return f();
-}
-
-Array reduced(Op op, const ReduceCall& call, const Array& array, const std::optional<Array>& out) {
-  Options options;
-  options.axes = reduce_axes_in(array.rank(), call.axis, [&](std::int64_t axis) {
-    return array.layout().normalise_axis(axis);
-  });
-  options.keepdims = truth_in(call.keepdims, false);
-  if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
-  if (out) options.out = &*out;
-  if (given(call.initial))
-    options.initial = reduce_initial_in(
-        call.initial, ops::reduce::result_dtype(op, array.dtype(), options.dtype));
-  const std::optional<Array> mask = reduce_mask(call.where, array.device());
-  if (mask) options.where = &*mask;
-  std::optional<Array> mean;
-  if (given(call.mean)) options.mean = &mean.emplace(reduce_input(call.mean));
-  options.correction = reduce_correction_in(call);
-  return reduce_unlocked(array, [&] { return ops::reduce::reduce(op, array, options); });
-}
-
-// ---- variables of graphs
-
-PyObject* reduce_variable(Op op, const ReduceCall& call) {
-  const char* who = ops::reduce::name_of(op);
-  const bool has_mask = given(call.where) && call.where != Py_True;
-  if (given(call.out) || given(call.initial) || has_mask || given(call.mean))
-    fail<GraphError>(who,
-                     ": out=, initial=, where= and mean= are for arrays; of a variable "
-                     "choose elements by T.where()");
-  const Variable& variable = variable_in(call.array);
-  const int rank = variable.type().rank();
-  Options options;
-  options.axes = reduce_axes_in(rank, call.axis,
-                                [&](std::int64_t axis) { return variable_axis(variable, axis); });
-  options.keepdims = truth_in(call.keepdims, false);
-  if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
-  options.correction = reduce_correction_in(call);
-  const OpProperties properties = ops::reduce::properties_for(op, rank, options);
-  return wrap_variable(apply_op(who, properties, std::span(&variable, 1)));
-}
-
-// Flattens the variable if no axis is given, as NumPy does.
-PyObject* scan_variable(const char* who, const Variable& given_variable, PyObject* axis,
-                        PyObject* dtype, PyObject* out) {
-  if (given(out)) fail<GraphError>(who, ": out= is for arrays; a variable has no memory yet");
-  Variable variable = given_variable;
-  const bool flattens = !given(axis) || variable.type().rank() == 0;
-  const int along = flattens ? 0 : variable_axis(variable, integer_from(axis));
-  if (flattens && variable.type().rank() != 1)
-    variable =
-        apply_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}, std::span(&variable, 1));
-  OpProperties properties{{"axis", std::vector<std::int64_t>{along}}};
-  if (given(dtype)) properties.emplace("dtype", text(dtype_from(dtype)));
-  return wrap_variable(apply_op(who, properties, std::span(&variable, 1)));
-}
-
-PyObject* reduce_call(Op op, const ReduceCall& call) {
-  if (is_variable(call.array)) return reduce_variable(op, call);
-  const Array array = reduce_input(call.array);
-  const std::optional<Array> out = reduce_out(call.out);
-  Array result = reduced(op, call, array, out);
-  return out ? Py_NewRef(call.out) : wrap(std::move(result));
-}
 
 // ---- one function for each list of parameters
 
@@ -264,20 +124,22 @@ PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   const std::optional<DType> wanted =
       given(dtype) ? std::optional(dtype_from(dtype)) : std::nullopt;
   const bool flattens = !given(axis) || array.rank() == 0;
-  Array result = reduce_unlocked(array, [&] {
+  const auto run = [&] {
+    const Unlocked unlocked(array.device(), array.nbytes());
     if (flattens && array.rank() != 1) array = reshape(array, Shape{array.size()});
     return ops::reduce::scan(op, array, along, wanted, target ? &*target : nullptr);
-  });
+  };
+  Array result = run();
   return target ? Py_NewRef(out) : wrap(std::move(result));
 }
 
 // The method for a function: self is the first argument.
 template <FastCall function>
-PyObject* of_self(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  constexpr Py_ssize_t most = 15;
+PyObject* as_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  constexpr Py_ssize_t max_count = 15;
   const Py_ssize_t all = count + (words != nullptr ? PyTuple_GET_SIZE(words) : 0);
-  if (all > most) throw py::type_error("a reduction takes at most 9 arguments");
-  std::array<PyObject*, most + 1> shifted;
+  if (all > max_count) throw py::type_error("a reduction takes at most 9 arguments");
+  std::array<PyObject*, max_count + 1> shifted;
   shifted[0] = self;
   std::copy_n(values, all, shifted.begin() + 1);
   return function(nullptr, shifted.data(), count + 1, words);
@@ -290,7 +152,7 @@ PyObject* of_self(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
 #define SW_VAR_LIKE                                                                     \
   "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, " \
   "correction=None"
-#define SW_PLACE_LIKE "axis=None, out=None, *, keepdims=False"
+#define SW_ARG_LIKE "axis=None, out=None, *, keepdims=False"
 #define SW_SCAN_LIKE "axis=None, dtype=None, out=None"
 
 // F(function, name, parameters after the array, docstring)
@@ -306,13 +168,14 @@ PyObject* of_self(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   F(mean_call, "mean", SW_MEAN_LIKE, "The mean over the axes; of integers as float64.")            \
   F(var_like<Op::var>, "var", SW_VAR_LIKE, "The variance over the axes, divided by n - ddof.")     \
   F(var_like<Op::std>, "std", SW_VAR_LIKE, "The root of the variance over the axes.")              \
-  F(argmin_like<Op::argmin>, "argmin", SW_PLACE_LIKE, "Where the smallest element stands first.")  \
-  F(argmin_like<Op::argmax>, "argmax", SW_PLACE_LIKE, "Where the largest element stands first.")   \
-  F(scan_like<Op::sum>, "cumsum", SW_SCAN_LIKE, "Each element with the sum of those before it.")   \
-  F(scan_like<Op::prod>, "cumprod", SW_SCAN_LIKE, "Each element times those before it.")
+  F(argmin_like<Op::argmin>, "argmin", SW_ARG_LIKE, "The index of the first smallest element.")    \
+  F(argmin_like<Op::argmax>, "argmax", SW_ARG_LIKE, "The index of the first largest element.")     \
+  F(scan_like<Op::sum>, "cumsum", SW_SCAN_LIKE, "The sums of each element and those before it.")   \
+  F(scan_like<Op::prod>, "cumprod", SW_SCAN_LIKE,                                                  \
+    "The products of each element and those before it.")
 
 #define SW_METHOD(function, name, parameters, words) \
-  method<&of_self<&(function)>>(name, name "($self, " parameters ")\n--\n\n" words),
+  method<&as_method<&(function)>>(name, name "($self, " parameters ")\n--\n\n" words),
 #define SW_FUNCTION(function, name, parameters, words) \
   method<&(function)>(name, name "(a, " parameters ")\n--\n\n" words),
 
@@ -320,15 +183,15 @@ PyMethodDef reduce_methods[] = {SW_METHODS(SW_METHOD){nullptr, nullptr, 0, nullp
 
 PyMethodDef reduce_functions[] = {
     SW_METHODS(SW_FUNCTION)
-        SW_FUNCTION(min_like<Op::min>, "amin", SW_MIN_LIKE, "min() by its other name.") SW_FUNCTION(
-            min_like<Op::max>, "amax", SW_MIN_LIKE, "max() by its other name.")
-            SW_FUNCTION(sum_like<Op::nansum>, "nansum", SW_SUM_LIKE "0, where=True",
-                        "The sum over the axes of what is not NaN.")
+        SW_FUNCTION(min_like<Op::min>, "amin", SW_MIN_LIKE, "The same as min().")
+            SW_FUNCTION(min_like<Op::max>, "amax", SW_MIN_LIKE, "The same as max().") SW_FUNCTION(
+                sum_like<Op::nansum>, "nansum", SW_SUM_LIKE "0, where=True",
+                "The sum over the axes of the elements that are not NaN.")
                 SW_FUNCTION(ptp_call, "ptp", "axis=None, out=None, keepdims=False",
-                            "The largest element less the smallest, over the axes.")
+                            "The largest element minus the smallest, over the axes.")
                     SW_FUNCTION(count_nonzero_call, "count_nonzero", "axis=None, *, keepdims=False",
-                                "How many elements over the axes are not zero."){nullptr, nullptr,
-                                                                                 0, nullptr}};
+                                "The number of elements over the axes that are not zero."){
+                        nullptr, nullptr, 0, nullptr}};
 
 #undef SW_ANY_LIKE
 #undef SW_FUNCTION
@@ -336,7 +199,7 @@ PyMethodDef reduce_functions[] = {
 #undef SW_METHOD
 #undef SW_METHODS
 #undef SW_MIN_LIKE
-#undef SW_PLACE_LIKE
+#undef SW_ARG_LIKE
 #undef SW_SCAN_LIKE
 #undef SW_SUM_LIKE
 #undef SW_VAR_LIKE

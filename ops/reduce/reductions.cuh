@@ -1,18 +1,18 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions of any layout, of rows, and of columns, with the functions of parts.cuh.
+// Reductions of any layout, of rows, and of columns, with the functions of kernel_common.cuh.
 
 #if FORM == 0
 // Any layout: single elements, counted over the reduced axes.
 __device__ __forceinline__ A element_at(const Arrays& arrays, const Axes& axes, Offsets at, Index i,
                                         P p) {
-  move_gone(at, axes, i);
+  move_reduced(at, axes, i);
 #if HAS_MASK
   if (!arrays.mask[at.mask]) return Body::identity();
 #endif
-#if IS_PLACE
-  return Body::lift(arrays.input[at.input], p, at.place);
+#if GIVES_INDEX
+  return Body::lift(arrays.input[at.input], p, at.index);
 #else
   return Body::lift(arrays.input[at.input], p);
 #endif
@@ -49,16 +49,16 @@ __device__ __forceinline__ long long head_of(const E* x, long long n) {
   return head < n ? head : n;
 }
 
-#if IS_PLACE
+#if GIVES_INDEX
 // A thread visits elements in the order of their indices, so one replaces the best only if it is
 // better. Indices count from the first element of the piece, with which all threads start.
 struct Best {
   Body::Of::Acc value;
   Index number;
 
-  __device__ __forceinline__ void meet(E x, Index i) {
+  __device__ __forceinline__ void update(E x, Index i) {
     const Body::Of::Acc other = Body::Of::lift(x, P());
-    const bool better = Body::displaces(value, other);
+    const bool better = Body::replaces(value, other);
     value = better ? other : value;
     number = better ? i : number;
   }
@@ -73,7 +73,7 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
     best[k].value = Body::Of::lift(x[0], P());
     best[k].number = 0;
   }
-  for (long long i = lane; i < head; i += GROUP) best[0].meet(x[i], (Index)i);
+  for (long long i = lane; i < head; i += GROUP) best[0].update(x[i], (Index)i);
   const uint4* packs = (const uint4*)(x + head);
   const long long count = (n - head) / WIDTH;
   long long i = lane;
@@ -85,20 +85,20 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
     for (int k = 0; k < BATCH; ++k)
 #pragma unroll
       for (int w = 0; w < WIDTH; ++w)
-        best[k].meet(pack[k].x[w], (Index)(head + (i + k * GROUP) * WIDTH + w));
+        best[k].update(pack[k].x[w], (Index)(head + (i + k * GROUP) * WIDTH + w));
   }
   for (; i < count; i += GROUP) {
     Pack pack;
     pack.words = packs[i];
 #pragma unroll
-    for (int w = 0; w < WIDTH; ++w) best[0].meet(pack.x[w], (Index)(head + i * WIDTH + w));
+    for (int w = 0; w < WIDTH; ++w) best[0].update(pack.x[w], (Index)(head + i * WIDTH + w));
   }
-  for (long long j = head + count * WIDTH + lane; j < n; j += GROUP) best[0].meet(x[j], (Index)j);
+  for (long long j = head + count * WIDTH + lane; j < n; j += GROUP) best[0].update(x[j], (Index)j);
   A a = Body::identity();
 #pragma unroll
   for (int k = 0; k < BATCH; ++k) {
     const A own = {best[k].value,
-                   at.place + (first + (long long)best[k].number) * axes.axis[KEPT].place};
+                   at.index + (first + (long long)best[k].number) * axes.axis[KEPT].index};
     a = Body::combine(a, own);
   }
   return a;
@@ -142,26 +142,26 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
 
 #if FORM == 0 || FORM == 1
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    run(const Arrays arrays, A* parts, const Axes axes, const Cut cut) {
+    run(const Arrays arrays, A* parts, const Axes axes, const Split split) {
   const long long task = (long long)blockIdx.x * (BLOCK / GROUP) + threadIdx.x / GROUP;
   const int lane = threadIdx.x % GROUP;
-  const bool is_there = task < cut.outputs * cut.pieces;
+  const bool has_task = task < split.outputs * split.pieces;
   // Neighbouring groups have neighbouring outputs, which may be neighbours in memory.
-  const long long output = is_there ? task % cut.outputs : 0,
-                  piece = is_there ? task / cut.outputs : 0;
+  const long long output = has_task ? task % split.outputs : 0,
+                  piece = has_task ? task / split.outputs : 0;
   A a = Body::identity();
-  if (is_there) {
-    const long long first = piece * cut.piece;
-    long long last = first + cut.piece;
-    if (last > cut.elements) last = cut.elements;
+  if (has_task) {
+    const long long first = piece * split.piece;
+    long long last = first + split.piece;
+    if (last > split.elements) last = split.elements;
     a = piece_of(arrays, axes, kept_at(axes, (Index)output), first, last, lane);
   }
-  a = joined<GROUP>(a);
-  if (!is_there || lane != 0) return;
-  if (cut.pieces == 1)
-    deliver(arrays, axes, (Index)output, a);
+  a = reduce_group<GROUP>(a);
+  if (!has_task || lane != 0) return;
+  if (split.pieces == 1)
+    finish_output(arrays, axes, (Index)output, a);
   else
-    parts[output * cut.pieces + piece] = a;
+    parts[output * split.pieces + piece] = a;
 }
 #endif
 
@@ -178,7 +178,7 @@ union Pack {
 };
 __device__ __forceinline__ Pack row_at(const Arrays& arrays, const Axes& axes, Offsets at,
                                        Index row) {
-  move_gone(at, axes, row);
+  move_reduced(at, axes, row);
   Pack pack;
 #if WIDTH > 1
   pack.words = *(const uint4*)(arrays.input + at.input);
@@ -188,26 +188,26 @@ __device__ __forceinline__ Pack row_at(const Arrays& arrays, const Axes& axes, O
   return pack;
 }
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    run(const Arrays arrays, A* parts, const Axes axes, const Cut cut) {
+    run(const Arrays arrays, A* parts, const Axes axes, const Split split) {
   const long long columns = axes.axis[KEPT - 1].extent;
   const long long tiles = (columns + COLUMNS * WIDTH - 1) / (COLUMNS * WIDTH);
-  const long long piece = blockIdx.x % cut.pieces, tile = blockIdx.x / cut.pieces;
+  const long long piece = blockIdx.x % split.pieces, tile = blockIdx.x / split.pieces;
   const int x = threadIdx.x % COLUMNS, y = threadIdx.x / COLUMNS;
   const long long column = (tile % tiles * COLUMNS + x) * WIDTH;
   const long long output = tile / tiles * columns + column;
   // WIDTH divides the columns, so that a thread has all of its outputs or none.
-  const bool is_there = column < columns;
+  const bool has_task = column < columns;
   A a[WIDTH];
 #pragma unroll
   for (int w = 0; w < WIDTH; ++w) a[w] = Body::identity();
-  if (is_there) {
+  if (has_task) {
     P p[WIDTH];
 #pragma unroll
     for (int w = 0; w < WIDTH; ++w) p[w] = param_at(arrays, kept_at(axes, (Index)(output + w)));
     const Offsets at = kept_at(axes, (Index)output);
-    long long last = (piece + 1) * cut.piece;
-    if (last > cut.elements) last = cut.elements;
-    long long row = piece * cut.piece + y;
+    long long last = (piece + 1) * split.piece;
+    if (last > split.elements) last = split.elements;
+    long long row = piece * split.piece + y;
     for (; row + (BATCH - 1) * ROWS < last; row += BATCH * ROWS) {
       Pack pack[BATCH];
 #pragma unroll
@@ -223,19 +223,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
       for (int w = 0; w < WIDTH; ++w) a[w] = Body::combine(a[w], Body::lift(pack.x[w], p[w]));
     }
   }
-  __shared__ A of_rows[ROWS][COLUMNS * WIDTH];
+  __shared__ A row_results[ROWS][COLUMNS * WIDTH];
 #pragma unroll
-  for (int w = 0; w < WIDTH; ++w) of_rows[y][w * COLUMNS + x] = a[w];
+  for (int w = 0; w < WIDTH; ++w) row_results[y][w * COLUMNS + x] = a[w];
   __syncthreads();
-  if (y != 0 || !is_there) return;
+  if (y != 0 || !has_task) return;
 #pragma unroll
   for (int w = 0; w < WIDTH; ++w) {
-    A sum = of_rows[0][w * COLUMNS + x];
-    for (int r = 1; r < ROWS; ++r) sum = Body::combine(sum, of_rows[r][w * COLUMNS + x]);
-    if (cut.pieces == 1)
-      deliver(arrays, axes, (Index)(output + w), sum);
+    A sum = row_results[0][w * COLUMNS + x];
+    for (int r = 1; r < ROWS; ++r) sum = Body::combine(sum, row_results[r][w * COLUMNS + x]);
+    if (split.pieces == 1)
+      finish_output(arrays, axes, (Index)(output + w), sum);
     else
-      parts[(output + w) * cut.pieces + piece] = sum;
+      parts[(output + w) * split.pieces + piece] = sum;
   }
 }
 #endif
@@ -243,15 +243,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #if FORM < 3
 // Combines the partial results of each output, with one warp per output.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    fold(const Arrays arrays, const A* parts, const Axes axes, const Cut cut) {
+    fold(const Arrays arrays, const A* parts, const Axes axes, const Split split) {
   const long long output = (long long)blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
-  const bool is_there = output < cut.outputs;
+  const bool has_task = output < split.outputs;
   A a = Body::identity();
-  if (is_there)
-    for (long long i = lane; i < cut.pieces; i += 32)
-      a = Body::combine(a, parts[output * cut.pieces + i]);
-  a = joined<32>(a);
-  if (is_there && lane == 0) deliver(arrays, axes, (Index)output, a);
+  if (has_task)
+    for (long long i = lane; i < split.pieces; i += 32)
+      a = Body::combine(a, parts[output * split.pieces + i]);
+  a = reduce_group<32>(a);
+  if (has_task && lane == 0) finish_output(arrays, axes, (Index)output, a);
 }
 #endif

@@ -6,19 +6,19 @@
 // product of the line does: therefore exponents are stored separately. A running product of the
 // line that does overflow or underflow stays infinite or 0, as in sequential multiplication.
 
-// The product is value * 2^exponent. The magnitude of value, of a complex one's larger part, is in
-// [0.5, 1); or value is 0 or not finite, and exponent is 0. `highest` and `lowest` are the largest
-// and smallest exponents of the running products up to each element, of those that are neither 0
-// nor infinite; in combined parts they may be slightly too small and too large, so that no product
-// is lost unnecessarily.
+// The product is value * 2^exponent. The magnitude of value (of the larger part of a complex
+// number) is in [0.5, 1); or value is 0 or not finite, and exponent is 0. `highest` and `lowest`
+// are the largest and smallest exponents of the running products up to each element, of those that
+// are neither 0 nor infinite; in combined parts they may be slightly too small and too large, so
+// that no product is lost unnecessarily.
 template <class T>
-struct Running {
+struct ScaledProduct {
   T value;
   int exponent, highest, lowest;
 };
 
-SW_FN double size_of(double x) { return fabs(x); }
-SW_FN double size_of(Complex<double> x) {
+SW_FN double magnitude(double x) { return fabs(x); }
+SW_FN double magnitude(Complex<double> x) {
   // NaN if either part is: fmax would ignore it.
   return x.re != x.re ? x.re : x.im != x.im ? x.im : fmax(fabs(x.re), fabs(x.im));
 }
@@ -27,71 +27,75 @@ SW_FN Complex<double> scaled(Complex<double> x, int exponent) {
   Complex<double> z = {ldexp(x.re, exponent), ldexp(x.im, exponent)};
   return z;
 }
-SW_FN double stretched(double x, double factor) { return x * factor; }
-SW_FN Complex<double> stretched(Complex<double> x, double factor) {
+SW_FN double multiplied(double x, double factor) { return x * factor; }
+SW_FN Complex<double> multiplied(Complex<double> x, double factor) {
   Complex<double> z = {x.re * factor, x.im * factor};
   return z;
 }
 
 template <class T>
 struct RunningProduct {
-  typedef Running<T> Acc;
+  typedef ScaledProduct<T> Acc;
   typedef NoParam Param;
 
   static SW_FN Acc identity() {
-    Acc one = {To<T>::from(0.5), 1, -far, far};
+    Acc one = {Convert<T>::from(0.5), 1, -exponent_limit, exponent_limit};
     return one;
   }
   template <class U>
   static SW_FN Acc lift(U x, Param) {
-    return normal(To<T>::from(x), 0);
+    return normal(Convert<T>::from(x), 0);
   }
   // Not inlined, because it is long.
   static __device__ __noinline__ Acc combine(Acc a, Acc b) {
-    if (is_nothing(a)) return b;
-    if (is_nothing(b)) return a;
+    if (is_identity(a)) return b;
+    if (is_identity(b)) return a;
     Acc c = normal(times(a.value, b.value), a.exponent + b.exponent);
     int highest = c.highest, lowest = c.lowest;
-    if (!is_end(a.value) && b.highest >= b.lowest) {
-      highest = larger(highest, limited(a.exponent + b.highest - 1));
-      lowest = -larger(-lowest, -limited(a.exponent + b.lowest));
+    if (!is_zero_or_not_finite(a.value) && b.highest >= b.lowest) {
+      highest = max_of(highest, limited(a.exponent + b.highest - 1));
+      lowest = -max_of(-lowest, -limited(a.exponent + b.lowest));
     }
-    c.highest = larger(a.highest, highest);
-    c.lowest = -larger(-a.lowest, -lowest);
+    c.highest = max_of(a.highest, highest);
+    c.lowest = -max_of(-a.lowest, -lowest);
     return c;
   }
 
  private:
   // An exponent that no product recovers from; the sum of two still fits in an int.
-  static const int far = 1 << 29;
+  static const int exponent_limit = 1 << 29;
 
-  static SW_FN bool is_end(T x) {
-    const double size = size_of(x);
-    return size == 0 || !(size < Ends<double>::high());
+  static SW_FN bool is_zero_or_not_finite(T x) {
+    const double size = magnitude(x);
+    return size == 0 || !(size < Limits<double>::high());
   }
   static SW_FN int limited(int exponent) {
-    return exponent > far ? far : exponent < -far ? -far : exponent;
+    return exponent > exponent_limit    ? exponent_limit
+           : exponent < -exponent_limit ? -exponent_limit
+                                        : exponent;
   }
   static __device__ __noinline__ Acc normal(T value, int exponent) {
-    Acc x = {value, 0, -far, far};
-    if (is_end(value)) return x;
+    Acc x = {value, 0, -exponent_limit, exponent_limit};
+    if (is_zero_or_not_finite(value)) return x;
     int own;
-    frexp(size_of(value), &own);
+    frexp(magnitude(value), &own);
     x.value = scaled(value, -own);
     x.exponent = x.highest = x.lowest = limited(exponent + own);
     return x;
   }
-  static SW_FN int larger(int a, int b) { return a > b ? a : b; }
-  static SW_FN bool is_nothing(Acc x) { return x.highest < x.lowest && !is_end(x.value); }
+  static SW_FN int max_of(int a, int b) { return a > b ? a : b; }
+  static SW_FN bool is_identity(Acc x) {
+    return x.highest < x.lowest && !is_zero_or_not_finite(x.value);
+  }
 };
 
 template <class T>
-SW_FN T outcome(Running<T> x) {
-  if (x.highest > 1024) return stretched(x.value, Ends<double>::high());
-  if (x.lowest < -1074) return stretched(x.value, 0.0);
+SW_FN T result_of(ScaledProduct<T> x) {
+  if (x.highest > 1024) return multiplied(x.value, Limits<double>::high());
+  if (x.lowest < -1074) return multiplied(x.value, 0.0);
   return scaled(x.value, x.exponent);
 }
 template <class T>
-SW_FN T outcome(T x) {
+SW_FN T result_of(T x) {
   return x;
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Scans, with the functions of parts.cuh: of lines (form 3), and of columns (form 4).
+// Scans, with the functions of kernel_common.cuh: of lines (form 3), and of columns (form 4).
 
 #if FORM == 3 || FORM == 4
 // The scanned axis: `chunks` chunks of `chunk` elements.
@@ -16,20 +16,21 @@ struct Scanned : Body {
   typedef Z Result;
   static __device__ __forceinline__ A lift(E x) { return Body::lift(x, P()); }
   static __device__ __forceinline__ Z result(A, A through) {
-    return Store<Z>::from(outcome(through));
+    return Store<Z>::from(result_of(through));
   }
 };
 
 // One block for each chunk of each line. `told` holds two words, of which the first counts blocks,
 // then the TilePrefixState of each line; it is null if lines have only one chunk.
 extern "C" __global__ void __launch_bounds__(BLOCK, sizeof(A) == 8 ? 6 : 4)
-    run(const E* input, Z* result, unsigned long long* told, const Axes axes, const Line line) {
+    run(const E* input, Z* result, unsigned long long* prefix_states, const Axes axes,
+        const Line line) {
   __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
-  const unsigned int block = spanwise::scan_block_number(told), chunks = (unsigned int)line.chunks,
-                     number = block / chunks;
+  const unsigned int block = spanwise::scan_block_number(prefix_states),
+                     chunks = (unsigned int)line.chunks, number = block / chunks;
   const Offsets at = kept_at(axes, (Index)number);
   const spanwise::ScanLine own = {line.length, line.step, line.result_step};
-  const spanwise::TilePrefixState<A> others(told + 2, number, chunks);
+  const spanwise::TilePrefixState<A> others(prefix_states + 2, number, chunks);
   spanwise::BlockScan<Scanned, IS_PACKED>(input + at.input, result + at.result, own, others,
                                           block % chunks)
       .run(tile);
@@ -110,12 +111,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
       sum = Body::combine(sum, Body::lift(values[k], P()));
-      z[(i + k) * line.result_step] = Store<Z>::from(outcome(sum));
+      z[(i + k) * line.result_step] = Store<Z>::from(result_of(sum));
     }
   }
   for (; i < piece.last; ++i) {
     sum = Body::combine(sum, Body::lift(x[i * line.step], P()));
-    z[i * line.result_step] = Store<Z>::from(outcome(sum));
+    z[i * line.result_step] = Store<Z>::from(result_of(sum));
   }
 }
 #endif

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::int64_t new_axis = -1;
 
-std::string shown(const std::vector<std::int64_t>& order) {
-  std::string words;
+std::string dimshuffle_name(const std::vector<std::int64_t>& order) {
+  std::string listed;
   for (const std::int64_t axis : order)
-    words += (words.empty() ? "" : ",") + (axis == new_axis ? "x" : std::to_string(axis));
-  return text("DimShuffle{", words, '}');
+    listed += (listed.empty() ? "" : ",") + (axis == new_axis ? "x" : std::to_string(axis));
+  return text("DimShuffle{", listed, '}');
 }
 
 /// A view with the axes permuted, new axes of extent 1 added and axes of extent 1 dropped
@@ -25,7 +25,7 @@ std::string shown(const std::vector<std::int64_t>& order) {
 class DimShuffle final : public NamedOp {
  public:
   explicit DimShuffle(std::vector<std::int64_t> order)
-      : NamedOp(shown(order)), order_(std::move(order)) {
+      : NamedOp(dimshuffle_name(order)), order_(std::move(order)) {
     if (order_.size() > max_rank)
       fail<LayoutError>(name(), ": at most ", max_rank, " dimensions, got ", order_.size());
     for (const std::int64_t axis : order_)
@@ -61,8 +61,8 @@ class DimShuffle final : public NamedOp {
                                   std::span<const Cotangent> outputs) const override {
     std::vector<std::int64_t> inverse;
     for (int axis = 0; axis < node.inputs()[0].type().rank(); ++axis) {
-      const auto place = std::find(order_.begin(), order_.end(), axis);
-      inverse.push_back(place == order_.end() ? new_axis : place - order_.begin());
+      const auto position = std::find(order_.begin(), order_.end(), axis);
+      inverse.push_back(position == order_.end() ? new_axis : position - order_.begin());
     }
     return {expression::dimshuffle(outputs[0].variable(), std::move(inverse))};
   }

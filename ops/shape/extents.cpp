@@ -16,10 +16,10 @@ Extents::Extents(std::vector<std::int64_t> extents) : extents_(std::move(extents
 }
 
 std::string Extents::text() const {
-  std::string shown;
+  std::string listed;
   for (const std::int64_t extent : extents_)
-    shown += (shown.empty() ? "" : ", ") + (extent == computed ? "?" : std::to_string(extent));
-  return shown;
+    listed += (listed.empty() ? "" : ", ") + (extent == computed ? "?" : std::to_string(extent));
+  return listed;
 }
 
 int Extents::computed_count() const {
@@ -55,7 +55,7 @@ std::vector<Ref<Cell>> Extents::cells(const ThunkContext& context) const {
   return cells;
 }
 
-Shape Extents::now(std::span<const Ref<Cell>> cells) const {
+Shape Extents::evaluate(std::span<const Ref<Cell>> cells) const {
   Shape shape{std::span<const std::int64_t>(extents_)};
   std::size_t next = 0;
   for (std::int64_t& extent : shape)

@@ -10,8 +10,8 @@
 
 namespace spanwise::ops {
 
-/// A shape of which some extents are computed by the graph: these are inputs of the node after the
-/// array, in order.
+/// A shape, some extents of which the graph computes: these are inputs of the node after the array,
+/// in order.
 class Extents {
  public:
   static constexpr std::int64_t computed = -2;
@@ -25,15 +25,15 @@ class Extents {
   /// Throws unless there is one input per computed extent after input 0, each an integer scalar
   /// (see expect_integer()).
   void check(const Op& op, std::span<const Variable> inputs) const;
-  /// The shape as far as known when the graph is built: constants included, TensorType::any for the
-  /// others and for -1.
+  /// The shape when the graph is built: fixed and constant extents, TensorType::any for the others
+  /// and for -1.
   Shape known(std::span<const Variable> inputs) const;
-  /// The input whose value is extent `axis`; none for one that is fixed or inferred.
+  /// The input whose value is extent `axis`; none if the extent is fixed or inferred.
   std::vector<ExtentSource> sources(int axis) const;
   /// The cells of the computed extents, of a node whose inputs passed check().
   std::vector<Ref<Cell>> cells(const ThunkContext& context) const;
   /// The shape with the current values of the cells; -1 is kept.
-  Shape now(std::span<const Ref<Cell>> cells) const;
+  Shape evaluate(std::span<const Ref<Cell>> cells) const;
 
  private:
   int computed_count() const;

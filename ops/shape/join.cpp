@@ -14,8 +14,9 @@
 namespace spanwise::ops {
 namespace {
 
-// Small contiguous host arrays that no GPU uses: memcpy, since planning a copy would dominate.
-bool is_bytes_on_host(const Array& array) {
+// Small contiguous arrays on the host that no GPU uses are copied by memcpy, since planning a copy
+// would take longer.
+bool is_small_and_idle_on_host(const Array& array) {
   return array.device().is_cpu() && array.nbytes() < 1 << 14 && array.layout().is_row_major() &&
          array.storage().uses().none();
 }
@@ -32,7 +33,8 @@ void fill(const Array& target, std::span<const Array> arrays, int axis) {
   for (const Array& array : arrays) {
     part.shape[axis] = array.shape()[axis];
     if (array.size() > 0) {
-      const bool is_run = is_first && array.dtype() == target.dtype() && is_bytes_on_host(array);
+      const bool is_run =
+          is_first && array.dtype() == target.dtype() && is_small_and_idle_on_host(array);
       if (is_run)
         std::memcpy(data + part.offset * item, array.data(),
                     static_cast<std::size_t>(array.nbytes()));
@@ -79,8 +81,7 @@ Shape joined_shape(std::span<const Array> arrays, int axis) {
             k, ", the array at index 0 has size ", shape[k], " and the array at index ", i,
             " has size ", other[k], " (shapes ", arrays[0].shape(), " and ", other, ")");
     if (__builtin_add_overflow(shape[axis], other[axis], &shape[axis]))
-      fail<LayoutError>("concatenate: the extents along axis ", axis,
-                        " add up to more than 63 bits");
+      fail<LayoutError>("concatenate: the extents along axis ", axis, " exceed 2^63 - 1 in total");
   }
   return shape;
 }

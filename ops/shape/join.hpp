@@ -11,9 +11,9 @@
 
 namespace spanwise::ops {
 
-/// The dtype of the joined arrays: `dtype`, else the one NumPy promotes theirs to. Throws
-/// ArgumentError if there are no arrays, DeviceError if they are on several devices, and DTypeError
-/// if their dtypes have no common one.
+/// The dtype of the joined arrays: `dtype`, else their promoted dtype. Throws ArgumentError if
+/// there are no arrays, DeviceError if they are on several devices, and DTypeError if their dtypes
+/// have no common one.
 SW_API DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype);
 
 /// The shape of the arrays joined along `axis`. Throws LayoutError unless ranks and all other

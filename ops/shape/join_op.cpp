@@ -65,7 +65,7 @@ Ref<Apply> Concatenate::make_node(std::span<const Variable> inputs) const {
       }
       if (!is_open && a != b)
         fail<LayoutError>(name(), ": extents ", a, " and ", b, " at axis ", axis,
-                          " differ; expected equal ones but along the joined axis");
+                          " differ; expected equal extents except along the joined axis");
       if (a == TensorType::any) shape[axis] = b;
     }
     dtypes.push_back(input.type().dtype());
@@ -75,7 +75,8 @@ Ref<Apply> Concatenate::make_node(std::span<const Variable> inputs) const {
                      {Variable(std::move(type))});
 }
 
-// Each input's derivative is the part of the output's at its place along the axis.
+// The derivative of each input is the slice of the output's derivative at its position along the
+// axis.
 std::vector<Cotangent> Concatenate::gradient(const Apply& node,
                                              std::span<const Cotangent> outputs) const {
   std::string before;

@@ -15,6 +15,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
 #include "python/support/dtype.hpp"
+#include "python/support/scalar.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/axis_error.hpp"
@@ -29,7 +30,7 @@ namespace py = pybind11;
 
 namespace {
 
-bool is_listed(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
+bool is_list_or_tuple(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
 py::tuple sequence_in(PyObject* sequence, const char* who) {
   try {
@@ -44,7 +45,7 @@ py::tuple sequence_in(PyObject* sequence, const char* who) {
 // The arrays of a list or tuple that holds only Spanwise arrays, the usual case. Reading them runs
 // no Python code, so no snapshot of the sequence is needed. Empty if an item is of another type.
 std::vector<Array> own_arrays_in(PyObject* sequence) {
-  if (!is_listed(sequence)) return {};
+  if (!is_list_or_tuple(sequence)) return {};
   const std::span items(PySequence_Fast_ITEMS(sequence),
                         static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence)));
   if (!std::all_of(items.begin(), items.end(), &is_array)) return {};
@@ -55,7 +56,9 @@ std::vector<Array> own_arrays_in(PyObject* sequence) {
 }
 
 // Lists and numbers, which have no device.
-bool is_on_no_device(PyObject* object) { return is_listed(object) || is_python_scalar(object); }
+bool has_no_device(PyObject* object) {
+  return is_list_or_tuple(object) || is_python_scalar(object);
+}
 
 // Arrays of any library stay on their device; lists and numbers are copied to the first array's
 // device. Adds all dtypes to `promotion`, Python numbers as weak scalars.
@@ -68,7 +71,7 @@ std::vector<Array> arrays_in(const py::tuple& items, const char* who,
   for (const bool is_value : {false, true}) {
     for (std::size_t i = 0; i < size; ++i) {
       PyObject* item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
-      if (is_on_no_device(item) != is_value) continue;
+      if (has_no_device(item) != is_value) continue;
       arrays[i] = is_value ? import_array(item, values) : import_array(item);
       if (!values.device) values.device = arrays[i].device();
       if (promotion != nullptr && !promotion->add_number(item)) promotion->add(arrays[i].dtype());
@@ -151,17 +154,17 @@ PyObject* concatenate_variables(std::vector<Variable> variables, PyObject* axis,
 PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObject* out,
                           PyObject* dtype) {
   const TensorType first = variables[0].type();
-  const int place = variable_axis(variables[0], integer_in(axis, 0), 1);
+  const int position = variable_axis(variables[0], integer_in(axis, 0), 1);
   for (Variable& variable : variables) {
     if (variable.type().rank() != first.rank())
       fail<LayoutError>("stack: expected variables of one rank, got ", first, " and ",
                         variable.type());
     std::vector<std::int64_t> order(static_cast<std::size_t>(variable.type().rank()));
     std::iota(order.begin(), order.end(), 0);
-    order.insert(order.begin() + place, -1);
+    order.insert(order.begin() + position, -1);
     variable = apply_op("dimshuffle", {{"order", std::move(order)}}, std::span(&variable, 1));
   }
-  return join_variables(variables, place, out, dtype, "stack");
+  return join_variables(variables, position, out, dtype, "stack");
 }
 
 PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -188,8 +191,8 @@ PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
       fail<LayoutError>(
           "concatenate: zero-dimensional arrays cannot be concatenated; give them "
           "an axis: a[None]");
-  const int place = arrays[0].layout().normalise_axis(integer_in(axis, 0));
-  return join(arrays, place, out, dtype, casting, "concatenate");
+  const int position = arrays[0].layout().normalise_axis(integer_in(axis, 0));
+  return join(arrays, position, out, dtype, casting, "concatenate");
 }
 
 PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -212,20 +215,20 @@ PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   if (wanted < -rank || wanted >= rank)
     fail<AxisError>("stack: axis ", wanted, " is out of bounds for array of dimension ", rank,
                     " (arrays of shape ", shape, ")");
-  const int place = static_cast<int>(wanted < 0 ? wanted + rank : wanted);
-  for (Array& array : arrays) array = array.expand(place);
-  return join(arrays, place, out, dtype, casting, "stack");
+  const int position = static_cast<int>(wanted < 0 ? wanted + rank : wanted);
+  for (Array& array : arrays) array = array.expand(position);
+  return join(arrays, position, out, dtype, casting, "stack");
 }
 
 PyMethodDef join_functions[] = {
     method<&concatenate>("concatenate",
                          "concatenate(arrays, axis=0, out=None, *, dtype=None, "
                          "casting='same_kind')\n--\n\n"
-                         "The arrays one after the other along an axis they have; axis=None "
-                         "flattens them first."),
+                         "Joins the arrays along an existing axis; axis=None flattens them "
+                         "first."),
     method<&stack>("stack",
                    "stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')\n--\n\n"
-                   "The arrays one after the other along a new axis."),
+                   "Joins the arrays along a new axis."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -23,7 +23,7 @@ class Reshape final : public NamedOp {
     Shape shape = extents_.known(inputs);
     if (type.has_fixed_shape()) {
       const std::int64_t size = Layout::row_major(type.shape()).size();
-      // Several unknown extents cannot be resolved.
+      // At most one unknown extent can be inferred.
       if (std::count(shape.begin(), shape.end(), TensorType::any) <= 1)
         shape = resolve_shape(shape, size);
     }
@@ -48,7 +48,7 @@ class Reshape final : public NamedOp {
         [op = Ref<const Reshape>(this), cells = extents_.cells(context), from = context.input(0),
          to = context.output(0), device = context.device()] {
           const Array source = to_device(*from->value, device);
-          to->value = reshape(source, op->extents_.now(cells));
+          to->value = reshape(source, op->extents_.evaluate(cells));
         },
         are_on_host(context.node(), 1));
   }
@@ -105,7 +105,7 @@ class BroadcastTo final : public NamedOp {
          from = context.input(0), to = context.output(0), device = context.device()] {
           // Read-only as in NumPy: several elements may share one address.
           const Array source = to_device(*from->value, device);
-          to->value = source.broadcast_to(op->extents_.now(cells)).as_readonly();
+          to->value = source.broadcast_to(op->extents_.evaluate(cells)).as_readonly();
         },
         are_on_host(context.node(), 1));
   }
@@ -114,10 +114,10 @@ class BroadcastTo final : public NamedOp {
   Extents extents_;
 };
 
-template <class Op_>
+template <class ShapedOp>
 Ref<const Op> make_with_shape(const char* who, const OpProperties& properties) {
   expect_properties(who, properties, {"shape"});
-  return make_ref<const Op_>(
+  return make_ref<const ShapedOp>(
       Extents(property<std::vector<std::int64_t>>(who, properties, "shape")));
 }
 

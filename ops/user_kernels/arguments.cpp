@@ -20,7 +20,7 @@ DType record_dtype(std::int64_t bytes) {
   return DType(DTypeCode::opaque, 8, static_cast<int>(bytes));
 }
 
-const char* kind_word(const Parameter& parameter) {
+const char* expected_kind(const Parameter& parameter) {
   switch (parameter.kind) {
     case Parameter::Kind::element:
       return "an array or a number";
@@ -37,7 +37,7 @@ Operands::Operands(const std::string& who, std::span<const Parameter> parameters
                    std::span<const Argument> arguments)
     : who_(who), count_(parameters.size()) {
   operands_.make(count_);
-  letters_.make(count_);
+  bindings_.make(count_);
   for (std::size_t i = 0; i < count_; ++i) operands_[i].parameter = &parameters[i];
   find_device(arguments);
   for (std::size_t i = 0; i < count_; ++i) {
@@ -47,17 +47,17 @@ Operands::Operands(const std::string& who, std::span<const Parameter> parameters
     else if (argument.is_given())
       take_value(operands_[i], argument);
     else if (!parameters[i].is_output) [[unlikely]]
-      fail<KernelArgumentError>(place(parameters[i]), "expected ", kind_word(parameters[i]),
-                                ", got nothing");
+      fail<KernelArgumentError>(argument_prefix(parameters[i]), "expected ",
+                                expected_kind(parameters[i]), ", got nothing");
   }
-  give_numbers(arguments);
+  convert_numbers(arguments);
 }
 
-std::string Operands::place(const Parameter& parameter) const {
+std::string Operands::argument_prefix(const Parameter& parameter) const {
   return text(who_, ": argument '", parameter.name, "': ");
 }
 
-// The first array with axes decides, else the first array on a GPU, else the first.
+// The device of the first array of rank > 0, else of the first array on a GPU, else of the first.
 void Operands::find_device(std::span<const Argument> arguments) {
   const Array* found = nullptr;
   for (const Argument& argument : arguments) {
@@ -74,34 +74,35 @@ void Operands::find_device(std::span<const Argument> arguments) {
 
 void Operands::take_array(Operand& operand, const Array& array) {
   const Parameter& parameter = *operand.parameter;
-  const bool is_here = execution_device(array.device()) == device_;
-  if (parameter.kind == Parameter::Kind::number || (!is_here && !parameter.is_output)) {
-    // One number, wherever it may be read at once.
+  const bool is_on_device = execution_device(array.device()) == device_;
+  if (parameter.kind == Parameter::Kind::number || (!is_on_device && !parameter.is_output)) {
+    // An array of rank 0 on the host is passed as a number.
     const bool is_number = array.size() == 1 && array.rank() == 0 && !array.device().is_cuda() &&
                            parameter.kind != Parameter::Kind::raw;
     if (!is_number && parameter.kind == Parameter::Kind::number)
       refuse(parameter, {.array = &array});
     if (is_number) return take_value(operand, {.number = item(array), .is_weak = false});
   }
-  if (!is_here) [[unlikely]]
-    fail<DeviceError>(place(parameter), "is on ", array.device(), " and the kernel runs on ",
-                      device_, "; move it with .to(\"", device_, "\")");
+  if (!is_on_device) [[unlikely]]
+    fail<DeviceError>(argument_prefix(parameter), "is on ", array.device(),
+                      " and the kernel runs on ", device_, "; move it with .to(\"", device_, "\")");
   if (parameter.is_output && array.readonly()) [[unlikely]]
-    fail<ReadOnlyError>(place(parameter),
-                        "the kernel writes to it, and its owner handed it out for reading only; "
-                        "pass a copy, or declare it const if it is not written to");
+    fail<ReadOnlyError>(
+        argument_prefix(parameter),
+        "the array is read-only and the kernel writes to it; pass a copy, or declare "
+        "the parameter const if it is not written to");
   if (parameter.is_user_type()) return take_record(operand, array);
-  if (!parameter.letter.empty())
-    bind_letter(parameter, array.dtype());
+  if (!parameter.type_parameter.empty())
+    bind_type(parameter, array.dtype());
   else if (!(array.dtype() == *parameter.dtype)) [[unlikely]]
-    fail<DTypeError>(place(parameter), "declared ", parameter.type, ", expected dtype ",
+    fail<DTypeError>(argument_prefix(parameter), "declared ", parameter.type, ", expected dtype ",
                      *parameter.dtype, ", got ", array.dtype(), "; convert with .astype(\"",
                      *parameter.dtype, "\"), or change the declaration");
   operand.array = &array;
   operand.dtype = array.dtype();
 }
 
-// Elements that are structs already, or structs whose bytes are the last axis.
+// Arrays of structs, or of bytes whose last axis is one struct.
 void Operands::take_record(Operand& operand, const Array& array) {
   const Parameter& parameter = *operand.parameter;
   const DType dtype = array.dtype();
@@ -115,7 +116,7 @@ void Operands::take_record(Operand& operand, const Array& array) {
   const bool is_packed =
       last >= 0 && layout.shape[last] > 0 && (layout.strides[last] == 1 || layout.shape[last] == 1);
   if (!is_packed) [[unlikely]]
-    fail<KernelArgumentError>(place(parameter), "declared ", parameter.type,
+    fail<KernelArgumentError>(argument_prefix(parameter), "declared ", parameter.type,
                               ", expected an array whose last axis holds the bytes of one ",
                               parameter.type, " contiguously, got ", array,
                               "; pass x.view(\"uint8\").reshape(n, itemsize)");
@@ -129,15 +130,16 @@ void Operands::take_record(Operand& operand, const Array& array) {
     records.strides[axis] = layout.strides[axis] / items;
   }
   if (!(fits && items * dtype.itemsize() <= UINT16_MAX)) [[unlikely]]
-    fail<KernelArgumentError>(place(parameter), "the structs of ", array,
-                              " are not a whole number of structs apart; pass a copy");
+    fail<KernelArgumentError>(argument_prefix(parameter), "the structs of ", array,
+                              " have strides that are not multiples of their size; pass a copy");
   const auto index = static_cast<std::size_t>(&operand - operands_.data());
   keep(index, Array(array.storage(), std::move(records), record_dtype(items * dtype.itemsize())));
   operand.dtype = operand.array->dtype();
 }
 
 const Array& Operands::keep(std::size_t i, Array array) {
-  if (kept_.capacity() == 0) kept_.reserve(2 * count_);  // addresses stay
+  if (kept_.capacity() == 0)
+    kept_.reserve(2 * count_);  // no reallocation: operands point to elements
   kept_.push_back(std::move(array));
   operands_[i].array = &kept_.back();
   operands_[i].dtype = kept_.back().dtype();
@@ -154,48 +156,50 @@ void Operands::take_value(Operand& operand, const Argument& argument) {
   }
   if (!argument.number) refuse(parameter, argument);
   operand.number = *argument.number;
-  if (!parameter.letter.empty() && !argument.is_weak)
-    bind_letter(parameter, argument.number->dtype());
+  if (!parameter.type_parameter.empty() && !argument.is_weak)
+    bind_type(parameter, argument.number->dtype());
 }
 
-void Operands::bind_letter(const Parameter& parameter, DType dtype) {
-  for (std::size_t k = 0; k < letter_count_; ++k) {
-    const Letter& letter = letters_[k];
-    if (letter.name != parameter.letter[0]) continue;
-    if (!(letter.dtype == dtype)) [[unlikely]]
-      fail<DTypeError>(place(parameter), parameter.letter, " is ", dtype, " here and ",
-                       letter.dtype, " in argument '", letter.by->name,
+void Operands::bind_type(const Parameter& parameter, DType dtype) {
+  for (std::size_t k = 0; k < binding_count_; ++k) {
+    const TypeBinding& type_parameter = bindings_[k];
+    if (type_parameter.name != parameter.type_parameter[0]) continue;
+    if (!(type_parameter.dtype == dtype)) [[unlikely]]
+      fail<DTypeError>(argument_prefix(parameter), parameter.type_parameter, " is ", dtype,
+                       " here and ", type_parameter.dtype, " in argument '",
+                       type_parameter.by->name,
                        "', expected one dtype; convert one with .astype(), or declare two "
                        "letters");
     return;
   }
   if (!(dtype.is_computable())) [[unlikely]]
-    fail<DTypeError>(place(parameter), "dtype ", dtype,
+    fail<DTypeError>(argument_prefix(parameter), "dtype ", dtype,
                      " cannot be computed on; convert with .astype()");
-  letters_[letter_count_++] = {parameter.letter[0], dtype, &parameter};
+  bindings_[binding_count_++] = {parameter.type_parameter[0], dtype, &parameter};
 }
 
 DType Operands::dtype_of(const Parameter& parameter) const {
   if (parameter.dtype) return *parameter.dtype;
-  for (std::size_t k = 0; k < letter_count_; ++k)
-    if (!parameter.letter.empty() && letters_[k].name == parameter.letter[0])
-      return letters_[k].dtype;
-  fail<DTypeError>(place(parameter), "nothing says what ",
-                   parameter.letter.empty() ? parameter.type : parameter.letter,
+  for (std::size_t k = 0; k < binding_count_; ++k)
+    if (!parameter.type_parameter.empty() && bindings_[k].name == parameter.type_parameter[0])
+      return bindings_[k].dtype;
+  fail<DTypeError>(argument_prefix(parameter), "no argument determines what ",
+                   parameter.type_parameter.empty() ? parameter.type : parameter.type_parameter,
                    " is; pass an array for it");
 }
 
-// Python's numbers take what the arrays have said, and only among themselves their own.
-void Operands::give_numbers(std::span<const Argument> arguments) {
+// Python numbers take the dtype that arrays determine for a type parameter, and determine it
+// themselves only if no array does.
+void Operands::convert_numbers(std::span<const Argument> arguments) {
   for (std::size_t i = 0; i < count_; ++i) {
     Operand& operand = operands_[i];
     const Parameter& parameter = *operand.parameter;
     if (operand.array != nullptr || parameter.is_user_type() || !arguments[i].is_given()) continue;
-    if (!parameter.letter.empty() && arguments[i].is_weak) {
+    if (!parameter.type_parameter.empty() && arguments[i].is_weak) {
       bool is_bound = false;
-      for (std::size_t k = 0; k < letter_count_; ++k)
-        is_bound |= letters_[k].name == parameter.letter[0];
-      if (!is_bound) bind_letter(parameter, operand.number.dtype());
+      for (std::size_t k = 0; k < binding_count_; ++k)
+        is_bound |= bindings_[k].name == parameter.type_parameter[0];
+      if (!is_bound) bind_type(parameter, operand.number.dtype());
     }
     operand.dtype = dtype_of(parameter);
     if (!(operand.number.dtype() == operand.dtype))
@@ -211,8 +215,8 @@ void Operands::refuse(const Parameter& parameter, const Argument& argument) cons
                        : parameter.kind == Parameter::Kind::number
                            ? "pass a number, or declare the argument as an array"
                            : "pass an array, or declare the argument as a number";
-  fail<KernelArgumentError>(place(parameter), "expected ", kind_word(parameter), ", got ", got,
-                            "; ", remedy);
+  fail<KernelArgumentError>(argument_prefix(parameter), "expected ", expected_kind(parameter),
+                            ", got ", got, "; ", remedy);
 }
 
 Scalar converted_number(const std::string& who, const Parameter& parameter, const Scalar& number,
@@ -231,7 +235,7 @@ Scalar converted_number(const std::string& who, const Parameter& parameter, cons
   return number.cast(dtype);
 }
 
-bool is_same_window(const Array& a, const Array& b) noexcept {
+bool is_same_view(const Array& a, const Array& b) noexcept {
   if (a.data() != b.data() || a.shape() != b.shape() ||
       a.dtype().itemsize() != b.dtype().itemsize())
     return false;

@@ -14,25 +14,25 @@
 #include "spanwise/array.hpp"
 #include "spanwise/scalar.hpp"
 
-/// A call's arguments, held against what the kernel declares.
+/// The arguments of a call, checked against the kernel's declarations.
 namespace spanwise::ops::user_kernels {
 
-/// What a caller gives for one parameter; nothing at all for an output that is to be made.
+/// The argument for one parameter; empty for an output that the kernel allocates.
 struct Argument {
   const Array* array = nullptr;  ///< must live until the call returns
   std::optional<Scalar> number{};
-  bool is_weak = false;                ///< a number without a dtype of its own: Python's
-  std::span<const std::byte> bytes{};  ///< a struct by value; as `array`
+  bool is_weak = false;                ///< a Python number, which has no dtype
+  std::span<const std::byte> bytes{};  ///< a struct by value; must live as `array`
 
   bool is_given() const noexcept { return array != nullptr || number || !bytes.empty(); }
 };
 
-/// An argument, fit for the kernel.
+/// A converted argument.
 struct Operand {
   const Parameter* parameter = nullptr;
-  const Array* array = nullptr;  ///< null: by value, or an output that is to be made
+  const Array* array = nullptr;  ///< null: by value, or an output that is not allocated yet
   DType dtype{};                 ///< of the array or the number; unset for structs by value
-  Scalar number{false};          ///< as `dtype`
+  Scalar number{false};          ///< of `dtype`
   std::span<const std::byte> bytes{};
 
   bool is_element() const noexcept {
@@ -43,23 +43,23 @@ struct Operand {
   }
 };
 
-inline constexpr std::size_t most_operands = 24;
+inline constexpr std::size_t max_operands = 24;
 
-/// Room for most_operands of T, of which a call makes the few that it has: to clear the rest would
-/// cost a small call a good part of its time.
+/// Storage for max_operands elements of type T, of which make() constructs the first few: clearing
+/// all of them would take a large part of a small call's time.
 template <class T>
-class Places {
+class UninitializedArray {
  public:
   static_assert(std::is_trivially_destructible_v<T>);
 
   void make(std::size_t count) { std::uninitialized_value_construct_n(data(), count); }
-  T* data() noexcept { return reinterpret_cast<T*>(room_); }
-  const T* data() const noexcept { return reinterpret_cast<const T*>(room_); }
+  T* data() noexcept { return reinterpret_cast<T*>(storage_); }
+  const T* data() const noexcept { return reinterpret_cast<const T*>(storage_); }
   T& operator[](std::size_t i) noexcept { return data()[i]; }
   const T& operator[](std::size_t i) const noexcept { return data()[i]; }
 
  private:
-  alignas(T) std::byte room_[most_operands * sizeof(T)];
+  alignas(T) std::byte storage_[max_operands * sizeof(T)];
 };
 
 /// Throws KernelArgumentError for arguments of the wrong kind, DTypeError for dtypes, DeviceError
@@ -75,13 +75,15 @@ class Operands {
   std::span<const Operand> all() const noexcept { return {operands_.data(), count_}; }
   Operand& operator[](std::size_t i) noexcept { return operands_[i]; }
   const Operand& operator[](std::size_t i) const noexcept { return operands_[i]; }
-  /// Where the kernel runs: a GPU, or the CPU for all memory that the host can address.
+  /// The device that the kernel runs on: a GPU, or the CPU for all memory that the host can
+  /// address.
   Device device() const noexcept { return device_; }
-  /// Where outputs are made: on the device of the array that decides where the kernel runs.
+  /// The device of new outputs: that of the array that determines device().
   Device output_device() const noexcept { return output_device_; }
-  /// What T stands for in this call. Throws DTypeError where nothing says.
+  /// The dtype of a parameter in this call, that of T for a type parameter. Throws DTypeError if no
+  /// argument determines it.
   DType dtype_of(const Parameter& parameter) const;
-  /// Keeps an array that this call has made, for operand `i`.
+  /// Stores an array that this call has created as operand `i`.
   const Array& keep(std::size_t i, Array array);
 
  private:
@@ -89,12 +91,12 @@ class Operands {
   void take_value(Operand& operand, const Argument& argument);
   void take_record(Operand& operand, const Array& array);
   void find_device(std::span<const Argument> arguments);
-  void bind_letter(const Parameter& parameter, DType dtype);
-  void give_numbers(std::span<const Argument> arguments);
+  void bind_type(const Parameter& parameter, DType dtype);
+  void convert_numbers(std::span<const Argument> arguments);
   [[noreturn]] void refuse(const Parameter& parameter, const Argument& argument) const;
-  std::string place(const Parameter& parameter) const;
+  std::string argument_prefix(const Parameter& parameter) const;
 
-  struct Letter {
+  struct TypeBinding {
     char name;
     DType dtype;
     const Parameter* by;
@@ -102,19 +104,19 @@ class Operands {
 
   const std::string& who_;
   std::size_t count_ = 0;
-  std::size_t letter_count_ = 0;
+  std::size_t binding_count_ = 0;
   Device device_, output_device_;
-  Places<Operand> operands_;
-  Places<Letter> letters_;
+  UninitializedArray<Operand> operands_;
+  UninitializedArray<TypeBinding> bindings_;
   std::vector<Array> kept_;
 };
 
-/// The number as `dtype`, as C converts it, but never with a value lost: integers stay what they
-/// are, reals are rounded but neither cut nor made infinite. Throws KernelArgumentError.
+/// The number as `dtype`. Integers must be representable; reals may be rounded, but neither
+/// truncated to integers nor overflow. Throws KernelArgumentError.
 Scalar converted_number(const std::string& who, const Parameter& parameter, const Scalar& number,
                         DType dtype);
 
-/// Whether element i of both is the same memory, for every i.
-bool is_same_window(const Array& a, const Array& b) noexcept;
+/// Whether element i of both has the same address, for every i.
+bool is_same_view(const Array& a, const Array& b) noexcept;
 
 }  // namespace spanwise::ops::user_kernels

@@ -12,13 +12,13 @@
 
 namespace spanwise::ops::user_kernels {
 
-/// The compiled forms of one kernel, the last used first. Any thread may use it.
+/// The compiled variants of one kernel, most recently used first. Thread-safe.
 template <class Plan>
 class CompiledPlans {
  public:
-  /// The plan that `matches` accepts, else what make() returns: it compiles, so it is called
-  /// without the mutex and without the interpreter's lock. Two threads may both call it, and one
-  /// result is kept. The reference is valid as long as this object.
+  /// The plan that `matches` accepts, else the result of make(), which compiles and is called
+  /// without the mutex and the GIL. If two threads call it, one result is kept. The reference is
+  /// valid as long as this object.
   template <class Matches, class Make>
   const Plan& get(Matches&& matches, Make&& make) {
     if (const Plan* known = find(matches)) return *known;

@@ -24,12 +24,12 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
   const std::string& preamble = spec_.common.preamble;
   const std::string all = text(spec_.loop_prep, "\n", spec_.operation, "\n", spec_.after_loop);
   operation_ = spec_.operation;
-  if (spec_.spelling == Spelling::pointers) {
+  if (spec_.style == ParameterStyle::pointers) {
     parameters_ = pointer_parameters(who_, spec_.arguments, preamble);
     const bool has_own_index = declares_index(spec_.operation);
     find_elements(all, has_own_index, parameters_);
     if (!has_own_index)
-      operation_ = with_elements_named(spec_.operation, element_names(parameters_));
+      operation_ = replace_element_accesses(spec_.operation, element_names(parameters_));
     inputs_ = parameters_.size();
   } else {
     parameters_ = value_parameters(who_, spec_.in_params, false);
@@ -37,7 +37,7 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
     for (Parameter& output : value_parameters(who_, spec_.out_params, true))
       parameters_.push_back(std::move(output));
     for (Parameter& parameter : parameters_)
-      parameter.is_used_whole = parameter.kind == Parameter::Kind::raw;
+      parameter.needs_whole_array = parameter.kind == Parameter::Kind::raw;
     if (parameters_.size() <= inputs_)
       fail<ArgumentError>(who_,
                           ": expected outputs such as \"T z\", got none; declare them as the "
@@ -48,7 +48,7 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
     fail<ArgumentError>(who_,
                         ": expected an array among the arguments, got numbers only; declare one "
                         "such as \"float *z\"");
-  apiece_ = elementwise_apiece(operation_);
+  elements_per_thread_ = elements_per_thread(operation_);
   needs_index_ = has_token(operation_, "i") || has_token(preamble, "i");
 }
 

@@ -13,48 +13,48 @@
 /// One call of an ElementwiseKernel.
 namespace spanwise::ops::user_kernels {
 
-/// A compiled form of the kernel.
+/// A compiled variant of the kernel.
 struct ElementwiseKernel::Plan {
   ElementwiseShape shape;
   Device device;
   Kernel function;
 };
 
-/// plan() settles what is to be done, which the text and the launch follow.
+/// plan() determines shapes, outputs and the variant, from which the source and the launch follow.
 class ElementwiseKernel::Call {
  public:
   Call(const ElementwiseKernel& kernel, std::span<const Argument> arguments)
       : kernel_(kernel),
         operands_(kernel.who_, kernel.parameters_, arguments),
-        on_gpu_(operands_.device().is_cuda() || kernel.spec_.common.as_on_gpu) {}
+        on_gpu_(operands_.device().is_cuda() || kernel.spec_.common.use_gpu_code) {}
 
   void run(std::optional<std::int64_t> size, std::vector<Array>& made);
   std::string source(std::optional<std::int64_t> size, bool on_gpu);
 
  private:
-  // False where there is nothing to do.
+  // Returns false if there are no elements.
   bool plan(std::optional<std::int64_t> size, std::vector<Array>& made);
   std::string source() const;
   void find_shape(std::optional<std::int64_t> size);
-  void take_size(std::optional<std::int64_t> size, bool has_elements);
-  Shape common_shape() const;
+  void use_given_size(std::optional<std::int64_t> size, bool has_elements);
+  Shape broadcast_shape() const;
   void make_outputs(std::vector<Array>& made);
   Array new_output(DType dtype) const;
   void check_outputs();
-  void settle_overlap(const Operand& output, std::size_t index, bool seen);
+  void resolve_overlap(const Operand& output, std::size_t index, bool seen);
   bool all_flat() const;
   void plan_walk();
-  bool any_whole_element() const;
+  bool any_needs_whole_array() const;
   const Walk& make_walk();
 
   const Kernel& function();
   void launch();
-  // What small arrays feel: each parameter's bytes are where the kernel can take them.
+  // The fast path for small arrays: passes pointers to the parameters' bytes without packing them.
   void launch_simple(const Kernel& kernel, const LaunchConfig& config,
                      std::int64_t per_block) const;
-  // Neither structs nor a walk among the arguments.
+  // Whether the arguments include neither structs nor a walk.
   bool is_simple() const;
-  std::size_t room_for_numbers() const;
+  std::size_t packed_count() const;
   void add_operand(std::size_t i, std::vector<KernelArg>& arguments, PackedNumbers& numbers) const;
 
   const ElementwiseKernel& kernel_;

@@ -19,7 +19,7 @@ std::string ElementwiseKernel::Call::source(std::optional<std::int64_t> size, bo
 }
 
 std::string ElementwiseKernel::Call::source() const {
-  const ElementwiseWords words{kernel_.spec_, kernel_.operation_, kernel_.needs_index_};
+  const ElementwiseCode words{kernel_.spec_, kernel_.operation_, kernel_.needs_index_};
   return elementwise_source(words, operands_.all(), plan_, on_gpu_);
 }
 
@@ -41,7 +41,7 @@ void ElementwiseKernel::Call::launch() {
   for (const Operand& operand : operands_.all())
     if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
   const std::int64_t per_block = !on_gpu_        ? elementwise_chunk
-                                 : plan_.is_flat ? kernel_.apiece_ * elementwise_block
+                                 : plan_.is_flat ? kernel_.elements_per_thread_ * elementwise_block
                                                  : elementwise_block;
   const std::int64_t blocks = (steps_ - 1) / per_block + 1;
   const std::int64_t grid = on_gpu_ ? std::min(blocks, elementwise_grid) : blocks;
@@ -50,11 +50,11 @@ void ElementwiseKernel::Call::launch() {
   std::vector<KernelArg> arguments;
   arguments.reserve(2 * plan_.count + 3);
   PackedNumbers numbers;
-  numbers.reserve(room_for_numbers());
+  numbers.reserve(packed_count());
   for (std::size_t i = 0; i < plan_.count; ++i) add_operand(i, arguments, numbers);
   if (!plan_.is_flat) {
     for (const Operand& operand : operands_.all())
-      if (operand.is_element() && operand.parameter->is_used_whole)
+      if (operand.is_element() && operand.parameter->needs_whole_array)
         arguments.push_back(
             numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
     arguments.push_back(numbers.walk(*walk_));
@@ -66,12 +66,12 @@ void ElementwiseKernel::Call::launch() {
 
 void ElementwiseKernel::Call::launch_simple(const Kernel& kernel, const LaunchConfig& config,
                                             std::int64_t per_block) const {
-  std::array<void*, most_operands> addresses;
-  std::array<void*, most_operands + 2> values;
+  std::array<void*, max_operands> addresses;
+  std::array<void*, max_operands + 2> values;
   std::size_t count = 0;
   for (; count < plan_.count; ++count) {
     const Operand& operand = operands_[count];
-    if (plan_.forms[count].place == OperandForm::Place::value) {
+    if (plan_.forms[count].access == OperandForm::Access::value) {
       values[count] = const_cast<void*>(operand.number.data());
     } else {
       addresses[count] = operand.array->data();
@@ -87,34 +87,35 @@ void ElementwiseKernel::Call::launch_simple(const Kernel& kernel, const LaunchCo
 bool ElementwiseKernel::Call::is_simple() const {
   if (!plan_.is_flat) return false;
   for (std::size_t i = 0; i < plan_.count; ++i) {
-    const auto place = plan_.forms[i].place;
-    if (place == OperandForm::Place::dense || place == OperandForm::Place::strided ||
+    const auto access = plan_.forms[i].access;
+    if (access == OperandForm::Access::dense || access == OperandForm::Access::strided ||
         !operands_[i].bytes.empty())
       return false;
   }
   return true;
 }
 
-std::size_t ElementwiseKernel::Call::room_for_numbers() const {
-  std::size_t room = 0;
+std::size_t ElementwiseKernel::Call::packed_count() const {
+  std::size_t packed = 0;
   for (const Operand& operand : operands_.all())
     if (operand.array != nullptr)
-      room +=
+      packed +=
           2 * (3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size())));
   if (walk_)
-    room +=
+    packed +=
         static_cast<std::size_t>(walk_->rank()) * static_cast<std::size_t>(1 + walk_->operands());
-  return room;
+  return packed;
 }
 
 void ElementwiseKernel::Call::add_operand(std::size_t i, std::vector<KernelArg>& arguments,
                                           PackedNumbers& numbers) const {
   const Operand& operand = operands_[i];
-  const auto place = plan_.forms[i].place;
-  if (place == OperandForm::Place::value)
+  const auto access = plan_.forms[i].access;
+  if (access == OperandForm::Access::value)
     arguments.push_back(value_of(operand));
-  else if (place == OperandForm::Place::element ||
-           (place == OperandForm::Place::dense && kernel_.spec_.spelling == Spelling::pointers))
+  else if (access == OperandForm::Access::element ||
+           (access == OperandForm::Access::dense &&
+            kernel_.spec_.style == ParameterStyle::pointers))
     arguments.push_back(address_of(*operand.array));
   else
     arguments.push_back(numbers.raw(*operand.array, operand.array->layout()));

@@ -30,15 +30,15 @@ void ElementwiseKernel::Call::find_shape(std::optional<std::int64_t> size) {
     else
       differ |= !(*first == operand.array->shape());
   }
-  if (first == nullptr || size) return take_size(size, first != nullptr);
-  shape_ = differ ? common_shape() : *first;
+  if (first == nullptr || size) return use_given_size(size, first != nullptr);
+  shape_ = differ ? broadcast_shape() : *first;
 }
 
-void ElementwiseKernel::Call::take_size(std::optional<std::int64_t> size, bool has_elements) {
+void ElementwiseKernel::Call::use_given_size(std::optional<std::int64_t> size, bool has_elements) {
   if (has_elements)
     fail<ArgumentError>(kernel_.who_,
-                        ": size= is for kernels whose arrays are all raw; the arrays that are "
-                        "visited element by element say the size here");
+                        ": size= is for kernels whose arrays are all raw; arrays that are "
+                        "accessed element by element determine the size here");
   const bool any_output =
       std::any_of(operands_.all().begin(), operands_.all().end(), [](const Operand& operand) {
         return operand.array == nullptr && operand.parameter->is_output &&
@@ -50,12 +50,12 @@ void ElementwiseKernel::Call::take_size(std::optional<std::int64_t> size, bool h
                   operand.parameter->kind == Parameter::Kind::element;
   if (!size && any_output && has_values) return;  // numbers only: one element
   if (!size.has_value())
-    fail<ArgumentError>(kernel_.who_, ": no array says how many elements there are; pass size=");
+    fail<ArgumentError>(kernel_.who_, ": no array determines the number of elements; pass size=");
   if (*size < 0) fail<ArgumentError>(kernel_.who_, ": expected size >= 0, got ", *size);
   shape_ = Shape{*size};
 }
 
-Shape ElementwiseKernel::Call::common_shape() const {
+Shape ElementwiseKernel::Call::broadcast_shape() const {
   std::vector<Shape> shapes;
   for (const Operand& operand : operands_.all())
     if (operand.is_element()) shapes.push_back(operand.array->shape());
@@ -72,13 +72,13 @@ void ElementwiseKernel::Call::make_outputs(std::vector<Array>& made) {
     if (operand.array != nullptr || !operand.parameter->is_output) continue;
     if (operand.parameter->kind != Parameter::Kind::element)
       fail<KernelArgumentError>(kernel_.who_, ": output '", operand.parameter->name,
-                                "' is raw, so nothing says its shape; pass an array for it");
+                                "' is raw, so its shape is unknown; pass an array for it");
     made.push_back(operands_.keep(i, new_output(operands_.dtype_of(*operand.parameter))));
   }
 }
 
 Array ElementwiseKernel::Call::new_output(DType dtype) const {
-  std::array<const Layout*, most_operands> layouts;
+  std::array<const Layout*, max_operands> layouts;
   std::size_t count = 0;
   for (const Operand& operand : operands_.all())
     if (operand.is_element()) layouts[count++] = &operand.array->layout();
@@ -96,28 +96,28 @@ void ElementwiseKernel::Call::check_outputs() {
     const std::string& name = output.parameter->name;
     if (!output.is_raw() && output.array->shape() != shape_)
       fail<LayoutError>(kernel_.who_, ": output '", name, "' has shape ", output.array->shape(),
-                        ", expected that of all arrays together, ", shape_,
+                        ", expected the broadcast shape of all arrays, ", shape_,
                         "; pass an array of that shape");
     const Layout& layout = output.array->layout();
     if (!layout.is_row_major() && layout.may_overlap_itself())
       fail<LayoutError>(kernel_.who_, ": output '", name,
-                        "' has several elements in one place: ", *output.array, "; pass a copy");
+                        "' has several elements at one address: ", *output.array, "; pass a copy");
     for (std::size_t k = 0; k < operands_.all().size(); ++k)
-      if (k != i && operands_[k].array != nullptr) settle_overlap(output, k, k < i);
+      if (k != i && operands_[k].array != nullptr) resolve_overlap(output, k, k < i);
   }
 }
 
-void ElementwiseKernel::Call::settle_overlap(const Operand& output, std::size_t index, bool seen) {
+void ElementwiseKernel::Call::resolve_overlap(const Operand& output, std::size_t index, bool seen) {
   const Operand& other = operands_[index];
   if (!may_share_memory(*other.array, *output.array)) return;
-  const bool is_same = is_same_window(*other.array, *output.array);
+  const bool is_same = is_same_view(*other.array, *output.array);
   if (other.parameter->is_output) {
     if (!seen && !is_same)
       fail<LayoutError>(kernel_.who_, ": outputs '", output.parameter->name, "' and '",
-                        other.parameter->name, "' share memory; pass arrays of their own");
+                        other.parameter->name, "' share memory; pass separate arrays");
     return;
   }
-  if (is_same && !other.parameter->is_used_whole) return;
+  if (is_same && !other.parameter->needs_whole_array) return;
   operands_.keep(index, copy(*other.array));
 }
 
@@ -135,10 +135,10 @@ void ElementwiseKernel::Call::plan_walk() {
   const Walk* walk = nullptr;
   if (!plan_.is_flat) {
     walk = &make_walk();
-    // Memory in order, though not in C's: nothing but the index would tell the difference.
-    if (walk->is_dense() && !kernel_.needs_index_ && !any_whole_element()) plan_.is_flat = true;
+    // All memory in one order, though not C order: only the index would be different.
+    if (walk->is_dense() && !kernel_.needs_index_ && !any_needs_whole_array()) plan_.is_flat = true;
     plan_.rank = plan_.is_flat ? 1 : walk->rank();
-    if (!plan_.is_flat && any_whole_element()) plan_.axes = std::max(1, shape_.size());
+    if (!plan_.is_flat && any_needs_whole_array()) plan_.axes = std::max(1, shape_.size());
   }
   plan_.is_large = steps_ > INT32_MAX;
   int index = 0;
@@ -150,14 +150,14 @@ void ElementwiseKernel::Call::plan_walk() {
   }
 }
 
-bool ElementwiseKernel::Call::any_whole_element() const {
+bool ElementwiseKernel::Call::any_needs_whole_array() const {
   return std::any_of(operands_.all().begin(), operands_.all().end(), [](const Operand& operand) {
-    return operand.is_element() && operand.parameter->is_used_whole;
+    return operand.is_element() && operand.parameter->needs_whole_array;
   });
 }
 
 const Walk& ElementwiseKernel::Call::make_walk() {
-  std::array<const Layout*, most_operands + 1> layouts;
+  std::array<const Layout*, max_operands + 1> layouts;
   std::size_t count = 0;
   int leader = 0;
   for (const Operand& operand : operands_.all()) {

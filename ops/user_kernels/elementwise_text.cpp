@@ -10,36 +10,38 @@
 namespace spanwise::ops::user_kernels {
 namespace {
 
-/// One text in the making.
+/// Writes the source of one kernel.
 class ElementwiseText {
  public:
-  ElementwiseText(const ElementwiseWords& words, std::span<const Operand> operands,
+  ElementwiseText(const ElementwiseCode& words, std::span<const Operand> operands,
                   const ElementwiseShape& shape, bool on_gpu)
-      : words_(words), operands_(operands), shape_(shape), on_gpu_(on_gpu) {}
+      : code_(words), operands_(operands), shape_(shape), on_gpu_(on_gpu) {}
 
   std::string write() {
     std::string types;
     const std::string list = parameters(types);
-    if (!shape_.is_flat) types += walk_struct("sw_walk", shape_.rank, walked());
-    const ElementwiseSpec& spec = words_.spec;
-    return text(opening(spec.common, operands_, types), "extern \"C\" __global__ void ",
-                spec.common.name, "(", list, ") {\n", wholes(), count_object(),
-                numbered(text("loop_prep of ", spec.common.name), closed(spec.loop_prep)),
-                on_gpu_ ? gpu_loop() : cpu_loop(),
-                numbered(text("after_loop of ", spec.common.name), closed(spec.after_loop)), "}\n");
+    if (!shape_.is_flat) types += walk_struct("sw_walk", shape_.rank, walk_operands());
+    const ElementwiseSpec& spec = code_.spec;
+    return text(
+        prologue(spec.common, operands_, types), "extern \"C\" __global__ void ", spec.common.name,
+        "(", list, ") {\n", whole_array_pointers(), index_size_object(),
+        with_line_directives(text("loop_prep of ", spec.common.name), terminated(spec.loop_prep)),
+        on_gpu_ ? gpu_loop() : cpu_loop(),
+        with_line_directives(text("after_loop of ", spec.common.name), terminated(spec.after_loop)),
+        "}\n");
   }
 
  private:
-  bool is_pointers() const { return words_.spec.spelling == Spelling::pointers; }
+  bool is_pointers() const { return code_.spec.style == ParameterStyle::pointers; }
 
-  // Operands of the walk: elements, and the index.
-  int walked() const {
-    int count = words_.needs_index ? 1 : 0;
+  // The number of operands of the walk: arrays accessed by element, and the index.
+  int walk_operands() const {
+    int count = code_.needs_index ? 1 : 0;
     for (const Operand& operand : operands_) count += operand.is_element();
     return count;
   }
 
-  static std::string closed(const std::string& statements) {
+  static std::string terminated(const std::string& statements) {
     return statements.empty() ? "" : statements + "\n;";
   }
 
@@ -49,7 +51,7 @@ class ElementwiseText {
       list += parameter_text(operands_[i], shape_.forms[i], is_pointers(), types);
     if (!shape_.is_flat) {
       for (const Operand& operand : operands_) {
-        if (!operand.is_element() || !operand.parameter->is_used_whole) continue;
+        if (!operand.is_element() || !operand.parameter->needs_whole_array) continue;
         const std::string& name = operand.parameter->name;
         types += text("typedef sw_raw<", constness(operand), element_type(operand), ", ",
                       shape_.axes, ", false> sw_raw_", name, ";\n");
@@ -60,21 +62,21 @@ class ElementwiseText {
     return list + (on_gpu_ ? "const long long n" : "const long long n, const long long sw_chunk");
   }
 
-  // In a flat kernel, elements as a whole are pointers.
-  std::string wholes() const {
+  // In a flat kernel, arrays that are also used as a whole are pointers.
+  std::string whole_array_pointers() const {
     std::string out;
     for (const Operand& operand : operands_)
-      if (shape_.is_flat && operand.is_element() && operand.parameter->is_used_whole)
+      if (shape_.is_flat && operand.is_element() && operand.parameter->needs_whole_array)
         out += text("  ", constness(operand), element_type(operand), "* const ",
                     operand.parameter->name, " = sw_p_", operand.parameter->name, ";\n");
     return out;
   }
 
-  std::string count_object() const {
-    return has_token(words_.operation, "_ind") ? "  const sw_count _ind{n};\n" : "";
+  std::string index_size_object() const {
+    return has_token(code_.operation, "_ind") ? "  const sw_count _ind{n};\n" : "";
   }
 
-  // What the operation calls x, or x[i]: the element at `base` + `offset`.
+  // Defines x, or x[i], of the operation: the element at `base` + `offset`.
   std::string element(const Operand& operand, const std::string& base,
                       const std::string& offset) const {
     const std::string type = element_type(operand), &name = operand.parameter->name;
@@ -86,24 +88,24 @@ class ElementwiseText {
                 "];\n");
   }
 
-  // A return in the operation ends its element, not the thread's loop.
+  // A return in the operation ends the element, not the thread's loop.
   std::string body() const {
-    const std::string operation =
-        numbered(text("operation of ", words_.spec.common.name), closed(words_.operation));
-    if (!has_token(words_.operation, "return")) return operation;
+    const std::string operation = with_line_directives(
+        text("operation of ", code_.spec.common.name), terminated(code_.operation));
+    if (!has_token(code_.operation, "return")) return operation;
     return text("    [&] { do {", operation, "    } while (0); }();\n");
   }
 
   std::string flat_body() const {
     std::string out;
-    if (words_.needs_index) out += "    const long long i = sw_k;\n";
+    if (code_.needs_index) out += "    const long long i = sw_k;\n";
     for (const Operand& operand : operands_)
       if (operand.is_element())
         out += element(operand, text("sw_p_", operand.parameter->name), "sw_k");
     return out + body();
   }
 
-  // ---- a GPU: a thread an element, and round again where there are very many
+  // ---- a GPU: one element per thread, in a grid-stride loop
 
   std::string gpu_loop() const {
     if (shape_.is_flat) return gpu_tiles();
@@ -113,11 +115,11 @@ class ElementwiseText {
                 gpu_walk_body(), "  }\n");
   }
 
-  // Some elements of what is only read are on their way at once, since no store may stand between
-  // their loads. Neighbouring threads read and write neighbours.
+  // Loads several elements of the inputs before it stores any, so that the loads overlap. Adjacent
+  // threads read and write adjacent elements.
   std::string gpu_tiles() const {
     std::string loads, elements;
-    if (words_.needs_index) elements += "    const long long i = sw_k;\n";
+    if (code_.needs_index) elements += "    const long long i = sw_k;\n";
     for (const Operand& operand : operands_) {
       if (!operand.is_element()) continue;
       const std::string type = element_type(operand), &name = operand.parameter->name;
@@ -125,19 +127,19 @@ class ElementwiseText {
         elements += element(operand, "sw_p_" + name, "sw_k");
         continue;
       }
-      loads += text("    ", type, " sw_v_", name, "[sw_apiece];\n#pragma unroll\n",
-                    "    for (int sw_u = 0; sw_u < sw_apiece; ++sw_u)\n",
-                    "      if (sw_t + sw_u * sw_apart < n) sw_v_", name, "[sw_u] = sw_p_", name,
-                    "[sw_t + sw_u * sw_apart];\n");
+      loads += text("    ", type, " sw_v_", name, "[sw_per_thread];\n#pragma unroll\n",
+                    "    for (int sw_u = 0; sw_u < sw_per_thread; ++sw_u)\n",
+                    "      if (sw_t + sw_u * sw_stride < n) sw_v_", name, "[sw_u] = sw_p_", name,
+                    "[sw_t + sw_u * sw_stride];\n");
       elements += element(operand, "sw_v_" + name, "sw_u");
     }
-    return text("  constexpr int sw_apiece = ", elementwise_apiece(words_.operation),
-                ", sw_apart = ", elementwise_block, R"(;
-  for (long long sw_t = (long long)blockIdx.x * (sw_apiece * sw_apart) + threadIdx.x; sw_t < n;
-       sw_t += (long long)gridDim.x * (sw_apiece * sw_apart)) {
+    return text("  constexpr int sw_per_thread = ", elements_per_thread(code_.operation),
+                ", sw_stride = ", elementwise_block, R"(;
+  for (long long sw_t = (long long)blockIdx.x * (sw_per_thread * sw_stride) + threadIdx.x; sw_t < n;
+       sw_t += (long long)gridDim.x * (sw_per_thread * sw_stride)) {
 )",
-                loads, "#pragma unroll\n    for (int sw_u = 0; sw_u < sw_apiece; ++sw_u) {\n",
-                "    const long long sw_k = sw_t + sw_u * sw_apart;\n    if (sw_k >= n) break;\n",
+                loads, "#pragma unroll\n    for (int sw_u = 0; sw_u < sw_per_thread; ++sw_u) {\n",
+                "    const long long sw_k = sw_t + sw_u * sw_stride;\n    if (sw_k >= n) break;\n",
                 elements, body(), "    }\n  }\n");
   }
 
@@ -146,7 +148,8 @@ class ElementwiseText {
     int index = 0;
     const auto walk = [&](const std::string& name) {
       zeros += text("    long long sw_o", index, " = 0;\n");
-      steps += text("      sw_o", index, " += (long long)sw_place * sw_w.s", index, "[sw_axis];\n");
+      steps +=
+          text("      sw_o", index, " += (long long)sw_position * sw_w.s", index, "[sw_axis];\n");
       ++index;
       return name;
     };
@@ -155,19 +158,19 @@ class ElementwiseText {
       elements += element(operand, text("sw_p_", operand.parameter->name), text("sw_o", index));
       walk(operand.parameter->name);
     }
-    if (words_.needs_index) {
+    if (code_.needs_index) {
       elements += text("    const long long i = sw_o", index, ";\n");
       walk("i");
     }
     return text(zeros, "    sw_index sw_rest = sw_k;\n#pragma unroll\n    for (int sw_axis = ",
                 shape_.rank - 1, "; sw_axis >= 0; --sw_axis) {\n",
                 "      const sw_index sw_extent = (sw_index)sw_w.shape[sw_axis];\n",
-                "      const sw_index sw_place = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;\n",
+                "      const sw_index sw_position = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;\n",
                 "      sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;\n", steps, "    }\n",
                 elements, body());
   }
 
-  // ---- the CPU: plain loops over a thread's share
+  // ---- the CPU: loops over a block's elements
 
   std::string cpu_loop() const {
     const std::string share =
@@ -204,7 +207,7 @@ class ElementwiseText {
                                       : text("sw_k * sw_step", index));
       ++index;
     }
-    if (words_.needs_index) {
+    if (code_.needs_index) {
       bases += text("    const long long sw_i = ", offset(), ", sw_i_step = sw_w.s", index, "[",
                     last, "];\n");
       elements += "    const long long i = sw_i + sw_k * sw_i_step;\n";
@@ -215,15 +218,15 @@ class ElementwiseText {
                 "    sw_rest /= sw_w.shape[sw_axis];\n  }\n",
                 "  for (long long sw_left = sw_last - sw_first; sw_left > 0;) {\n",
                 "    const long long sw_room = sw_w.shape[", last, "] - sw_at[", last, "];\n",
-                "    const long long sw_many = sw_room < sw_left ? sw_room : sw_left;\n", bases,
-                "    for (long long sw_k = 0; sw_k < sw_many; ++sw_k) {\n", elements, body(),
-                "    }\n    sw_left -= sw_many;\n    sw_at[", last, "] += sw_many;\n",
+                "    const long long sw_run = sw_room < sw_left ? sw_room : sw_left;\n", bases,
+                "    for (long long sw_k = 0; sw_k < sw_run; ++sw_k) {\n", elements, body(),
+                "    }\n    sw_left -= sw_run;\n    sw_at[", last, "] += sw_run;\n",
                 "    for (int sw_axis = ", last,
                 "; sw_axis > 0 && sw_at[sw_axis] == sw_w.shape[sw_axis]; --sw_axis) {\n",
                 "      sw_at[sw_axis] = 0;\n      ++sw_at[sw_axis - 1];\n    }\n  }\n");
   }
 
-  const ElementwiseWords& words_;
+  const ElementwiseCode& code_;
   std::span<const Operand> operands_;
   const ElementwiseShape& shape_;
   bool on_gpu_;
@@ -231,13 +234,13 @@ class ElementwiseText {
 
 }  // namespace
 
-std::int64_t elementwise_apiece(const std::string& operation) {
+std::int64_t elements_per_thread(const std::string& operation) {
   constexpr std::size_t longest = 400;
   const bool loops = has_token(operation, "for") || has_token(operation, "while");
   return loops || operation.size() > longest ? 1 : 4;
 }
 
-std::string elementwise_source(const ElementwiseWords& words, std::span<const Operand> operands,
+std::string elementwise_source(const ElementwiseCode& words, std::span<const Operand> operands,
                                const ElementwiseShape& shape, bool on_gpu) {
   return ElementwiseText(words, operands, shape, on_gpu).write();
 }

@@ -41,7 +41,7 @@ std::size_t closing(const Tokens& tokens, std::size_t open) {
   return tokens.size();
 }
 
-// Of another object: a.x, p->x, space::x.
+// Whether the token is a member of something: a.x, p->x, space::x.
 bool is_member(const Tokens& tokens, std::size_t k) {
   if (k == 0) return false;
   const std::string_view before = tokens[k - 1].text;
@@ -102,7 +102,8 @@ bool declares_index(std::string_view text) {
   return false;
 }
 
-std::string with_elements_named(std::string_view text, const std::vector<std::string>& arrays) {
+std::string replace_element_accesses(std::string_view text,
+                                     const std::vector<std::string>& arrays) {
   const Tokens tokens = source::lex(text);
   std::string out;
   std::size_t done = 0;

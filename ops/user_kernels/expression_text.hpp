@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-/// What can be seen from the tokens of a user's expression about its use of arguments.
+/// The use of arguments in a user's expression, derived from its tokens.
 namespace spanwise::ops::user_kernels {
 
 /// Whether `name` is one of the tokens of `text`.
@@ -21,10 +21,10 @@ struct ArrayUses {
 };
 ArrayUses uses_of(std::string_view text, std::string_view array);
 
-/// Whether `text` declares a variable `i`, so that x[i] may mean another i.
+/// Whether `text` declares a variable `i`, so that x[i] may refer to another i.
 bool declares_index(std::string_view text);
 
-/// `text` with (*sw_at_array) in place of each array[i]; line numbers are kept.
-std::string with_elements_named(std::string_view text, const std::vector<std::string>& arrays);
+/// Replaces each array[i] by (*sw_at_array); line numbers are kept.
+std::string replace_element_accesses(std::string_view text, const std::vector<std::string>& arrays);
 
 }  // namespace spanwise::ops::user_kernels

@@ -25,15 +25,15 @@ std::string_view library_text(std::string_view name) {
   return embedded::file_text(embedded::user_kernel_text, name);
 }
 
-// A name that the compiler does not know, as NVRTC, g++ and clang++ put it.
+// The undeclared name in messages of NVRTC, g++ and clang++; empty if there is none.
 std::string unknown_name(std::string_view log) {
-  constexpr std::pair<std::string_view, std::string_view> ways[] = {
+  constexpr std::pair<std::string_view, std::string_view> patterns[] = {
       {"identifier \"", "\" is undefined"},
       {"error: \xe2\x80\x98", "\xe2\x80\x99 was not declared"},
       {"error: '", "' was not declared"},
       {"undeclared identifier '", "'"},
   };
-  for (const auto& [before, after] : ways) {
+  for (const auto& [before, after] : patterns) {
     const std::size_t found = log.find(before);
     if (found == std::string_view::npos) continue;
     const std::string_view rest = log.substr(found + before.size());
@@ -43,12 +43,12 @@ std::string unknown_name(std::string_view log) {
   return "";
 }
 
-std::string with_line_numbers(std::string_view words) {
+std::string with_line_numbers(std::string_view code) {
   std::string out;
-  for (int line = 1; !words.empty(); ++line) {
-    const std::size_t end = std::min(words.find('\n'), words.size());
-    out += text("  ", line, " | ", words.substr(0, end), "\n");
-    words.remove_prefix(std::min(end + 1, words.size()));
+  for (int line = 1; !code.empty(); ++line) {
+    const std::size_t end = std::min(code.find('\n'), code.size());
+    out += text("  ", line, " | ", code.substr(0, end), "\n");
+    code.remove_prefix(std::min(end + 1, code.size()));
   }
   return out;
 }
@@ -69,11 +69,11 @@ OperandForm raw_form(const Operand& operand) {
   OperandForm form;
   form.dtype = operand.dtype;
   if (operand.array == nullptr) {
-    form.place = OperandForm::Place::value;
+    form.access = OperandForm::Access::value;
     return form;
   }
   const bool is_dense = operand.array->layout().is_row_major();
-  form.place = is_dense ? OperandForm::Place::dense : OperandForm::Place::strided;
+  form.access = is_dense ? OperandForm::Access::dense : OperandForm::Access::strided;
   form.rank = static_cast<std::uint8_t>(std::max(1, operand.array->rank()));
   return form;
 }
@@ -81,7 +81,7 @@ OperandForm raw_form(const Operand& operand) {
 OperandForm element_form(const Operand& operand, const Walk* walk, int index) {
   OperandForm form;
   form.dtype = operand.dtype;
-  form.place = OperandForm::Place::element;
+  form.access = OperandForm::Access::element;
   form.step = 1;
   if (walk != nullptr) {
     const std::int64_t step = walk->stride(walk->rank() - 1, index);
@@ -90,19 +90,19 @@ OperandForm element_form(const Operand& operand, const Walk* walk, int index) {
   return form;
 }
 
-std::string letter_types(std::span<const Operand> operands) {
+std::string type_parameter_typedefs(std::span<const Operand> operands) {
   std::string out, seen;
   for (const Operand& operand : operands) {
-    const std::string& letter = operand.parameter->letter;
-    if (letter.empty() || seen.find(letter) != std::string::npos) continue;
-    seen += letter;
-    out += text("typedef ", c_type(operand.dtype), " ", letter, ";\n");
+    const std::string& type_parameter = operand.parameter->type_parameter;
+    if (type_parameter.empty() || seen.find(type_parameter) != std::string::npos) continue;
+    seen += type_parameter;
+    out += text("typedef ", c_type(operand.dtype), " ", type_parameter, ";\n");
   }
   return out;
 }
 
-std::string opening(const CommonSpec& spec, std::span<const Operand> operands,
-                    const std::string& types) {
+std::string prologue(const CommonSpec& spec, std::span<const Operand> operands,
+                     const std::string& types) {
   bool has_half = false, has_bfloat16 = false, has_complex = false;
   for (const Operand& operand : operands) {
     if (operand.parameter->is_user_type()) continue;
@@ -117,13 +117,13 @@ std::string opening(const CommonSpec& spec, std::span<const Operand> operands,
     out += "#include <cuda_bf16.h>\n";
   if (has_complex) out += library_text("complex_numbers.cuh");
   out += library_text("raw.cuh");
-  // The preamble may use letters, and types of operands may be the preamble's.
-  out += letter_types(operands);
-  out += numbered(text("preamble of ", spec.name), spec.preamble);
+  // The preamble may use type parameters, and types of operands may be defined in it.
+  out += type_parameter_typedefs(operands);
+  out += with_line_directives(text("preamble of ", spec.name), spec.preamble);
   return out + types;
 }
 
-std::string numbered(const std::string& label, const std::string& body) {
+std::string with_line_directives(const std::string& label, const std::string& body) {
   if (body.empty()) return "";
   return text("\n#line 1 \"", label, "\"\n", body, "\n#line 1 \"made by Spanwise\"\n");
 }
@@ -143,17 +143,17 @@ std::string parameter_text(const Operand& operand, const OperandForm& form, bool
     types += text("static_assert(sizeof(", type, ") == ", operand.dtype.itemsize(),
                   ", \"the structs of argument '", name, "' have ", operand.dtype.itemsize(),
                   " bytes, unlike ", type, "\");\n");
-  switch (form.place) {
-    case OperandForm::Place::value:
+  switch (form.access) {
+    case OperandForm::Access::value:
       return text("const ", type, " ", name, ", ");
-    case OperandForm::Place::element:
+    case OperandForm::Access::element:
       return text(constness(operand), type, "* sw_p_", name, ", ");
-    case OperandForm::Place::dense:
+    case OperandForm::Access::dense:
       if (wants_pointer) return text(constness(operand), type, "* ", name, ", ");
       [[fallthrough]];
-    case OperandForm::Place::strided:
+    case OperandForm::Access::strided:
       types += text("typedef sw_raw<", constness(operand), type, ", ", int{form.rank}, ", ",
-                    form.place == OperandForm::Place::dense ? "true" : "false", "> sw_raw_", name,
+                    form.access == OperandForm::Access::dense ? "true" : "false", "> sw_raw_", name,
                     ";\n");
       return text("const sw_raw_", name, " ", name, ", ");
     default:
@@ -200,7 +200,7 @@ KernelArg value_of(const Operand& operand) {
 }
 
 Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
-                Device device, std::string_view users_words) {
+                Device device, std::string_view user_code) {
   ModuleOptions options;
   options.options = spec.options;
   options.device = device;
@@ -213,10 +213,10 @@ Kernel compiled(const CommonSpec& spec, const std::string& source, const std::st
                      : text(" '", name,
                             "' is neither an argument nor known otherwise; declare it "
                             "among the arguments, or define it in preamble=.");
-    const std::string words = with_line_numbers(users_words);
+    const std::string shown_code = with_line_numbers(user_code);
     throw CompileError(text(who_of(spec), ": does not compile for ", device, ".", remedy,
-                            " The compiler says:\n", error.log(), '\n', words),
-                       error.log(), words);
+                            " The compiler's output:\n", error.log(), '\n', shown_code),
+                       error.log(), shown_code);
   }
 }
 

@@ -14,62 +14,63 @@
 #include "spanwise/kernel.hpp"
 #include "spanwise/op_sdk/walk.hpp"
 
-/// The CUDA C around what a user wrote, on either device: pieces that all kinds of kernel share.
+/// The CUDA C around a user's code, for both devices: parts that all kinds of kernel share.
 namespace spanwise::ops::user_kernels {
 
-/// What every kind of kernel takes besides its expressions.
+/// The properties of every kind of kernel in addition to its expressions.
 struct CommonSpec {
   std::string kind;  ///< "ElementwiseKernel"
   std::string name;  ///< of the kernel in profiles and messages
   std::string preamble{};
   std::vector<std::string> options{};
-  /// A GPU's text and blocks on the CPU too, where they give the same results, slower: for tests.
-  bool as_on_gpu = false;
+  /// Uses the GPU's source and block sizes on the CPU too, which is slower: for tests.
+  bool use_gpu_code = false;
 };
 
-/// Who complains: "ElementwiseKernel 'scale'".
+/// The name in error messages: "ElementwiseKernel 'scale'".
 std::string who_of(const CommonSpec& spec);
-/// who_of(), where the name is one that the generated text can bear. Throws ArgumentError.
+/// who_of(). Throws ArgumentError if the kernel's name is not a C++ identifier.
 std::string checked_who(const CommonSpec& spec);
 
-/// How one operand meets the kernel: what decides the text, but for what the user wrote.
+/// How the kernel accesses one operand; determines the generated source.
 struct OperandForm {
-  enum class Place : std::uint8_t { value, element, dense, strided, absent };
+  enum class Access : std::uint8_t { value, element, dense, strided, absent };
 
-  Place place = Place::absent;  ///< dense, strided: as a whole
-  std::uint8_t step = 0;        ///< of element, along the walk's last axis: 0, 1, or 2 for any
-  std::uint8_t rank = 0;        ///< of what is passed as a whole
+  Access access = Access::absent;  ///< dense, strided: the array is passed as a whole
+  std::uint8_t step = 0;  ///< for element: step along the walk's last axis: 0, 1, or 2 for any
+  std::uint8_t rank = 0;  ///< of an array passed as a whole
   DType dtype{};
 
   friend bool operator==(const OperandForm&, const OperandForm&) = default;
 };
 
 OperandForm raw_form(const Operand& operand);
-/// Of an element; a null walk is a flat one.
+/// The form of an array accessed by element; `walk` is null for a flat kernel.
 OperandForm element_form(const Operand& operand, const Walk* walk, int index);
 
-/// T -> dtype, for each letter of `operands`.
-std::string letter_types(std::span<const Operand> operands);
-/// Everything before the kernel: our own pieces as far as `operands` need them, `types` (text), and
-/// the preamble under its own line numbers.
-std::string opening(const CommonSpec& spec, std::span<const Operand> operands,
-                    const std::string& types);
-/// `body` under line numbers of its own, named `label` in the compiler's messages.
-std::string numbered(const std::string& label, const std::string& body);
+/// A typedef for each type parameter of `operands`.
+std::string type_parameter_typedefs(std::span<const Operand> operands);
+/// The source before the kernel: the library text that `operands` need, `types`, and the preamble
+/// with its own line numbers.
+std::string prologue(const CommonSpec& spec, std::span<const Operand> operands,
+                     const std::string& types);
+/// `body` with its own line numbers, as file `label` in the compiler's messages.
+std::string with_line_directives(const std::string& label, const std::string& body);
 
 /// The C++ type of an operand's elements.
 std::string element_type(const Operand& operand);
-/// "const " for what is only read.
+/// "const " for inputs.
 const char* constness(const Operand& operand);
-/// A function's parameter for the operand, with a comma behind it, and (in `types`) the type that
-/// it needs.
+/// The declaration of the function parameter for the operand, followed by a comma; appends the type
+/// definitions that it needs to `types`.
 std::string parameter_text(const Operand& operand, const OperandForm& form, bool wants_pointer,
                            std::string& types);
 
 /// "struct <name> { long long shape[rank], s0[rank], ...; };" for `count` operands.
 std::string walk_struct(const std::string& name, int rank, int count);
 
-/// Numbers that go to a kernel as structs, at addresses that stay.
+/// Structs of 64-bit numbers that are passed to a kernel; their addresses are stable after
+/// reserve().
 class PackedNumbers {
  public:
   void reserve(std::size_t count) { numbers_.reserve(count); }
@@ -85,9 +86,9 @@ class PackedNumbers {
 KernelArg address_of(const Array& array);
 KernelArg value_of(const Operand& operand);
 
-/// Compiles and finds `kernel`. Throws CompileError in the name of `spec`, with a remedy where a
-/// name is unknown; what it shows as the source are `users_words`.
+/// Compiles `source` and returns `kernel`. Throws CompileError with the name of `spec`, a remedy
+/// for unknown names, and `user_code` as the source that is shown.
 Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
-                Device device, std::string_view users_words);
+                Device device, std::string_view user_code);
 
 }  // namespace spanwise::ops::user_kernels

@@ -26,7 +26,7 @@ std::string joined(const std::vector<std::string_view>& words) {
 
 bool is_name(const Token& token) { return token.kind == Token::Kind::identifier; }
 
-bool is_letter(std::string_view word) {
+bool is_type_parameter(std::string_view word) {
   return word.size() == 1 && std::isupper(static_cast<unsigned char>(word[0])) != 0;
 }
 
@@ -34,7 +34,7 @@ bool is_letter(std::string_view word) {
   fail<ArgumentError>(who, ": expected a type, got '", type, "', which is unknown. ", known);
 }
 
-// C's name, a dtype's name, a vector type, or a word of the preamble.
+// A type of C, a dtype's name, a vector type, or a name in the preamble.
 Parameter c_typed(const std::string& who, const std::vector<std::string_view>& words,
                   std::string_view preamble) {
   Parameter parameter;
@@ -43,7 +43,7 @@ Parameter c_typed(const std::string& who, const std::vector<std::string_view>& w
   if (!is_vector) parameter.dtype = source::c_dtype(words);
   if (!parameter.dtype && words.size() == 1) parameter.dtype = numpy_dtype_named(words[0]);
   if (parameter.dtype) {
-    // As it was written where it may be, so that functions of a preamble find the type they name.
+    // C types are kept as written, so that functions of a preamble get the type that they declare.
     parameter.type = std::all_of(words.begin(), words.end(), source::is_type_keyword)
                          ? type
                          : c_type(*parameter.dtype);
@@ -93,7 +93,7 @@ Parameter pointer_parameter(const std::string& who, const std::vector<Token>& wo
                             std::string_view preamble) {
   if (words.size() < 2 || !is_name(words.back()))
     fail<ArgumentError>(who, ": expected an argument such as \"float *x\" or \"int n\", got \"",
-                        shown(words), "\"; say its type and then its name");
+                        shown(words), "\"; give its type, then its name");
   std::vector<std::string_view> type;
   int stars = 0;
   bool is_const = false;
@@ -127,12 +127,12 @@ Parameter value_parameter(const std::string& who, std::vector<Token> words, bool
                         ": expected an argument such as \"float32 x\", \"T y\" or \"raw T z\", "
                         "got \"",
                         shown(words),
-                        "\"; pointers belong to the other spelling, in which all "
-                        "arguments stand in one string");
+                        "\"; pointers belong to the syntax in which all arguments are "
+                        "in one string");
   parameter.name = words[1].text;
   parameter.is_output = is_output;
-  if (is_letter(words[0].text)) {
-    parameter.letter = words[0].text;
+  if (is_type_parameter(words[0].text)) {
+    parameter.type_parameter = words[0].text;
     return parameter;
   }
   parameter.dtype = numpy_dtype_named(words[0].text);
@@ -165,24 +165,25 @@ std::vector<Parameter> value_parameters(const std::string& who, std::string_view
 Parameter type_named(const std::string& who, std::string_view text, std::string_view preamble) {
   const std::vector<Token> words = source::lex(text);
   Parameter parameter;
-  if (words.size() == 1 && is_letter(words[0].text) && !has_token(preamble, words[0].text)) {
-    parameter.letter = words[0].text;
+  if (words.size() == 1 && is_type_parameter(words[0].text) &&
+      !has_token(preamble, words[0].text)) {
+    parameter.type_parameter = words[0].text;
     return parameter;
   }
   return c_typed(who, texts_of(words), preamble);
 }
 
 void check_names(const std::string& who, const std::vector<Parameter>& parameters) {
-  static constexpr std::size_t most = 24;
-  if (parameters.size() > most)
-    fail<ArgumentError>(who, ": ", parameters.size(), " arguments are more than the ", most,
+  static constexpr std::size_t max_count = 24;
+  if (parameters.size() > max_count)
+    fail<ArgumentError>(who, ": ", parameters.size(), " arguments are more than the ", max_count,
                         " that a kernel takes here; write it as a SourceModule");
   std::set<std::string> seen;
   for (const Parameter& parameter : parameters) {
     const std::string& name = parameter.name;
     if (name == "i" || name == "n" || name == "_ind" || name.starts_with("sw_"))
       fail<ArgumentError>(who, ": an argument cannot be named '", name,
-                          "', which has a meaning of its own in the operation; rename it");
+                          "', which is reserved in the operation; rename it");
     if (!seen.insert(name).second)
       fail<ArgumentError>(who, ": two arguments are named '", name, "'; rename one");
   }
@@ -194,7 +195,7 @@ void find_elements(const std::string& body, bool has_own_index,
   for (Parameter& parameter : parameters) {
     if (parameter.kind != Parameter::Kind::raw) continue;
     const ArrayUses uses = uses_of(body, parameter.name);
-    parameter.is_used_whole = uses.of_others || uses.whole || has_own_index;
+    parameter.needs_whole_array = uses.of_others || uses.whole || has_own_index;
     parameter.is_output &= uses.may_write || !(uses.of_element || uses.of_others);
     if (!uses.of_element) continue;
     parameter.kind = Parameter::Kind::element;

@@ -12,7 +12,7 @@ namespace spanwise::ops::user_kernels {
 
 namespace {
 
-// What the one output of a pointer spelling is called.
+// The name of the only output with ParameterStyle::pointers.
 constexpr const char* result_name = "sw_out";
 
 }  // namespace
@@ -23,7 +23,7 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
     fail<ArgumentError>(who_, ": expected reduce_expr such as \"a + b\", got nothing");
   const std::string& preamble = spec_.common.preamble;
   map_expr_ = spec_.map_expr;
-  if (spec_.spelling == Spelling::pointers) {
+  if (spec_.style == ParameterStyle::pointers) {
     parameters_ = pointer_parameters(who_, spec_.arguments, preamble);
     check_names(who_, parameters_);
     find_elements(spec_.map_expr, false, parameters_);
@@ -32,8 +32,8 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
     if (inputs_ <= 0)
       fail<ArgumentError>(who_, ": expected arguments such as \"float *x\", got none");
     if (spec_.map_expr.empty()) map_expr_ = parameters_[0].name + "[i]";
-    if (spec_.map_expr.empty()) parameters_[0].is_used_whole = false;
-    map_expr_ = with_elements_named(map_expr_, element_names(parameters_));
+    if (spec_.map_expr.empty()) parameters_[0].needs_whole_array = false;
+    map_expr_ = replace_element_accesses(map_expr_, element_names(parameters_));
     Parameter result = type_named(who_, spec_.result_type, preamble);
     if (!result.dtype.has_value())
       fail<ArgumentError>(who_, ": expected dtype_out as a dtype, got '", spec_.result_type, "'");
@@ -46,7 +46,7 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
     for (Parameter& output : value_parameters(who_, spec_.out_params, true))
       parameters_.push_back(std::move(output));
     check_names(who_, parameters_);
-    for (Parameter& parameter : parameters_) parameter.is_used_whole = false;
+    for (Parameter& parameter : parameters_) parameter.needs_whole_array = false;
     if (inputs_ <= 0 || parameters_.size() <= inputs_)
       fail<ArgumentError>(who_, ": expected inputs and outputs such as \"T x\" and \"T y\"");
     if (map_expr_.empty())
@@ -54,7 +54,7 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
     for (std::size_t k = inputs_; k < parameters_.size(); ++k)
       if (parameters_[k].kind != Parameter::Kind::element)
         fail<ArgumentError>(who_, ": output '", parameters_[k].name,
-                            "' is raw; declare it without");
+                            "' is raw; declare it without raw");
   }
   const std::string type = spec_.reduce_type.empty() ? "" : spec_.reduce_type;
   accumulator_ = type.empty() ? parameters_[inputs_] : type_named(who_, type, preamble);

@@ -16,35 +16,35 @@
 #include "spanwise/export.hpp"
 #include "spanwise/ref.hpp"
 
-/// A user's map, associative and commutative operation, and what is done with its result.
+/// Reductions with a user's map, associative and commutative operation, and final statements.
 namespace spanwise::ops::user_kernels {
 
 struct ReductionSpec {
   CommonSpec common{};
-  Spelling spelling = Spelling::values;
-  std::string arguments{};      ///< of Spelling::pointers
-  std::string result_type{};    ///< of Spelling::pointers: the dtype of its one result
-  std::string in_params{};      ///< of Spelling::values
-  std::string out_params{};     ///< of Spelling::values
+  ParameterStyle style = ParameterStyle::values;
+  std::string arguments{};      ///< of ParameterStyle::pointers
+  std::string result_type{};    ///< of ParameterStyle::pointers: the dtype of its one result
+  std::string in_params{};      ///< of ParameterStyle::values
+  std::string out_params{};     ///< of ParameterStyle::values
   std::string map_expr{};       ///< an expression in the arguments and `i`
   std::string reduce_expr{};    ///< an expression in `a` and `b`, in any order of elements
   std::string post_map_expr{};  ///< statements that set the outputs by `a`; "": the output is `a`
-  std::string identity{};       ///< of no elements; "": there must be some
-  std::string reduce_type{};    ///< of `a` and `b`; "": the first output's
+  std::string identity{};       ///< the result for no elements; "": an error
+  std::string reduce_type{};    ///< the type of `a` and `b`; "": the first output's
 };
 
-/// Which axes go, and whether they stay as extents of 1.
+/// The axes to reduce, and whether they are kept with extent 1.
 struct ReductionAxes {
   std::bitset<max_rank> axes{};
-  bool all = true;  ///< whatever `axes` says
+  bool all = true;  ///< all axes; `axes` is ignored
   bool keepdims = false;
 };
 
-/// Compiled as ElementwiseKernel is. Results depend on the arrays alone, never on the device's
-/// number of processors: elements are combined in an order that shapes and strides decide.
+/// Compiled like ElementwiseKernel. Elements are combined in an order that depends on shapes and
+/// strides alone, so results do not depend on the device's number of processors.
 class SW_API ReductionKernel : public RefCounted {
  public:
-  /// Throws ArgumentError for declarations that do not hold together.
+  /// Throws ArgumentError for inconsistent declarations.
   explicit ReductionKernel(ReductionSpec spec);
   ~ReductionKernel() override;
 
@@ -53,7 +53,7 @@ class SW_API ReductionKernel : public RefCounted {
   std::span<const Parameter> parameters() const noexcept { return parameters_; }
   std::size_t inputs() const noexcept { return inputs_; }
 
-  /// As ElementwiseKernel's. Throws ArgumentError for no elements without an identity, too.
+  /// Like ElementwiseKernel's. Also throws ArgumentError if there are no elements and no identity.
   void operator()(std::span<const Argument> arguments, const ReductionAxes& axes,
                   std::vector<Array>& made) const;
   std::string source(std::span<const Argument> arguments, const ReductionAxes& axes,
@@ -69,7 +69,7 @@ class SW_API ReductionKernel : public RefCounted {
   std::size_t inputs_ = 0;
   Parameter accumulator_;
   bool needs_index_ = false;
-  std::string map_expr_;  // as it goes into the text
+  std::string map_expr_;  // as in the generated source
 
   mutable CompiledPlans<Plan> plans_;
 };

@@ -14,14 +14,14 @@
 /// One call of a ReductionKernel.
 namespace spanwise::ops::user_kernels {
 
-/// A compiled form of the kernel.
+/// A compiled variant of the kernel.
 struct ReductionKernel::Plan {
   ReductionShape shape;
   Device device;
   Kernel run, fold;
 };
 
-/// plan() settles what is to be done, which the text and the launch follow.
+/// plan() determines shapes, outputs and the variant, from which the source and the launch follow.
 class ReductionKernel::Call {
  public:
   Call(const ReductionKernel& kernel, std::span<const Argument> arguments,
@@ -29,7 +29,7 @@ class ReductionKernel::Call {
       : kernel_(kernel),
         operands_(kernel.who_, kernel.parameters_, arguments),
         axes_(axes),
-        on_gpu_(operands_.device().is_cuda() || kernel.spec_.common.as_on_gpu) {}
+        on_gpu_(operands_.device().is_cuda() || kernel.spec_.common.use_gpu_code) {}
 
   void run(std::vector<Array>& made);
   std::string source(bool on_gpu);
@@ -40,27 +40,29 @@ class ReductionKernel::Call {
   static bool is_input(const Operand& operand) {
     return operand.is_element() && !operand.parameter->is_output;
   }
-  bool goes(int axis) const { return axes_.all || axes_.axes[static_cast<std::size_t>(axis)]; }
+  bool is_reduced(int axis) const {
+    return axes_.all || axes_.axes[static_cast<std::size_t>(axis)];
+  }
   void find_results();
   void make_outputs(std::vector<Array>& made);
-  void settle_overlaps();
+  void resolve_overlaps();
   void plan_walks();
-  // The output's axes that are results: with keepdims, all but those that are gone.
-  Layout without_kept_ones(const Layout& layout) const;
+  // The layout of an output without the axes of extent 1 that keepdims adds.
+  Layout without_reduced_axes(const Layout& layout) const;
   static std::vector<const Layout*> pointers(const std::vector<Layout>& layouts);
   void describe();
-  // Fixed by shapes and strides alone, so that sums are the same on every machine of a kind.
+  // Depends on shapes and strides alone, so that sums are the same on all devices of a kind.
   void choose_parts();
-  // Blocks of some ten thousand elements; where results are few, long ones in parts.
-  void choose_parts_of_cpu();
-  void choose_parts_of_gpu();
-  // In memory, than the elements of one.
-  bool are_results_closer() const;
+  // Blocks of about 32,000 elements; long reductions with few results are split into parts.
+  void choose_cpu_parts();
+  void choose_gpu_parts();
+  // Whether adjacent results have a smaller stride in memory than the elements of one result.
+  bool are_results_nearer() const;
   std::string source_text(bool on_gpu) const;
 
   const Plan& plan_for_launch();
   void launch();
-  std::size_t room_for_numbers() const;
+  std::size_t packed_count() const;
   void add_operands(std::vector<KernelArg>& arguments, PackedNumbers& numbers) const;
 
   const ReductionKernel& kernel_;
@@ -69,9 +71,9 @@ class ReductionKernel::Call {
   bool on_gpu_;
   Shape shape_, result_shape_;
   std::int64_t results_ = 1, length_ = 1;
-  std::int64_t parts_ = 1, share_ = 1, apiece_ = 1, blocks_ = 1;
+  std::int64_t parts_ = 1, part_length_ = 1, results_per_block_ = 1, blocks_ = 1;
   ReductionShape plan_;
-  std::optional<Walk> kept_, gone_;
+  std::optional<Walk> kept_, reduced_;
 };
 
 }  // namespace spanwise::ops::user_kernels

@@ -22,7 +22,7 @@ std::string ReductionKernel::Call::source(bool on_gpu) {
 
 std::string ReductionKernel::Call::source_text(bool on_gpu) const {
   const Parameter& accumulator = kernel_.accumulator_;
-  const ReductionWords words{
+  const ReductionCode words{
       kernel_.spec_, kernel_.map_expr_,
       accumulator.is_user_type() ? accumulator.type : c_type(plan_.accumulator),
       kernel_.needs_index_};
@@ -60,17 +60,18 @@ void ReductionKernel::Call::launch() {
   }
   std::vector<KernelArg> arguments;
   PackedNumbers numbers;
-  numbers.reserve(room_for_numbers());
+  numbers.reserve(packed_count());
   add_operands(arguments, numbers);
   arguments.push_back(numbers.walk(*kept_));
-  arguments.push_back(numbers.walk(*gone_));
-  for (const std::int64_t number : {results_, length_, share_, apiece_})
+  arguments.push_back(numbers.walk(*reduced_));
+  for (const std::int64_t number : {results_, length_, part_length_, results_per_block_})
     arguments.push_back(KernelArg(number));
   arguments.push_back(parts ? address_of(*parts) : KernelArg::address(0));
   const std::int64_t threads = on_gpu_ ? reduction_block : 1;
   plan.run.launch({{blocks_, parts_, 1}, {threads, 1, 1}, 0, stream}, arguments);
   if (parts_ == 1) return;
-  // The number of parts in the place of the elements', and that in the place of the share.
+  // The fold combines parts_ elements per result; its part length argument is the number of
+  // elements.
   const std::size_t at = arguments.size() - 4;
   arguments[at] = KernelArg(parts_);
   arguments[at + 1] = KernelArg(length_);
@@ -78,15 +79,16 @@ void ReductionKernel::Call::launch() {
   plan.fold.launch({{blocks, 1, 1}, {threads, 1, 1}, 0, stream}, arguments);
 }
 
-std::size_t ReductionKernel::Call::room_for_numbers() const {
-  std::size_t room = 0;
+std::size_t ReductionKernel::Call::packed_count() const {
+  std::size_t packed = 0;
   for (const Operand& operand : operands_.all())
     if (operand.array != nullptr)
-      room +=
+      packed +=
           2 * (3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size())));
-  for (const Walk* walk : {&*kept_, &*gone_})
-    room += static_cast<std::size_t>(walk->rank()) * static_cast<std::size_t>(1 + walk->operands());
-  return room;
+  for (const Walk* walk : {&*kept_, &*reduced_})
+    packed +=
+        static_cast<std::size_t>(walk->rank()) * static_cast<std::size_t>(1 + walk->operands());
+  return packed;
 }
 
 void ReductionKernel::Call::add_operands(std::vector<KernelArg>& arguments,
@@ -101,7 +103,7 @@ void ReductionKernel::Call::add_operands(std::vector<KernelArg>& arguments,
       arguments.push_back(numbers.raw(*operand.array, operand.array->layout()));
   }
   for (const Operand& operand : operands_.all())
-    if (is_input(operand) && operand.parameter->is_used_whole)
+    if (is_input(operand) && operand.parameter->needs_whole_array)
       arguments.push_back(
           numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
 }

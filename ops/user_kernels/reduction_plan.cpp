@@ -33,7 +33,7 @@ bool ReductionKernel::Call::plan(std::vector<Array>& made) {
   find_shape();
   find_results();
   make_outputs(made);
-  settle_overlaps();
+  resolve_overlaps();
   if (results_ == 0) return false;
   if (length_ <= 0 && kernel_.spec_.identity.empty())
     fail<ArgumentError>(kernel_.who_, ": no elements to reduce in shape ", shape_,
@@ -48,7 +48,7 @@ void ReductionKernel::Call::find_shape() {
     if (is_input(operand)) shapes.push_back(operand.array->shape());
   if (shapes.empty())
     fail<ArgumentError>(kernel_.who_,
-                        ": no array says which elements there are; declare one that is not raw");
+                        ": no array determines the shape; declare one that is not raw");
   try {
     shape_ = broadcast_shapes(shapes);
   } catch (const LayoutError& error) {
@@ -60,8 +60,8 @@ void ReductionKernel::Call::find_results() {
   results_ = length_ = 1;
   std::vector<std::int64_t> extents;
   for (int axis = 0; axis < shape_.size(); ++axis) {
-    (goes(axis) ? length_ : results_) *= shape_[axis];
-    if (!goes(axis))
+    (is_reduced(axis) ? length_ : results_) *= shape_[axis];
+    if (!is_reduced(axis))
       extents.push_back(shape_[axis]);
     else if (axes_.keepdims)
       extents.push_back(1);
@@ -81,42 +81,42 @@ void ReductionKernel::Call::make_outputs(std::vector<Array>& made) {
                         output.array->shape());
     if (output.array->layout().may_overlap_itself())
       fail<LayoutError>(kernel_.who_,
-                        ": the output has several elements in one place: ", *output.array,
+                        ": several elements of the output share an address: ", *output.array,
                         "; pass a copy");
   }
 }
 
-void ReductionKernel::Call::settle_overlaps() {
+void ReductionKernel::Call::resolve_overlaps() {
   for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i)
     for (std::size_t k = 0; k < i; ++k) {
       const Array* other = operands_[k].array;
       if (other == nullptr || !may_share_memory(*other, *operands_[i].array)) continue;
       if (k >= kernel_.inputs_)
-        fail<LayoutError>(kernel_.who_, ": outputs share memory; pass arrays of their own");
+        fail<LayoutError>(kernel_.who_, ": outputs share memory; pass separate arrays");
       operands_.keep(k, copy(*other));
     }
 }
 
 void ReductionKernel::Call::plan_walks() {
-  std::vector<Layout> kept, gone;
+  std::vector<Layout> kept, reduced;
   const auto add = [&](const Layout& layout) {
-    kept.push_back(axes_of(layout, [&](int axis) { return !goes(axis); }));
-    gone.push_back(axes_of(layout, [&](int axis) { return goes(axis); }));
+    kept.push_back(axes_of(layout, [&](int axis) { return !is_reduced(axis); }));
+    reduced.push_back(axes_of(layout, [&](int axis) { return is_reduced(axis); }));
   };
   for (const Operand& operand : operands_.all())
     if (is_input(operand)) add(operand.array->layout().broadcast_to(shape_));
   const int inputs = static_cast<int>(kept.size());
   for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i)
-    kept.push_back(without_kept_ones(operands_[i].array->layout()));
+    kept.push_back(without_reduced_axes(operands_[i].array->layout()));
   if (kernel_.needs_index_) add(Layout::row_major(shape_));
   kept_.emplace(kept[0].shape, pointers(kept), inputs);
-  gone_.emplace(gone[0].shape, pointers(gone), 0);
+  reduced_.emplace(reduced[0].shape, pointers(reduced), 0);
   describe();
 }
 
-Layout ReductionKernel::Call::without_kept_ones(const Layout& layout) const {
+Layout ReductionKernel::Call::without_reduced_axes(const Layout& layout) const {
   if (!axes_.keepdims) return layout;
-  return axes_of(layout, [&](int axis) { return !goes(axis); });
+  return axes_of(layout, [&](int axis) { return !is_reduced(axis); });
 }
 
 std::vector<const Layout*> ReductionKernel::Call::pointers(const std::vector<Layout>& layouts) {
@@ -130,18 +130,18 @@ void ReductionKernel::Call::describe() {
   plan_.count = operands_.all().size();
   plan_.is_large = results_ > INT32_MAX || length_ > INT32_MAX;
   plan_.kept_rank = kept_->rank();
-  plan_.gone_rank = gone_->rank();
+  plan_.reduced_rank = reduced_->rank();
   if (!kernel_.accumulator_.is_user_type())
     plan_.accumulator = operands_.dtype_of(kernel_.accumulator_);
-  plan_.by_columns = !on_gpu_ && are_results_closer() && kept_->extent(kept_->rank() - 1) >= 8;
-  const Walk* const inner = plan_.by_columns ? &*kept_ : &*gone_;
+  plan_.by_columns = !on_gpu_ && are_results_nearer() && kept_->extent(kept_->rank() - 1) >= 8;
+  const Walk* const inner = plan_.by_columns ? &*kept_ : &*reduced_;
   int index = 0;
   for (std::size_t i = 0; i < plan_.count; ++i) {
     const Operand& operand = operands_[i];
     plan_.forms[i] = is_input(operand)      ? element_form(operand, inner, index++)
                      : operand.is_element() ? element_form(operand, nullptr, 0)
                                             : raw_form(operand);
-    if (is_input(operand) && operand.parameter->is_used_whole)
+    if (is_input(operand) && operand.parameter->needs_whole_array)
       plan_.axes = std::max(1, shape_.size());
   }
   choose_parts();
@@ -149,34 +149,34 @@ void ReductionKernel::Call::describe() {
 
 void ReductionKernel::Call::choose_parts() {
   if (on_gpu_)
-    choose_parts_of_gpu();
+    choose_gpu_parts();
   else
-    choose_parts_of_cpu();
-  share_ = std::max<std::int64_t>(1, std::max(share_, ceil_div(length_, 65535)));
-  parts_ = std::max<std::int64_t>(1, ceil_div(length_, share_));
+    choose_cpu_parts();
+  part_length_ = std::max<std::int64_t>(1, std::max(part_length_, ceil_div(length_, 65535)));
+  parts_ = std::max<std::int64_t>(1, ceil_div(length_, part_length_));
 }
 
-void ReductionKernel::Call::choose_parts_of_cpu() {
+void ReductionKernel::Call::choose_cpu_parts() {
   constexpr std::int64_t grain = 1 << 15;
-  const std::int64_t wide =
+  const std::int64_t width =
       plan_.by_columns ? std::min<std::int64_t>(results_, reduction_columns) : 1;
-  apiece_ = std::max<std::int64_t>(wide, grain / std::max<std::int64_t>(1, length_));
-  blocks_ = ceil_div(results_, apiece_);
-  const bool is_long = length_ > 2 * grain / wide;
-  share_ = blocks_ < 16 && is_long ? std::max<std::int64_t>(64, 4 * grain / wide) : length_;
+  results_per_block_ = std::max<std::int64_t>(width, grain / std::max<std::int64_t>(1, length_));
+  blocks_ = ceil_div(results_, results_per_block_);
+  const bool is_long = length_ > 2 * grain / width;
+  part_length_ = blocks_ < 16 && is_long ? std::max<std::int64_t>(64, 4 * grain / width) : length_;
 }
 
-void ReductionKernel::Call::choose_parts_of_gpu() {
-  plan_.side_by_side = results_ >= 32 && (are_results_closer() || length_ < 128) ? 32 : 1;
-  const std::int64_t depth = reduction_block / plan_.side_by_side;
-  blocks_ = ceil_div(results_, plan_.side_by_side);
+void ReductionKernel::Call::choose_gpu_parts() {
+  plan_.adjacent_results = results_ >= 32 && (are_results_nearer() || length_ < 128) ? 32 : 1;
+  const std::int64_t depth = reduction_block / plan_.adjacent_results;
+  blocks_ = ceil_div(results_, plan_.adjacent_results);
   constexpr std::int64_t enough = 1024;
   const std::int64_t most = std::max<std::int64_t>(1, length_ / (depth * 16));
-  share_ = ceil_div(length_, std::clamp<std::int64_t>(enough / blocks_, 1, most));
+  part_length_ = ceil_div(length_, std::clamp<std::int64_t>(enough / blocks_, 1, most));
 }
 
-bool ReductionKernel::Call::are_results_closer() const {
-  const std::int64_t along = std::abs(gone_->stride(gone_->rank() - 1, 0));
+bool ReductionKernel::Call::are_results_nearer() const {
+  const std::int64_t along = std::abs(reduced_->stride(reduced_->rank() - 1, 0));
   const std::int64_t across = std::abs(kept_->stride(kept_->rank() - 1, 0));
   return across != 0 && across < along;
 }

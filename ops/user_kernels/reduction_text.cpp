@@ -6,20 +6,20 @@
 namespace spanwise::ops::user_kernels {
 
 std::string ReductionText::write() {
-  std::string types = text("typedef ", words_.accumulator, " sw_acc;\n");
+  std::string types = text("typedef ", code_.accumulator, " sw_acc;\n");
   types += text("static_assert(sizeof(sw_acc) <= ", largest_accumulator,
                 ", \"a reduction's accumulator has at most 64 bytes\");\n");
   types += on_gpu_ ? text("typedef unsigned ", shape_.is_large ? "long long" : "int",
-                          " sw_index;\n#define SW_BESIDE ", shape_.side_by_side, "\n")
+                          " sw_index;\n#define SW_ADJACENT ", shape_.adjacent_results, "\n")
                    : text("typedef long long sw_index;\n");
   types += walk_struct("sw_kept_walk", shape_.kept_rank, kept_operands());
-  types += walk_struct("sw_gone_walk", shape_.gone_rank, gone_operands());
+  types += walk_struct("sw_reduced_walk", shape_.reduced_rank, reduced_operands());
   const std::string list = parameters(types);
-  const std::string& name = words_.spec.common.name;
+  const std::string& name = code_.spec.common.name;
   const std::string reduce = text(
       "__device__ inline sw_acc sw_reduce(sw_acc a, sw_acc b) {\n  return static_cast<sw_acc>(",
-      numbered(text("reduce_expr of ", name), words_.spec.reduce_expr), ");\n}\n");
-  return text(opening(words_.spec.common, operands_, types), reduce, kernel(name, list, false),
+      with_line_directives(text("reduce_expr of ", name), code_.spec.reduce_expr), ");\n}\n");
+  return text(prologue(code_.spec.common, operands_, types), reduce, kernel(name, list, false),
               kernel(name + "_fold", list, true));
 }
 
@@ -28,40 +28,43 @@ std::string ReductionText::parameters(std::string& types) {
   for (std::size_t i = 0; i < operands_.size(); ++i)
     list += parameter_text(operands_[i], shape_.forms[i], false, types);
   for (const Operand& operand : operands_) {
-    if (!is_input_element(operand) || !operand.parameter->is_used_whole) continue;
+    if (!is_input_element(operand) || !operand.parameter->needs_whole_array) continue;
     const std::string& name = operand.parameter->name;
     types += text("typedef sw_raw<", constness(operand), element_type(operand), ", ", shape_.axes,
                   ", false> sw_raw_", name, ";\n");
     list += text("const sw_raw_", name, " ", name, ", ");
   }
   return list +
-         "const sw_kept_walk sw_kept, const sw_gone_walk sw_gone, const long long sw_results, "
-         "const long long sw_length, const long long sw_share, const long long sw_apiece, "
+         "const sw_kept_walk sw_kept, const sw_reduced_walk sw_reduced, const long long "
+         "sw_results, "
+         "const long long sw_length, const long long sw_part_length, const long long sw_per_block, "
          "sw_acc* sw_parts";
 }
 
-std::string ReductionText::places(const std::string& walk, const std::string& prefix,
-                                  const std::string& index, int rank, int count) const {
+std::string ReductionText::offsets(const std::string& walk, const std::string& prefix,
+                                   const std::string& index, int rank, int count) const {
   std::string zeros, steps;
   for (int k = 0; k < count; ++k) {
     zeros += text("    long long ", prefix, k, " = 0;\n");
-    steps += text("      ", prefix, k, " += (long long)sw_place * ", walk, ".s", k, "[sw_axis];\n");
+    steps +=
+        text("      ", prefix, k, " += (long long)sw_position * ", walk, ".s", k, "[sw_axis];\n");
   }
   return text(zeros, "    {\n    sw_index sw_rest = ", index,
               ";\n#pragma unroll\n    for (int sw_axis = ", rank - 1,
               "; sw_axis >= 0; --sw_axis) {\n", "      const sw_index sw_extent = (sw_index)", walk,
               ".shape[sw_axis];\n",
-              "      const sw_index sw_place = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;\n",
+              "      const sw_index sw_position = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;\n",
               "      sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;\n", steps, "    }\n    }\n");
 }
 
 std::string ReductionText::mapped() const {
   return text("      return static_cast<sw_acc>(",
-              numbered(text("map_expr of ", words_.spec.common.name), words_.map_expr), ");\n");
+              with_line_directives(text("map_expr of ", code_.spec.common.name), code_.map_expr),
+              ");\n");
 }
 
 std::string ReductionText::counts() const {
-  const std::string all = words_.map_expr + " " + words_.spec.post_map_expr;
+  const std::string all = code_.map_expr + " " + code_.spec.post_map_expr;
   std::string out;
   if (has_token(all, "n")) out += "  const long long n = sw_results * sw_length;\n";
   if (has_token(all, "_in_ind")) out += "  const sw_count _in_ind{sw_results * sw_length};\n";
@@ -80,16 +83,16 @@ std::string ReductionText::finish() const {
     out += text("      ", element_type(operand), "& ", name, " = sw_p_", name, "[sw_kept", k++,
                 "];\n");
   }
-  if (words_.spec.post_map_expr.empty()) return out + text("      ", first, " = a;\n    };\n");
+  if (code_.spec.post_map_expr.empty()) return out + text("      ", first, " = a;\n    };\n");
   return out +
-         numbered(text("post_map_expr of ", words_.spec.common.name),
-                  words_.spec.post_map_expr + "\n;") +
+         with_line_directives(text("post_map_expr of ", code_.spec.common.name),
+                              code_.spec.post_map_expr + "\n;") +
          "    };\n";
 }
 
-std::string ReductionText::nothing() const {
-  if (words_.spec.identity.empty()) return "sw_acc()";
-  return text("static_cast<sw_acc>(", words_.spec.identity, ")");
+std::string ReductionText::identity_value() const {
+  if (code_.spec.identity.empty()) return "sw_acc()";
+  return text("static_cast<sw_acc>(", code_.spec.identity, ")");
 }
 
 std::string ReductionText::kernel(const std::string& name, const std::string& list,
@@ -98,21 +101,21 @@ std::string ReductionText::kernel(const std::string& name, const std::string& li
               on_gpu_ ? gpu_body(folds) : cpu_body(folds), "}\n");
 }
 
-std::string ReductionText::partial(bool folds) const {
+std::string ReductionText::store_result(bool folds) const {
   return folds ? "sw_finish(sw_a);\n"
                : "if (gridDim.y == 1) sw_finish(sw_a); else sw_parts[blockIdx.y * sw_results + "
                  "(long long)sw_result] = sw_a;\n";
 }
 
-std::string ReductionText::counts_of(bool folds) const {
+std::string ReductionText::counts_for(bool folds) const {
   std::string out = counts();
   if (!folds) return out;
   for (std::size_t at; (at = out.find("sw_length")) != std::string::npos;)
-    out.replace(at, 9, "sw_share");
+    out.replace(at, 9, "sw_part_length");
   return out;
 }
 
-std::string reduction_source(const ReductionWords& words, std::span<const Operand> operands,
+std::string reduction_source(const ReductionCode& words, std::span<const Operand> operands,
                              const ReductionShape& shape, bool on_gpu) {
   return ReductionText(words, operands, shape, on_gpu).write();
 }

@@ -11,48 +11,49 @@
 #include "kernel_text.hpp"
 #include "reduction.hpp"
 
-/// The text of a reduction.
+/// The source of a reduction.
 namespace spanwise::ops::user_kernels {
 
-/// What decides the text besides what the user wrote. `forms` have the step along the last axis
-/// that goes, by columns along the last one that stays.
+/// What determines the source in addition to the user's code. `forms` have the step along the last
+/// reduced axis, or with `by_columns` along the last kept one.
 struct ReductionShape {
   bool is_large = false;  ///< more elements or results than 32 bits can count
-  int kept_rank = 1, gone_rank = 1, axes = 1;
-  int side_by_side = 1;     ///< of a GPU: results whose threads lie beside one another in a block
-  bool by_columns = false;  ///< of the CPU: neighbouring results together
-  DType accumulator{};      ///< where it is no user's type
+  int kept_rank = 1, reduced_rank = 1, axes = 1;
+  int adjacent_results = 1;  ///< on a GPU: results that adjacent threads of a block compute
+  bool by_columns = false;   ///< on the CPU: adjacent results are computed together
+  DType accumulator{};       ///< unset for a user's type
   std::size_t count = 0;
-  std::array<OperandForm, most_operands> forms{};
+  std::array<OperandForm, max_operands> forms{};
 
   friend bool operator==(const ReductionShape& a, const ReductionShape& b) {
-    return a.is_large == b.is_large && a.kept_rank == b.kept_rank && a.gone_rank == b.gone_rank &&
-           a.axes == b.axes && a.side_by_side == b.side_by_side && a.by_columns == b.by_columns &&
+    return a.is_large == b.is_large && a.kept_rank == b.kept_rank &&
+           a.reduced_rank == b.reduced_rank && a.axes == b.axes &&
+           a.adjacent_results == b.adjacent_results && a.by_columns == b.by_columns &&
            a.accumulator == b.accumulator && a.count == b.count &&
            std::equal(a.forms.begin(), a.forms.begin() + static_cast<std::ptrdiff_t>(a.count),
                       b.forms.begin());
   }
 };
 
-struct ReductionWords {
+struct ReductionCode {
   const ReductionSpec& spec;
   const std::string& map_expr;
   std::string accumulator;  ///< in C++
   bool needs_index;
 };
 
-/// CUDA C with two kernels. "<name>" takes the operands in order (as parameter_text() has them, but
-/// arrays as a whole always as sw_raw); sw_raw of each element used as a whole; the walk over
-/// results (inputs' elements, outputs, then the index where it is needed) and the one over what is
-/// combined (inputs' elements, the index); the number of results, of elements a result, of elements
-/// a part, of results a block; and where parts of results go. Blocks along y are parts: with one of
-/// them it writes the outputs. "<name>_fold" takes the same and combines gridDim.y parts, which the
-/// number of elements then counts.
-std::string reduction_source(const ReductionWords& words, std::span<const Operand> operands,
+/// CUDA C with two kernels. The parameters of "<name>" are: the operands in order (see
+/// parameter_text(), but arrays as a whole are always sw_raw); sw_raw of each array that is also
+/// used as a whole; the walk over results (inputs, outputs, then the index if needed) and the walk
+/// over the reduced elements (inputs, the index); the numbers of results, of elements per result,
+/// of elements per part, and of results per block; the memory for partial results. blockIdx.y is
+/// the part; if there is one part, the kernel writes the outputs. "<name>_fold" has the same
+/// parameters and combines the parts; its number of elements per result is the number of parts.
+std::string reduction_source(const ReductionCode& words, std::span<const Operand> operands,
                              const ReductionShape& shape, bool on_gpu);
 
 inline constexpr int reduction_block = 256;
-/// Results that the CPU does together, by columns.
+/// Results that the CPU computes together with `by_columns`.
 inline constexpr int reduction_columns = 256;
 /// The largest accumulator of a user's type, in bytes.
 inline constexpr std::int64_t largest_accumulator = 64;

@@ -7,21 +7,22 @@ namespace spanwise::ops::user_kernels {
 
 std::string ReductionText::cpu_body(bool folds) const {
   const std::string block =
-      counts_of(folds) + R"(  const long long sw_from = (long long)blockIdx.x * sw_apiece;
-  const long long sw_to = sw_from + sw_apiece < sw_results ? sw_from + sw_apiece : sw_results;
+      counts_for(folds) + R"(  const long long sw_from = (long long)blockIdx.x * sw_per_block;
+  const long long sw_to = sw_from + sw_per_block < sw_results ? sw_from + sw_per_block : sw_results;
 )";
   if (shape_.by_columns && !folds) return block + cpu_columns();
   return text(block, "  for (long long sw_result = sw_from; sw_result < sw_to; ++sw_result) {\n",
-              places("sw_kept", "sw_kept", "sw_result", shape_.kept_rank, kept_operands()),
-              finish(), "    sw_acc sw_a = ", nothing(), ";\n    bool sw_has = false;\n",
-              folds ? cpu_fold() : over_gone(cpu_row()), "    ", partial(folds), "  }\n");
+              offsets("sw_kept", "sw_kept", "sw_result", shape_.kept_rank, kept_operands()),
+              finish(), "    sw_acc sw_a = ", identity_value(),
+              ";\n    bool sw_has_value = false;\n", folds ? cpu_fold() : for_each_run(cpu_row()),
+              "    ", store_result(folds), "  }\n");
 }
 
 std::string ReductionText::cpu_fold() {
   return R"(    for (long long sw_r = 0; sw_r < sw_length; ++sw_r) {
       const sw_acc sw_part = sw_parts[sw_r * sw_results + sw_result];
-      sw_a = sw_has ? sw_reduce(sw_a, sw_part) : sw_part;
-      sw_has = true;
+      sw_a = sw_has_value ? sw_reduce(sw_a, sw_part) : sw_part;
+      sw_has_value = true;
     }
 )";
 }
@@ -35,22 +36,22 @@ std::string ReductionText::cpu_row() const {
   return text("      const auto sw_map = [&](long long sw_k) -> sw_acc {\n", elements(offset),
               mapped(), "      };\n", R"(      constexpr int sw_lanes = 32;
       long long sw_k = 0;
-      if (sw_many >= 2 * sw_lanes) {
+      if (sw_run >= 2 * sw_lanes) {
         sw_acc sw_lane[sw_lanes];
         for (int sw_l = 0; sw_l < sw_lanes; ++sw_l) sw_lane[sw_l] = sw_map(sw_l);
-        for (sw_k = sw_lanes; sw_k + sw_lanes <= sw_many; sw_k += sw_lanes)
+        for (sw_k = sw_lanes; sw_k + sw_lanes <= sw_run; sw_k += sw_lanes)
           for (int sw_l = 0; sw_l < sw_lanes; ++sw_l)
             sw_lane[sw_l] = sw_reduce(sw_lane[sw_l], sw_map(sw_k + sw_l));
         for (int sw_half = sw_lanes / 2; sw_half > 0; sw_half /= 2)
           for (int sw_l = 0; sw_l < sw_half; ++sw_l)
             sw_lane[sw_l] = sw_reduce(sw_lane[sw_l], sw_lane[sw_l + sw_half]);
-        sw_a = sw_has ? sw_reduce(sw_a, sw_lane[0]) : sw_lane[0];
-        sw_has = true;
+        sw_a = sw_has_value ? sw_reduce(sw_a, sw_lane[0]) : sw_lane[0];
+        sw_has_value = true;
       }
-      for (; sw_k < sw_many; ++sw_k) {
+      for (; sw_k < sw_run; ++sw_k) {
         const sw_acc sw_b = sw_map(sw_k);
-        sw_a = sw_has ? sw_reduce(sw_a, sw_b) : sw_b;
-        sw_has = true;
+        sw_a = sw_has_value ? sw_reduce(sw_a, sw_b) : sw_b;
+        sw_has_value = true;
       }
 )");
 }
@@ -65,55 +66,55 @@ std::string ReductionText::cpu_columns() const {
                        : text(row, " + sw_c * sw_kept.s", kept, "[", last, "]");
   };
   const std::string row = text(
-      "      for (long long sw_k = 0; sw_k < sw_many; ++sw_k) {\n"
+      "      for (long long sw_k = 0; sw_k < sw_run; ++sw_k) {\n"
       "      const auto sw_map = [&](long long sw_c) -> sw_acc {\n",
       elements(offset), mapped(), R"(      };
-      if (sw_has)
-        for (long long sw_c = 0; sw_c < sw_wide; ++sw_c)
+      if (sw_has_value)
+        for (long long sw_c = 0; sw_c < sw_width; ++sw_c)
           sw_lane[sw_c] = sw_reduce(sw_lane[sw_c], sw_map(sw_c));
       else
-        for (long long sw_c = 0; sw_c < sw_wide; ++sw_c) sw_lane[sw_c] = sw_map(sw_c);
-      sw_has = true;
+        for (long long sw_c = 0; sw_c < sw_width; ++sw_c) sw_lane[sw_c] = sw_map(sw_c);
+      sw_has_value = true;
       }
 )");
   return text("  for (long long sw_begin = sw_from; sw_begin < sw_to;) {\n",
-              places("sw_kept", "sw_kept", "sw_begin", shape_.kept_rank, kept_operands()),
-              "    long long sw_wide = sw_kept.shape[", last, "] - sw_begin % sw_kept.shape[", last,
-              "];\n    if (sw_wide > sw_to - sw_begin) sw_wide = sw_to - sw_begin;\n",
-              "    if (sw_wide > ", reduction_columns, ") sw_wide = ", reduction_columns,
-              ";\n    sw_acc sw_lane[", reduction_columns, "];\n    bool sw_has = false;\n",
-              over_gone(row), "    for (long long sw_c = 0; sw_c < sw_wide; ++sw_c) {\n",
+              offsets("sw_kept", "sw_kept", "sw_begin", shape_.kept_rank, kept_operands()),
+              "    long long sw_width = sw_kept.shape[", last, "] - sw_begin % sw_kept.shape[",
+              last, "];\n    if (sw_width > sw_to - sw_begin) sw_width = sw_to - sw_begin;\n",
+              "    if (sw_width > ", reduction_columns, ") sw_width = ", reduction_columns,
+              ";\n    sw_acc sw_lane[", reduction_columns, "];\n    bool sw_has_value = false;\n",
+              for_each_run(row), "    for (long long sw_c = 0; sw_c < sw_width; ++sw_c) {\n",
               "    const long long sw_result = sw_begin + sw_c;\n",
-              places("sw_kept", "sw_kept", "sw_result", shape_.kept_rank, kept_operands()),
-              finish(), "    sw_acc sw_a = sw_has ? sw_lane[sw_c] : ", nothing(), ";\n    ",
-              partial(false), "    }\n    sw_begin += sw_wide;\n  }\n");
+              offsets("sw_kept", "sw_kept", "sw_result", shape_.kept_rank, kept_operands()),
+              finish(), "    sw_acc sw_a = sw_has_value ? sw_lane[sw_c] : ", identity_value(),
+              ";\n    ", store_result(false), "    }\n    sw_begin += sw_width;\n  }\n");
 }
 
-std::string ReductionText::over_gone(const std::string& row) const {
-  const int last = shape_.gone_rank - 1;
+std::string ReductionText::for_each_run(const std::string& row) const {
+  const int last = shape_.reduced_rank - 1;
   std::string rows;
-  for (int k = 0; k < gone_operands(); ++k) {
+  for (int k = 0; k < reduced_operands(); ++k) {
     std::string sum;
     for (int axis = 0; axis <= last; ++axis)
-      sum += text(axis > 0 ? " + " : "", "sw_at[", axis, "] * sw_gone.s", k, "[", axis, "]");
-    rows += text("      const long long sw_row", k, " = ", sum, ", sw_step", k, " = sw_gone.s", k,
-                 "[", last, "];\n");
+      sum += text(axis > 0 ? " + " : "", "sw_at[", axis, "] * sw_reduced.s", k, "[", axis, "]");
+    rows += text("      const long long sw_row", k, " = ", sum, ", sw_step", k, " = sw_reduced.s",
+                 k, "[", last, "];\n");
   }
-  return text(R"(    const long long sw_first = blockIdx.y * sw_share;
-    const long long sw_end = sw_first + sw_share < sw_length ? sw_first + sw_share : sw_length;
+  return text(R"(    const long long sw_first = blockIdx.y * sw_part_length;
+    const long long sw_end = sw_first + sw_part_length < sw_length ? sw_first + sw_part_length : sw_length;
     long long sw_at[)",
-              shape_.gone_rank, "], sw_rest = sw_first;\n    for (int sw_axis = ", last,
+              shape_.reduced_rank, "], sw_rest = sw_first;\n    for (int sw_axis = ", last,
               R"(; sw_axis >= 0; --sw_axis) {
-      sw_at[sw_axis] = sw_axis > 0 ? sw_rest % sw_gone.shape[sw_axis] : sw_rest;
-      if (sw_axis > 0) sw_rest /= sw_gone.shape[sw_axis];
+      sw_at[sw_axis] = sw_axis > 0 ? sw_rest % sw_reduced.shape[sw_axis] : sw_rest;
+      if (sw_axis > 0) sw_rest /= sw_reduced.shape[sw_axis];
     }
     for (long long sw_left = sw_end - sw_first; sw_left > 0;) {
-      const long long sw_room = sw_gone.shape[)",
+      const long long sw_room = sw_reduced.shape[)",
               last, "] - sw_at[", last,
-              "];\n      const long long sw_many = sw_room < sw_left ? sw_room : sw_left;\n", rows,
-              row, "      sw_left -= sw_many;\n      sw_at[", last,
-              "] += sw_many;\n      for (int sw_axis = ", last,
-              R"(; sw_axis > 0 && sw_at[sw_axis] == sw_gone.shape[sw_axis]; --sw_axis) {
+              "];\n      const long long sw_run = sw_room < sw_left ? sw_room : sw_left;\n", rows,
+              row, "      sw_left -= sw_run;\n      sw_at[", last,
+              "] += sw_run;\n      for (int sw_axis = ", last,
+              R"(; sw_axis > 0 && sw_at[sw_axis] == sw_reduced.shape[sw_axis]; --sw_axis) {
         sw_at[sw_axis] = 0;
         ++sw_at[sw_axis - 1];
       }

@@ -11,17 +11,17 @@
 
 namespace spanwise::ops::user_kernels {
 
-/// One text in the making: what both devices have, and a body for each.
+/// Writes the source of one reduction: common parts, and a kernel body per device.
 class ReductionText {
  public:
-  ReductionText(const ReductionWords& words, std::span<const Operand> operands,
+  ReductionText(const ReductionCode& words, std::span<const Operand> operands,
                 const ReductionShape& shape, bool on_gpu)
-      : words_(words), operands_(operands), shape_(shape), on_gpu_(on_gpu) {}
+      : code_(words), operands_(operands), shape_(shape), on_gpu_(on_gpu) {}
 
   std::string write();
 
  private:
-  bool is_pointers() const { return words_.spec.spelling == Spelling::pointers; }
+  bool is_pointers() const { return code_.spec.style == ParameterStyle::pointers; }
   static bool is_input_element(const Operand& operand) {
     return operand.is_element() && !operand.parameter->is_output;
   }
@@ -32,14 +32,14 @@ class ReductionText {
   int outputs() const {
     return static_cast<int>(std::count_if(operands_.begin(), operands_.end(), is_output));
   }
-  int kept_operands() const { return inputs() + outputs() + (words_.needs_index ? 1 : 0); }
-  int gone_operands() const { return inputs() + (words_.needs_index ? 1 : 0); }
+  int kept_operands() const { return inputs() + outputs() + (code_.needs_index ? 1 : 0); }
+  int reduced_operands() const { return inputs() + (code_.needs_index ? 1 : 0); }
 
   std::string parameters(std::string& types);
-  // long long <prefix>0, ... : where each operand of a walk is at step `index`.
-  std::string places(const std::string& walk, const std::string& prefix, const std::string& index,
-                     int rank, int count) const;
-  // The elements that map_expr names, at what `offset(k, step)` says for operand k of the walk.
+  // Declares long long <prefix>0, ...: the offset of each operand of a walk at step `index`.
+  std::string offsets(const std::string& walk, const std::string& prefix, const std::string& index,
+                      int rank, int count) const;
+  // Declares the elements that map_expr uses, at `offset(k, step)` for operand k of the walk.
   template <class F>
   std::string elements(F&& offset) const {
     std::string out;
@@ -54,36 +54,35 @@ class ReductionText {
                            : text("      const ", type, " ", name, " = *(", place, ");\n");
       ++k;
     }
-    if (words_.needs_index)
+    if (code_.needs_index)
       out += text("      const long long i = sw_kept", inputs() + outputs(), " + ", offset(k, 2),
                   ";\n");
     return out;
   }
   std::string mapped() const;
-  // How many elements each result is made of, under CuPy's names.
+  // The numbers of elements and results, with CuPy's names.
   std::string counts() const;
   std::string finish() const;
-  std::string nothing() const;
+  std::string identity_value() const;
   std::string kernel(const std::string& name, const std::string& list, bool folds) const;
-  // The number of elements a result, of the reduction itself, also where parts are folded.
-  std::string partial(bool folds) const;
+  // Stores a result, or the result of a part in the first kernel.
+  std::string store_result(bool folds) const;
 
   std::string gpu_body(bool folds) const;
-  // _in_ind counts elements of the arrays, which a fold does not know.
-  std::string counts_of(bool folds) const;
+  // counts() for one kernel: the fold receives the number of elements in another argument.
+  std::string counts_for(bool folds) const;
 
   std::string cpu_body(bool folds) const;
   static std::string cpu_fold();
-  // Lanes of a row are combined at once, which a processor's vectors can do, and then with one
-  // another.
+  // Combines a row in independent lanes, which the compiler vectorizes, then the lanes.
   std::string cpu_row() const;
-  // Results that are neighbours in memory, all of them for one element after the other.
+  // Computes results that are adjacent in memory together, element by element.
   std::string cpu_columns() const;
-  // `row` for each stretch of `sw_many` elements along the last axis that goes: operand k's first
-  // is at sw_row<k>, the next sw_step<k> further.
-  std::string over_gone(const std::string& row) const;
+  // Loops over runs of `sw_run` elements along the last reduced axis; `row` is the loop's body.
+  // Operand k begins at sw_row<k>, with step sw_step<k>.
+  std::string for_each_run(const std::string& row) const;
 
-  const ReductionWords& words_;
+  const ReductionCode& code_;
   std::span<const Operand> operands_;
   const ReductionShape& shape_;
   bool on_gpu_;

@@ -24,7 +24,7 @@ struct ScanKernel::Plan {
   Device device;
   int line_rank;
   bool is_packed;
-  // On a GPU, and where a GPU's text runs on the CPU, `run` and `lines`; else the other three.
+  // With the GPU's source, `run` and `lines`; with the CPU's, `totals`, `carries` and `run`.
   std::optional<Kernel> totals, carries, lines;
   Kernel run;
 };
@@ -33,25 +33,25 @@ namespace {
 
 constexpr std::int64_t cpu_tile = 1 << 15;
 
-// What both devices' texts lean on; sw_scan_rank is that of the walk over lines.
+// Source for both devices; sw_scan_rank is the rank of the walk over lines.
 constexpr const char* scan_common = R"(
-// Where a line begins.
-struct sw_scan_place {
+// The offsets of the first element of a line.
+struct sw_scan_line {
   long long x, z;
-  __device__ sw_scan_place(const sw_scan_walk& walk, long long line) : x(0), z(0) {
+  __device__ sw_scan_line(const sw_scan_walk& walk, long long line) : x(0), z(0) {
     for (int axis = sw_scan_rank - 1; axis >= 0; --axis) {
-      const long long place = axis > 0 ? line % walk.shape[axis] : line;
+      const long long index = axis > 0 ? line % walk.shape[axis] : line;
       line /= walk.shape[axis];
-      x += place * walk.s0[axis];
-      z += place * walk.s1[axis];
+      x += index * walk.s0[axis];
+      z += index * walk.s1[axis];
     }
   }
 };
 )";
 
-// The output shares bytes with the input, but not element by element.
-bool must_be_read_first(const Array& input, const Array& output) {
-  return may_share_memory(input, output) && !is_same_window(input, output);
+// Whether the output shares memory with the input and is another view of it.
+bool overlaps_partially(const Array& input, const Array& output) {
+  return may_share_memory(input, output) && !is_same_view(input, output);
 }
 
 }  // namespace
@@ -61,8 +61,8 @@ ScanKernel::ScanKernel(ScanSpec spec) : spec_(std::move(spec)), who_(checked_who
     fail<ArgumentError>(who_, ": expected scan_expr such as \"a + b\", got nothing");
   if (spec_.is_exclusive && spec_.neutral.empty())
     fail<ArgumentError>(who_,
-                        ": an exclusive scan begins with the neutral element, and none was given; "
-                        "pass neutral, such as \"0\" for a sum");
+                        ": an exclusive scan needs neutral, got none; pass it, such as \"0\" for a "
+                        "sum");
   element_ = type_named(who_, spec_.type, "");
   if (!element_.dtype.has_value())
     fail<ArgumentError>(who_, ": expected a dtype, got '", spec_.type, "'");
@@ -70,29 +70,29 @@ ScanKernel::ScanKernel(ScanSpec spec) : spec_(std::move(spec)), who_(checked_who
 
 ScanKernel::~ScanKernel() = default;
 
-// A call that has been checked; `lines` walks over both arrays' lines.
+// The arguments of a checked call; `lines` is the walk over the lines of both arrays.
 struct ScanKernel::Job {
   const Array &input, &output;
   const Walk& lines;
   int axis;
   Stream stream;
 
-  // Whether each line is contiguous on both sides, from an aligned element on.
-  bool lies_in_packs() const {
+  // Whether each line is contiguous and begins at an aligned address in both arrays.
+  bool is_packed_layout() const {
     const auto is_aligned = [&](const Array& array, int operand) {
       const int item = array.dtype().itemsize();
-      bool is =
+      bool aligned =
           array.strides()[axis] == 1 && reinterpret_cast<std::uintptr_t>(array.data()) % 16 == 0;
       for (int k = 0; k < lines.rank(); ++k)
-        is &= lines.extent(k) == 1 || lines.stride(k, operand) % scan_pack(item, item) == 0;
-      return is;
+        aligned &= lines.extent(k) == 1 || lines.stride(k, operand) % scan_pack(item, item) == 0;
+      return aligned;
     };
     return is_aligned(input, 0) && is_aligned(output, 1);
   }
 };
 
-bool ScanKernel::is_as_on_gpu(Device device) const {
-  return device.is_cuda() || spec_.common.as_on_gpu;
+bool ScanKernel::uses_gpu_code(Device device) const {
+  return device.is_cuda() || spec_.common.use_gpu_code;
 }
 
 std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const {
@@ -107,7 +107,7 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const
   types += text(
       "__device__ inline sw_element sw_combine(sw_element a, sw_element b) {\n"
       "  return static_cast<sw_element>(",
-      numbered(text("scan_expr of ", name), spec_.scan_expr), ");\n}\n");
+      with_line_directives(text("scan_expr of ", name), spec_.scan_expr), ");\n}\n");
   types += "namespace sw_scan {\ntypedef sw_element T;\n";
   types += text(
       "__device__ inline T sw_scan_result(bool has_before, T before, T through) {\n  ", result,
@@ -121,15 +121,15 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const
              "(sw_scan_parameters) {\n  sw_scan_", part, "(sw_scan_arguments);\n}\n}\n");
   };
   if (on_gpu) {
-    // Many blocks at a time, most of which wait for memory or for one another.
+    // Many resident blocks, since most of them wait for memory or for other blocks.
     constexpr const char* bounds =
         "__launch_bounds__(spanwise::scan_threads, sizeof(sw_scan_body::Acc) == 8 ? 6 : 4)";
     add("run", bounds);
     add("lines", bounds);
-    return "#include <spanwise/scan_blocks.cuh>\n" + opening(spec_.common, {}, types) + kernels;
+    return "#include <spanwise/scan_blocks.cuh>\n" + prologue(spec_.common, {}, types) + kernels;
   }
   for (const char* part : {"totals", "carries", "run"}) add(part, "");
-  return opening(spec_.common, {}, types) + kernels;
+  return prologue(spec_.common, {}, types) + kernels;
 }
 
 const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank, bool is_packed) const {
@@ -140,10 +140,10 @@ const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank, bool 
 }
 
 ScanKernel::Plan ScanKernel::compiled_plan(Device device, int line_rank, bool is_packed) const {
-  const bool on_gpu = is_as_on_gpu(device);
-  const std::string words = source(line_rank, on_gpu, is_packed);
+  const bool on_gpu = uses_gpu_code(device);
+  const std::string code = source(line_rank, on_gpu, is_packed);
   const auto get = [&](const char* part) {
-    return compiled(spec_.common, words, text(spec_.common.name, "_", part), device,
+    return compiled(spec_.common, code, text(spec_.common.name, "_", part), device,
                     spec_.scan_expr);
   };
   Plan plan{device, line_rank, is_packed, {}, {}, {}, get("run")};
@@ -169,23 +169,21 @@ void ScanKernel::check(const Array& input, const Array& output) const {
     fail<DeviceError>(who_, ": the input is on ", input.device(), " and the output on ",
                       output.device(), "; move one with .to()");
   if (output.readonly())
-    fail<ReadOnlyError>(who_,
-                        ": the owner of the output handed it out for reading only; pass "
-                        "another, or output=\"new\"");
+    fail<ReadOnlyError>(who_, ": the output is read-only; pass a writable one, or output=\"new\"");
   if (!output.layout().is_row_major() && output.layout().may_overlap_itself())
-    fail<LayoutError>(who_, ": the output has several elements in one place: ", output,
+    fail<LayoutError>(who_, ": several elements of the output share an address: ", output,
                       "; pass a copy");
   if (input.rank() <= 0)
-    fail<LayoutError>(who_, ": expected an array with an axis to go along, got one of rank 0");
+    fail<LayoutError>(who_, ": expected an array of rank 1 or more, got rank 0");
 }
 
 void ScanKernel::operator()(const Array& given, const Array& output, int axis) const {
   check(given, output);
   axis = given.layout().normalise_axis(axis);
   if (given.size() == 0) return;
-  std::optional<Array> apart;
-  if (must_be_read_first(given, output)) apart.emplace(copy(given));
-  const Array& input = apart ? *apart : given;
+  std::optional<Array> temporary;
+  if (overlaps_partially(given, output)) temporary.emplace(copy(given));
+  const Array& input = temporary ? *temporary : given;
   const Device device = output.device().is_cuda() ? output.device() : cpu;
   const Layout in_lines = input.layout().index(axis, 0), out_lines = output.layout().index(axis, 0);
   const std::array<const Layout*, 2> layouts{&in_lines, &out_lines};
@@ -194,36 +192,37 @@ void ScanKernel::operator()(const Array& given, const Array& output, int axis) c
   order_use(stream, input, false);
   order_use(stream, output, true);
   const Job job{input, output, lines, axis, stream};
-  if (is_as_on_gpu(device))
-    scan_as_on_gpu(job);
+  if (uses_gpu_code(device))
+    scan_with_gpu_code(job);
   else
     scan_on_cpu(job);
 }
 
-void ScanKernel::scan_as_on_gpu(const Job& job) const {
+void ScanKernel::scan_with_gpu_code(const Job& job) const {
   const int item = element_.dtype->itemsize();
   const std::int64_t length = job.input.shape()[job.axis], lines = job.lines.size();
   const std::int64_t steps[] = {job.input.strides()[job.axis], job.output.strides()[job.axis]};
   const std::int64_t chunk = scan_chunk(item, item), chunks = (length - 1) / chunk + 1;
-  const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), job.lies_in_packs());
-  const bool by_warps = scan_by_warps(lines, length, chunk), is_cut = !by_warps && chunks > 1;
-  // scan_gpu.cuh's Acc.
+  const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), job.is_packed_layout());
+  const bool by_warps = scan_by_warps(lines, length, chunk), is_split = !by_warps && chunks > 1;
+  // The size of Acc of scan_gpu.cuh.
   const std::int64_t words =
-      is_cut ? scan_counter_words + lines * scan_words(chunks, (item + 4 + 7) / 8 * 8) : 0;
-  const Array told = zeros(Shape{words}, uint64, job.stream.device());
-  if (is_cut) order_use(job.stream, told, true);
+      is_split ? scan_counter_words + lines * scan_words(chunks, (item + 4 + 7) / 8 * 8) : 0;
+  const Array prefix_states = zeros(Shape{words}, uint64, job.stream.device());
+  if (is_split) order_use(job.stream, prefix_states, true);
   PackedNumbers numbers;
   numbers.reserve(3 * static_cast<std::size_t>(job.lines.rank()));
   const std::int64_t line[] = {length, steps[0], steps[1]};
-  const std::vector<KernelArg> arguments{address_of(job.input),
-                                         address_of(job.output),
-                                         numbers.walk(job.lines),
-                                         KernelArg::bytes(std::as_bytes(std::span(line))),
-                                         KernelArg(lines),
-                                         KernelArg(chunks),
-                                         is_cut ? address_of(told) : KernelArg::address(0)};
-  const std::int64_t of_block = scan_threads / 32;
-  const std::int64_t blocks = by_warps ? (lines - 1) / of_block + 1 : lines * chunks;
+  const std::vector<KernelArg> arguments{
+      address_of(job.input),
+      address_of(job.output),
+      numbers.walk(job.lines),
+      KernelArg::bytes(std::as_bytes(std::span(line))),
+      KernelArg(lines),
+      KernelArg(chunks),
+      is_split ? address_of(prefix_states) : KernelArg::address(0)};
+  const std::int64_t lines_per_block = scan_threads / 32;
+  const std::int64_t blocks = by_warps ? (lines - 1) / lines_per_block + 1 : lines * chunks;
   (by_warps ? *plan.lines : plan.run)
       .launch({{blocks, 1, 1}, {scan_threads, 1, 1}, 0, job.stream}, arguments);
 }

@@ -10,43 +10,43 @@
 #include "spanwise/export.hpp"
 #include "spanwise/ref.hpp"
 
-/// Each element with what stands before it, combined by a user's associative operation.
+/// Scans: each element combined with all before it by a user's associative operation.
 namespace spanwise::ops::user_kernels {
 
 struct ScanSpec {
   CommonSpec common{};
-  std::string type{};       ///< of elements: a dtype's name, or C's
-  std::string scan_expr{};  ///< an expression in `a`, which stands before, and `b`
-  std::string neutral{};    ///< of what stands before the first element of an exclusive scan
+  std::string type{};       ///< of elements: the name of a dtype or a C type
+  std::string scan_expr{};  ///< an expression in `a`, the elements before, and `b`
+  std::string neutral{};    ///< the first result of an exclusive scan
   bool is_exclusive = false;
 };
 
-/// Compiled as ElementwiseKernel is. The operation need not be commutative; the order in which
-/// elements are combined is decided by their number alone.
+/// Compiled like ElementwiseKernel. The operation need not be commutative; the order in which
+/// elements are combined depends on their number alone.
 class SW_API ScanKernel : public RefCounted {
  public:
-  /// Throws ArgumentError for a spec that does not hold together.
+  /// Throws ArgumentError for an inconsistent spec.
   explicit ScanKernel(ScanSpec spec);
   ~ScanKernel() override;
 
   const ScanSpec& spec() const noexcept { return spec_; }
   const std::string& who() const noexcept { return who_; }
 
-  /// Along `axis` (from the end where negative), from `input` to `output`, which may be the same
-  /// window. Both have the kernel's dtype and one shape. Queued on the current stream. Throws
+  /// Scans along `axis` (from the end if negative), from `input` to `output`, which may be the same
+  /// view. Both have the kernel's dtype and one shape. Queued on the current stream. Throws
   /// DTypeError, LayoutError, DeviceError, ReadOnlyError, CompileError.
   void operator()(const Array& input, const Array& output, int axis) const;
-  /// The text for arrays whose lines are walked over so many axes; on a GPU, `is_packed` where
+  /// The source for arrays with `line_rank` axes besides the scanned one; on a GPU, `is_packed` if
   /// lines are contiguous and aligned.
   std::string source(int line_rank, bool on_gpu, bool is_packed) const;
 
  private:
   struct Plan;
   struct Job;
-  bool is_as_on_gpu(Device device) const;
+  bool uses_gpu_code(Device device) const;
   const Plan& plan_for(Device device, int line_rank, bool is_packed) const;
   Plan compiled_plan(Device device, int line_rank, bool is_packed) const;
-  void scan_as_on_gpu(const Job& job) const;
+  void scan_with_gpu_code(const Job& job) const;
   void scan_on_cpu(const Job& job) const;
   void check(const Array& input, const Array& output) const;
 

@@ -12,7 +12,7 @@
 namespace spanwise::ops::user_kernels {
 namespace {
 
-// What numpy.dtype() takes besides the names that DType::parse() knows.
+// Names that numpy.dtype() accepts and DType::parse() does not.
 const std::map<std::string, DType, std::less<>>& numpy_names() {
   static const std::map<std::string, DType, std::less<>> names{
       {"float", float64},  {"int", int64},      {"complex", complex128}, {"half", float16},
@@ -48,7 +48,7 @@ bool is_vector_type(std::string_view type) {
 }
 
 std::string c_type(DType dtype) {
-  // What a user's operation can compute with, unlike elements as they are in memory.
+  // Types with arithmetic, unlike those of element_text().
   if (dtype == float16) return "__half";
   if (dtype == bfloat16) return "__nv_bfloat16";
   if (dtype == complex64) return "complex<float>";

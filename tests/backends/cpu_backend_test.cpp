@@ -56,7 +56,7 @@ TEST(CpuMemory, IsAlignedWritableAndDistinct) {
   }
 }
 
-TEST(CpuMemory, IsKeptForTheNextOfItsSize) {
+TEST(CpuMemory, FreedBlockIsReusedForTheSameSize) {
   void* first = backend().allocate(0, 3 << 20, stream());
   const auto used = backend().memory(0).used;
   backend().deallocate(0, first, 3 << 20, stream());
@@ -95,7 +95,7 @@ TEST(CpuMemory, HasUnusedBytesBehindEachBlock) {
   EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
 }
 
-TEST(CpuMemory, OfSmallBlocksGoesBackByWholeSlabs) {
+TEST(CpuMemory, SmallBlocksAreFreedBySlab) {
   constexpr std::size_t size = 60000, count = 200;
   MemoryPool::instance().trim();
   const auto before = backend().memory(0);
@@ -106,7 +106,7 @@ TEST(CpuMemory, OfSmallBlocksGoesBackByWholeSlabs) {
   const auto one_left = backend().memory(0);
   EXPECT_LT(one_left.held - before.held, (std::int64_t{1} << 20));
   EXPECT_GE(one_left.held - before.held, static_cast<std::int64_t>(size));
-  // What the slab of the last block keeps is used again.
+  // The cached slab of the last block is reused.
   void* again = backend().allocate(0, size, stream());
   EXPECT_EQ(backend().memory(0).held, one_left.held);
   backend().deallocate(0, again, size, stream());
@@ -134,7 +134,7 @@ TEST(CpuMemory, IsTakenAndGivenBackByManyThreads) {
   EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
 }
 
-TEST(CpuMemory, IsZeroWhereItSaysSo) {
+TEST(CpuMemory, ZeroedMemoryIsZero) {
   const std::size_t bytes = 8 << 20;
   void* dirty = backend().allocate(0, bytes, stream());
   std::memset(dirty, 0xff, bytes);
@@ -146,7 +146,7 @@ TEST(CpuMemory, IsZeroWhereItSaysSo) {
   EXPECT_EQ(backend().allocate_zeroed(0, 100, stream()), nullptr);
 }
 
-TEST(CpuMemory, SaysWhatWasAskedWhenThereIsNoMore) {
+TEST(CpuMemory, OutOfMemoryErrorGivesTheRequestedSize) {
   for (const std::size_t bytes : {std::size_t{1} << 60, ~std::size_t{0}}) {
     try {
       backend().allocate(0, bytes, stream());

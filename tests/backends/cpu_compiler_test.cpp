@@ -37,7 +37,7 @@ std::string message_of(F&& run) {
   return "";
 }
 
-TEST(CpuFingerprint, BeginsWithTheCompilerAndGoesOnWithoutIt) {
+TEST(CpuFingerprint, BeginsWithTheCompilerAndExistsWithoutOne) {
   const std::string before = jit_fingerprint();
   const std::string rest = before.substr(before.find('\n'));
   EXPECT_THAT(before.substr(0, before.find('\n')), Not(testing::IsEmpty()));
@@ -66,14 +66,14 @@ TEST(CpuFingerprint, ChangesWithTheCompilersFile) {
   EXPECT_NE(jit_fingerprint(), before);
 }
 
-TEST(CpuCompiler, NamesThePackageWhereThereIsNone) {
+TEST(CpuCompiler, ErrorWithoutACompilerNamesThePackage) {
   const TemporaryFolder empty;
   const Environment path("PATH", empty.path()), cxx("CXX", " ");
   const std::string message = message_of<DeviceError>([] { compile_empty(); });
   EXPECT_THAT(message, AllOf(HasSubstr("g++"), HasSubstr("apt-get install g++")));
 }
 
-TEST(CpuCompiler, ThatCxxNamesIsNotReplacedByAnother) {
+TEST(CpuCompiler, NamedByCxxIsNotReplacedByAnother) {
   const TemporaryFolder folder;
   const std::vector<std::string> missing{"no-such-compiler -O3", folder.path() + "/g++"};
   for (const std::string& chosen : missing) {
@@ -99,7 +99,7 @@ TEST(CpuCompiler, ThatFailsIsQuoted) {
   }
 }
 
-TEST(CpuCompiler, LeavesNothingBehind) {
+TEST(CpuCompiler, RemovesItsTemporaryFiles) {
   const TemporaryFolder folder;
   const Environment temporary("TMPDIR", folder.path());
   CpuKernels kernels("__global__ void k(int* out) { out[0] = 1; }");

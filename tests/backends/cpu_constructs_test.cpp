@@ -96,7 +96,7 @@ TEST_P(CpuRefusals, NameTheConstructAndTheLine) {
 INSTANTIATE_TEST_SUITE_P(All, CpuRefusals, testing::ValuesIn(refusals),
                          [](const auto& way) { return std::string(way.param.name); });
 
-TEST(CpuNames, OfTheSourceMayBeWhatAnotherSourceCouldNotHave) {
+TEST(CpuNames, MayBeThoseOfCudaFunctions) {
   CpuKernels kernels(
       "__device__ float tex2D(float x) { return x; }\n__global__ void k(float* out) { out[0] = "
       "tex2D(3); }");

@@ -93,7 +93,7 @@ TEST_F(ControlGroups, WithoutALimitHaveNone) {
   EXPECT_FALSE(control_group_limits("/nowhere", "/nowhere").processors);
 }
 
-TEST_F(ControlGroups, OfTheHostAreTheMountsOwnInAContainer) {
+TEST_F(ControlGroups, InAContainerTheMountIsTheRoot) {
   write("memory/memory.limit_in_bytes", "3000000\n");
   write("memory.max", "4000000\n");
   EXPECT_EQ(limits("4:memory:/docker/0123\n").memory->limit, 3000000);
@@ -102,7 +102,7 @@ TEST_F(ControlGroups, OfTheHostAreTheMountsOwnInAContainer) {
 
 TEST(ProcessorCount, FollowsTheAffinity) {
   int count = 0;
-  std::thread([&] {  // whose affinity ends with it
+  std::thread([&] {  // a thread of its own, so that the affinity ends with it
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(::sched_getcpu(), &one);

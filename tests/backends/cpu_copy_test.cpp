@@ -181,7 +181,7 @@ TEST(CpuCopy, MovesEveryClassOfLayoutsAndNothingElse) {
   }
 }
 
-TEST(CpuCopy, TurnsTheBytesOfWordsAround) {
+TEST(CpuCopy, SwapsTheBytesOfWords) {
   std::mt19937 random(7);
   for (const std::int64_t width : {2, 4, 8}) {
     for (const std::int64_t count : {1, 5, 33, 5000}) {
@@ -198,8 +198,8 @@ TEST(CpuCopy, TurnsTheBytesOfWordsAround) {
   }
 }
 
-// Large enough to be written past the caches, at places that are aligned and others.
-TEST(CpuCopy, WritesPastTheCachesWhatIsAskedAndNothingElse) {
+// Large enough for non-temporal stores, at aligned and unaligned addresses.
+TEST(CpuCopy, NonTemporalStoresWriteOnlyTheTarget) {
   for (const std::int64_t first : {0, 1, 3}) {
     for (const bool crosses : {false, true}) {
       const Shape shape{2051, 2049};
@@ -223,10 +223,10 @@ TEST(CpuCopy, WritesPastTheCachesWhatIsAskedAndNothingElse) {
 }
 
 // The processor that the tests run on may have better loops, so these are called by themselves.
-TEST(CpuCopy, BaselineLoopsTurnTilesToo) {
+TEST(CpuCopy, BaselineLoopsTransposeTiles) {
   std::mt19937 random(8);
-  for (int place = 0; place < 5; ++place) {
-    const std::int64_t bytes = std::int64_t{1} << place;
+  for (int address = 0; address < 5; ++address) {
+    const std::int64_t bytes = std::int64_t{1} << address;
     for (const std::int64_t rows : {1, 3, 16, 47, 200}) {
       for (const std::int64_t columns : {1, 5, 16, 33, 130}) {
         std::vector<std::byte> from(static_cast<std::size_t>(rows * columns * bytes));
@@ -236,8 +236,9 @@ TEST(CpuCopy, BaselineLoopsTurnTilesToo) {
           for (std::int64_t j = 0; j < columns; ++j)
             std::memcpy(expected.data() + 16 + (i * columns + j) * bytes,
                         from.data() + (j * rows + i) * bytes, static_cast<std::size_t>(bytes));
-        baseline_kernels.cross[place]({to.data() + 16, from.data(), rows, columns, columns * bytes,
-                                       bytes, bytes, rows * bytes, columns == 130});
+        baseline_kernels.transpose[address]({to.data() + 16, from.data(), rows, columns,
+                                             columns * bytes, bytes, bytes, rows * bytes,
+                                             columns == 130});
         ASSERT_TRUE(expected == to) << bytes << ": " << rows << " x " << columns;
       }
     }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels that go wrong while they run end the launch with an error, and nothing else: the next
+// A kernel that fails while it runs ends its launch with an error and has no other effect: the next
 // launch is sound.
 #include <sys/resource.h>
 
@@ -88,7 +88,7 @@ TEST_P(CpuFailures, EndTheLaunchWithAMessage) {
         kernels.run("k", {{blocks}, {64}}, out.data());
         FAIL() << "the launch went through";
       } catch (const DeviceError& error) {
-        if (blocks > 1) continue;  // which block comes first is nobody's promise
+        if (blocks > 1) continue;  // the order of blocks is unspecified
         for (const char* part : GetParam().message) EXPECT_THAT(error.what(), HasSubstr(part));
       }
       std::fill(out.begin(), out.end(), 0);
@@ -124,7 +124,7 @@ TEST(CpuLaunchLimits, AreThoseOfAGpu) {
   EXPECT_EQ(message({{1}, {1024}, 232448}), "");
 }
 
-TEST(CpuStacks, HoldLargeArraysOfEveryThread) {
+TEST(CpuStacks, FitLargeArraysOfEveryThread) {
   CpuKernels kernels(
       "__global__ void k(int* out) {\n  volatile int big[20000];\n  for (int i = 0; i < 20000; "
       "++i) big[i] = threadIdx.x + i;\n"
@@ -135,7 +135,7 @@ TEST(CpuStacks, HoldLargeArraysOfEveryThread) {
   for (int t = 0; t < 64; ++t) EXPECT_EQ(out[static_cast<std::size_t>(t)], 200 * t);
 }
 
-TEST(CpuStacks, HoldARecursion) {
+TEST(CpuStacks, FitARecursion) {
   CpuKernels kernels(
       "__device__ __noinline__ int depth(int n) { volatile int pad[16]; pad[n % 16] = n; "
       "__syncwarp(); return n == 0 ? 0 : 1 + depth(n - 1) + pad[n % 16] - n; }\n"
@@ -146,7 +146,7 @@ TEST(CpuStacks, HoldARecursion) {
 }
 
 TEST(CpuStacks, ThatRanOverAreReported) {
-  // The depth comes from memory, so no compiler can tell it. Each frame is a little over 1000
+  // The depth is read from memory, so no compiler knows it. Each frame is a little over 1000
   // bytes.
   CpuKernels kernels(
       "__device__ __noinline__ int depth(int left) {\n"

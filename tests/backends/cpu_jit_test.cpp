@@ -33,7 +33,7 @@ HostOptions translate(const std::vector<std::string>& options) {
   return translate_options(options, {});
 }
 
-TEST(CpuOptions, ReachTheHostCompilerWhereTheyMeanSomething) {
+TEST(CpuOptions, SupportedOnesReachTheHostCompiler) {
   const HostOptions options = translate({"-DN=4", "-D", "M", "--define-macro=X=a b", "-U", "N",
                                          "-UM", "-Ifolder", "-I", "other", "--include-path=third",
                                          "--pre-include=first.h", "-g", "-O2", "--fmad=false"});
@@ -55,7 +55,7 @@ TEST(CpuOptions, ForGpuCodeAreDropped) {
   EXPECT_TRUE(options.directives.empty());
 }
 
-TEST(CpuOptions, ThatNobodyKnowsAreRefused) {
+TEST(CpuOptions, UnknownOnesAreRefused) {
   EXPECT_THROW(translate({"--frobnicate"}), ArgumentError);
   EXPECT_THROW(translate({"file.cu"}), ArgumentError);
   EXPECT_THROW(translate({"-D"}), ArgumentError);
@@ -63,7 +63,7 @@ TEST(CpuOptions, ThatNobodyKnowsAreRefused) {
   EXPECT_THROW(translate({"-shared"}), ArgumentError);
 }
 
-TEST(CpuJit, DefinesMacrosBehindItsOwnHeaders) {
+TEST(CpuJit, DefinesMacrosAfterItsOwnHeaders) {
   CpuKernels kernels("__global__ void k(T* out) { out[0] = N; WAIT; }", {},
                      {"-DT=int", "-DN=41", "-UN", "-DN=42", "-DWAIT=__syncthreads()"});
   int out = 0;
@@ -103,7 +103,7 @@ TEST(CpuJit, FollowsTheUsersHeaders) {
   }
 }
 
-TEST(CpuJit, TakesItsOwnHeadersWhereTheToolkitsAreGivenToo) {
+TEST(CpuJit, PrefersItsOwnHeadersToTheToolkits) {
   const TemporaryFolder toolkit;
   toolkit.write("cuda_fp16.h", "#error the toolkit's\n");
   EXPECT_NO_THROW(CpuKernels("#include <cuda_fp16.h>\n__global__ void k(half* x) { x[0] = 1; }", {},
@@ -131,7 +131,7 @@ TEST(CpuJit, FindsVariablesByName) {
     EXPECT_EQ(kernels.module().global(none).data, nullptr) << none;
 }
 
-TEST(CpuJit, GivesEachLoadingItsOwnVariables) {
+TEST(CpuJit, EachLoadHasItsOwnVariables) {
   CpuKernels kernels("__device__ int n = 1;\n__global__ void k(int* out) { out[0] = n++; }");
   const auto again = CpuKernels::backend().load(0, kernels.binary());
   int out = 0;
@@ -141,7 +141,7 @@ TEST(CpuJit, GivesEachLoadingItsOwnVariables) {
   EXPECT_EQ(*static_cast<int*>(again->global("n").data), 1);
 }
 
-TEST(CpuJit, TellsPlaceAndSizeOfParameters) {
+TEST(CpuJit, ReportsOffsetAndSizeOfParameters) {
   CpuKernels kernels(
       "struct S { char c; double d; };\n__global__ void k(char a, float* b, short c, S d, float4 "
       "e, bool f) {}");
@@ -155,7 +155,7 @@ TEST(CpuJit, TellsPlaceAndSizeOfParameters) {
   EXPECT_FALSE(attributes.architecture.empty());
 }
 
-TEST(CpuJit, TakesArgumentsThatAreNotAligned) {
+TEST(CpuJit, AcceptsUnalignedArguments) {
   CpuKernels kernels("__global__ void k(double* out, double x, float4 v) { out[0] = x + v.w; }");
   alignas(16) std::byte room[64] = {};
   const double x = 1.5;
@@ -178,7 +178,7 @@ TEST(CpuJit, CountsStaticSharedMemory) {
   EXPECT_EQ(without.kernel("k")->attributes().static_shared_bytes, 0);
 }
 
-TEST(CpuJit, SaysWhichKernelsThereAre) {
+TEST(CpuJit, ErrorListsTheKernels) {
   CpuKernels kernels("__global__ void first() {}\nnamespace n { __global__ void second() {} }");
   EXPECT_EQ(kernels.binary().symbols.at("second"), "n::second");
   EXPECT_EQ(kernels.binary().symbols.at("n::second"), "n::second");
@@ -191,9 +191,9 @@ TEST(CpuJit, SaysWhichKernelsThereAre) {
   }
 }
 
-TEST(CpuJit, LoadsAsManyTimesAsItIsAsked) {
+TEST(CpuJit, LoadsAModuleSeveralTimes) {
   CpuKernels kernels("__device__ int n = 1;\n__global__ void k(int* out) { out[0] = n++; }");
-  // Each must be a loading of its own, though descriptors and addresses are used again.
+  // Each load must be new, although descriptors and addresses are reused.
   for (int round = 0; round < 3; ++round) {
     std::vector<Ref<runtime::LoadedModule>> modules;
     std::set<void*> variables;
@@ -208,7 +208,7 @@ TEST(CpuJit, LoadsAsManyTimesAsItIsAsked) {
   }
 }
 
-TEST(CpuJit, RefusesWhatIsNoModule) {
+TEST(CpuJit, RefusesInvalidModules) {
   runtime::KernelBinary binary;
   binary.image = "no library";
   EXPECT_THROW(CpuKernels::backend().load(0, binary), DeviceError);
@@ -222,7 +222,7 @@ TEST(CpuJit, RefusesWhatIsNoModule) {
   EXPECT_THROW(set_stack_need(image, 1), DeviceError);
 }
 
-TEST(CpuShim, IsReadInThePartsThatASourceNeeds) {
+TEST(CpuShim, IncludesOnlyThePartsThatASourceNeeds) {
   EXPECT_EQ(shim_parts({"threadIdx", "x", "if", "float", "printf"}), "");
   for (const char* name : {"sinf", "sin", "sqrt", "max", "min", "fmaxf", "__expf", "rsqrtf",
                            "__fmul_rn", "powf", "isnan"})

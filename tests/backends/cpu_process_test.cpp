@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that hang, write without end, or leave others running. A test that hangs has failed.
+// Programs that hang, write without end, or leave child processes. A test that hangs has failed.
 #include "backends/cpu/jit/process.hpp"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ class CpuProcess : public ::testing::Test {
   runtime::TemporaryFolder folder_;
 };
 
-TEST_F(CpuProcess, GivesOutputAndStatus) {
+TEST_F(CpuProcess, ReturnsOutputAndStatus) {
   const ProcessResult result = run("echo out; echo \"$TMPDIR\" >&2; exit 7");
   EXPECT_EQ(result.exit_code, 7);
   EXPECT_EQ(result.output, "out\n" + folder_.path() + "\n");
@@ -62,7 +62,7 @@ TEST_F(CpuProcess, GivesOutputAndStatus) {
   EXPECT_THROW(run_process({"/no/such/program"}, folder_.path()), DeviceError);
 }
 
-TEST_F(CpuProcess, IsKilledAtTheTimeLimitWithAllThatItStarted) {
+TEST_F(CpuProcess, IsKilledAtTheTimeLimitWithItsChildren) {
   for (const char* output : {"", "exec >&- 2>&-;"}) {
     const ProcessResult result =
         run(std::string(output) + "sleep 10000 & echo $! > $0/child; wait", {1s, 1000});
@@ -71,7 +71,7 @@ TEST_F(CpuProcess, IsKilledAtTheTimeLimitWithAllThatItStarted) {
   }
 }
 
-TEST_F(CpuProcess, IsDoneWhenItHasEndedThoughAnotherHoldsItsOutput) {
+TEST_F(CpuProcess, EndsWithItsProcessEvenIfAnotherHoldsItsOutput) {
   const ProcessResult result = run("sleep 10000 & echo $! > $0/child; echo done");
   EXPECT_EQ(result.output, "done\n");
   EXPECT_EQ(result.exit_code, 0);
@@ -87,7 +87,7 @@ TEST_F(CpuProcess, KeepsTheBeginningOfItsOutput) {
   EXPECT_LT(endless.output.size(), 1100u);
 }
 
-TEST_F(CpuProcess, IsDoneWhereTheSystemKeepsNoStatus) {
+TEST_F(CpuProcess, EndsWithoutAnExitStatus) {
   auto* const before = std::signal(SIGCHLD, SIG_IGN);
   EXPECT_EQ(run("echo done; exit 3").output, "done\n");
   std::signal(SIGCHLD, before);
@@ -108,7 +108,7 @@ TEST_F(CpuProcess, IsKilledWhereTheProgramIsInterrupted) {
     has_signal = 0;
     const pthread_t waiting = ::pthread_self();
     std::jthread sender([&] {
-      // Once the child is there, the program has been started.
+      // A child process means that the program has started.
       while (::access((folder_.path() + "/child").c_str(), F_OK) != 0)
         std::this_thread::sleep_for(1ms);
       to_this_thread ? ::pthread_kill(waiting, SIGUSR1) : ::pthread_kill(::pthread_self(), SIGUSR1);
@@ -122,7 +122,7 @@ TEST_F(CpuProcess, IsKilledWhereTheProgramIsInterrupted) {
   set_interrupt_check(before);
 }
 
-TEST_F(CpuProcess, ThatIsACompilerIsBoundedBySettings) {
+TEST_F(CpuProcess, CompilerTimeLimitIsASetting) {
   const std::string program = folder_.write("g++", "#!/bin/sh\necho waiting\nsleep 10000\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   const test::Environment cxx("CXX", program);

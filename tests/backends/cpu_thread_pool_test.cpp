@@ -44,7 +44,7 @@ TEST(ThreadPool, UsesHelpersWhereTheWorkIsLong) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
-TEST(ThreadPool, HandsOutChunksInAscendingOrder) {
+TEST(ThreadPool, SchedulesChunksInAscendingOrder) {
   const test::Setting threads("cpu_threads", "1");
   std::vector<std::uint64_t> order;
   ThreadPool::instance().run(50, Helpers::at_once,
@@ -143,75 +143,75 @@ TEST(ThreadPool, WorksInAForkedChild) {
 
 using std::chrono::microseconds, std::chrono::milliseconds;
 
-TEST(WakeBackoff, AsksForMoreWorkAfterEachDisappointment) {
-  WakeBackoff trust;
+TEST(WakeBackoff, RaisesTheThresholdAfterEachDelay) {
+  WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  EXPECT_TRUE(trust.is_full());
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(8));
-  trust.learn(now, microseconds(300), microseconds(100));  // waited for a helper
-  EXPECT_FALSE(trust.is_full());
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(600));
-  trust.learn(now, microseconds(500), microseconds(250));
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(1200));
-  for (int i = 0; i < 20; ++i) trust.learn(now, milliseconds(30), milliseconds(20));
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), milliseconds(8));
+  EXPECT_TRUE(backoff.is_full());
+  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(8));
+  backoff.learn(now, microseconds(300), microseconds(100));  // waited for a helper
+  EXPECT_FALSE(backoff.is_full());
+  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(600));
+  backoff.learn(now, microseconds(500), microseconds(250));
+  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(1200));
+  for (int i = 0; i < 20; ++i) backoff.learn(now, milliseconds(30), milliseconds(20));
+  EXPECT_EQ(backoff.least_work(now, microseconds(8)), milliseconds(8));
 }
 
-TEST(WakeBackoff, ComesBackWithTimeAndWithSuccess) {
-  WakeBackoff trust;
+TEST(WakeBackoff, RecoversWithTimeAndWithSuccess) {
+  WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  trust.learn(now, microseconds(300), microseconds(100));
-  EXPECT_EQ(trust.least_work(now + milliseconds(45), microseconds(8)), microseconds(150));
-  EXPECT_EQ(trust.least_work(now + std::chrono::hours(9), microseconds(8)), microseconds(8));
-  trust.learn(now, microseconds(95), microseconds(100));  // neither good nor bad
-  EXPECT_EQ(trust.least_work(now, microseconds(0)), microseconds(600));
+  backoff.learn(now, microseconds(300), microseconds(100));
+  EXPECT_EQ(backoff.least_work(now + milliseconds(45), microseconds(8)), microseconds(150));
+  EXPECT_EQ(backoff.least_work(now + std::chrono::hours(9), microseconds(8)), microseconds(8));
+  backoff.learn(now, microseconds(95), microseconds(100));  // neither a gain nor a loss
+  EXPECT_EQ(backoff.least_work(now, microseconds(0)), microseconds(600));
   for (const int left : {300'000, 150'000, 75'000, 37'500, 18'750, 9'375}) {
-    trust.learn(now, microseconds(60), microseconds(100));
-    EXPECT_EQ(trust.least_work(now, microseconds(0)).count(), left);
+    backoff.learn(now, microseconds(60), microseconds(100));
+    EXPECT_EQ(backoff.least_work(now, microseconds(0)).count(), left);
   }
-  trust.learn(now, microseconds(60), microseconds(100));
-  EXPECT_TRUE(trust.is_full());
+  backoff.learn(now, microseconds(60), microseconds(100));
+  EXPECT_TRUE(backoff.is_full());
 }
 
-TEST(WakeBackoff, GivesHelpersThatSleptTimeToWake) {
-  WakeBackoff trust;
+TEST(WakeBackoff, AllowsTimeToWakeSleepingThreads) {
+  WakeBackoff backoff;
   const WakeBackoff::Clock::time_point start{std::chrono::hours(1)};
-  const auto vain_job = [&](microseconds began) {
-    trust.learn(start + began + microseconds(30), microseconds(30), microseconds(28));
+  const auto useless_job = [&](microseconds began) {
+    backoff.learn(start + began + microseconds(30), microseconds(30), microseconds(28));
   };
-  trust.note_wake(start);
-  for (const int began : {0, 40, 80, 120, 160}) vain_job(microseconds(began));
-  EXPECT_TRUE(trust.is_full()) << "it is one wake";
-  vain_job(microseconds(200));
-  EXPECT_FALSE(trust.is_full()) << "he should be there by now";
+  backoff.note_wake(start);
+  for (const int began : {0, 40, 80, 120, 160}) useless_job(microseconds(began));
+  EXPECT_TRUE(backoff.is_full()) << "it is one wake";
+  useless_job(microseconds(200));
+  EXPECT_FALSE(backoff.is_full()) << "the thread has had time to wake";
 }
 
-TEST(WakeBackoff, GivesHelpersThatAreWokenInVainThreeChances) {
-  WakeBackoff trust;
+TEST(WakeBackoff, AllowsThreeUselessWakes) {
+  WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  const auto vain_wake = [&] {
-    trust.note_wake(now);
-    trust.learn(now + microseconds(105), microseconds(105), microseconds(100));
+  const auto useless_wake = [&] {
+    backoff.note_wake(now);
+    backoff.learn(now + microseconds(105), microseconds(105), microseconds(100));
   };
-  for (int i = 0; i < 3; ++i) vain_wake();
-  EXPECT_TRUE(trust.is_full());
-  trust.learn(now, microseconds(60), microseconds(100));  // helped
-  for (int i = 0; i < 3; ++i) vain_wake();
-  EXPECT_TRUE(trust.is_full());
-  vain_wake();
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(210));
-  for (int i = 0; i < 3; ++i) vain_wake();
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(210)) << "when tried again";
-  vain_wake();
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(420));
+  for (int i = 0; i < 3; ++i) useless_wake();
+  EXPECT_TRUE(backoff.is_full());
+  backoff.learn(now, microseconds(60), microseconds(100));  // helped
+  for (int i = 0; i < 3; ++i) useless_wake();
+  EXPECT_TRUE(backoff.is_full());
+  useless_wake();
+  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(210));
+  for (int i = 0; i < 3; ++i) useless_wake();
+  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(210)) << "when tried again";
+  useless_wake();
+  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(420));
 }
 
-TEST(WakeBackoff, BlamesHelpersThatKeptAChunkForLongThoughTheySlept) {
-  WakeBackoff trust;
+TEST(WakeBackoff, CountsALateChunkOfASleepingThread) {
+  WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  trust.note_wake(now);
-  trust.learn(now + milliseconds(3), milliseconds(3), microseconds(100));
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), milliseconds(6));
+  backoff.note_wake(now);
+  backoff.learn(now + milliseconds(3), milliseconds(3), microseconds(100));
+  EXPECT_EQ(backoff.least_work(now, microseconds(8)), milliseconds(6));
 }
 
 TEST(ThreadPool, FollowsTheSetting) {

@@ -20,7 +20,7 @@ class CaptureTest : public CudaTest {
   Ref<runtime::StreamState> stream_, side_;
 };
 
-/// Another library's capture of one of our streams, and the graph that comes of it.
+/// Another library's capture of one of our streams, and the resulting graph.
 class Capture {
  public:
   explicit Capture(runtime::StreamState& stream)

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory that work in a CUDA graph uses, and what may be asked while a graph is recorded.
+// Memory used by work in a CUDA graph, and the queries allowed during a capture.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -39,7 +39,7 @@ class CudaCaptureMemory : public CaptureTest {
     }
     return false;
   }
-  // Whether one of many new blocks begins where `data` lies.
+  // Whether one of many new blocks begins at `data`.
   static bool is_given_out(const void* data, std::size_t bytes,
                            const std::vector<Ref<StreamState>>& streams) {
     backend_synchronize();
@@ -51,7 +51,7 @@ class CudaCaptureMemory : public CaptureTest {
   }
 };
 
-TEST_F(CudaCaptureMemory, MemoryThatAGraphWritesIsNotGivenOutWhileTheGraphLives) {
+TEST_F(CudaCaptureMemory, MemoryThatAGraphWritesIsNotReusedBeforeTheGraphIsDestroyed) {
   for (const std::size_t bytes : {std::size_t{1000}, std::size_t{3} << 20}) {
     void *temporary = nullptr, *result = nullptr;
     Capture capture(*stream_);
@@ -72,7 +72,7 @@ TEST_F(CudaCaptureMemory, MemoryThatAGraphWritesIsNotGivenOutWhileTheGraphLives)
   }
 }
 
-TEST_F(CudaCaptureMemory, MemoryOfAGraphGoesBackWhenTheGraphGoes) {
+TEST_F(CudaCaptureMemory, MemoryOfAGraphIsFreedWithTheGraph) {
   constexpr std::size_t bytes = 3 << 20;
   settle();
   const std::int64_t used = backend().memory(0).used;
@@ -89,7 +89,7 @@ TEST_F(CudaCaptureMemory, MemoryOfAGraphGoesBackWhenTheGraphGoes) {
   EXPECT_TRUE(falls_to(used));
 }
 
-TEST_F(CudaCaptureMemory, DroppingMemoryOfAnotherStreamLeavesTheCaptureAlone) {
+TEST_F(CudaCaptureMemory, DroppingMemoryOfAnotherStreamIsNotCaptured) {
   for (const Ref<StreamState>& home : {default_stream(), side_}) {
     DeviceBytes b(4);
     Storage a = runtime::allocate_on(*home, 4);
@@ -107,13 +107,13 @@ TEST_F(CudaCaptureMemory, DroppingMemoryOfAnotherStreamLeavesTheCaptureAlone) {
   }
 }
 
-TEST_F(CudaCaptureMemory, AnOwnerIsToldWhenTheGraphThatUsesItsMemoryGoes) {
-  static std::atomic<int> told;
-  told = 0;
+TEST_F(CudaCaptureMemory, OwnerIsReleasedWithTheGraphThatUsesItsMemory) {
+  static std::atomic<int> releases;
+  releases = 0;
   DeviceBytes a(4), b(4);
   const int one = 1;
   a.put(&one);
-  const ReleaseFn release = [](void*, void*, std::size_t, StreamUses&) noexcept { ++told; };
+  const ReleaseFn release = [](void*, void*, std::size_t, StreamUses&) noexcept { ++releases; };
   {
     Storage theirs = Storage::adopt(a.data(), 4, gpu, release, nullptr);
     theirs.uses().set_producer(default_stream());
@@ -121,17 +121,17 @@ TEST_F(CudaCaptureMemory, AnOwnerIsToldWhenTheGraphThatUsesItsMemoryGoes) {
     runtime::order_use(*stream_, theirs, true);
     launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
     theirs = Storage{};
-    EXPECT_EQ(told, 0);
+    EXPECT_EQ(releases, 0);
     ASSERT_EQ(capture.end(), CUDA_SUCCESS);
     capture.run();
     static_cast<void>(runtime::allocate_on(*stream_, 4));
-    EXPECT_EQ(told, 0);
+    EXPECT_EQ(releases, 0);
   }
-  for (int i = 0; i < 3000 && told == 0; ++i) {
+  for (int i = 0; i < 3000 && releases == 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     static_cast<void>(runtime::allocate_on(*stream_, 4));
   }
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(releases, 1);
 }
 
 TEST_F(CudaCaptureMemory, ACapturedStreamCanBeNamed) {
@@ -140,7 +140,7 @@ TEST_F(CudaCaptureMemory, ACapturedStreamCanBeNamed) {
   EXPECT_EQ(capture.end(), CUDA_SUCCESS);
 }
 
-TEST_F(CudaCaptureMemory, AskingForEventsAndOtherStreamsIsLegal) {
+TEST_F(CudaCaptureMemory, QueryingEventsAndOtherStreamsIsLegal) {
   const Ref<runtime::EventState> event = side_->record(false);
   Capture capture(*stream_);
   EXPECT_NO_THROW(event->query());

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// While a stream is being captured into a CUDA graph, everything that orders work has to go on.
+// Ordering of work must keep working while a stream is captured into a CUDA graph.
 #include <optional>
 
 #include "cuda_capture.hpp"
@@ -34,7 +34,7 @@ TEST_F(CudaCapture, LaunchesAndForksBecomeNodes) {
   EXPECT_EQ(c.get<int>()[0], 1);
 }
 
-// Outside of captures such a kernel goes into the stream as a graph by itself.
+// Outside of captures such a kernel is launched as a graph of one node.
 TEST_F(CudaCapture, AKernelThatIsLaunchedOftenBecomesAPlainNode) {
   const LaunchSetting setting("graph");
   DeviceBytes a(4), b(4);
@@ -73,7 +73,7 @@ TEST_F(CudaCapture, WaitingForWorkFromBeforeTheCaptureIsLegal) {
   EXPECT_EQ(b.get<int>()[0], 5);
 }
 
-TEST_F(CudaCapture, AllocatingAndFreeingStayOutsideOfTheGraph) {
+TEST_F(CudaCapture, AllocationsAreNotCaptured) {
   Storage before = runtime::allocate_on(*stream_, 1 << 20);
   stream_->synchronize();
   Capture capture(*stream_);

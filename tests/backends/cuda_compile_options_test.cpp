@@ -26,12 +26,12 @@ std::string refusal(const Options& options) {
   return "not refused";
 }
 
-TEST(CompileOptions, NvrtcsOwnPassAsTheyAre) {
+TEST(CompileOptions, NvrtcOptionsPassUnchanged) {
   EXPECT_THAT(translated({"--use_fast_math", "-lineinfo", "-fmad=false", "-G"}),
               ElementsAre("--use_fast_math", "-lineinfo", "-fmad=false", "-G"));
 }
 
-TEST(CompileOptions, ValuesMayStandInTheNextWord) {
+TEST(CompileOptions, ValuesMayBeTheNextArgument) {
   EXPECT_THAT(translated({"-D", "N=3", "-I", "/some where", "-U", "M", "-Xptxas", "-v"}),
               ElementsAre("-I/some where", "--ptxas-options=-v"));
   EXPECT_THAT(translated({"-DN=3", "-I/x", "--define-macro=K=1", "-isystem", "/y"}),
@@ -52,7 +52,7 @@ TEST(CompileOptions, MacrosBecomeLinesOfTheText) {
   EXPECT_THAT(options.arguments, IsEmpty());
 }
 
-TEST(CompileOptions, HostOptionsWithoutMeaningAreLeftOut) {
+TEST(CompileOptions, IrrelevantHostOptionsAreDropped) {
   EXPECT_THAT(translated({"-O3", "-O2", "-Wall", "-Wextra", "--expt-relaxed-constexpr"}),
               IsEmpty());
 }
@@ -64,11 +64,11 @@ TEST(CompileOptions, HostOptionsWithACounterpartAreTranslated) {
   EXPECT_THAT(translated({"--std", "c++14"}), ElementsAre("-std=c++14"));
 }
 
-TEST(CompileOptions, RelocatableCodeIsMadeWhereSourcesAreLinked) {
+TEST(CompileOptions, RelocatableCodeIsImplied) {
   EXPECT_THAT(translated({"-rdc=true", "--relocatable-device-code=true"}), ElementsAre());
 }
 
-TEST(CompileOptions, WhatCannotBeTakenIsRefusedWithTheRemedy) {
+TEST(CompileOptions, UnsupportedOptionIsRefusedWithTheRemedy) {
   EXPECT_THAT(refusal({"-march=native"}), HasSubstr("-arch chooses a GPU"));
   EXPECT_THAT(refusal({"-Xcompiler", "-fPIC"}), HasSubstr("NVRTC has none"));
   EXPECT_THAT(refusal({"-gencode", "arch=compute_90,code=sm_90"}), HasSubstr("-arch=sm_90a"));

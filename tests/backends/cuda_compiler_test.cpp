@@ -57,7 +57,7 @@ class Compiler : public testing::Test {
 
 constexpr const char* twice = "__global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n";
 
-TEST_F(Compiler, MakesACubinAndFindsKernelsByThePlainNames) {
+TEST_F(Compiler, CompilesACubinAndFindsKernelsByPlainNames) {
   const KernelBinary binary = build(
       "namespace image { __global__ void blur(const float* x, float* y) { *y = *x; } }\n"
       "extern \"C\" __global__ void plain(int* p) { *p = 1; }\n"
@@ -135,8 +135,8 @@ TEST_F(Compiler, OptionsReachTheCompiler) {
   build("static_assert(__cplusplus == 201703L, \"\");\n__global__ void k() {}\n");
 }
 
-// Letters that NVRTC's and the toolkit's own headers give to template parameters.
-TEST_F(Compiler, MacrosOfAnyNameReachTheUsersTextAlone) {
+// Names of template parameters in the headers of NVRTC and of the toolkit.
+TEST_F(Compiler, MacrosAffectOnlyTheUsersSource) {
   CompileRequest request;
   request.options = {"-DT=float", "-DN=3", "-D_Tp=int", "-DScale(x)=((x) * N)", "-DON"};
   const std::string source =
@@ -163,14 +163,14 @@ TEST_F(Compiler, KernelsThatLaunchKernelsAreLinkedWithTheDeviceRuntime) {
   EXPECT_THAT(fingerprint(source), HasSubstr("cudadevrt"));
 }
 
-TEST_F(Compiler, ALaunchForTheHostAloneNeedsNoDeviceRuntime) {
+TEST_F(Compiler, HostOnlyLaunchNeedsNoDeviceRuntime) {
   const std::string source =
       "__global__ void k(int* x) { *x = 1; }\n"
       "#ifndef __CUDACC_RTC__\nvoid run(int* x) { k<<<1, 1>>>(x); }\n#endif\n";
   EXPECT_LT(build(source).image.size(), 20000u) << "nothing was linked to it";
 }
 
-TEST_F(Compiler, IncludedFirstIsBehindTheMacros) {
+TEST_F(Compiler, FirstIncludeFollowsTheMacros) {
   const auto folder = std::filesystem::path(testing::TempDir());
   std::ofstream(folder / "sw first.h") << "typedef T element;\n";
   CompileRequest request;
@@ -179,7 +179,7 @@ TEST_F(Compiler, IncludedFirstIsBehindTheMacros) {
               Contains(Pair("k", "_Z1kPd")));
 }
 
-TEST_F(Compiler, StandardHeadersAreThereWithoutTheHosts) {
+TEST_F(Compiler, StandardHeadersNeedNoHostHeaders) {
   build(
       "#include <assert.h>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n#include "
       "<cstddef>\n"
@@ -222,7 +222,7 @@ TEST_F(Compiler, IncludeFoldersAreSearched) {
   std::filesystem::remove_all(folder);
 }
 
-TEST_F(Compiler, ToolkitHeadersAreFoundWhereTheyAreInstalled) {
+TEST_F(Compiler, FindsInstalledToolkitHeaders) {
   if (fingerprint("#include <x>").find("headers") == std::string::npos)
     GTEST_SKIP() << "no CUDA headers";
   build(
@@ -241,7 +241,7 @@ TEST_F(Compiler, AnArchitectureVariantAndPtxAreMadeOnRequest) {
   EXPECT_THAT(ptx.symbols, Contains(Pair("twice", "_Z5twicePf")));
 }
 
-TEST_F(Compiler, ForANewerGpuThanNvrtcKnowsItMakesPtxOfTheNewestItKnows) {
+TEST_F(Compiler, CompilesPtxForAGpuNewerThanNvrtc) {
   const source::KernelSource source = source::scan_kernels(twice);
   CompileRequest request;
   request.source = &source;
@@ -250,7 +250,7 @@ TEST_F(Compiler, ForANewerGpuThanNvrtcKnowsItMakesPtxOfTheNewestItKnows) {
               HasSubstr(".target sm_" + std::to_string(nvrtc::library().architectures.back())));
 }
 
-TEST_F(Compiler, AGpuThatNvrtcNoLongerServesIsADeviceErrorThatSaysSo) {
+TEST_F(Compiler, GpuThatNvrtcNoLongerSupportsIsADeviceError) {
   const source::KernelSource source = source::scan_kernels(twice);
   CompileRequest request;
   request.source = &source;

@@ -40,8 +40,8 @@ namespace device {
 #include "backends/cuda/device/copy_packed.cuh"
 #include "backends/cuda/device/copy_thin.cuh"
 // After that.
-#include "backends/cuda/device/copy_cells.cuh"
-#include "backends/cuda/device/copy_granules.cuh"
+#include "backends/cuda/device/copy_aligned_chunks.cuh"
+#include "backends/cuda/device/copy_small_arrays.cuh"
 #undef __device__
 #pragma GCC diagnostic pop
 }  // namespace device
@@ -93,8 +93,9 @@ class Emulator {
           return plan_.source_vectors ? thin<false, true>() : thin<false, false>();
         }
         return;
-      case CopyPlan::Kind::cells:
-        if constexpr (sizeof(Unit) <= 8) plan_.source_vectors ? cells<true>() : cells<false>();
+      case CopyPlan::Kind::small_arrays:
+        if constexpr (sizeof(Unit) <= 8)
+          plan_.source_vectors ? small_arrays<true>() : small_arrays<false>();
         return;
       case CopyPlan::Kind::aligned_chunks:
         if constexpr (sizeof(Unit) <= 2) aligned_chunks();
@@ -107,20 +108,21 @@ class Emulator {
  private:
   template <int count>
   void strided() {
-    if (plan_.elements == count) return lying<count>();
+    if (plan_.elements == count) return with_pattern<count>();
     if constexpr (count * 2 * sizeof(Unit) <= 16) strided<count * 2>();
   }
   template <int count>
-  void lying() {
-    if (plan_.pattern == CopyPlan::AccessPattern::run) return each<count, device::Run>();
-    if (plan_.pattern == CopyPlan::AccessPattern::apart) return each<count, device::Apart>();
-    turned<count, 2>();
+  void with_pattern() {
+    if (plan_.pattern == CopyPlan::AccessPattern::contiguous)
+      return each<count, device::Contiguous>();
+    if (plan_.pattern == CopyPlan::AccessPattern::strided) return each<count, device::Strided>();
+    reversed<count, 2>();
   }
   template <int count, int group>
-  void turned() {
+  void reversed() {
     if constexpr (group <= count) {
-      if (plan_.group == group) return each<count, device::Turned<group>>();
-      turned<count, group * 2>();
+      if (plan_.group == group) return each<count, device::Reversed<group>>();
+      reversed<count, group * 2>();
     } else {
       FAIL() << "groups of " << plan_.group << " in units of " << plan_.elements;
     }
@@ -160,12 +162,12 @@ class Emulator {
       const auto corner = device::tile_corner<Index>(static_cast<Index>(block), Shape::side_s,
                                                      Shape::side_t, axes_);
       for (unsigned i = 0; i < 256; ++i) {
-        plan_.source_vectors ? device::fill_tile<true>(tile, source_, axes_, corner, i)
-                             : device::fill_tile<false>(tile, source_, axes_, corner, i);
+        plan_.source_vectors ? device::load_packed_tile<true>(tile, source_, axes_, corner, i)
+                             : device::load_packed_tile<false>(tile, source_, axes_, corner, i);
       }
       for (unsigned i = 0; i < 256; ++i) {
-        plan_.target_vectors ? device::drain_tile<true>(tile, target_, axes_, corner, i)
-                             : device::drain_tile<false>(tile, target_, axes_, corner, i);
+        plan_.target_vectors ? device::store_packed_tile<true>(tile, target_, axes_, corner, i)
+                             : device::store_packed_tile<false>(tile, target_, axes_, corner, i);
       }
     }
   }
@@ -186,17 +188,18 @@ class Emulator {
   }
 
   template <bool vectors>
-  void cells() {
-    ASSERT_EQ(device::most_cell_units, most_cell_units);
-    static device::CellTile<Unit> tile;
+  void small_arrays() {
+    ASSERT_EQ(device::max_small_array_units, max_small_array_units);
+    static device::SmallArrayTile<Unit> tile;
     const int inner = plan_.inner;
     for (std::int64_t block = 0; block < plan_.blocks(256, 1); ++block) {
       std::memset(&tile, 0x5a, sizeof tile);
-      const auto part = device::cell_chunk<Index>(static_cast<Index>(block),
-                                                  static_cast<Index>(plan_.chunk), inner, axes_);
+      const auto part = device::small_array_chunk<Index>(
+          static_cast<Index>(block), static_cast<Index>(plan_.chunk), inner, axes_);
       for (unsigned i = 0; i < 256; ++i)
-        device::load_cells<vectors>(tile, source_, part, inner, axes_, i);
-      for (unsigned i = 0; i < 256; ++i) device::store_cells<vectors>(tile, target_, part, i);
+        device::load_small_arrays<vectors>(tile, source_, part, inner, axes_, i);
+      for (unsigned i = 0; i < 256; ++i)
+        device::store_small_arrays<vectors>(tile, target_, part, i);
     }
   }
 
@@ -204,8 +207,9 @@ class Emulator {
     const auto* source = reinterpret_cast<const char*>(source_);
     const auto size = static_cast<Index>(plan_.size());
     for (Index i = 0; i < size + 3; ++i)
-      device::copy_granule(source_, target_, static_cast<Index>(plan_.length),
-                           source + plan_.hull_begin, source + plan_.hull_end, size, axes_, i);
+      device::copy_aligned_chunk(source_, target_, static_cast<Index>(plan_.length),
+                                 source + plan_.source_begin, source + plan_.source_end, size,
+                                 axes_, i);
   }
 
   const CopyPlan& plan_;
@@ -297,7 +301,7 @@ Shape shape_of_class(Random& random, int round) {
 
 struct PlansSeen {
   std::map<CopyPlan::Kind, int> kinds;
-  std::map<std::pair<CopyPlan::AccessPattern, int>, int> lies;  // and elements
+  std::map<std::pair<CopyPlan::AccessPattern, int>, int> patterns;  // and elements
 };
 
 void compare_copy(Random& random, int round, DType dtype, PlansSeen& seen) {
@@ -335,7 +339,7 @@ void compare_copy(Random& random, int round, DType dtype, PlansSeen& seen) {
   };
   const CopyPlan plan = plan_copy(array(from, source), array(to, target));
   ++seen.kinds[plan.kind];
-  if (plan.kind == CopyPlan::Kind::strided) ++seen.lies[{plan.pattern, plan.elements}];
+  if (plan.kind == CopyPlan::Kind::strided) ++seen.patterns[{plan.pattern, plan.elements}];
   // Plans count from element (0, ..., 0).
   run_words(plan, from + source.offset * dtype.itemsize(), to + target.offset * dtype.itemsize());
   ASSERT_TRUE(std::equal(expected.begin(), expected.end(), to))
@@ -351,15 +355,15 @@ TEST(CopyKernels, MoveExactlyTheElementsOfRandomLayouts) {
     const bool is_bytes = round % 8 == 4 || round % 8 == 7;
     compare_copy(random, round, dtypes[is_bytes ? 0 : between(random, 0, 4)], seen);
   }
-  // The test has to see what it is there for.
+  // The kernel under test must actually run.
   for (const auto kind :
        {CopyPlan::Kind::strided, CopyPlan::Kind::tiled, CopyPlan::Kind::packed,
-        CopyPlan::Kind::thin, CopyPlan::Kind::cells, CopyPlan::Kind::aligned_chunks}) {
+        CopyPlan::Kind::thin, CopyPlan::Kind::small_arrays, CopyPlan::Kind::aligned_chunks}) {
     EXPECT_GT(seen.kinds[kind], 10) << static_cast<int>(kind);
   }
-  EXPECT_GT((seen.lies[{CopyPlan::AccessPattern::turned, 4}]), 0);
-  EXPECT_GT((seen.lies[{CopyPlan::AccessPattern::turned, 16}]), 0);
-  EXPECT_GT((seen.lies[{CopyPlan::AccessPattern::apart, 4}]), 0);
+  EXPECT_GT((seen.patterns[{CopyPlan::AccessPattern::reversed, 4}]), 0);
+  EXPECT_GT((seen.patterns[{CopyPlan::AccessPattern::reversed, 16}]), 0);
+  EXPECT_GT((seen.patterns[{CopyPlan::AccessPattern::strided, 4}]), 0);
 }
 
 TEST(CopyKernels, DivideExactlyByMultiplying) {
@@ -526,7 +530,7 @@ void compare_casts_from() {
   compare_cast<std::complex<double>, From>();
 }
 
-TEST(CastKernels, GiveWhatTheHostsCastsGive) {
+TEST(CastKernels, MatchTheCpu) {
   compare_casts_from<bool>();
   compare_casts_from<std::int8_t>();
   compare_casts_from<std::int32_t>();
@@ -577,13 +581,13 @@ class GeneratedKernels : public testing::Test {
         << kernel.name;
   }
   static CopyPlan plan(CopyPlan::Kind kind, int rank, bool wide, int source_unit, int target_unit) {
-    CopyPlan made;
-    made.kind = kind;
-    made.wide = wide;
-    made.source_unit = source_unit;
-    made.target_unit = target_unit;
-    for (int i = 0; i < rank; ++i) made.axes.push_back({2, 1, 1});
-    return made;
+    CopyPlan result;
+    result.kind = kind;
+    result.wide = wide;
+    result.source_unit = source_unit;
+    result.target_unit = target_unit;
+    for (int i = 0; i < rank; ++i) result.axes.push_back({2, 1, 1});
+    return result;
   }
 };
 
@@ -605,14 +609,14 @@ TEST_F(GeneratedKernels, OfCopiesCompileForEveryWordRankAndIndex) {
 
 TEST_F(GeneratedKernels, OfVectorsCompile) {
   for (const int word : {1, 2, 4, 8}) {
-    CopyPlan made = plan(CopyPlan::Kind::strided, 2, word == 2, word, word);
-    for (made.elements = 2; made.elements * word <= 16; made.elements *= 2) {
-      made.pattern = CopyPlan::AccessPattern::apart;
-      expect_compiles(copy_kernel_text(made, uint8, uint8));
-      expect_compiles(fill_kernel_text(made));
-      made.pattern = CopyPlan::AccessPattern::turned;
-      made.group = word == 1 ? 2 : made.elements;
-      expect_compiles(copy_kernel_text(made, uint8, uint8));
+    CopyPlan result = plan(CopyPlan::Kind::strided, 2, word == 2, word, word);
+    for (result.elements = 2; result.elements * word <= 16; result.elements *= 2) {
+      result.pattern = CopyPlan::AccessPattern::strided;
+      expect_compiles(copy_kernel_text(result, uint8, uint8));
+      expect_compiles(fill_kernel_text(result));
+      result.pattern = CopyPlan::AccessPattern::reversed;
+      result.group = word == 1 ? 2 : result.elements;
+      expect_compiles(copy_kernel_text(result, uint8, uint8));
     }
   }
   CopyPlan cast = plan(CopyPlan::Kind::strided, 2, false, 2, 4);
@@ -625,31 +629,31 @@ TEST_F(GeneratedKernels, OfVectorsCompile) {
 
 TEST_F(GeneratedKernels, OfPackedAndThinTilesCompile) {
   for (const int word : {1, 2, 4}) {
-    CopyPlan made = plan(CopyPlan::Kind::packed, 3, word == 2, word, word);
+    CopyPlan result = plan(CopyPlan::Kind::packed, 3, word == 2, word, word);
     for (const bool vectors : {false, true}) {
-      made.source_vectors = vectors;
-      made.target_vectors = word == 4 || vectors;
-      expect_compiles(copy_kernel_text(made, uint8, uint8));
+      result.source_vectors = vectors;
+      result.target_vectors = word == 4 || vectors;
+      expect_compiles(copy_kernel_text(result, uint8, uint8));
     }
   }
   for (const int word : {1, 2, 4, 8}) {
-    CopyPlan made = plan(CopyPlan::Kind::thin, 3, word == 2, word, word);
+    CopyPlan result = plan(CopyPlan::Kind::thin, 3, word == 2, word, word);
     for (const bool vectors : {false, true}) {
-      made.source_vectors = made.target_vectors = vectors;
-      made.dense_source = !made.dense_source;
-      expect_compiles(copy_kernel_text(made, uint8, uint8));
+      result.source_vectors = result.target_vectors = vectors;
+      result.dense_source = !result.dense_source;
+      expect_compiles(copy_kernel_text(result, uint8, uint8));
     }
-    made.dense_source = !made.dense_source;
-    expect_compiles(copy_kernel_text(made, uint8, uint8));
+    result.dense_source = !result.dense_source;
+    expect_compiles(copy_kernel_text(result, uint8, uint8));
   }
 }
 
 TEST_F(GeneratedKernels, OfCellsAndGranulesCompile) {
   for (const int word : {1, 2, 4, 8}) {
-    CopyPlan made = plan(CopyPlan::Kind::cells, 3, word == 2, word, word);
-    made.source_vectors = made.target_vectors = word != 8;
-    made.inner = 2;
-    expect_compiles(copy_kernel_text(made, uint8, uint8));
+    CopyPlan result = plan(CopyPlan::Kind::small_arrays, 3, word == 2, word, word);
+    result.source_vectors = result.target_vectors = word != 8;
+    result.inner = 2;
+    expect_compiles(copy_kernel_text(result, uint8, uint8));
   }
   for (const int word : {1, 2})
     expect_compiles(copy_kernel_text(plan(CopyPlan::Kind::aligned_chunks, 2, word == 2, word, word),
@@ -701,7 +705,7 @@ TEST_F(GeneratedKernels, ConvertBetweenAllPairsOfDtypes) {
   EXPECT_EQ(compile({9, 0}, request).symbols.size(), std::size(types) * std::size(types));
 }
 
-TEST(CopyKernelKeys, TellApartWhatNeedsAnotherKernel) {
+TEST(CopyKernelKeys, DifferForDifferentKernels) {
   std::vector<CopyKernelKey> keys;
   std::vector<std::string> texts;
   for (const CopyPlan::Kind kind : {CopyPlan::Kind::strided, CopyPlan::Kind::tiled}) {

@@ -35,20 +35,21 @@ class HostBytes {
   std::size_t size_ = 0;
 };
 
-// Where element `i` of a unit at `place` lies in the source, in elements.
-std::int64_t source_element(const CopyPlan& plan, std::int64_t place, std::int64_t i) {
+// Offset of element `i` of the unit at `place` in the source, in elements.
+std::int64_t source_element(const CopyPlan& plan, std::int64_t location, std::int64_t i) {
   switch (plan.pattern) {
-    case CopyPlan::AccessPattern::run:
-      return place * plan.elements + i;
-    case CopyPlan::AccessPattern::turned:
-      return place * plan.elements + i / plan.group * plan.group + plan.group - 1 - i % plan.group;
+    case CopyPlan::AccessPattern::contiguous:
+      return location * plan.elements + i;
+    case CopyPlan::AccessPattern::reversed:
+      return location * plan.elements + i / plan.group * plan.group + plan.group - 1 -
+             i % plan.group;
     default:
-      return place + i * plan.step;
+      return location + i * plan.step;
   }
 }
 
-// Whole runs, whose pieces the last axis counts.
-void run_granules(const CopyPlan& plan, const unsigned char* from, unsigned char* to) {
+// Whole runs; the last axis counts their pieces.
+void run_aligned_chunks(const CopyPlan& plan, const unsigned char* from, unsigned char* to) {
   Shape shape(static_cast<int>(plan.axes.size()) - 1);
   for (int i = 0; i < shape.size(); ++i) shape[i] = plan.axes[static_cast<std::size_t>(i)].extent;
   test::for_each_index(shape, [&](const test::Index& index) {
@@ -59,18 +60,18 @@ void run_granules(const CopyPlan& plan, const unsigned char* from, unsigned char
     }
     const std::int64_t bytes = plan.length * plan.source_unit;
     EXPECT_GE(plan.axes.back().extent * 16, bytes + 15);
-    EXPECT_TRUE(plan.hull_begin <= s * plan.source_unit &&
-                s * plan.source_unit + bytes <= plan.hull_end);
+    EXPECT_TRUE(plan.source_begin <= s * plan.source_unit &&
+                s * plan.source_unit + bytes <= plan.source_end);
     std::memcpy(to + t * plan.target_unit, from + s * plan.source_unit,
                 static_cast<std::size_t>(bytes));
   });
 }
 
 // What a device would do with the plan, element by element.
-void run(const CopyPlan& plan, const Array& source, const Array& target) {
+void contiguous(const CopyPlan& plan, const Array& source, const Array& target) {
   const auto* from = static_cast<const unsigned char*>(source.data()) + plan.source_offset;
   auto* to = static_cast<unsigned char*>(target.data()) + plan.target_offset;
-  if (plan.kind == CopyPlan::Kind::aligned_chunks) return run_granules(plan, from, to);
+  if (plan.kind == CopyPlan::Kind::aligned_chunks) return run_aligned_chunks(plan, from, to);
   Shape shape(static_cast<int>(plan.axes.size()));
   for (int i = 0; i < shape.size(); ++i) shape[i] = plan.axes[static_cast<std::size_t>(i)].extent;
   test::for_each_index(shape, [&](const test::Index& index) {
@@ -122,7 +123,7 @@ TEST(CopyPlan, MovesExactlyTheElementsOfRandomLayouts) {
     });
     const Array a = from.array(source, dtype), b = to.array(target, dtype);
     const CopyPlan plan = plan_copy(a, b);
-    if (plan.kind != CopyPlan::Kind::nothing) run(plan, a, b);
+    if (plan.kind != CopyPlan::Kind::nothing) contiguous(plan, a, b);
     ASSERT_TRUE(std::equal(expected.begin(), expected.end(), to.data()))
         << dtype << ' ' << source << " -> " << target;
     // Only the axis along which a tile reads may run backwards in the target.
@@ -188,7 +189,7 @@ TEST(CopyPlan, TransposesAreTiledWithTheSourcesAxisFirst) {
 
 TEST(CopyPlan, SmallMatricesInARowAreCells) {
   const CopyPlan plan = plan_of(permuted({1000, 4, 5}, {0, 2, 1}), Layout::row_major({1000, 5, 4}));
-  ASSERT_EQ(plan.kind, CopyPlan::Kind::cells);
+  ASSERT_EQ(plan.kind, CopyPlan::Kind::small_arrays);
   EXPECT_EQ(plan.inner, 2);
   EXPECT_EQ(plan.chunk % 16, 0);
   EXPECT_TRUE(plan.source_vectors);
@@ -196,19 +197,19 @@ TEST(CopyPlan, SmallMatricesInARowAreCells) {
   EXPECT_EQ(few.kind, CopyPlan::Kind::strided) << "not worth a pass through shared memory";
 }
 
-TEST(CopyPlan, BytesThatBeginAnywhereAreCopiedByAlignedPieces) {
+TEST(CopyPlan, UnalignedBytesAreCopiedInAlignedChunks) {
   const Layout rows = Layout::row_major({9, 101}).slice(1, {.start = 1});
   const CopyPlan plan = plan_of(rows, Layout::row_major({9, 100}), uint8, uint8);
   ASSERT_EQ(plan.kind, CopyPlan::Kind::aligned_chunks);
   EXPECT_EQ(plan.length, 100);
-  EXPECT_EQ(plan.hull_begin, 0);
-  EXPECT_EQ(plan.hull_end, 8 * 101 + 100);
+  EXPECT_EQ(plan.source_begin, 0);
+  EXPECT_EQ(plan.source_end, 8 * 101 + 100);
   const CopyPlan aligned = plan_of(Layout::row_major({9, 104}).slice(1, {.stop = 100}),
                                    Layout::row_major({9, 100}), uint8, uint8);
   EXPECT_EQ(aligned.kind, CopyPlan::Kind::strided) << "words of four bytes do";
 }
 
-TEST(CopyPlan, CastsKeepTheirElementsWholeAndAreNeverABlock) {
+TEST(CopyPlan, CastsAreNeverMergedIntoABlockCopy) {
   const CopyPlan plan = plan_of(Layout::row_major({64}), Layout::row_major({64}), float32, float64);
   EXPECT_EQ(plan.kind, CopyPlan::Kind::strided);
   EXPECT_EQ(plan.source_unit, 4);
@@ -223,11 +224,11 @@ TEST(CopyPlan, TransposesThatCastAreTiledElementByElement) {
   EXPECT_EQ(plan_of(source, target, bool_, uint8).kind, CopyPlan::Kind::tiled);
 }
 
-TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
+TEST(CopyPlan, WritesSixteenBytesForAnySourceAlignment) {
   const CopyPlan column =
       plan_of(Layout::row_major({64, 1}).broadcast_to({64, 32}), Layout::row_major({64, 32}));
   EXPECT_EQ(column.elements, 4);
-  EXPECT_EQ(column.pattern, CopyPlan::AccessPattern::apart);
+  EXPECT_EQ(column.pattern, CopyPlan::AccessPattern::strided);
   EXPECT_EQ(column.step, 0);
   const CopyPlan every_other =
       plan_of(Layout::row_major({128}).slice(0, {.step = 2}), Layout::row_major({64}));
@@ -236,17 +237,17 @@ TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
   const CopyPlan backwards =
       plan_of(Layout::row_major({64}).slice(0, {.step = -1}), Layout::row_major({64}));
   EXPECT_EQ(backwards.elements, 4);
-  EXPECT_EQ(backwards.pattern, CopyPlan::AccessPattern::turned);
+  EXPECT_EQ(backwards.pattern, CopyPlan::AccessPattern::reversed);
   EXPECT_EQ(backwards.group, 4);
   const CopyPlan swapped = plan_of(Layout::row_major({64, 4}).slice(1, {.step = -1}),
                                    Layout::row_major({64, 4}), uint8, uint8);
   EXPECT_EQ(swapped.elements, 16);
-  EXPECT_EQ(swapped.pattern, CopyPlan::AccessPattern::turned);
+  EXPECT_EQ(swapped.pattern, CopyPlan::AccessPattern::reversed);
   EXPECT_EQ(swapped.group, 4);
 }
 
 TEST(CopyPlan, LargeOffsetsTakeTheWideIndex) {
-  // Plans look at addresses, not at memory, so the storage need not be there.
+  // Plans read only addresses, so the memory need not exist.
   const auto pretend = [](Layout layout) {
     const auto bytes = static_cast<std::size_t>(layout.extent().second + 1) * 4;
     return Array(Storage::adopt(reinterpret_cast<void*>(std::uintptr_t{1} << 20), bytes, cpu,
@@ -261,7 +262,7 @@ TEST(CopyPlan, LargeOffsetsTakeTheWideIndex) {
   EXPECT_FALSE(plan_copy(pretend(near), pretend(Layout::row_major({3, 2}))).wide);
 }
 
-TEST(CopyPlan, EmptyAndSingleElementArraysAreTheirOwnCases) {
+TEST(CopyPlan, HandlesEmptyAndSingleElementArrays) {
   EXPECT_EQ(plan_of(Layout::row_major({0, 3}), Layout::row_major({0, 3})).kind,
             CopyPlan::Kind::nothing);
   const CopyPlan one = plan_of(Layout::row_major({}), Layout::row_major({}));
@@ -269,7 +270,7 @@ TEST(CopyPlan, EmptyAndSingleElementArraysAreTheirOwnCases) {
   EXPECT_EQ(one.size() * one.target_unit, 4);
 }
 
-TEST(FillPlan, LeavesOutAxesThatRevisitAnElement) {
+TEST(FillPlan, DropsBroadcastAxes) {
   HostBytes bytes(4096);
   const Array stretched = bytes.array(Layout::row_major({5}).broadcast_to({7, 5}), float32);
   const CopyPlan plan = plan_fill(stretched);

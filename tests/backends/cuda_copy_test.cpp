@@ -172,7 +172,7 @@ TEST_F(CudaCopies, MoveLongRunsRowsAndReversals) {
              Layout::row_major({300, 1000}), float32);
 }
 
-TEST_F(CudaCopies, EmptyArraysAreNoWork) {
+TEST_F(CudaCopies, EmptyArraysQueueNothing) {
   DeviceBytes a(16);
   backend().copy(a.array(Layout::row_major({0, 3}), float32),
                  a.array(Layout::row_major({0, 3}), float32), *default_stream());
@@ -195,14 +195,14 @@ TEST_F(CudaCopies, OffsetsBeyond31BitsAreReached) {
   EXPECT_EQ(small.get<unsigned char>(), Bytes(std::begin(values), std::end(values)));
 }
 
-TEST_F(CudaCopies, FillSetsTheElementsAndNothingElse) {
+TEST_F(CudaCopies, FillWritesOnlyTheElements) {
   Random random(20260605);
   for (const DType dtype : copied_dtypes) {
     for (int round = 0; round < 6 && !HasFailure(); ++round) {
       const Shape shape = test::random_shape(random, 3, 30);
       const Layout layout =
           round == 0 ? Layout::row_major(shape) : test::with_disjoint_strides(random, shape);
-      // Values whose bytes are all alike, alike in twos or fours, and different.
+      // Values with equal bytes, equal 16-bit or 32-bit halves, and different bytes.
       const double values[] = {0, 1, -1, 257, 3.140625, 1e-3};
       const Scalar value = Scalar(values[round]).cast(dtype);
       Bytes expected(span_bytes(layout, dtype));
@@ -241,7 +241,7 @@ TEST_F(CudaCopies, AreQueuedOnTheStreamTheyAreGiven) {
   EXPECT_EQ(b.get<float>()[0], 1.0f);
 }
 
-// Where kernels go as graphs, a small run of bytes does so too.
+// When kernels are launched as graphs, so are copies of few bytes.
 TEST_F(CudaCopies, SmallRunsMayGoByAKernel) {
   const LaunchSetting setting("graph");
   constexpr std::int64_t most = (1 << 20) + 3, margin = 64;

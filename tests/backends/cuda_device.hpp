@@ -23,7 +23,7 @@ namespace spanwise::cuda {
 
 inline constexpr Device gpu{DeviceKind::cuda, 0};
 
-/// A function of the driver that the back end does not use, for tests that play another library.
+/// A function of the driver that the back end does not use, for tests that act as another library.
 template <class Function>
 Function* driver_function(const char* name) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -61,7 +61,7 @@ class LaunchSetting {
   std::string before_;
 };
 
-/// Bytes on the first device for any of its streams; waits for the device before they go back.
+/// Bytes on the first device for any of its streams; waits for the device before it frees them.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t bytes)
@@ -74,7 +74,7 @@ class DeviceBytes {
   ~DeviceBytes() {
     try {
       backend_.synchronize(0);
-    } catch (const DeviceError&) {  // tests that break the device say so themselves
+    } catch (const DeviceError&) {  // tests that break the device report it themselves
     }
     backend_.deallocate(0, data_, bytes_, *stream_);
   }
@@ -143,7 +143,7 @@ inline Ref<runtime::LoadedKernel> relay() {
   return kernel;
 }
 
-/// add_to(int* cells, int cell, int amount): once for each block. Another kernel at each call.
+/// add_to(int* cells, int cell, int amount): once per block. Each call makes a new kernel.
 inline Ref<runtime::LoadedKernel> adder() {
   return load_kernel(
       "__global__ void add_to(int* cells, int cell, int amount) {\n"

@@ -16,7 +16,7 @@ namespace {
 
 DriverStatus load(const char* file) { return load_driver(std::array{file}); }
 
-TEST(CudaDriver, AnAbsentLibraryIsOneSentenceAndNoException) {
+TEST(CudaDriver, AbsentLibraryIsAReasonAndNoException) {
   const DriverStatus status = load("libcuda-that-is-not-there.so");
   EXPECT_FALSE(status.usable);
   EXPECT_EQ(status.device_count, 0);
@@ -26,15 +26,15 @@ TEST(CudaDriver, AnAbsentLibraryIsOneSentenceAndNoException) {
   EXPECT_EQ(status.why_absent.find('\n'), std::string::npos);
 }
 
-TEST(CudaDriver, ALibraryWithoutTheEntryPointCountsAsTooOldAndSaysWhatIsNeeded) {
+TEST(CudaDriver, LibraryWithoutTheEntryPointIsTooOldAndTheErrorNamesTheVersion) {
   const DriverStatus status = load("libm.so.6");
   EXPECT_FALSE(status.usable);
   EXPECT_NE(status.why_absent.find("12.4"), std::string::npos) << status.why_absent;
   EXPECT_NE(status.why_absent.find("too old"), std::string::npos) << status.why_absent;
 }
 
-TEST(CudaDriver, TheToolkitsStubIsNotTakenForADriver) {
-  // The stub goes by the driver's name, and must not be in a process that needs the driver.
+TEST(CudaDriver, ToolkitStubIsNotUsedAsADriver) {
+  // The stub has the driver's file name and must not be loaded by a process that needs the driver.
   if (why_no_cuda().empty()) GTEST_SKIP() << "there is a driver";
   const char* stub = "/usr/local/cuda/lib64/stubs/libcuda.so";
   if (!std::filesystem::exists(stub)) GTEST_SKIP() << "no toolkit with a stub library";
@@ -54,7 +54,7 @@ TEST(CudaDriver, VersionsAreShownAsNvidiaWritesThem) {
   EXPECT_EQ(version_text(11080), "11.8");
 }
 
-TEST(CudaBackend, IsRegisteredAndSaysWhyItHasNoDevices) {
+TEST(CudaBackend, IsRegisteredAndGivesTheReasonForNoDevices) {
   runtime::Backend* backend = runtime::find_backend(DeviceKind::cuda);
   ASSERT_NE(backend, nullptr);
   const int count = backend->device_count();
@@ -81,14 +81,14 @@ TEST(CudaBackend, WithoutADeviceEveryUseIsAClearDeviceError) {
   EXPECT_FALSE(backend.context_of(&here).has_value());
 }
 
-// Stands in for a child of fork(): what counts there is that the flag is set.
+// Simulates a child of fork(), which is recognized by this flag.
 class ForkedChild {
  public:
   ForkedChild() { forked_after_start = true; }
   ~ForkedChild() { forked_after_start = false; }
 };
 
-TEST(CudaBackend, AChildForkedAfterTheStartHasNoDevicesAndSaysHowToMakeWorkers) {
+TEST(CudaBackend, ForkedChildHasNoDevicesAndTheErrorSuggestsSpawn) {
   runtime::Backend& backend = *runtime::find_backend(DeviceKind::cuda);
   const ForkedChild child;
   EXPECT_EQ(backend.device_count(), 0);

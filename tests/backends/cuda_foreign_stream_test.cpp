@@ -17,7 +17,7 @@ using runtime::StreamState;
 
 class CudaForeignStreams : public CudaTest {};
 
-// A stream of another library, which may destroy it whenever it likes.
+// A stream of another library, which may destroy it at any time.
 class ForeignStreamOwner {
  public:
   ForeignStreamOwner() {
@@ -42,7 +42,7 @@ class ForeignStreamOwner {
   std::vector<Ref<StreamState>> successors_;
 };
 
-TEST_F(CudaForeignStreams, WorkOnAForeignStreamIsWaitedForThoughTheStreamIsGone) {
+TEST_F(CudaForeignStreams, WorkOnADestroyedForeignStreamIsWaitedFor) {
   const Ref<StreamState> reader = backend().create_stream(0);
   for (int round = 1; round <= 10; ++round) {
     DeviceBytes place(4), seen(4);
@@ -65,7 +65,7 @@ TEST_F(CudaForeignStreams, WorkOnAForeignStreamIsWaitedForThoughTheStreamIsGone)
   }
 }
 
-TEST_F(CudaForeignStreams, MemoryOfAForeignStreamGoesBackThoughTheStreamIsGone) {
+TEST_F(CudaForeignStreams, MemoryOfADestroyedForeignStreamIsFreed) {
   for (int round = 1; round <= 10; ++round) {
     ForeignStreamOwner owner;
     Storage storage;

@@ -12,7 +12,7 @@ namespace {
 
 using Number = std::complex<double>;
 
-// What cuBLAS's documentation says cublas<t>gemm does, in loops: matrices lie column after column.
+// cublas<t>gemm as documented by cuBLAS, in loops over column-major matrices.
 void column_major_gemm(const CublasCall& own, const GemmCall& call, const Number* a,
                        const Number* b, Number* c) {
   const auto element = [](const Number* matrix, int operation, std::int64_t leading, std::int64_t i,
@@ -88,7 +88,7 @@ TEST(CublasCallOf, ConjugatesASingleRow) {
   }
 }
 
-TEST(CublasCallOf, KeepsFullPrecisionUnlessTold) {
+TEST(CublasCallOf, UsesFullPrecisionByDefault) {
   GemmCall call;
   CublasCall own;
   call.dtype = float32;

@@ -66,7 +66,7 @@ std::string refusal(const std::string& image, const std::string& architecture) {
   return "";
 }
 
-TEST(ImageContents, OfAFatBinaryAreAllItsPieces) {
+TEST(ImageContents, OfAFatBinaryListAllItsImages) {
   const auto parts = image_parts(fat_binary({{70, false}, {80, false}, {80, true}}));
   ASSERT_EQ(parts.size(), 3u);
   EXPECT_EQ(parts[0].architecture, 70);
@@ -74,7 +74,7 @@ TEST(ImageContents, OfAFatBinaryAreAllItsPieces) {
   EXPECT_TRUE(parts[2].is_ptx);
 }
 
-TEST(ImageContents, ThatDoNotRunAreNamedWithWhatIsNeeded) {
+TEST(ImageContents, UnsupportedArchitectureErrorNamesTheNeededOne) {
   const std::string image = fat_binary({{70, false}, {100, true}});
   EXPECT_THAT(refusal(image, "sm_90"),
               AllOf(HasSubstr("sm_70"), HasSubstr("PTX for compute_100"), HasSubstr("sm_90"),
@@ -85,7 +85,7 @@ TEST(ImageContents, ThatDoNotRunAreNamedWithWhatIsNeeded) {
   EXPECT_EQ(refusal(fat_binary({{86, false}}), "sm_80").empty(), false);
 }
 
-TEST(ImageContents, ThatAreLtoIrAloneHaveToBeLinked) {
+TEST(ImageContents, OfLtoIrOnlyMustBeLinked) {
   constexpr int lto_ir = 8;  // nvcc -gencode arch=compute_90,code=lto_90 -fatbin
   EXPECT_TRUE(is_lto_ir(fat_binary({{90, false}}, lto_ir)));
   EXPECT_FALSE(is_lto_ir(fat_binary({{90, false}, {90, true}})));
@@ -114,7 +114,7 @@ TEST(ImageContents, OfACubinFromNvrtcAreItsArchitecture) {
   EXPECT_THAT(refusal(image, "sm_80"), HasSubstr("got sm_90"));
 }
 
-TEST(ImageContents, OfWhatIsNoBinary) {
+TEST(ImageContents, OfInvalidBytes) {
   EXPECT_THAT(refusal("__global__ void k() {}", "sm_90"), HasSubstr("SourceModule"));
   EXPECT_THAT(refusal("", "sm_90"), HasSubstr("0 bytes"));
   // Cut off anywhere, it is left to the driver, or its first pieces count.

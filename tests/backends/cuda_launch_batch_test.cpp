@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Launches that are kept back and go into a stream together, as one CUDA graph.
+// Deferred launches that are flushed into a stream together, as one CUDA graph.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 using runtime::LoadedKernel;
 using runtime::StreamState;
 
-class CudaLaunchRowTest : public CudaTest {
+class CudaLaunchBatchTest : public CudaTest {
  protected:
   void SetUp() override {
     CudaTest::SetUp();
@@ -44,7 +44,7 @@ class CudaLaunchRowTest : public CudaTest {
   Ref<LoadedKernel> kernel_;
 };
 
-TEST_F(CudaLaunchRowTest, EachRoundHasItsOwnArguments) {
+TEST_F(CudaLaunchBatchTest, EachIterationHasItsOwnArguments) {
   int expected = 0;
   for (int round = 1; round <= 50; ++round) {
     ASSERT_TRUE(row_->open(*default_stream()));
@@ -58,7 +58,7 @@ TEST_F(CudaLaunchRowTest, EachRoundHasItsOwnArguments) {
 }
 
 // Each writes what the one before wrote, so that any other order shows.
-TEST_F(CudaLaunchRowTest, KernelsRunInTheirOrder) {
+TEST_F(CudaLaunchBatchTest, KernelsRunInTheirOrder) {
   for (int round = 1; round <= 20; ++round) {
     ASSERT_TRUE(row_->open(*default_stream()));
     launch(*late_write(), 1, *default_stream(), static_cast<const int*>(place()), round,
@@ -71,7 +71,7 @@ TEST_F(CudaLaunchRowTest, KernelsRunInTheirOrder) {
   }
 }
 
-TEST_F(CudaLaunchRowTest, RoundsMayDiffer) {
+TEST_F(CudaLaunchBatchTest, RoundsMayDiffer) {
   int expected = 0;
   for (int round = 0; round < 200; ++round) {
     ASSERT_TRUE(row_->open(*default_stream()));
@@ -90,7 +90,7 @@ TEST_F(CudaLaunchRowTest, RoundsMayDiffer) {
   EXPECT_EQ(cells()[0], expected);
 }
 
-TEST_F(CudaLaunchRowTest, LongRowsComeInStretches) {
+TEST_F(CudaLaunchBatchTest, LongRowsComeInStretches) {
   for (int round = 1; round <= 6; ++round) {
     ASSERT_TRUE(row_->open(*default_stream()));
     for (int i = 0; i < 1000; ++i) add(i % 8, 1, *default_stream());
@@ -99,8 +99,8 @@ TEST_F(CudaLaunchRowTest, LongRowsComeInStretches) {
   }
 }
 
-// Whatever else is queued, on this stream or another, finds the row's kernels before it.
-TEST_F(CudaLaunchRowTest, OtherWorkComesAfterWhatIsKeptBack) {
+// Other work, on this stream or another, is queued after the kernels of the batch.
+TEST_F(CudaLaunchBatchTest, OtherWorkRunsAfterDeferredLaunches) {
   const Ref<StreamState> other = backend().create_stream(0);
   for (int round = 1; round <= 30; ++round) {
     ASSERT_TRUE(row_->open(*default_stream()));
@@ -127,8 +127,8 @@ TEST_F(CudaLaunchRowTest, OtherWorkComesAfterWhatIsKeptBack) {
   EXPECT_EQ(cells()[0], 120);
 }
 
-// A block that is given back may be another thread's at once.
-TEST_F(CudaLaunchRowTest, MemoryGoesBackAfterItsKernels) {
+// A freed block may be reused by another thread at once.
+TEST_F(CudaLaunchBatchTest, MemoryIsFreedAfterItsKernels) {
   for (int round = 1; round <= 30; ++round) {
     void* scratch = backend().allocate(0, 256, *default_stream());
     ASSERT_TRUE(row_->open(*default_stream()));
@@ -147,8 +147,8 @@ TEST_F(CudaLaunchRowTest, MemoryGoesBackAfterItsKernels) {
   }
 }
 
-// What another library does with memory that it gets back: its next user queues work at once, on
-// the stream in whose order it came back.
+// Another library may reuse released memory at once, on
+// the stream in whose order it was released.
 void write_sevens(void* data, std::size_t bytes) {
   const ContextGuard guard(DeviceContext::of(0));
   EXPECT_EQ(driver().memset_d32_async(reinterpret_cast<CUdeviceptr>(data), 7, bytes / 4,
@@ -169,7 +169,7 @@ class ReusingSource final : public MemorySource {
   void* data_;
 };
 
-TEST_F(CudaLaunchRowTest, ABlockOfASourceGoesBackAfterItsKernels) {
+TEST_F(CudaLaunchBatchTest, BlockOfAnAllocatorIsFreedAfterItsKernels) {
   DeviceBytes block(32);
   for (int round = 1; round <= 30; ++round) {
     use_memory_source(gpu, std::make_shared<ReusingSource>(block.data()));
@@ -187,7 +187,7 @@ TEST_F(CudaLaunchRowTest, ABlockOfASourceGoesBackAfterItsKernels) {
   }
 }
 
-TEST_F(CudaLaunchRowTest, AnOwnerOnTheSameStreamIsToldAfterItsKernels) {
+TEST_F(CudaLaunchBatchTest, OwnerOnTheSameStreamIsReleasedAfterItsKernels) {
   DeviceBytes block(32);
   const ReleaseFn release = [](void*, void* data, std::size_t bytes, StreamUses&) noexcept {
     write_sevens(data, bytes);
@@ -206,7 +206,7 @@ TEST_F(CudaLaunchRowTest, AnOwnerOnTheSameStreamIsToldAfterItsKernels) {
   }
 }
 
-TEST_F(CudaLaunchRowTest, OtherStreamsAndThreadsLaunchAtOnce) {
+TEST_F(CudaLaunchBatchTest, OtherStreamsAndThreadsLaunchImmediately) {
   const Ref<StreamState> other = backend().create_stream(0);
   ASSERT_TRUE(row_->open(*default_stream()));
   add(0, 1, *other);
@@ -220,7 +220,7 @@ TEST_F(CudaLaunchRowTest, OtherStreamsAndThreadsLaunchAtOnce) {
   EXPECT_EQ(cells()[0], 1);
 }
 
-TEST_F(CudaLaunchRowTest, OneRowIsOpenAtATime) {
+TEST_F(CudaLaunchBatchTest, OneRowIsOpenAtATime) {
   const Ref<runtime::LaunchBatch> second = backend().launch_batch(0);
   ASSERT_TRUE(row_->open(*default_stream()));
   EXPECT_FALSE(second->open(*default_stream()));
@@ -229,7 +229,7 @@ TEST_F(CudaLaunchRowTest, OneRowIsOpenAtATime) {
   second->close();
 }
 
-TEST_F(CudaLaunchRowTest, IsNotOpenedWhereLaunchesBlockOrGoDirectly) {
+TEST_F(CudaLaunchBatchTest, IsNotOpenedForBlockingOrDirectLaunches) {
   {
     const LaunchSetting direct("direct");
     EXPECT_FALSE(row_->open(*default_stream()));
@@ -239,7 +239,7 @@ TEST_F(CudaLaunchRowTest, IsNotOpenedWhereLaunchesBlockOrGoDirectly) {
   config::set("launch_blocking", "0");
 }
 
-TEST_F(CudaLaunchRowTest, KernelsMayGoBeforeTheRow) {
+TEST_F(CudaLaunchBatchTest, KernelsMayGoBeforeTheRow) {
   for (int round = 0; round < 20; ++round) {
     const Ref<LoadedKernel> first = adder(), second = adder();
     const auto* cell = static_cast<const int*>(place());

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels that go into a stream as CUDA graphs of one node, and when they do.
+// Kernels launched as CUDA graphs of one node, and the decision to do so.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -38,18 +38,18 @@ void expect_decision(int direct, int graph, LaunchPath way) {
   EXPECT_FALSE(plan.is_timed);
 }
 
-TEST(CudaLaunchPace, TakesGraphsWhereTheyAreMuchQuicker) {
+TEST(CudaLaunchTuner, UsesGraphsWhenMuchFaster) {
   SKIP_UNDER_TOOLS("kernel_launch \"auto\" means direct launches");
   expect_decision(3000, 1400, LaunchPath::graph);
 }
-TEST(CudaLaunchPace, LaunchesDirectlyWhereGraphsGainLittle) {
+TEST(CudaLaunchTuner, LaunchesDirectlyWhenGraphsGainLittle) {
   expect_decision(3000, 2700, LaunchPath::direct);
 }
-TEST(CudaLaunchPace, LaunchesDirectlyWhereThatIsQuickerThanAGpuBeginsGraphs) {
+TEST(CudaLaunchTuner, LaunchesDirectlyWhenGraphsStartTooLate) {
   expect_decision(1900, 1000, LaunchPath::direct);
 }
 
-TEST(CudaLaunchPace, DoesAsItIsTold) {
+TEST(CudaLaunchTuner, ObeysTheSetting) {
   LaunchTuner tuner;
   {
     const LaunchSetting graph("graph");
@@ -67,7 +67,7 @@ TEST(CudaLaunchPace, DoesAsItIsTold) {
 // More than a kernel is launched before it gets a graph.
 constexpr int many = 300;
 
-class CudaLaunchNodes : public CudaTest {
+class CudaKernelGraphs : public CudaTest {
  protected:
   void SetUp() override {
     CudaTest::SetUp();
@@ -78,7 +78,7 @@ class CudaLaunchNodes : public CudaTest {
   std::optional<LaunchSetting> setting_;
 };
 
-TEST_F(CudaLaunchNodes, EachLaunchHasItsOwnArguments) {
+TEST_F(CudaKernelGraphs, EachLaunchHasItsOwnArguments) {
   DeviceBytes cells(many * 4);
   cells.put(std::vector<int>(many, 0).data());
   const Ref<LoadedKernel> kernel = adder();
@@ -88,7 +88,7 @@ TEST_F(CudaLaunchNodes, EachLaunchHasItsOwnArguments) {
   for (int i = 0; i < many; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i + 1) << i;
 }
 
-TEST_F(CudaLaunchNodes, EachLaunchHasItsOwnExtents) {
+TEST_F(CudaKernelGraphs, EachLaunchHasItsOwnExtents) {
   const Ref<LoadedKernel> kernel = load_kernel(
       "__global__ void extents(int* cells, int cell) {\n"
       "  extern __shared__ int shared[];\n"
@@ -110,7 +110,7 @@ TEST_F(CudaLaunchNodes, EachLaunchHasItsOwnExtents) {
               (1 + i % 3) * 1000000 + (1 + i % 5) * 10000 + 32 + i % 7 + 128 * (1 + i % 400));
 }
 
-TEST_F(CudaLaunchNodes, TheSameLaunchAgainRunsAgain) {
+TEST_F(CudaKernelGraphs, RepeatedLaunchRunsAgain) {
   DeviceBytes cell(4);
   cell.put(std::vector<int>{0}.data());
   const Ref<LoadedKernel> kernel = adder();
@@ -119,7 +119,7 @@ TEST_F(CudaLaunchNodes, TheSameLaunchAgainRunsAgain) {
   EXPECT_EQ(cell.get<int>()[0], 100 * many);
 }
 
-TEST_F(CudaLaunchNodes, WorkOfAStreamStaysInItsOrder) {
+TEST_F(CudaKernelGraphs, WorkOfAStreamStaysInItsOrder) {
   DeviceBytes cells(8);
   const auto* from = static_cast<int*>(cells.data());
   const auto* to = from + 1;
@@ -133,7 +133,7 @@ TEST_F(CudaLaunchNodes, WorkOfAStreamStaysInItsOrder) {
 
 // The legacy stream and a stream that another library made without the non-blocking flag wait for
 // each other without events.
-TEST_F(CudaLaunchNodes, TheLegacyStreamIsOrderedWithBlockingOnes) {
+TEST_F(CudaKernelGraphs, TheLegacyStreamIsOrderedWithBlockingOnes) {
   CUstream theirs = nullptr;
   ASSERT_EQ(driver().stream_create(&theirs, CU_STREAM_DEFAULT), CUDA_SUCCESS);
   {
@@ -153,7 +153,7 @@ TEST_F(CudaLaunchNodes, TheLegacyStreamIsOrderedWithBlockingOnes) {
   EXPECT_EQ(driver().stream_destroy(theirs), CUDA_SUCCESS);
 }
 
-TEST_F(CudaLaunchNodes, StreamsRunBesideEachOther) {
+TEST_F(CudaKernelGraphs, StreamsRunBesideEachOther) {
   SKIP_UNDER_TOOLS("graphs of two streams run one after the other");
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
   DeviceBytes cells(8);
@@ -171,7 +171,7 @@ TEST_F(CudaLaunchNodes, StreamsRunBesideEachOther) {
   EXPECT_EQ(cells.get<int>(), (std::vector<int>{7, 8}));
 }
 
-TEST_F(CudaLaunchNodes, ThreadsMayShareAKernelAndAStream) {
+TEST_F(CudaKernelGraphs, ThreadsMayShareAKernelAndAStream) {
   DeviceBytes cells(16);
   cells.put(std::vector<int>(4, 0).data());
   const Ref<LoadedKernel> kernel = adder();
@@ -185,7 +185,7 @@ TEST_F(CudaLaunchNodes, ThreadsMayShareAKernelAndAStream) {
   EXPECT_EQ(cells.get<int>(), (std::vector<int>{10 * many, 20 * many, 30 * many, 40 * many}));
 }
 
-TEST_F(CudaLaunchNodes, AKernelMayGoWhileItsLaunchesAreQueued) {
+TEST_F(CudaKernelGraphs, KernelMayBeDestroyedWhileItsLaunchesAreQueued) {
   DeviceBytes cell(4);
   cell.put(std::vector<int>{0}.data());
   const auto* place = static_cast<int*>(cell.data());
@@ -199,7 +199,7 @@ TEST_F(CudaLaunchNodes, AKernelMayGoWhileItsLaunchesAreQueued) {
   EXPECT_EQ(cell.get<int>()[0], many);
 }
 
-TEST_F(CudaLaunchNodes, ManyStreamsAreServed) {
+TEST_F(CudaKernelGraphs, ManyStreamsAreServed) {
   DeviceBytes cell(4);
   cell.put(std::vector<int>{0}.data());
   const Ref<LoadedKernel> kernel = adder();

@@ -65,7 +65,7 @@ TEST_F(LibrarySearch, TheConfiguredFoldersComeFirstInTheirOrder) {
   EXPECT_EQ(folders[1], root_ / "a");
 }
 
-TEST_F(LibrarySearch, ToolkitsNamedByTheEnvironmentAreLookedIntoAllTheirLibraryFolders) {
+TEST_F(LibrarySearch, AllLibraryFoldersOfToolkitsInTheEnvironmentAreSearched) {
   make_file("cuda/lib64/x");
   make_file("cuda/targets/sbsa-linux/lib/x");
   const EnvironmentVariable home("CUDA_HOME", (root_ / "cuda").string());
@@ -74,14 +74,14 @@ TEST_F(LibrarySearch, ToolkitsNamedByTheEnvironmentAreLookedIntoAllTheirLibraryF
   EXPECT_TRUE(has(folders, root_ / "cuda/targets/sbsa-linux/lib"));
 }
 
-TEST_F(LibrarySearch, TheLoadersPathIsLookedInto) {
+TEST_F(LibrarySearch, LoaderPathIsSearched) {
   make_file("elsewhere/x");
   const EnvironmentVariable path("LD_LIBRARY_PATH",
                                  "/nonexistent:" + (root_ / "elsewhere").string());
   EXPECT_TRUE(has(library_folders(), root_ / "elsewhere"));
 }
 
-TEST_F(LibrarySearch, InOneFolderTheNewestComesFirstAndLinksAreFollowedOnce) {
+TEST_F(LibrarySearch, NewestOfAFolderIsFirstAndLinksAreFollowedOnce) {
   make_file("lib/libnvrtc.so.12.4.127");
   make_file("lib/libnvrtc.so.13.0.48");
   make_file("lib/libnvrtc.so.9.2");
@@ -104,7 +104,7 @@ TEST_F(LibrarySearch, AnEarlierFolderWinsOverANewerVersion) {
   EXPECT_EQ(found[0].major, 12);
 }
 
-TEST_F(LibrarySearch, MissingFoldersHoldNothing) {
+TEST_F(LibrarySearch, MissingFoldersAreEmpty) {
   EXPECT_TRUE(find_libraries("nvrtc", {root_ / "missing"}).empty());
 }
 

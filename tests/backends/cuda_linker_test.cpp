@@ -71,7 +71,7 @@ std::string linking_error(const std::vector<std::string>& linked) {
   return "it linked";
 }
 
-// As NVRTC gives it with -dlto.
+// The output of NVRTC with -dlto.
 std::string lto_ir_of(const char* source) {
   const nvrtc::Api& api = nvrtc::library().api;
   nvrtc::Program program = nullptr;
@@ -97,7 +97,7 @@ class Linker : public testing::Test {
   }
 };
 
-TEST_F(Linker, MakesOneCubinOfSeveralSources) {
+TEST_F(Linker, LinksSeveralSourcesIntoOneCubin) {
   const KernelBinary binary = build_linked({triple_source, shift_source});
   EXPECT_EQ(image_kind(binary.image), ImageKind::cubin);
   EXPECT_EQ(image_parts(binary.image).at(0).architecture, 90);
@@ -105,7 +105,7 @@ TEST_F(Linker, MakesOneCubinOfSeveralSources) {
   EXPECT_THAT(binary.symbols, Contains(Key("second")));
 }
 
-TEST_F(Linker, TakesOptionsThatDecideWhatBecomesOfTheCode) {
+TEST_F(Linker, AcceptsCodeGenerationOptions) {
   for (const char* option : {"--use_fast_math", "-lineinfo", "--maxrregcount=32", "--fmad=false",
                              "-ftz=true", "-Xptxas=-O1", "-G"}) {
     CompileRequest request;
@@ -116,7 +116,7 @@ TEST_F(Linker, TakesOptionsThatDecideWhatBecomesOfTheCode) {
   }
 }
 
-TEST_F(Linker, MakesPtxWherePtxWasAskedFor) {
+TEST_F(Linker, ProducesPtxOnRequest) {
   CompileRequest request;
   request.options = {"-arch=compute_80"};
   const KernelBinary binary = build_linked({triple_source, shift_source}, request);
@@ -124,7 +124,7 @@ TEST_F(Linker, MakesPtxWherePtxWasAskedFor) {
   EXPECT_EQ(image_parts(binary.image).at(0).architecture, 80);
 }
 
-TEST_F(Linker, TakesTemplatesOfTheFirstSource) {
+TEST_F(Linker, InstantiatesTemplatesOfTheFirstSource) {
   const source::KernelSource first = source::scan_kernels(
       "extern \"C\" __device__ float triple(float x);\n"
       "template <class T> __global__ void all(T* y) { *y = triple(*y); }\n");
@@ -136,7 +136,7 @@ TEST_F(Linker, TakesTemplatesOfTheFirstSource) {
   EXPECT_EQ(binary.symbols.at("all<float>"), "_Z3allIfEvPT_");
 }
 
-TEST_F(Linker, TakesCodeThatIsCompiledAlready) {
+TEST_F(Linker, AcceptsCompiledCode) {
   EXPECT_EQ(image_kind(build_linked({triple_ptx, shift_source}).image), ImageKind::cubin);
   const std::string open = lto_ir_of(triple_source);
   ASSERT_EQ(image_kind(open), ImageKind::lto_ir);
@@ -144,7 +144,7 @@ TEST_F(Linker, TakesCodeThatIsCompiledAlready) {
   EXPECT_EQ(image_kind(link({"sm_90", {{"LTO-IR", open}}, {}}, {})), ImageKind::cubin);
 }
 
-TEST_F(Linker, SaysWhatIsMissingOrThereTwice) {
+TEST_F(Linker, ErrorNamesMissingAndDuplicateSymbols) {
   EXPECT_THAT(linking_error({triple_source}), HasSubstr("shift"));
   EXPECT_THAT(linking_error({triple_source}), HasSubstr("extern"));
   EXPECT_THAT(linking_error({triple_source, shift_source, triple_source}), HasSubstr("triple"));
@@ -152,7 +152,7 @@ TEST_F(Linker, SaysWhatIsMissingOrThereTwice) {
   EXPECT_THAT(linking_error({std::string("\1\2\0\4", 4)}), HasSubstr("link[0].cu: expected"));
 }
 
-TEST_F(Linker, IsPartOfTheFingerprintOfWhatItLinks) {
+TEST_F(Linker, IsPartOfTheFingerprint) {
   const source::KernelSource first = source::scan_kernels(apply);
   CompileRequest request;
   request.source = &first;
@@ -178,14 +178,14 @@ class CudaLinker : public CudaTest {
   }
 };
 
-TEST_F(CudaLinker, TheDriverLinksWhereNvJitLinkIsNot) {
+TEST_F(CudaLinker, DriverLinksWithoutNvJitLink) {
   const LinkJob job{"sm_90", {{"apply", apply_ptx}, {"triple", triple_ptx}}, {}};
   const std::vector<float> y = run_apply(link_with_driver(job, 0));
   for (std::size_t i = 0; i < y.size(); ++i)
     ASSERT_EQ(y[i], 3 * (static_cast<float>(i) + 0.5f)) << i;
 }
 
-TEST_F(CudaLinker, TheDriverSaysWhatIsMissing) {
+TEST_F(CudaLinker, DriverErrorNamesMissingSymbols) {
   const LinkJob job{"sm_90", {{"apply", apply_ptx}}, {}};
   try {
     link_with_driver(job, 0);

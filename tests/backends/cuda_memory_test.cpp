@@ -27,7 +27,7 @@ TEST_F(CudaMemory, BlocksAreAlignedAndDisjoint) {
   EXPECT_NE(a.data(), c.data());
 }
 
-TEST_F(CudaMemory, FiguresFollowWhatIsAllocated) {
+TEST_F(CudaMemory, StatisticsFollowAllocations) {
   constexpr std::int64_t size = 32 << 20;
   backend().synchronize(0);
   const runtime::MemoryInfo before = backend().memory(0);
@@ -42,7 +42,7 @@ TEST_F(CudaMemory, FiguresFollowWhatIsAllocated) {
   EXPECT_EQ(backend().memory(0).used, before.used);
 }
 
-TEST_F(CudaMemory, ThePoolKeepsWhatWasFreedAndHandsItOutAgain) {
+TEST_F(CudaMemory, PoolReusesFreedBlocks) {
   constexpr std::int64_t size = 64 << 20;
   {
     const DeviceBytes block(size);
@@ -56,7 +56,7 @@ TEST_F(CudaMemory, ThePoolKeepsWhatWasFreedAndHandsItOutAgain) {
   EXPECT_EQ(backend().memory(0).held, held);
 }
 
-TEST_F(CudaMemory, TooMuchIsAnErrorThatSaysWhatWasAskedFreeAndHeld) {
+TEST_F(CudaMemory, OutOfMemoryErrorGivesRequestedFreeAndCachedBytes) {
   const std::size_t size = static_cast<std::size_t>(backend().memory(0).total) * 2;
   try {
     backend().allocate(0, size, *default_stream());
@@ -72,7 +72,7 @@ TEST_F(CudaMemory, TooMuchIsAnErrorThatSaysWhatWasAskedFreeAndHeld) {
   EXPECT_NE(still_works.data(), nullptr);
 }
 
-TEST_F(CudaMemory, WhatIsHeldInPiecesGivesWayToALargeBlock) {
+TEST_F(CudaMemory, FragmentedCacheIsFreedForALargeBlock) {
   const std::int64_t free = backend().memory(0).free;
   if (free < (std::int64_t{4} << 30)) GTEST_SKIP() << "less than 4 GiB are free";
   std::vector<std::unique_ptr<DeviceBytes>> pieces;
@@ -84,8 +84,8 @@ TEST_F(CudaMemory, WhatIsHeldInPiecesGivesWayToALargeBlock) {
 }
 
 TEST_F(CudaMemory, FreedMemoryIsReusedInStreamOrder) {
-  // The block goes back while a kernel that writes to it is still running; whoever gets it next
-  // must come after that kernel.
+  // The block is freed while a kernel that writes to it is still running; its next user
+  // must run after that kernel.
   constexpr std::size_t size = 8 << 20;
   const Ref<runtime::LoadedKernel> writer = late_write();
   const Ref<runtime::StreamState> stream = backend().create_stream(0),
@@ -141,7 +141,7 @@ TEST_F(CudaMemory, ManyThreadsAllocateAndFree) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_F(CudaMemory, AddressesAreKnownByWhereTheyLive) {
+TEST_F(CudaMemory, PointerQueriesGiveTheDevice) {
   const DeviceBytes block(64);
   EXPECT_EQ(backend().device_of(block.data()), gpu);
   EXPECT_EQ(backend().device_of(static_cast<char*>(block.data()) + 17), gpu);
@@ -168,7 +168,7 @@ TEST_F(CudaMemory, AddressesAreKnownByWhereTheyLive) {
 }
 
 // A context beside the primary one, as pycuda.autoinit makes it.
-TEST_F(CudaMemory, MemoryOfAnotherContextIsToldFromOurs) {
+TEST_F(CudaMemory, MemoryOfAnotherContextIsRecognized) {
   auto* create = driver_function<CUresult(CUcontext*, unsigned, CUdevice)>("cuCtxCreate_v2");
   auto* destroy = driver_function<CUresult(CUcontext)>("cuCtxDestroy_v2");
   const DriverApi& api = driver();

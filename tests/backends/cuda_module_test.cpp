@@ -52,7 +52,7 @@ TEST_F(CudaModules, SlotsAreThoseOfTheBinary) {
   EXPECT_TRUE(load_kernel("__global__ void none() {}\n", "none")->slots().empty());
 }
 
-TEST_F(CudaModules, AttributesTellWhatTheCompilerMade) {
+TEST_F(CudaModules, AttributesAreThoseOfTheCompiler) {
   const Ref<LoadedKernel> kernel = load_kernel(
       "__global__ void __launch_bounds__(256) k(float* x) {\n"
       "  __shared__ float tile[100];\n  tile[threadIdx.x % 100] = x[threadIdx.x];\n  "
@@ -66,7 +66,7 @@ TEST_F(CudaModules, AttributesTellWhatTheCompilerMade) {
   EXPECT_EQ(attributes.architecture, backend().properties(0).architecture);
 }
 
-TEST_F(CudaModules, KernelsAreFoundByEveryNameTheyHave) {
+TEST_F(CudaModules, KernelsAreFoundByPlainQualifiedAndMangledName) {
   const Ref<LoadedModule> module = load_module(
       "namespace image { __global__ void blur(float* x) { *x = 1; } }\n"
       "extern \"C\" __global__ void plain(float* x) { *x = 2; }\n"
@@ -161,7 +161,7 @@ TEST_F(CudaModules, PtxIsCompiledByTheDriver) {
   EXPECT_EQ(place.get<int>()[0], 55);
 }
 
-TEST_F(CudaModules, DynamicSharedMemoryGoesUpToWhatTheDeviceHas) {
+TEST_F(CudaModules, DynamicSharedMemoryMayUseTheDevicesMaximum) {
   const Ref<LoadedKernel> kernel = load_kernel(
       "__global__ void k(int* out, int n) {\n  extern __shared__ int s[];\n"
       "  for (int i = threadIdx.x; i < n; i += blockDim.x) s[i] = i;\n  __syncthreads();\n"

@@ -147,7 +147,7 @@ TEST_F(InChild, DISABLED_Fork) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_NO_THROW(allocate(16, gpu)) << "the parent goes on";
 }
-TEST_F(CudaProcess, AForkedChildIsRefusedAndTheParentGoesOn) {
+TEST_F(CudaProcess, ForkedChildIsRefusedAndTheParentContinues) {
   expect_passes_alone("InChild.DISABLED_Fork");
 }
 

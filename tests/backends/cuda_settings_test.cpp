@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t free_bytes = std::int64_t{80} << 30;
 
-TEST(Preallocate, NumbersUpToOneAreFractionsOfWhatIsFree) {
+TEST(Preallocate, NumbersUpToOneAreFractionsOfFreeMemory) {
   EXPECT_EQ(preallocate_bytes("0", free_bytes), 0);
   EXPECT_EQ(preallocate_bytes("", free_bytes), 0);
   EXPECT_EQ(preallocate_bytes("0.5", free_bytes), free_bytes / 2);
@@ -68,7 +68,7 @@ class Limits : public testing::Test {
   LaunchLimits limits_;
 };
 
-TEST_F(Limits, AllowWhatTheDeviceAndTheKernelAllow) {
+TEST_F(Limits, AreTheMinimumOfDeviceAndKernel) {
   EXPECT_TRUE(limits_.allow({1, 1, 1}, {512, 1, 1}, 0));
   EXPECT_TRUE(limits_.allow({2147483647, 65535, 65535}, {8, 8, 8}, 232448 - 1024));
 }
@@ -86,8 +86,8 @@ TEST_F(Limits, NameTheLimitThatALaunchIsOver) {
   expect_words(refusal({1, 1, 1}, {1, 1, 1}, -5), {"shared = -5", "negative"});
 }
 
-TEST(Check, KeepsCodeAndNameAndSaysWhatWasBeingDone) {
-  // The driver's own words come from the driver; here a table with stand-ins for its two functions.
+TEST(Check, ErrorHasCodeNameAndOperation) {
+  // The driver provides the error text; fakes replace its two functions here.
   DriverApi api;
   api.get_error_name = [](CUresult, const char** out) {
     *out = "CUDA_ERROR_ILLEGAL_ADDRESS";

@@ -36,14 +36,14 @@ TEST_F(CudaStreams, TheDefaultIsOneSharedLegacyStream) {
   EXPECT_EQ(backend().foreign_stream(0, 1), default_stream());
 }
 
-TEST_F(CudaStreams, NewStreamsAreTheirOwnQueues) {
+TEST_F(CudaStreams, NewStreamsAreIndependent) {
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
   EXPECT_NE(a->handle(), b->handle());
   EXPECT_GT(a->handle(), 2u);
   EXPECT_TRUE(a->query());
 }
 
-TEST_F(CudaStreams, QueryAndSynchronizeSeeTheWork) {
+TEST_F(CudaStreams, QueryAndSynchronizeCoverQueuedWork) {
   const Ref<StreamState> stream = backend().create_stream(0);
   DeviceBytes place(4);
   clear(place);
@@ -69,7 +69,7 @@ TEST_F(CudaStreams, AnEventMakesAnotherStreamWait) {
 
 TEST_F(CudaStreams, WithoutAnEventStreamsDoNotWaitForEachOther) {
   SKIP_UNDER_TOOLS("kernels of two streams run one after the other");
-  // The counterpart of the test above: were streams ordered anyhow, that one would prove nothing.
+  // Control for the test above: without the wait, the streams are not ordered.
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
   DeviceBytes place(4), seen(4);
   clear(place);
@@ -89,7 +89,7 @@ TEST_F(CudaStreams, EventsAreReusedWithoutMixingTheirMeanings) {
   DeviceBytes place(4), seen(4);
   for (int i = 1; i <= 20; ++i) {
     write_later(*a, place, i, 2);
-    b->wait(*a->record(false));  // the event goes back to the pool at once
+    b->wait(*a->record(false));  // the event returns to the pool at once
     copy_int(*b, place, seen);
     a->wait(*b->record(false));
   }
@@ -98,7 +98,7 @@ TEST_F(CudaStreams, EventsAreReusedWithoutMixingTheirMeanings) {
   EXPECT_EQ(seen.get<int>()[0], 20);
 }
 
-TEST_F(CudaStreams, EventsCanBeAskedAndWaitedFor) {
+TEST_F(CudaStreams, EventsCanBeQueriedAndSynchronized) {
   const Ref<StreamState> stream = backend().create_stream(0);
   DeviceBytes place(4);
   write_later(*stream, place, 1, 50);
@@ -121,7 +121,7 @@ TEST_F(CudaStreams, TimingIsInMilliseconds) {
   EXPECT_LT(end->milliseconds_since(*start), 2000.0);
 }
 
-TEST_F(CudaStreams, TimingHasToBeAskedFor) {
+TEST_F(CudaStreams, TimingIsOptional) {
   const Ref<StreamState> stream = backend().create_stream(0);
   const Ref<EventState> start = stream->record(true), end = stream->record(false);
   end->synchronize();
@@ -133,7 +133,7 @@ TEST_F(CudaStreams, TimingHasToBeAskedFor) {
   }
 }
 
-TEST_F(CudaStreams, ForeignHandlesAreWrappedAndStayAliveAfterwards) {
+TEST_F(CudaStreams, WrappedForeignHandlesAreNotDestroyed) {
   const Ref<StreamState> ours = backend().create_stream(0);
   {
     const Ref<StreamState> foreign = backend().foreign_stream(0, ours->handle());
@@ -144,7 +144,7 @@ TEST_F(CudaStreams, ForeignHandlesAreWrappedAndStayAliveAfterwards) {
   EXPECT_EQ(place.get<int>()[0], 3);
 }
 
-TEST_F(CudaStreams, AStreamThatStaysIsOneObject) {
+TEST_F(CudaStreams, PersistentStreamIsOneObject) {
   const Ref<StreamState> ours = backend().create_stream(0);
   const auto lasting = [](std::uintptr_t handle) {
     return Ref<StreamState>(&Stream::lasting(gpu, handle).state());
@@ -159,13 +159,13 @@ TEST_F(CudaStreams, AStreamThatStaysIsOneObject) {
   EXPECT_THROW(lasting(7), ArgumentError);
 }
 
-TEST_F(CudaStreams, WhatIsNoStreamIsRefused) {
+TEST_F(CudaStreams, InvalidStreamIsRefused) {
   EXPECT_THROW(backend().foreign_stream(0, 0), ArgumentError);
   EXPECT_THROW(backend().foreign_stream(0, 7), ArgumentError);
   EXPECT_THROW(backend().create_stream(99), DeviceError);
 }
 
-TEST_F(CudaStreams, AStreamOfAContextThatIsNotThePrimaryOneIsRefused) {
+TEST_F(CudaStreams, StreamOfANonPrimaryContextIsRefused) {
   auto* create = driver_function<CUresult(CUcontext*, unsigned, CUdevice)>("cuCtxCreate_v2");
   auto* destroy = driver_function<CUresult(CUcontext)>("cuCtxDestroy_v2");
   ASSERT_NE(create, nullptr);
@@ -227,7 +227,7 @@ TEST_F(CudaStreams, ThePerThreadStreamIsOrderedFromOtherThreadsToo) {
   EXPECT_EQ(seen.get<int>()[0], 9);
 }
 
-TEST_F(CudaStreams, LeaveTheCallersContextAsFound) {
+TEST_F(CudaStreams, RestoreTheCallersContext) {
   const auto current = [] {
     CUcontext context = nullptr;
     driver().ctx_get_current(&context);

@@ -28,23 +28,23 @@ TEST(NamesOf, TemplatesKeepTheirArguments) {
                                    Pair("tk<float>", "_ZN5image2tkIfEEvPT_")));
 }
 
-TEST(NamesOf, OverloadsAreToldApartByTheirParameters) {
+TEST(NamesOf, OverloadsDifferByTheirParameters) {
   EXPECT_THAT(
       names_of({"_Z4overPf", "_Z4overPi"}),
       UnorderedElementsAre(Pair("over(float*)", "_Z4overPf"), Pair("over(int*)", "_Z4overPi")));
 }
 
-TEST(NamesOf, APlainNameOfTwoNamespacesIsNoName) {
+TEST(NamesOf, PlainNameInTwoNamespacesIsAmbiguous) {
   EXPECT_THAT(names_of({"_ZN1a1kEv", "_ZN1b1kEv"}),
               UnorderedElementsAre(Pair("a::k", "_ZN1a1kEv"), Pair("b::k", "_ZN1b1kEv")));
 }
 
-TEST(NamesOf, AnUnqualifiedKernelKeepsItsNameBesideOneInANamespace) {
+TEST(NamesOf, UnqualifiedNameRefersToTheGlobalKernel) {
   EXPECT_THAT(names_of({"k", "_ZN1a1kEv"}),
               UnorderedElementsAre(Pair("k", "k"), Pair("a::k", "_ZN1a1kEv")));
 }
 
-TEST(NamesOf, NamespacesWithoutANameAreLeftOut) {
+TEST(NamesOf, UnnamedNamespacesAreOmitted) {
   const std::string nvrtc = "_ZN41_GLOBAL__N__00000000_9_kernel_cu_726c71ca2anEPi";
   const std::string usual = "_ZN12_GLOBAL__N_15otherEPi";
   EXPECT_THAT(names_of({nvrtc, usual}),
@@ -56,7 +56,7 @@ TEST(ReadableName, IsQualifiedAndWithoutParameters) {
   EXPECT_EQ(readable_name("blur"), "blur");
 }
 
-TEST(ReadSymbols, FindsWhatPtxDeclares) {
+TEST(ReadSymbols, FindsDeclarationsInPtx) {
   const BinarySymbols found = read_symbols(
       "//\n.version 9.0\n.target sm_90\n.address_size 64\n\n"
       ".const .align 4 .b8 table[12];\n.global .attribute(.managed) .align 4 .u32 counter;\n"
@@ -66,7 +66,7 @@ TEST(ReadSymbols, FindsWhatPtxDeclares) {
   EXPECT_THAT(found.variables, ElementsAre("table", "counter", "start"));
 }
 
-TEST(ReadSymbols, OtherImagesGiveNothing) {
+TEST(ReadSymbols, OtherImagesHaveNoSymbols) {
   EXPECT_THAT(read_symbols("").kernels, IsEmpty());
   EXPECT_THAT(read_symbols(std::string("\x50\xed\x55\xba\0\0fat", 9)).kernels, IsEmpty());
 }

@@ -18,7 +18,7 @@ std::vector<unsigned char> pattern(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-TEST_F(CudaTransfer, BytesComeBackAsTheyWent) {
+TEST_F(CudaTransfer, RoundTripPreservesBytes) {
   for (const std::size_t size :
        {std::size_t{1}, std::size_t{4097}, StagingArea::block_bytes - 1, StagingArea::block_bytes,
         StagingArea::block_bytes + 1, StagingArea::piece_bytes, 2 * StagingArea::piece_bytes + 1,
@@ -30,13 +30,13 @@ TEST_F(CudaTransfer, BytesComeBackAsTheyWent) {
   }
 }
 
-TEST_F(CudaTransfer, NoBytesAreNoWork) {
+TEST_F(CudaTransfer, ZeroBytesQueueNothing) {
   backend().upload(nullptr, nullptr, 0, *default_stream());
   backend().download(nullptr, nullptr, 0, *default_stream());
   backend().copy_peer(nullptr, 0, nullptr, 0, 0, *default_stream());
 }
 
-TEST_F(CudaTransfer, TheSourceMayBeChangedWhenUploadReturns) {
+TEST_F(CudaTransfer, SourceMayChangeWhenUploadReturns) {
   const Ref<runtime::LoadedKernel> writer = late_write();
   DeviceBytes flag(4);
   for (const std::size_t size : {std::size_t{100}, std::size_t{200000}, std::size_t{4} << 20}) {
@@ -55,7 +55,7 @@ TEST_F(CudaTransfer, SmallUploadsDoNotWaitForTheStream) {
   const Ref<runtime::LoadedKernel> writer = late_write();
   DeviceBytes flag(4), block(64);
   const std::vector<unsigned char> sent = pattern(64, 3);
-  block.put(sent.data());  // makes the staging block
+  block.put(sent.data());  // allocates the staging block
   backend().synchronize(0);
   launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 200 * milliseconds);
   block.put(sent.data());
@@ -67,7 +67,7 @@ TEST_F(CudaTransfer, LargeUploadsThatFitTheirBlocksDoNotWaitForTheStream) {
   const std::size_t size = 3 * StagingArea::piece_bytes;
   DeviceBytes flag(4), block(size);
   const std::vector<unsigned char> first = pattern(size, 5), second = pattern(size, 6);
-  block.put(first.data());  // makes the blocks
+  block.put(first.data());  // allocates the blocks
   backend().synchronize(0);
   launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 400 * milliseconds);
   block.put(second.data());
@@ -140,30 +140,30 @@ TEST_F(CudaTransfer, PinnedUploadsAreQueued) {
   EXPECT_EQ(block.get<unsigned char>(), sent);
 }
 
-TEST_F(CudaTransfer, ResultsOfASizeThatKeepsComingLandInPageLockedMemory) {
+TEST_F(CudaTransfer, RepeatedDownloadsOfOneSizeUsePinnedMemory) {
   constexpr std::size_t bytes = 3 << 20;
   const auto sent = pattern(bytes, 6);
   DeviceBytes block(bytes);
   block.put(sent.data());
-  void* landing = nullptr;
-  for (int round = 0; round < 4 && landing == nullptr; ++round)
-    landing = backend().allocate_pinned(0, bytes);
-  ASSERT_NE(landing, nullptr);
-  EXPECT_EQ(device_of(landing)->kind(), DeviceKind::cuda_host);
+  void* pinned = nullptr;
+  for (int round = 0; round < 4 && pinned == nullptr; ++round)
+    pinned = backend().allocate_pinned(0, bytes);
+  ASSERT_NE(pinned, nullptr);
+  EXPECT_EQ(device_of(pinned)->kind(), DeviceKind::cuda_host);
   void* const other = backend().allocate_pinned(0, bytes);
-  EXPECT_NE(other, landing);
-  std::memset(landing, 0xa5, bytes);
-  backend().download(block.data(), landing, bytes, *default_stream());
-  EXPECT_EQ(std::memcmp(landing, sent.data(), bytes), 0);
-  backend().release_pinned(0, landing, bytes);
-  EXPECT_EQ(backend().allocate_pinned(0, bytes - 1), landing);
-  backend().release_pinned(0, landing, bytes);
+  EXPECT_NE(other, pinned);
+  std::memset(pinned, 0xa5, bytes);
+  backend().download(block.data(), pinned, bytes, *default_stream());
+  EXPECT_EQ(std::memcmp(pinned, sent.data(), bytes), 0);
+  backend().release_pinned(0, pinned, bytes);
+  EXPECT_EQ(backend().allocate_pinned(0, bytes - 1), pinned);
+  backend().release_pinned(0, pinned, bytes);
   backend().release_pinned(0, other, bytes);
   backend().trim(0);
-  EXPECT_FALSE(device_of(landing));
+  EXPECT_FALSE(device_of(pinned));
 }
 
-TEST_F(CudaTransfer, SmallAndHugeResultsLandAnywhere) {
+TEST_F(CudaTransfer, SmallAndHugeDownloadsUsePageableMemory) {
   for (int round = 0; round < 4; ++round) {
     EXPECT_EQ(backend().allocate_pinned(0, 1000), nullptr);
     EXPECT_EQ(backend().allocate_pinned(0, std::size_t{1} << 30), nullptr);

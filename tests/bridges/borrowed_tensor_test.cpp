@@ -14,8 +14,8 @@
 #include "spanwise/stream.hpp"
 #include "support/fake_devices.hpp"
 
-/// share(BorrowedTensor), the short way of most imports: it gives what share(ForeignView) gives, or
-/// nothing.
+/// share(BorrowedTensor), the fast path of most imports: it returns what share(ForeignView)
+/// returns, or nothing.
 namespace spanwise {
 namespace {
 
@@ -23,12 +23,14 @@ using test::gpu;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct Told {
+struct ReleaseCounter {
   int times = 0;
   ForeignOwner owner() {
-    return ForeignOwner([](void* context, void*, std::size_t,
-                           StreamUses&) noexcept { ++static_cast<Told*>(context)->times; },
-                        this);
+    return ForeignOwner(
+        [](void* context, void*, std::size_t, StreamUses&) noexcept {
+          ++static_cast<ReleaseCounter*>(context)->times;
+        },
+        this);
   }
 };
 
@@ -68,7 +70,7 @@ void expect_same(const Array& one, const Array& other) {
   EXPECT_EQ(one.dtype(), other.dtype());
 }
 
-TEST(BorrowedTensor, IsSharedAsAViewOfItIs) {
+TEST(BorrowedTensor, IsSharedLikeAView) {
   alignas(64) static std::byte bytes[1 << 16];
   std::mt19937 random(7);
   const auto drawn = [&](int low, int high) {
@@ -86,9 +88,9 @@ TEST(BorrowedTensor, IsSharedAsAViewOfItIs) {
     }
     if (drawn(0, 2) == 0) given.pack(dtype);
     void* data = bytes + (1 << 15) + (drawn(0, 9) != 0 ? dtype.itemsize() * drawn(-9, 9) : 1);
-    Told told;
-    const auto quick = share(given.open(data, dtype, false), told.owner());
-    EXPECT_EQ(told.times, quick ? 0 : 1);
+    ReleaseCounter counter;
+    const auto quick = share(given.open(data, dtype, false), counter.owner());
+    EXPECT_EQ(counter.times, quick ? 0 : 1);
     ForeignView view = given.view(data, dtype);
     const auto thorough = share(view);
     if (!quick) continue;
@@ -110,7 +112,7 @@ TEST(BorrowedTensor, StridesMayCountElements) {
   EXPECT_EQ(window.data(), &values[6]);
 }
 
-TEST(BorrowedTensor, AGpuReadsComplexNumbersWhole) {
+TEST(BorrowedTensor, GpuRequiresAlignedComplexNumbers) {
   alignas(16) double values[5] = {};
   const Described given{{2}, {1}};
   BorrowedTensor memory = given.open(&values[1], complex128, true);
@@ -131,7 +133,7 @@ TEST(BorrowedTensor, AGpuReadsComplexNumbersWhole) {
   EXPECT_FALSE(find_share_blocker(view.memory).has_value());
 }
 
-TEST(BorrowedTensor, WhatHasToBeDecidedIsLeftToAView) {
+TEST(BorrowedTensor, NonTrivialTensorsFallBackToAView) {
   alignas(16) float values[4];
   constexpr std::int64_t huge = std::int64_t{1} << 62;
   const std::vector<Described> wrong{{{0}, {4}},          {{-1}, {4}},
@@ -140,20 +142,20 @@ TEST(BorrowedTensor, WhatHasToBeDecidedIsLeftToAView) {
                                      {{2}, {INT64_MIN}},  {{2}, {6}},
                                      {{huge}, {4}},       {{huge, 2}, {8, 4}},
                                      {{4, huge}, {0, 4}}, {{2, huge, 1}, {0, 4, 4}}};
-  Told told;
+  ReleaseCounter counter;
   for (const Described& given : wrong)
-    EXPECT_FALSE(share(given.open(values, float32, false), told.owner()).has_value());
+    EXPECT_FALSE(share(given.open(values, float32, false), counter.owner()).has_value());
   const Described fine{{2}, {4}};
-  EXPECT_FALSE(share(fine.open(nullptr, float32, false), told.owner()).has_value());
+  EXPECT_FALSE(share(fine.open(nullptr, float32, false), counter.owner()).has_value());
   auto* odd = reinterpret_cast<std::byte*>(values) + 1;
-  EXPECT_FALSE(share(fine.open(odd, float32, false), told.owner()).has_value());
+  EXPECT_FALSE(share(fine.open(odd, float32, false), counter.owner()).has_value());
   const Described wide{{1}, {16}};
   const DType lanes(DTypeCode::float_, 32, 4);
-  EXPECT_FALSE(share(wide.open(values, lanes, false), told.owner()).has_value());
+  EXPECT_FALSE(share(wide.open(values, lanes, false), counter.owner()).has_value());
   BorrowedTensor deep = fine.open(values, float32, false);
   deep.rank = max_rank + 1;
-  EXPECT_FALSE(share(deep, told.owner()).has_value());
-  EXPECT_EQ(told.times, static_cast<int>(wrong.size()) + 4);
+  EXPECT_FALSE(share(deep, counter.owner()).has_value());
+  EXPECT_EQ(counter.times, static_cast<int>(wrong.size()) + 4);
 }
 
 class MadeInPlace : public ::testing::Test {
@@ -163,10 +165,10 @@ class MadeInPlace : public ::testing::Test {
 
   alignas(Array) std::byte room_[sizeof(Array)];
   float values_[4] = {};
-  Told first_, second_;
+  ReleaseCounter first_, second_;
 };
 
-TEST_F(MadeInPlace, TakesTheStorageOfAnEarlierOne) {
+TEST_F(MadeInPlace, ReusesTheStorageOfAnEarlierArray) {
   const Described given{{4}, {4}};
   ASSERT_TRUE(share_at(place(), given.open(values_, float32, false), first_.owner()));
   const ReleaseFn release = place()->storage().release_fn();
@@ -185,11 +187,11 @@ TEST_F(MadeInPlace, TakesTheStorageOfAnEarlierOne) {
   EXPECT_TRUE(place()->readonly());
   EXPECT_EQ(place()->storage().context(), &second_);
   place()->~Array();
-  EXPECT_EQ(first_.times, 0) << "who reclaims it tells the owner himself";
+  EXPECT_EQ(first_.times, 0) << "the caller of reclaim releases the owner";
   EXPECT_EQ(second_.times, 1);
 }
 
-TEST_F(MadeInPlace, WhatIsNotSharedTellsTheOwnerAndLeavesTheStorage) {
+TEST_F(MadeInPlace, RefusedTensorIsReleasedAndTheStorageUntouched) {
   const Described given{{4}, {4}}, wrong{{0}, {4}};
   ASSERT_TRUE(share_at(place(), given.open(values_, float32, false), first_.owner()));
   EXPECT_EQ(place()->reclaim(place()->storage().release_fn()), &first_);
@@ -214,27 +216,27 @@ class OpenGpuMemory : public test::RuntimeTest {
   Array held_ = empty(Shape{4}, float32, gpu);
 };
 
-TEST_F(OpenGpuMemory, IsOrderedAtItsFirstUseAndTheProducerAtTheRelease) {
+TEST_F(OpenGpuMemory, WaitsAtTheFirstUseAndProducerWaitsAtTheRelease) {
   gpus().synchronize(gpu.ordinal());
-  Told told;
+  ReleaseCounter counter;
   {
     gpus().take_log();
-    const Array array = share(open(7), told.owner()).value();
+    const Array array = share(open(7), counter.owner()).value();
     EXPECT_THAT(gpus().take_log(), IsEmpty());
     order_use(Stream::create(gpu), array, true);
     EXPECT_THAT(gpus().take_log(), ElementsAre("record f7 e1", "wait s1 e1"));
   }
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e2", "wait f7 e2"));
-  EXPECT_EQ(told.times, 1);
+  EXPECT_EQ(counter.times, 1);
 }
 
-TEST_F(OpenGpuMemory, AnExchangeWithoutWorkAsksTheDeviceForNothing) {
+TEST_F(OpenGpuMemory, ExchangeWithoutWorkMakesNoDriverCall) {
   gpus().synchronize(gpu.ordinal());
-  Told told;
+  ReleaseCounter counter;
   gpus().take_log();
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(share(open(7), told.owner()).has_value());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(share(open(7), counter.owner()).has_value());
   EXPECT_THAT(gpus().take_log(), IsEmpty());
-  EXPECT_EQ(told.times, 3);
+  EXPECT_EQ(counter.times, 3);
 }
 
 }  // namespace

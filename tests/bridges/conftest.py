@@ -19,7 +19,7 @@ def quick_collections():
 def obtained(name):
     try:
         return foreign.library(name)
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
 
 

@@ -29,7 +29,7 @@ dlpack::ManagedTensorVersioned& fields(DLManagedTensorVersioned* tensor) {
   return *reinterpret_cast<dlpack::ManagedTensorVersioned*>(tensor);
 }
 
-TEST(Dlpack, ATensorKeepsTheMemoryUntilItsDeleter) {
+TEST(Dlpack, TensorKeepsTheMemoryUntilItsDeleterRuns) {
   std::vector<float> values(4);
   DLManagedTensorVersioned* tensor = to_dlpack(watched(values));
   EXPECT_EQ(released, 0);
@@ -76,7 +76,7 @@ TEST(Dlpack, ACopyIsMarked) {
   EXPECT_EQ(released, 1);
 }
 
-TEST(Dlpack, AnotherMajorVersionIsGivenBackUnread) {
+TEST(Dlpack, TensorOfAnotherMajorVersionIsReleasedUnread) {
   std::vector<float> values(4);
   DLManagedTensorVersioned* tensor = to_dlpack(watched(values));
   fields(tensor).version.major = 2;

@@ -11,12 +11,12 @@
 namespace spanwise {
 namespace {
 
-/// Counts how often the owner was told.
+/// Counts the calls of the release function.
 struct Owner {
-  int told = 0;
+  int releases = 0;
   ForeignOwner foreign() {
     return ForeignOwner([](void* context, void*, std::size_t,
-                           StreamUses&) noexcept { ++static_cast<Owner*>(context)->told; },
+                           StreamUses&) noexcept { ++static_cast<Owner*>(context)->releases; },
                         this);
   }
 };
@@ -51,7 +51,7 @@ TEST(ForeignView, NegativeStridesStartInsideTheStorage) {
   EXPECT_EQ(array.layout(), (Layout{{2, 3}, {-3, -1}, 5}));
 }
 
-TEST(ForeignView, TheOwnerIsToldOnceWhenTheLastArrayGoes) {
+TEST(ForeignView, ReleaseIsCalledOnceWithTheLastArray) {
   std::vector<float> values(6);
   Owner owner;
   {
@@ -59,26 +59,26 @@ TEST(ForeignView, TheOwnerIsToldOnceWhenTheLastArrayGoes) {
     Array array = share(view).value();
     Array window = array.slice(0, {.start = 2});
     array = Array();
-    EXPECT_EQ(owner.told, 0);
+    EXPECT_EQ(owner.releases, 0);
   }
-  EXPECT_EQ(owner.told, 1);
+  EXPECT_EQ(owner.releases, 1);
 }
 
-TEST(ForeignView, TheOwnerIsToldWhereNothingWasTaken) {
+TEST(ForeignView, ReleaseIsCalledWhenTheImportFails) {
   Owner owner;
   {
     ForeignView view = view_of(owner, &owner, float32, {1}, {4});
   }
-  EXPECT_EQ(owner.told, 1);
+  EXPECT_EQ(owner.releases, 1);
 }
 
-TEST(ForeignView, TheOwnerIsToldOnceWhereTheDescriptionCannotBeTrue) {
+TEST(ForeignView, ReleaseIsCalledOnceForAnInvalidDescription) {
   Owner owner;
   {
     ForeignView view = view_of(owner, &owner, float32, {-1}, {4});
     EXPECT_THROW(share(view), BridgeError);
   }
-  EXPECT_EQ(owner.told, 1);
+  EXPECT_EQ(owner.releases, 1);
 }
 
 TEST(ForeignView, DescriptionsThatOverflowAreRefused) {
@@ -92,7 +92,7 @@ TEST(ForeignView, DescriptionsThatOverflowAreRefused) {
     EXPECT_THROW(share(view), BridgeError) << shape << strides;
     EXPECT_THROW(find_share_blocker(view.memory), BridgeError) << shape << strides;
   }
-  EXPECT_EQ(owner.told, static_cast<int>(wrong.size()));
+  EXPECT_EQ(owner.releases, static_cast<int>(wrong.size()));
 }
 
 TEST(ForeignView, ANullAddressIsRightWithoutElementsOnly) {
@@ -103,7 +103,7 @@ TEST(ForeignView, ANullAddressIsRightWithoutElementsOnly) {
   EXPECT_THROW(share(full), BridgeError);
 }
 
-TEST(ForeignView, CopiesWhatNoLayoutDescribes) {
+TEST(ForeignView, MisalignedStridesAreCopied) {
   // Records of one byte and one float: a stride of 5 bytes.
   std::vector<unsigned char> records(5 * 4);
   for (int i = 0; i < 4; ++i) {
@@ -116,12 +116,12 @@ TEST(ForeignView, CopiesWhatNoLayoutDescribes) {
   EXPECT_NE(find_share_blocker(view.memory)->reason.find("stride of 5 bytes"), std::string::npos);
   const Array copied = take(view, CopyMode::if_needed, "test");
   EXPECT_TRUE(view.copied);
-  EXPECT_EQ(owner.told, 1);
+  EXPECT_EQ(owner.releases, 1);
   EXPECT_FALSE(copied.readonly());
   for (int i = 0; i < 4; ++i) EXPECT_EQ(at<float>(copied, i), static_cast<float>(i * 10));
 }
 
-TEST(ForeignView, TurnsBytesRound) {
+TEST(ForeignView, SwapsBytes) {
   const double value = 1.5;
   std::vector<unsigned char> bytes(16);
   for (std::size_t i = 0; i < 8; ++i) {
@@ -144,7 +144,7 @@ TEST(ForeignView, TurnsBytesRound) {
   EXPECT_EQ(at<double>(take(dense, CopyMode::if_needed, "test"), 0), value);
 }
 
-TEST(ForeignView, NeverMeansNever) {
+TEST(ForeignView, CopyNeverRefusesACopy) {
   std::vector<float> values(2);
   Owner owner;
   ForeignView swapped = view_of(owner, values.data(), float32, {2}, {4});
@@ -154,21 +154,21 @@ TEST(ForeignView, NeverMeansNever) {
     FAIL();
   } catch (const SharingError& error) {
     EXPECT_EQ(std::string(error.what()).find("somebody: "), 0u);
-    EXPECT_NE(error.obstacle().reason.find("byte order"), std::string::npos);
+    EXPECT_NE(error.blocker().reason.find("byte order"), std::string::npos);
   }
 }
 
-TEST(ForeignView, AlwaysMeansAPrivateCopy) {
+TEST(ForeignView, CopyAlwaysMakesAPrivateCopy) {
   std::vector<float> values{1, 2};
   Owner owner;
   ForeignView view = view_of(owner, values.data(), float32, {2}, {4});
   const Array copied = take(view, CopyMode::always, "test");
   EXPECT_NE(copied.data(), values.data());
   EXPECT_EQ(at<float>(copied, 1), 2);
-  EXPECT_EQ(owner.told, 1);
+  EXPECT_EQ(owner.releases, 1);
 }
 
-TEST(ForeignView, SubByteElementsAreMovedByWholeBytes) {
+TEST(ForeignView, SubByteElementsAreCopiedAsWholeBytes) {
   std::vector<unsigned char> values{1, 2, 3, 4, 5, 6};
   const DType pair(static_cast<DTypeCode>(17), 4, 2);  // two four-bit floats
   Owner owner;

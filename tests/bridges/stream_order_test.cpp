@@ -13,7 +13,7 @@
 #include "spanwise/dlpack.hpp"
 #include "support/fake_devices.hpp"
 
-/// Foreign memory of a GPU among streams: on fake GPUs whose work is done as late as it may be, so
+/// Stream order of foreign GPU memory, on fake GPUs that run work as late as possible, so
 /// that a wait which is missing is a wrong result.
 namespace spanwise {
 namespace {
@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 struct CountingOwner {
-  int told = 0;
+  int releases = 0;
 };
 
 class StreamOrder : public test::RuntimeTest {
@@ -44,7 +44,7 @@ class StreamOrder : public test::RuntimeTest {
     ForeignView view;
     view.owner =
         ForeignOwner([](void* context, void*, std::size_t,
-                        StreamUses&) noexcept { ++static_cast<CountingOwner*>(context)->told; },
+                        StreamUses&) noexcept { ++static_cast<CountingOwner*>(context)->releases; },
                      &owner_);
     view.memory.data = memory_.data();
     view.memory.device = gpu;
@@ -60,7 +60,7 @@ class StreamOrder : public test::RuntimeTest {
   CountingOwner owner_;
 };
 
-TEST_F(StreamOrder, AStreamThatStaysIsWaitedForAtTheFirstUse) {
+TEST_F(StreamOrder, PersistentStreamIsWaitedForAtTheFirstUse) {
   ForeignView view = foreign_view({7}, true);
   gpus().take_log();
   const Array array = share(view).value();
@@ -70,12 +70,12 @@ TEST_F(StreamOrder, AStreamThatStaysIsWaitedForAtTheFirstUse) {
   EXPECT_THAT(gpus().take_log(), ElementsAre("record f7 e1", "wait s1 e1"));
 }
 
-TEST_F(StreamOrder, AStreamThatMayGoIsWaitedForAtOnce) {
+TEST_F(StreamOrder, TemporaryStreamIsWaitedForAtOnce) {
   ForeignView view = foreign_view({7}, false);
   gpus().take_log();
   const Array array = share(view).value();
   EXPECT_THAT(gpus().take_log(), ElementsAre("record f7 e1", "wait d0 e1"));
-  // Another stream of ours then comes after the one that has waited.
+  // Another stream of ours then waits for the stream that has waited.
   order_use(Stream::create(gpu), array, false);
   EXPECT_THAT(gpus().take_log(), ElementsAre("record d0 e2", "wait s1 e2"));
 }
@@ -88,7 +88,7 @@ TEST_F(StreamOrder, SeveralStreamsAreAllWaitedFor) {
               ElementsAre("record f1 e1", "wait d0 e1", "record f7 e2", "wait d0 e2"));
 }
 
-TEST_F(StreamOrder, WithoutElementsNothingIsOrdered) {
+TEST_F(StreamOrder, EmptyTensorNeedsNoOrdering) {
   ForeignView view = foreign_view({7}, false);
   view.memory.shape = Shape{0};
   gpus().take_log();
@@ -96,7 +96,7 @@ TEST_F(StreamOrder, WithoutElementsNothingIsOrdered) {
   EXPECT_THAT(gpus().take_log(), IsEmpty());
 }
 
-TEST_F(StreamOrder, ImportingNeverLetsTheHostWait) {
+TEST_F(StreamOrder, ImportNeverBlocksTheHost) {
   for (const bool stays : {false, true}) {
     ForeignView view = foreign_view({1}, stays);
     gpus().take_log();
@@ -107,7 +107,7 @@ TEST_F(StreamOrder, ImportingNeverLetsTheHostWait) {
   }
 }
 
-TEST_F(StreamOrder, AHomeStreamWaitsForOurWorkAndTheOwnerIsToldAtOnce) {
+TEST_F(StreamOrder, ProducerStreamWaitsForOurWorkAndReleaseIsImmediate) {
   ForeignView view = foreign_view({7}, true);
   {
     const Array array = share(view).value();
@@ -115,10 +115,10 @@ TEST_F(StreamOrder, AHomeStreamWaitsForOurWorkAndTheOwnerIsToldAtOnce) {
     gpus().take_log();
   }
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e2", "wait f7 e2"));
-  EXPECT_EQ(owner_.told, 1);
+  EXPECT_EQ(owner_.releases, 1);
 }
 
-TEST_F(StreamOrder, AHomeStreamThatWasAloneWaitsForNobody) {
+TEST_F(StreamOrder, ProducerStreamUsedAloneWaitsForNothing) {
   ForeignView view = foreign_view({7}, true);
   {
     const Array array = share(view).value();
@@ -126,10 +126,10 @@ TEST_F(StreamOrder, AHomeStreamThatWasAloneWaitsForNobody) {
     gpus().take_log();
   }
   EXPECT_THAT(gpus().take_log(), IsEmpty());
-  EXPECT_EQ(owner_.told, 1);
+  EXPECT_EQ(owner_.releases, 1);
 }
 
-TEST_F(StreamOrder, AStreamThatStaysIsOneObjectAndThePerThreadOneAnotherEachTime) {
+TEST_F(StreamOrder, PersistentStreamIsOneObjectAndThePerThreadStreamIsNot) {
   const Stream first = Stream::lasting(gpu, 7);
   EXPECT_EQ(&Stream::lasting(gpu, 7).identity(), &first.identity());
   EXPECT_NE(&Stream::lasting(test::second_gpu, 7).identity(), &first.identity());
@@ -138,7 +138,7 @@ TEST_F(StreamOrder, AStreamThatStaysIsOneObjectAndThePerThreadOneAnotherEachTime
   EXPECT_NE(&Stream::lasting(gpu, 2).identity(), &per_thread.identity());
 }
 
-TEST_F(StreamOrder, WithoutAHomeStreamTheOwnerIsToldWhenOurWorkHasPassed) {
+TEST_F(StreamOrder, WithoutAProducerStreamReleaseFollowsOurWork) {
   const Stream used = Stream::create(gpu);
   ForeignView view = foreign_view({}, false);
   {
@@ -147,33 +147,33 @@ TEST_F(StreamOrder, WithoutAHomeStreamTheOwnerIsToldWhenOurWorkHasPassed) {
     copy(memory_, empty(Shape{4}, float32, gpu));
     order_use(used, array, false);
   }
-  EXPECT_EQ(owner_.told, 0);
+  EXPECT_EQ(owner_.releases, 0);
   collect_released();
-  EXPECT_EQ(owner_.told, 0);
+  EXPECT_EQ(owner_.releases, 0);
   used.synchronize();
-  EXPECT_EQ(owner_.told, 0);
+  EXPECT_EQ(owner_.releases, 0);
   collect_released();
-  EXPECT_EQ(owner_.told, 1);
+  EXPECT_EQ(owner_.releases, 1);
   collect_released();
-  EXPECT_EQ(owner_.told, 1);
+  EXPECT_EQ(owner_.releases, 1);
 }
 
-TEST_F(StreamOrder, AnIdleStreamKeepsNobodyWaiting) {
+TEST_F(StreamOrder, IdleStreamDelaysNoRelease) {
   ForeignView view = foreign_view({}, false);
   {
     const Array array = share(view).value();
   }
-  EXPECT_EQ(owner_.told, 1);
+  EXPECT_EQ(owner_.releases, 1);
 }
 
-TEST_F(StreamOrder, MemoryOfADeviceThatFailedIsKept) {
+TEST_F(StreamOrder, MemoryOfAFailedDeviceIsNotReleased) {
   ForeignView view = foreign_view({7}, true);
   {
     const Array array = share(view).value();
     order_use(Stream::create(gpu), array, true);
     gpus().break_events();
   }
-  EXPECT_EQ(owner_.told, 0);
+  EXPECT_EQ(owner_.releases, 0);
 }
 
 TEST_F(StreamOrder, BytesOfAGpuAreGatheredThere) {
@@ -204,16 +204,16 @@ TEST_F(StreamOrder, PinnedMemoryIsTheHostsAndManagedMemoryTheGpus) {
   EXPECT_EQ(share(managed).value().device(), gpu);
 }
 
-TEST_F(StreamOrder, ADeviceThatIsNotThereIsRefusedAndTheOwnerTold) {
+TEST_F(StreamOrder, AbsentDeviceIsRefusedAndTheTensorReleased) {
   {
     ForeignView view = foreign_view({}, false);
     view.memory.device = Device(DeviceKind::cuda, 5);
     EXPECT_THROW(share(view), DeviceError);
   }
-  EXPECT_EQ(owner_.told, 1);
+  EXPECT_EQ(owner_.releases, 1);
 }
 
-TEST_F(StreamOrder, ATensorOfAGpuGoesRound) {
+TEST_F(StreamOrder, GpuTensorRoundTrips) {
   fill(memory_, 3.0f);
   const Array again = from_dlpack(to_dlpack(memory_));
   EXPECT_EQ(again.data(), memory_.data());

@@ -138,7 +138,7 @@ def test_an_interface_that_leaves_its_buffer_is_refused(entries):
 
 
 @pytest.mark.parametrize("data", [3, "text", object()], ids=["number", "text", "object"])
-def test_data_that_is_no_memory_is_refused(data):
+def test_invalid_data_is_refused(data):
     with pytest.raises(sw.BridgeError, match="data"):
         sw.asarray(Offers(shape=(1,), typestr="<i2", data=data, version=3))
 
@@ -212,6 +212,6 @@ def test_array_methods_that_return_something_else():
         sw.asarray(Wrong())
 
 
-def test_a_class_is_no_array():
+def test_class_with_the_protocol_is_refused():
     with pytest.raises(sw.BridgeError):
         sw.asarray(np.ndarray)

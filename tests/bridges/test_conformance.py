@@ -59,7 +59,7 @@ def broadcast(theirs):
 def library(request):
     try:
         return foreign.library(request.param)
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
 
 
@@ -83,7 +83,7 @@ def counts(library):
 
 
 def sharing_is_seen(library, array, theirs, shares=True):
-    """Whether writes on either side are seen on the other; None where neither may be written to.
+    """Whether a write on either side is visible on the other; None where neither may be written to.
 
     Two values are written, since one might have stood there already.
     """
@@ -94,7 +94,7 @@ def sharing_is_seen(library, array, theirs, shares=True):
             array.sync()
             seen.append(bool((library.read(theirs) == value).all()))
     for value in (0, 1) if array.size else ():
-        if library.can_write(theirs) and (array.flags.writeable or not shares):
+        if library.is_writable(theirs) and (array.flags.writeable or not shares):
             library.write(theirs, value)
             seen.append(bool((array.numpy() == value).all()))
     # What is not shared may look so for one of two values.
@@ -117,7 +117,7 @@ def check_out(library, device, layout, dtype):
             with pytest.raises(sw.DTypeError):
                 give(array, copyif=copyif)
         return
-    if not library.holds_at_all(array):
+    if not library.supports(array):
         for copyif in (False, True):
             with pytest.raises((TypeError, ValueError)) as caught:
                 give(array, copyif=copyif)
@@ -155,7 +155,7 @@ def test_in(library, layout):
         pytest.skip(f"{library.name} has no views")
     shape, window = LAYOUTS[layout]
     dtypes = [dtype for dtype in DTYPES if dtype in library.dtypes]
-    if not library.makes(numbers(shape, dtypes[0])):
+    if not library.can_make(numbers(shape, dtypes[0])):
         pytest.skip(f"{library.name} has no such array")
     for dtype in dtypes:
         for copyif in (False, True):
@@ -212,7 +212,7 @@ def test_from_each_library_to_each(library, target):
     """convert() between two libraries goes through views alone where both can hold the array."""
     try:
         to = foreign.library(target)
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
     values = numbers((16, 16), "float32")
     theirs = library.make(values)
@@ -227,7 +227,7 @@ def test_from_each_library_to_each(library, target):
     if target == library.name:
         assert made is theirs
         return
-    if to.can_write(made) and (library.is_mutable or not said.shares):
+    if to.is_writable(made) and (library.is_mutable or not said.shares):
         to.write(made, 1)
         assert bool((library.read(theirs) == 1).all()) == said.shares
     del theirs

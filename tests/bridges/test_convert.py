@@ -18,13 +18,13 @@ def big_endian():
     return np.arange(6, dtype=">f4")
 
 
-def test_what_is_the_librarys_already_is_given_back():
+def test_arrays_of_the_target_library_are_returned_unchanged():
     values = np.arange(3.0)
     assert sw.convert(values, "numpy") is values
     assert sw.to_numpy(values) is values
 
 
-def test_any_source_goes_to_numpy():
+def test_any_source_converts_to_numpy():
     values = np.arange(6.0).reshape(2, 3)
     for source in (Producer(values), memoryview(values), sw.asarray(values)):
         made = sw.convert(source, "numpy")
@@ -40,7 +40,7 @@ def test_from_numpy_takes_numpys_arrays_only():
         sw.from_numpy(Producer(values))
 
 
-def test_copyif_is_false_unless_asked_for():
+def test_copyif_is_false_by_default():
     swapped = big_endian()
     with pytest.raises(sw.CopyNeededError, match="byte order"):
         sw.from_numpy(swapped)
@@ -50,7 +50,7 @@ def test_copyif_is_false_unless_asked_for():
         assert ours.tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_gpu_array_goes_to_numpy_by_a_copy_that_was_allowed(device):
+def test_gpu_array_converts_to_numpy_if_a_copy_is_allowed(device):
     ours = sw.asarray(np.arange(3.0), device=device)
     if device.kind == "cpu":
         assert sw.to_numpy(ours).tolist() == [0.0, 1.0, 2.0]
@@ -61,19 +61,19 @@ def test_a_gpu_array_goes_to_numpy_by_a_copy_that_was_allowed(device):
 
 
 @pytest.mark.parametrize("cls", [np.ndarray, sw.Array, float], ids=lambda cls: cls.__name__)
-def test_a_class_is_no_array_though_it_has_its_instances_protocols(cls):
+def test_class_with_the_protocols_is_refused(cls):
     with pytest.raises(sw.BridgeError, match=f"{cls.__name__}.*is a class.*instances"):
         sw.asarray(cls)
 
 
-def test_unknown_libraries_and_protocols_say_what_is_supported():
+def test_error_for_unknown_libraries_and_protocols_lists_supported_ones():
     with pytest.raises(sw.ArgumentError, match="supported: cudamat, cupy, "):
         sw.convert(np.zeros(3), "nunpy")
     with pytest.raises(sw.BridgeError, match="protocol"):
         sw.convert(np.zeros(3), "dlpack")
 
 
-def test_libraries_that_are_not_installed_say_so():
+def test_error_for_libraries_that_are_not_installed():
     program = """
         import sys
         import pytest
@@ -112,7 +112,7 @@ def test_arguments_are_checked():
 # --- explain
 
 
-def test_explain_says_that_it_shares():
+def test_explain_reports_sharing():
     said = sw.explain(np.zeros((2, 3), np.float32), "numpy")
     assert said.shares
     assert said.bytes == 0
@@ -125,7 +125,7 @@ def test_explain_says_that_it_shares():
     assert str(said).startswith("shares memory")
 
 
-def test_explain_says_what_would_be_copied_and_why():
+def test_explain_reports_the_copy_and_its_reason():
     said = sw.explain(memoryview(np.zeros((4, 2), ">f8")), "numpy")
     assert not said.shares
     assert said.bytes == 64
@@ -136,7 +136,7 @@ def test_explain_says_what_would_be_copied_and_why():
     assert "copies 64 bytes" in repr(said)
 
 
-def test_explain_copies_nothing_of_what_can_be_shared():
+def test_explain_makes_no_copy():
     producer = Producer(np.arange(3.0))
     assert sw.explain(producer, "numpy").shares
     assert producer.deleted == 1
@@ -183,7 +183,7 @@ def test_the_table_lists_every_bridge():
     assert "DLPack 1.3" in str(table)
 
 
-def test_reading_numbers_is_no_copy():
+def test_conversion_of_numbers_is_not_reported_as_copy():
     before = counts("numpy")
     sw.asarray(np.float32(3))
     sw.asarray([1, 2, 3])
@@ -204,7 +204,7 @@ def test_hidden_copies_are_errors_while_strict():
         ):
             with pytest.raises(sw.CopyNeededError):
                 hidden()
-        assert sw.asarray(swapped, copy=True).size == 6  # asked for in so many words
+        assert sw.asarray(swapped, copy=True).size == 6  # an explicit request
         assert sw.asarray([1, 2]).size == 2
         assert sw.asarray(np.float32(1)).size == 1
     assert sw.asarray(swapped).size == 6
@@ -232,10 +232,10 @@ def test_strictness_is_the_threads_own():
     assert made[0].size == 6
 
 
-# --- nothing is imported that was not asked for
+# --- no library is imported without a request
 
 
-def test_importing_arrays_imports_no_library():
+def test_array_import_imports_no_library():
     import subprocess
     import sys
 

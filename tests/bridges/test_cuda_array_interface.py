@@ -26,7 +26,7 @@ def has_gpu():
     return any(device.kind == "cuda" for device in sw.devices())
 
 
-def test_without_a_gpu_the_reason_is_told():
+def test_error_without_a_gpu_gives_the_reason():
     if has_gpu():
         pytest.skip("there is a GPU")
     with pytest.raises(sw.DeviceError, match="cuda_array_interface.*GPU"):
@@ -85,12 +85,12 @@ def test_a_mask_is_refused():
         ("<f16", "float64"),
     ],
 )
-def test_elements_that_are_no_numbers_are_refused(typestr, remedy):
+def test_non_numeric_elements_are_refused(typestr, remedy):
     with pytest.raises(sw.DTypeError, match=remedy):
         sw.asarray(Offers(typestr=typestr))
 
 
-def test_an_attribute_that_fails_is_no_interface():
+def test_failing_attribute_is_ignored():
     class OnCpu:
         @property
         def __cuda_array_interface__(self):
@@ -142,8 +142,8 @@ def test_stream_0_is_refused(gpu):
         sw.asarray(Offers(**dict(interface) | {"stream": 0}))
 
 
-def test_an_address_that_no_gpu_has_is_refused(gpu):
-    with pytest.raises(sw.BridgeError, match="does not know the address"):
+def test_address_outside_gpu_memory_is_refused(gpu):
+    with pytest.raises(sw.BridgeError, match="does not recognize the address"):
         sw.asarray(Offers())
 
 
@@ -153,7 +153,7 @@ def test_without_elements_the_address_is_not_looked_up(gpu):
     assert array.device == gpu
 
 
-def test_read_only_is_kept(gpu):
+def test_read_only_flag_is_preserved(gpu):
     owner = sw.zeros(3, device=gpu)
     interface = dict(owner.__cuda_array_interface__)
     interface["data"] = (interface["data"][0], True)

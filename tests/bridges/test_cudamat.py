@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDAMat: the real library on a GPU, elsewhere a stand-in with the same struct over host memory."""
+"""CUDAMat: the real library on a GPU, elsewhere a fake with the same struct over host memory."""
 
 import ctypes
 import gc
@@ -39,7 +39,7 @@ WINDOWS = {
 
 
 @pytest.mark.parametrize("name", WINDOWS)
-def test_what_cudamat_can_hold_is_shared_and_nothing_else(cudamat, name):
+def test_only_cudamat_layouts_are_shared(cudamat, name):
     window, fits, _ = WINDOWS[name]
     values = numbered(4, 5)
     ours = window(matrix(cudamat, values))
@@ -55,7 +55,7 @@ def test_what_cudamat_can_hold_is_shared_and_nothing_else(cudamat, name):
 
 
 @pytest.mark.parametrize("name", WINDOWS)
-def test_theanos_reading_is_kept_where_it_is_asked_for(cudamat, name):
+def test_theano_order_is_used_on_request(cudamat, name):
     window, _, fits = WINDOWS[name]
     values = numbered(4, 5)
     ours = window(matrix(cudamat, values))
@@ -82,7 +82,7 @@ def test_a_broadcast_matrix_is_copied(cudamat):
     )
 
 
-def test_a_matrix_comes_in_as_what_it_says_it_is(cudamat):
+def test_matrix_is_imported_with_its_shape_and_order(cudamat):
     values = numbered(3, 4)
     theirs = cudamat.make(values)
     ours = sw.from_cudamat(theirs)
@@ -105,7 +105,7 @@ def test_slices_come_in_where_they_are(cudamat):
     np.testing.assert_array_equal(part.numpy(), numbered(3, 4)[:, 1:3])
 
 
-def test_the_struct_says_what_the_header_asks_for(cudamat):
+def test_struct_matches_the_header(cudamat):
     ours = matrix(cudamat, numbered(2, 3)).T
     theirs = sw.to_cudamat(ours)
     fields = theirs.mat
@@ -131,7 +131,7 @@ def test_products_with_its_transposed_are_right(cudamat):
     np.testing.assert_array_equal(theirs.dot(theirs.T).asarray(), values @ values.T)
 
 
-def test_what_owns_the_memory_lives_as_long_as_either_side(cudamat):
+def test_owner_lives_as_long_as_either_side(cudamat):
     import weakref
 
     class Watched(np.ndarray):
@@ -163,7 +163,7 @@ def test_what_owns_the_memory_lives_as_long_as_either_side(cudamat):
     assert alive() is None
 
 
-def test_a_matrix_goes_back_to_the_library_as_it_came(cudamat):
+def test_matrix_round_trips(cudamat):
     theirs = cudamat.make(numbered(3, 4))
     assert sw.to_cudamat(theirs) is theirs
     again = sw.to_cudamat(sw.from_cudamat(theirs))
@@ -184,7 +184,7 @@ def test_only_matrices_go(cudamat, shape):
         sw.to_cudamat(sw.ones(shape, dtype="float32", device=cudamat.device), copyif=True)
 
 
-def test_a_vector_goes_as_a_row_or_a_column(cudamat):
+def test_vector_is_exported_as_a_row_or_a_column(cudamat):
     ours = matrix(cudamat, numbered(1, 5))[0]
     assert sw.to_cudamat(ours[None, :]).shape == (1, 5)
     column = sw.to_cudamat(ours[:, None])
@@ -199,7 +199,7 @@ def test_matrices_without_elements_are_refused_with_the_reason(cudamat, shape):
         sw.to_cudamat(sw.ones(shape, dtype="float32", device=cudamat.device), copyif=True)
 
 
-def test_a_matrix_without_elements_comes_in(cudamat):
+def test_empty_matrix_is_imported(cudamat):
     mat = cudamat.module.cudamat()
     mat.size[:] = 0, 3
     mat.on_device = 1
@@ -227,7 +227,7 @@ def test_a_matrix_on_the_host_is_refused(cudamat):
         sw.asarray(theirs)
 
 
-def test_read_only_memory_is_not_given_to_who_writes_in_place(cudamat):
+def test_read_only_memory_is_not_exported_to_writers(cudamat):
     if cudamat.device != "cpu":
         pytest.skip("arrays of a GPU for reading only come from protocols")
     values = numbered(2, 3).T

@@ -58,7 +58,7 @@ def test_a_tensor_is_borrowed_without_owning(api, device):
     assert [tensor.strides[i] for i in range(2)] == [-3, 2]
 
 
-def test_a_managed_tensor_goes_out_and_comes_back(api, device):
+def test_managed_tensor_round_trips(api, device):
     ours = sw.asarray(np.arange(6.0), device=device)
     managed, back = c_void_p(), py_object()
     assert api.managed_from_object(ours, byref(managed)) == 0
@@ -90,7 +90,7 @@ def test_other_objects_are_refused(api):
 
 def test_a_tensor_is_allocated_by_a_prototype(api):
     prototype = Producer(np.zeros((2, 3), np.int16)).tensor
-    prototype.strides = ctypes.cast(ctypes.c_void_p(8), POINTER(c_int64))  # to be left alone
+    prototype.strides = ctypes.cast(ctypes.c_void_p(8), POINTER(c_int64))  # must not be read
     errors, managed = [], c_void_p()
     report = SET_ERROR(lambda context, kind, message: errors.append((kind, message)))
     assert api.allocate(byref(prototype), byref(managed), None, report) == 0
@@ -102,7 +102,7 @@ def test_a_tensor_is_allocated_by_a_prototype(api):
     made.deleter(managed)
 
 
-def test_an_allocation_that_fails_tells_why(api):
+def test_failed_allocation_gives_the_reason(api):
     prototype = Producer(np.zeros((2, 3))).tensor
     prototype.ndim = -1
     errors, managed = [], c_void_p()
@@ -113,7 +113,7 @@ def test_an_allocation_that_fails_tells_why(api):
     assert b"axes" in message
 
 
-def test_the_host_has_no_stream_and_a_gpu_has_ours(api, device):
+def test_current_stream_is_null_on_the_host_and_ours_on_a_gpu(api, device):
     stream = c_void_p(1)
     assert api.current_stream(dlpack.CPU, 0, byref(stream)) == 0
     assert stream.value is None
@@ -156,7 +156,7 @@ def test_anothers_table_is_used(foreign):
     assert producer.deleted == 1
 
 
-def test_anothers_refusal_is_told(foreign):
+def test_producers_error_is_reported(foreign):
     with pytest.raises(sw.BridgeError, match="refused"):
         sw.asarray(foreign(None))
 

@@ -69,7 +69,7 @@ def test_strides_of_extents_up_to_1_mean_nothing():
     assert sw.from_dlpack(producer).tolist() == [[0.0, 1.0, 2.0]]
 
 
-def test_the_read_only_flag_is_kept():
+def test_read_only_flag_is_preserved():
     ours = sw.from_dlpack(Producer(np.arange(3.0), flags=dlpack.READ_ONLY))
     assert not ours.flags.writeable
     assert sw.from_dlpack(Producer(np.arange(3.0))).flags.writeable
@@ -168,7 +168,7 @@ def test_a_device_without_a_bridge_is_named():
         sw.from_dlpack(producer)
 
 
-def test_a_gpu_that_is_not_there_says_why():
+def test_error_for_an_absent_gpu_gives_the_reason():
     if any(device.kind == "cuda" for device in sw.devices()):
         pytest.skip("there is a GPU")
     producer = Producer(np.zeros(3), device=dlpack.CUDA)
@@ -218,14 +218,14 @@ def test_a_deleter_may_be_missing():
     assert sw.from_dlpack(producer).tolist() == [0.0, 1.0, 2.0]
 
 
-def test_our_version_is_asked_for():
+def test_our_version_is_requested():
     producer = Producer(np.arange(3.0))
     sw.from_dlpack(producer)
     sw.from_dlpack(producer, copy=False)
     assert producer.calls == [{"max_version": (1, 3)}, {"max_version": (1, 3), "copy": False}]
 
 
-def test_producers_from_before_1_0_are_asked_again_without_words():
+def test_producers_before_1_0_are_called_again_without_keywords():
     class Old(Producer):
         def __dlpack__(self, stream=None):
             return self.capsule()
@@ -234,7 +234,7 @@ def test_producers_from_before_1_0_are_asked_again_without_words():
     assert sw.from_dlpack(Old(np.arange(3.0), versioned=False), copy=False).size == 3
 
 
-def test_a_producers_refusal_is_told():
+def test_producers_refusal_is_reported():
     class Refuses(Producer):
         def __dlpack__(self, **words):
             raise BufferError("not in this state")
@@ -245,7 +245,7 @@ def test_a_producers_refusal_is_told():
         sw.from_dlpack(Refuses(np.arange(3.0)), copy=False)
 
 
-def test_a_producers_own_error_comes_through():
+def test_producers_own_error_propagates():
     class Broken(Producer):
         def __dlpack__(self, **words):
             raise ZeroDivisionError("inside")
@@ -264,7 +264,7 @@ def test_a_malformed_device_is_an_error(device):
         sw.from_dlpack(Odd(np.arange(3.0)))
 
 
-def test_a_result_that_is_no_capsule_is_an_error():
+def test_result_other_than_a_capsule_is_refused():
     class Odd(Producer):
         def __dlpack__(self, **words):
             return 3
@@ -285,7 +285,7 @@ def test_arguments_are_checked():
         sw.from_dlpack(np.zeros(2), dtype="float32")
 
 
-def test_a_device_can_be_asked_for(device):
+def test_device_can_be_requested(device):
     ours = sw.from_dlpack(np.arange(3.0), device=device)
     assert ours.device == device
     assert ours.tolist() == [0.0, 1.0, 2.0]

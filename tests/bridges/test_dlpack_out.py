@@ -66,7 +66,7 @@ def test_the_tensor_describes_the_array(device, window, dtype, version, seed):
             assert tensor.strides[axis] > 0
 
 
-def test_the_device_is_told(device):
+def test_dlpack_device(device):
     assert sw.zeros(3, device=device).__dlpack_device__() == device_pair(device)
 
 
@@ -104,7 +104,7 @@ def test_a_copy_is_marked_as_one(device):
     assert managed.flags == 0
 
 
-def test_the_host_can_be_asked_for_from_any_device(device):
+def test_export_to_the_host_from_any_device(device):
     ours = sw.asarray(np.arange(3.0), device=device)
     capsule = ours.__dlpack__(max_version=(1, 0), dl_device=(dlpack.CPU, 0))
     managed = dlpack.tensor_in(capsule)
@@ -114,12 +114,12 @@ def test_the_host_can_be_asked_for_from_any_device(device):
     assert np.from_dlpack(ours, device="cpu").tolist() == [0.0, 1.0, 2.0]
 
 
-def test_another_device_cannot_be_asked_for(device):
+def test_export_to_another_device_is_refused(device):
     with pytest.raises(BufferError, match="move it first"):
         sw.zeros(3, device=device).__dlpack__(dl_device=(dlpack.METAL, 0))
 
 
-def test_a_host_array_has_no_streams():
+def test_stream_for_a_host_array_is_refused():
     for stream in (-1, 0, 1, 2, 12345):
         with pytest.raises(ValueError, match="expected None"):
             sw.zeros(3, device="cpu").__dlpack__(stream=stream)

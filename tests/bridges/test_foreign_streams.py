@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-# In a process of its own: what the driver does with a stream that is gone is undefined.
+# In a new process: the driver's behaviour for a destroyed stream is undefined.
 PROLOGUE = """
 import ctypes, gc, sys
 import numpy as np
@@ -195,7 +195,7 @@ def test_a_stream_object_is_held_by_the_stream_made_of_it(gpu):
     assert sys.getrefcount(theirs) == before
 
 
-def test_a_stream_that_pytorch_owns_is_asked_about_once(gpu):
+def test_a_stream_that_pytorch_owns_is_queried_once(gpu):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     import spanwise as sw
 

@@ -26,7 +26,7 @@ def array(library, values):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_garray_comes_in_as_what_it_is(gnumpy, shape):
+def test_garray_is_imported_with_its_shape(gnumpy, shape):
     values = numbered(shape)
     theirs = gnumpy.make(values)
     ours = sw.from_gnumpy(theirs)
@@ -40,7 +40,7 @@ def test_a_garray_comes_in_as_what_it_is(gnumpy, shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_an_array_goes_as_what_it_is(gnumpy, shape):
+def test_array_is_exported_with_its_shape(gnumpy, shape):
     values = numbered(shape)
     ours = array(gnumpy, values)
     theirs = sw.to_gnumpy(ours)
@@ -58,7 +58,7 @@ def test_the_library_is_known_by_both_names(name):
     assert getattr(sw, name) is getattr(sw, name.replace("garray", "gnumpy"))
 
 
-def test_memory_that_we_view_is_not_handed_out_again(gnumpy):
+def test_memory_with_a_live_view_is_not_reused(gnumpy):
     """Gnumpy keeps what dead arrays leave, and gives it to the next of the same size."""
     for _ in range(20):
         theirs = gnumpy.make(numbered((3, 5)))
@@ -69,7 +69,7 @@ def test_memory_that_we_view_is_not_handed_out_again(gnumpy):
         del others, ours
 
 
-def test_what_we_let_go_of_is_handed_out_again(gnumpy):
+def test_released_memory_is_reused(gnumpy):
     theirs = gnumpy.make(numbered((3, 7)))
     address = sw.asarray(theirs).ptr
     del theirs
@@ -79,7 +79,7 @@ def test_what_we_let_go_of_is_handed_out_again(gnumpy):
 
 
 def test_a_collection_leaves_nothing_dead_in_its_cache(gnumpy):
-    """A matrix that goes in one cycle with its garray is freed, and put there all the same."""
+    """A matrix in one reference cycle with its garray is freed, and its data still copied back."""
     sw.asarray(gnumpy.make(numbered((3, 4))))
     cycle = [gnumpy.make(numbered((3, 4))) for _ in range(3)]
     cycle.append(cycle)
@@ -93,7 +93,7 @@ def test_a_collection_leaves_nothing_dead_in_its_cache(gnumpy):
         np.testing.assert_array_equal(gnumpy.read(other), numbered((3, 4)))
 
 
-def test_our_memory_never_goes_to_its_cache(gnumpy):
+def test_our_memory_never_enters_its_cache(gnumpy):
     cache = gnumpy.module._cmsForReuse
     before = len(cache[6])
     theirs = sw.to_gnumpy(array(gnumpy, numbered((2, 3))))
@@ -125,7 +125,7 @@ def test_our_memory_lives_as_long_as_a_garray_of_it(gnumpy):
     assert owner() is None
 
 
-def test_a_slice_comes_in_where_it_is(gnumpy):
+def test_slice_is_imported_as_a_view(gnumpy):
     theirs = gnumpy.make(numbered((5, 4)))
     part = sw.asarray(theirs[1:3])
     assert part.ptr == sw.asarray(theirs).ptr + 16
@@ -135,7 +135,7 @@ def test_a_slice_comes_in_where_it_is(gnumpy):
     np.testing.assert_array_equal(part.numpy(), numbered((5, 4))[1:3])
 
 
-def test_the_shape_of_the_base_tells_nothing(gnumpy):
+def test_shape_of_the_base_is_ignored(gnumpy):
     theirs = gnumpy.make(numbered((2, 6)))
     theirs._base.reshape((3, 4))
     np.testing.assert_array_equal(sw.asarray(theirs).numpy(), numbered((2, 6)))

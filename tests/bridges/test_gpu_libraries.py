@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CuPy and Numba, whose arrays are on a GPU: the real libraries, where there is one."""
+"""CuPy and Numba, the real libraries, on a GPU."""
 
 import gc
 
@@ -56,7 +56,7 @@ def test_negative_strides_of_cupy_are_right(gpu, cupy, dtype):
 
 
 @pytest.mark.parametrize(("part", "whole"), [("float64", "complex128"), ("float32", "complex64")])
-def test_complex_numbers_that_a_gpu_cannot_read_at_once_are_copied(gpu, cupy, part, whole):
+def test_misaligned_complex_numbers_are_copied(gpu, cupy, part, whole):
     halves = cupy.arange(9).astype(part)
     foreign = halves[1:].view(whole)
     with pytest.raises(sw.CopyNeededError, match="address"):

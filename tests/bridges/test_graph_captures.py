@@ -17,15 +17,15 @@ from support.captures import (
     CupyCapture,
     TorchCapture,
     assert_untouched,
-    falls_to,
     filled,
     fresh_arrays,
-    settled,
+    idle_pool,
+    wait_until_pool_uses,
 )
 
 import spanwise as sw
 
-SIZES = (1000, 1 << 20)  # kept by the stream as a small block; straight from the pool
+SIZES = (1000, 1 << 20)  # cached per stream as a small block; directly from the pool
 
 SPIN = """
 extern "C" __global__ void spin(float* x, int n, float value, long long cycles) {
@@ -124,10 +124,10 @@ def test_a_temporary_of_another_allocator_is_not_reused_while_the_graph_lives(
     np.testing.assert_array_equal(y.numpy(), np.full(n, 13, "float32"))
 
 
-def test_memory_of_a_graph_goes_back_when_the_graph_goes(gpu, capture):
+def test_memory_of_a_graph_is_freed_with_the_graph(gpu, capture):
     n = 1 << 20
     x = filled(gpu, n, 2)
-    pool = settled(gpu)
+    pool = idle_pool(gpu)
     before = pool.used
     with capture:
         y = (x * 2) * 3 + 1
@@ -136,14 +136,14 @@ def test_memory_of_a_graph_goes_back_when_the_graph_goes(gpu, capture):
     assert pool.used >= before + 8 * n, "the graph still writes there"
     capture.replay()
     capture.drop()
-    assert falls_to(pool, before)
+    assert wait_until_pool_uses(pool, before)
 
 
 def test_a_capture_that_is_given_up_gives_its_memory_back(gpu):
     cupy = pytest.importorskip("cupy", reason="cupy is not installed")
     capture = CupyCapture(gpu)
     x = filled(gpu, 1 << 20, 2)
-    pool = settled(gpu)
+    pool = idle_pool(gpu)
     before = pool.used
     with pytest.raises(cupy.cuda.runtime.CUDARuntimeError), capture:  # noqa: PT012
         y = x * 2
@@ -152,7 +152,7 @@ def test_a_capture_that_is_given_up_gives_its_memory_back(gpu):
         capture.stream.end_capture()
     del y
     capture.drop()
-    assert falls_to(pool, before)
+    assert wait_until_pool_uses(pool, before)
 
 
 @pytest.mark.parametrize("home", ["default", "own"])

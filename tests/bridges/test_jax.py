@@ -53,7 +53,7 @@ def test_arrays_are_shared_in_and_cannot_be_written(device, shape, dtype):
 
 
 @given(window=windows(broadcast=False), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
-def test_what_is_said_is_what_happens(device, window, dtype, seed):
+def test_explain_matches_asarray(device, window, dtype, seed):
     ours, oracle = pair(window, dtype, device, seed)
     said = sw.explain(ours, "jax")
     if said.shares:
@@ -114,7 +114,7 @@ def test_traced_arrays_are_refused():
         jax.jit(traced)(jnp.ones(3))
 
 
-def test_what_dlpack_cannot_carry_is_named():
+def test_error_for_unsupported_arrays_gives_the_remedy():
     gone = jnp.ones(3)
     gone.delete()
     for what, error, remedy in (

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who keeps memory alive, for how long, and who may let go of it: threads, forks, the end."""
+"""Owners of shared memory and its release: threads, forks, interpreter exit."""
 
 import gc
 import os
@@ -34,8 +34,8 @@ def test_one_owner_for_many_views():
     assert owner() is None
 
 
-def test_an_owner_that_goes_may_import_and_drop_others():
-    # Its end runs while the array that kept it is taken apart.
+def test_finalizer_of_an_owner_may_import_and_drop_arrays():
+    # Its finalizer runs while the array that owned it is being destroyed.
     seen = []
 
     def last_words():
@@ -137,7 +137,7 @@ def test_arrays_may_outlive_the_interpreter_on_both_sides():
         import numpy as np
         import spanwise as sw
 
-        # Kept by a module that is cleared last, by a cycle, and by a capsule that nobody took.
+        # Owned by a module that is cleared last, by a cycle, and by an unconsumed capsule.
         builtins.ours = sw.asarray(np.arange(10.0))
         builtins.theirs = np.from_dlpack(sw.zeros(10, device="cpu"))
         builtins.capsule = sw.zeros(10, device="cpu").__dlpack__()
@@ -226,7 +226,7 @@ def test_a_python_that_runs_without_its_lock_is_refused():
     out = run("""
         import sys
 
-        sys._is_gil_enabled = lambda: False  # what PYTHON_GIL=0 comes to on a free-threaded build
+        sys._is_gil_enabled = lambda: False  # as with PYTHON_GIL=0 on a free-threaded build
         try:
             import spanwise
         except ImportError as error:
@@ -236,7 +236,7 @@ def test_a_python_that_runs_without_its_lock_is_refused():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_child_may_use_and_drop_what_its_parent_imported():
+def test_forked_child_may_use_and_drop_its_parents_imports():
     out = run("""
         import os
         import numpy as np

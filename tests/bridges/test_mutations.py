@@ -14,7 +14,7 @@ import spanwise as sw
 
 CASES = 1000
 
-# What may stand in an entry: surely wrong whatever the rest says, or only strange.
+# Values of an entry: always wrong, or merely unusual.
 JUNK = (object(), 1.5, "text", b"bytes", [1, 2, "3"], {"a": 1}, {1}, lambda: None, float("nan"))
 WRONG = {
     "shape": (None, 3, "23", (2, "3"), (2, -1), (2**70,), (1,) * 65, (2**40, 2**40), (2.0, 3), *JUNK),
@@ -104,7 +104,7 @@ def test_spoilt_cuda_array_interfaces():
     "entries", [None, 3, "dict", [], (), b"bytes", {}, {"shape": ()}], ids=repr
 )
 @pytest.mark.parametrize("name", ["__array_interface__", "__cuda_array_interface__"])
-def test_what_is_no_such_dictionary(name, entries):
+def test_malformed_interface_dictionaries_are_refused(name, entries):
     with pytest.raises(sw.Error):
         sw.asarray(type("Offers", (), {name: entries})())
 
@@ -177,7 +177,7 @@ def test_spoilt_capsules():
         else:
             assert not wrong or sizeless, (case, made)
             del made
-        # Of a device that nobody knows no tensor was asked for.
+        # For an unknown device no tensor was requested.
         assert producer.deleted == len(producer.calls) <= 1, case
 
 

@@ -87,7 +87,7 @@ MISFITS = {
 
 
 @pytest.mark.parametrize("make", MISFITS.values(), ids=MISFITS.keys())
-def test_memory_that_is_no_layouts_is_copied_if_needed(make):
+def test_misaligned_or_swapped_memory_is_copied_if_needed(make):
     values = make()
     ours = sw.asarray(values)
     assert_same(ours, values.astype(values.dtype.newbyteorder("=")))
@@ -97,7 +97,7 @@ def test_memory_that_is_no_layouts_is_copied_if_needed(make):
 
 
 @pytest.mark.parametrize("make", MISFITS.values(), ids=MISFITS.keys())
-def test_memory_that_is_no_layouts_is_refused_without_a_copy(make):
+def test_misaligned_or_swapped_memory_is_refused_without_a_copy(make):
     with pytest.raises(sw.CopyNeededError, match="copyif=True"):
         sw.asarray(make(), copy=False)
 
@@ -149,7 +149,7 @@ def test_narrow_floats_move_though_not_all_compute(name):
     ],
     ids=lambda value: str(getattr(value, "dtype", "")),
 )
-def test_elements_that_are_no_numbers_are_refused_with_a_remedy(values, remedy):
+def test_non_numeric_elements_are_refused_with_a_remedy(values, remedy):
     with pytest.raises(sw.DTypeError, match=remedy):
         sw.asarray(values)
 
@@ -220,7 +220,7 @@ def test_an_array_that_we_gave_out_keeps_our_memory():
     del ours
     gc.collect()
     assert foreign.tolist() == [1.0, 2.0, 3.0]
-    assert watch() is None  # the memory is kept, not the object
+    assert watch() is None  # the memory is held, not the object
 
 
 def test_a_wrong_dtype_is_cast_and_counts_as_a_copy():
@@ -251,7 +251,7 @@ LENT = {
 
 
 @pytest.mark.parametrize("kind", LENT)
-def test_what_one_call_reads_is_not_kept(kind):
+def test_operands_of_one_call_are_not_held(kind):
     """array(), operands and indices are read where they are, and belong to their owner after that."""
     values = LENT[kind]()
     before = sys.getrefcount(values)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA: the real library on a GPU, elsewhere a stand-in with the same attributes on the host."""
+"""PyCUDA: the real library on a GPU, elsewhere a fake with the same attributes on the host."""
 
 import gc
 import os
@@ -27,7 +27,7 @@ def refused(ours):
 
 
 @given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
-def test_any_window_of_ours_goes(pycuda, window, dtype, seed):
+def test_any_view_is_exported(pycuda, window, dtype, seed):
     ours, oracle = pair(window, dtype, sw.device(pycuda.device), seed)
     is_copied = refused(ours)
     assert sw.explain(ours, "pycuda").shares != is_copied
@@ -44,7 +44,7 @@ def test_any_window_of_ours_goes(pycuda, window, dtype, seed):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_a_gpuarray_comes_in_as_it_is(pycuda, dtype, order):
+def test_gpuarray_is_imported_as_a_view(pycuda, dtype, order):
     values = np.asarray(np.arange(12).reshape(3, 4) % 7, dtype, order=order)
     theirs = pycuda.module.to_gpu(values)
     ours = sw.from_pycuda(theirs)
@@ -54,7 +54,7 @@ def test_a_gpuarray_comes_in_as_it_is(pycuda, dtype, order):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_both_see_what_either_writes(pycuda, order):
+def test_writes_are_visible_to_both(pycuda, order):
     theirs = pycuda.module.to_gpu(np.zeros((3, 4), np.float32, order=order))
     ours = sw.asarray(theirs)
     ours[1:, ::2] = 3
@@ -117,9 +117,9 @@ def test_their_array_holds_ours(pycuda):
     assert theirs.get().tolist() == [1, 2, 3, 4, 5]
 
 
-def test_a_block_of_a_pool_is_not_handed_out_while_we_view_it(pycuda):
+def test_pool_block_with_a_live_view_is_not_reused(pycuda):
     if pycuda.is_fake:
-        from support.stand_pycuda import DeviceMemoryPool
+        from support.fake_pycuda import DeviceMemoryPool
     else:
         from pycuda.tools import DeviceMemoryPool
     pool = DeviceMemoryPool()
@@ -168,7 +168,7 @@ def test_strides_that_cannot_be_true_are_refused(pycuda):
         sw.from_pycuda(theirs)
 
 
-def test_a_gpudata_that_is_no_address_is_refused(pycuda):
+def test_invalid_gpudata_is_refused(pycuda):
     theirs = pycuda.module.GPUArray((3,), np.float32)
     theirs.gpudata = "nowhere"
     with pytest.raises(TypeError, match="gpudata is 'nowhere'"):
@@ -281,7 +281,7 @@ def test_pycudas_kernels_take_our_arrays_and_ours_take_theirs():
     assert out == ["56.0", "56.0"]
 
 
-def test_without_a_context_the_way_out_is_told():
+def test_error_without_a_context_gives_the_remedy():
     out = on_gpu("""
         import pycuda.driver, spanwise as sw
         pycuda.driver.init()

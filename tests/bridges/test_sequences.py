@@ -42,7 +42,7 @@ def test_shape_dtype_and_elements_are_numpys(values):
     assert_same(sw.asarray(values, device="cpu"), oracle)
 
 
-def test_an_integer_beyond_64_bits_is_no_array():
+def test_integer_beyond_64_bits_is_refused():
     with pytest.raises(OverflowError):
         sw.asarray([2**64])
 
@@ -85,19 +85,19 @@ def test_numbers_that_do_not_fit_the_dtype_are_refused():
     ],
     ids=lambda value: "",
 )
-def test_ragged_nesting_says_where(values, place):
+def test_ragged_nesting_error_gives_the_position(values, place):
     with pytest.raises(sw.ArgumentError, match=place):
         sw.asarray(values)
 
 
 @pytest.mark.parametrize("values", [["text"], [b"bytes"], [None], [{}], [1, "2"]], ids=repr)
-def test_elements_that_are_no_numbers_are_refused(values):
+def test_non_numeric_elements_are_refused(values):
     with pytest.raises(sw.DTypeError, match="expected numbers"):
         sw.asarray(values)
 
 
 @pytest.mark.parametrize("values", ["text", None, {}, object(), sw], ids=lambda v: type(v).__name__)
-def test_objects_that_are_no_arrays_name_what_was_tried(values):
+def test_error_for_other_objects_lists_the_protocols_tried(values):
     with pytest.raises(sw.BridgeError, match="__dlpack__.*numpy.*dlpack"):
         sw.asarray(values)
 
@@ -168,7 +168,7 @@ def test_numbers_have_nothing_to_share():
 )  # fmt: skip
 @pytest.mark.parametrize("dtype", [None, "float64", "int64", "float32"])
 def test_flat_lists_of_numbers(make, values, dtype):
-    """Those of floats alone and of integers alone have a way of their own, up to the first other."""
+    """Sequences of floats only and of integers only take a fast path up to the first other type."""
     numbers = make(values)
     try:
         expected = np.array(numbers, dtype)

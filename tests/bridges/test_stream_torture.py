@@ -124,7 +124,7 @@ def test_without_the_ordering_there_are_stale_reads(gpu, kernels, direction):
 
 
 def test_torch_on_its_streams(gpu):
-    """Both directions and the way back: what we let go of may be written to by torch at once."""
+    """Both directions and release: torch may write to memory as soon as we release it."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     orders = ORDERS // 10
     table, dice = Table(gpu, orders), random.Random(3)
@@ -156,7 +156,7 @@ def test_cupy_on_its_streams(gpu):
     slow = cupy.RawKernel(SOURCE, "fill_array")
     for i in range(orders):
         k, stream, ours = dice.randrange(8), dice.choice(streams), dice.choice(table.ours)
-        for before in table.last[k]:  # what CuPy's next work on it has to come after
+        for before in table.last[k]:  # CuPy's next work on it must wait for these
             sw.Stream.foreign(stream, gpu).wait(before)
         with stream:
             slow(

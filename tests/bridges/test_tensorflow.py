@@ -20,7 +20,7 @@ DTYPES = foreign.Tensorflow.dtypes
 def tf():
     try:
         return foreign.library("tensorflow").module
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
 
 
@@ -78,7 +78,7 @@ def test_read_only_memory_may_go_out(tf):
     assert sw.from_tensorflow(sw.to_tensorflow(readonly)).ptr == ours.ptr
 
 
-def test_what_a_tensor_is_not(tf):
+def test_unsupported_arrays_are_refused(tf):
     with pytest.raises(sw.DTypeError, match="string"):
         sw.asarray(tf.constant(["a", "b"]))
     with pytest.raises(sw.DTypeError, match="float8"):
@@ -93,7 +93,7 @@ def test_what_a_tensor_is_not(tf):
     traced(tf.constant(1.0))
 
 
-def test_a_gpus_memory_goes_over_the_host(tf, device):
+def test_gpu_memory_is_copied_through_the_host(tf, device):
     if device.kind == "cpu":
         pytest.skip("needs a GPU")
     ours = sw.arange(5, dtype="float32", device=device)

@@ -42,7 +42,7 @@ def test_tensors_are_shared_both_ways(device, shape, dtype):
 
 
 @given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
-def test_what_is_said_is_what_happens(device, window, dtype, seed):
+def test_explain_matches_asarray(device, window, dtype, seed):
     ours, oracle = pair(window, dtype, device, seed)
     said = sw.explain(ours, "torch")
     if said.shares:
@@ -156,7 +156,7 @@ def test_memory_lives_as_long_as_either_side_needs_it(device):
     assert int(back.sum()) == 499500
 
 
-def test_work_of_both_is_ordered_without_waiting_by_hand(device):
+def test_work_of_both_libraries_is_ordered(device):
     if device.kind == "cpu":
         pytest.skip("needs a GPU")
     stream = torch.cuda.Stream()
@@ -170,7 +170,7 @@ def test_work_of_both_is_ordered_without_waiting_by_hand(device):
         assert sw.asarray(foreign)[-1].item() == round + 2
 
 
-def test_memory_that_torch_still_reads_is_nobodys_next(device):
+def test_memory_that_torch_still_reads_is_not_reused(device):
     if device.kind == "cpu":
         pytest.skip("needs a GPU")
     side = torch.cuda.Stream()

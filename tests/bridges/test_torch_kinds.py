@@ -41,7 +41,7 @@ def test_lazy_conjugates_and_negatives_are_resolved(device):
         assert sw.from_torch(lazy, copyif=True).tolist() == lazy.tolist()
 
 
-def test_what_is_more_than_memory_is_seen_though_the_type_is_known(device):
+def test_import_checks_tensor_flags_even_for_cached_type(device):
     plain = torch.tensor([1 + 2j, 3 - 1j], device=str(device))
     for _ in range(3):
         assert sw.asarray(plain).ptr == plain.data_ptr()
@@ -83,7 +83,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_each_kind_of_tensor_is_told_from_the_others(device, order):
+def test_each_kind_of_tensor_is_recognized(device, order):
     def kinds():
         plain = torch.arange(6, device=str(device)) * (1 + 2j)
         for kinds, made in ((SHARED, "shared"), (LAZY, "lazy"), (REFUSED, "refused")):
@@ -119,7 +119,7 @@ DTYPES = "bool int8 int16 int32 int64 uint8 float16 bfloat16 float32 float64 com
 
 
 @pytest.mark.parametrize("dtype", DTYPES.split())
-def test_what_libtorch_says_is_what_the_tensor_is(device, dtype):
+def test_views_of_every_rank_and_dtype_are_imported(device, dtype):
     for rank in range(9):
         shape = [(2, 1, 3)[axis % 3] for axis in range(rank)]
         whole = torch.zeros(shape, dtype=getattr(torch, dtype), device=str(device))
@@ -146,7 +146,7 @@ def test_a_tensor_without_memory_is_none_for_libtorch_either(device):
         sw.asarray(gone)
 
 
-def test_what_a_tensor_becomes_later_is_seen(device):
+def test_later_changes_of_a_tensor_are_seen(device):
     tensor = torch.ones(3, device=str(device))
     for _ in range(3):
         assert sw.asarray(tensor).ptr == tensor.data_ptr()
@@ -161,7 +161,7 @@ def test_what_a_tensor_becomes_later_is_seen(device):
 
 
 @pytest.mark.parametrize("missing", ["_dispatch_keys", None])
-def test_a_torch_that_does_not_tell_its_words_is_asked(missing):
+def test_torch_with_unknown_layout_uses_its_python_api(missing):
     program = """
         import sys
         import torch
@@ -226,7 +226,7 @@ NO_MEMORY = {
 
 @pytest.mark.parametrize("kind", NO_MEMORY)
 @pytest.mark.filterwarnings("ignore")
-def test_a_tensor_without_memory_is_refused_by_what_it_is(kind):
+def test_tensor_without_memory_is_refused_by_kind(kind):
     make, remedy = NO_MEMORY[kind]
     for take in (sw.asarray, sw.from_torch):
         with pytest.raises(sw.ArgumentError, match=remedy):

@@ -13,7 +13,7 @@ import spanwise as sw
 def warp():
     try:
         return foreign.library("warp")
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
 
 
@@ -41,7 +41,7 @@ def test_negative_strides_are_read_right(warp):
 
 
 @pytest.mark.parametrize("shape", [(), (1, 1, 1, 1, 1)])
-def test_what_has_too_few_or_too_many_axes(warp, shape):
+def test_arrays_with_an_unsupported_number_of_axes(warp, shape):
     with pytest.raises(ValueError, match=r"1 to 4 axes.*reshape"):
         sw.to_warp(sw.ones(shape, dtype="float32", device=warp.device), copyif=True)
 

@@ -63,7 +63,7 @@ TEST(Array, ViewsShareTheStorageAndMoveTheWindow) {
   EXPECT_EQ(base.storage().use_count(), 2);
 }
 
-TEST(Array, LentViewsAreViewsThatCountNobody) {
+TEST(Array, UnownedViewsAreNotCounted) {
   const Array base = floats({2, 3});
   Array view = base.lend(base.layout().transpose());
   EXPECT_EQ(view.shape(), (Shape{3, 2}));
@@ -110,7 +110,7 @@ TEST(Array, LayoutsThatOverflowAreRefused) {
       EXPECT_THROW(Array(storage, layout, dtype), LayoutError) << layout << ' ' << dtype;
 }
 
-TEST(Array, TheErrorSaysWhatIsReachedAndWhatIsThere) {
+TEST(Array, BoundsErrorGivesReachAndSize) {
   try {
     const Array array(storage_of(40), Layout{Shape{11}, Strides{1}, 0}, float32);
     ADD_FAILURE() << array;
@@ -142,7 +142,7 @@ TEST(Array, NbytesOfAHugeBroadcastSaturates) {
   EXPECT_EQ(one.broadcast_to({1000}).nbytes(), 4000);
 }
 
-TEST(Array, ReadonlyStaysWithViews) {
+TEST(Array, ViewsOfReadOnlyArraysAreReadOnly) {
   const Array readonly = floats({2, 3}).as_readonly();
   EXPECT_TRUE(readonly.readonly());
   EXPECT_TRUE(readonly.transpose().readonly());
@@ -171,7 +171,7 @@ TEST(Array, ReinterpretReadsTheSameBytes) {
   EXPECT_THROW(floats({2, 4}).transpose().reinterpret(uint8), LayoutError);
 }
 
-TEST(Array, ReinterpretBeginsAtAnyByteOnTheHost) {
+TEST(Array, ReinterpretAllowsAnyAlignmentOnTheHost) {
   const Array bytes = floats({2, 6}).reinterpret(uint8);
   const Array odd = bytes.slice(1, {3, 19, 1});
   const Array view = odd.reinterpret(float64);
@@ -226,7 +226,7 @@ TEST(MayShareMemory, NeverMissesACommonByte) {
   EXPECT_GT(clever, apart / 2);
 }
 
-TEST(MayShareMemory, TellsInterleavedWindowsApart) {
+TEST(MayShareMemory, DistinguishesInterleavedViews) {
   const Array image = floats({4, 5, 3});
   EXPECT_FALSE(may_share_memory(image.index(2, 0), image.index(2, 1)));
   EXPECT_FALSE(may_share_memory(image.index(2, 2),

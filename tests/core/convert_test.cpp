@@ -35,7 +35,7 @@ TEST(Convert, BordersOfTheRangesAreExact) {
   EXPECT_EQ(convert<std::int32_t>(-2147483648.0f), std::numeric_limits<std::int32_t>::min());
 }
 
-// The values NumPy 2 gives on x86-64 for the same scalar casts.
+// Results of the same scalar casts in NumPy 2 on x86-64.
 TEST(Convert, OutOfRangeIsDefined) {
   EXPECT_EQ(convert<std::int8_t>(300.0), 44);
   EXPECT_EQ(convert<std::uint8_t>(-1.0), 255);
@@ -65,7 +65,7 @@ TEST(Convert, AnythingNonZeroIsTrue) {
   EXPECT_EQ(static_cast<float>(convert<Half>(true)), 1.0f);
 }
 
-TEST(Convert, ComplexToRealKeepsTheRealPart) {
+TEST(Convert, ComplexToRealDropsTheImaginaryPart) {
   EXPECT_EQ(convert<float>(complex<double>(1.5, 2)), 1.5f);
   EXPECT_EQ(convert<std::int16_t>(complex<float>(-3.7f, 2)), -3);
   EXPECT_EQ(convert<complex<float>>(std::int32_t{4}), complex<float>(4, 0));
@@ -91,7 +91,7 @@ TEST(ElementTypes, AForeignBoolIsTrueForAnyBit) {
   for (int i = 1; i < 4; ++i) EXPECT_TRUE(load<bool>(bytes + i));
 }
 
-TEST(ElementTypes, RefusesWhatCannotBeComputedOn) {
+TEST(ElementTypes, RefusesStorageOnlyDtypes) {
   EXPECT_THROW(visit(DType::parse("float8_e5m2"), "cast", [](auto) {}), DTypeError);
 }
 

@@ -22,7 +22,7 @@ TEST(Device, ParsesEverySpelling) {
   EXPECT_EQ(Device::parse("cuda_managed"), Device(DeviceKind::cuda_managed, 0));
 }
 
-TEST(Device, RefusesOtherNamesAndSaysWhichItTakes) {
+TEST(Device, UnknownNameErrorListsTheKnownOnes) {
   for (const char* name : {"", "CPU", "cpu:x", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cudas",
                            "cuda 1", "tpu", "cuda:99999999999"}) {
     try {
@@ -43,7 +43,7 @@ TEST(Device, NamesParseBack) {
   EXPECT_EQ(cpu.name(), "cpu");
 }
 
-TEST(Device, AKindThatOnlyDlpackKnowsStillHasAName) {
+TEST(Device, DlpackKindWithoutABackEndHasAName) {
   EXPECT_EQ(Device(static_cast<DeviceKind>(10), 3).name(), "device10:3");
 }
 

@@ -77,7 +77,7 @@ TEST(DType, KindsExcludeEachOther) {
   EXPECT_FALSE(DType::parse("float8_e5m2").is_floating());
 }
 
-TEST(DType, UnknownNamesAreRefusedWithTheKnownOnes) {
+TEST(DType, UnknownNameErrorListsTheKnownOnes) {
   for (const char* name : {"", "float", "int", "float33.", "flaot32", "int-8", "int8x", "float32x0",
                            "bool16x", "float8_e4m3fnq", " int8", "int8 "}) {
     try {
@@ -90,7 +90,7 @@ TEST(DType, UnknownNamesAreRefusedWithTheKnownOnes) {
   }
 }
 
-TEST(DType, PartsOfBytesAreRefusedWithTheLanesThatWouldDo) {
+TEST(DType, PartialBytesAreRefusedWithTheValidLaneCounts) {
   try {
     DType(static_cast<DTypeCode>(17), 4);
     FAIL();

@@ -36,7 +36,7 @@ bool can_lock(Mutex& mutex) {
   return true;
 }
 
-TEST(Fork, AMutexOfAnotherThreadIsFreeInTheChildAndWhatItProtectsIsWhole) {
+TEST(Fork, MutexOfAnotherThreadIsFreeAndItsDataConsistentInTheChild) {
   Mutex mutex;
   int first = 0, second = 0;  // equal outside the mutex
   std::atomic<bool> goes_on{true};
@@ -95,7 +95,7 @@ int& initialised_at_the_second_attempt(int& attempts) {
   return value;
 }
 
-TEST(Fork, AStaticVariableWhoseInitialiserThrowsIsInitialisedByTheNextUse) {
+TEST(Fork, StaticVariableWithAThrowingInitialiserIsRetried) {
   int attempts = 0;
   EXPECT_THROW(initialised_at_the_second_attempt(attempts), std::runtime_error);
   EXPECT_EQ(initialised_at_the_second_attempt(attempts), 2);
@@ -127,7 +127,7 @@ class Counting final : ForkParticipant {
   void after_fork_in_child(bool was_paused) noexcept override { in_child += was_paused; }
 };
 
-TEST(Fork, AParticipantIsPausedAndThenResumedOrToldInTheChild) {
+TEST(Fork, ParticipantIsPausedAndThenResumedOrNotifiedInTheChild) {
   Counting counting;
   const std::uint32_t generation = process_generation();
   EXPECT_TRUE(holds_in_child([&] {

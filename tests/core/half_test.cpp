@@ -29,7 +29,7 @@ double value_of(std::uint16_t bits, int digits) {
 }
 
 // The nearest 16-bit float by search: all finite values in order, ties to the even one, and beyond
-// the midpoint between the largest and what would come next, infinity.
+// the midpoint between the largest value and infinity.
 std::uint16_t nearest(double value, int digits) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
   const double magnitude = std::fabs(value);
@@ -116,7 +116,7 @@ TYPED_TEST(SixteenBitFloat, InfinityAndNanStay) {
   const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(static_cast<float>(TypeParam(infinity)), infinity);
   EXPECT_EQ(static_cast<float>(TypeParam(-infinity)), -infinity);
-  // A NaN whose payload lies in the bits that are cut off must not become infinity.
+  // A NaN with its payload in the truncated bits must not become infinity.
   EXPECT_TRUE(std::isnan(static_cast<float>(TypeParam(std::bit_cast<float>(0x7f800001U)))));
   EXPECT_TRUE(std::isnan(
       static_cast<float>(core::convert<TypeParam>(std::numeric_limits<double>::quiet_NaN()))));

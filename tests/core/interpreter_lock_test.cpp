@@ -21,8 +21,10 @@ constexpr InterpreterLock fake_lock{[]() noexcept -> void* {
                                       ++changes;
                                     }};
 
-TEST(InterpreterUnlocked, ReleasesALockThatIsHeldAndTakesItAgain) {
-  { const InterpreterUnlocked without_interpreter; }
+TEST(InterpreterUnlocked, ReleasesAHeldLockAndReacquiresIt) {
+  {
+    const InterpreterUnlocked without_interpreter;
+  }
   set_interpreter_lock(fake_lock);
   is_held = true;
   {
@@ -34,7 +36,9 @@ TEST(InterpreterUnlocked, ReleasesALockThatIsHeldAndTakesItAgain) {
   EXPECT_TRUE(is_held);
   EXPECT_EQ(changes, 2);
   is_held = false;
-  { const InterpreterUnlocked not_held; }
+  {
+    const InterpreterUnlocked not_held;
+  }
   EXPECT_EQ(changes, 2);
 }
 

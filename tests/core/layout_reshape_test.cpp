@@ -30,7 +30,7 @@ Shape random_factors(Random& random, std::int64_t size) {
   return Shape(std::span<const std::int64_t>(factors));
 }
 
-// The only strides that could give these offsets to this shape, tried out: nothing where they do
+// The only strides that could give these offsets to this shape, or nothing if they do
 // not.
 std::optional<Layout> only_candidate(const Shape& shape, const std::vector<std::int64_t>& wanted) {
   Layout layout{shape, Strides(shape.size()), wanted.front()};
@@ -84,7 +84,7 @@ TEST(LayoutReshape, SizeZeroAndOneAreAlwaysViews) {
   EXPECT_EQ((Layout{Shape{}, Strides{}, 4}).reshape({1, 1})->offset, 4);
 }
 
-TEST(LayoutReshape, BroadcastAxesStayViewsWhereTheyAreCut) {
+TEST(LayoutReshape, SplitBroadcastAxesStayViews) {
   const Layout base = Layout::row_major({1}).broadcast_to({6, 4});
   const std::optional<Layout> view = base.reshape({3, 8});
   ASSERT_TRUE(view);
@@ -150,7 +150,7 @@ TEST(LayoutReinterpret, ChangesTheLastAxisOnly) {
   EXPECT_EQ(base.transpose().reinterpret(4, 4), base.transpose());
 }
 
-TEST(LayoutReinterpret, RefusesWhatNumPyRefuses) {
+TEST(LayoutReinterpret, RefusesTheSameAsNumPy) {
   EXPECT_THROW(Layout{}.reinterpret(4, 8), LayoutError);
   EXPECT_THROW(Layout::row_major({3, 3}).reinterpret(4, 8), LayoutError);
   EXPECT_THROW(Layout::row_major({4, 4}).transpose().reinterpret(4, 8), LayoutError);

@@ -34,7 +34,7 @@ void expect_view(const Layout& view, const Layout& base, F&& origin) {
   });
 }
 
-// The indices that a Python slice takes of n, found by walking (The Python Language
+// The indices that a Python slice selects of n, by iteration (The Python Language
 // Reference, 6.3.3, and the notes on s[i:j:k] in "Common Sequence Operations"). In 128 bits, where
 // nothing overflows.
 std::vector<std::int64_t> walked(const Slice& slice, std::int64_t n) {
@@ -67,7 +67,7 @@ std::optional<std::int64_t> random_bound(Random& random) {
   }
 }
 
-TEST(LayoutIndex, TakesOneElementOfAnAxis) {
+TEST(LayoutIndex, SelectsOneElementOfAnAxis) {
   Random random(1);
   for (int round = 0; round < 2000; ++round) {
     const Layout base = random_layout(random);
@@ -85,7 +85,7 @@ TEST(LayoutIndex, TakesOneElementOfAnAxis) {
   }
 }
 
-TEST(LayoutIndex, OutsideIsABoundsErrorThatSaysTheBounds) {
+TEST(LayoutIndex, BoundsErrorGivesTheValidRange) {
   const Layout layout = Layout::row_major({2, 3});
   for (const std::int64_t i : {std::int64_t{3}, std::int64_t{-4}, huge, lowest}) {
     try {
@@ -99,7 +99,7 @@ TEST(LayoutIndex, OutsideIsABoundsErrorThatSaysTheBounds) {
   EXPECT_THROW(layout.index(2, 0), LayoutError);
 }
 
-TEST(LayoutSlice, TakesWhatPythonTakes) {
+TEST(LayoutSlice, MatchesPython) {
   Random random(2);
   for (int round = 0; round < 20000; ++round) {
     const Layout base = random_layout(random, 3);
@@ -118,7 +118,7 @@ TEST(LayoutSlice, TakesWhatPythonTakes) {
   }
 }
 
-TEST(LayoutSlice, WithoutElementsStaysAtItsPlace) {
+TEST(LayoutSlice, EmptyResultKeepsTheOffset) {
   const Layout base = Layout::row_major({5, 4});
   EXPECT_EQ(base.slice(0, {5, 9, 1}).offset, 0);
   EXPECT_EQ(base.slice(0, {3, 3, 1}).offset, 0);
@@ -142,7 +142,7 @@ TEST(LayoutExpand, AddsAnAxisAnywhere) {
   EXPECT_THROW(Layout::row_major(Shape(64, 1)).expand(0), LayoutError);
 }
 
-TEST(LayoutSqueeze, TakesExtentsOfOneOnly) {
+TEST(LayoutSqueeze, RequiresExtentsOfOne) {
   const Layout base = Layout::row_major({2, 1, 3});
   EXPECT_EQ(base.squeeze(1).shape, (Shape{2, 3}));
   EXPECT_EQ(base.squeeze(-2).shape, (Shape{2, 3}));
@@ -168,7 +168,7 @@ TEST(LayoutPermute, MovesAxes) {
   }
 }
 
-TEST(LayoutPermute, RefusesWhatIsNoPermutation) {
+TEST(LayoutPermute, RefusesInvalidPermutations) {
   const Layout base = Layout::row_major({2, 3});
   for (const std::vector<int>& axes : {std::vector<int>{0}, {0, 0}, {0, 2}, {0, 1, 1}, {1, -1}, {}})
     EXPECT_THROW(base.permute(axes), LayoutError);
@@ -202,7 +202,7 @@ TEST(LayoutBroadcast, RepeatsExtentsOfOne) {
   }
 }
 
-TEST(LayoutBroadcast, RefusesWhatDoesNotStretch) {
+TEST(LayoutBroadcast, RefusesIncompatibleExtents) {
   const Layout base = Layout::row_major({2, 3});
   EXPECT_THROW(base.broadcast_to({2, 4}), LayoutError);
   EXPECT_THROW(base.broadcast_to({3}), LayoutError);

@@ -72,7 +72,7 @@ TEST(Promote, BFloat16JoinsAsInMlDtypes) {
   EXPECT_EQ(promote(bfloat16, complex128), complex128);
 }
 
-TEST(Promote, BFloat16GoesUpWhereItDoesNotHoldTheOther) {
+TEST(Promote, BFloat16PromotesToFloat32WhenNeeded) {
   for (const DType dtype : {float16, int16, uint16}) {
     EXPECT_EQ(promote(bfloat16, dtype), float32) << dtype;
     EXPECT_EQ(promote(dtype, bfloat16), float32) << dtype;
@@ -83,7 +83,7 @@ TEST(Promote, BFloat16GoesUpWhereItDoesNotHoldTheOther) {
   }
 }
 
-TEST(Promote, RefusesWhatCannotBeComputedOn) {
+TEST(Promote, RefusesStorageOnlyDtypes) {
   EXPECT_THROW(promote(float32, DType::parse("float8_e4m3fn")), DTypeError);
   EXPECT_THROW(promote(DType::parse("float32x4"), float32), DTypeError);
 }
@@ -117,7 +117,7 @@ TEST(CanCast, BFloat16IsAFloatBetween8BitIntegersAndFloat32) {
   EXPECT_FALSE(can_cast(bfloat16, int64, Casting::same_kind));
 }
 
-TEST(CanCast, WhatCannotBeComputedOnCastsToItselfOnly) {
+TEST(CanCast, StorageOnlyDtypesCastOnlyToThemselves) {
   const DType small = DType::parse("float8_e4m3fn");
   EXPECT_TRUE(can_cast(small, small, Casting::no));
   EXPECT_FALSE(can_cast(small, float32, Casting::unsafe));

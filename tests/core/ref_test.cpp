@@ -25,7 +25,7 @@ class Derived final : public Counted {
   using Counted::Counted;
 };
 
-TEST(Ref, DestroysOnceWhenTheLastGoes) {
+TEST(Ref, DestroysOnceWithTheLastReference) {
   std::atomic<int> destroyed{0};
   {
     Ref<Counted> first = make_ref<Counted>(destroyed);
@@ -42,7 +42,7 @@ TEST(Ref, DestroysOnceWhenTheLastGoes) {
   EXPECT_EQ(destroyed, 1);
 }
 
-TEST(Ref, IsNotCountedOfWhatStays) {
+TEST(Ref, StaticObjectsAreNotCounted) {
   std::atomic<int> destroyed{0};
   {
     const Ref<Counted> kept = make_ref<Counted>(destroyed);
@@ -83,7 +83,7 @@ TEST(Ref, ToTheBaseSharesTheCount) {
   EXPECT_EQ(destroyed, 1);
 }
 
-TEST(Ref, MovingToTheBaseTakesTheReference) {
+TEST(Ref, MovingToTheBaseTransfersTheReference) {
   std::atomic<int> destroyed{0};
   Ref<Derived> derived = make_ref<Derived>(destroyed);
   const Ref<Counted> base = std::move(derived);

@@ -40,7 +40,7 @@ TEST(Scalar, HasTheDtypeOfItsCppType) {
   EXPECT_EQ(Scalar(std::complex<double>(1)).dtype(), complex128);
 }
 
-TEST(Scalar, KeepsTheBytesItWasMadeOf) {
+TEST(Scalar, KeepsItsBytes) {
   const std::int16_t value = -2;
   const Scalar scalar(int16, &value);
   EXPECT_EQ(core::load<std::int16_t>(scalar.data()), -2);
@@ -48,7 +48,7 @@ TEST(Scalar, KeepsTheBytesItWasMadeOf) {
   EXPECT_EQ(scalar.as_double(), -2.0);
 }
 
-TEST(Scalar, TakesAtMostSixteenBytes) {
+TEST(Scalar, AcceptsAtMostSixteenBytes) {
   const std::byte bytes[32]{};
   EXPECT_NO_THROW(Scalar(DType::parse("float32x4"), bytes));
   EXPECT_THROW(Scalar(DType::parse("float64x4"), bytes), DTypeError);
@@ -80,7 +80,7 @@ TEST(Scalar, CastToSmallerForgetsTheRestOfTheBytes) {
     EXPECT_EQ(static_cast<const std::byte*>(cast.data())[i], std::byte{0});
 }
 
-TEST(Scalar, FitsSaysWhetherTheValueStays) {
+TEST(Scalar, FitsIsTrueWhenTheValueIsPreserved) {
   EXPECT_TRUE(Scalar(255).fits(uint8));
   EXPECT_FALSE(Scalar(256).fits(uint8));
   EXPECT_FALSE(Scalar(-1).fits(uint32)) << "comes back as -1, but is 4294967295 there";

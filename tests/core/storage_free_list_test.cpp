@@ -17,7 +17,7 @@ namespace {
 
 using core::StorageFreeList;
 
-// Memory that is counted while somebody has it.
+// Counts memory between allocation and release.
 std::atomic<std::int64_t> bytes_out{0};
 
 void give_back(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
@@ -26,12 +26,12 @@ void give_back(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
 }
 
 Storage make(std::size_t bytes) {
-  const std::size_t room = StorageFreeList::room_for(bytes);
+  const std::size_t room = StorageFreeList::capacity_for(bytes);
   bytes_out += static_cast<std::int64_t>(room);
   return StorageFreeList::adopt(std::malloc(room), bytes, give_back, nullptr);
 }
 
-// In a thread of its own, which starts with nothing kept and ends with nothing.
+// Runs in a new thread, whose free list is empty at the start and at the end.
 template <class Body>
 void in_a_thread(Body&& body) {
   const std::int64_t before = bytes_out;
@@ -39,7 +39,7 @@ void in_a_thread(Body&& body) {
   EXPECT_EQ(bytes_out, before);
 }
 
-TEST(StorageFreeList, ComeBackWithTheirMemory) {
+TEST(StorageFreeList, StorageIsReusedWithItsMemory) {
   in_a_thread([] {
     void* const data = make(100).data();
     EXPECT_FALSE(StorageFreeList::take(257)) << "of another size";
@@ -54,7 +54,7 @@ TEST(StorageFreeList, ComeBackWithTheirMemory) {
   });
 }
 
-TEST(StorageFreeList, AreNoneOfNothingAndOfMuch) {
+TEST(StorageFreeList, ExcludesEmptyAndLargeBlocks) {
   in_a_thread([] {
     make(StorageFreeList::most_bytes);
     EXPECT_FALSE(StorageFreeList::take(0));
@@ -63,7 +63,7 @@ TEST(StorageFreeList, AreNoneOfNothingAndOfMuch) {
   });
 }
 
-TEST(StorageFreeList, AreWritableAgainAndHaveOneHolder) {
+TEST(StorageFreeList, ReusedStorageIsWritableWithOneReference) {
   in_a_thread([] {
     {
       const Storage first = make(8).as_readonly();
@@ -76,7 +76,7 @@ TEST(StorageFreeList, AreWritableAgainAndHaveOneHolder) {
   });
 }
 
-TEST(StorageFreeList, GoToTheThreadThatLetThemGo) {
+TEST(StorageFreeList, StorageReturnsToTheThreadThatDroppedIt) {
   in_a_thread([] {
     Storage storage = make(64);
     void* const data = storage.data();
@@ -89,7 +89,7 @@ TEST(StorageFreeList, GoToTheThreadThatLetThemGo) {
   });
 }
 
-TEST(StorageFreeList, AreNotThoseThatAStreamHasUsed) {
+TEST(StorageFreeList, ExcludesStorageUsedOnAStream) {
   in_a_thread([] {
     const std::int64_t before = bytes_out;
     const Ref<test::FakeStream> stream = make_ref<test::FakeStream>();
@@ -102,7 +102,7 @@ TEST(StorageFreeList, AreNotThoseThatAStreamHasUsed) {
   });
 }
 
-TEST(StorageFreeList, KeepNothingOfTheStreamsThatUsedThem) {
+TEST(StorageFreeList, ReusedStorageForgetsItsStreams) {
   in_a_thread([] {
     const Ref<test::FakeStream> writer = make_ref<test::FakeStream>();
     const Ref<test::FakeStream> readers[] = {make_ref<test::FakeStream>(),
@@ -131,7 +131,7 @@ TEST(StorageFreeList, AreFew) {
   });
 }
 
-TEST(StorageFreeList, AreWhatSmallArraysAreMadeOf) {
+TEST(StorageFreeList, ServesSmallArrays) {
   in_a_thread([] {
     const void* data = empty({10}, float64, cpu).data();
     EXPECT_EQ(empty({5, 2}, float64, cpu).data(), data);
@@ -140,8 +140,8 @@ TEST(StorageFreeList, AreWhatSmallArraysAreMadeOf) {
   });
 }
 
-// Blocks of storages that are not kept serve the next ones, which must find nothing of the old.
-TEST(StorageFreeList, LeaveNothingOfOthersBehind) {
+// Storage objects outside the free list are reused too and must not show their old state.
+TEST(StorageFreeList, ReusedStorageKeepsNoStateOfItsPreviousUse) {
   in_a_thread([] {
     char memory[16];
     int releases = 0;
@@ -168,13 +168,13 @@ TEST(StorageFreeList, LeaveNothingOfOthersBehind) {
   });
 }
 
-// A thread's last arrays may go after what it keeps has gone.
-TEST(StorageFreeList, EndWithTheirThread) {
+// A thread's last arrays may be destroyed after its free list.
+TEST(StorageFreeList, IsFreedWithItsThread) {
   in_a_thread([] {
     struct Late {
       Storage storage;
     };
-    thread_local Late late;  // made before anything is kept, so destroyed after it
+    thread_local Late late;  // constructed before the free list, so destroyed after it
     late.storage = make(64);
     {
       make(64);

@@ -15,7 +15,7 @@
 namespace spanwise {
 namespace {
 
-// What a release function was told.
+// The arguments of a call of the release function.
 struct Owner {
   std::atomic<int> releases{0};
   void* data = nullptr;
@@ -53,7 +53,7 @@ TEST_F(StorageTest, WithoutMemoryIsEmpty) {
   EXPECT_EQ(none, Storage{});
 }
 
-TEST_F(StorageTest, ReleasesOnceWithWhatItAdopted) {
+TEST_F(StorageTest, ReleasesAdoptedMemoryOnce) {
   {
     const Storage first = adopt();
     const Storage second = first;
@@ -82,7 +82,7 @@ TEST_F(StorageTest, ReadonlyIsAPropertyOfTheHandle) {
   EXPECT_TRUE(adopt(/*readonly=*/true).readonly());
 }
 
-TEST_F(StorageTest, WhatIsLentIsNoHolder) {
+TEST_F(StorageTest, UnownedReferenceIsNotCounted) {
   {
     const Storage holder = adopt().as_readonly();
     Storage unowned = holder.unowned();
@@ -106,7 +106,7 @@ TEST_F(StorageTest, WhatIsLentIsNoHolder) {
 
 void other_release(void*, void*, std::size_t, StreamUses&) noexcept {}
 
-TEST_F(StorageTest, OnlyTheLastHolderReclaims) {
+TEST_F(StorageTest, OnlyTheLastReferenceReclaims) {
   Storage storage = adopt();
   EXPECT_EQ(storage.reclaim(other_release), nullptr);
   {
@@ -132,7 +132,7 @@ TEST_F(StorageTest, MemoryThatAStreamHasUsedIsNotReclaimed) {
   EXPECT_EQ(owner_.streams, 1U);
 }
 
-TEST_F(StorageTest, MemoryThatItsHomeAloneHasUsedIsReclaimed) {
+TEST_F(StorageTest, MemoryUsedOnlyByItsProducerIsReclaimed) {
   const auto producer = make_ref<test::FakeStream>();
   Storage storage = adopt();
   storage.uses().set_producer(producer);
@@ -143,7 +143,7 @@ TEST_F(StorageTest, MemoryThatItsHomeAloneHasUsedIsReclaimed) {
   EXPECT_EQ(producer->came_after, 0);
 }
 
-TEST_F(StorageTest, TheHomeComesAfterWhoElseUsedTheBytesAndThenTheOwnerIsTold) {
+TEST_F(StorageTest, ProducerWaitsForOtherStreamsThenTheOwnerIsReleased) {
   const auto producer = make_ref<test::FakeStream>(), other = make_ref<test::FakeStream>();
   {
     Storage storage = adopt();
@@ -155,7 +155,7 @@ TEST_F(StorageTest, TheHomeComesAfterWhoElseUsedTheBytesAndThenTheOwnerIsTold) {
   EXPECT_EQ(owner_.releases, 1);
 }
 
-TEST_F(StorageTest, AnOwnerWhoseHomeFailsIsNeverTold) {
+TEST_F(StorageTest, OwnerIsNotReleasedWhenTheProducerFails) {
   const auto producer = make_ref<test::FakeStream>(), other = make_ref<test::FakeStream>();
   producer->works = false;
   {
@@ -178,7 +178,7 @@ TEST_F(StorageTest, TheReleaseSeesTheStreamsThatUsedTheBytes) {
   EXPECT_EQ(a->use_count(), 1);
 }
 
-TEST_F(StorageTest, ANullReleaseIsMemoryThatOutlivesEverything) {
+TEST_F(StorageTest, NullReleaseMeansStaticMemory) {
   const Storage storage = Storage::adopt(memory_.data(), 64, cpu, nullptr, nullptr);
   EXPECT_EQ(storage.bytes(), 64U);
 }
@@ -191,7 +191,7 @@ TEST_F(StorageTest, ARefusedAdoptionReleases) {
   EXPECT_EQ(owner_.releases, 2);
 }
 
-TEST_F(StorageTest, TheLastThreadToLetGoReleases) {
+TEST_F(StorageTest, LastThreadToDropItsReferenceReleases) {
   for (int round = 0; round < 200; ++round) {
     owner_.releases = 0;
     std::vector<std::thread> threads;

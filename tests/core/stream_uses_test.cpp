@@ -41,7 +41,7 @@ class StreamUsesTest : public ::testing::Test {
                         c_ = make_ref<test::FakeStream>();
 };
 
-TEST_F(StreamUsesTest, AreNoneAtFirst) {
+TEST_F(StreamUsesTest, StartEmpty) {
   EXPECT_TRUE(uses_.none());
   EXPECT_FALSE(uses_.is_only_user(*a_));
   EXPECT_THAT(all(), IsEmpty());
@@ -96,7 +96,7 @@ TEST_F(StreamUsesTest, ASoleReaderThatWritesIsWaitedForByReaders) {
   EXPECT_THAT(to_wait_for(*b_, false), ElementsAre(a_.get()));
 }
 
-TEST_F(StreamUsesTest, TheWriterReadsItsOwnWithoutWaiting) {
+TEST_F(StreamUsesTest, WriterReadsWithoutWaiting) {
   use(*a_, true);
   use(*b_, false);
   EXPECT_THAT(use(*a_, false), IsEmpty());
@@ -110,7 +110,7 @@ TEST_F(StreamUsesTest, AReaderThatWritesDoesNotWaitForTheWriterAgain) {
   EXPECT_THAT(use(*a_, false), ElementsAre(b_.get()));
 }
 
-TEST_F(StreamUsesTest, AHomeIsTheFirstWriter) {
+TEST_F(StreamUsesTest, ProducerIsTheFirstWriter) {
   uses_.set_producer(a_);
   EXPECT_EQ(uses_.producer(), a_.get());
   EXPECT_TRUE(uses_.only_producer_used());
@@ -128,7 +128,7 @@ TEST_F(StreamUsesTest, AHomeIsTheFirstWriter) {
   EXPECT_TRUE(uses_.only_producer_used());
 }
 
-TEST_F(StreamUsesTest, AWriterAfterTheHomeIsTheOneToWaitFor) {
+TEST_F(StreamUsesTest, LaterWriterReplacesTheProducer) {
   uses_.set_producer(a_);
   EXPECT_THAT(use(*b_, true), ElementsAre(a_.get()));
   EXPECT_THAT(use(*c_, false), ElementsAre(b_.get()));

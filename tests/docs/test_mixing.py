@@ -37,7 +37,7 @@ def test_what_the_table_says(source, target, word):
         return
     try:
         theirs, there = foreign.library(source), foreign.library(target)
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
     if theirs.is_fake or there.is_fake:
         pytest.skip("the page is of the real libraries")

@@ -25,7 +25,7 @@ class Arena:
         self._bytes = whole[_PAGE : _PAGE + self.capacity]
 
     def place(self, count, dtype, at_end):
-        """count elements, whose last (or first) lies beside the pages that cannot be touched."""
+        """`count` elements, the last (or first) of which is next to the inaccessible pages."""
         size = count * dtype.itemsize
         start = self.capacity - size if at_end else 0
         return self._bytes[start : start + size].view(dtype)

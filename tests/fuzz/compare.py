@@ -74,7 +74,7 @@ def _parts(values):
 
 def _wrong_inexact(ours, theirs, close):
     dtype = theirs.dtype
-    if dtype == BFLOAT16:  # whose NaNs NumPy does not know
+    if dtype == BFLOAT16:  # NumPy does not recognize its NaNs
         ours, theirs = ours.astype(np.float32), theirs.astype(np.float32)
     same = np.ones(ours.shape, bool)
     for a, b in zip(_parts(ours), _parts(theirs), strict=True):

@@ -23,7 +23,7 @@ class Wrong(Exception):
 
 
 class Operand:
-    """One array on both sides, each a window onto guarded memory of its own."""
+    """One array on both sides, each a view of its own guarded memory."""
 
     __slots__ = ("close", "dtype", "memory", "ours", "theirs")
 
@@ -199,7 +199,7 @@ class Context:
         return operand
 
     def target(self, dtype, shape, close=EXACT, kind="any"):
-        """An array to write: what it holds is poisoned, and so is what lies around it."""
+        """An output array: its elements and the memory around it are poisoned."""
         operand = self.array(dtype, shape, kind, repeats=False)
         operand.memory.written.append((operand, close))
         return operand
@@ -263,7 +263,7 @@ class Context:
     @staticmethod
     def _check_kinds(theirs, ours):
         if "boolean array indexing assignment" in str(theirs):
-            theirs = ValueError(str(theirs))  # a TypeError of NumPy's where the rank is to blame
+            theirs = ValueError(str(theirs))  # NumPy raises TypeError for a wrong rank
         if not any(isinstance(theirs, kind) and isinstance(ours, kind) for kind in _KINDS):
             raise Wrong(
                 f"raised {type(ours).__name__}: {ours}; NumPy: {type(theirs).__name__}: {theirs}"

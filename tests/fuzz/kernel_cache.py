@@ -26,7 +26,7 @@ from pathlib import Path
 
 from fuzz import cache_attacks
 
-# Every kernel leaves a number of its own, so that one taken for another shows. The cache's bound is
+# Every kernel writes a different number, so that a mix-up is detected. The cache's bound is
 # small enough that entries are thrown out all the time.
 WORKER = r"""
 import random, sys, time

@@ -88,7 +88,7 @@ def context_text(context):
 
 
 class _Shared:
-    """What a worker tells at every case: its number, so that a crash has one."""
+    """A worker reports the number of every case, so that a crash can be attributed."""
 
     def __init__(self, context, count):
         self.present = context.RawArray(ctypes.c_int64, [-1] * count)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Values of every dtype, made once and cut at random places."""
+"""Values of every dtype, generated once and sliced at random offsets."""
 
 import ml_dtypes
 import numpy as np
@@ -125,7 +125,7 @@ def take(r, kind, dtype, count):
 
 
 def poison(dtype):
-    """What lies between the elements: a value that spoils whatever it gets into."""
+    """The value between the elements: visible in any result that reads it."""
     found = _pools.get(("poison", dtype))
     if found is None:
         one = np.full(dtype.itemsize, 0xA5, np.uint8).view(dtype)

@@ -37,7 +37,7 @@ TEST(DestroyMap, InputsAndConstantsAreCopiedFirst) {
   const Variable x = input("x"), c = Variable::constant(vector_of({100}));
   const CompiledFunction f = compile(
       {x}, {apply(plus_in_place(1), {x}), apply(plus_in_place(1), {apply(reversed(), {c})})});
-  // What the op makes of the constant is computed while compiling; the two copies remain.
+  // The op's result for the constant is folded at compile time; the two copies remain.
   EXPECT_EQ(f.toposort().size(), 4u);
   const Array given = vector_of({1});
   for (int call = 0; call < 2; ++call) {
@@ -70,7 +70,7 @@ TEST(DestroyMap, ReadersRunFirst) {
   EXPECT_THAT(values_of(results[2]), ElementsAre(103, 102));
 }
 
-TEST(DestroyMap, AChainOfOverwritingStaysInOrder) {
+TEST(DestroyMap, ChainOfOverwritesRunsInOrder) {
   const Variable x = input("x"), y = apply(plus(1), {x});
   const Variable first = apply(plus_in_place(10), {y}), second = apply(plus_in_place(100), {first});
   const CompiledFunction f = compile({x}, {second, apply(plus(0), {first}), apply(plus(0), {y})});
@@ -118,7 +118,7 @@ TEST(ViewMap, EveryInputThatIsNamedIsFollowed) {
   EXPECT_THAT(values_of(given), ElementsAre(5));
 }
 
-TEST(ViewMap, AChainOfTwofoldViewsIsWalkedOnce) {
+TEST(ViewMap, ChainOfViewsOfTwoInputsIsVisitedOnce) {
   const Variable x = input("x");
   Variable y = apply(plus(1), {x});
   const Ref<test::TestOp> op = last_of({0, 1});
@@ -127,7 +127,7 @@ TEST(ViewMap, AChainOfTwofoldViewsIsWalkedOnce) {
   EXPECT_THAT(values_of(f({vector_of({1})})[0]), ElementsAre(12));
 }
 
-TEST(ViewMap, RefusesAnInputThatIsNotThere) {
+TEST(ViewMap, RefusesAnInputIndexOutOfRange) {
   const Variable x = input("x"), y = apply(plus(1), {x});
   EXPECT_THROW(compile({x}, {apply(plus_in_place(1), {apply(last_of({0, 2}), {y, y})})}),
                GraphError);
@@ -148,7 +148,7 @@ Ref<test::TestOp> sum_in_place() {
   return op;
 }
 
-TEST(DestroyMap, WhatANodeAlsoReadsIsCopiedFirst) {
+TEST(DestroyMap, BufferThatTheNodeAlsoReadsIsCopiedFirst) {
   const Variable x = input("x"), y = apply(plus(1), {x});
   const CompiledFunction views = compile({x}, {apply(sum_in_place(), {y, apply(reversed(), {y})})});
   EXPECT_THAT(values_of(views({vector_of({0, 10, 20})})[0]), ElementsAre(22, 22, 22));
@@ -157,7 +157,7 @@ TEST(DestroyMap, WhatANodeAlsoReadsIsCopiedFirst) {
   EXPECT_THAT(values_of(twins({vector_of({0, 10})})[0]), ElementsAre(2, 22));
 }
 
-TEST(DestroyMap, TwoInputsThatAreOneAreOverwrittenApart) {
+TEST(DestroyMap, EqualInputsAreOverwrittenSeparately) {
   const Ref<test::TestOp> exchange = test::make_test_op(
       "Exchange",
       [](const test::TestOp::Cells& in, const test::TestOp::Cells& out) {
@@ -179,7 +179,7 @@ TEST(DestroyMap, TwoInputsThatAreOneAreOverwrittenApart) {
   EXPECT_THAT(names(f), ElementsAre("Plus", "Copy", "Exchange"));
 }
 
-TEST(DestroyMap, RefusesAMapThatNamesNoInput) {
+TEST(DestroyMap, RefusesAnInputIndexOutOfRange) {
   const Ref<test::TestOp> bad = plus_in_place(1);
   bad->destroys = {{0, {3}}};
   const Variable x = input("x");

@@ -64,7 +64,7 @@ TEST(Function, ComputesASharedNodeOnce) {
   EXPECT_THAT(values_of(results[2]), ElementsAre(6));
 }
 
-TEST(Function, ADeepGraphNeedsNoDeepStack) {
+TEST(Function, DeepGraphRunsWithoutRecursion) {
   const Ref<TestOp> op = plus(1);
   const Variable x = input("x");
   Variable y = x;
@@ -80,7 +80,7 @@ TEST(Function, InputsMayCutTheGraph) {
   EXPECT_THAT(values_of(f({vector_of({1})})[0]), ElementsAre(11));
 }
 
-TEST(Function, ConstantsTakePart) {
+TEST(Function, ConstantsAreUsed) {
   const auto add = test::make_test_op("Add", [](const TestOp::Cells& in, const TestOp::Cells& out) {
     const float amount = static_cast<float>(item(in[1]->value->index(0, 0)).as_double());
     test::map_into(*in[0]->value, *out[0], [=](float x) { return x + amount; });
@@ -121,7 +121,7 @@ TEST(Function, RefusesABadInputNamingFunctionAndInput) {
   EXPECT_THAT(message({good}), HasSubstr("function train: expected 2 inputs, got 1"));
 }
 
-TEST(Function, RefusesWhatCannotBeCompiled) {
+TEST(Function, InvalidGraphIsRefused) {
   const Variable x = input("x"), y = input("y"), c = Variable::constant(vector_of({1}));
   const Variable z = apply(plus(1), {x});
   const auto message = [](std::vector<Variable> inputs, std::vector<Variable> outputs) {
@@ -164,7 +164,7 @@ TEST(Function, GivensMustFit) {
   EXPECT_THAT(message(z, Variable(TensorType(float64, Shape{-1}))), HasSubstr("float64"));
 }
 
-TEST(Function, ResultsAreNobodyElses) {
+TEST(Function, ResultsAreNotOverwrittenByLaterCalls) {
   const Variable x = input("x"), y = apply(plus(1), {x}), back = apply(test::reversed(), {y});
   const CompiledFunction f = function({x}, {x, y, y, back, apply(test::reversed(), {x})}, on_cpu());
   const Array given = vector_of({1, 2});
@@ -181,7 +181,7 @@ TEST(Function, ResultsAreNobodyElses) {
   EXPECT_THAT(values_of(second[3]), ElementsAre(9, 8));
 }
 
-TEST(Function, AViewOfAKeptBufferIsNotOverwrittenByTheNextCall) {
+TEST(Function, ViewOfAReusedBufferIsNotOverwrittenByTheNextCall) {
   const Variable x = input("x"), back = apply(test::reversed(), {apply(plus(1), {x})});
   const CompiledFunction f = function({x}, {back}, on_cpu());
   const Array first = f({vector_of({1, 2})})[0];
@@ -189,7 +189,7 @@ TEST(Function, AViewOfAKeptBufferIsNotOverwrittenByTheNextCall) {
   EXPECT_THAT(values_of(first), ElementsAre(3, 2));
 }
 
-TEST(Function, AnUndeclaredAliasIsNotOverwrittenEither) {
+TEST(Function, UndeclaredAliasIsNotOverwritten) {
   const auto alias = test::make_test_op(
       "Alias",
       [](const TestOp::Cells& in, const TestOp::Cells& out) { out[0]->value = *in[0]->value; });
@@ -203,7 +203,7 @@ TEST(Function, AnUndeclaredAliasIsNotOverwrittenEither) {
   EXPECT_FALSE(may_share_memory(first[1], given));
 }
 
-TEST(Function, KeepsIntermediateBuffersAndEmptiesWhatLeaves) {
+TEST(Function, ReusesIntermediateBuffersButNotResults) {
   std::vector<const void*> buffers;
   const auto watch =
       test::make_test_op("Watch", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
@@ -223,7 +223,7 @@ TEST(Function, KeepsIntermediateBuffersAndEmptiesWhatLeaves) {
   EXPECT_THAT(values_of(f({vector_of({3})})[0]), ElementsAre(4));
 }
 
-TEST(Function, ABufferThatAViewCarriesOutIsNotRecyclable) {
+TEST(Function, BufferOfAReturnedViewIsNotRecycled) {
   const auto inner = plus(1);
   const Variable x = input("x");
   function({x}, {apply(test::reversed(), {apply(inner, {x})})}, on_cpu());
@@ -247,7 +247,7 @@ TEST(Function, AThunkThatBreaksItsContractIsNamed) {
       HasSubstr("expected 1 axes, got 0"));
 }
 
-TEST(Function, AnErrorKeepsItsTypeAndNamesTheNode) {
+TEST(Function, ErrorKeepsItsTypeAndNamesTheNode) {
   bool fails = true;
   const auto bad =
       test::make_test_op("Bad", [&](const TestOp::Cells& in, const TestOp::Cells& out) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which thunks of a function give their kernels to a device together.
+// Which thunks of a function launch their kernels in one batch.
 #include "graph/execute/launch_batches.hpp"
 
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@ struct Node {
   bool is_async = true;
 };
 
-class LaunchRowsTest : public test::RuntimeTest {
+class LaunchBatchesTest : public test::RuntimeTest {
  protected:
-  // What the device is asked while the nodes run one after the other; the step that fails, if any,
+  // The calls of the device while the nodes run one after the other; the step that fails, if any,
   // is the last.
   std::vector<std::string> log_of(const std::vector<Node>& nodes, bool last_fails = false) {
     std::vector<Step> steps;
@@ -47,29 +47,29 @@ class LaunchRowsTest : public test::RuntimeTest {
 
 using Log = std::vector<std::string>;
 
-TEST_F(LaunchRowsTest, NeighboursThatOnlyQueueAreARow) {
+TEST_F(LaunchBatchesTest, NeighboursThatOnlyQueueAreARow) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}, {test::gpu}}), (Log{"open d0", "close d0"}));
 }
 
-TEST_F(LaunchRowsTest, OneAloneIsNone) {
+TEST_F(LaunchBatchesTest, OneLaunchMakesNoBatch) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu, false}, {test::gpu}}), Log{});
 }
 
-TEST_F(LaunchRowsTest, AnyOtherNodeEndsTheRow) {
+TEST_F(LaunchBatchesTest, AnyOtherNodeEndsTheRow) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}, {test::gpu, false}, {test::gpu}, {test::gpu}}),
             (Log{"open d0", "close d0", "open d0", "close d0"}));
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}, {cpu}, {test::gpu}}),
             (Log{"open d0", "close d0", "open d0", "close d0"}));
 }
 
-TEST_F(LaunchRowsTest, ARowIsOfOneDevice) {
+TEST_F(LaunchBatchesTest, ARowIsOfOneDevice) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}, {test::second_gpu}, {test::second_gpu}}),
             (Log{"open d0", "close d0"}));
 }
 
-TEST_F(LaunchRowsTest, TheHostHasNone) { EXPECT_EQ(log_of({{cpu}, {cpu}}), Log{}); }
+TEST_F(LaunchBatchesTest, TheHostHasNone) { EXPECT_EQ(log_of({{cpu}, {cpu}}), Log{}); }
 
-TEST_F(LaunchRowsTest, AFailureClosesTheRow) {
+TEST_F(LaunchBatchesTest, AFailureClosesTheRow) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}}, true), (Log{"open d0", "close d0"}));
 }
 
@@ -105,14 +105,14 @@ class CallAtOnce : public test::RuntimeTest {
   }
 };
 
-TEST_F(CallAtOnce, RunsWhatOnlyQueues) {
+TEST_F(CallAtOnce, RunsAsynchronousGraphs) {
   const Array x = zeros({2, 3}, float32, test::gpu);
   const auto results = compiled(true).call_at_once(std::span(&x, 1));
   ASSERT_TRUE(results);
   EXPECT_EQ((*results)[0].shape(), (Shape{3, 2}));
 }
 
-TEST_F(CallAtOnce, LeavesTheRestToAnOrdinaryCall) {
+TEST_F(CallAtOnce, RefusesGraphsThatBlock) {
   const Array x = zeros({2, 3}, float32, test::gpu), elsewhere = zeros({2, 3}, float32, cpu);
   EXPECT_FALSE(compiled(false).call_at_once(std::span(&x, 1)));
   EXPECT_FALSE(compiled(true).call_at_once(std::span(&elsewhere, 1)));

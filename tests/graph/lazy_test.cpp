@@ -38,7 +38,7 @@ std::string error_of(const TestOp::LazyWork& work) {
   return "no error";
 }
 
-TEST(LazyThunks, EvaluateOnlyWhatTheyAskFor) {
+TEST(LazyThunks, EvaluateOnlyRequestedInputs) {
   int left = 0, right = 0;
   const Variable condition = input("condition"), x = input("x");
   const Variable chosen = apply(
@@ -53,13 +53,13 @@ TEST(LazyThunks, EvaluateOnlyWhatTheyAskFor) {
   EXPECT_EQ(right, 1);
 }
 
-TEST(LazyThunks, SeeLeavesAsComputed) {
+TEST(LazyThunks, SeeLeavesAsComputedInputs) {
   const Variable condition = input("condition"), x = input("x"), y = input("y");
   const CompiledFunction f = compile({condition, x, y}, {apply(test::choose(), {condition, x, y})});
   EXPECT_THAT(values_of(f({vector_of({0}), vector_of({5}), vector_of({6})})[0]), ElementsAre(6));
 }
 
-TEST(LazyThunks, ShareWhatAnotherOutputComputes) {
+TEST(LazyThunks, ShareNodesOfOtherOutputs) {
   int runs = 0;
   const Variable condition = input("condition"), x = input("x"), y = apply(counted(runs), {x});
   const CompiledFunction f = compile({condition, x}, {apply(test::choose(), {condition, y, x}), y});
@@ -84,7 +84,7 @@ TEST(LazyThunks, AreHeldToTheirContract) {
               HasSubstr("was not computed"));
 }
 
-TEST(LazyThunks, RunReadersBeforeWhatOverwrites) {
+TEST(LazyThunks, RunReadersBeforeOverwritingNodes) {
   const Variable condition = input("condition"), x = input("x"), y = apply(plus(1), {x});
   const Variable chosen =
       apply(test::choose(), {condition, apply(test::plus_in_place(10), {y}), x});

@@ -44,7 +44,7 @@ std::size_t count_distinct(const std::vector<const void*>& addresses) {
   return std::set<const void*>(addresses.begin(), addresses.end()).size();
 }
 
-TEST(MemoryPlan, ResultsUseTheMemoryOfDeadOnes) {
+TEST(MemoryPlan, ResultsReuseBuffersOfDeadVariables) {
   std::vector<const void*> addresses;
   const CompiledFunction f = chain_of(8, addresses);
   for (int call = 0; call < 3; ++call) {
@@ -67,7 +67,7 @@ TEST(MemoryPlan, SizesMayChangeBetweenCalls) {
   }
 }
 
-TEST(MemoryPlan, WhatAViewStillShowsIsNotHandedOver) {
+TEST(MemoryPlan, BufferWithALiveViewIsNotReused) {
   std::vector<const void*> addresses;
   const Variable x = input("x");
   const Variable a = apply(noted_plus(addresses), {x});
@@ -90,7 +90,7 @@ TEST(MemoryPlan, ACallAfterAFailedOneIsRight) {
   bool fails = false;
   const Ref<TestOp> may_fail =
       test::make_test_op("MayFail", [&fails](const TestOp::Cells& in, const TestOp::Cells& out) {
-        if (fails) fail<ArgumentError>("as told");
+        if (fails) fail<ArgumentError>("requested failure");
         test::map_into(*in[0]->value, *out[0], [](float x) { return x * 2; });
       });
   const Variable x = input("x");

@@ -37,8 +37,8 @@ TEST(OwnedMutex, IsRefusedToItsOwner) {
   EXPECT_FALSE(mutex.is_mine());
 }
 
-// The owner goes on when the other thread has given up the lock that it holds.
-TEST(OwnedMutex, AThreadThatWaitsGivesUpTheInterpretersLock) {
+// The owner continues once the other thread has released the interpreter lock.
+TEST(OwnedMutex, WaitingThreadReleasesTheInterpreterLock) {
   static std::promise<void>* given_up = nullptr;
   static constexpr InterpreterLock held{[]() noexcept -> void* {
                                           given_up->set_value();
@@ -48,12 +48,12 @@ TEST(OwnedMutex, AThreadThatWaitsGivesUpTheInterpretersLock) {
   static constexpr InterpreterLock not_held{[]() noexcept -> void* { return nullptr; },
                                             [](void*) noexcept {}};
   OwnedMutex mutex;
-  std::promise<void> locked, told;
-  given_up = &told;
+  std::promise<void> locked, released;
+  given_up = &released;
   std::thread owner([&] {
     ASSERT_TRUE(mutex.try_lock());
     locked.set_value();
-    told.get_future().wait();
+    released.get_future().wait();
     mutex.unlock();
   });
   locked.get_future().wait();
@@ -112,7 +112,7 @@ TEST(OwnedMutex, IsFreeInAForkedChildUnlessTheForkingThreadHasIt) {
 }
 
 // f's op calls g and g's op calls f, each in a thread of its own, and both are in their op.
-TEST(OwnedMutex, OfTwoFunctionsWhoseOpsCallEachOtherOneFails) {
+TEST(OwnedMutex, CyclicCallsOfTwoFunctionsFailInsteadOfDeadlock) {
   const Variable x = test::input("x");
   std::barrier both_run(2);
   std::array<std::atomic<bool>, 2> has_run{};
@@ -120,7 +120,7 @@ TEST(OwnedMutex, OfTwoFunctionsWhoseOpsCallEachOtherOneFails) {
   for (std::size_t i = 0; i < 2; ++i) {
     const auto op = test::make_test_op("CallsOther", [&, i](const auto& in, const auto& out) {
       out[0]->value = *in[0]->value;
-      if (has_run[i].exchange(true)) return;  // called by the other one, whose call failed
+      if (has_run[i].exchange(true)) return;  // called by the other function, whose call failed
       both_run.arrive_and_wait();
       out[0]->value = (*functions[1 - i])({*in[0]->value})[0];
     });

@@ -217,7 +217,7 @@ class RandomGraph {
 
 constexpr unsigned graphs = 300;
 
-TEST(RandomGraphs, GiveWhatLoopsGiveInEveryMode) {
+TEST(RandomGraphs, MatchTheReferenceInEveryMode) {
   unsigned ran = 0;
   for (unsigned seed = 0; seed < graphs && !HasFailure(); ++seed) {
     for (const char* mode : {"fast_run", "fast_compile", "debug"}) {

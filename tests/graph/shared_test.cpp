@@ -52,8 +52,8 @@ TEST(Shared, UpdatesExchangeValues) {
 
 TEST(Shared, AFailedCallUpdatesNothing) {
   const Variable a = shared(vector_of({1})), b = shared(vector_of({2}));
-  const auto fails =
-      test::make_test_op("Fails", [](const auto&, const auto&) { fail<ArgumentError>("as told"); });
+  const auto fails = test::make_test_op(
+      "Fails", [](const auto&, const auto&) { fail<ArgumentError>("requested failure"); });
   const CompiledFunction f =
       with_updates({}, {{a, apply(plus(1), {a})}, {b, apply(fails, {apply(plus(1), {b})})}});
   EXPECT_THROW(f({}), ArgumentError);
@@ -61,7 +61,7 @@ TEST(Shared, AFailedCallUpdatesNothing) {
   EXPECT_THAT(values_of(b.container()->get()), ElementsAre(2));
 }
 
-TEST(Shared, WhatDoesNotFitIsRefused) {
+TEST(Shared, MismatchedValueIsRefused) {
   const Variable w = shared(vector_of({1}), "w");
   EXPECT_THROW(w.container()->set(empty(Shape{1, 1}, float32, cpu)), InputError);
   EXPECT_THROW(w.container()->set(empty(Shape{1}, float64, cpu)), InputError);
@@ -91,7 +91,7 @@ TEST(Shared, NoUpdateIsLostBetweenThreads) {
   EXPECT_THAT(values_of(w.container()->get()), ElementsAre(2000));
 }
 
-TEST(Rewrite, OneOfTheUsersOwnRunsWhereItIsIncluded) {
+TEST(Rewrite, UserRewriteRunsWhenIncluded) {
   static int runs = 0;
   const Rewrite counts{
       .name = "test_counts", .position = 50, .tags = {"testing"}, .apply = [](RewriteGraph& graph) {

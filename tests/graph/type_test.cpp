@@ -24,7 +24,7 @@ TEST(TensorType, NamesFollowTheanosPatterns) {
             "TensorType(bool, vector, cuda:1)");
 }
 
-TEST(TensorType, MismatchSaysWhichPartDiffers) {
+TEST(TensorType, MismatchNamesThePartThatDiffers) {
   const TensorType type(float32, Shape{any, 3});
   EXPECT_EQ(type.mismatch(empty(Shape{5, 3}, float32, cpu)), std::nullopt);
   EXPECT_EQ(type.mismatch(empty(Shape{5, 3}, float64, cpu)), "expected dtype float32, got float64");
@@ -35,7 +35,7 @@ TEST(TensorType, MismatchSaysWhichPartDiffers) {
   EXPECT_EQ(there.mismatch(empty(Shape{5, 3}, float32, cpu)), "expected device cuda:0, got cpu");
 }
 
-TEST(TensorType, MatchesExactlyWhereThereIsNoMismatch) {
+TEST(TensorType, MatchesExactlyWhenMismatchIsEmpty) {
   for (const DType dtype : {float32, int32})
     for (const Shape& shape : {Shape{2, 3}, Shape{2, 1}, Shape{2}, Shape{0, 3}})
       for (const TensorType& type :

@@ -14,7 +14,7 @@ using test::input;
 using test::plus;
 using test::TestOp;
 
-TEST(Variable, AnInputHasNoOwnerAndItsNameAsLabel) {
+TEST(Variable, InputHasNoOwnerAndIsLabelledByItsName) {
   const Variable x = input("x");
   EXPECT_EQ(x.owner(), nullptr);
   EXPECT_EQ(x.value(), nullptr);
@@ -47,7 +47,7 @@ TEST(Variable, AConstantKeepsItsValueAndFixedShape) {
   EXPECT_EQ(two.label(), "TensorConstant{2.5}");
 }
 
-TEST(Variable, AttachmentsDieWithTheVariable) {
+TEST(Variable, AttachmentsAreDestroyedWithTheVariable) {
   auto kept = std::make_shared<int>(1);
   {
     const Variable x = input("x");
@@ -76,7 +76,7 @@ TEST(Apply, AnyOutputKeepsTheWholeNodeAlive) {
   EXPECT_EQ(kept.use_count(), 1);
 }
 
-TEST(Apply, VariablesTakenBeforeTheyHadAnOwnerStayGood) {
+TEST(Apply, VariablesReadBeforeTheirOwnerExistsStayValid) {
   const Variable output(float_vector(), "early"), copy = output;
   Ref<Apply> node = Apply::make(plus(1), {input("x")}, {output});
   node = nullptr;
@@ -95,7 +95,7 @@ TEST(Apply, RefusesOutputsThatHaveAnOwnerOrAreInputs) {
   EXPECT_EQ(z.owner(), nullptr);
 }
 
-TEST(Apply, ADeepGraphIsLetGoWithoutADeepStack) {
+TEST(Apply, DeepGraphIsDestroyedWithoutRecursion) {
   const Ref<TestOp> op = plus(1);
   Variable x = input("x");
   for (int i = 0; i < 300'000; ++i) x = test::apply(op, {x});

@@ -25,7 +25,7 @@ TEST(SourceExcerpt, ShowsAllOfAShortSource) {
   EXPECT_EQ(source_excerpt("", "kernel.cu:3: error", "kernel.cu"), "");
 }
 
-TEST(SourceExcerpt, ShowsWhatIsAroundTheLinesThatTheLogNames) {
+TEST(SourceExcerpt, ShowsContextOfTheLinesInTheLog) {
   const std::string log = "kernel.cu(50): error: x\nkernel.cu:98:3: error: y\nother.cu:10: note";
   EXPECT_EQ(source_excerpt(numbered(100), log, "kernel.cu"),
             "47 | line47\n48 | line48\n49 | line49\n50 | line50\n51 | line51\n52 | line52\n"
@@ -33,7 +33,7 @@ TEST(SourceExcerpt, ShowsWhatIsAroundTheLinesThatTheLogNames) {
             "99 | line99\n100 | line100\n");
 }
 
-TEST(SourceExcerpt, ShowsTheStartWhereTheLogNamesNoLine) {
+TEST(SourceExcerpt, ShowsTheStartWhenTheLogHasNoLineNumber) {
   for (const char* log : {"", "kernel.cu: what?", "kernel.cu:0: x", "kernel.cu:5000: x"}) {
     const std::string shown = source_excerpt(numbered(100), log, "kernel.cu");
     EXPECT_THAT(shown, HasSubstr("1 | line1\n"));

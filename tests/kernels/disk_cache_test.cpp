@@ -54,7 +54,7 @@ TEST_F(DiskCacheTest, FindsWhatWasStored) {
   EXPECT_EQ(cache().usage().entries, 1);
 }
 
-TEST_F(DiskCacheTest, MakesAFolderForThisUserAlone) {
+TEST_F(DiskCacheTest, CreatesAPrivateFolder) {
   runtime::KernelBinary stored = binary_of("x");
   cache().store(key_, stored);
   for (const fs::path& path : {path_, path_.parent_path()})
@@ -145,7 +145,7 @@ TEST_F(DiskCacheTest, RemovesTheLeastRecentlyUsedFirst) {
   EXPECT_LE(cache().usage().bytes, 150'000);
 }
 
-TEST_F(DiskCacheTest, KeepsNothingLargerThanItsLimit) {
+TEST_F(DiskCacheTest, DoesNotStoreAnEntryAboveTheLimit) {
   runtime::KernelBinary stored = binary_of(std::string(2000, 'x'));
   EXPECT_FALSE(cache(1000).store(key_, stored));
   EXPECT_FALSE(cache(1000).find(key_));
@@ -154,7 +154,7 @@ TEST_F(DiskCacheTest, KeepsNothingLargerThanItsLimit) {
   EXPECT_NE(cache(0).problem(), "");
 }
 
-TEST_F(DiskCacheTest, SweepsUpWhatInterruptedWritersLeft) {
+TEST_F(DiskCacheTest, RemovesFilesOfInterruptedWriters) {
   runtime::KernelBinary stored = binary_of("x");
   cache().store(key_, stored);
   const fs::path old_image = path_ / (other_ + "-0123456789abcdef.bin");
@@ -179,7 +179,7 @@ TEST_F(DiskCacheTest, SweepsUpWhatInterruptedWritersLeft) {
   EXPECT_TRUE(cache().find(key_));
 }
 
-TEST_F(DiskCacheTest, ADiskThatTakesNothingCostsOnlySpeed) {
+TEST_F(DiskCacheTest, FullDiskIsNoError) {
   runtime::KernelBinary small = binary_of("x"), large = binary_of(std::string(100'000, 'x'));
   cache().store(key_, small);
   struct rlimit before;
@@ -200,7 +200,7 @@ TEST_F(DiskCacheTest, ADiskThatTakesNothingCostsOnlySpeed) {
   EXPECT_EQ(cache().problem(), "") << "a store that succeeded";
 }
 
-TEST_F(DiskCacheTest, AFolderThatCannotBeMadeCostsOnlySpeed) {
+TEST_F(DiskCacheTest, FolderThatCannotBeCreatedIsNoError) {
   folder_.write("file", "");
   const DiskCache nowhere((folder_.path() / "file" / "kernels").string(), 1 << 20);
   runtime::KernelBinary stored = binary_of("x");

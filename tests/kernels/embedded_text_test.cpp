@@ -20,21 +20,21 @@ std::string text_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(EmbeddedText, HoldsEachFileByteForByteAndAZeroBehindIt) {
+TEST(EmbeddedText, ContainsEachFileByteForByteAndATrailingZero) {
   for (const TextFile& file : device_headers) {
     EXPECT_EQ(file.text, text_of(device_folder / file.name)) << file.name;
     EXPECT_EQ(file.text.data()[file.text.size()], '\0') << file.name;
   }
 }
 
-TEST(EmbeddedText, IsFoundByTheNameOfItsFileAndByNoOther) {
+TEST(EmbeddedText, IsFoundOnlyByTheNameOfItsFile) {
   for (const TextFile& file : device_headers)
     EXPECT_EQ(file_text(device_headers, file.name).data(), file.text.data()) << file.name;
   for (const char* name : {"", "iew.cuh", "spanwise/view.cuh"})
     EXPECT_THROW(file_text(device_headers, name), Error) << name;
 }
 
-TEST(EmbeddedText, HoldsAllFilesOfTheFolder) {
+TEST(EmbeddedText, ContainsAllFilesOfTheFolder) {
   const std::filesystem::directory_iterator files(device_folder);
   EXPECT_EQ(std::distance(begin(files), end(files)), std::ssize(device_headers));
 }

@@ -26,7 +26,7 @@
 #include "spanwise/kernel.hpp"
 
 /// Two devices in the place of GPUs, in host memory: they compile by copying the text and launch by
-/// writing down what they were given. So the kernels layer is tested alone.
+/// recording their arguments, so that the kernels layer is tested alone.
 namespace spanwise::test {
 
 struct Launch {
@@ -150,7 +150,7 @@ class FakeBackend final : public runtime::Backend {
   std::shared_ptr<FakeLog> log = std::make_shared<FakeLog>();
   std::string compiler = "fakecc 1.0";  ///< "": not on this machine
   std::function<void(const runtime::CompileRequest&)> on_compile;
-  std::map<std::string, std::string> more_symbols;  ///< further names that the compiler gives
+  std::map<std::string, std::string> more_symbols;  ///< further symbols of the compiled image
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   int device_count() noexcept override { return 2; }
@@ -213,7 +213,7 @@ class FakeBackend final : public runtime::Backend {
   std::vector<Ref<runtime::StreamState>> defaults_{create_stream(0), create_stream(1)};
 };
 
-/// A folder that goes with its test.
+/// A folder that is removed after its test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -65,7 +65,7 @@ TEST_F(IncludeClosureTest, IgnoresCommentsAndStringsButNoConditions) {
   EXPECT_THAT(found(all), UnorderedElementsAre("inc/maybe.h", "inc/yes.h"));
 }
 
-TEST_F(IncludeClosureTest, LooksInTheFoldersThatOptionsName) {
+TEST_F(IncludeClosureTest, SearchesTheIncludeFoldersOfTheOptions) {
   folder_.write("one/a.h", "");
   folder_.write("two/b.h", "");
   folder_.write("three/c.h", "");
@@ -94,7 +94,7 @@ TEST_F(IncludeClosureTest, FollowsMacrosThatNameAHeader) {
   EXPECT_TRUE(all.complete);
 }
 
-TEST_F(IncludeClosureTest, SaysThatItIsNotCompleteWhereAMacroCannotBeFollowed) {
+TEST_F(IncludeClosureTest, IsIncompleteForAnUnknownMacro) {
   EXPECT_FALSE(closure("#include HEADER(x)\n").complete);
   EXPECT_FALSE(closure("#include UNKNOWN\n").complete);
   EXPECT_TRUE(closure("#include <cuda_fp16.h>\n").complete);
@@ -106,7 +106,7 @@ TEST_F(IncludeClosureTest, SeesHasInclude) {
               ElementsAre("inc/a.h"));
 }
 
-TEST_F(IncludeClosureTest, ChangesWhenAFileChangesAppearsOrGoes) {
+TEST_F(IncludeClosureTest, ChangesWhenAFileIsChangedAddedOrRemoved) {
   folder_.write("inc/a.h", "old");
   const std::string source = "#include <a.h>\n#if __has_include(<later.h>)\n#endif\n";
   const IncludeClosure before = closure(source);
@@ -123,7 +123,7 @@ TEST_F(IncludeClosureTest, ChangesWhenAFileChangesAppearsOrGoes) {
   EXPECT_FALSE(both.unchanged());
 }
 
-TEST_F(IncludeClosureTest, NoticesTheHeadersThatTheLibraryBrings) {
+TEST_F(IncludeClosureTest, ReportsHeadersOfTheLibrary) {
   EXPECT_TRUE(closure("#include <spanwise/view.cuh>\n").wants_device_headers);
   EXPECT_FALSE(closure("#include <other/view.cuh>\n").wants_device_headers);
 }

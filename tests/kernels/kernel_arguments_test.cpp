@@ -37,7 +37,7 @@ class KernelArgumentsTest : public KernelsTest {
   const Array y_ = empty({2, 3}, float32, gpu_);
 };
 
-TEST_F(KernelArgumentsTest, ArriveAsTheKernelDeclaresThem) {
+TEST_F(KernelArgumentsTest, PassWithTheirDeclaredTypes) {
   const Kernel f =
       kernel("float *x, const float *y, int n, double a, unsigned char c, bool b, long long big");
   f({.grid = {4, 5, 6}, .block = {7, 8, 9}, .shared_bytes = 10},
@@ -110,7 +110,7 @@ TEST_F(KernelArgumentsTest, AnArrayOfAnotherDtypeIsRefused) {
   EXPECT_THAT(refusal(kernel("unsigned *x"), empty({4}, int32, gpu_)), HasSubstr("uint32"));
 }
 
-TEST_F(KernelArgumentsTest, PointersWithoutAKnownTypeTakeEveryDtype) {
+TEST_F(KernelArgumentsTest, UntypedPointersAcceptEveryDtype) {
   call(kernel("void *x"), empty({4}, float64, gpu_));
   call(kernel("const Pair *x"), empty({4}, uint8, gpu_));
   call(kernel("char *x"), empty({4}, uint8, gpu_));
@@ -118,7 +118,7 @@ TEST_F(KernelArgumentsTest, PointersWithoutAKnownTypeTakeEveryDtype) {
   EXPECT_THAT(refusal(kernel("char *x"), x_), HasSubstr("int8"));
 }
 
-TEST_F(KernelArgumentsTest, AHostArrayGoesToNoDeviceKernelAndTheReverse) {
+TEST_F(KernelArgumentsTest, ArrayOfAnotherKindOfDeviceIsRefused) {
   const Array host = empty({2, 3}, float32, cpu);
   EXPECT_THAT(refusal(kernel("float *x"), host),
               AllOf(HasSubstr("on cuda:0"), HasSubstr("on cpu"), HasSubstr("sw.driver.In"),
@@ -137,7 +137,7 @@ TEST_F(KernelArgumentsTest, PinnedAndManagedMemoryIsReachable) {
   }
 }
 
-TEST_F(KernelArgumentsTest, AReadOnlyArrayGoesOnlyToAPointerToConst) {
+TEST_F(KernelArgumentsTest, ReadOnlyArrayRequiresAPointerToConst) {
   call(kernel("const float *x"), x_.as_readonly());
   call(kernel("float const * __restrict__ x"), x_.as_readonly());
   EXPECT_THAT(
@@ -147,7 +147,7 @@ TEST_F(KernelArgumentsTest, AReadOnlyArrayGoesOnlyToAPointerToConst) {
               HasSubstr("read-only"));
 }
 
-TEST_F(KernelArgumentsTest, AStridedArrayNeedsMoreThanARawPointer) {
+TEST_F(KernelArgumentsTest, StridedArrayIsRefusedForARawPointer) {
   const std::string message = refusal(kernel("const float *x"), x_.transpose());
   EXPECT_THAT(message,
               AllOf(HasSubstr("(1, 3)"), HasSubstr("contiguous(x)"), HasSubstr("View<T, 2>")));
@@ -157,7 +157,7 @@ TEST_F(KernelArgumentsTest, AStridedArrayNeedsMoreThanARawPointer) {
   EXPECT_EQ(log_->launches.size(), 2u);
 }
 
-TEST_F(KernelArgumentsTest, AStridedArrayGoesToAView) {
+TEST_F(KernelArgumentsTest, StridedArrayRequiresAView) {
   const Kernel f = kernel("spanwise::View<const float, 2> x, View<float,2> out");
   call(f, x_.as_readonly().transpose(), y_.slice(1, {.step = -1}));
   struct View {
@@ -175,7 +175,7 @@ TEST_F(KernelArgumentsTest, AStridedArrayGoesToAView) {
   EXPECT_FALSE(f.parameters()[1].is_const);
 }
 
-TEST_F(KernelArgumentsTest, AViewIsHeldToItsDtypeRankDeviceAndConst) {
+TEST_F(KernelArgumentsTest, ViewIsCheckedForDtypeRankDeviceAndConst) {
   const Kernel f = kernel("spanwise::View<float, 2> x");
   EXPECT_THAT(refusal(f, empty({2, 3}, float64, gpu_)), HasSubstr("astype"));
   EXPECT_THAT(refusal(f, empty({6}, float32, gpu_)), HasSubstr("2 axes"));
@@ -184,14 +184,14 @@ TEST_F(KernelArgumentsTest, AViewIsHeldToItsDtypeRankDeviceAndConst) {
   EXPECT_THAT(refusal(f, 3), HasSubstr("order of the arguments"));
 }
 
-TEST_F(KernelArgumentsTest, AnArrayIsNoNumberAndANumberNoArray) {
+TEST_F(KernelArgumentsTest, ArrayForANumberAndNumberForAnArrayAreRefused) {
   EXPECT_THAT(refusal(kernel("int n"), x_), HasSubstr("item(x)"));
   EXPECT_THAT(refusal(kernel("float *x"), KernelArg::integer(400)),
               HasSubstr("order of the arguments"));
   EXPECT_THAT(refusal(kernel("float *x"), 1.5), HasSubstr("expected a float32 array"));
 }
 
-TEST_F(KernelArgumentsTest, AddressesPassAsTheyAre) {
+TEST_F(KernelArgumentsTest, AddressesPassUnchanged) {
   const Kernel f = kernel("float *x");
   call(f, KernelArg::address(0x7f0000001000));
   EXPECT_EQ(last_launch().value<std::uint64_t>(0), 0x7f0000001000u);
@@ -213,7 +213,7 @@ TEST_F(KernelArgumentsTest, StructsPassByTheirBytes) {
   EXPECT_THAT(refusal(kernel("float *p"), KernelArg::bytes(twelve.first(8))), HasSubstr("struct"));
 }
 
-TEST_F(KernelArgumentsTest, UntypedMemoryGoesToEveryPointer) {
+TEST_F(KernelArgumentsTest, UntypedMemoryIsAcceptedByEveryPointer) {
   const Array memory = empty({24}, uint8, gpu_);
   call(kernel("float *x"), KernelArg::memory(memory));
   EXPECT_EQ(last_launch().value<void*>(0), memory.data());
@@ -242,7 +242,7 @@ TEST_F(KernelArgumentsTest, UnknownTypesAreCheckedBySize) {
   EXPECT_THAT(refusal(kernel("Word8 a"), x_.transpose()), HasSubstr("contiguous(x)"));
 }
 
-TEST_F(KernelArgumentsTest, ManyArgumentsKeepTheirPlaces) {
+TEST_F(KernelArgumentsTest, ManyArgumentsAreInOrder) {
   std::string parameters = "int a0";
   std::vector<KernelArg> arguments{0};
   for (int i = 1; i < 40; ++i) {
@@ -255,7 +255,7 @@ TEST_F(KernelArgumentsTest, ManyArgumentsKeepTheirPlaces) {
     EXPECT_EQ(last_launch().value<double>(static_cast<std::size_t>(i)), i);
 }
 
-TEST_F(KernelArgumentsTest, RawArgumentsGoThroughAsTheyAre) {
+TEST_F(KernelArgumentsTest, RawArgumentsPassUnchanged) {
   const Kernel f = kernel("float *x, long long n");
   void* data = x_.data();
   std::int64_t n = 6;
@@ -272,7 +272,7 @@ TEST_F(KernelArgumentsTest, RawArgumentsGoThroughAsTheyAre) {
   EXPECT_EQ(log_->launches.size(), 1u);
 }
 
-TEST_F(KernelArgumentsTest, RawArgumentsAreCheckedAsOthersWhereKernelsAreChecked) {
+TEST_F(KernelArgumentsTest, RawArgumentsAreCheckedInCheckedMode) {
   const Kernel f = kernel("float *x, long long n");
   void* data = x_.data();
   std::int64_t n = 6;
@@ -291,7 +291,7 @@ TEST_F(KernelArgumentsTest, ArraysWithoutElementsMayBePassed) {
   EXPECT_EQ(log_->launches.size(), 1u);
 }
 
-TEST_F(KernelArgumentsTest, TheGridAndTheBlockHaveAtLeastOneOfEach) {
+TEST_F(KernelArgumentsTest, GridAndBlockMustBePositive) {
   const Kernel f = kernel("float *x");
   EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.grid = {0}}, {x_}); }),
               AllOf(HasSubstr("kernel 'k'"), HasSubstr("(0, 1, 1)"), HasSubstr("skip the call")));
@@ -308,7 +308,7 @@ TEST_F(KernelArgumentsTest, AStreamOfAnotherDeviceIsRefused) {
   EXPECT_THROW(kernel("float *x")({.stream = Stream::current(cpu)}, {x_}), KernelArgumentError);
 }
 
-TEST_F(KernelArgumentsTest, TheLaunchComesAfterOtherStreamsWork) {
+TEST_F(KernelArgumentsTest, LaunchWaitsForWorkOnOtherStreams) {
   const Stream first = Stream::create(gpu_), second = Stream::create(gpu_);
   const Kernel reads = kernel("const float *x, float *out"),
                writes = kernel("float *x, float *out");
@@ -318,13 +318,13 @@ TEST_F(KernelArgumentsTest, TheLaunchComesAfterOtherStreamsWork) {
   EXPECT_EQ(last_launch().stream, &second.state());
   const int after_read = waits();
   writes({.stream = second}, {x_, y_});
-  EXPECT_GT(waits(), after_read) << "a write must come after another stream's read";
+  EXPECT_GT(waits(), after_read) << "a write must wait for another stream's read";
   const int after_write = waits();
   writes({.stream = second}, {x_, y_});
   EXPECT_EQ(waits(), after_write) << "on one stream there is nothing to wait for";
 }
 
-TEST_F(KernelArgumentsTest, ParametersSayWhatIsKnown) {
+TEST_F(KernelArgumentsTest, ParametersDescribeKnownTypes) {
   const Kernel f = kernel("const float *x, int n, Pair p");
   const auto parameters = f.parameters();
   ASSERT_EQ(parameters.size(), 3u);

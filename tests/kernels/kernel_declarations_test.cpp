@@ -29,7 +29,7 @@ class KernelDeclarationsTest : public KernelsTest {
   }
 };
 
-TEST_F(KernelDeclarationsTest, AddToWhatTheSourceSays) {
+TEST_F(KernelDeclarationsTest, ExtendTheParametersReadFromTheSource) {
   const Kernel f = kernel("float *x, const float *y, spanwise::View<int, 2> v, int n");
   EXPECT_EQ(f.parameters()[0].layout, ParameterLayout::raw);
   EXPECT_EQ(f.parameters()[2].layout, ParameterLayout::strided);
@@ -90,7 +90,7 @@ TEST_F(KernelDeclarationsTest, OfATemplateAreThoseOfTheInstance) {
   EXPECT_FALSE(part.parameters()[1].dtype) << "what the compiler deduces is not known";
 }
 
-TEST(Signatures, TakeFromTheBinaryWhatTheSourceLeavesOpen) {
+TEST(Signatures, UseTheBinaryForUnknownTypes) {
   const std::vector<runtime::LoadedKernel::Slot> slots{{0, 8}, {8, 8}, {16, 4}, {20, 4}, {24, 12}};
   const char* types = "float*, float const*, float, int, Vec";
   const source::KernelSource source =
@@ -105,13 +105,13 @@ TEST(Signatures, TakeFromTheBinaryWhatTheSourceLeavesOpen) {
   const kernels::Signature bare = kernels::make_signature(nullptr, slots, types);
   EXPECT_EQ(bare.parameters[1].type, "float const *");
   EXPECT_EQ(bare.parameters[3].dtype, int32);
-  // Another count, or sizes that are not those of the types, and the binary's slots alone count.
+  // If the count or a size differs from the source's, only the binary's slots are used.
   EXPECT_EQ(kernels::make_signature(nullptr, slots, "float*").parameters[0].type, "");
   EXPECT_EQ(
       kernels::make_signature(nullptr, slots, "int, float*, int, int, Vec").parameters[0].type, "");
 }
 
-TEST(KernelTexts, TellTheirKernels) {
+TEST(KernelTexts, ListTheirKernels) {
   const auto kernels = declared_kernels(
       "namespace n {\ntemplate <class T> __global__ void a(const T *x, int n) { __syncthreads(); "
       "}\n}\n"

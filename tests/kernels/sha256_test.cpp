@@ -11,7 +11,7 @@
 namespace spanwise::kernels {
 
 // FIPS 180-4's examples, as NIST publishes them.
-TEST(Sha256, GivesThePublishedDigests) {
+TEST(Sha256, MatchesPublishedDigests) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -31,7 +31,7 @@ TEST(Sha256, DoesNotDependOnHowTheBytesAreFed) {
   }
 }
 
-TEST(Sha256, IsTheSameByInstructionsOfItsOwn) {
+TEST(Sha256, IsTheSameWithShaInstructions) {
   if (sha256_instructions() == nullptr) GTEST_SKIP() << "this processor has none";
   std::array<std::uint32_t, 8> plain{}, quick{};
   std::array<unsigned char, 64> bytes{};
@@ -44,7 +44,7 @@ TEST(Sha256, IsTheSameByInstructionsOfItsOwn) {
   }
 }
 
-TEST(Sha256, KeepsFieldsApart) {
+TEST(Sha256, SeparatesFields) {
   const auto digest = [](std::string_view a, std::string_view b) {
     Sha256 hash;
     hash.field(a);

@@ -22,7 +22,7 @@ using ::testing::UnorderedElementsAre;
 
 class SourceModuleTest : public KernelsTest {
  protected:
-  // As another process would find things.
+  // The state that another process would see.
   static SourceModule after_restart(const std::string& source, const ModuleOptions& options = {}) {
     kernels::forget_loaded_modules();
     return SourceModule(source, options);
@@ -30,7 +30,7 @@ class SourceModuleTest : public KernelsTest {
   const std::string source_ = "__global__ void k(float *x) {}";
 };
 
-TEST_F(SourceModuleTest, FindsKernelsByEveryNameTheyHave) {
+TEST_F(SourceModuleTest, FindsKernelsByPlainQualifiedAndMangledName) {
   const SourceModule module(
       "namespace image { __global__ void blur(float *x) {} }\n"
       "template <class T> __global__ void scale(T *x) {}\n",
@@ -66,7 +66,7 @@ TEST_F(SourceModuleTest, AnUnknownNameListsTheKernelsThereAre) {
               HasSubstr("none"));
 }
 
-TEST_F(SourceModuleTest, GivesGlobalVariablesAsBytesThatKeepTheModule) {
+TEST_F(SourceModuleTest, GlobalVariablesAreBytesThatKeepTheModuleLoaded) {
   Array table;
   {
     const SourceModule module("namespace image { __constant__ float table[6]; }\n" + source_);
@@ -106,7 +106,7 @@ TEST_F(SourceModuleTest, TheSameTextIsLoadedOnce) {
   EXPECT_EQ(log_->loads, 3);
 }
 
-TEST_F(SourceModuleTest, AnotherProcessFindsItOnDisk) {
+TEST_F(SourceModuleTest, AnotherProcessReadsItFromDisk) {
   const auto before = kernel_cache::info();
   EXPECT_FALSE(SourceModule(source_).from_cache());
   const SourceModule again = after_restart(source_);
@@ -125,7 +125,7 @@ TEST_F(SourceModuleTest, AnotherProcessFindsItOnDisk) {
   EXPECT_FALSE(after_restart(source_).from_cache());
 }
 
-TEST_F(SourceModuleTest, EverythingThatDecidesTheResultIsInTheKey) {
+TEST_F(SourceModuleTest, KeyCoversEveryInputOfTheCompilation) {
   const auto compiles = [&](const std::string& source, const ModuleOptions& options = {}) {
     const int before = log_->compilations;
     after_restart(source, options);
@@ -180,7 +180,7 @@ TEST_F(SourceModuleTest, AHitNeedsNoCompiler) {
               HasSubstr("fakecc"));
 }
 
-TEST_F(SourceModuleTest, KernelsOfABackEndsOwnAreKeptOnDiskUncounted) {
+TEST_F(SourceModuleTest, BackEndKernelsAreStoredOnDiskUncounted) {
   source::KernelSource source;
   source.text = source_;
   const auto before = kernel_cache::info();
@@ -274,7 +274,7 @@ TEST_F(SourceModuleTest, ThreadsThatWaitGetTheCompilersError) {
       << "a failure must not be remembered";
 }
 
-TEST_F(SourceModuleTest, BringsTheLibrarysHeadersWhereTheyAreNamed) {
+TEST_F(SourceModuleTest, ProvidesTheLibrarysHeadersWhenIncluded) {
   std::vector<std::string> folders;
   backend_->on_compile = [&](const runtime::CompileRequest& request) {
     folders = request.include_dirs;

@@ -60,7 +60,7 @@ TEST(Expression, HasThreeFunctions) {
   EXPECT_EQ(value_of("min(max(h, 2), 5) + cdiv(1, 4)"), 6);
 }
 
-TEST(Expression, SaysWhereItStopsMakingSense) {
+TEST(Expression, ErrorGivesThePosition) {
   EXPECT_THAT(error_of("h +"), HasSubstr("test: in \"h +\" at character 4: expected a number"));
   EXPECT_THAT(error_of("h / 2"), HasSubstr("at character 3: \"/\" does not give an integer"));
   EXPECT_THAT(error_of("h w"), HasSubstr("at character 3: expected an operator"));

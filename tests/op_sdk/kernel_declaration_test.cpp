@@ -51,7 +51,7 @@ TEST(KernelDeclaration, FollowsTheParametersNames) {
   EXPECT_THAT(kinds(Declaration(spec)), ElementsAre(Kind::expression, Kind::output, Kind::input));
 }
 
-TEST(KernelDeclaration, TakesInputsOutputsExtentsWhereNoNameIsKnown) {
+TEST(KernelDeclaration, UnnamedParametersAreInputsOutputsExtents) {
   KernelOpSpec spec = scale();
   spec.scalars.clear();
   spec.source = "__global__ void scale(const float *i0, float *o0, int size) {}";
@@ -73,7 +73,7 @@ TEST(KernelDeclaration, ChoosesTheKernelByNameOrAsTheOnlyOne) {
   EXPECT_EQ(Declaration(spec).kernel.name, "scale");
 }
 
-TEST(KernelDeclaration, QuotesWhatItCannotRead) {
+TEST(KernelDeclaration, ErrorQuotesTheInvalidText) {
   const auto input = [](const char* text) {
     return error_of([&](KernelOpSpec& s) { s.inputs = {text}; });
   };
@@ -87,7 +87,7 @@ TEST(KernelDeclaration, QuotesWhatItCannotRead) {
   EXPECT_THAT(input("x: strided float32"), HasSubstr("at least one axis"));
 }
 
-TEST(KernelDeclaration, KnowsWhereEachNameGetsItsValue) {
+TEST(KernelDeclaration, ResolvesEachName) {
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.outputs = {"z: contiguous float32[m]"}; }),
               HasSubstr("nothing gives \"m\" in \"m\" a value"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.inputs = {"x: contiguous float32[2 * n]"}; }),
@@ -111,7 +111,7 @@ TEST(KernelDeclaration, RefusesNamesWithTwoMeanings) {
               HasSubstr("n is both an array and an extent"));
 }
 
-TEST(KernelDeclaration, HoldsArraysAgainstTheParameters) {
+TEST(KernelDeclaration, ChecksArraysAgainstTheParameters) {
   const auto source = [](const char* parameters) {
     return error_of([&](KernelOpSpec& s) {
       s.source = std::string("__global__ void scale(") + parameters + ") {}";
@@ -132,7 +132,7 @@ TEST(KernelDeclaration, HoldsArraysAgainstTheParameters) {
               HasSubstr("arguments has 3 entries; the kernel is scale(const float * x"));
 }
 
-TEST(KernelDeclaration, LettersNeedAnInput) {
+TEST(KernelDeclaration, DtypeLettersNeedAnInput) {
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.outputs = {"z: contiguous T[n]"}; }),
               HasSubstr("no input has the dtype T"));
   EXPECT_THAT(
@@ -140,7 +140,7 @@ TEST(KernelDeclaration, LettersNeedAnInput) {
         s.source =
             "template <class U> __global__ void scale(const U *x, U *z, float factor, int n) {}";
       }),
-      HasSubstr("nothing says what the template parameter U of scale is"));
+      HasSubstr("no input or scalar determines the template parameter U of scale;"));
 }
 
 TEST(KernelDeclaration, ReadsTemplateParameters) {

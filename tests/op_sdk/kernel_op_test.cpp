@@ -50,7 +50,7 @@ class KernelOps : public testing::TestWithParam<Device> {
     options.device = device();
     return function(std::move(inputs), std::move(outputs), options);
   }
-  /// A function of `op` alone.
+  /// A function whose only node is `op`.
   CompiledFunction compile(const Ref<const Op>& op, std::vector<TensorType> types) const {
     std::vector<Variable> inputs;
     for (const TensorType& type : types) inputs.emplace_back(type);
@@ -145,7 +145,7 @@ __global__ void split(const float *x, float *first, float *second, long long hal
                         "Apply node that caused the error: split("));
 }
 
-TEST_P(KernelOps, LettersStandForAnyDtypeAsTypesAndTemplateParameters) {
+TEST_P(KernelOps, DtypeLettersBindTypesAndTemplateParameters) {
   KernelOpSpec plain;
   plain.name = "twice";
   plain.source = R"(
@@ -199,7 +199,7 @@ __global__ void reverse_tiles(const int *x, int *z) {
   EXPECT_EQ(f({iota({3}, int32, device())})[0].size(), 3);  // a grid of 0: nothing to launch
 }
 
-TEST_P(KernelOps, ReusesItsBuffersBetweenNodesAndGivesNewResults) {
+TEST_P(KernelOps, ReusesBuffersBetweenNodesButNotResults) {
   const Ref<const Op> op = kernel_op(scale_spec());
   const Variable x(TensorType(float32, {any}));
   const Variable y = (*op)(std::vector{x})[0];
@@ -209,14 +209,14 @@ TEST_P(KernelOps, ReusesItsBuffersBetweenNodesAndGivesNewResults) {
   EXPECT_THAT(values_of(first), ElementsAre(0, 6.25, 12.5));
 }
 
-TEST_P(KernelOps, TakesReadOnlyInputsAlsoWhereOldKernelsForgotConst) {
+TEST_P(KernelOps, AcceptsReadOnlyInputsForNonConstPointers) {
   KernelOpSpec spec = scale_spec();
   spec.source.erase(spec.source.find("const "), 6);
   const CompiledFunction f = compile(kernel_op(spec), {TensorType(float32, {any})});
   EXPECT_THAT(values_of(f({iota({2}, float32, device()).as_readonly()})[0]), ElementsAre(0, 2.5));
 }
 
-TEST_P(KernelOps, NamesTheLetterThatThePointerDoesNotHave) {
+TEST_P(KernelOps, ErrorNamesTheMismatchedDtypeLetter) {
   KernelOpSpec spec = scale_spec();
   spec.inputs = {"x: contiguous T[n]"};
   EXPECT_THAT(
@@ -224,7 +224,7 @@ TEST_P(KernelOps, NamesTheLetterThatThePointerDoesNotHave) {
       HasSubstr("x is float64, but parameter \"const float * x\""));
 }
 
-TEST_P(KernelOps, RefusesALaunchThatMakesNoSense) {
+TEST_P(KernelOps, RefusesAnInvalidLaunch) {
   KernelOpSpec spec = scale_spec();
   spec.grid = {"n - 5"};
   const CompiledFunction f = compile(kernel_op(spec), {TensorType(float32, {any})});
@@ -297,7 +297,7 @@ TEST(KernelOp, EqualSpecificationsAreEqualOps) {
   EXPECT_FALSE(a->equals(*make_op("add")));
 }
 
-TEST(OutputArray, IsReusedOnlyWhereNobodyCanTell) {
+TEST(OutputArray, IsReusedOnlyWhenUnreferenced) {
   Cell cell;
   const void* first = output_array(cell, {2, 3}, float32, cpu).data();
   EXPECT_EQ(output_array(cell, {2, 3}, float32, cpu).data(), first);
@@ -311,7 +311,7 @@ TEST(OutputArray, IsReusedOnlyWhereNobodyCanTell) {
   EXPECT_FALSE(output_array(cell, {2, 3}, int32, cpu).readonly());
 }
 
-TEST(Registry, MakesOpsByNameAndSaysWhatThereIs) {
+TEST(Registry, MakesOpsByNameAndErrorListsThem) {
   EXPECT_EQ(make_op("add")->name(), "Add");
   EXPECT_EQ(make_op("transfer", {{"device", std::string("cpu")}})->name(), "Transfer{cpu}");
   EXPECT_THAT(message_of<ArgumentError>([] { make_op("no_such_op"); }),

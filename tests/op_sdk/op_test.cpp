@@ -15,7 +15,7 @@
 namespace spanwise {
 namespace {
 
-/// An op that takes numbers of the host as they are, or not.
+/// An op that accepts host scalars unconverted, or does not.
 class Taker final : public NamedOp {
  public:
   explicit Taker(std::string name, bool takes = true) : NamedOp(std::move(name)), takes_(takes) {}
@@ -49,7 +49,7 @@ TEST(NamedOp, IsEqualByClassAndName) {
   EXPECT_FALSE(a.equals(of_another_class));
 }
 
-TEST(OpRecipe, IsWhatTheRegistryMadeTheOpFrom) {
+TEST(OpRecipe, RecordsNameAndOptionsOfTheRegistry) {
   register_op("test.taker",
               [](const OpProperties&) -> Ref<const Op> { return make_ref<const Taker>("taker"); });
   const OpProperties properties{{"axis", std::vector<std::int64_t>{1, 2}}, {"deep", true}};
@@ -74,7 +74,7 @@ TEST(OpProperties, AreCheckedByName) {
   EXPECT_THROW(optional_property<bool>("op", given, "axis"), ArgumentError);
 }
 
-TEST(CommonDevice, NumbersOfTheHostDoNotCountBesideOthers) {
+TEST(CommonDevice, HostScalarsDoNotDetermineTheDevice) {
   const Taker takes("takes"), does_not("does not", false);
   const Device other{DeviceKind::cpu, 1};
   const Variable open(TensorType(float32, Shape{TensorType::any})),
@@ -90,7 +90,7 @@ TEST(CommonDevice, NumbersOfTheHostDoNotCountBesideOthers) {
   EXPECT_EQ(device(takes, {constant}), std::nullopt);
 }
 
-TEST(BroadcastExtents, KnowsOpenOnes) {
+TEST(BroadcastExtents, SupportsUnknownExtents) {
   constexpr std::int64_t open = TensorType::any;
   EXPECT_EQ(broadcast_extents(3, 3), 3);
   EXPECT_EQ(broadcast_extents(1, open), open);

@@ -68,7 +68,7 @@ Ref<const Op> same_op() {
       make_ref<const op_sdk::PluginInstance>(table.ops.front(), OpProperties{}));
 }
 
-TEST(PluginTables, OfALaterMinorVersionAreReadAsFarAsTheyAreKnown) {
+TEST(PluginTables, OfALaterMinorVersionAreReadUpToTheKnownFields) {
   struct LaterOp {
     sw_op op;
     void* gradient;
@@ -102,8 +102,8 @@ TEST(PluginTables, OfALazyOpShareNoMemory) {
   }
 }
 
-TEST(PluginTables, OfAnotherMajorVersionAreNotReadAtAll) {
-  sw_plugin other{};  // nothing else of it may be looked at
+TEST(PluginTables, OfAnotherMajorVersionAreNotRead) {
+  sw_plugin other{};  // no other field may be read
   other.abi_major = SW_PLUGIN_ABI_MAJOR + 1;
   EXPECT_THROW(op_sdk::read_plugin_table(other, who), GraphError);
 }
@@ -123,7 +123,7 @@ TEST(PluginHost, OlderThanThePluginIsRefusedByIt) {
   }
 }
 
-TEST(PluginHost, RefusesCallsOutOfTheirPlace) {
+TEST(PluginHost, RefusesCallsInTheWrongState) {
   const sw_host& host = op_sdk::plugin_host();
   sw_call call(who);
   sw_compiled_kernel* kernel = nullptr;
@@ -137,11 +137,11 @@ TEST(PluginHost, RefusesCallsOutOfTheirPlace) {
   EXPECT_EQ(host.launch(&call, nullptr, nullptr, nullptr, 0), SW_HOST_FAILED);
   EXPECT_THROW(op_sdk::throw_plugin_failure(call, SW_HOST_FAILED), GraphError);
   EXPECT_EQ(host.new_output(nullptr, 0, 0, nullptr), nullptr);
-  EXPECT_EQ(host.fail(nullptr, SW_DTYPE_ERROR, "nobody hears it"), SW_DTYPE_ERROR);
+  EXPECT_EQ(host.fail(nullptr, SW_DTYPE_ERROR, "no receiver"), SW_DTYPE_ERROR);
   host.release_kernel(nullptr);
 }
 
-TEST(PluginHost, RefusesOptionsThatAreNotThere) {
+TEST(PluginHost, RefusesUnknownOptions) {
   const sw_host& host = op_sdk::plugin_host();
   sw_compiled_kernel* kernel = nullptr;
   const char* const options[] = {"-DN=1", nullptr};
@@ -161,7 +161,7 @@ TEST(PluginHost, RefusesOptionsThatAreNotThere) {
   EXPECT_THAT(message(options, -1), HasSubstr("-1 options; expected option_count >= 0"));
 }
 
-TEST(PluginOps, AreDestroyedWithWhoeverHeldThemLast) {
+TEST(PluginOps, AreDestroyedWithTheirLastReference) {
   const int before = Seen::ops;
   {
     const Variable x(TensorType(float32, {TensorType::any}));
@@ -178,7 +178,7 @@ TEST(PluginOps, AreDestroyedWithWhoeverHeldThemLast) {
   EXPECT_EQ(Seen::states, 0);
 }
 
-TEST(PluginOps, OnAGpuGetItsStreamWithTheirInputsOrderedBefore) {
+TEST(PluginOps, OnAGpuReceiveAStreamOrderedAfterTheirInputs) {
   test::FakeDevices devices(test::FakeDevices::Cpu::registered);
   const Variable x(TensorType(float32, {TensorType::any}));
   FunctionOptions options;
@@ -196,7 +196,7 @@ TEST(PluginOps, OnAGpuGetItsStreamWithTheirInputsOrderedBefore) {
   EXPECT_THAT(devices.gpus().take_log(), Contains(StartsWith("wait s1 ")));
 }
 
-TEST(LoadOps, SaysWhatItExpected) {
+TEST(LoadOps, ErrorGivesExpectedAndGot) {
   try {
     load_ops("/no/such/library.so");
     FAIL();

@@ -27,7 +27,7 @@ TEST(Walk, DenseArraysAreOneAxis) {
   EXPECT_TRUE(w.is_dense());
 }
 
-TEST(Walk, GoesInTheOrderOfTheLeader) {
+TEST(Walk, FollowsTheOrderOfTheLeader) {
   const Layout f = Layout::column_major({2, 3}), c = Layout::row_major({2, 3});
   const Walk w = walk({2, 3}, {c, f}, 1);
   ASSERT_EQ(w.rank(), 2);
@@ -77,7 +77,7 @@ TEST(Walk, ManyAxesAndOperandsMove) {
   EXPECT_EQ(moved.stride(8, 1), 256);
 }
 
-// Every element once, at the addresses that the layouts give it, in whatever pieces.
+// Visits every element once, at its address in each layout, for any chunk size.
 TEST(ForEachRun, VisitsEveryElementOfRandomLayouts) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
@@ -120,7 +120,7 @@ TEST(ForEachRun, VisitsEveryElementOfRandomLayouts) {
   }
 }
 
-TEST(ResultLayout, KeepsTheOrderThatTheOperandsShare) {
+TEST(ResultLayout, KeepsTheCommonOrderOfTheOperands) {
   const Layout f = Layout::column_major({2, 3}), c = Layout::row_major({2, 3});
   const Layout* both[] = {&f, &f};
   EXPECT_EQ(result_layout({2, 3}, both), f);

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which thunks of views say that they only queue: not those that read a number on a GPU, since
+// Which thunks of views are asynchronous: not those that read a number on a GPU, since
 // they wait for it.
 #include <gtest/gtest.h>
 

@@ -43,7 +43,8 @@ bool same_values(const Array& a, const Array& b) {
          std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.nbytes())) == 0;
 }
 
-// An operation on `operands` into what `window` makes of a poisoned array, by loops and by kernels.
+// Runs an operation on `operands` by CPU loops and by kernels, each into the view that `window`
+// makes of a poisoned array.
 void expect_same(OpId op, std::vector<Array> operands, const Array& base,
                  const std::function<Array(const Array&)>& window, const Array* mask = nullptr) {
   std::vector<Operand> given;
@@ -86,8 +87,8 @@ TEST_P(ElementwiseTiles, OfWindows) {
   // Backwards on every side, with an odd start, and with gaps.
   expect_same(OpId::subtract, {backwards(batch, 1), backwards(plain, 2)}, base, whole);
   expect_same(OpId::subtract, {backwards(batch, 2), plain}, base, whole);
-  const auto turned = [](const Array& z) { return backwards(backwards(z, 2), 1); };
-  expect_same(OpId::subtract, {batch, plain}, base, turned);
+  const auto reversed = [](const Array& z) { return backwards(backwards(z, 2), 1); };
+  expect_same(OpId::subtract, {batch, plain}, base, reversed);
   const auto odd = [](const Array& array) { return cut(cut(array, 1, 3, 1), 2, 5, 1); };
   expect_same(OpId::subtract, {odd(batch), odd(plain)}, base, odd);
   const auto even = [](const Array& array) { return cut(array, 2, 8, 1); };
@@ -106,8 +107,8 @@ TEST_P(ElementwiseTiles, WithMasks) {
   const Array right = small_numbers({131, 70}, dtype, 2);
   const Array base = full({131, 70}, 91, dtype, cpu);
   const Array across = some_true({70, 131}).transpose(), along = some_true({131, 70});
-  const Array stays = some_true({131, 1}).broadcast_to({131, 70});
-  for (const Array& mask : {across, along, stays})
+  const Array constant = some_true({131, 1}).broadcast_to({131, 70});
+  for (const Array& mask : {across, along, constant})
     expect_same(OpId::multiply, {left, right}, base, whole, &mask);
   expect_same(OpId::multiply, {right, right}, base, whole, &across);
 }
@@ -124,7 +125,7 @@ TEST_P(ElementwiseTiles, OfThreeOperands) {
 INSTANTIATE_TEST_SUITE_P(, ElementwiseTiles, testing::Values(uint8, float32, complex128),
                          [](const auto& given) { return given.param.name(); });
 
-TEST(ElementwiseTilesOfSeveralDtypes, HoldWhatEachNeeds) {
+TEST(ElementwiseTilesOfSeveralDtypes, FitTheWidestDtype) {
   const Array bytes = small_numbers({70, 131}, uint8, 1).transpose();
   const Array doubles = small_numbers({131, 70}, float64, 2);
   const Array base = full({131, 70}, 91, float64, cpu);
@@ -138,7 +139,7 @@ TEST(ElementwiseTilesOfSeveralDtypes, HoldWhatEachNeeds) {
 
 class ElementwiseRows : public testing::TestWithParam<DType> {};
 
-TEST_P(ElementwiseRows, BackwardsAndApart) {
+TEST_P(ElementwiseRows, ReversedAndStrided) {
   const DType dtype = GetParam();
   for (const std::int64_t size : {1, 31, 33, 64, 256, 1000, 1023}) {
     const Array x = small_numbers({size}, dtype, 1), y = small_numbers({size}, dtype, 2);
@@ -146,8 +147,8 @@ TEST_P(ElementwiseRows, BackwardsAndApart) {
     expect_same(OpId::subtract, {backwards(x, 0), y}, base, whole);
     expect_same(OpId::subtract, {x, backwards(y, 0)}, base, whole);
     expect_same(OpId::subtract, {backwards(x, 0), backwards(y, 0)}, base, whole);
-    const auto turned = [](const Array& z) { return backwards(z, 0); };
-    expect_same(OpId::subtract, {x, y}, base, turned);
+    const auto reversed = [](const Array& z) { return backwards(z, 0); };
+    expect_same(OpId::subtract, {x, y}, base, reversed);
     const Array third = cut(small_numbers({size * 3}, dtype, 3), 0, 1, 3);
     expect_same(OpId::subtract, {third, y}, base, whole);
     const Array shifted = cut(small_numbers({size + 1}, dtype, 4), 0, 1, 1);
@@ -178,57 +179,58 @@ INSTANTIATE_TEST_SUITE_P(, ElementwiseRows, testing::Values(uint8, float32),
 
 struct Planned {
   KernelShape shape{};
-  std::vector<AccessPattern> lies;
+  std::vector<AccessPattern> patterns;
 };
 Planned planned(const std::vector<Array>& operands, const Array& result) {
   std::vector<const Layout*> layouts;
-  std::vector<OperandInfo> strands;
+  std::vector<OperandInfo> infos;
   Planned plan;
   for (const Array& array : operands) {
     layouts.push_back(&array.layout());
-    strands.push_back({reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(),
-                       &plan.shape.lies[strands.size()]});
+    infos.push_back({reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(),
+                     &plan.shape.patterns[infos.size()]});
   }
   layouts.push_back(&result.layout());
-  strands.push_back(
+  infos.push_back(
       {reinterpret_cast<std::uintptr_t>(result.data()), result.dtype().itemsize(), nullptr});
   CudaWalk walk(Walk(result.shape(), layouts, static_cast<int>(operands.size())));
-  plan_on_cuda(plan.shape, walk, strands);
-  plan.lies.assign(plan.shape.lies.begin(),
-                   plan.shape.lies.begin() + static_cast<std::ptrdiff_t>(operands.size()));
+  plan_on_cuda(plan.shape, walk, infos);
+  plan.patterns.assign(plan.shape.patterns.begin(),
+                       plan.shape.patterns.begin() + static_cast<std::ptrdiff_t>(operands.size()));
   return plan;
 }
 
-TEST(ElementwisePlan, TakesTilesForTransposes) {
+TEST(ElementwisePlan, UsesTilesForTransposes) {
   const Array x = zeros({4096, 2048}, float32, cpu), z = empty({2048, 4096}, float32, cpu);
   const Planned plan = planned({x.transpose(), z}, z);
   EXPECT_EQ(plan.shape.kind, Kind::tiles);
   EXPECT_EQ(plan.shape.width, 4);
   EXPECT_EQ(plan.shape.side_s, 64);
   EXPECT_EQ(plan.shape.side_t, 64);
-  EXPECT_EQ(plan.lies, (std::vector{AccessPattern::crosses_in_packs, AccessPattern::run}));
+  EXPECT_EQ(plan.patterns,
+            (std::vector{AccessPattern::transposed_in_packs, AccessPattern::contiguous}));
 }
 
-TEST(ElementwisePlan, KeepsRowsForBroadcasts) {
+TEST(ElementwisePlan, UsesRowsForBroadcasts) {
   const Array x = zeros({64, 128}, float32, cpu), z = empty({64, 128}, float32, cpu);
   const Planned plan = planned({x, zeros({64, 1}, float32, cpu)}, z);
   EXPECT_EQ(plan.shape.kind, Kind::rows);
   EXPECT_EQ(plan.shape.width, 4);
   EXPECT_FALSE(plan.shape.has_tail);
-  EXPECT_EQ(plan.lies, (std::vector{AccessPattern::run, AccessPattern::stays}));
+  EXPECT_EQ(plan.patterns, (std::vector{AccessPattern::contiguous, AccessPattern::constant}));
 }
 
-TEST(ElementwisePlan, TurnsWhatRunsBackwards) {
+TEST(ElementwisePlan, FlipsNegativeStrides) {
   const Array x = zeros({1024}, float32, cpu), z = empty({1024}, float32, cpu);
   const Planned plan = planned({backwards(x, 0), x}, z);
   EXPECT_EQ(plan.shape.kind, Kind::rows);
   EXPECT_EQ(plan.shape.width, 4);
-  EXPECT_EQ(plan.lies, (std::vector{AccessPattern::turned, AccessPattern::run}));
-  EXPECT_EQ(planned({x, x}, backwards(z, 0)).lies,
-            (std::vector{AccessPattern::turned, AccessPattern::turned}));
+  EXPECT_EQ(plan.patterns, (std::vector{AccessPattern::reversed, AccessPattern::contiguous}));
+  EXPECT_EQ(planned({x, x}, backwards(z, 0)).patterns,
+            (std::vector{AccessPattern::reversed, AccessPattern::reversed}));
 }
 
-TEST(ElementwisePlan, LeavesShortAxesToStrides) {
+TEST(ElementwisePlan, UsesStridesForShortAxes) {
   const Array x = zeros({8, 1024}, float32, cpu), z = empty({1024, 8}, float32, cpu);
   EXPECT_EQ(planned({x.transpose(), z}, z).shape.kind, Kind::strided);
 }

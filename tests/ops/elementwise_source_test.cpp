@@ -63,14 +63,14 @@ TEST_P(ElementwiseSource, CompilesForEveryKindOfDtype) {
   for (const DType dtype : {bool_, int16, float16, complex64}) {
     const auto dtypes = operands(dtype);
     const auto signature = signature_for(op(), dtypes);
-    // Where it is computed as another dtype, that one's turn comes.
+    // Operations computed in another dtype are tested with that dtype.
     if (signature && signature->compute == dtype) expect_compiles(shape_for(*signature, dtypes));
   }
 }
 
 class ElementwiseLayouts : public ElementwiseSource {};
 
-// Strides, a mask, a number among the operands, another dtype for the result: all in one kernel.
+// Strides, a mask, a scalar operand and another result dtype in one kernel.
 TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
   for (const DType dtype : {uint64, bfloat16, float64}) {
     const auto dtypes = operands(dtype);
@@ -86,16 +86,16 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
     expect_compiles(shape);
     shape.kind = KernelShape::Kind::rows;
     shape.width = 2;
-    shape.lies = {shape.inputs > 1 ? AccessPattern::stays : AccessPattern::turned,
-                  AccessPattern::apart};
+    shape.patterns = {shape.inputs > 1 ? AccessPattern::constant : AccessPattern::reversed,
+                      AccessPattern::strided};
     shape.has_tail = true;
     shape.has_mask = dtype != uint64;
     expect_compiles(shape);
     shape.kind = KernelShape::Kind::tiles;
     shape.side_s = 64;
     shape.side_t = 16;
-    shape.lies = {AccessPattern::crosses, AccessPattern::run, AccessPattern::crosses_in_packs,
-                  AccessPattern::crosses_in_packs};
+    shape.patterns = {AccessPattern::transposed, AccessPattern::contiguous,
+                      AccessPattern::transposed_in_packs, AccessPattern::transposed_in_packs};
     expect_compiles(shape);
     break;
   }

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "../../ops/indexing/accumulate.hpp"
+#include "../../ops/indexing/cpu/host_move.hpp"
 #include "../../ops/indexing/cuda/cuda_indices.hpp"
 #include "../../ops/indexing/cuda/cuda_move.hpp"
-#include "../../ops/indexing/cpu/host_move.hpp"
 #include "../../ops/indexing/search.hpp"
 #include "../../ops/indexing/selection.hpp"
 #include "spanwise/copy.hpp"
@@ -54,7 +54,7 @@ std::vector<std::vector<IndexPart>> keys() {
           {Slice{1, 4, 1}, NewAxis{}, every_third(4), indices_of({1}, {-1})}};
 }
 
-TEST(SearchKernel, FindsWhatTheLoopsFind) {
+TEST(SearchKernel, MatchesTheCpu) {
   for (const DType dtype : {int8, uint16, int64, uint64, float32, float64}) {
     for (const std::int64_t size : {1, 2, 7, 64, 100}) {
       const Array thirds = empty({size}, int64, cpu);
@@ -71,7 +71,7 @@ TEST(SearchKernel, FindsWhatTheLoopsFind) {
 
 class IndexingKernels : public testing::TestWithParam<DType> {};
 
-TEST_P(IndexingKernels, ReadWhatTheLoopsRead) {
+TEST_P(IndexingKernels, MatchTheCpu) {
   for (const Array& array : {counting({5, 4, 3}, GetParam()),
                              counting({3, 4, 5}, GetParam()).transpose().slice(0, {{}, {}, -1})}) {
     for (const auto& key : keys()) {
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(, IndexingKernels,
                                          DType(DTypeCode::opaque, 96)),
                          [](const auto& given) { return given.param.name(); });
 
-// Whole numbers, small enough that every order gives the same.
+// Integers so small that sums in every order are equal.
 Array small_numbers(const Shape& shape, DType dtype) {
   const Array wide = empty(shape, int64, cpu);
   auto* values = static_cast<std::int64_t*>(wide.data());
@@ -116,7 +116,7 @@ Array small_numbers(const Shape& shape, DType dtype) {
 
 class AccumulateKernels : public testing::TestWithParam<DType> {};
 
-TEST_P(AccumulateKernels, GiveWhatTheLoopsGive) {
+TEST_P(AccumulateKernels, MatchTheCpu) {
   for (int how = 0; how < 5; ++how) {
     const auto kind = static_cast<Accumulation>(how);
     if ((GetParam().is_bool() && how == 1) || (GetParam() == complex128 && how > 1)) continue;
@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(, AccumulateKernels,
                                          complex128),
                          [](const auto& given) { return given.param.name(); });
 
-TEST(AccumulateWords, LeaveTheOtherBytesOfAWordAlone) {
+TEST(AccumulateWords, PreserveTheOtherBytesOfAWord) {
   const Array array = zeros({7}, uint8, cpu);
   std::fill_n(static_cast<std::uint8_t*>(array.data()), 7, std::uint8_t{250});
   const std::vector<IndexPart> key{indices_of({9}, {1, 1, 1, 2, 2, 3, 5, 5, 5})};
@@ -161,7 +161,7 @@ TEST(IndexKernels, AlongAnAxis) {
   EXPECT_TRUE(same_bytes(native, kernels));
 }
 
-TEST(MaskKernels, FindWhatTheLoopsFind) {
+TEST(MaskKernels, MatchTheCpu) {
   for (const std::int64_t size : {1, 31, 256, 4095, 4096, 4097, 20'000}) {
     const Array mask = every_third(size);
     EXPECT_EQ(count_true_on_gpu(mask), count_true(mask)) << size;
@@ -175,7 +175,7 @@ TEST(MaskKernels, FindWhatTheLoopsFind) {
   EXPECT_EQ(positions_of_true_on_gpu(full({}, true, bool_, cpu)).shape(), (Shape{0, 1}));
 }
 
-TEST(IndexKernels, FindWhatIsOutside) {
+TEST(IndexKernels, DetectIndicesOutOfBounds) {
   const Array indices = indices_of({5}, {0, -4, 3, -1, 2});
   EXPECT_FALSE(outside_on_gpu(indices, 4).has_value());
   EXPECT_EQ(outside_on_gpu(indices, 3).has_value(), true);

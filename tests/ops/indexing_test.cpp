@@ -71,7 +71,7 @@ TEST(Indexing, WritesTheLastValueOfSeveral) {
   EXPECT_EQ(values_of(a), (Values{0, 7, 0, 8}));
 }
 
-TEST(Indexing, AnIndexOutsideWritesNothing) {
+TEST(Indexing, IndexOutOfBoundsWritesNothing) {
   const Array a = zeros({3, 3}, int32, cpu);
   const IndexPart key[] = {Slice{}, indices_of({0, 3})};
   EXPECT_THROW(assign_by(a, key, full({}, 1, int32, cpu)), BoundsError);
@@ -137,7 +137,7 @@ TEST(Indexing, PositionsEndWhereTheMemoryEnds) {
   }
 }
 
-TEST(Indexing, LargeReadsAndWritesAreShared) {
+TEST(Indexing, LargeReadsAndWritesUseSeveralThreads) {
   const Array a = counting({300'000});
   const Array indices = empty({400'000}, int64, cpu);
   auto* places = static_cast<std::int64_t*>(indices.data());
@@ -157,7 +157,7 @@ TEST(Indexing, BoundsWrapAndClip) {
   EXPECT_THROW(take(counting({0}), indices_of({0}), 0, Bounds::clip), BoundsError);
 }
 
-TEST(Repeat, EachElementItsOwnNumber) {
+TEST(Repeat, CountsPerElement) {
   const Array a = counting({5});
   EXPECT_EQ(values_of(repeat(a, indices_of({2, 0, 5, 1, 1}), 0)),
             (Values{0, 0, 2, 2, 2, 2, 2, 3, 4}));

@@ -51,7 +51,7 @@ class ProductKernels : public testing::TestWithParam<DType> {
   }
 };
 
-TEST_P(ProductKernels, TilesGiveWhatTheCpusLoopsGive) {
+TEST_P(ProductKernels, TilesMatchTheCpu) {
   const DType dtype = GetParam();
   const Array left = random_whole_numbers({2, 1, 70, 33}, dtype, 1);
   const Array right = random_whole_numbers({3, 33, 65}, dtype, 2);
@@ -61,7 +61,7 @@ TEST_P(ProductKernels, TilesGiveWhatTheCpusLoopsGive) {
   compare(left, random_whole_numbers({3, 65, 33}, dtype, 4).permute(swapped_right), turned, false);
 }
 
-TEST_P(ProductKernels, LinesGiveWhatTheCpusLoopsGive) {
+TEST_P(ProductKernels, LinesMatchTheCpu) {
   const DType dtype = GetParam();
   const Array left = random_whole_numbers({5, 1, 700}, dtype, 1);
   const Array right = random_whole_numbers({700, 5, 1}, dtype, 2);

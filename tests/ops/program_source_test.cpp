@@ -20,7 +20,7 @@ ElementProgram program_of(DType dtype) {
   for (int i = 0; i < op_count; ++i) {
     const auto op = static_cast<OpId>(i);
     ProgramStep step;
-    const bool is_choice = (facts(op).traits & chooses) != 0;
+    const bool is_choice = (facts(op).traits & first_is_condition) != 0;
     if (is_choice) step.arguments = {2, 0, 1};
     if (!is_choice) step.arguments = {0, 1, 0};
     std::array<DType, max_inputs> dtypes;
@@ -47,7 +47,7 @@ ProgramLayout layout_of(Kind kind, AccessPattern pattern) {
   layout.kernel.width = kind == Kind::strided ? 1 : 2;
   layout.kernel.rank = 3;
   layout.kernel.side_s = layout.kernel.side_t = 32;
-  layout.patterns = {AccessPattern::run, pattern, AccessPattern::stays};
+  layout.patterns = {AccessPattern::contiguous, pattern, AccessPattern::constant};
   return layout;
 }
 
@@ -74,17 +74,17 @@ class ProgramSource : public testing::TestWithParam<DType> {
 TEST_P(ProgramSource, OfAllOperationsCompilesForEachLayout) {
   const ElementProgram program = program_of(GetParam());
   ASSERT_GT(program.steps.size(), 10u);
-  expect_compiles(program, layout_of(Kind::dense, AccessPattern::run));
-  expect_compiles(program, layout_of(Kind::rows, AccessPattern::turned));
-  expect_compiles(program, layout_of(Kind::rows, AccessPattern::apart));
-  expect_compiles(program, layout_of(Kind::tiles, AccessPattern::crosses));
-  expect_compiles(program, layout_of(Kind::strided, AccessPattern::run));
+  expect_compiles(program, layout_of(Kind::dense, AccessPattern::contiguous));
+  expect_compiles(program, layout_of(Kind::rows, AccessPattern::reversed));
+  expect_compiles(program, layout_of(Kind::rows, AccessPattern::strided));
+  expect_compiles(program, layout_of(Kind::tiles, AccessPattern::transposed));
+  expect_compiles(program, layout_of(Kind::strided, AccessPattern::contiguous));
 }
 
 TEST_P(ProgramSource, TakesNumbersByValue) {
-  ProgramLayout layout = layout_of(Kind::dense, AccessPattern::run);
+  ProgramLayout layout = layout_of(Kind::dense, AccessPattern::contiguous);
   layout.numbers = 2;  // input 1
-  layout.patterns = {AccessPattern::run, AccessPattern::stays};
+  layout.patterns = {AccessPattern::contiguous, AccessPattern::constant};
   expect_compiles(program_of(GetParam()), layout);
 }
 

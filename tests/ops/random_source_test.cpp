@@ -50,7 +50,7 @@ TEST(RandomSource, CompilesForEveryBody) {
   expect_random_cubin(permutation_source());
 }
 
-// ---- The kernels as the device runs them, one thread after another ----
+// ---- The kernels, run on the host one thread after another ----
 
 namespace device {
 struct Place {
@@ -82,7 +82,13 @@ unsigned long long high_product(unsigned long long a, unsigned long long b) {
 #define __device__ inline
 #define __forceinline__
 #define __align__(n) alignas(n)
+#include "../../ops/random/philox.cuh"
+// in this order
+#include "../../ops/random/distributions.cuh"
+// uses distributions.cuh
 #include "../../ops/random/bodies.cuh"
+#include "../../ops/random/permutation.cuh"
+// uses bodies.cuh
 #include "../../ops/random/kernels.cuh"
 #undef SW_FN
 #undef SW_UNROLL
@@ -122,11 +128,11 @@ struct RandomCase {
       spans.push_back(i % 3 == 0 ? 0 : (Wide{1} << 63) + static_cast<Wide>(i));
     }
     for (int i = 1; i <= 10; ++i) table.push_back(i / 10.0);
-    draw.position = (Wide{1} << 32) - 3;  // the counter's second word comes in
+    draw.position = (Wide{1} << 32) - 3;  // carries into the counter's second word
     draw.key0 = 0x12345678;
     draw.key1 = 0x9abcdef0;
     draw.stream = 77;
-    draw.keep = 24;
+    draw.uniform_bits = 24;
     draw.shift = 0.25;
     draw.scale = 1.5;
     draw.low = 5;
@@ -178,13 +184,13 @@ void expect_equal_loops(Kind kind, int itemsize, int size) {
   }
 }
 
-TEST(RandomKernels, MakeWhatTheHostMakes) {
+TEST(RandomKernels, MatchTheCpu) {
   for (const auto& [kind, bytes] : all_bodies())
     for (const int size : {1, 2, 3, 4, 7, 63, 128, 129, 130, most})
       expect_equal_loops(kind, bytes, size);
 }
 
-TEST(RandomKernels, BaselineLoopsMakeWhatTheWideOnesMake) {
+TEST(RandomKernels, BaselineLoopsMatchTheWideOnes) {
   if (find_avx2_permute() == nullptr) GTEST_SKIP() << "no AVX2 here: there is one set of loops";
   for (const auto& [kind, bytes] : all_bodies()) {
     const RandomCase given(kind, most);

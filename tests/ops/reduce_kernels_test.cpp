@@ -32,7 +32,8 @@ bool same_numbers(const Array& a, const Array& b) {
 }
 
 void expect_same_sums(const Array& input, int axis, DType wanted, const Array* out = nullptr) {
-  const ReductionSpec kernel{Kind::sum, input.dtype(), accumulator_for(Kind::sum, input.dtype(), false)};
+  const ReductionSpec kernel{Kind::sum, input.dtype(),
+                             accumulator_for(Kind::sum, input.dtype(), false)};
   const Array native = empty(input.shape(), wanted, cpu);
   const Array kernels = out != nullptr ? *out : empty(input.shape(), wanted, cpu);
   fill(kernels, Scalar(true).cast(wanted));
@@ -109,7 +110,8 @@ TEST(ScanChunks, OfEachLineAreItsOwn) {
   expect_same_sums(whole_numbers({2, 140'000}, float64, 5), 1, float64);
 }
 
-// Parts whose own product is infinite or 0, unlike the line's; and lines that lose what they had.
+// Partial products that are infinite or 0 although the whole product is not, and lines that
+// underflow.
 TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::vector<std::vector<double>> cases{{0, 1e300, -1e300},
@@ -149,7 +151,7 @@ void expect_same_places(Kind kind, const Array& input, int axis) {
   Shape shape = input.shape();
   shape[axis] = 1;
   const Array native = empty(shape, int64, cpu), kernels = full(shape, -7, int64, cpu);
-  Job job;
+  ReduceJob job;
   job.kernel = kernel;
   job.input = &input;
   job.result = &native;
@@ -159,12 +161,12 @@ void expect_same_places(Kind kind, const Array& input, int axis) {
   EXPECT_TRUE(same_numbers(native, kernels)) << input << " along " << axis;
 }
 
-class PlaceKernels : public testing::TestWithParam<DType> {};
+class ArgMinMaxKernels : public testing::TestWithParam<DType> {};
 
-TEST_P(PlaceKernels, OfLines) {
+TEST_P(ArgMinMaxKernels, OfLines) {
   for (const Kind kind : {Kind::argmin, Kind::argmax})
     for (const Shape& shape : {Shape{1, 40'001}, Shape{1, 2000}, Shape{9, 130}, Shape{40, 7}}) {
-      // Every value stands in many places, of which the first counts.
+      // Every value occurs many times; the first occurrence is expected.
       const Array x = whole_numbers(shape, GetParam(), 4);
       expect_same_places(kind, x, 1);
       expect_same_places(kind, x.slice(1, {{}, {}, -1}), 1);
@@ -173,10 +175,10 @@ TEST_P(PlaceKernels, OfLines) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, PlaceKernels, testing::Values(uint8, float32, complex64),
+INSTANTIATE_TEST_SUITE_P(, ArgMinMaxKernels, testing::Values(uint8, float32, complex64),
                          [](const auto& given) { return given.param.name(); });
 
-TEST(PlaceKernelsOfNaN, FindTheFirst) {
+TEST(ArgMinMaxKernelsOfNaN, ReturnTheFirstNaN) {
   for (const std::int64_t at : {0, 5, 1023, 39'999}) {
     const Array x = whole_numbers({1, 40'000}, float32, 1);
     auto* data = static_cast<float*>(x.data());

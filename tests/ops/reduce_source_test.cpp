@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The CUDA text of reductions and scans, compiled for an H200 without one.
+// The CUDA source of reductions and scans, compiled for an H200 without a GPU.
 #include <gtest/gtest.h>
 
 #include "../../ops/reduce/cuda_source.hpp"
@@ -28,7 +28,7 @@ void expect_cubin(const CudaShape& shape, std::initializer_list<const char*> ker
     const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
     for (const char* kernel : kernels) EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
   } catch (const CompileError& error) {
-    ADD_FAILURE() << facts(shape.kernel.kind).body << " of " << shape.kernel.element << " as "
+    ADD_FAILURE() << info(shape.kernel.kind).body << " of " << shape.kernel.element << " as "
                   << shape.result << ", form " << static_cast<int>(shape.form) << ":\n"
                   << error.log();
   }
@@ -39,12 +39,12 @@ CudaShape shape_of(Kind kind, DType element, Form form) {
   shape.kernel = {kind, element, accumulator_for(kind, element, false)};
   shape.form = form;
   shape.kept = 2;
-  shape.gone = form == Form::rows ? 1 : 2;
+  shape.reduced = form == Form::rows ? 1 : 2;
   shape.group = form == Form::rows ? 256 : 8;
   if (form == Form::rows || form == Form::columns)
     shape.width = std::max(1, 16 / element.itemsize());
   const DType accumulator = shape.kernel.accumulator;
-  shape.result = facts(kind).keeps_place           ? int64
+  shape.result = info(kind).gives_index            ? int64
                  : can_store(accumulator, element) ? element
                                                    : accumulator;
   if (kind == Kind::deviation) {
@@ -60,7 +60,7 @@ class ReduceSource : public testing::TestWithParam<int> {
     if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   }
   Kind kind() const { return static_cast<Kind>(GetParam()); }
-  bool takes(DType element) const {
+  bool supports(DType element) const {
     if (kind() == Kind::nansum) return element.is_floating() || element.is_complex();
     const bool is_order = kind() == Kind::min || kind() == Kind::max;
     return !is_order || !element.is_bool();
@@ -69,14 +69,14 @@ class ReduceSource : public testing::TestWithParam<int> {
 
 TEST_P(ReduceSource, CompilesInEveryForm) {
   for (const DType element : {bool_, bfloat16, float32, complex64}) {
-    if (!takes(element)) continue;
+    if (!supports(element)) continue;
     CudaShape any = shape_of(kind(), element, Form::any);
     any.has_mask = true;
-    any.has_initial = !facts(kind()).keeps_place;
+    any.has_initial = !info(kind()).gives_index;
     any.is_large = true;
     expect_cubin(any, {"run", "fold"});
     expect_cubin(shape_of(kind(), element, Form::rows), {"run", "fold"});
-    if (facts(kind()).keeps_place) continue;
+    if (info(kind()).gives_index) continue;
     expect_cubin(shape_of(kind(), element, Form::columns), {"run", "fold"});
   }
 }

@@ -63,7 +63,7 @@ ElementwiseSpec values_spec(std::string in, std::string out, std::string operati
 ElementwiseSpec pointers_spec(std::string arguments, std::string operation) {
   ElementwiseSpec spec;
   spec.common = {"ElementwiseKernel", "user_kernel"};
-  spec.spelling = Spelling::pointers;
+  spec.style = ParameterStyle::pointers;
   spec.arguments = std::move(arguments);
   spec.operation = std::move(operation);
   return spec;
@@ -147,7 +147,7 @@ TEST_F(UserKernelSource, ReductionsOverAnyAxesCompile) {
 TEST_F(UserKernelSource, ReductionsOfStructsByPointersCompile) {
   ReductionSpec spec;
   spec.common = {"ReductionKernel", "user_place"};
-  spec.spelling = Spelling::values;
+  spec.style = ParameterStyle::values;
   spec.common.preamble =
       "struct Best { float x; long long i; Best() = default;\n"
       "  __device__ Best(float v, long long k) : x(v), i(k) {} };";
@@ -160,7 +160,7 @@ TEST_F(UserKernelSource, ReductionsOfStructsByPointersCompile) {
   const ReductionKernel place(spec);
   ReductionSpec dot;
   dot.common = {"ReductionKernel", "user_dot"};
-  dot.spelling = Spelling::pointers;
+  dot.style = ParameterStyle::pointers;
   dot.arguments = "const float *x, float *y";
   dot.result_type = "float64";
   dot.map_expr = "x[i] * y[n - 1 - i]";
@@ -212,13 +212,13 @@ std::vector<Array> windows() {
           counted({1}, 1)};
 }
 
-TEST(UserKernelsAsOnAGpu, ElementwiseGivesTheSame) {
+TEST(UserKernelsAsOnAGpu, ElementwiseMatchesTheCpu) {
   ElementwiseSpec spec =
       values_spec("T x", "T y, int64 k", "if (x % 3 == 0) return; y = 2 * x; k = i");
   ElementwiseSpec plain = values_spec("T x", "T y", "y = x + 1");
   for (ElementwiseSpec* each : {&spec, &plain}) {
     ElementwiseSpec gpus = *each;
-    gpus.common.as_on_gpu = true;
+    gpus.common.use_gpu_code = true;
     const ElementwiseKernel ours(*each), theirs(gpus);
     for (const Array& x : windows()) {
       std::vector<Array> outputs[2];
@@ -237,7 +237,7 @@ TEST(UserKernelsAsOnAGpu, ElementwiseGivesTheSame) {
   }
 }
 
-TEST(UserKernelsAsOnAGpu, ReductionsGiveTheSame) {
+TEST(UserKernelsAsOnAGpu, ReductionsMatchTheCpu) {
   ReductionSpec spec;
   spec.common = {"ReductionKernel", "sum_on_gpu"};
   spec.in_params = "T x";
@@ -246,7 +246,7 @@ TEST(UserKernelsAsOnAGpu, ReductionsGiveTheSame) {
   spec.reduce_expr = "a + b";
   spec.identity = "0";
   ReductionSpec gpus = spec;
-  gpus.common.as_on_gpu = true;
+  gpus.common.use_gpu_code = true;
   const ReductionKernel ours(spec), theirs(gpus);
   std::vector<Array> inputs = windows();
   inputs.push_back(counted({300'000}, 13));
@@ -264,12 +264,12 @@ TEST(UserKernelsAsOnAGpu, ReductionsGiveTheSame) {
     }
 }
 
-TEST(UserKernelsAsOnAGpu, ScansGiveTheSame) {
+TEST(UserKernelsAsOnAGpu, ScansMatchTheCpu) {
   for (const bool is_exclusive : {false, true}) {
     // Associative and not commutative.
     ScanSpec spec{{"ScanKernel", "last_on_gpu"}, "int64", "b % 7 == 0 ? b : a", "-1", is_exclusive};
     ScanSpec gpus = spec;
-    gpus.common.as_on_gpu = true;
+    gpus.common.use_gpu_code = true;
     const ScanKernel ours(spec), theirs(gpus);
     std::vector<Array> inputs = windows();
     for (const std::int64_t n : {4095, 4096, 4097, 140'000}) inputs.push_back(counted({n}, 5));

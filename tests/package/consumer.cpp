@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs a CUDA C kernel on the default device through the installed library alone.
+// Runs a CUDA C kernel on the default device through nothing but the installed library.
 #include <cstdio>
 #include <cstring>
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """The dynamic symbols of libspanwise and of the extension are Spanwise's own, so that a C++ library
-that is linked statically into them, and into others, stays apart."""
+linked statically into them and into others is not shared by accident."""
 
 import importlib.util
 import itertools
@@ -51,7 +51,7 @@ def test_exported_names_are_spanwises(file, ours):
 
 
 def link_command(target):
-    """How ninja links the target, and the file that it makes."""
+    """The link command of the target, and its output file."""
     ninja = package.cached("CMAKE_MAKE_PROGRAM")
     commands = package.run(ninja, "-C", BUILD, "-t", "commands", target).splitlines()
     command = [line for line in commands if " -shared " in line][-1]
@@ -71,10 +71,10 @@ def cannot_link_statically(tmp_path):
 
 @pytest.fixture(scope="module")
 def static_package(tmp_path_factory):
-    """The package under test, both of its binaries linked again with a libstdc++ of their own."""
+    """The package under test, both of its binaries relinked with a static libstdc++."""
     folder = tmp_path_factory.mktemp("static")
     if not (BUILD / "build.ninja").exists() or BUILD not in EXTENSION.parents:
-        pytest.skip("the package under test is no build of ninja")
+        pytest.skip("the package under test was not built by ninja")
     if reason := cannot_link_statically(folder):
         pytest.skip(f"no static C++ library here: {reason[:200]}")
     made = folder / "python" / "spanwise"

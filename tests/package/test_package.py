@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C++ alone: what is installed can be found, compiled against and run by another CMake project."""
+"""C++ only: another CMake project can find, compile against and run the installation."""
 
 from pathlib import Path
 

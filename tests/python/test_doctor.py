@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor: works everywhere, tells what is missing, imports nothing heavy."""
+"""The doctor works everywhere, reports what is missing and imports no large module."""
 
 import os
 import re
@@ -51,7 +51,7 @@ def test_it_names_program_and_devices(report):
         assert "no GPU: " in devices
 
 
-def test_it_says_what_to_do_about_a_missing_driver(report):
+def test_missing_driver_report_names_a_remedy(report):
     if "no GPU" not in report:
         pytest.skip("has a GPU")
     assert "install" in section(report, "Devices")
@@ -65,14 +65,14 @@ def test_it_shows_the_compilers_with_version_and_place(report):
     assert any("host compiler" in line for line in lines)
 
 
-def test_a_machine_without_a_compiler_is_told_the_package(tmp_path):
+def test_missing_compiler_report_names_the_package(tmp_path):
     done = run(PATH=str(tmp_path), CXX="")
     assert done.returncode == 0, done.stderr
     compilers = section(done.stdout, "Compilers of kernels")
     assert re.search(r"host compiler: missing\. .*install", compilers), compilers
 
 
-def test_it_tells_why_nothing_is_kept(tmp_path):
+def test_report_explains_a_disabled_cache(tmp_path):
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels").chmod(0o770)
     done = run(SPANWISE_CACHE_DIR=str(tmp_path))
@@ -126,7 +126,7 @@ assert not heavy, heavy
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_it_names_the_blas_or_what_to_install(report):
+def test_report_names_the_blas_or_a_package(report):
     lines = section(report, "BLAS")
     assert re.search(r"^  cuBLAS(: missing\. .*pip install| \S+, /)", lines, re.MULTILINE)
     assert re.search(r"^  BLAS(: missing\. .*pip install| OpenBLAS \S+, /)", lines, re.MULTILINE)

@@ -54,7 +54,7 @@ RAISED = {
 
 
 @pytest.mark.parametrize("name", RAISED)
-def test_each_class_arrives_as_itself(name):
+def test_each_error_class_is_preserved(name):
     with pytest.raises(sw.Error) as caught:
         RAISED[name]()
     assert type(caught.value) is getattr(sw, name)

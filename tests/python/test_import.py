@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `import spanwise` brings along: little, since every program waits for it."""
+"""`import spanwise` imports few modules, since it delays every program."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ import pytest
 import spanwise as sw
 
 
-def test_importing_takes_none_of_the_larger_modules_of_the_library():
+def test_import_does_not_load_large_standard_modules():
     program = """
 import sys
 before = set(sys.modules)
@@ -23,7 +23,7 @@ assert not brought, brought
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_what_it_needs_itself_is_not_offered():
+def test_internal_imports_are_not_public():
     assert "TYPE_CHECKING" not in dir(sw)
     with pytest.raises(AttributeError):
         sw.TYPE_CHECKING  # noqa: B018

@@ -51,7 +51,7 @@ def test_every_public_name_is_in_the_stub_and_the_other_way_round():
     assert public(vars(sw._core)) == public(names_in(stub().body)), REMEDY
 
 
-def test_what_the_package_itself_uses_is_there():
+def test_names_used_by_the_package_are_in_the_stubs():
     private = {name for name in names_in(stub().body) if name.startswith("_")}
     aliases = {name for name in private if name[1:2].isupper()}  # types of the stub, and classes
     assert private - aliases <= set(vars(sw._core)), REMEDY
@@ -73,7 +73,7 @@ def parameters_of(signature):
     return [
         (parameter.name, parameter.kind)
         for parameter in signature.parameters.values()
-        # What comes first by position, as self does, may have any name.
+        # The first positional parameter, such as self, may have any name.
         if not (parameter.name in ("self", "$self") and parameter.kind != kinds.KEYWORD_ONLY)
     ]
 
@@ -95,13 +95,13 @@ def callables():
     for name, node in STUB_CLASSES.items():
         for member in node.body:
             if isinstance(member, ast.FunctionDef) and not member.decorator_list:
-                # A class that only the stubs name is an object that one gets, never asks for.
+                # A class that only the stubs name is the type of a result, never imported.
                 owner = getattr(sw._core, name, None)
                 yield f"{name}.{member.name}", getattr(owner, member.name, None), member
 
 
-def test_parameters_where_the_module_tells_them():
-    """Functions that CPython can inspect; pybind11's tell theirs in text only."""
+def test_stub_parameters_match_text_signatures():
+    """Functions that CPython can inspect; pybind11 functions have text signatures only."""
     wrong, compared = [], 0
     for name, function, node in callables():
         text = getattr(function, "__text_signature__", None)

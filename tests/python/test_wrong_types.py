@@ -71,7 +71,7 @@ def test_private_functions_take_arrays_only(call):
         (lambda: sw.Stream.foreign(2**70, "cuda:0"), "from 0 to 2|cuda"),
     ],
 )
-def test_conversions_name_what_was_expected_and_what_came(call, words):
+def test_conversion_errors_name_expected_and_actual_types(call, words):
     with pytest.raises((TypeError, sw.Error), match=words) as caught:
         call()
     assert "Unable to cast" not in str(caught.value)

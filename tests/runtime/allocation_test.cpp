@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 
 class AllocationTest : public test::RuntimeTest {};
 
-TEST_F(AllocationTest, ComesFromTheCurrentStreamAndGoesBackToIt) {
+TEST_F(AllocationTest, IsAllocatedAndFreedOnTheCurrentStream) {
   const Stream home = Stream::create(test::second_gpu);
   Storage storage;
   {
@@ -37,7 +37,7 @@ TEST_F(AllocationTest, ComesFromTheCurrentStreamAndGoesBackToIt) {
   EXPECT_THAT(gpus().take_log(), ElementsAre("allocate s1 40", "deallocate s1"));
 }
 
-TEST_F(AllocationTest, OfNoBytesAsksForNothing) {
+TEST_F(AllocationTest, OfZeroBytesCallsNoBackEnd) {
   const Storage none = allocate(0, test::gpu);
   EXPECT_TRUE(none);
   EXPECT_EQ(none.device(), test::gpu);
@@ -45,7 +45,7 @@ TEST_F(AllocationTest, OfNoBytesAsksForNothing) {
   EXPECT_THAT(gpus().take_log(), IsEmpty());
 }
 
-TEST_F(AllocationTest, IsUsableElsewhereAfterTheHomeStream) {
+TEST_F(AllocationTest, IsUsableOnOtherStreamsAfterTheProducer) {
   const Array array = empty({4}, float32, test::gpu);
   const StreamGuard guard(Stream::create(test::gpu));
   fill(array, 1.0f);
@@ -54,7 +54,7 @@ TEST_F(AllocationTest, IsUsableElsewhereAfterTheHomeStream) {
                                              "fill s1", "synchronize s1"));
 }
 
-TEST_F(AllocationTest, GoesBackAfterAllWorkOnOtherStreams) {
+TEST_F(AllocationTest, IsFreedAfterAllWorkOnOtherStreams) {
   const Stream reader = Stream::create(test::gpu), writer = Stream::create(test::second_gpu);
   {
     const Array array = empty({4}, float32, test::gpu);
@@ -70,7 +70,7 @@ TEST_F(AllocationTest, GoesBackAfterAllWorkOnOtherStreams) {
 }
 
 // The proof of the fake: without the order the memory is gone before the work.
-TEST(Allocation, GivenBackTooEarlyIsAFault) {
+TEST(Allocation, FreedTooEarlyIsDetected) {
   test::FakeDevices devices;
   const Stream other = Stream::create(test::gpu);
   {
@@ -83,14 +83,14 @@ TEST(Allocation, GivenBackTooEarlyIsAFault) {
   EXPECT_EQ(devices.gpus().faults(), 1);
 }
 
-TEST_F(AllocationTest, GoesBackFromAnyThread) {
+TEST_F(AllocationTest, IsFreedFromAnyThread) {
   Array array = full({1000}, 1.0, float64, test::gpu);
   std::thread([moved = std::move(array)]() mutable { moved = Array{}; }).join();
   EXPECT_EQ(gpus().live_blocks(), 0);
   synchronize(test::gpu);
 }
 
-TEST_F(AllocationTest, GoesBackFromManyThreadsAtOnce) {
+TEST_F(AllocationTest, IsFreedFromManyThreadsAtOnce) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([this, i] {
@@ -105,7 +105,7 @@ TEST_F(AllocationTest, GoesBackFromManyThreadsAtOnce) {
   EXPECT_EQ(gpus().live_blocks(), 0);
 }
 
-TEST_F(AllocationTest, KeepsItsHomeStreamAlive) {
+TEST_F(AllocationTest, KeepsItsProducerStreamAlive) {
   Storage storage;
   {
     const Stream home = Stream::create(test::gpu);
@@ -116,7 +116,7 @@ TEST_F(AllocationTest, KeepsItsHomeStreamAlive) {
   EXPECT_THAT(gpus().take_log(), ElementsAre("allocate s1 16", "deallocate s1"));
 }
 
-TEST_F(AllocationTest, StaysForGoodWhereEventsFail) {
+TEST_F(AllocationTest, IsNeverFreedWhenEventsFail) {
   {
     const Array array = empty({4}, float32, test::gpu);
     order_use(Stream::create(test::gpu), array, true);
@@ -148,7 +148,7 @@ TEST_F(AllocationTest, OnTheCpuIsPlain) {
   EXPECT_EQ(devices_.host().live_blocks(), 0);
 }
 
-TEST_F(AllocationTest, OfFewBytesOnTheCpuStaysWithTheThread) {
+TEST_F(AllocationTest, SmallCpuBlocksAreCachedPerThread) {
   void* const data = allocate(40, cpu).data();
   EXPECT_EQ(devices_.host().live_blocks(), 1);
   EXPECT_EQ(allocate(200, cpu).data(), data);

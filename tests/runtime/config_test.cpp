@@ -44,7 +44,7 @@ config::Setting listed(const std::string& name) {
   throw std::logic_error(name);
 }
 
-TEST(Config, GivesTheDefaultUntilItIsSet) {
+TEST(Config, HasTheDefaultUntilItIsSet) {
   EXPECT_TRUE(config::declare(setting("test_color", "red", {"red", "blue"})));
   EXPECT_EQ(config::get("test_color"), "red");
   EXPECT_EQ(listed("test_color").source, "default");
@@ -54,7 +54,7 @@ TEST(Config, GivesTheDefaultUntilItIsSet) {
   EXPECT_EQ(listed("test_color").default_value, "red");
 }
 
-TEST(Config, RefusesWhatIsNoChoiceAndKeepsTheValue) {
+TEST(Config, InvalidChoiceIsRefusedAndTheValueKept) {
   config::declare(setting("test_choice", "a", {"a", "b"}));
   EXPECT_THAT(message_of([] { config::set("test_choice", "c"); }),
               AllOf(HasSubstr("test_choice"), HasSubstr("\"c\""), HasSubstr("a, b")));
@@ -98,13 +98,13 @@ TEST(Config, ReportsABadEnvironmentWhenTheValueIsAskedFor) {
   EXPECT_EQ(config::get("test_bad"), "red");
 }
 
-TEST(Config, TheFirstDeclarationStays) {
+TEST(Config, FirstDeclarationIsKept) {
   EXPECT_TRUE(config::declare(setting("test_twice", "1")));
   EXPECT_FALSE(config::declare(setting("test_twice", "2")));
   EXPECT_EQ(config::get("test_twice"), "1");
 }
 
-TEST(Config, ReadsTheWordsForYesAndNo) {
+TEST(Config, ParsesBooleans) {
   config::declare(setting("test_bool", "0"));
   for (const char* word : {"1", "true", "True", "YES", "on"}) {
     config::set("test_bool", word);
@@ -139,7 +139,7 @@ TEST(ConfigFlag, FollowsTheSetting) {
   config::set("test_flag", "0");
 }
 
-TEST(ConfigChoice, IsThePlaceOfTheValueAmongTheChoices) {
+TEST(ConfigChoice, IsTheIndexOfTheValue) {
   config::declare(setting("test_place", "b", {"a", "b", "c"}));
   const config::Choice choice("test_place");
   EXPECT_EQ(choice.get(), 1u);
@@ -150,7 +150,7 @@ TEST(ConfigChoice, IsThePlaceOfTheValueAmongTheChoices) {
   EXPECT_THROW(config::Choice("test_plaice").get(), ArgumentError);
 }
 
-TEST(Config, TakesReadersAndWritersFromManyThreads) {
+TEST(Config, AllowsReadersAndWritersFromManyThreads) {
   config::declare(setting("test_shared", "0", {"0", "1"}));
   const config::Flag flag("test_shared");
   std::vector<std::thread> threads;

@@ -98,7 +98,7 @@ TEST_F(ConversionsTest, ReshapeIsAViewWhereStridesAllow) {
   EXPECT_EQ(reshape(numbers({0, 3}).transpose(), {7, 0}).shape(), (Shape{7, 0}));
 }
 
-TEST_F(ConversionsTest, TheErrorSaysWhatWouldBeCopiedAndTheWayOut) {
+TEST_F(ConversionsTest, ErrorNamesTheCopyAndTheRemedy) {
   try {
     reshape(numbers({2, 3}).transpose(), {6}, CopyMode::never);
     FAIL();
@@ -120,7 +120,7 @@ TEST_F(ConversionsTest, ItemReadsTheOneElement) {
   EXPECT_THROW(item(zeros({1}, DType::parse("float64x4"), cpu)), DTypeError);
 }
 
-TEST_F(ConversionsTest, ItemComesAfterQueuedWork) {
+TEST_F(ConversionsTest, ItemWaitsForQueuedWork) {
   const Array array = zeros({1}, float32, test::gpu);
   const Stream other = Stream::create(test::gpu);
   {

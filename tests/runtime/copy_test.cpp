@@ -150,7 +150,7 @@ TEST_F(CopyTest, IsRightWhereTheTwoOverlap) {
   }
 }
 
-TEST_F(CopyTest, IsRightWhereTwoImportsAreTheSameMemory) {
+TEST_F(CopyTest, IsCorrectBetweenTwoImportsOfTheSameMemory) {
   std::int32_t memory[6] = {0, 1, 2, 3, 4, 5};
   const auto import = [&] {
     return Array(Storage::adopt(memory, sizeof memory, cpu, nullptr, nullptr),
@@ -160,7 +160,7 @@ TEST_F(CopyTest, IsRightWhereTwoImportsAreTheSameMemory) {
   EXPECT_THAT(memory, ElementsAre(0, 0, 1, 2, 3, 4));
 }
 
-TEST_F(CopyTest, OfAWindowOntoItselfDoesNothing) {
+TEST_F(CopyTest, OfAnArrayToItselfDoesNothing) {
   const Array array = counting(4, float32, test::gpu);
   gpus().take_log();
   copy(array, array);
@@ -176,7 +176,7 @@ TEST_F(CopyTest, ReversingInPlaceKeepsEveryElement) {
   }
 }
 
-TEST_F(CopyTest, WhereTheTargetOverlapsItselfTheLastWriteStays) {
+TEST_F(CopyTest, LastWriteWinsInATargetThatOverlapsItself) {
   for (const Device source_device : {cpu, test::gpu})
     for (const Device device : {cpu, test::gpu}) {
       const Array place = counting(5, int32, device);
@@ -247,7 +247,7 @@ TEST_F(CopyTest, ZeroAxesAreOneElement) {
   EXPECT_EQ(item(target).as_int64(), 7);
 }
 
-TEST(CopyToAnAbsentDevice, SaysWhy) {
+TEST(CopyToAnAbsentDevice, GivesTheReason) {
   const test::FakeDevices none(test::FakeDevices::Cpu::naive, /*gpus=*/0);
   try {
     to_device(zeros({2}, float32, cpu), test::gpu);
@@ -259,7 +259,7 @@ TEST(CopyToAnAbsentDevice, SaysWhy) {
 
 class FillTest : public test::RuntimeTest {};
 
-TEST_F(FillTest, SetsTheWindowAndNothingElse) {
+TEST_F(FillTest, WritesOnlyTheElementsOfTheArray) {
   for (const Device device : {cpu, test::gpu}) {
     const Array line = counting(6, float32, device);
     fill(line.slice(0, {{}, {}, -2}), 9);
@@ -277,7 +277,7 @@ TEST_F(FillTest, CastsToTheDtype) {
   EXPECT_THAT(reals(array), Each(2.0));
 }
 
-TEST_F(FillTest, OtherDtypesTakeTheirOwnScalars) {
+TEST_F(FillTest, ConvertsTheScalarToTheDtype) {
   const DType wide = DType::parse("float32x3");
   const std::uint8_t bytes[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   for (const Device device : {cpu, test::gpu}) {

@@ -30,7 +30,7 @@ TEST_F(CreationTest, EmptyHasTheShapeInCOrder) {
   EXPECT_EQ(array.storage().bytes(), 12U);
 }
 
-TEST_F(CreationTest, GoesToTheDefaultDevice) {
+TEST_F(CreationTest, UsesTheDefaultDevice) {
   EXPECT_EQ(empty({2}, float32).device(), test::gpu);
   const DeviceGuard guard(cpu);
   EXPECT_EQ(zeros({2}, float32).device(), cpu);
@@ -58,7 +58,7 @@ TEST_F(CreationTest, ZerosAreZeroInEveryDtype) {
     }
 }
 
-TEST_F(CreationTest, ZerosTakesFreshZerosWhereTheBackEndHasThem) {
+TEST_F(CreationTest, ZerosUsesZeroedMemoryOfTheBackEnd) {
   devices_.host().offer_zeros();
   EXPECT_THAT(test::values(zeros({5}, float32, cpu)), Each(Complex(0)));
 }
@@ -96,7 +96,7 @@ TEST_F(CreationTest, EmptyLikeOfHostAddressableMemoryIsOnTheCpu) {
   EXPECT_EQ(empty_like(pinned).device(), cpu);
 }
 
-TEST(Dense, IsWhatOnePlainCopyMoves) {
+TEST(Dense, DescribesASingleContiguousBlock) {
   test::Random random(1);
   int dense = 0;
   for (int round = 0; round < 5000; ++round) {
@@ -123,7 +123,7 @@ TEST(Dense, IsWhatOnePlainCopyMoves) {
   EXPECT_GT(dense, 500);
 }
 
-TEST(Dense, OverlapsAreNot) {
+TEST(Dense, ExcludesOverlappingElements) {
   EXPECT_FALSE(runtime::is_dense({Shape{2, 2}, Strides{0, 1}, 0}));
   EXPECT_FALSE(runtime::is_dense({Shape{2, 2}, Strides{1, 1}, 0}));
   EXPECT_FALSE(runtime::is_dense({Shape{2, 2, 2}, Strides{1, 1, 5}, 0}))

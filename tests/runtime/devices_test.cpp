@@ -36,7 +36,7 @@ TEST_F(DevicesTest, HaveProperties) {
 
 TEST_F(DevicesTest, TheDefaultIsTheFirstGpu) { EXPECT_EQ(default_device(), test::gpu); }
 
-TEST_F(DevicesTest, TheConfigGoesBeforeTheFirstGpu) {
+TEST_F(DevicesTest, ConfigOverridesTheFirstGpu) {
   config::set("device", "cpu");
   EXPECT_EQ(default_device(), cpu);
   config::set("device", "cuda:1");
@@ -45,7 +45,7 @@ TEST_F(DevicesTest, TheConfigGoesBeforeTheFirstGpu) {
   EXPECT_EQ(default_device(), test::gpu);
 }
 
-TEST_F(DevicesTest, TheGuardGoesBeforeTheConfigAndNests) {
+TEST_F(DevicesTest, GuardOverridesTheConfigAndNests) {
   config::set("device", "cpu");
   {
     const DeviceGuard outer(test::second_gpu);

@@ -39,7 +39,7 @@ class GraphMemoryTest : public test::RuntimeTest {
   const Stream stream_ = Stream::create(test::gpu);
 };
 
-TEST_F(GraphMemoryTest, ATemporaryOfARecordingStaysUntilTheGraphGoes) {
+TEST_F(GraphMemoryTest, TemporaryOfACaptureIsFreedWithTheGraph) {
   begin(graph_);
   allocate_here();
   EXPECT_EQ(blocks(), 1);
@@ -52,7 +52,7 @@ TEST_F(GraphMemoryTest, ATemporaryOfARecordingStaysUntilTheGraphGoes) {
   EXPECT_THAT(gpus().take_log(), ElementsAre("allocate s1 16", "deallocate s1"));
 }
 
-TEST_F(GraphMemoryTest, AnArrayOfARecordingThatGoesLaterStaysToo) {
+TEST_F(GraphMemoryTest, ArrayUsedInACaptureAndDroppedLaterIsFreedWithTheGraph) {
   begin(graph_);
   Storage result = allocate_here();
   end();
@@ -64,7 +64,7 @@ TEST_F(GraphMemoryTest, AnArrayOfARecordingThatGoesLaterStaysToo) {
   EXPECT_EQ(blocks(), 0);
 }
 
-TEST_F(GraphMemoryTest, AnArrayThatOutlivesTheGraphGoesBackAtOnce) {
+TEST_F(GraphMemoryTest, ArrayThatOutlivesTheGraphIsFreedAtOnce) {
   begin(graph_);
   Storage result = allocate_here();
   end();
@@ -73,7 +73,7 @@ TEST_F(GraphMemoryTest, AnArrayThatOutlivesTheGraphGoesBackAtOnce) {
   EXPECT_EQ(blocks(), 0);
 }
 
-TEST_F(GraphMemoryTest, ALaterAllocationGivesBack) {
+TEST_F(GraphMemoryTest, LaterAllocationFreesMemoryOfDestroyedGraphs) {
   begin(graph_);
   allocate_here();
   end();
@@ -82,7 +82,7 @@ TEST_F(GraphMemoryTest, ALaterAllocationGivesBack) {
   EXPECT_EQ(blocks(), 1);
 }
 
-TEST_F(GraphMemoryTest, AnEarlierArrayThatIsDroppedInARecordingStays) {
+TEST_F(GraphMemoryTest, EarlierArrayDroppedDuringCaptureIsFreedWithTheGraph) {
   Storage early = allocate_here();
   begin(graph_);
   early = {};
@@ -94,7 +94,7 @@ TEST_F(GraphMemoryTest, AnEarlierArrayThatIsDroppedInARecordingStays) {
   EXPECT_EQ(blocks(), 0);
 }
 
-TEST_F(GraphMemoryTest, DroppingInARecordingQueuesNothingAndLaterComesInOrder) {
+TEST_F(GraphMemoryTest, DroppingDuringCaptureQueuesNothingUntilLater) {
   const Stream reader = Stream::create(test::gpu);
   {
     const Array array = empty({4}, float32, test::gpu);
@@ -111,28 +111,28 @@ TEST_F(GraphMemoryTest, DroppingInARecordingQueuesNothingAndLaterComesInOrder) {
                                              "wait d0 e4", "deallocate d0"));
 }
 
-TEST_F(GraphMemoryTest, AForeignOwnerIsToldWhenTheGraphHasGone) {
-  static int told;
-  told = 0;
+TEST_F(GraphMemoryTest, ForeignOwnerIsReleasedWhenTheGraphIsDestroyed) {
+  static int releases;
+  releases = 0;
   float values[4]{};
   {
     const Storage theirs = Storage::adopt(
         values, sizeof values, test::gpu,
-        [](void*, void*, std::size_t, StreamUses&) noexcept { ++told; }, nullptr);
+        [](void*, void*, std::size_t, StreamUses&) noexcept { ++releases; }, nullptr);
     theirs.uses().set_producer(Ref<StreamIdentity>(&Stream::current(test::gpu).identity()));
     runtime::order_use(stream_.state(), theirs, false);
     begin(graph_);
   }
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(releases, 0);
   end();
   collect();
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(releases, 0);
   gpus().destroy_graph(graph_);
   collect();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(releases, 1);
 }
 
-TEST_F(GraphMemoryTest, WhatNoGraphUsesGoesBackAtOnceDuringARecording) {
+TEST_F(GraphMemoryTest, MemoryThatNoGraphUsesIsFreedAtOnceDuringCapture) {
   const Array other = empty({4}, float32, test::gpu);
   begin(graph_);
   static_cast<void>(Array(other));
@@ -144,7 +144,7 @@ TEST_F(GraphMemoryTest, WhatNoGraphUsesGoesBackAtOnceDuringARecording) {
   gpus().destroy_graph(graph_);
 }
 
-TEST_F(GraphMemoryTest, AStreamThatCanQueueNothingIsLeftAloneUntilItCan) {
+TEST_F(GraphMemoryTest, CapturingStreamIsUsedOnlyAfterItsCapture) {
   const Stream reader = Stream::create(test::gpu);
   {
     const Array array = empty({4}, float32, test::gpu);
@@ -179,7 +179,7 @@ TEST_F(GraphMemoryTest, TwoGraphsBothHaveToGo) {
   EXPECT_EQ(blocks(), 0);
 }
 
-TEST_F(GraphMemoryTest, ThreadsMayDropWhileAnotherRecords) {
+TEST_F(GraphMemoryTest, ThreadsMayDropArraysWhileAnotherCaptures) {
   begin(graph_);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
@@ -197,7 +197,7 @@ TEST_F(GraphMemoryTest, ThreadsMayDropWhileAnotherRecords) {
   EXPECT_EQ(blocks(), 0);
 }
 
-/// Memory of the C library that notes whether launches were asked for before it came back.
+/// Memory of the C library that records whether a flush of launches preceded its release.
 class FlushedSource final : public MemorySource {
  public:
   explicit FlushedSource(test::RecordingBackend& gpus) : gpus_(gpus) {}
@@ -215,7 +215,7 @@ class FlushedSource final : public MemorySource {
   test::RecordingBackend& gpus_;
 };
 
-TEST_F(GraphMemoryTest, LaunchesThatAreKeptBackGoBeforeAnyMemoryGoesBack) {
+TEST_F(GraphMemoryTest, DeferredLaunchesAreFlushedBeforeMemoryIsFreed) {
   const auto source = std::make_shared<FlushedSource>(gpus());
   use_memory_source(test::gpu, source);
   Storage storage = allocate_here();
@@ -225,7 +225,7 @@ TEST_F(GraphMemoryTest, LaunchesThatAreKeptBackGoBeforeAnyMemoryGoesBack) {
   EXPECT_GT(source->flushes_at_release, before);
 }
 
-TEST_F(GraphMemoryTest, ABlockOfASourceStaysUntilTheGraphGoes) {
+TEST_F(GraphMemoryTest, BlockOfAnAllocatorIsFreedWithTheGraph) {
   const auto source = std::make_shared<FlushedSource>(gpus());
   use_memory_source(test::gpu, source);
   begin(graph_);

@@ -56,7 +56,7 @@ class MemoryTest : public test::RuntimeTest {
   std::int64_t before_ = memory_stats(test::gpu).used;
 };
 
-TEST_F(MemoryTest, CountsWhatArraysHoldAndTheMostOfIt) {
+TEST_F(MemoryTest, CountsCurrentAndPeakBytes) {
   reset_peak_memory(test::gpu);
   const std::int64_t allocations = memory_stats(test::gpu).allocations;
   {
@@ -83,13 +83,13 @@ TEST_F(MemoryTest, OfEachDeviceIsItsOwn) {
   EXPECT_GE(memory_stats(test::second_gpu).used, 4 * kilobyte);
 }
 
-TEST_F(MemoryTest, KeptBlocksOfTheHostAreNotInUse) {
+TEST_F(MemoryTest, CachedHostBlocksAreNotCountedAsInUse) {
   const std::int64_t before = memory_stats(cpu).used;
   for (int i = 0; i < 4; ++i) static_cast<void>(empty({16}, float32, cpu));
   EXPECT_EQ(memory_stats(cpu).used, before);
 }
 
-TEST_F(MemoryTest, ThatIsNotToBeHadIsNotCounted) {
+TEST_F(MemoryTest, FailedAllocationIsNotCounted) {
   gpus().exhaust_memory();
   EXPECT_THROW(allocate(1 << 20, test::gpu), OutOfMemoryError);
   EXPECT_EQ(used(), before_);
@@ -108,7 +108,7 @@ TEST_F(MemoryTest, AboveTheLimitIsRefusedByName) {
   EXPECT_THROW(limit_memory(test::gpu, -1), ArgumentError);
 }
 
-TEST_F(MemoryTest, OfASourceGoesBackToItAfterAllWork) {
+TEST_F(MemoryTest, BlockOfAnAllocatorIsReturnedAfterAllWork) {
   const auto source = std::make_shared<CountingSource>();
   EXPECT_EQ(use_memory_source(test::gpu, source), nullptr);
   {
@@ -117,7 +117,7 @@ TEST_F(MemoryTest, OfASourceGoesBackToItAfterAllWork) {
     EXPECT_EQ(used() - before_, 16);
     EXPECT_EQ(memory_stats(test::gpu).source, "counting");
     order_use(Stream::create(test::gpu), array, true);
-    // Those that came from it go back to it.
+    // Blocks of the allocator are returned to it.
     EXPECT_EQ(use_memory_source(test::gpu, nullptr), source);
     gpus().take_log();
   }
@@ -126,7 +126,7 @@ TEST_F(MemoryTest, OfASourceGoesBackToItAfterAllWork) {
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e2", "wait d0 e2"));
 }
 
-TEST_F(MemoryTest, ASourceWithoutMemoryLeavesNothingCounted) {
+TEST_F(MemoryTest, FailedAllocatorIsNotCounted) {
   const auto source = std::make_shared<CountingSource>();
   source->exhausted = true;
   use_memory_source(test::gpu, source);
@@ -134,9 +134,9 @@ TEST_F(MemoryTest, ASourceWithoutMemoryLeavesNothingCounted) {
   EXPECT_EQ(used(), before_);
 }
 
-TEST_F(MemoryTest, TheHostTakesSmallArraysFromItsSourceToo) {
+TEST_F(MemoryTest, SmallHostArraysUseTheAllocatorToo) {
   const auto source = std::make_shared<CountingSource>();
-  static_cast<void>(empty({4}, float32, cpu));  // is kept for the next
+  static_cast<void>(empty({4}, float32, cpu));  // is cached
   use_memory_source(cpu, source);
   {
     const Array array = zeros({4}, float32, cpu);

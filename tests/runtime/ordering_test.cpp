@@ -24,7 +24,7 @@ using ::testing::UnorderedElementsAre;
 
 class OrderingTest : public test::RuntimeTest {
  protected:
-  // Host memory that poses as an array of another library on the device.
+  // Host memory presented as a device array of another library.
   Array imported(Device device = test::gpu) {
     return Array(Storage::adopt(memory_, sizeof memory_, device, nullptr, nullptr),
                  Layout::row_major({4}), float32);
@@ -33,7 +33,7 @@ class OrderingTest : public test::RuntimeTest {
   float memory_[4]{};
 };
 
-TEST_F(OrderingTest, OneStreamTakesNoEvents) {
+TEST_F(OrderingTest, OneStreamNeedsNoEvents) {
   const Stream stream = Stream::create(test::gpu);
   const Array array = imported();
   for (const bool writes : {true, false, true}) order_use(stream, array, writes);
@@ -45,7 +45,7 @@ TEST_F(OrderingTest, AnArrayWithoutStorageNeedsNone) {
   EXPECT_NO_THROW(order_use(Stream::create(test::gpu), Array{}, true));
 }
 
-TEST_F(OrderingTest, AReaderComesAfterTheWriter) {
+TEST_F(OrderingTest, ReaderRunsAfterTheWriter) {
   const Stream writer = Stream::create(test::gpu), reader = Stream::create(test::gpu);
   const Array array = imported();
   order_use(writer, array, true);
@@ -55,14 +55,14 @@ TEST_F(OrderingTest, AReaderComesAfterTheWriter) {
   EXPECT_THAT(gpus().take_log(), IsEmpty());
 }
 
-TEST_F(OrderingTest, TwoObjectsOfOneQueueTakeNoEvents) {
+TEST_F(OrderingTest, TwoObjectsOfOneStreamNeedNoEvents) {
   const Array array = imported();
   order_use(Stream::foreign(test::gpu, 0x77), array, true);
   order_use(Stream::foreign(test::gpu, 0x77), array, false);
   EXPECT_THAT(gpus().take_log(), IsEmpty());
 }
 
-TEST_F(OrderingTest, AWriterComesAfterAllReaders) {
+TEST_F(OrderingTest, WriterRunsAfterAllReaders) {
   const Stream a = Stream::create(test::gpu), b = Stream::create(test::second_gpu),
                c = Stream::create(test::gpu);
   const Array array = imported();
@@ -73,7 +73,7 @@ TEST_F(OrderingTest, AWriterComesAfterAllReaders) {
               UnorderedElementsAre("record s1 e1", "wait s3 e1", "record s2 e2", "wait s3 e2"));
 }
 
-TEST_F(OrderingTest, TheHostBlocksForDeviceWorkAndLeavesNoTrace) {
+TEST_F(OrderingTest, HostAccessSynchronizesAndIsNotRecorded) {
   const Stream device = Stream::create(test::gpu);
   const Array managed = imported(Device(DeviceKind::cuda_managed));
   order_use(device, managed, true);
@@ -84,14 +84,14 @@ TEST_F(OrderingTest, TheHostBlocksForDeviceWorkAndLeavesNoTrace) {
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e1", "record s1 e2"));
 }
 
-TEST_F(OrderingTest, WorkOfTheCpuIsNotRemembered) {
+TEST_F(OrderingTest, CpuWorkIsNotRecorded) {
   const Array array = imported(cpu);
   order_use(Stream::current(cpu), array, true);
   EXPECT_TRUE(array.storage().uses().none());
 }
 
 // The proof of the fake: what is not ordered reads the past.
-TEST_F(OrderingTest, WithoutItAnotherStreamReadsTheOldValues) {
+TEST_F(OrderingTest, WithoutOrderingAnotherStreamReadsOldValues) {
   const Stream first = Stream::create(test::gpu), second = Stream::create(test::gpu);
   float result[4]{};
   const auto read_on_second = [&](const Array& array) {

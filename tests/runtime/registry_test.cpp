@@ -40,18 +40,18 @@ TEST_F(RegistryTest, MemoryThatTheHostCanAddressIsTheCpus) {
   EXPECT_EQ(runtime::execution_device(test::second_gpu), test::second_gpu);
 }
 
-TEST_F(RegistryTest, AKindOfItsOwnHasNone) {
+TEST_F(RegistryTest, UnregisteredKindHasNoBackEnd) {
   const Device rocm(static_cast<DeviceKind>(10));
   EXPECT_EQ(runtime::find_backend(rocm.kind()), nullptr);
   EXPECT_THAT(refusal_of(rocm), HasSubstr("device10:0"));
 }
 
-TEST_F(RegistryTest, AnOrdinalThatIsNotThereIsRefusedWithThoseThatAre) {
+TEST_F(RegistryTest, InvalidOrdinalErrorListsTheValidOnes) {
   EXPECT_THAT(refusal_of(Device(DeviceKind::cuda, 2)), HasSubstr("from 0 to 1"));
   EXPECT_THAT(refusal_of(Device(DeviceKind::cuda, -1)), HasSubstr("from 0 to 1"));
 }
 
-TEST_F(RegistryTest, ASecondBackEndOfAKindIsNotTaken) {
+TEST_F(RegistryTest, SecondBackEndOfAKindIsRefused) {
   EXPECT_FALSE(runtime::register_backend(std::make_unique<test::RecordingBackend>(1)));
   EXPECT_EQ(runtime::find_backend(DeviceKind::cuda), &gpus());
 }
@@ -65,12 +65,12 @@ TEST_F(RegistryTest, TheDefaultStreamIsAlwaysTheSame) {
   EXPECT_THROW(runtime::default_stream(Device(DeviceKind::cuda, 200)), DeviceError);
 }
 
-TEST(Registry, WithoutADeviceSaysWhy) {
+TEST(Registry, ErrorWithoutADeviceGivesTheReason) {
   const test::FakeDevices none(test::FakeDevices::Cpu::naive, /*gpus=*/0);
   EXPECT_THAT(refusal_of(test::gpu), HasSubstr("the fake driver found no device"));
 }
 
-TEST(Registry, WithoutABackEndSaysThatToo) {
+TEST(Registry, ErrorWithoutABackEndGivesTheReason) {
   auto previous = runtime::exchange_backend(DeviceKind::cuda, nullptr);
   EXPECT_THAT(refusal_of(test::gpu), HasSubstr("no back end"));
   runtime::exchange_backend(DeviceKind::cuda, std::move(previous));

@@ -33,7 +33,7 @@ TEST(Settings, LaunchBlockingFollowsTheConfig) {
   EXPECT_FALSE(runtime::launch_blocking());
 }
 
-// What a process with these variables makes of launch_blocking. The child of a threadsafe death
+// The value of launch_blocking in a process with these variables. The child of a threadsafe death
 // test is a new process, whose static initialisers see the environment.
 class LaunchBlockingVariable : public ::testing::Test {
  protected:
@@ -63,7 +63,7 @@ TEST_F(LaunchBlockingVariable, OfCudaMayBeZero) {
   EXPECT_EXIT(print_and_exit(), ::testing::ExitedWithCode(0), "asynchronous");
 }
 
-TEST_F(LaunchBlockingVariable, OfSpanwiseGoesFirst) {
+TEST_F(LaunchBlockingVariable, OfSpanwiseHasPrecedence) {
   setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
   setenv("SPANWISE_LAUNCH_BLOCKING", "off", 1);
   EXPECT_EXIT(print_and_exit(), ::testing::ExitedWithCode(0), "asynchronous");

@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 class StreamTest : public test::RuntimeTest {};
 
-TEST_F(StreamTest, TheCurrentOneIsSharedByThreadsThatSetNone) {
+TEST_F(StreamTest, ThreadsThatSetNoStreamShareTheDefault) {
   const Stream here = Stream::current(test::gpu);
   EXPECT_EQ(here.device(), test::gpu);
   std::thread([&] { EXPECT_EQ(Stream::current(test::gpu), here); }).join();
@@ -43,7 +43,7 @@ TEST_F(StreamTest, TheGuardSetsTheThreadsCurrentStreamAndNests) {
   EXPECT_EQ(Stream::current(test::gpu), before);
 }
 
-TEST_F(StreamTest, TheGuardLeavesOtherDevicesAlone) {
+TEST_F(StreamTest, GuardDoesNotAffectOtherDevices) {
   const Stream other = Stream::current(test::second_gpu);
   const StreamGuard guard(Stream::create(test::gpu));
   EXPECT_EQ(Stream::current(test::second_gpu), other);
@@ -68,7 +68,7 @@ TEST_F(StreamTest, OfAnotherLibraryKeepsItsHandle) {
   EXPECT_THROW(Stream::foreign(Device(DeviceKind::cuda, 4), 5), DeviceError);
 }
 
-TEST_F(StreamTest, AForeignStreamIsDetachedWithItsLastObjectWhereMemoryRemembersIt) {
+TEST_F(StreamTest, UsedForeignStreamIsDetachedWithItsLastObject) {
   const Array array = empty({4}, float32, test::gpu);
   {
     const Stream stream = Stream::foreign(test::gpu, 0x77);
@@ -89,7 +89,7 @@ TEST_F(StreamTest, AForeignStreamIsInUseWhileItIsTheCurrentOne) {
   EXPECT_THAT(gpus().detached(), ElementsAre("f119"));
 }
 
-TEST_F(StreamTest, AForeignStreamThatNoMemoryRemembersIsLeftAlone) {
+TEST_F(StreamTest, UnusedForeignStreamIsNotDetached) {
   Stream::foreign(test::gpu, 0x77).synchronize();
   {
     const StreamGuard guard(Stream::foreign(test::gpu, 0x78));
@@ -110,13 +110,13 @@ TEST_F(StreamTest, TheOwnerOfAForeignStreamIsHeldWhileMemoryRemembersIt) {
   EXPECT_EQ(owner->use_count(), 1) << "the default stream needs none";
 }
 
-TEST_F(StreamTest, WaitingForAnotherTakesOneEvent) {
+TEST_F(StreamTest, WaitingForAnotherStreamUsesOneEvent) {
   const Stream a = Stream::create(test::gpu), b = Stream::create(test::second_gpu);
   a.wait(b);
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s2 e1", "wait s1 e1"));
 }
 
-TEST_F(StreamTest, WaitingForItselfIsNothing) {
+TEST_F(StreamTest, WaitingForItselfDoesNothing) {
   const Stream a = Stream::create(test::gpu);
   a.wait(a);
   Stream::foreign(test::gpu, 7).wait(Stream::foreign(test::gpu, 7));

@@ -37,7 +37,7 @@ class SystemFolders : public ::testing::Test {
   fs::path root_ = folder_.path();
 };
 
-TEST_F(SystemFolders, AreMadeForThisUserAlone) {
+TEST_F(SystemFolders, AreCreatedPrivate) {
   const fs::path path = root_ / "a" / "b" / "c";
   EXPECT_TRUE(open_trusted_folder(path.string(), MissingFolders::leave).is_missing);
   EXPECT_FALSE(fs::exists(root_ / "a" / "b"));
@@ -49,7 +49,7 @@ TEST_F(SystemFolders, AreMadeForThisUserAlone) {
     EXPECT_EQ(fs::status(each).permissions(), fs::perms::owner_all);
 }
 
-TEST_F(SystemFolders, AreNotTrustedWhereOthersMayWrite) {
+TEST_F(SystemFolders, WritableByOthersAreRefused) {
   const fs::path path = root_ / "a" / "b";
   fs::create_directory(path);
   EXPECT_EQ(problem(path), "");
@@ -67,7 +67,7 @@ TEST_F(SystemFolders, AreNotTrustedWhereOthersMayWrite) {
   EXPECT_NE(untrusted_parent((root_ / "a").string()), "");
 }
 
-TEST_F(SystemFolders, OfAnotherUserAreNotTrusted) {
+TEST_F(SystemFolders, OfAnotherUserAreRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only the superuser can give folders away";
   const fs::path path = root_ / "a" / "b";
   fs::create_directory(path);
@@ -116,7 +116,7 @@ class TemporaryPlace {
   std::string before_;
 };
 
-// Makes two folders, of which one is kept, in a process that is killed.
+// Creates two folders, one of them persistent, in a process that is killed.
 void leave_folders() {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -131,16 +131,16 @@ int count(const fs::path& path) {
   return static_cast<int>(std::distance(fs::directory_iterator(path), {}));
 }
 
-TEST_F(SystemFolders, ThatAKilledProcessLeftAreRemovedAndOthersStay) {
+TEST_F(SystemFolders, OnlyFoldersOfDeadProcessesAreRemoved) {
   const TemporaryPlace place(root_ / "a");
   const TemporaryFolder living;
   leave_folders();
   ASSERT_EQ(count(root_ / "a"), 3);
   const pid_t child = ::fork();
   if (child == 0) {
-    const TemporaryPlace again(root_ / "a" / ".");  // a process looks at each place once
+    const TemporaryPlace again(root_ / "a" / ".");  // a process checks each parent once
     const TemporaryFolder next;
-    ::_exit(count(root_ / "a"));  // the living one, the kept one and the next
+    ::_exit(count(root_ / "a"));  // that of this process, the persistent one and the new one
   }
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -149,7 +149,7 @@ TEST_F(SystemFolders, ThatAKilledProcessLeftAreRemovedAndOthersStay) {
   EXPECT_EQ(count(root_ / "a"), 3) << "_exit() left the next";
 }
 
-TEST_F(SystemFolders, ForFilesAreMadeWhereNoOtherUserCanSwapThem) {
+TEST_F(SystemFolders, ForFilesAreCreatedInAProtectedParent) {
   allow(root_ / "a", 0770);
   const TemporaryPlace place(root_ / "a");
   const TemporaryFolder elsewhere;

@@ -53,7 +53,7 @@ TEST_F(TransferTest, TheGpuChangesTheOrder) {
               ElementsAre("allocate d0 24", "copy d0", "download d0 24", "deallocate d0"));
 }
 
-TEST_F(TransferTest, GapsAreNotMoved) {
+TEST_F(TransferTest, GapsAreNotTransferred) {
   const Array host = zeros({10, 3}, float32, cpu), device = zeros({10, 3}, float32, test::gpu);
   const Slice one{1, 2, 1};
   EXPECT_THAT(log_of(host.slice(1, one), device.slice(1, one)),
@@ -63,7 +63,7 @@ TEST_F(TransferTest, GapsAreNotMoved) {
 }
 
 // While one slice travels the host packs the next, in room for one.
-TEST_F(TransferTest, WhatTheHostPacksTravelsInSlices) {
+TEST_F(TransferTest, HostPackedDataIsTransferredInSlices) {
   const Array host = full({2100, 1001}, 1.0f, float32, cpu),
               device = zeros({2100, 1000}, float32, test::gpu);
   fill(host.index(0, 700), 7.0f);
@@ -99,7 +99,7 @@ TEST_F(TransferTest, OfEqualWidthsTheGpuCasts) {
               ElementsAre("allocate d0 24", "copy d0", "download d0 24", "deallocate d0"));
 }
 
-TEST_F(TransferTest, ABroadcastTravelsOnce) {
+TEST_F(TransferTest, BroadcastElementsAreTransferredOnce) {
   const Array one = full({1}, 5.0f, float32, cpu), device = zeros({100, 100}, float32, test::gpu);
   const auto once = ElementsAre("allocate d0 4", "upload d0 4", "copy d0", "deallocate d0");
   EXPECT_THAT(log_of(one, device), once);
@@ -107,14 +107,14 @@ TEST_F(TransferTest, ABroadcastTravelsOnce) {
   EXPECT_EQ(item(device.index(0, 99).index(0, 99)).as_double(), 5.0);
 }
 
-TEST_F(TransferTest, PageableMemoryMayChangeAtOnce) {
+TEST_F(TransferTest, PageableMemoryMayBeReusedAtOnce) {
   const Array host = full({4}, 1.0f, float32, cpu);
   const Array device = to_device(host, test::gpu);
   fill(host, 2.0f);
   EXPECT_THAT(test::values(to_device(device, cpu)), Each(Complex(1)));
 }
 
-// Pinned memory is read late, so whoever writes to it or frees it has to wait.
+// Pinned memory is read asynchronously, so a write to it or its release must wait.
 TEST_F(TransferTest, PinnedMemoryIsOrderedByItsUses) {
   static float memory[4] = {1, 1, 1, 1};
   static bool released_in_order = false;
@@ -136,7 +136,7 @@ TEST_F(TransferTest, PinnedMemoryIsOrderedByItsUses) {
     fill(pinned, 2.0f);
     EXPECT_EQ(memory[0], 2.0f);
   }
-  EXPECT_TRUE(released_in_order) << "the release was not told of the stream";
+  EXPECT_TRUE(released_in_order) << "the release did not get the stream";
   EXPECT_THAT(test::values(to_device(device, cpu)), Each(Complex(1)));
 }
 

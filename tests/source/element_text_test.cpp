@@ -12,7 +12,7 @@
 namespace spanwise {
 namespace {
 
-// The dtype that a kernel's text is taken to say, by the reader of users' texts.
+// The dtype that the parser of user kernels reads in a kernel's text.
 std::optional<DType> read_back(const std::string& type) {
   return source::scan_kernels(text("__global__ void f(const ", type, "* x) {}"))
       .kernels.at(0)
@@ -26,7 +26,7 @@ TEST(ElementText, IsReadAsTheDtypeThatItNames) {
     EXPECT_EQ(read_back(element_text(dtype)), dtype) << element_text(dtype);
 }
 
-TEST(ElementText, NamesWhatCHasNoTypeForAsTheTextForKernelsDoes) {
+TEST(ElementText, NamesFloat16AndComplexAsKernelSourceDoes) {
   EXPECT_STREQ(element_text(bool_), "Bool");
   EXPECT_STREQ(element_text(float16), "Half");
   EXPECT_STREQ(element_text(bfloat16), "BFloat");
@@ -34,7 +34,7 @@ TEST(ElementText, NamesWhatCHasNoTypeForAsTheTextForKernelsDoes) {
   EXPECT_STREQ(element_text(complex128), "Complex<double>");
 }
 
-TEST(ElementText, RefusesWhatCannotBeComputedOn) {
+TEST(ElementText, RefusesStorageOnlyDtypes) {
   for (const DType dtype : {DType(DTypeCode::opaque, 8), DType(DTypeCode::float_, 32, 4),
                             DType(DTypeCode::complex, 32), DType::parse("float8_e5m2")})
     EXPECT_THROW(element_text(dtype), DTypeError) << dtype;

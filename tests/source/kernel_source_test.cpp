@@ -27,7 +27,7 @@ SourceParameter parameter(const std::string& declaration, const std::string& bef
   return kernel.parameters.empty() ? SourceParameter{} : kernel.parameters[0];
 }
 
-TEST(VariableScan, FindsWhatOutlivesALaunch) {
+TEST(VariableScan, FindsVariablesThatOutliveALaunch) {
   for (const char* text :
        {"__device__ int n;", "__constant__ float table[3];", "static __device__ int n = 1;",
         "__device__ volatile unsigned long long a[4], b;", "namespace x { __managed__ int n; }",
@@ -93,7 +93,7 @@ TEST(KernelScan, JoinsDeclarationAndDefinition) {
   EXPECT_EQ(kernel.line, 3);
 }
 
-TEST(KernelScan, IgnoresWhatIsNoCode) {
+TEST(KernelScan, IgnoresCommentsStringsAndInactiveCode) {
   EXPECT_THAT(names(scan_kernels("// __global__ void a() {}\n/* __global__ void b() {} */\n"
                                  "const char* s = \"__global__ void c() {}\";\n"
                                  "#if 0\n__global__ void d() {}\n#ifdef X\n#endif\n#else\n"
@@ -177,7 +177,7 @@ TEST(KernelScan, SplitsParametersAtTopLevelCommasOnly) {
   EXPECT_EQ(only_kernel("__global__ void k(void) {}").parameters.size(), 0u);
 }
 
-TEST(KernelScan, FollowsTypeNamesThatHoldForEveryCompilation) {
+TEST(KernelScan, ResolvesTypeNamesThatAreTheSameInEveryCompilation) {
   EXPECT_EQ(parameter("const real* x", "typedef float real;").dtype, float32);
   EXPECT_EQ(parameter("real* x", "using base = unsigned char; using real = base;").dtype, uint8);
   EXPECT_EQ(parameter("REAL* x", "#define REAL double").dtype, float64);

@@ -27,7 +27,7 @@ TEST(Lexer, SkipsCommentsAndKeepsOffsetsAndLines) {
   EXPECT_EQ(tokens[3].line, 3);
 }
 
-TEST(Lexer, TakesLiteralsAsOneToken) {
+TEST(Lexer, ReadsALiteralAsOneToken) {
   EXPECT_THAT(
       texts(R"(f("a // \" b", '\'', u8"x", L'y'))"),
       ElementsAre("f", "(", R"("a // \" b")", ",", R"('\'')", ",", R"(u8"x")", ",", "L'y'", ")"));
@@ -39,7 +39,7 @@ TEST(Lexer, ReadsNumbersWithSignsSeparatorsAndSuffixes) {
               ElementsAre("1e-3f", "0x1p+4", "1'000u", ".5", "1", "-", "2"));
 }
 
-TEST(Lexer, TakesADirectiveWithItsContinuedLinesAsOneToken) {
+TEST(Lexer, ReadsADirectiveWithItsContinuedLinesAsOneToken) {
   const std::vector<Token> tokens = lex("#define F(x) \\\n  (x)\nint # y");
   ASSERT_EQ(tokens.size(), 4u);
   EXPECT_EQ(tokens[0].kind, Token::Kind::directive);

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays for tests: every dtype, random layouts made alike in NumPy and in Spanwise, comparison."""
+"""Arrays for tests: all dtypes, equal random layouts in NumPy and Spanwise, comparisons."""
 
 from dataclasses import dataclass
 
@@ -18,29 +18,29 @@ except ImportError:
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")
 COMPLEX = ("complex64", "complex128")
-# Every dtype that NumPy has here and Spanwise computes on.
+# All dtypes that both NumPy and Spanwise compute on.
 COMPUTABLE = ("bool", *INTEGERS, *FLOATS, *COMPLEX, *(("bfloat16",) if ml_dtypes else ()))
 
 
 def same_kind(source, target):
-    """NumPy's rule; to casting, bfloat16 is a floating dtype like float16, of which NumPy knows
+    """NumPy's casting rule, with bfloat16 treated like float16, since NumPy does not have
     nothing."""
     kinds = [np.dtype("float16") if dtype == "bfloat16" else dtype for dtype in (source, target)]
     return np.can_cast(*kinds, "same_kind")
 
 
 def poisoned(shape, dtype, device):
-    """An array whose bytes are all 0xA5: no value that a test expects."""
+    """An array whose bytes are all 0xA5, which no test expects as a result."""
     dtype = np.dtype(sw.dtype(dtype).dtype)
     count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     values = np.full(count, 0xA5, np.uint8).view(dtype).reshape(shape)
     if dtype.kind == "b":
-        values = np.ones(shape, bool)  # 0xA5 is no bool
+        values = np.ones(shape, bool)  # 0xA5 is not a valid bool
     return sw.array(values, device=device)
 
 
 def numbers(shape, dtype, seed):
-    """Fresh values that every computable dtype but bool holds exactly: whole, 0 to 100."""
+    """Random integers from 0 to 100, which all computable dtypes but bool represent exactly."""
     dtype = np.dtype(sw.dtype(dtype).dtype)
     values = np.asarray(np.random.default_rng(seed).integers(0, 101, size=shape))
     if dtype.kind == "c":
@@ -52,9 +52,9 @@ def numbers(shape, dtype, seed):
 
 @dataclass(frozen=True)
 class Window:
-    """A view in words: a shape, and steps that turn an array of it into a strided window.
+    """A view as data: the shape of an array and the steps that select a strided view of it.
 
-    of() takes the steps on NumPy's arrays and on ours alike.
+    of() applies the steps to arrays of NumPy and of Spanwise.
     """
 
     base_shape: tuple
@@ -77,8 +77,8 @@ class Window:
         return self.of(np.empty(self.base_shape, np.uint8)).shape
 
 
-def whole_key(key):
-    """The key with an Ellipsis, with which NumPy gives a view also where it leaves rank 0."""
+def with_ellipsis(key):
+    """The key with an Ellipsis, for which NumPy returns a view even for results of rank 0."""
     key = key if isinstance(key, tuple) else (key,)
     return key if any(part is Ellipsis for part in key) else (*key, Ellipsis)
 
@@ -93,7 +93,7 @@ def windows(draw, broadcast=True, min_rank=0):
         kinds = ["index", "transpose", *(["broadcast"] if broadcast and view.ndim < 5 else [])]
         kind = draw(st.sampled_from(kinds))
         if kind == "index":
-            argument = whole_key(
+            argument = with_ellipsis(
                 draw(hnp.basic_indices(view.shape, allow_newaxis=True, max_dims=5))
             )
         elif kind == "transpose":
@@ -110,13 +110,13 @@ def windows(draw, broadcast=True, min_rank=0):
 
 
 def pair(window, dtype, device, seed):
-    """The window onto fresh numbers as (ours, NumPy's), in memory of their own each."""
+    """The view of random numbers as (Spanwise array, NumPy array), in separate memory."""
     values = numbers(window.base_shape, dtype, seed)
     return window.of(sw.array(values, device=device)), window.of(values)
 
 
-def stretched_for_writing(array, shape):
-    """array.broadcast_to(shape) that may be written, as only other libraries hand them out."""
+def writable_broadcast(array, shape):
+    """A writable array.broadcast_to(shape), as some libraries create."""
     view = array.broadcast_to(shape)
     if array.device.kind == "cpu":
         strides = view.strides
@@ -134,13 +134,13 @@ def assert_same(ours, oracle):
     assert ours.shape == oracle.shape
     assert ours.dtype == oracle.dtype
     values = ours.numpy()
-    if ours.dtype == "bfloat16":  # whose NaNs NumPy does not take for equal
+    if ours.dtype == "bfloat16":  # for which NumPy's equal_nan fails
         values, oracle = values.astype("float32"), oracle.astype("float32")
     np.testing.assert_array_equal(values, oracle)
 
 
 def assert_same_layout(ours, oracle):
-    """Same shape and, where they decide anything, the same strides."""
+    """Same shape and, for axes of extent > 1 of non-empty arrays, the same strides."""
     assert ours.shape == oracle.shape
     if ours.size > 0:
         pairs = zip(ours.shape, ours.strides, oracle.strides, strict=True)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Captures by PyTorch and CuPy, and arrays made after one that no replay may overwrite."""
+"""Stream captures by PyTorch and CuPy, and arrays created afterwards, which no replay may overwrite."""
 
 import gc
 import time
@@ -44,7 +44,7 @@ class TorchCapture:
 
 
 class CupyCapture:
-    """The same with a stream of CuPy's, which begins and ends the capture itself."""
+    """The same with a stream of CuPy, which begins and ends the capture itself."""
 
     non_blocking = True
 
@@ -81,14 +81,14 @@ class CupyCapture:
 
 
 class BlockingCupyCapture(CupyCapture):
-    """On a stream that the legacy default stream waits for, and which makes it unusable."""
+    """On a stream with which the legacy default stream synchronizes, and is therefore unusable."""
 
     non_blocking = False
 
 
 def fresh_arrays(gpu, capture, n):
-    """Arrays made after a capture, on several streams, which all hold 7."""
-    sw.zeros(1, device=gpu)  # whatever waits for the end of the capture may go back now
+    """Arrays filled with 7 on several streams after a capture."""
+    sw.zeros(1, device=gpu)  # memory that waits for the end of the capture may be freed now
     sw.synchronize(gpu)
     made = []
     for stream in (sw.current_stream(gpu), capture.ours, sw.Stream(gpu)):
@@ -109,9 +109,9 @@ def filled(gpu, n, value):
     return array
 
 
-def settled(gpu):
-    """The pool, once memory of graphs of earlier tests is back: the driver tells us on a thread of
-    its own."""
+def idle_pool(gpu):
+    """The pool after memory of graphs of earlier tests was freed, which the driver reports on another
+    thread."""
     for _ in range(3):
         gc.collect()
         time.sleep(0.1)
@@ -119,7 +119,7 @@ def settled(gpu):
     return sw.memory.pool(gpu)
 
 
-def falls_to(pool, used):
+def wait_until_pool_uses(pool, used):
     deadline = time.monotonic() + 30
     while pool.used > used and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -3,7 +3,7 @@
 """The constructs of CUDA C that docs/host-execution.md lists, each with a kernel that uses it.
 
 Every kernel of RUNS is launched with 64 threads and 1024 bytes of dynamic shared memory and leaves t + 1
-in out[t]; those of REFUSALS run on a GPU alone.
+in out[t]; those of REFUSALS run on a GPU only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Construct:
-    """`name` is a template's instance where it has a '<'; `arguments` follow `out`."""
+    """`name` contains '<' for a template instance; `arguments` follow `out`."""
 
     title: str
     source: str
@@ -30,7 +30,7 @@ class Construct:
 
 @dataclass(frozen=True)
 class Refusal:
-    """`words` are in the CPU's error, the construct and the line among them."""
+    """The CPU's error contains `words`, among them the construct and the line."""
 
     title: str
     source: str

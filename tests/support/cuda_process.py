@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a process that several CUDA libraries share needs: memory for all, and one current context."""
+"""Helpers for processes with several CUDA libraries: GPU memory for all, and the current context."""
 
 import contextlib
 import ctypes
@@ -9,9 +9,9 @@ from functools import cache
 
 
 def leave_gpu_memory_to_others():
-    """Keeps JAX and TensorFlow from reserving most of the GPU when they are first used.
+    """Prevents JAX and TensorFlow from reserving most of the GPU memory at their first use.
 
-    Call it before either is imported. A variable that the user has set stays.
+    Must be called before they are imported. Variables that the user has set are not changed.
     """
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
@@ -27,7 +27,7 @@ def _driver():
 
 
 def current_context():
-    """The handle of this thread's current CUDA context; None where there is none."""
+    """The handle of this thread's current CUDA context, or None."""
     context = ctypes.c_void_p()
     if _driver() is None or _driver().cuCtxGetCurrent(ctypes.byref(context)) != 0:
         return None
@@ -35,7 +35,7 @@ def current_context():
 
 
 def current_gpu():
-    """The ordinal of the GPU whose context is current in this thread; None where there is none."""
+    """The ordinal of the GPU whose context is current in this thread, or None."""
     ordinal = ctypes.c_int()
     if current_context() is None or _driver().cuCtxGetDevice(ctypes.byref(ordinal)) != 0:
         return None
@@ -49,7 +49,7 @@ def restore_context(context):
 
 @contextlib.contextmanager
 def restored_context():
-    """Puts back the context that was current at the beginning, where there was a driver to ask."""
+    """Restores the context that was current at the beginning, if there is a driver."""
     before = current_context()
     try:
         yield

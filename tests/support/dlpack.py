@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A DLPack producer made of ctypes: every field as a test wants it, and every deleter call counted."""
+"""A DLPack producer with ctypes: tests can set each field, and calls of deleters are counted."""
 
 import ctypes
 from ctypes import (
@@ -62,7 +62,7 @@ class ManagedVersioned(ctypes.Structure):
     )
 
 
-# Not ctypes.pythonapi, which other libraries (Warp) declare to their own needs.
+# Not ctypes.pythonapi, whose prototypes other libraries (Warp) change.
 pythonapi = ctypes.PyDLL(None)
 pythonapi.PyCapsule_New.restype = ctypes.py_object
 pythonapi.PyCapsule_New.argtypes = (c_void_p, ctypes.c_char_p, c_void_p)
@@ -82,14 +82,14 @@ def data_type(dtype):
 
 
 class Producer:
-    """An object with __dlpack__ over a NumPy array's memory; its tensor can be spoilt before use.
+    """An object with __dlpack__ over a NumPy array's memory; its tensor can be modified before use.
 
     `deleted` counts the calls of the deleter.
     """
 
-    # Whoever has a capsule may call the deleter when the test has let its producer go, and a ctypes
-    # function must not go while it runs: so all that handed one out stay.
-    handed_out: ClassVar[list] = []
+    # The consumer of a capsule may call the deleter after the test has released the producer, and a
+    # ctypes function must not be freed while it runs; so producers with capsules are kept.
+    keep_alive: ClassVar[list] = []
 
     def __init__(self, values, versioned=True, flags=0, null_strides=False, device=CPU):
         self.values = values
@@ -119,7 +119,7 @@ class Producer:
         self.deleted += 1
 
     def capsule(self):
-        self.handed_out.append(self)
+        self.keep_alive.append(self)
         return pythonapi.PyCapsule_New(ctypes.addressof(self.managed), self.name, None)
 
     def __dlpack__(self, **words):
@@ -142,7 +142,7 @@ def tensor_in(capsule):
 
 
 def take_out(capsule):
-    """As tensor_in(), with the capsule marked as used: the caller owes a call of the deleter."""
+    """tensor_in(), and marks the capsule as used: the caller must call the deleter."""
     managed = tensor_in(capsule)
     used = b"used_dltensor_versioned" if isinstance(managed, ManagedVersioned) else b"used_dltensor"
     _used_names.append(used)

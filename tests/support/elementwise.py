@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise operations beside NumPy's: operands with special values, and how close is right."""
+"""Elementwise operations compared with NumPy's: operands with special values, and tolerances."""
 
 import numpy as np
 
@@ -42,7 +42,7 @@ SPECIAL = [
 
 
 def operand(dtype, shape, seed):
-    """Every kind of value that the dtype has, in random order."""
+    """Random values and all special values of the dtype, in random order."""
     random = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
     size = int(np.prod(shape))
@@ -71,7 +71,7 @@ def _reals(random, size):
 def assert_close(ours, oracle, ulps=8):
     """Same shape and dtype; exact numbers equal, others within `ulps` units in the last place.
 
-    Of complex numbers NaN anywhere is NaN: libraries differ in which part has it.
+    A complex number is NaN if either part is: libraries differ in the part.
     """
     assert isinstance(ours, sw.Array)
     assert ours.dtype == oracle.dtype and ours.shape == oracle.shape

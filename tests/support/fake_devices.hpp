@@ -17,7 +17,7 @@ namespace spanwise::test {
 inline constexpr Device gpu{DeviceKind::cuda, 0};
 inline constexpr Device second_gpu{DeviceKind::cuda, 1};
 
-/// While it lives, the back ends are two recording GPUs and, unless asked otherwise, the naive CPU.
+/// During its lifetime, the back ends are two recording GPUs and, by default, the naive CPU.
 class FakeDevices {
  public:
   enum class Cpu { naive, registered };
@@ -48,7 +48,7 @@ class FakeDevices {
   std::unique_ptr<runtime::Backend> previous_gpu_, previous_cpu_;
 };
 
-/// For tests of the runtime: fake devices, and no work outside the life of its memory.
+/// Fixture of runtime tests: fake devices, and a check that no work accesses freed memory.
 class RuntimeTest : public ::testing::Test {
  protected:
   void TearDown() override { EXPECT_EQ(devices_.gpus().faults(), 0); }

@@ -6,12 +6,12 @@
 
 namespace spanwise::test {
 
-/// A stream without a queue, for tests that only ask which one it is.
+/// A stream without a queue, for tests that need its identity only.
 class FakeStream final : public StreamIdentity {
  public:
   explicit FakeStream(Device device = Device(DeviceKind::cuda)) noexcept : StreamIdentity(device) {}
 
-  /// Gives back at once, and notes after how many streams a producer stream had to come.
+  /// Releases at once, and records how many streams a producer stream had to wait for.
   void release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept override {
     if (uses.producer() != nullptr && !uses.only_producer_used()) {
       came_after += static_cast<int>(uses.all().size());

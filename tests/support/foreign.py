@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Other libraries' arrays for tests: the real library where it can work here, else a stand-in.
+"""Arrays of other libraries for tests: of the real library if it works on this machine, else of a stand-in.
 
-Each says in the library's own words how an array is made, read and written, so that what a bridge
-did can be seen without Spanwise.
+Each class creates, reads and writes arrays with the library's own functions, so that the effects of a
+bridge are checked without Spanwise.
 """
 
 import os
@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from support import cuda_process, gnumpy_source, stand_pycuda
+from support import cuda_process, fake_pycuda, gnumpy_source
 
 import spanwise as sw
 
 BUILD = Path(__file__).parents[2] / "build" / "foreign"
 
 
-class Missing(Exception):
-    """Why a library cannot be had here, in a sentence."""
+class Unavailable(Exception):
+    """The reason why a library is not available on this machine."""
 
 
 def has_gpu():
@@ -37,9 +37,9 @@ class Library:
 
     name: str
     module: Any
-    device: str  #: where its arrays are
+    device: str  #: the device of its arrays
     is_fake: bool = False
-    #: Dtypes that it has, of those that the tests use.
+    #: The dtypes of the tests that it supports.
     dtypes: ClassVar[tuple] = (
         *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
         *("float16", "float32", "float64", "complex64", "complex128"),
@@ -47,33 +47,33 @@ class Library:
     is_mutable: ClassVar[bool] = True
     has_views: ClassVar[bool] = True
 
-    def holds_at_all(self, array):
-        """Whether it has arrays of this kind, maybe as a copy."""
+    def supports(self, array):
+        """Whether it has arrays of this dtype and rank, at least as copies."""
         return True
 
     def holds(self, array):
-        """Whether it can hold the memory of an array on its device as it is, said from what is known
-        of the library and not asked of Spanwise."""
+        """Whether it can share the memory of an array on its device, by the library's documentation,
+        independent of Spanwise."""
         return array.flags.writeable
 
     def shares(self, array):
-        """Whether it can hold the array's memory as it is."""
+        """Whether it can share the array's memory."""
         return str(array.device) == self.device and self.holds(array)
 
-    def makes(self, values):
-        """Whether make() can make these."""
+    def can_make(self, values):
+        """Whether make() supports these values."""
         return True
 
     def make(self, values):
         """A new array with these values."""
         raise NotImplementedError
 
-    def can_write(self, array):
-        """Whether write() can write to such an array."""
+    def is_writable(self, array):
+        """Whether write() supports the array."""
         return self.is_mutable
 
     def read(self, array):
-        """Its values as the library itself gives them out."""
+        """Its values, read with the library's own functions."""
         raise NotImplementedError
 
     def write(self, array, value):
@@ -105,14 +105,14 @@ class Numpy(Library):
         array[...] = value
 
 
-class OfBothDevices(Library):
-    """One that has arrays of the CPU beside those of its own device."""
+class CpuAndGpuLibrary(Library):
+    """A library with arrays on the CPU and on its own device."""
 
     def shares(self, array):
         return str(array.device) in ("cpu", self.device) and self.holds(array)
 
 
-class Torch(OfBothDevices):
+class Torch(CpuAndGpuLibrary):
     dtypes = tuple(d for d in Library.dtypes if not d.startswith("uint") or d == "uint8")
 
     def holds(self, array):
@@ -128,13 +128,13 @@ class Torch(OfBothDevices):
         array.fill_(value)
 
 
-class Jax(OfBothDevices):
+class Jax(CpuAndGpuLibrary):
     dtypes = tuple(d for d in Library.dtypes if not d.endswith("64") or d == "complex64")
     is_mutable = False
     has_views = False
 
     def holds(self, array):
-        """Packed in any order of the axes, and aligned to 64 bytes on the CPU, to 16 on a GPU."""
+        """Dense in any order of the axes, and aligned to 64 bytes on the CPU, to 16 on a GPU."""
         step = array.itemsize
         for extent, stride in sorted(steps(array), key=lambda pair: pair[1]):
             if stride != step:
@@ -147,7 +147,7 @@ class Jax(OfBothDevices):
         return self.module.device_put(np.array(values))
 
     def read(self, array):
-        # np.array(x) may give values that JAX has kept.
+        # np.array(x) may return values that JAX has cached.
         if array.platform() == "cpu":
             return np.array(np.from_dlpack(array))
         return np.array(self.module.numpy.copy(array))
@@ -186,21 +186,21 @@ class Numba(Library):
     def make(self, values):
         return self.module.to_device(np.ascontiguousarray(values))
 
-    def can_write(self, array):
-        return False  # Numba fills packed arrays only
+    def is_writable(self, array):
+        return False  # Numba fills contiguous arrays only
 
     def read(self, array):
         # Numba copies contiguous arrays only.
         return sw.asarray(array).numpy()
 
 
-class Warp(OfBothDevices):
+class Warp(CpuAndGpuLibrary):
     dtypes = tuple(d for d in Library.dtypes if not d.startswith("complex"))
 
-    def holds_at_all(self, array):
+    def supports(self, array):
         return 1 <= array.ndim <= 4
 
-    def makes(self, values):
+    def can_make(self, values):
         return 1 <= values.ndim <= 4
 
     def make(self, values):
@@ -221,9 +221,9 @@ class Pycuda(Library):
         return self.module.to_gpu(np.ascontiguousarray(values).reshape(np.shape(values)))
 
     def _bytes(self, array):
-        """Address and number of the bytes that the array lies in, and where element 0 is in them.
+        """Address and size of the bytes that the array spans, and the offset of element 0 in them.
 
-        PyCUDA itself copies and fills packed arrays, and few others.
+        PyCUDA itself copies and fills contiguous arrays and few others.
         """
         offsets = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
         first = -sum(offset for offset in offsets if offset < 0)
@@ -254,13 +254,13 @@ class Pycuda(Library):
 class Cudamat(Library):
     dtypes = ("float32",)
 
-    def holds_at_all(self, array):
+    def supports(self, array):
         return array.ndim == 2 and array.size > 0
 
     def holds(self, array):
         return array.flags.writeable and array.flags.f_contiguous
 
-    def makes(self, values):
+    def can_make(self, values):
         return values.ndim == 2 and values.size > 0
 
     def make(self, values):
@@ -294,17 +294,17 @@ class Gnumpy(Library):
 
 def _on_gpu(name):
     if not has_gpu():
-        raise Missing(f"{name} needs a GPU")
+        raise Unavailable(f"{name} needs a GPU")
     return "cuda:0"
 
 
 def _import(name):
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the library itself, in its own code
+            warnings.simplefilter("ignore")  # from the library's own code
             return import_module(name)
     except (ImportError, AttributeError) as error:
-        raise Missing(f"{name} cannot be imported ({error})") from None
+        raise Unavailable(f"{name} cannot be imported ({error})") from None
 
 
 def _numpy():
@@ -320,15 +320,15 @@ def _torch():
 def _jax():
     jax = _import("jax")
     _import("jax.numpy")
-    with cuda_process.restored_context():  # JAX leaves the last GPU's context current
+    with cuda_process.restored_context():  # JAX does not restore the current context
         platform = jax.devices()[0].platform
     return Jax("jax", jax, "cpu" if platform == "cpu" else "cuda:0")
 
 
 def _tensorflow():
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # tells of every GPU that it lacks
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # no messages about missing GPUs
     tensorflow = _import("tensorflow")
-    tensorflow.config.set_visible_devices([], "GPU")  # else it takes all of its memory
+    tensorflow.config.set_visible_devices([], "GPU")  # otherwise it reserves all GPU memory
     return Tensorflow("tensorflow", tensorflow, "cpu")
 
 
@@ -352,11 +352,11 @@ def _pycuda():
     if has_gpu():
         _import("pycuda.autoprimaryctx")
         return Pycuda("pycuda", _import("pycuda.gpuarray"), "cuda:0")
-    return Pycuda("pycuda", stand_pycuda.install(), "cpu", is_fake=True)
+    return Pycuda("pycuda", fake_pycuda.install(), "cpu", is_fake=True)
 
 
-def _stand_in(name):
-    module = import_module(f"support.stand_{name}")
+def _fake_module(name):
+    module = import_module(f"support.fake_{name}")
     sys.modules[name] = module
     return module
 
@@ -366,23 +366,23 @@ def _cudamat():
         module = _import("cudamat")
         module.cublas_init()
         return Cudamat("cudamat", module, "cuda:0")
-    return Cudamat("cudamat", _stand_in("cudamat"), "cpu", is_fake=True)
+    return Cudamat("cudamat", _fake_module("cudamat"), "cpu", is_fake=True)
 
 
 def _gnumpy():
-    """On a GPU the one that can be imported; else 0.2 from the package index over npmat, else (or
-    where SPANWISE_TEST_GNUMPY says so) a stand-in over that of CUDAMat."""
+    """On a GPU the installed one; else 0.2 from the package index over npmat; else, or with
+    SPANWISE_TEST_GNUMPY=stand-in, a stand-in over that of CUDAMat."""
     if has_gpu():
         library("cudamat")
         os.environ.setdefault("GNUMPY_USE_GPU", "yes")
         return Gnumpy("gnumpy", _import("gnumpy"), "cuda:0")
     if os.environ.get("SPANWISE_TEST_GNUMPY") == "stand-in":
         library("cudamat")
-        return Gnumpy("gnumpy", _stand_in("gnumpy"), "cpu", is_fake=True)
+        return Gnumpy("gnumpy", _fake_module("gnumpy"), "cpu", is_fake=True)
     try:
         folder = gnumpy_source.folder(BUILD)
-    except gnumpy_source.NotToBeHad as error:
-        raise Missing(str(error)) from None
+    except gnumpy_source.Unavailable as error:
+        raise Unavailable(str(error)) from None
     os.environ["GNUMPY_USE_GPU"] = "no"
     sys.path.insert(0, str(folder))
     return Gnumpy("gnumpy", _import("gnumpy"), "cpu")
@@ -403,16 +403,16 @@ MAKERS = {
 
 
 @cache
-def _made(name) -> Library | Missing:
+def _made(name) -> Library | Unavailable:
     try:
         return MAKERS[name]()
-    except Missing as reason:
+    except Unavailable as reason:
         return reason
 
 
 def library(name) -> Library:
-    """Raises Missing."""
+    """Raises Unavailable."""
     made = _made(name)
-    if isinstance(made, Missing):
+    if isinstance(made, Unavailable):
         raise made
     return made

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs whose gradients are compared with differences along a random direction."""
+"""Random graphs whose gradients are compared with finite differences along a random direction."""
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class RandomCost:
             self.inputs.append(T.tensor("float64", declared, name))
             self.points.append(self.rng.uniform(-2, 2, shape))
         self.variables = list(self.inputs)
-        self.values = list(self.points)  # only their shapes are used
+        self.values = list(self.points)  # only the shapes are used
         for _ in range(int(self.rng.integers(1, 9))):
             self._grow()
         chosen = self.variables[-1]
@@ -80,7 +80,7 @@ class RandomCost:
         return int(self.rng.integers(one_in)) == 0
 
     def _pick(self):
-        # late variables more often, so that graphs are deep
+        # prefers late variables, so that graphs are deep
         count = len(self.variables)
         return count - 1 - min(int(self.rng.exponential(count / 3)), count - 1)
 
@@ -94,11 +94,11 @@ class RandomCost:
                 new = BINARY[int(self.rng.integers(len(BINARY)))](
                     self.variables[i], self.variables[j]
                 )
-            except (ValueError, sw.GraphError):  # shapes that the types show not to broadcast
+            except (ValueError, sw.GraphError):  # shapes that do not broadcast, by the types
                 return
         if new.ndim > 3:
             return
-        try:  # open extents that do not broadcast, and sizes that grow
+        try:  # unknown extents that do not broadcast, and large sizes
             value = sw.function(self.inputs, new, on_unused_input="ignore")(*self.points)
         except ValueError:
             return
@@ -106,7 +106,7 @@ class RandomCost:
             self.variables.append(new)
 
     def check(self, mode):
-        """True; AssertionError where a directional derivative of first or second order differs from
+        """Returns True. Raises AssertionError if a directional derivative of first or second order differs from
         central differences."""
         derivatives = T.grad(self.cost, self.inputs, disconnected_inputs="ignore")
         directions = [self.rng.uniform(-1, 1, p.shape) for p in self.points]

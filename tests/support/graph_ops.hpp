@@ -29,7 +29,7 @@ inline std::vector<float> values_of(const Array& array) {
 inline TensorType float_vector() { return TensorType(float32, Shape{TensorType::any}); }
 inline Variable input(std::string name) { return Variable(float_vector(), std::move(name)); }
 
-/// On the host, whatever devices there are.
+/// On the host, independent of other devices.
 inline CompiledFunction compile(std::vector<Variable> inputs, std::vector<Variable> outputs) {
   FunctionOptions options;
   options.device = cpu;
@@ -60,7 +60,7 @@ class TestOp final : public Op {
 
   AliasMap views, destroys;
   LazyWork lazy_work;                    ///< makes the thunks lazy
-  mutable std::vector<bool> recyclable;  ///< what the last make_thunk was told
+  mutable std::vector<bool> recyclable;  ///< the argument of the last make_thunk
 
  private:
   class WorkThunk final : public Thunk {
@@ -135,7 +135,7 @@ inline Ref<TestOp> reversed() {
   return op;
 }
 
-/// Input 1 where the first element of input 0 is above 0, else input 2; lazy, and a copy.
+/// A copy of input 1 if the first element of input 0 is positive, else of input 2; lazy.
 inline Ref<TestOp> choose() {
   Ref<TestOp> op = make_test_op("Choose", nullptr);
   op->lazy_work = [](const TestOp::Cells& in, const TestOp::Cells& out) -> std::vector<int> {

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of every kind for random graphs, each with what it means on NumPy arrays."""
+"""Ops of all kinds for random graphs, each with its meaning on NumPy arrays."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ T = sw.tensor
 
 
 class Twice(sw.Op):
-    """A Python op with a buffer that it fills again where it may."""
+    """A Python op that reuses its output buffer if possible."""
 
     __props__ = ()
 
@@ -90,7 +90,7 @@ class Both(sw.Op):
 
 
 class IfElse(sw.Op):
-    """The second or the third input, by the first: only what is needed is computed."""
+    """The second or the third input, chosen by the first; the other is not computed."""
 
     __props__ = ()
 
@@ -133,7 +133,7 @@ class Exchange(sw.Op):
 
 
 class AddAndShow(sw.Op):
-    """y added to x where x is, and y backwards, which is a view."""
+    """x + y in place of x, and y reversed, which is a view."""
 
     __props__ = ()
     destroy_map = {0: [0]}
@@ -149,7 +149,7 @@ class AddAndShow(sw.Op):
 
 
 class OldThunk(sw.Op):
-    """x - 0.5 by a thunk of four parameters that replaces what is in its cell."""
+    """x - 0.5 by a make_thunk of four parameters, whose thunk replaces the value of its cell."""
 
     __props__ = ()
 
@@ -232,12 +232,12 @@ def _there_and_back(graph, op, x):
 _both = Both()
 _exchange = Exchange()
 _show = AddAndShow()
-#: Rows that exist in every matrix, and one of them twice.
+#: Row indices that are valid for all matrices, one of them repeated.
 ROWS = [-1, 0, -1]
 
-#: How many operands, the op on the graph and its variables, and what it means on NumPy arrays and the
-#: graph's condition; each gives a list. Products are bounded, so that values stay small and errors
-#: too; no step jumps where its operands are close.
+#: The number of operands, the op applied to the graph's variables, and its meaning on NumPy arrays and
+#: the graph's condition; both return lists. Products are bounded, so that values and errors stay small;
+#: all steps are continuous near their operands.
 STEPS = [
     (2, lambda g, x, y: [x + y], lambda c, x, y: [x + y]),
     (2, lambda g, x, y: [sw.tanh(x * y)], lambda c, x, y: [np.tanh(x * y)]),
@@ -246,7 +246,7 @@ STEPS = [
     (1, lambda g, x: [x + 1], lambda c, x: [x + 1]),
     (1, lambda g, x: [sw.contiguous(x)], lambda c, x: [x]),
     (2, lambda g, x, y: [sw.tanh(x @ y)], lambda c, x, y: [np.tanh(x @ y)]),
-    # Ops in Python: a buffer used again, overwriting, views, and several of these at once.
+    # Ops in Python: reused buffers, overwriting, views, and combinations.
     (1, lambda g, x: [Twice()(x)], lambda c, x: [x * 2]),
     (1, lambda g, x: [OldThunk()(x)], lambda c, x: [x - 0.5]),
     (1, lambda g, x: [Negated()(x)], lambda c, x: [-x]),
@@ -265,7 +265,7 @@ STEPS = [
     (1, lambda g, x: _there_and_back(g, lambda v: v * 0.5, x), lambda c, x: [x * 0.5]),
     (1, lambda g, x: _there_and_back(g, Negated(), x), lambda c, x: [-x]),
     (1, lambda g, x: _there_and_back(g, lambda v: v, x), lambda c, x: [x]),
-    # Views and other values in them.
+    # Views and assignments to them.
     (1, lambda g, x: [x.T], lambda c, x: [x.T]),
     (1, lambda g, x: [x[::-1, ::-1]], lambda c, x: [x[::-1, ::-1]]),
     (1, lambda g, x: [x.T.reshape(x.shape)], lambda c, x: [x.T.reshape(x.shape)]),
@@ -294,7 +294,7 @@ STEPS = [
         lambda g, x, y: [T.concatenate([x, y], 1)[:, ::2]],
         lambda c, x, y: [np.concatenate([x, y], 1)[:, ::2]],
     ),
-    # Reductions, choices, casts.
+    # Reductions, selections, casts.
     (
         1,
         lambda g, x: [x - x.mean(axis=1, keepdims=True)],

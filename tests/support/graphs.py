@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs with an eager twin.
+"""Random graphs, with their values computed by NumPy.
 
-Of a seed alone follow the graph (views, overwriting, ops in Python and of kernels, lazy ones, several
-outputs, two devices, shared updates), how it is compiled and how it is called.
+A seed determines the graph (views, overwriting, Python ops and kernel ops, lazy ops, several outputs,
+two devices, shared updates), its compilation and its calls.
 """
 
 import numpy as np
@@ -13,20 +13,20 @@ import spanwise as sw
 
 T = sw.tensor
 MODES = ("fast_run", "fast_compile", "debug")
-#: float64 in our library and in NumPy: what another order of summation may change.
+#: The tolerance for float64: the order of summation may differ.
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-9}
-#: Of the large one results are big enough that their memory is handed on within a call.
+#: Results of the large size are big enough that their memory is reused within a call.
 SIZES, LARGE = (1, 2, 3, 4), 48
 
 
 def other_than(device):
-    """A second device: another GPU where there is one, else the processor under another name."""
+    """A second device: another GPU if there is one, else the CPU with another name."""
     names = [str(d) for d in sw.devices()]
     return sw.device("cuda:1" if str(device) == "cuda:0" and "cuda:1" in names else "cpu:1")
 
 
 class RandomGraph:
-    """Of one seed: variables, what they mean, and which are results and updates."""
+    """The graph of a seed: variables, their meanings, results and updates."""
 
     def __init__(self, seed, device):
         self.rng = np.random.default_rng(seed)
@@ -37,10 +37,10 @@ class RandomGraph:
         shape = (self.size,) * 2 if self._chance(2) else (None, None)
         self.inputs = [T.tensor("float64", shape, name) for name in "xy"]
         self.condition = T.iscalar("condition")
-        # "near" lives where the function runs, "far" on the other device.
+        # "near" is on the device of the function, "far" on the other one.
         self.near = sw.shared(self.values[2], "near", target=self.device)
         self.far = sw.shared(self.values[3], "far", target=self.other)
-        self.given = T.dmatrix("given")  # replaced by near * 0.5 while compiling
+        self.given = T.dmatrix("given")  # replaced by near * 0.5 when compiled
         self.variables = [
             *self.inputs,
             self.near,
@@ -77,17 +77,17 @@ class RandomGraph:
         self.is_mutable = self._chance(4)
         self.is_strided = self._chance(3)
         self.is_twice = self._chance(6)  # one array for both inputs
-        self.forgets = self._chance(3)  # drops what it kept between two calls
+        self.forgets = self._chance(3)  # frees cached values between two calls
 
     def meanings(self, state, condition):
-        """All variables' values, by NumPy. `state`: those of x, y, near and far."""
+        """The values of all variables, computed by NumPy. `state`: the values of x, y, near and far."""
         found = [*state, self._first[4], state[2] * 0.5]
         for eager, which in self._grown:
             found += eager(condition, *(found[i] for i in which))
         return found
 
     def compile(self, mode):
-        """The function, or None where the graph overwrites what it still needs, which is refused."""
+        """The function, or None if compiling fails because the graph overwrites a value that it needs later."""
         try:
             return sw.function(
                 [*(sw.In(v, mutable=self.is_mutable) for v in self.inputs), self.condition],
@@ -114,7 +114,7 @@ class RandomGraph:
         return [x, x if self.is_twice else layout(state[1])]
 
     def check(self, mode):
-        """Three calls give what NumPy gives. False where the graph was refused."""
+        """Compares three calls with NumPy. Returns False if the graph could not be compiled."""
         self.near.set_value(self.values[2])
         self.far.set_value(self.values[3])
         f = self.compile(mode)
@@ -133,7 +133,7 @@ class RandomGraph:
             self._compare(self.far.get_value(), state[3], "far")
             if not self.is_mutable:
                 assert all(np.array_equal(a, b) for a, b in zip(given, before, strict=True))
-            if not self.borrowed:  # they are the caller's, whatever the caller does to them
+            if not self.borrowed:  # results belong to the caller, who may change them
                 for result in results:
                     result[...] = np.nan
             if self.forgets:

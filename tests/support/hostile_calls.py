@@ -1,9 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls all that the extension module has with arguments of wrong types, private functions and
-objects whose __init__ never ran included. Exceptions are what it expects; the process must live, and
-no message may be one of the C++ library or of pybind11's conversions. Run as a program; prints the
-messages that are."""
+"""Calls all functions of the extension module, also private ones and methods of objects without
+__init__, with arguments of wrong types. They must raise exceptions and not crash, and no message may
+come from the C++ library or pybind11's conversions. Run as a program; prints such messages."""
 
 import contextlib
 import random
@@ -20,7 +19,7 @@ LEAKED = re.compile(r"Unable to cast|std::|bad_\w+|vector::|basic_string|map::at
 
 
 class Raising:
-    """Raises whatever it is asked."""
+    """Raises an error for every operation."""
 
     def _raise(self, *_):
         raise RuntimeError("raised on purpose")
@@ -72,7 +71,7 @@ class Attack:
             self.call(name, function, *self.some(8))
 
     def members(self, name, cls):
-        """Of the class, and of an object that was never initialised."""
+        """Calls the members of the class and of an uninitialised object."""
         raw = None
         with contextlib.suppress(Exception):
             raw = cls.__new__(cls)

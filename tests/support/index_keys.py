@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random keys of index arrays and masks, and how programs hand them over."""
+"""Random keys of index arrays and masks, in the forms that programs use."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -49,7 +49,7 @@ def keys(draw, shape):
 
 
 def ours_of(key, device, where):
-    """Index arrays as they come in programs: NumPy's, ours on either device, or lists."""
+    """Index arrays in the forms that programs use: of NumPy, of Spanwise on either device, or lists."""
 
     def part_of(i, part):
         if not isinstance(part, np.ndarray):

@@ -10,7 +10,7 @@
 
 #include "spanwise/layout.hpp"
 
-/// What a layout means, spelled out index by index, to hold the real thing against.
+/// The meaning of layouts, computed index by index, as a reference for tests.
 namespace spanwise::test {
 
 using Index = std::vector<std::int64_t>;
@@ -49,7 +49,7 @@ inline std::vector<std::int64_t> offsets(const Layout& layout) {
 
 using Random = std::mt19937_64;
 
-/// The extremes of an extent, a stride or an index.
+/// Extreme values of extents, strides and indices.
 inline constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
@@ -78,7 +78,7 @@ inline Layout with_random_strides(Random& random, const Shape& shape, std::int64
   return layout;
 }
 
-/// Without overlap: some order of the axes, gaps between them, some of them backwards.
+/// Strides without overlap: permuted axes, some reversed, with gaps.
 inline Layout with_disjoint_strides(Random& random, const Shape& shape) {
   std::vector<int> order(static_cast<std::size_t>(shape.size()));
   for (int axis = 0; axis < shape.size(); ++axis) order[static_cast<std::size_t>(axis)] = axis;

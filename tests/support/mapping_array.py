@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An array whose type is a mapping to CPython and no sequence, as torch.Tensor's is."""
+"""An array whose type is a mapping to CPython and not a sequence, like torch.Tensor."""
 
 import ctypes
 
@@ -53,7 +53,7 @@ class MappingArray(_mapping_type()):
 
     def __index__(self):
         if self.values.dtype == bool and self.values.size == 1:
-            return int(self.values)  # as a mask of torch's does
+            return int(self.values)  # like a bool tensor of PyTorch
         return self.values.__index__()
 
 

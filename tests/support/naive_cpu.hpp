@@ -9,16 +9,15 @@
 
 namespace spanwise::test {
 
-/// The CPU as plainly as it can be: so that the runtime's tests depend on no real back end. Fresh
-/// memory is poisoned.
+/// A minimal CPU back end, so that tests of the runtime need no real one. New memory is poisoned.
 class NaiveCpu : public runtime::Backend {
  public:
   NaiveCpu();
   ~NaiveCpu() override;
 
-  /// Blocks that were allocated and not given back.
+  /// Blocks that were allocated and not freed.
   int live_blocks() const noexcept { return live_blocks_; }
-  /// Fresh zeros are offered (allocate_zeroed) from now on.
+  /// From now on allocate_zeroed() is supported.
   void offer_zeros() noexcept { offers_zeros_ = true; }
 
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }

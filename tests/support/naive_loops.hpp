@@ -9,11 +9,10 @@
 #include "spanwise/scalar.hpp"
 #include "support/layouts.hpp"
 
-/// Copies without any cleverness, one element after the other, for memory that the host can
-/// address.
+/// Simple copies, element by element, of memory that the host can address.
 namespace spanwise::test {
 
-/// What a copy needs to know of an array, without keeping its memory alive.
+/// The description of an array for a copy; does not keep its memory alive.
 struct Window {
   explicit Window(const Array& array)
       : data(static_cast<std::byte*>(array.storage().data())),
@@ -28,7 +27,7 @@ struct Window {
   DType dtype;
 };
 
-/// Shapes are equal. Equal dtypes move their bytes, others are cast.
+/// Shapes are equal. Equal dtypes are copied as bytes, others are cast.
 void naive_copy(const Window& source, const Window& target);
 /// `value` has the target's dtype.
 void naive_fill(const Window& target, const Scalar& value);

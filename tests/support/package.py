@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The build under test as it is installed, and projects outside the tree that are built against it."""
+"""The installed build under test, and projects outside the tree that are built against it."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from support.tree import BUILD
 
 
 def run(*command, **words) -> str:
-    """What the command prints; a failed assertion with all that it said where it fails."""
+    """The output of the command; fails with its output if the command fails."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **words)
     said = f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{said}"
@@ -19,13 +19,13 @@ def run(*command, **words) -> str:
 
 
 def cached(variable: str) -> str:
-    """A value of the build under test: its tools need not be on PATH."""
+    """A cache variable of the build under test, whose tools need not be on PATH."""
     text = (BUILD / "CMakeCache.txt").read_text()
     return re.search(rf"^{variable}:\w+=(.*)$", text, re.MULTILINE)[1]
 
 
 def install(prefix: Path) -> Path:
-    """Skips the test where the package under test is no build of CMake."""
+    """Installs the build. Skips the test if the package under test was not built by CMake."""
     if not (BUILD / "CMakeCache.txt").exists():
         pytest.skip(f"{BUILD} is no build of CMake")
     run(cached("CMAKE_COMMAND"), "--install", BUILD, "--prefix", prefix)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries of ops for the tests, built by the compilers that there are."""
+"""Libraries of ops for tests, built with the available compilers."""
 
 import functools
 import os
@@ -17,8 +17,8 @@ INCLUDE = f"-I{ROOT / 'sdk' / 'include'}"
 
 
 @functools.cache
-def is_there(compiler: str) -> bool:
-    """Whether it compiles and links a program of C++, or of C where it is none of C++."""
+def works(compiler: str) -> bool:
+    """Whether the compiler compiles and links a program in C++, or in C for a C compiler."""
     words = shlex.split(compiler)
     if shutil.which(words[0]) is None:
         return False
@@ -34,7 +34,7 @@ def is_there(compiler: str) -> bool:
 
 
 def compiled(command: str, source: Path, library: Path) -> Path:
-    if not is_there(command):
+    if not works(command):
         pytest.skip(f"{command} is not there, or not its C++ library")
     words = [*shlex.split(command), "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
     words += [INCLUDE, str(source), "-o", str(library)]

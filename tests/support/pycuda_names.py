@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The text of docs/pycuda-names.md, from the modules of spanwise.pycuda themselves."""
+"""The text of docs/pycuda-names.md, generated from the modules of spanwise.pycuda."""
 
 import importlib
 
@@ -40,7 +40,7 @@ def wrapped(names):
 
 def text():
     """The page."""
-    missing = importlib.import_module("spanwise.pycuda._missing").INSTEAD
+    missing = importlib.import_module("spanwise.pycuda._unsupported").INSTEAD
     parts = [HEAD]
     for name in MODULES:
         module = importlib.import_module(f"spanwise.pycuda.{name}")

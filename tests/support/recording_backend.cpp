@@ -33,7 +33,7 @@ class LazyEvent final : public EventState {
  private:
   RecordingBackend& backend_;
   LazyStream*
-      stream_;  // looked at until the event has passed, which a stream sees to before it goes
+      stream_;  // valid until the event has completed, which the stream ensures before it is destroyed
   int number_;
   bool timing_;
   int passed_at_ = -1;
@@ -159,7 +159,7 @@ constexpr std::align_val_t alignment{256};
 
 LazyStream& lazy(StreamState& stream) { return static_cast<LazyStream&>(stream); }
 
-// The address and length of all bytes that a window can touch.
+// The address and size of the bytes that a view spans.
 std::pair<const std::byte*, std::size_t> bytes_of(const Window& window) {
   const auto [lowest, highest] = window.layout.extent();
   const int size = window.dtype.itemsize();
@@ -227,7 +227,7 @@ void RecordingBackend::note(std::string entry) { log_.push_back(std::move(entry)
 void RecordingBackend::touch(const void* data, std::size_t bytes) {
   const auto* at = static_cast<const std::byte*>(data);
   auto block = blocks_.upper_bound(at);
-  if (block == blocks_.begin()) return;  // memory of somebody else
+  if (block == blocks_.begin()) return;  // not allocated by this back end
   --block;
   if (at >= block->first + block->second.bytes) return;
   if (!block->second.alive || at + bytes > block->first + block->second.bytes) ++faults_;
@@ -323,7 +323,7 @@ void RecordingBackend::copy(const Array& source, const Array& target, StreamStat
   EXPECT_FALSE(target.layout().may_overlap_itself());
   EXPECT_TRUE(source.dtype().is_computable() && target.dtype().is_computable());
   note("copy " + lazy(stream).name());
-  // Windows, not arrays: work that is still queued keeps no memory alive.
+  // Views, not arrays: queued work must not keep memory alive.
   lazy(stream).queue([this, from = Window(source), to = Window(target)] {
     std::apply([this](auto... range) { touch(range...); }, bytes_of(from));
     std::apply([this](auto... range) { touch(range...); }, bytes_of(to));

@@ -16,37 +16,36 @@ namespace spanwise::test {
 
 class LazyStream;
 
-/// A GPU over host memory that is as late as a GPU may be. Work on a stream is done only when
-/// somebody waits for it, and then no more than has to be: what was not ordered by an event has not
-/// happened, and reads the poison of fresh memory. So a missing wait is a wrong result, on any
-/// machine.
+/// A GPU over host memory that executes work as late as possible. Queued work runs only when it is
+/// waited for, and then only the work that the wait requires: work that was not ordered by an event
+/// has not run, and its result is still the poison of new memory. So a missing wait gives a wrong
+/// result, on any machine.
 ///
-/// Everything asked for is recorded, and so is a fault: work that touches memory which, in the
-/// order of the streams, is not allocated yet or has been given back.
+/// All requests are recorded, and so are faults: work that accesses memory which, in stream order, is
+/// not allocated yet or already freed.
 class RecordingBackend final : public runtime::Backend {
  public:
   explicit RecordingBackend(int devices = 1);
   ~RecordingBackend() override;
 
-  /// What was asked since the last call, in order, as "wait s2 e1" or "upload d0 48": streams are
+  /// The requests since the last call, in order, as "wait s2 e1" or "upload d0 48": streams are
   /// d0 (the default stream of device 0), s1, s2, ... (created) and f7 (foreign); events e1, e2,
   /// ...
   std::vector<std::string> take_log();
-  /// Work that touched memory outside its life.
+  /// The number of accesses to memory that was not allocated.
   int faults() const;
   int live_blocks() const;
-  /// Plays a stream that is recorded into a graph until end_capture(), or with `graph` 0 one that
-  /// can queue nothing because another is recorded. To ask it for its state or an event is a fault
-  /// then.
+  /// Until end_capture() the stream is captured into a graph, or, with `graph` 0, unusable because
+  /// another stream is captured. Querying its state or recording an event is a fault then.
   void begin_capture(runtime::StreamState& stream, std::uint64_t graph);
   void end_capture(runtime::StreamState& stream);
-  /// Ends a graph, which drops what was attached to it.
+  /// Destroys a graph, which releases the objects attached to it.
   void destroy_graph(std::uint64_t graph);
-  /// How often launches that are kept back were asked for.
+  /// The number of flushes of launch batches.
   int flushes() const;
   /// Foreign streams that were detached, by name.
   std::vector<std::string> detached() const;
-  /// A block that is never given back, because the device failed.
+  /// Expects that one block is never freed, because the device failed.
   void expect_lost_block() { --live_blocks_; }
   /// From now on recording an event throws, as on a device that failed.
   void break_events() { events_broken_ = true; }
@@ -67,7 +66,7 @@ class RecordingBackend final : public runtime::Backend {
   Ref<runtime::StreamState> foreign_stream(int ordinal, std::uintptr_t handle) override;
   Ref<runtime::StreamState> default_stream(int ordinal) override;
   void synchronize(int ordinal) override;
-  /// Keeps nothing back; the log says "open d0" and "close d0".
+  /// Does not delay launches; records "open d0" and "close d0".
   Ref<runtime::LaunchBatch> launch_batch(int ordinal) override;
   void copy(const Array& source, const Array& target, runtime::StreamState& stream) override;
   void fill(const Array& target, const Scalar& value, runtime::StreamState& stream) override;
@@ -93,7 +92,7 @@ class RecordingBackend final : public runtime::Backend {
   };
 
   void note(std::string entry);
-  // Counts a fault where [data, data + bytes) is not inside the life of its block.
+  // Counts a fault unless [data, data + bytes) is in an allocated block.
   void touch(const void* data, std::size_t bytes);
   Ref<runtime::StreamState> make_stream(std::string name, int ordinal, std::uintptr_t handle);
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs scripts by ``python -m spanwise.theano`` in a process of their own."""
+"""Runs scripts by ``python -m spanwise.theano`` in separate processes."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What of the CUDA toolkit a test needs and not every installation has."""
+"""Parts of the CUDA toolkit that tests need and some installations lack."""
 
 import contextlib
 
@@ -11,7 +11,7 @@ import spanwise as sw
 
 @contextlib.contextmanager
 def toolkit_headers():
-    """Skips where a header needs CCCL's, which NVIDIA's wheels of headers do not bring."""
+    """Skips the test if CCCL headers are missing, which NVIDIA's wheels of headers do not contain."""
     try:
         yield
     except sw.CompileError as error:

@@ -22,11 +22,11 @@ def project_files() -> tuple[Path, ...]:
 
 
 def git_listing() -> set[Path] | None:
-    """None where git is missing or has no record of this folder."""
+    """The listing, or None if git is missing or does not track this folder."""
     git = shutil.which("git")
     if git is None:
         return None
-    # The checkout may belong to another user, as a mounted one does; listing it runs nothing of it.
+    # The checkout may belong to another user, for example a mounted one; listing executes nothing in it.
     command = [git, "-c", f"safe.directory={ROOT}"]
     command += ["ls-files", "--cached", "--others", "--exclude-standard"]
     listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -36,7 +36,7 @@ def git_listing() -> set[Path] | None:
 
 
 def in_an_archive() -> set[Path]:
-    """All but what building and testing leave behind: hidden folders, build/ and dist/."""
+    """All files except outputs of building and testing: hidden folders, build/ and dist/."""
     found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
     return {path for path in found if not any(map(is_output, path.parent.parts))}
 

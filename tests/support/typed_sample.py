@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A typed program for test_stubs.py. Lines with an ignore are wrong on purpose."""
+"""A typed program for test_stubs.py. Lines with an ignore have intended errors."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import spanwise as sw
 
 
 def window(array: sw.Array) -> sw.Array:
-    """Views, and what indexing takes."""
+    """Views and kinds of indices."""
     view: sw.Array = array[1:, ..., None, 0].T.reshape(-1).reshape((1, -1), copy=False)
     view[0] = 3.5
     view[...] = [[1, 2]]

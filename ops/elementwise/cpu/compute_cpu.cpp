@@ -15,7 +15,7 @@
 namespace spanwise::ops {
 namespace {
 
-// Loops take a number in the second place.
+// Whether to exchange the operands: loops take a number as the second one.
 bool has_number_first(const Signature& signature, std::span<const Operand> operands) {
   const auto is_number = [](const Operand& operand) {
     return operand.array == nullptr || operand.array->size() == 1;
@@ -24,16 +24,17 @@ bool has_number_first(const Signature& signature, std::span<const Operand> opera
          !is_number(operands[1]);
 }
 
-// Where everything is one piece of one dtype there is nothing to plan.
-bool run_at_once(const Signature& signature, const CpuKernel& kernel,
-                 std::span<const Operand> operands, const Array& result) {
+// The fast path for C-contiguous arrays of one shape and the dtypes of the kernel; returns false
+// for others.
+bool run_contiguous(const Signature& signature, const CpuKernel& kernel,
+                    std::span<const Operand> operands, const Array& result) {
   const auto fits = [&](const Array& array, DType compute) {
     const int part = compute.is_complex() ? compute.itemsize() / 2 : compute.itemsize();
     return array.dtype() == compute && array.layout().is_row_major() &&
            reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(part) == 0;
   };
   if (!fits(result, cpu_compute(signature, signature.result))) return false;
-  std::byte* arrays[max_lanes];
+  std::byte* arrays[max_operands];
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Array* array = operands[i].array;
     if (array == nullptr || !(array->shape() == result.shape())) return false;
@@ -46,12 +47,12 @@ bool run_at_once(const Signature& signature, const CpuKernel& kernel,
     kernel(size, arrays);
     return true;
   }
-  std::array<std::int64_t, max_lanes> sizes{};
+  std::array<std::int64_t, max_operands> sizes{};
   for (std::size_t i = 0; i < operands.size(); ++i)
     sizes[i] = operands[i].array->dtype().itemsize();
   sizes[operands.size()] = result.dtype().itemsize();
   parallel_for(size, kernel.grain, [&](std::int64_t first, std::int64_t last) {
-    std::byte* parts[max_lanes];
+    std::byte* parts[max_operands];
     for (std::size_t i = 0; i <= operands.size(); ++i) parts[i] = arrays[i] + first * sizes[i];
     kernel(last - first, parts);
   });
@@ -66,7 +67,7 @@ const CpuKernel& cpu_kernel_for(const Signature& signature) {
     CpuKernel kernel;
   };
   static Entry* const entries = new Entry[op_count * (dtype_count + 1)];
-  const int column = signature.mixed ? dtype_count : place_of(signature.compute);
+  const int column = signature.mixed ? dtype_count : dtype_index(signature.compute);
   Entry& entry = entries[static_cast<int>(signature.op) * (dtype_count + 1) + column];
   if (!entry.is_known.load(std::memory_order_acquire)) {
     static auto& mutex = *new Mutex;
@@ -78,7 +79,7 @@ const CpuKernel& cpu_kernel_for(const Signature& signature) {
   return entry.kernel;
 }
 
-std::optional<OpId> turned_around(OpId op) noexcept {
+std::optional<OpId> swapped_op(OpId op) noexcept {
   switch (op) {
     case OpId::add:
     case OpId::multiply:
@@ -107,15 +108,15 @@ std::optional<OpId> turned_around(OpId op) noexcept {
 void compute_on_cpu(const Signature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where) {
   if (has_number_first(signature, operands)) {
-    if (const std::optional<OpId> other = turned_around(signature.op)) {
-      Signature turned = signature;
-      turned.op = *other;
+    if (const std::optional<OpId> other = swapped_op(signature.op)) {
+      Signature swapped = signature;
+      swapped.op = *other;
       const Operand both[] = {operands[1], operands[0]};
-      return compute_on_cpu(turned, both, result, where);
+      return compute_on_cpu(swapped, both, result, where);
     }
   }
   const CpuKernel& kernel = cpu_kernel_for(signature);
-  if (where == nullptr && run_at_once(signature, kernel, operands, result)) return;
+  if (where == nullptr && run_contiguous(signature, kernel, operands, result)) return;
   compute_in_tiles(signature, kernel, operands, result, where);
 }
 

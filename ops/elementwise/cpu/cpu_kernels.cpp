@@ -15,7 +15,7 @@ namespace spanwise::ops {
 namespace {
 
 namespace baseline {
-constexpr bool in_any_layout = true;
+constexpr bool with_strided_loops = true;
 #include "cpu_loops.inc"
 
 CpuKernel find(OpId op, DType dtype) {
@@ -29,7 +29,7 @@ CpuKernel find(OpId op, DType dtype) {
   return {};
 }
 
-// As divisions.hpp says, one by one.
+// Scalar division by a multiplication, see divisions.hpp.
 template <class Body, class T>
 void by_positive_number(std::int64_t n, const T* a, std::uint64_t d, T* z) {
   const Divisor by(d, 63);
@@ -40,8 +40,8 @@ void by_positive_number(std::int64_t n, const T* a, std::uint64_t d, T* z) {
     const std::uint64_t size = static_cast<std::uint64_t>(value) ^ sign;
     const auto upper = static_cast<std::uint64_t>((Divisor::Wide{size << 1} * by.factor) >> 64);
     const std::uint64_t quotient = (upper >> by.k) ^ sign;
-    const std::uint64_t rest = static_cast<std::uint64_t>(value) - quotient * d;
-    z[i] = static_cast<T>(std::is_same_v<Body, FloorDivide> ? quotient : rest);
+    const std::uint64_t remainder = static_cast<std::uint64_t>(value) - quotient * d;
+    z[i] = static_cast<T>(std::is_same_v<Body, FloorDivide> ? quotient : remainder);
   }
 }
 template <class Body, class T>
@@ -67,21 +67,22 @@ Loop find_by_number(DType dtype) {
   if (dtype == uint16) return &by_number<Body, unsigned short>;
   return dtype == uint8 ? &by_number<Body, unsigned char> : nullptr;
 }
-// Each kernel is found once, so that its context may stay for good.
-void quicken_division(OpId op, DType dtype, CpuKernel& kernel) {
+// Replaces the loops of divisions by faster ones. Each kernel is found once, and its context is
+// never freed.
+void vectorise_division(OpId op, DType dtype, CpuKernel& kernel) {
   if (op != OpId::floor_divide && op != OpId::remainder && op != OpId::fmod) return;
   const bool wants_quotient = op == OpId::floor_divide;
   const auto wanted = wants_quotient          ? PairDivision::quotient
-                      : op == OpId::remainder ? PairDivision::rest
-                                              : PairDivision::rest_to_0;
+                      : op == OpId::remainder ? PairDivision::remainder
+                                              : PairDivision::truncated_remainder;
   auto* context = new DivisionContext{nullptr, nullptr, kernel.loop};
   kernel.context = context;
   if (const Loop pairs = find_divide_pairs(dtype, wanted)) kernel.loop = pairs;
   if (op == OpId::fmod) return;
   context->by_positive =
-      find_divide_by_number(dtype, wants_quotient ? Division::quotient : Division::rest);
+      find_divide_by_number(dtype, wants_quotient ? Division::quotient : Division::remainder);
   context->by_negative = find_divide_by_number(
-      dtype, wants_quotient ? Division::negative_quotient : Division::negative_rest);
+      dtype, wants_quotient ? Division::negative_quotient : Division::negative_remainder);
   kernel.with_number =
       wants_quotient ? find_by_number<FloorDivide>(dtype) : find_by_number<Remainder>(dtype);
 }
@@ -103,7 +104,7 @@ Loop find_mixed(OpId op) {
   }
 }
 
-// Exponents of integers must not be negative, which NumPy refuses.
+// Throws for negative exponents of integers, as NumPy does.
 template <class T>
 void checked_power(const void*, std::int64_t n, std::byte* const* arrays) {
   const T* exponents = reinterpret_cast<const T*>(arrays[1]);
@@ -129,14 +130,14 @@ CpuKernel find_loops(OpId op, DType dtype) {
     kernel.loop = wide.loop;
     kernel.with_number = wide.with_number;
   }
-  baseline::quicken_division(op, dtype, kernel);
+  baseline::vectorise_division(op, dtype, kernel);
   return kernel;
 }
 
-// What the processor does in its vector units is over sooner than a helper is awake.
+// Grains by cost: vectorized loops take less time than waking a thread.
 constexpr std::int64_t cheap_grain = 1 << 15, costly_grain = 1 << 12, written_grain = 1 << 18;
 
-// Answers that the dtype alone gives: nothing is read.
+// Whether the result is the same for all values of the dtype, so that no operand is read.
 bool is_constant(OpId op, DType dtype) noexcept {
   return !dtype.is_floating() && !dtype.is_complex() &&
          (op == OpId::isfinite || op == OpId::isinf || op == OpId::isnan);
@@ -155,7 +156,7 @@ CpuKernel find_cpu_kernel(const Signature& signature) {
     if (kernel.loop == nullptr)
       kernel.loop = checked;
     else
-      kernel.context = new Loop(checked);  // each kernel is found once, and stays
+      kernel.context = new Loop(checked);  // never freed; each kernel is found once
   }
   if (signature.op == OpId::exp) kernel.loop = find_vector_exp(dtype);
   if (kernel.loop == nullptr && (signature.op == OpId::power || signature.op == OpId::float_power))

@@ -11,60 +11,60 @@
 
 namespace spanwise::ops {
 
-/// Computes n elements. `arrays` are the operands and then the result, each aligned and one element
-/// after the other; the result may be the very memory of an operand whose items are as large.
+/// Computes n elements. `arrays` are the operands and then the result, each aligned and contiguous;
+/// the result may be the memory of an operand with the same item size.
 using Loop = void (*)(const void* context, std::int64_t n, std::byte* const* arrays);
 
-/// The same of arrays in steps of bytes, any sign, 0 too.
+/// The same for strided arrays; steps in bytes, of any sign or 0.
 using StridedLoop = void (*)(std::int64_t n, std::byte* const* arrays, const std::int64_t* steps);
 
 struct CpuKernel {
   Loop loop = nullptr;
   const void* context = nullptr;
-  Loop with_number = nullptr;     ///< operands after the first are one element; may be missing
-  StridedLoop strided = nullptr;  ///< may be missing
-  /// Elements that are worth a thread of their own.
+  Loop with_number = nullptr;     ///< operands after the first are one element; may be null
+  StridedLoop strided = nullptr;  ///< may be null
+  /// The minimum of elements per thread.
   std::int64_t grain = 1 << 15;
 
   void operator()(std::int64_t n, std::byte* const* arrays) const { loop(context, n, arrays); }
 };
 
-/// For the processor at hand. The 16-bit floats have kernels only where the table says
-/// native_halves; others compute in float32: see cpu_compute().
+/// The kernel for this processor. 16-bit floats have kernels only for operations with
+/// native_halves; others are computed in float32, see cpu_compute().
 CpuKernel find_cpu_kernel(const Signature& signature);
 
-/// The same, found once for each operation and dtype.
+/// The same, cached per operation and dtype.
 const CpuKernel& cpu_kernel_for(const Signature& signature);
 
-/// The operation that gives the same, bit by bit, when its two operands change places.
-std::optional<OpId> turned_around(OpId op) noexcept;
+/// The operation with exchanged operands that has the same result, bit by bit.
+std::optional<OpId> swapped_op(OpId op) noexcept;
 
-/// What a CPU kernel takes in the place of `dtype`.
+/// The dtype that a CPU kernel has for `dtype`.
 inline DType cpu_compute(const Signature& signature, DType dtype) noexcept {
   const bool is_half = dtype == float16 || dtype == bfloat16;
   return is_half && (facts(signature.op).traits & native_halves) == 0 ? float32 : dtype;
 }
 
-/// Loops in AVX2 or AVX-512; a kernel without loop where the processor has none, or they would
-/// bring nothing.
+/// Loops in AVX2 or AVX-512; a kernel without loop if the processor has neither or they are not
+/// faster.
 CpuKernel find_wide_loops(OpId op, DType dtype);
 
-/// exp of float32 or float64, at most 1.1 units in the last place from the truth; nullptr for
-/// others, and where the processor has no vector unit with fused multiplication.
+/// exp of float32 or float64 with an error of at most 1.1 ulp; nullptr for other dtypes, and if the
+/// processor has no vector unit with fused multiplication.
 Loop find_vector_exp(DType dtype) noexcept;
 
-/// Powers of float32 or float64, at most 1.2 units in the last place from the truth; a kernel
-/// without loop for others, and where the processor has no AVX-512.
+/// Powers of float32 or float64 with an error of at most 1.2 ulp; a kernel without loop for other
+/// dtypes, and if the processor has no AVX-512.
 CpuKernel find_vector_power(DType dtype) noexcept;
-/// Of float32, in a file of its own.
+/// find_vector_power() of float32.
 CpuKernel find_vector_power_of_floats() noexcept;
 
-/// Powers of integers; a kernel without loop for others, and where the processor has no AVX2. Where
-/// an exponent is negative it calls the Loop that its context points to.
+/// Powers of integers; a kernel without loop for other dtypes, and if the processor has no AVX2.
+/// For a negative exponent it calls the Loop that its context points to.
 CpuKernel find_integer_power(DType dtype) noexcept;
 
-/// Loops over the vector functions of the C library (libmvec), at most 4 units in the last place
-/// from the truth; a kernel without loop where there is none, or no such library.
+/// Loops over the vector functions of the C library (libmvec) with an error of at most 4 ulp; a
+/// kernel without loop if there is no such function or library.
 CpuKernel find_vector_function(OpId op, DType dtype) noexcept;
 
 }  // namespace spanwise::ops

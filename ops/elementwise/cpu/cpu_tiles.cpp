@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "operand_cursor.hpp"
 #include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/parallel.hpp"
 #include "spanwise/runtime/host_block.hpp"
@@ -13,42 +14,31 @@
 namespace spanwise::ops {
 namespace {
 
-// Kernels want whole, aligned elements of one dtype, one after the other. What is otherwise (other
-// dtypes, strides, broadcasts, numbers) is brought into such a piece, which the L1 cache holds.
+// Kernels need contiguous, aligned elements of one dtype. Operands with other dtypes or layouts,
+// and numbers, are converted into a buffer of this size first, which fits in the L1 cache.
 constexpr std::int64_t buffer_bytes = 1 << 13;
 
-/// One operand or the result along the walk.
-struct OperandCursor {
-  std::byte* data = nullptr;
-  DType dtype, compute;
-  std::int64_t itemsize = 0, compute_size = 0;
-  std::int64_t step = 0, row_step = 0;  // bytes along the last axis and the one before
-  bool is_constant = false;             // one element everywhere
-  bool is_native = false;               // its elements are what a kernel computes with
-  bool is_direct = false;               // and they stand one after the other along the last axis
-};
-
-class HostJob {
+class TiledJob {
  public:
-  HostJob(const Signature& signature, const CpuKernel& kernel, std::span<const Operand> operands,
-          const Array& result, const Array* where)
+  TiledJob(const Signature& signature, const CpuKernel& kernel, std::span<const Operand> operands,
+           const Array& result, const Array* where)
       : kernel_(kernel),
         inputs_(static_cast<int>(operands.size())),
         walk_(make_walk(operands, result, where)),
         inner_(walk_.rank() - 1) {
     for (int i = 0; i < inputs_; ++i) {
       const Operand& operand = operands[static_cast<std::size_t>(i)];
-      OperandCursor& lane = lanes_[static_cast<std::size_t>(i)];
+      OperandCursor& cursor = cursors_[static_cast<std::size_t>(i)];
       const DType wanted = cpu_compute(signature, signature.operand(i));
       if (operand.array != nullptr) {
-        set_array(lane, *operand.array, wanted, i);
+        cursor = OperandCursor(*operand.array, wanted, walk_, i, /*is_result=*/false);
       } else {
         numbers_[static_cast<std::size_t>(i)] = operand.scalar.cast(wanted);
-        set_number(lane, numbers_[static_cast<std::size_t>(i)]);
+        cursor = OperandCursor(numbers_[static_cast<std::size_t>(i)]);
       }
     }
-    const DType made = cpu_compute(signature, signature.result);
-    set_array(target(), result, made, inputs_);
+    target() = OperandCursor(result, cpu_compute(signature, signature.result), walk_, inputs_,
+                             /*is_result=*/true);
     if (where != nullptr) {
       mask_ = static_cast<const std::byte*>(where->data());
       mask_step_ = walk_.stride(inner_, inputs_ + 1);
@@ -63,13 +53,15 @@ class HostJob {
   }
 
  private:
-  OperandCursor& target() noexcept { return lanes_[static_cast<std::size_t>(inputs_)]; }
-  const OperandCursor& target() const noexcept { return lanes_[static_cast<std::size_t>(inputs_)]; }
+  OperandCursor& target() noexcept { return cursors_[static_cast<std::size_t>(inputs_)]; }
+  const OperandCursor& target() const noexcept {
+    return cursors_[static_cast<std::size_t>(inputs_)];
+  }
 
   static Walk make_walk(std::span<const Operand> operands, const Array& result,
                         const Array* where) {
     static const Layout nothing{};
-    std::array<const Layout*, max_lanes + 1> layouts;
+    std::array<const Layout*, max_operands + 1> layouts;
     std::size_t count = 0;
     for (const Operand& operand : operands)
       layouts[count++] = operand.array != nullptr ? &operand.array->layout() : &nothing;
@@ -79,67 +71,44 @@ class HostJob {
                 static_cast<int>(operands.size()));
   }
 
-  void set_array(OperandCursor& lane, const Array& array, DType compute, int index) {
-    lane.data = static_cast<std::byte*>(array.data());
-    lane.dtype = array.dtype();
-    lane.compute = compute;
-    lane.itemsize = array.dtype().itemsize();
-    lane.compute_size = compute.itemsize();
-    lane.step = walk_.stride(inner_, index) * lane.itemsize;
-    lane.row_step = inner_ > 0 ? walk_.stride(inner_ - 1, index) * lane.itemsize : 0;
-    const int part = compute.is_complex() ? compute.itemsize() / 2 : compute.itemsize();
-    const bool is_aligned =
-        reinterpret_cast<std::uintptr_t>(lane.data) % static_cast<std::uintptr_t>(part) == 0;
-    const bool is_single = walk_.extent(inner_) == 1;
-    lane.is_native = lane.dtype == compute && is_aligned;
-    lane.is_direct = lane.is_native && (lane.step == lane.itemsize || (is_single && inner_ == 0));
-    lane.is_constant = index != inputs_ && walk_.size() > 1;
-    for (int axis = 0; axis <= inner_; ++axis) lane.is_constant &= walk_.stride(axis, index) == 0;
-  }
-
-  static void set_number(OperandCursor& lane, const Scalar& number) {
-    lane.data = static_cast<std::byte*>(const_cast<void*>(number.data()));
-    lane.dtype = lane.compute = number.dtype();
-    lane.itemsize = lane.compute_size = number.dtype().itemsize();
-    lane.is_constant = lane.is_native = true;
-  }
-
-  // How rows meet the kernel.
+  // How the kernel accesses rows.
   enum class Mode {
-    direct,       // as they are
-    with_number,  // as they are, operands after the first being one element of each row
-    strided,      // by the kernel's own loop over steps
-    buffered,     // piece by piece
+    direct,       // in place
+    with_number,  // in place; operands after the first are one element per row
+    strided,      // in place, with the kernel's strided loop
+    buffered,     // converted into buffers, tile by tile
   };
 
   Mode find_mode() const {
-    bool all_native = mask_ == nullptr, all_direct = all_native, leaps = false;
+    bool all_native = mask_ == nullptr, all_direct = all_native, has_steps = false;
     for (int i = 0; i <= inputs_; ++i) {
-      const OperandCursor& lane = lanes_[static_cast<std::size_t>(i)];
-      all_native &= lane.is_native;
-      all_direct &= lane.is_direct;
-      leaps |= !lane.is_direct && (lane.step != 0 || i == inputs_);
+      const OperandCursor& cursor = cursors_[static_cast<std::size_t>(i)];
+      all_native &= cursor.is_native;
+      all_direct &= cursor.is_direct;
+      has_steps |= !cursor.is_direct && (cursor.step != 0 || i == inputs_);
     }
     if (all_direct) return Mode::direct;
     if (!all_native) return Mode::buffered;
-    bool others_stand = lanes_[0].is_direct && target().is_direct;
-    for (int i = 1; i < inputs_; ++i) others_stand &= lanes_[static_cast<std::size_t>(i)].step == 0;
-    if (others_stand && kernel_.with_number != nullptr) return Mode::with_number;
-    return leaps && kernel_.strided != nullptr ? Mode::strided : Mode::buffered;
+    bool others_constant = cursors_[0].is_direct && target().is_direct;
+    for (int i = 1; i < inputs_; ++i)
+      others_constant &= cursors_[static_cast<std::size_t>(i)].step == 0;
+    if (others_constant && kernel_.with_number != nullptr) return Mode::with_number;
+    return has_steps && kernel_.strided != nullptr ? Mode::strided : Mode::buffered;
   }
 
-  // A tile is some columns of some rows: of one row where rows are long.
+  // A tile has some columns of some rows; one row if rows are long.
   void choose_tiles() {
     const std::int64_t columns = walk_.extent(inner_);
     std::int64_t widest = 1;
     for (int i = 0; i <= inputs_; ++i)
-      widest = std::max(widest, lanes_[static_cast<std::size_t>(i)].compute_size);
+      widest = std::max(widest, cursors_[static_cast<std::size_t>(i)].compute_size);
     mode_ = find_mode();
-    const std::int64_t most = mode_ == Mode::buffered ? buffer_bytes / widest : direct_columns;
-    columns_ = std::min(columns, most);
+    const std::int64_t max_columns =
+        mode_ == Mode::buffered ? buffer_bytes / widest : direct_columns;
+    columns_ = std::min(columns, max_columns);
     rows_extent_ = inner_ > 0 ? walk_.extent(inner_ - 1) : 1;
-    if (mode_ == Mode::buffered && mask_ == nullptr && columns < most)
-      rows_ = std::clamp<std::int64_t>(most / columns, 1, rows_extent_);
+    if (mode_ == Mode::buffered && mask_ == nullptr && columns < max_columns)
+      rows_ = std::clamp<std::int64_t>(max_columns / columns, 1, rows_extent_);
     column_tiles_ = (columns + columns_ - 1) / columns_;
     row_tiles_ = (rows_extent_ + rows_ - 1) / rows_;
     tiles_ = column_tiles_ * row_tiles_;
@@ -147,75 +116,77 @@ class HostJob {
     tile_size_ = columns_ * rows_;
   }
 
-  struct Place {
-    std::array<std::byte*, max_lanes> data;
+  struct TilePosition {
+    std::array<std::byte*, max_operands> data;
     const std::byte* mask;
     std::int64_t row, column;
   };
 
-  Place place_of_tile(std::int64_t tile) const {
-    Place place{};
-    place.column = tile % column_tiles_ * columns_;
+  TilePosition tile_position(std::int64_t tile) const {
+    TilePosition position{};
+    position.column = tile % column_tiles_ * columns_;
     tile /= column_tiles_;
-    place.row = tile % row_tiles_ * rows_;
+    position.row = tile % row_tiles_ * rows_;
     tile /= row_tiles_;
     for (int i = 0; i <= inputs_; ++i) {
-      const OperandCursor& lane = lanes_[static_cast<std::size_t>(i)];
-      place.data[static_cast<std::size_t>(i)] =
-          lane.data + place.column * lane.step + place.row * lane.row_step;
+      const OperandCursor& cursor = cursors_[static_cast<std::size_t>(i)];
+      position.data[static_cast<std::size_t>(i)] =
+          cursor.data + position.column * cursor.step + position.row * cursor.row_step;
     }
-    place.mask = mask_ + place.column * mask_step_;
+    position.mask = mask_ + position.column * mask_step_;
     if (mask_ != nullptr && inner_ > 0)
-      place.mask += place.row * walk_.stride(inner_ - 1, inputs_ + 1);
+      position.mask += position.row * walk_.stride(inner_ - 1, inputs_ + 1);
     for (int axis = inner_ - 2; axis >= 0; --axis) {
       const std::int64_t extent = walk_.extent(axis), index = tile % extent;
       tile /= extent;
       if (index == 0) continue;
       for (int i = 0; i <= inputs_; ++i) {
-        const OperandCursor& lane = lanes_[static_cast<std::size_t>(i)];
-        place.data[static_cast<std::size_t>(i)] += index * walk_.stride(axis, i) * lane.itemsize;
+        const OperandCursor& cursor = cursors_[static_cast<std::size_t>(i)];
+        position.data[static_cast<std::size_t>(i)] +=
+            index * walk_.stride(axis, i) * cursor.itemsize;
       }
-      if (mask_ != nullptr) place.mask += index * walk_.stride(axis, inputs_ + 1);
+      if (mask_ != nullptr) position.mask += index * walk_.stride(axis, inputs_ + 1);
     }
-    return place;
+    return position;
   }
 
   void run_tiles(std::int64_t first, std::int64_t last) const {
     if (mode_ == Mode::buffered) return run_buffered(first, last);
-    std::int64_t steps[max_lanes];
-    for (int i = 0; i <= inputs_; ++i) steps[i] = lanes_[static_cast<std::size_t>(i)].step;
+    std::int64_t steps[max_operands];
+    for (int i = 0; i <= inputs_; ++i) steps[i] = cursors_[static_cast<std::size_t>(i)].step;
     for (std::int64_t tile = first; tile < last; ++tile) {
-      const Place place = place_of_tile(tile);
-      const std::int64_t columns = std::min(columns_, walk_.extent(inner_) - place.column);
+      const TilePosition position = tile_position(tile);
+      const std::int64_t columns = std::min(columns_, walk_.extent(inner_) - position.column);
       if (mode_ == Mode::strided)
-        kernel_.strided(columns, place.data.data(), steps);
+        kernel_.strided(columns, position.data.data(), steps);
       else
         (mode_ == Mode::direct ? kernel_.loop : kernel_.with_number)(kernel_.context, columns,
-                                                                     place.data.data());
+                                                                     position.data.data());
     }
   }
 
-  // The pieces that one thread works in.
+  // The buffers of one thread.
   struct Buffers {
-    alignas(64) std::byte bytes[max_lanes][buffer_bytes];
-    std::int64_t filled[max_lanes] = {};  // elements of a constant, or of what stands still
-    const std::byte* source[max_lanes] = {};
+    alignas(64) std::byte bytes[max_operands][buffer_bytes];
+    std::int64_t filled[max_operands] = {};  // valid elements of a repeated operand
+    const std::byte* source[max_operands] = {};
   };
 
   void run_buffered(std::int64_t first, std::int64_t last) const {
     Buffers buffers;
     for (std::int64_t tile = first; tile < last; ++tile) {
-      const Place place = place_of_tile(tile);
-      const std::int64_t columns = std::min(columns_, walk_.extent(inner_) - place.column);
-      const std::int64_t rows = std::min(rows_, rows_extent_ - place.row);
-      std::byte* arrays[max_lanes];
+      const TilePosition position = tile_position(tile);
+      const std::int64_t columns = std::min(columns_, walk_.extent(inner_) - position.column);
+      const std::int64_t rows = std::min(rows_, rows_extent_ - position.row);
+      std::byte* arrays[max_operands];
       for (int i = 0; i < inputs_; ++i)
-        arrays[i] = load_tile(i, place.data[static_cast<std::size_t>(i)], rows, columns, buffers);
-      std::byte* const target_data = place.data[static_cast<std::size_t>(inputs_)];
-      const bool is_direct = can_be_taken(target(), rows, columns);
+        arrays[i] =
+            load_tile(i, position.data[static_cast<std::size_t>(i)], rows, columns, buffers);
+      std::byte* const target_data = position.data[static_cast<std::size_t>(inputs_)];
+      const bool is_direct = target().is_usable_directly(rows, columns);
       arrays[inputs_] = is_direct ? target_data : buffers.bytes[inputs_];
       if (mask_ != nullptr) {
-        run_masked(place, columns, arrays, is_direct);
+        run_masked(position, columns, arrays, is_direct);
         continue;
       }
       kernel_(rows * columns, arrays);
@@ -223,40 +194,37 @@ class HostJob {
     }
   }
 
-  static bool can_be_taken(const OperandCursor& lane, std::int64_t rows, std::int64_t columns) {
-    return lane.is_direct && (rows == 1 || lane.row_step == columns * lane.step);
-  }
-
-  // The operand's tile as the kernel wants it.
+  // The operand's tile in the kernel's dtype and layout: in place or in a buffer.
   std::byte* load_tile(int index, std::byte* data, std::int64_t rows, std::int64_t columns,
                        Buffers& buffers) const {
-    const OperandCursor& lane = lanes_[static_cast<std::size_t>(index)];
-    if (can_be_taken(lane, rows, columns)) return data;
+    const OperandCursor& cursor = cursors_[static_cast<std::size_t>(index)];
+    if (cursor.is_usable_directly(rows, columns)) return data;
     std::byte* buffer = buffers.bytes[index];
-    const bool stands_still = lane.is_constant || (lane.step == 0 && rows == 1);
+    const bool is_repeated = cursor.is_constant || (cursor.step == 0 && rows == 1);
     std::int64_t& filled = buffers.filled[index];
-    if (stands_still && buffers.source[index] == data && filled >= rows * columns) return buffer;
-    convert_block(lane.dtype, lane.compute,
-                  {buffer, data, rows, columns, columns * lane.compute_size, lane.compute_size,
-                   lane.row_step, lane.step});
+    if (is_repeated && buffers.source[index] == data && filled >= rows * columns) return buffer;
+    convert_block(cursor.dtype, cursor.compute,
+                  {buffer, data, rows, columns, columns * cursor.compute_size, cursor.compute_size,
+                   cursor.row_step, cursor.step});
     buffers.source[index] = data;
-    filled = stands_still ? rows * columns : 0;
+    filled = is_repeated ? rows * columns : 0;
     return buffer;
   }
 
   void scatter(const std::byte* from, std::byte* to, std::int64_t rows,
                std::int64_t columns) const {
-    const OperandCursor& lane = target();
-    convert_block(lane.compute, lane.dtype,
-                  {to, from, rows, columns, lane.row_step, lane.step, columns * lane.compute_size,
-                   lane.compute_size});
+    const OperandCursor& cursor = target();
+    convert_block(cursor.compute, cursor.dtype,
+                  {to, from, rows, columns, cursor.row_step, cursor.step,
+                   columns * cursor.compute_size, cursor.compute_size});
   }
 
-  // Kernels see only what is asked for: an exponent elsewhere may be anything.
-  void run_masked(const Place& place, std::int64_t columns, std::byte* const* arrays,
+  // Computes only elements that the mask selects: others may be invalid, such as negative
+  // exponents.
+  void run_masked(const TilePosition& position, std::int64_t columns, std::byte* const* arrays,
                   bool is_direct) const {
     const auto is_wanted = [&](std::int64_t i) {
-      return place.mask[i * mask_step_] != std::byte{0};
+      return position.mask[i * mask_step_] != std::byte{0};
     };
     for (std::int64_t i = 0; i < columns;) {
       if (!is_wanted(i)) {
@@ -265,18 +233,19 @@ class HostJob {
       }
       const std::int64_t begin = i;
       while (i < columns && is_wanted(i)) ++i;
-      std::byte* parts[max_lanes];
+      std::byte* parts[max_operands];
       for (int k = 0; k <= inputs_; ++k)
-        parts[k] = arrays[k] + begin * lanes_[static_cast<std::size_t>(k)].compute_size;
+        parts[k] = arrays[k] + begin * cursors_[static_cast<std::size_t>(k)].compute_size;
       kernel_(i - begin, parts);
       if (!is_direct)
         scatter(parts[inputs_],
-                place.data[static_cast<std::size_t>(inputs_)] + begin * target().step, 1,
+                position.data[static_cast<std::size_t>(inputs_)] + begin * target().step, 1,
                 i - begin);
     }
   }
 
-  // Long enough that the call costs nothing, short enough that threads can share.
+  // Columns of tiles in place: long enough to hide the overhead of a call, short enough to share
+  // work.
   static constexpr std::int64_t direct_columns = 1 << 13;
 
   CpuKernel kernel_;
@@ -284,7 +253,7 @@ class HostJob {
   Walk walk_;
   int inner_;
   Mode mode_ = Mode::buffered;
-  std::array<OperandCursor, max_lanes> lanes_;
+  std::array<OperandCursor, max_operands> cursors_;
   std::array<Scalar, max_inputs> numbers_{Scalar(false), Scalar(false), Scalar(false)};
   const std::byte* mask_ = nullptr;
   std::int64_t mask_step_ = 0;
@@ -296,7 +265,7 @@ class HostJob {
 
 void compute_in_tiles(const Signature& signature, const CpuKernel& kernel,
                       std::span<const Operand> operands, const Array& result, const Array* where) {
-  HostJob(signature, kernel, operands, result, where).run();
+  TiledJob(signature, kernel, operands, result, where).run();
 }
 
 }  // namespace spanwise::ops

@@ -9,10 +9,10 @@
 
 namespace spanwise::ops {
 
-inline constexpr int max_lanes = max_inputs + 1;  ///< operands, then the result
+inline constexpr int max_operands = max_inputs + 1;  ///< operands, then the result
 
-/// compute_on_cpu() by `kernel` for operands that lie in any way and are of any dtypes: tile by
-/// tile, which the threads of the CPU share.
+/// compute_on_cpu() with `kernel` for operands of any layout and dtype: tile by tile, on several
+/// threads.
 void compute_in_tiles(const Signature& signature, const CpuKernel& kernel,
                       std::span<const Operand> operands, const Array& result, const Array* where);
 

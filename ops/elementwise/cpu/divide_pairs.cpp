@@ -21,7 +21,7 @@ SW_END_INSTRUCTIONS
 SW_BEGIN_AVX512
 namespace pairs_avx512 {
 #include "divide_pairs.inc"
-// After it.
+// Uses divide_pairs.inc.
 #include "divide_integers.inc"
 
 template <PairDivision wanted>
@@ -42,8 +42,8 @@ Loop find_for_processor(DType dtype) noexcept {
 
 Loop find_divide_pairs(DType dtype, PairDivision wanted) noexcept {
   if (wanted == PairDivision::quotient) return find_for_processor<PairDivision::quotient>(dtype);
-  if (wanted == PairDivision::rest) return find_for_processor<PairDivision::rest>(dtype);
-  return find_for_processor<PairDivision::rest_to_0>(dtype);
+  if (wanted == PairDivision::remainder) return find_for_processor<PairDivision::remainder>(dtype);
+  return find_for_processor<PairDivision::truncated_remainder>(dtype);
 }
 
 }  // namespace spanwise::ops

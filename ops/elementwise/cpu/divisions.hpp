@@ -9,13 +9,12 @@
 
 namespace spanwise::ops {
 
-/// Integers by one number: a multiplication instead of a division, which takes a processor
-/// ten times as long. T. Granlund, P. L. Montgomery, "Division by Invariant Integers using
-/// Multiplication" (1994): with 2^(k-1) < d <= 2^k the quotient of n < 2^b is the integer part of
-/// n * ceil(2^(b + k) / d) / 2^(b + k). Below zero it is rounded down by way of ~a = -a - 1.
-/// By -d the quotient is -(a // d), less 1 where there is a rest, and the rest then a % d - d.
-///
-/// d, and what stands for it in a multiplication of numbers below 2^bits, bits <= 63.
+/// A divisor d and the factor for a multiplication that replaces the division, which takes ten
+/// times as long. T. Granlund, P. L. Montgomery, "Division by Invariant Integers using
+/// Multiplication" (1994): with 2^(k-1) < d <= 2^k the quotient of n < 2^bits is the integer part
+/// of n * ceil(2^(bits + k) / d) / 2^(bits + k), bits <= 63. Negative quotients are rounded down by
+/// means of ~a = -a - 1. For the divisor -d the quotient is -(a // d), minus 1 if the remainder is
+/// not 0, and the remainder is then a % d - d.
 struct Divisor {
   Divisor(std::uint64_t divisor, int bits) noexcept
       : d(divisor),
@@ -28,28 +27,28 @@ struct Divisor {
   std::uint64_t factor;  // less than 2^(bits + 1) where d < 2^bits
 };
 
-/// What is wanted of a[i] and a number, of which |number| is given: the quotient towards minus
-/// infinity, or the rest, of the number's sign (Python's rule).
-enum class Division { quotient, rest, negative_quotient, negative_rest };
+/// The result of the division of a[i] by a number, whose absolute value is passed: the quotient
+/// rounded towards minus infinity, or the remainder with the sign of the number (Python's rule).
+enum class Division { quotient, remainder, negative_quotient, negative_remainder };
 
-/// Of n elements. `d` is not 0; the number is of their dtype. z may be a.
+/// Divides n elements by `d`, which is not 0 and of their dtype. z may be a.
 using DivideByNumber = void (*)(std::int64_t n, const void* a, std::uint64_t d, void* z);
 
-/// For the processor's vector units; nullptr where it has none, or not for this dtype.
+/// The loop for the processor's vector unit; nullptr if it has none, or for other dtypes.
 DivideByNumber find_divide_by_number(DType dtype, Division division) noexcept;
 
-/// What is wanted of elements of two arrays: the quotient towards minus infinity, its rest, or the
-/// rest of the quotient towards 0.
-enum class PairDivision { quotient, rest, rest_to_0 };
+/// The result of the division of two arrays: the quotient rounded towards minus infinity, its
+/// remainder, or the remainder of the quotient truncated towards 0.
+enum class PairDivision { quotient, remainder, truncated_remainder };
 
-/// In the processor's vector units, and what these cannot do by context's one_by_one: the context
-/// is a DivisionContext. nullptr where it has none, or not for this dtype.
+/// The loop for the processor's vector unit, which calls scalar_loop of its context, a
+/// DivisionContext, for blocks that it cannot compute. nullptr if it has none, or for other dtypes.
 Loop find_divide_pairs(DType dtype, PairDivision wanted) noexcept;
 
-/// What the kernels of divisions are given.
+/// The context of the kernels of divisions.
 struct DivisionContext {
-  DivideByNumber by_positive, by_negative;  ///< nullptr where there are none
-  Loop one_by_one;
+  DivideByNumber by_positive, by_negative;  ///< may be null
+  Loop scalar_loop;
 };
 
 }  // namespace spanwise::ops

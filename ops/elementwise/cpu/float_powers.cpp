@@ -21,9 +21,9 @@ typedef __mmask16 Mask;
 typedef std::int32_t Integers __attribute__((vector_size(64)));
 typedef std::uint32_t Bits __attribute__((vector_size(64)));
 
-// Of 32 intervals that [0x1.6cp-1, 0x1.6cp0) is cut into, each a 32nd of its power of two: a number
-// c near the inverse of the middle, with so few bits that x * c - 1 is exact and less than 2^-5.6
-// in size, and -ln c, rounded to a multiple of 2^-17, and what that leaves. c is 1 about 1.
+// [0x1.6cp-1, 0x1.6cp0) is split into 32 intervals, each a 32nd of its power of two. For each: a
+// number c near the inverse of its middle, with so few bits that x * c - 1 is exact and less than
+// 2^-5.6 in magnitude; -ln c rounded to a multiple of 2^-17; and the rounding error. c is 1 near 1.
 alignas(64) constexpr float inverses[32] = {
     0x1.64p0f, 0x1.5cp0f,  0x1.54p0f,  0x1.5p0f,  0x1.48p0f,  0x1.4p0f,   0x1.3cp0f,  0x1.34p0f,
     0x1.3p0f,  0x1.28p0f,  0x1.24p0f,  0x1.2p0f,  0x1.1cp0f,  0x1.14p0f,  0x1.1p0f,   0x1.0cp0f,
@@ -93,52 +93,53 @@ alignas(64) constexpr float logarithm_rests[32] = {-0x1.b0e5cp-19f,
                                                    -0x1.c3c594p-19f,
                                                    0x1.b84e38p-19f,
                                                    -0x1.10535p-21f};
-// So short that its product with an exponent is exact, as are sums of that and of `logarithms`.
+// ln2_high has so few bits that its products with exponents, and their sums with `logarithms`, are
+// exact.
 constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
 
 inline V all(float x) { return _mm512_set1_ps(x); }
-// Lanes that are not in the mask are 1 when loaded, and stay as they are when stored.
+// Lanes outside the mask are 1 when loaded, and not stored.
 inline V load(Mask lanes, const Element* from) { return _mm512_mask_loadu_ps(all(1), lanes, from); }
 inline void store(Element* to, Mask lanes, V x) { _mm512_mask_storeu_ps(to, lanes, x); }
 inline V fused(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 inline Bits bits_of(V x) { return reinterpret_cast<Bits>(x); }
-inline V look_up(const float* table, Bits place) {  // by the lowest 5 bits
-  return _mm512_permutex2var_ps(_mm512_load_ps(table), reinterpret_cast<__m512i>(place),
+inline V look_up(const float* table, Bits interval) {  // by the lowest 5 bits
+  return _mm512_permutex2var_ps(_mm512_load_ps(table), reinterpret_cast<__m512i>(interval),
                                 _mm512_load_ps(table + 16));
 }
 
-// ln x, for normal x > 0, as the sum of two: to some 2^-32 of it. x = 2^k (1 + z) / c, so that it
-// is k ln 2 - ln c + z - z^2 / 2 + z^3 (1/3 - z / 4 ...), a polynomial fitted at Chebyshev's points
-// to |z| <= 2^-5.6. P. T. P. Tang, "Table-Driven Implementation of the Logarithm Function in IEEE
-// Floating-Point Arithmetic" (1990).
+// ln x for normal x > 0, as the sum of two numbers, with a relative error of about 2^-32. x = 2^k
+// (1 + z) / c, so that it is k ln 2 - ln c + z - z^2 / 2 + z^3 (1/3 - z / 4 ...), a polynomial
+// fitted at Chebyshev points for |z| <= 2^-5.6. P. T. P. Tang, "Table-Driven Implementation of the
+// Logarithm Function in IEEE Floating-Point Arithmetic" (1990).
 struct Logarithm {
   V high, low;
 };
 inline Logarithm logarithm(V x) {
-  const Bits above = bits_of(x) - 0x3f360000, place = above >> 18;
+  const Bits above = bits_of(x) - 0x3f360000, interval = above >> 18;
   const auto exponent = reinterpret_cast<Integers>(above) >> 23;
   const V m = reinterpret_cast<V>(bits_of(x) - (reinterpret_cast<Bits>(exponent) << 23));
   const V k = _mm512_maskz_cvtepi32_ps(0xffff, reinterpret_cast<__m512i>(exponent));
-  const V z = fused(m, look_up(inverses, place), all(-1)), square = z * z;
+  const V z = fused(m, look_up(inverses, interval), all(-1)), square = z * z;
   const V square_rest = fused(z, z, -square);
-  // Each sum is followed by what its rounding left: the first is exact, the second the larger of
-  // the two that are added, or 0, and then the third.
-  const V whole = fused(k, all(ln2_high), look_up(logarithms, place));
+  // Each sum is followed by its rounding error. The first sum is exact; the errors of the next two
+  // are exact because the summand that is subtracted first is the larger one, or 0.
+  const V whole = fused(k, all(ln2_high), look_up(logarithms, interval));
   const V first = whole + z, first_rest = whole - first + z;
   const V high = fused(square, all(-0.5f), first);
   const V high_rest = fused(square, all(-0.5f), first - high);
   V sum = fused(z, all(-0x1.556f08p-3f), all(0x1.99b6f8p-3f));
   sum = fused(z, fused(z, sum, all(-0x1p-2f)), all(0x1.555556p-2f));
-  V low = fused(k, all(ln2_low), look_up(logarithm_rests, place)) + first_rest;
+  V low = fused(k, all(ln2_low), look_up(logarithm_rests, interval)) + first_rest;
   low = fused(square_rest, all(-0.5f), low) + high_rest;
   return {high, fused(z * square, sum, low)};
 }
 
-// exp(x + more), where the result is normal; `more` is far less than x. 2^k exp(r) as in
-// exp_loops.inc, exp(r) = 1 + r + r^2 (1/2 + r / 6 ...) fitted to |r| <= 0.42. The sum of the first
-// two is kept with its rest, so that hardly anything but the last rounding shows.
+// exp(x + more) for normal results; `more` is much smaller than x. 2^k exp(r) as in exp_loops.inc,
+// exp(r) = 1 + r + r^2 (1/2 + r / 6 ...) fitted for |r| <= 0.42. The rounding error of 1 + r is
+// added later, so that the error of the result is little more than that of the last rounding.
 inline V exp_of_sum(V x, V more) {
-  constexpr float rounds = 0x1.8p23f;  // adding it leaves an integer in the lowest bits
+  constexpr float rounds = 0x1.8p23f;  // adding it puts the integer part in the lowest bits
   const V shifted = fused(x, all(0x1.715476p0f), all(rounds)), k = shifted - all(rounds);
   const V exact = fused(k, all(-ln2_high), x), other = fused(k, all(-ln2_low), more);
   const V r = exact + other, r_rest = exact - r + other, square = r * r;

@@ -48,8 +48,8 @@ struct VectorOf<double, bytes_> {
   typedef double type __attribute__((vector_size(bytes_)));
 };
 
-// Below `low` the exponential is 0, above `high` infinite. libmvec computes what it cannot
-// represent one by one, an order of magnitude slower.
+// Below `low` the exponential is 0, above `high` infinite. libmvec computes such vectors element by
+// element, which is an order of magnitude slower.
 template <class T>
 struct ExpLimits;
 template <>
@@ -61,8 +61,8 @@ struct ExpLimits<double> {
   static constexpr double low = -746, high = 710;
 };
 
-// The loops differ in the vectors' width only, but each has to be compiled for its instruction set,
-// since that decides in which registers vectors are passed.
+// The loops differ in the vectors' width only, but each is compiled for its instruction set, which
+// determines the registers in which vectors are passed.
 #define SW_VECTOR_LOOPS(bytes)                                                               \
   template <class T>                                                                         \
   void map1(const void* function, std::int64_t n, std::byte* const* arrays) {                \

@@ -19,17 +19,17 @@
 namespace spanwise::ops {
 namespace {
 
-void refuse_exponents(bool none_is_negative) {
-  if (!none_is_negative)
+void fail_negative_exponent(bool has_negative_exponent) {
+  if (has_negative_exponent)
     fail<ArgumentError>(
         "power: integers to negative integer powers are not allowed; expected "
         "exponents >= 0, got negative ones; use float_power()");
 }
-// Whether the kernel is to look at them.
+// Whether the kernel must check exponents; the host checks a number.
 bool checks_exponent(const Signature& signature, std::span<const Operand> operands) {
-  if (!has_whole_exponents(signature)) return false;
+  if (!has_integer_exponents(signature)) return false;
   if (operands[1].array != nullptr) return true;
-  refuse_exponents(operands[1].scalar.as_int64() >= 0);
+  fail_negative_exponent(operands[1].scalar.as_int64() < 0);
   return false;
 }
 
@@ -57,23 +57,23 @@ class Launch {
     std::vector<KernelArg> arguments;
     arguments.reserve(operands_.size() + 4);
     Scalar numbers[max_inputs] = {Scalar(false), Scalar(false), Scalar(false)};
-    int place = 0;  // among the arrays, as the walk has them
+    int walk_index = 0;  // index of the array in the walk
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       if (operands_[i].array != nullptr)
-        arguments.push_back(address(*operands_[i].array, place++));
+        arguments.push_back(address(*operands_[i].array, walk_index++));
       else
         arguments.push_back(number(numbers[i], static_cast<int>(i)));
     }
-    arguments.push_back(address(result_, place++));
-    if (where_ != nullptr) arguments.push_back(address(*where_, place));
+    arguments.push_back(address(result_, walk_index++));
+    if (where_ != nullptr) arguments.push_back(address(*where_, walk_index));
     if (negative) arguments.push_back(address_of(negative->data()));
-    if (lines_) arguments.push_back(KernelArg::bytes(lines_->bytes()));
-    const std::int64_t steps = lines_ ? steps_of(shape_, *lines_) : walk_.size();
+    if (cuda_walk_) arguments.push_back(KernelArg::bytes(cuda_walk_->bytes()));
+    const std::int64_t steps = cuda_walk_ ? steps_of(shape_, *cuda_walk_) : walk_.size();
     if (shape_.kind != KernelShape::Kind::tiles) arguments.push_back(KernelArg(steps));
     const std::int64_t grid = (steps - 1) / steps_per_block(shape_) + 1;
     kernel.launch({{grid, 1, 1}, {cuda_block, 1, 1}, 0, stream}, arguments);
-    // NumPy raises, so this must wait for the answer.
-    if (negative) refuse_exponents(item(*negative).as_int64() == 0);
+    // Waits for the kernel, since NumPy raises an error for negative exponents.
+    if (negative) fail_negative_exponent(item(*negative).as_int64() != 0);
   }
 
  private:
@@ -95,7 +95,7 @@ class Launch {
     return Walk(result_.shape(), std::span(layouts, count), static_cast<int>(leader));
   }
 
-  // Packs of 16 bytes of the widest dtype, where every array lets itself be read so.
+  // Packs of 16 bytes of the widest dtype, if all arrays are contiguous and aligned.
   void choose_kind() {
     if (walk_.is_dense()) {
       int widest = 1;
@@ -105,7 +105,7 @@ class Launch {
       if (fits_packs()) return;
     }
     shape_.is_large = walk_.size() > INT32_MAX;
-    plan_on_cuda(shape_, lines_.emplace(walk_), strands());
+    plan_on_cuda(shape_, cuda_walk_.emplace(walk_), operand_infos());
   }
 
   bool fits_packs() const {
@@ -118,25 +118,26 @@ class Launch {
   }
 
   // In the walk's order.
-  std::vector<OperandInfo> strands() {
+  std::vector<OperandInfo> operand_infos() {
     std::vector<OperandInfo> all;
     const auto add = [&](const Array& array, AccessPattern* pattern) {
       all.push_back(
           {reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(), pattern});
     };
     for (std::size_t i = 0; i < operands_.size(); ++i)
-      if (operands_[i].array != nullptr) add(*operands_[i].array, &shape_.lies[i]);
+      if (operands_[i].array != nullptr) add(*operands_[i].array, &shape_.patterns[i]);
     add(result_, nullptr);
-    if (where_ != nullptr) add(*where_, &shape_.lies[operands_.size()]);
+    if (where_ != nullptr) add(*where_, &shape_.patterns[operands_.size()]);
     return all;
   }
 
   static KernelArg address_of(const void* data) {
     return KernelArg::address(reinterpret_cast<std::uintptr_t>(data));
   }
-  // Of the walk's array at `place`: where its first element is.
-  KernelArg address(const Array& array, int place) const {
-    const std::int64_t first = lines_ ? lines_->offset(place) * array.dtype().itemsize() : 0;
+  // The address of the first element of the walk's array `walk_index`.
+  KernelArg address(const Array& array, int walk_index) const {
+    const std::int64_t first =
+        cuda_walk_ ? cuda_walk_->offset(walk_index) * array.dtype().itemsize() : 0;
     return address_of(static_cast<const std::byte*>(array.data()) + first);
   }
 
@@ -150,7 +151,7 @@ class Launch {
   const Array& result_;
   const Array* where_;
   Walk walk_;
-  std::optional<CudaWalk> lines_;  // of all kinds but dense
+  std::optional<CudaWalk> cuda_walk_;  // for all kinds but dense
   KernelShape shape_;
 };
 

@@ -11,11 +11,11 @@
 namespace spanwise::ops {
 namespace {
 
-/// What decides the kernel where every array is contiguous.
+/// The properties that determine the kernel if all arrays are contiguous.
 struct DenseKey {
   OpId op{};
   bool mixed = false;
-  std::uint8_t numbers = 0;  ///< bit i: operand i goes by value
+  std::uint8_t numbers = 0;  ///< bit i: operand i is passed by value
   DType compute, result;
   std::array<DType, max_inputs> operands;
   Device device;
@@ -23,36 +23,36 @@ struct DenseKey {
   friend bool operator==(const DenseKey&, const DenseKey&) = default;
 };
 
-struct Known {
+struct CachedKernel {
   DenseKey key;
   const Kernel* kernel = nullptr;
   std::int64_t elements_per_block = 0;
 };
 
-// The thread's own, found without a lock. A program's loop asks for the same few again and again.
-Known& slot_for(const DenseKey& key) noexcept {
+// Per thread, so that it needs no lock. Loops of programs use few different kernels.
+CachedKernel& slot_for(const DenseKey& key) noexcept {
   constexpr std::size_t slots = 32;
-  thread_local std::array<Known, slots> known;
+  thread_local std::array<CachedKernel, slots> known;
   const auto op = static_cast<std::size_t>(key.op);
   return known[(op * 5 + static_cast<std::size_t>(key.compute.itemsize()) + key.numbers) % slots];
 }
 
-/// One call, looked at.
-class Dense {
+/// One call; fits() if all arrays are contiguous, aligned and on one device.
+class DenseCall {
  public:
-  Dense(const Signature& signature, std::span<const Operand> operands, const Array& result)
+  DenseCall(const Signature& signature, std::span<const Operand> operands, const Array& result)
       : signature_(signature), operands_(operands), result_(result) {
-    fits_ = look();
+    fits_ = inspect();
   }
 
   bool fits() const noexcept { return fits_; }
 
-  const Known* find() const noexcept {
-    const Known& known = slot_for(key_);
+  const CachedKernel* find() const noexcept {
+    const CachedKernel& known = slot_for(key_);
     return known.kernel != nullptr && known.key == key_ ? &known : nullptr;
   }
 
-  const Known& make() const {
+  const CachedKernel& make() const {
     KernelShape shape = shape_of(signature_, operands_, result_);
     int widest = result_.dtype().itemsize();
     for (const Operand& operand : operands_)
@@ -62,7 +62,7 @@ class Dense {
     return slot_for(key_) = {key_, &kernel, steps_per_block(shape)};
   }
 
-  void launch(const Known& known) const {
+  void launch(const CachedKernel& known) const {
     const Stream stream = Stream::current(result_.device());
     std::array<Scalar, max_inputs> numbers{Scalar(false), Scalar(false), Scalar(false)};
     std::array<void*, max_inputs + 1> addresses;
@@ -90,8 +90,9 @@ class Dense {
   }
 
  private:
-  // Whether threads would overwrite what others have yet to read. Each may overwrite what it reads.
-  bool must_come_first(const Array& operand) const noexcept {
+  // Whether threads would overwrite elements that others have not read yet. A thread may overwrite
+  // the elements that it reads.
+  bool overlaps_unsafely(const Array& operand) const noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(operand.data());
     const auto target = reinterpret_cast<std::uintptr_t>(result_.data());
     if (begin == target) return operand.dtype().itemsize() != result_.dtype().itemsize();
@@ -99,7 +100,7 @@ class Dense {
            target < begin + static_cast<std::uintptr_t>(operand.nbytes());
   }
 
-  bool look() {
+  bool inspect() {
     if (result_.readonly() || !result_.layout().is_row_major()) return false;
     key_.op = signature_.op;
     key_.mixed = signature_.mixed;
@@ -117,10 +118,10 @@ class Dense {
       if (array->device() != key_.device || !(array->shape() == result_.shape()) ||
           !array->layout().is_row_major())
         return false;
-      if (must_come_first(*array)) return false;
+      if (overlaps_unsafely(*array)) return false;
       bits |= reinterpret_cast<std::uintptr_t>(array->data());
     }
-    return bits % 16 == 0 && !has_whole_exponents(signature_);
+    return bits % 16 == 0 && !has_integer_exponents(signature_);
   }
 
   const Signature& signature_;
@@ -134,20 +135,20 @@ class Dense {
 
 bool launch_dense(const Signature& signature, std::span<const Operand> operands,
                   const Array& result) {
-  const Dense dense(signature, operands, result);
+  const DenseCall dense(signature, operands, result);
   if (!dense.fits()) return false;
-  const Known* known = dense.find();
+  const CachedKernel* known = dense.find();
   dense.launch(known != nullptr ? *known : dense.make());
   return true;
 }
 
-bool compute_at_once(const Signature& signature, std::span<const Operand> operands,
-                     const Array& result) {
+bool try_launch_compute(const Signature& signature, std::span<const Operand> operands,
+                        const Array& result) {
   static constinit const config::Flag launch_blocking{"launch_blocking"};
   if (!result.device().is_cuda() || result.size() == 0) return false;
   if (signature.swapped || launch_blocking.get()) return false;
-  const Dense dense(signature, operands, result);
-  const Known* known = dense.fits() ? dense.find() : nullptr;
+  const DenseCall dense(signature, operands, result);
+  const CachedKernel* known = dense.fits() ? dense.find() : nullptr;
   if (known == nullptr) return false;
   dense.launch(*known);
   return true;

@@ -10,15 +10,15 @@
 namespace spanwise::ops {
 namespace {
 
-/// All that a KernelShape says, and the device: what is computed, and how the arrays lie.
+/// A KernelShape and the device: the operation (`operation`) and the layouts (`layout`).
 struct KernelKey {
-  std::uint64_t what, how;
+  std::uint64_t operation, layout;
 
   bool operator==(const KernelKey&) const = default;
 };
 struct KernelKeyHash {
   std::size_t operator()(const KernelKey& key) const noexcept {
-    return static_cast<std::size_t>(key.what * 0x9e3779b97f4a7c15 ^ key.how);
+    return static_cast<std::size_t>(key.operation * 0x9e3779b97f4a7c15 ^ key.layout);
   }
 };
 
@@ -27,26 +27,26 @@ KernelKey key_of(const KernelShape& shape, Device device) {
   const auto add = [](std::uint64_t& word, auto value, int bits) {
     word = word << bits | static_cast<std::uint64_t>(value);
   };
-  add(key.what, place_of(shape.signature.compute), 4);
-  add(key.what, shape.signature.mixed, 1);
+  add(key.operation, dtype_index(shape.signature.compute), 4);
+  add(key.operation, shape.signature.mixed, 1);
   for (int i = 0; i < max_inputs; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    const bool is_there = i < shape.inputs;
-    add(key.what, is_there ? place_of(shape.operands[index]) : 0, 4);
-    add(key.what, is_there && shape.is_number[index], 1);
+    const bool is_used = i < shape.inputs;
+    add(key.operation, is_used ? dtype_index(shape.operands[index]) : 0, 4);
+    add(key.operation, is_used && shape.is_number[index], 1);
   }
-  add(key.what, place_of(shape.result), 4);
-  add(key.what, shape.has_mask, 1);
-  add(key.what, shape.checks_exponent, 1);
-  add(key.what, device.ordinal(), 8);
-  for (const AccessPattern pattern : shape.lies) add(key.how, pattern, 3);
-  add(key.how, shape.kind, 2);
-  add(key.how, shape.width, 5);
-  add(key.how, shape.rank, 7);
-  add(key.how, shape.is_large, 1);
-  add(key.how, shape.has_tail, 1);
-  add(key.how, shape.side_s, 8);
-  add(key.how, shape.side_t, 8);
+  add(key.operation, dtype_index(shape.result), 4);
+  add(key.operation, shape.has_mask, 1);
+  add(key.operation, shape.checks_exponent, 1);
+  add(key.operation, device.ordinal(), 8);
+  for (const AccessPattern pattern : shape.patterns) add(key.layout, pattern, 3);
+  add(key.layout, shape.kind, 2);
+  add(key.layout, shape.width, 5);
+  add(key.layout, shape.rank, 7);
+  add(key.layout, shape.is_large, 1);
+  add(key.layout, shape.has_tail, 1);
+  add(key.layout, shape.side_s, 8);
+  add(key.layout, shape.side_t, 8);
   return key;
 }
 
@@ -54,7 +54,7 @@ KernelKey key_of(const KernelShape& shape, Device device) {
 
 const Kernel& cuda_kernel_for(const KernelShape& shape, Device device) {
   static auto& known = *new KernelTable<std::unordered_map<KernelKey, Kernel, KernelKeyHash>>;
-  // A loop of a program asks for the same kernel again.
+  // Loops of programs use the same kernel repeatedly.
   thread_local std::pair<KernelKey, const Kernel*> last{{}, nullptr};
   const KernelKey key = key_of(shape, device);
   if (last.first == key && last.second != nullptr) return *last.second;
@@ -83,7 +83,7 @@ KernelShape shape_of(const Signature& signature, std::span<const Operand> operan
   return shape;
 }
 
-bool has_whole_exponents(const Signature& signature) noexcept {
+bool has_integer_exponents(const Signature& signature) noexcept {
   return signature.op == OpId::power && signature.operand(1).code() == DTypeCode::int_;
 }
 

@@ -10,25 +10,24 @@
 
 namespace spanwise::ops {
 
-/// The kernel of that shape on a device: compiled at first use, then found by what decides it. Any
-/// thread.
+/// The kernel for a shape on a device; compiled at first use and cached. Thread-safe.
 const Kernel& cuda_kernel_for(const KernelShape& shape, Device device);
 
-/// What signature and arguments say of a kernel. The rest is of contiguous arrays, element by
-/// element, and without a mask.
+/// The shape for a signature and arguments, with defaults for contiguous arrays, packs of one
+/// element and no mask.
 KernelShape shape_of(const Signature& signature, std::span<const Operand> operands,
                      const Array& result);
 
-/// Whether exponents must not be negative: a number is looked at by the host, an array by the
-/// kernel.
-bool has_whole_exponents(const Signature& signature) noexcept;
+/// Whether exponents are integers, which must not be negative: the host checks a number, the kernel
+/// an array.
+bool has_integer_exponents(const Signature& signature) noexcept;
 
-/// A number as the kernel takes it: cast, and a 16-bit float as a float, as it is in registers,
-/// unless the kernel has it as bits.
+/// The number as a kernel argument: cast, and 16-bit floats as float unless the operation has
+/// native_halves.
 Scalar kernel_number(const Signature& signature, const Operand& operand, int index);
 
-/// The work where all arrays are contiguous alike and aligned, and nothing is to be checked: what
-/// small arrays would feel. False where it is not so, and nothing was done.
+/// The fast path for small arrays: launches the kernel if all arrays are contiguous and aligned and
+/// no exponents need a check. Otherwise returns false and does nothing.
 bool launch_dense(const Signature& signature, std::span<const Operand> operands,
                   const Array& result);
 

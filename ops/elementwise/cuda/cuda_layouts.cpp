@@ -32,25 +32,26 @@ std::string kernel_head(const KernelText& kernel, std::string_view rest) {
               kernel.parameters, "const Walk walk", rest, ") {\n");
 }
 
-/// Where each array is: at_0, ..., at_z, at_mask; declared, and moved by `index` steps of `axis`.
-struct PlacesText {
+/// Declares the offset of each array, at_0, ..., at_z, at_mask, and advances it by `index` steps of
+/// `axis`.
+struct OffsetsText {
   std::string declare, move;
 };
-PlacesText places_text(const KernelText& kernel, std::string_view indent) {
-  PlacesText places;
+OffsetsText offsets_text(const KernelText& kernel, std::string_view indent) {
+  OffsetsText offsets;
   const auto add = [&](const std::string& name) {
-    places.declare += text("  long long at_", name, " = 0;\n");
-    places.move += text(indent, "at_", name, " += (long long)index * walk.s", name, "[axis];\n");
+    offsets.declare += text("  long long at_", name, " = 0;\n");
+    offsets.move += text(indent, "at_", name, " += (long long)index * walk.s", name, "[axis];\n");
   };
   for (const ReadArray& array : kernel.reads) add(array.name);
   add("z");
-  return places;
+  return offsets;
 }
 
-// The element that this thread, or the pack that it, works on; of a pack `left` elements are there
-// to the end of the row.
+// Computes the offsets of this thread's element or pack; `left` is the number of elements to the
+// end of the row.
 std::string find_text(const KernelText& kernel) {
-  const PlacesText places = places_text(kernel, "    ");
+  const OffsetsText offsets = offsets_text(kernel, "    ");
   const bool has_tail = kernel.layout.has_tail;
   return text("  typedef ", kernel.layout.is_large ? "unsigned long long" : "unsigned int",
               R"( Index;
@@ -58,7 +59,7 @@ std::string find_text(const KernelText& kernel) {
   if (i >= (Index)n) return;
   Index rest = i;
 )",
-              places.declare, has_tail ? "  long long left = 0;\n" : "", R"(#pragma unroll
+              offsets.declare, has_tail ? "  long long left = 0;\n" : "", R"(#pragma unroll
   for (int axis = RANK - 1; axis >= 0; --axis) {
     const Index unit = axis == RANK - 1 ? WIDTH : 1;
     const Index extent = ((Index)walk.shape[axis] + unit - 1) / unit;
@@ -66,26 +67,26 @@ std::string find_text(const KernelText& kernel) {
     rest = axis > 0 ? rest / extent : 0;
 )",
               has_tail ? "    if (axis == RANK - 1) left = walk.shape[axis] - index;\n" : "",
-              places.move, "  }\n");
+              offsets.move, "  }\n");
 }
 
-// How a pack's elements are read; `along` is the last axis' stride.
+// Reads a pack; `along` is the stride of the last axis.
 std::string read_text(const ReadArray& array, const std::string& pack, const std::string& place,
                       const std::string& along) {
   switch (array.pattern) {
-    case AccessPattern::run:
-      return text("read_run(", pack, ", ", place, ", count);\n");
-    case AccessPattern::turned:
-      return text("read_turned(", pack, ", ", place, ", count);\n");
+    case AccessPattern::contiguous:
+      return text("read_contiguous(", pack, ", ", place, ", count);\n");
+    case AccessPattern::reversed:
+      return text("read_reversed(", pack, ", ", place, ", count);\n");
     default:
-      return text("read_apart(", pack, ", ", place, ", ", along, ", count);\n");
+      return text("read_strided(", pack, ", ", place, ", ", along, ", count);\n");
   }
 }
 
-// Element k of the array, in rows, or in step u of a tile.
+// The expression of element k of a pack, for rows, or for step u of a tile.
 std::string element_text(const ReadArray& array, std::string_view step) {
-  if (array.crosses()) return text("c", array.name, ".x[k]");
-  return text("p", array.name, step, array.pattern == AccessPattern::stays ? "" : ".x[k]");
+  if (array.is_transposed()) return text("c", array.name, ".x[k]");
+  return text("p", array.name, step, array.pattern == AccessPattern::constant ? "" : ".x[k]");
 }
 
 // Computes and writes the pack; one with a mask element by element. Results are written at
@@ -105,14 +106,15 @@ std::string write_text(const KernelText& kernel, std::string_view step, std::str
     const WrittenArray& result = kernel.results[i];
     packs += text("      spanwise::Pack<", result.type, ", WIDTH> q", i, ";\n");
     targets.push_back(text("q", i, ".x[k]"));
-    writes += text("      write_run(", result.pointer, " + ", offset, ", q", i, ", count);\n");
+    writes +=
+        text("      write_contiguous(", result.pointer, " + ", offset, ", q", i, ", count);\n");
   }
   return text(packs,
               "#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n        if (k < count) {\n",
               kernel.compute(element, targets), "        }\n", writes);
 }
 
-// The parts of a kernel of tiles, of each array in turn.
+// The parts of a tile kernel, each for all arrays.
 struct TilesText {
   std::string declare;          // tiles, in the kernel
   std::string move;             // pointers to the tile's corner
@@ -130,21 +132,22 @@ TilesText tiles_text(const KernelText& kernel) {
     const std::string by_s = text("walk.s", name, "[RANK - 2]"),
                       by_t = text("walk.s", name, "[RANK - 1]");
     corner(array.pointer, name);
-    if (array.crosses()) {
+    if (array.is_transposed()) {
       parts.declare += text("  __shared__ alignas(16) ", type, " t", name, "[SIDE_S * SIDE_T];\n");
       parts.parameters += text(type, "* t", name, ", ");
       parts.use += text('t', name, ", ");
-      const std::string n = array.pattern == AccessPattern::crosses_in_packs
+      const std::string n = array.pattern == AccessPattern::transposed_in_packs
                                 ? text("whole ? 16 / (int)sizeof(", type, ") : 1")
                                 : "1";
       parts.fills += text("      fill<", n, ", whole>(t", name, ", ", array.pointer, ", ", by_s,
                           ", ", by_t, ", left_s, left_t);\n");
-      parts.takes += text("      const spanwise::Pack<", type, ", WIDTH> c", name,
-                          " = spanwise::load_pack<WIDTH>(t", name, " + cell<", type, ">(s, t));\n");
+      parts.takes +=
+          text("      const spanwise::Pack<", type, ", WIDTH> c", name,
+               " = spanwise::load_pack<WIDTH>(t", name, " + tile_index<", type, ">(s, t));\n");
       continue;
     }
     const std::string place = text(array.pointer, " + s * ", by_s), pack = text('p', name, "[u]");
-    if (array.pattern == AccessPattern::stays) {
+    if (array.pattern == AccessPattern::constant) {
       parts.packs += text("    ", type, " p", name, "[batch];\n");
       parts.reads += text("      if (count > 0) ", pack, " = *(", place, ");\n");
     } else {
@@ -156,7 +159,7 @@ TilesText tiles_text(const KernelText& kernel) {
   return parts;
 }
 
-// What a block does with its tile. Operands that do not cross are under way before tiles are
+// The work of a block on its tile. Operands that are not transposed are loaded before the tiles are
 // filled.
 std::string tile_function(const KernelText& kernel, const TilesText& parts) {
   return text(
@@ -192,7 +195,7 @@ std::string rows_kernel(const KernelText& kernel) {
   std::string reads;
   for (const ReadArray& array : kernel.reads) {
     const std::string pack = "p" + array.name, place = text(array.pointer, " + at_", array.name);
-    if (array.pattern == AccessPattern::stays) {
+    if (array.pattern == AccessPattern::constant) {
       reads += text("  const ", array.type, ' ', pack, " = *(", place, ");\n");
       continue;
     }
@@ -222,13 +225,13 @@ std::string strided_kernel(const KernelText& kernel) {
 
 std::string tiles_kernel(const KernelText& kernel) {
   const KernelLayout& layout = kernel.layout;
-  const PlacesText places = places_text(kernel, "    ");
+  const OffsetsText offsets = offsets_text(kernel, "    ");
   const TilesText parts = tiles_text(kernel);
   const std::string call = text(kernel.arguments, parts.use, "walk, left_s, left_t);\n");
   return text("#define WIDTH ", layout.width, "\n#define SIDE_S ", layout.side_s,
               "\n#define SIDE_T ", layout.side_t, "\n", layouts_text("pack.cuh"),
               layouts_text("packs.cuh"), layouts_text("tiles.cuh"), walk_declaration(kernel),
-              tile_function(kernel, parts), kernel_head(kernel, ""), parts.declare, places.declare,
+              tile_function(kernel, parts), kernel_head(kernel, ""), parts.declare, offsets.declare,
               R"(  unsigned int rest = blockIdx.x;
   const long long first_t = rest % TILES_T * (long long)SIDE_T;
   rest /= TILES_T;
@@ -240,7 +243,7 @@ std::string tiles_kernel(const KernelText& kernel) {
     const unsigned int index = axis > 0 ? rest % extent : rest;
     rest = axis > 0 ? rest / extent : 0;
 )",
-              places.move, "  }\n", parts.move,
+              offsets.move, "  }\n", parts.move,
               R"(  const int left_s = elements_left(walk.shape[RANK - 2] - first_s, SIDE_S);
   const int left_t = elements_left(walk.shape[RANK - 1] - first_t, SIDE_T);
   if (left_s == SIDE_S && left_t == SIDE_T)

@@ -13,16 +13,16 @@ namespace spanwise::ops {
 /// One array of a walk.
 struct OperandInfo {
   std::uintptr_t address;
-  int itemsize;            ///< of several results: of the widest
-  AccessPattern* pattern;  ///< where the plan says how it lies; null for the result
+  int itemsize;            ///< of the widest, for several results
+  AccessPattern* pattern;  ///< set by the plan; null for the result
 };
 
-/// Chooses the kernel for arrays that are not all contiguous: kind, width, access patterns, tiles
-/// and the axes' order and direction. `strands` are in the walk's order. Several results of one
-/// layout are one operand of the walk; each is aligned as the first.
-void plan_on_cuda(KernelLayout& layout, CudaWalk& walk, std::span<const OperandInfo> strands);
+/// Chooses the kernel for arrays that are not all contiguous: kind, width, patterns, tiles, and the
+/// order and direction of the axes. `operands` are in the walk's order. Several results of one
+/// layout are one operand; each is aligned as the first.
+void plan_on_cuda(KernelLayout& layout, CudaWalk& walk, std::span<const OperandInfo> operands);
 
-/// Of a plan: its threads' steps for rows and strided, its blocks' for tiles.
+/// The number of steps of a plan: per thread for rows and strided, per block for tiles.
 std::int64_t steps_of(const KernelLayout& layout, const CudaWalk& walk) noexcept;
 
 }  // namespace spanwise::ops

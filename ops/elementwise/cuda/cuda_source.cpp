@@ -48,11 +48,11 @@ std::vector<ReadArray> read_arrays(const KernelShape& shape) {
   std::vector<ReadArray> arrays;
   for (int i = 0; i < shape.inputs; ++i)
     if (!is_number(shape, i))
-      arrays.push_back(
-          {text("a", i), text("M", i), std::to_string(i), shape.lies[static_cast<std::size_t>(i)]});
+      arrays.push_back({text("a", i), text("M", i), std::to_string(i),
+                        shape.patterns[static_cast<std::size_t>(i)]});
   if (shape.has_mask)
     arrays.push_back(
-        {"mask", "unsigned char", "mask", shape.lies[static_cast<std::size_t>(shape.inputs)]});
+        {"mask", "unsigned char", "mask", shape.patterns[static_cast<std::size_t>(shape.inputs)]});
   return arrays;
 }
 

@@ -14,8 +14,8 @@ bool is_mask(const KernelText& kernel, const ReadArray& array) {
 
 // Element `index` of an array, from memory.
 std::string in_memory(const ReadArray& array, std::string_view index) {
-  return array.pattern == AccessPattern::stays ? text("p", array.name)
-                                               : text(array.pointer, "[", index, "]");
+  return array.pattern == AccessPattern::constant ? text("p", array.name)
+                                                  : text(array.pointer, "[", index, "]");
 }
 
 std::vector<std::string> targets_at(const KernelText& kernel, std::string_view index) {
@@ -30,7 +30,7 @@ std::string dense_kernel(const KernelText& kernel) {
   std::string constants, declare, load, packs, store;
   for (const ReadArray& array : kernel.reads) {
     if (is_mask(kernel, array)) continue;
-    if (array.pattern == AccessPattern::stays) {
+    if (array.pattern == AccessPattern::constant) {
       constants += text("  const ", array.type, " p", array.name, " = *", array.pointer, ";\n");
       continue;
     }
@@ -39,8 +39,8 @@ std::string dense_kernel(const KernelText& kernel) {
                  " + i);\n");
   }
   const auto in_pack = [](const ReadArray& array) {
-    return array.pattern == AccessPattern::stays ? text("p", array.name)
-                                                 : text("p", array.name, "[u].x[k]");
+    return array.pattern == AccessPattern::constant ? text("p", array.name)
+                                                    : text("p", array.name, "[u].x[k]");
   };
   std::vector<std::string> pack_targets;
   for (std::size_t i = 0; i < kernel.results.size(); ++i) {
@@ -65,18 +65,18 @@ template <class T> struct alignas(sizeof(T) * WIDTH) Pack { T x[WIDTH]; };
 extern "C" __global__ void run()",
               kernel.parameters, R"(long long n) {
   const long long first = (blockIdx.x * (long long)PACKS * blockDim.x + threadIdx.x) * WIDTH;
-  const long long apart = (long long)blockDim.x * WIDTH;
+  const long long stride = (long long)blockDim.x * WIDTH;
 )",
               constants, declare, R"(#pragma unroll
   for (int u = 0; u < PACKS; ++u) {
-    const long long i = first + u * apart;
+    const long long i = first + u * stride;
     if (i + WIDTH <= n) {
 )",
               load, R"(    }
   }
 #pragma unroll
   for (int u = 0; u < PACKS; ++u) {
-    const long long i = first + u * apart;
+    const long long i = first + u * stride;
     if (i + WIDTH <= n) {
 )",
               whole, R"(    } else {

@@ -13,13 +13,13 @@
 /// computed is text of the caller, how the arrays are read and written is text of these functions.
 namespace spanwise::ops {
 
-/// An array that a kernel reads: its pointer, its type, and what its variables' names end in.
+/// An array that a kernel reads: its pointer, its type, and the suffix of its variables.
 struct ReadArray {
   std::string pointer, type, name;
-  AccessPattern pattern = AccessPattern::run;
+  AccessPattern pattern = AccessPattern::contiguous;
 
-  bool crosses() const {
-    return pattern == AccessPattern::crosses || pattern == AccessPattern::crosses_in_packs;
+  bool is_transposed() const {
+    return pattern == AccessPattern::transposed || pattern == AccessPattern::transposed_in_packs;
   }
 };
 

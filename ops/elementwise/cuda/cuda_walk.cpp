@@ -16,9 +16,9 @@ CudaWalk::CudaWalk(const Walk& walk)
     for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.stride(axis, operand));
 }
 
-void CudaWalk::turn(int axis) noexcept {
+void CudaWalk::reverse(int axis) noexcept {
   for (int operand = 0; operand < operands_; ++operand) {
-    std::int64_t& stride = numbers_[place(axis, 1 + operand)];
+    std::int64_t& stride = numbers_[index(axis, 1 + operand)];
     offsets_[static_cast<std::size_t>(operand)] += (extent(axis) - 1) * stride;
     stride = -stride;
   }

@@ -1,9 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What operations do to one element, as numbers.cuh says.
+// Operations on one element; see numbers.cuh.
 
-// ---- arithmetic; integers without a sign, so that they wrap (1u keeps shorts from becoming int)
+// ---- arithmetic; integers are unsigned, so that they wrap (1u prevents promotion of shorts to
+// int)
 
 struct Add {
   template <class T>
@@ -186,7 +187,7 @@ struct Square {
   }
 };
 struct Reciprocal {
-  // Of integers as C converts the quotient; 1 / 0, which C leaves open, gives what x86-64 gives.
+  // Integers: the quotient as C converts it; 1 / 0, undefined in C, gives the result of x86-64.
   template <class T>
   static SW_FN T of(T a) {
     if (a == 0)
@@ -206,8 +207,8 @@ struct Reciprocal {
   }
 };
 
-// Squares and multiplies. Negative exponents of integers are refused: by the host before, on a GPU
-// after the kernel, which only has to end.
+// Binary exponentiation. Negative exponents of integers are errors: the host checks them before, on
+// a GPU after the kernel, in which the loop only has to terminate.
 struct Power {
   template <class T>
   static SW_FN T of(T a, T b) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The complex functions on a GPU, where no C library has them. W. Kahan, "Branch Cuts for Complex
+// Complex functions for GPUs, whose math library has none. W. Kahan, "Branch Cuts for Complex
 // Elementary Functions" (1987) for the inverses and tanh.
 
 template <class T>
@@ -9,8 +9,8 @@ SW_FN Complex<T> times(Complex<T> a, Complex<T> b) {
   return complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
 }
 
-// Powers of four, well within what T can hold, so that products with its smallest and largest
-// numbers are in its middle; and the root of the small one.
+// Powers of four in the range of T, so that products with its smallest and largest numbers are in
+// the middle of the range; and the root of the small one.
 template <class T>
 SW_FN T huge_of() {
   return sizeof(T) == 4 ? (T)18446744073709551616.0 : (T)3.273390607896142e150;  // 2^64, 2^500
@@ -42,10 +42,10 @@ SW_FN Complex<T> c_exp(Complex<T> x) {
   }
   const T size = m_exp(x.re), c = m_cos(x.im), s = m_sin(x.im);
   if (is_finite(size) || is_inf(x.re)) return complex(size * c, size * s);
-  const T root = m_exp(x.re * (T)0.5);  // the parts may be finite though the size is not
+  const T root = m_exp(x.re * (T)0.5);  // the parts may be finite though the modulus is not
   return complex(root * c * root, root * s * root);
 }
-// The logarithm of the modulus, which itself may overflow, or have few digits.
+// The logarithm of the modulus; the modulus itself may overflow or be inaccurate.
 template <class T>
 SW_FN T log_of_modulus(Complex<T> x) {
   const T a = m_fabs(x.re), b = m_fabs(x.im);
@@ -70,7 +70,7 @@ SW_FN Complex<T> c_sqrt(Complex<T> x) {
     if (x.re > 0) return complex(x.re, is_nan(x.im) ? x.im : m_copysign((T)0, x.im));
     return complex(is_nan(x.im) ? x.im : (T)0, m_copysign(x.re, x.im));
   }
-  // By a power of four, so that neither the sum overflows nor a part loses its digits.
+  // Scaled by a power of four, so that neither the sum overflows nor a part underflows.
   const bool is_small = m_fabs(x.re) < (T)1 && m_fabs(x.im) < (T)1;
   const T scale = is_small ? huge_of<T>() : (T)0.0625, back = is_small ? root_of_tiny<T>() : (T)4;
   const T re = x.re * scale, im = x.im * scale;
@@ -117,8 +117,8 @@ SW_FN Complex<T> c_tan(Complex<T> x) {
   return complex(z.im, -z.re);
 }
 
-// ---- inverses. Where a part is infinite or NaN: the table of C 2024, annex G.6, in which those of
-// one function follow from another's by turning the plane.
+// ---- inverses. Where a part is infinite or NaN: the table of C 2024, annex G.6, in which
+// some functions follow from others by a rotation of the plane.
 
 // acos of x with an infinite part, or NaN.
 template <class T>
@@ -160,7 +160,7 @@ SW_FN Complex<T> c_asinh(Complex<T> x) {
   if (!is_finite(x.re) || !is_finite(x.im)) return asinh_at_the_edge(x);
   if (m_fabs(x.re) > root_of_huge<T>() || m_fabs(x.im) > root_of_huge<T>())
     return complex(m_copysign(log_of_modulus(x) + ln2<T>(), x.re), m_atan2(x.im, m_fabs(x.re)));
-  // asin(-y + i x), turned back.
+  // asin(-y + i x), rotated back.
   const Complex<T> less = c_sqrt(complex((T)1 + x.im, -x.re));
   const Complex<T> more = c_sqrt(complex((T)1 - x.im, x.re));
   return complex(m_asinh(times(complex(less.re, -less.im), more).im),
@@ -187,13 +187,13 @@ SW_FN Complex<T> c_atanh(Complex<T> x) {
     return complex(m_copysign(re, x.re), is_nan(b) ? b : m_copysign(right, x.im));
   }
   if (is_nan(a) || is_nan(b)) return complex(a == 0 ? x.re : nan_of<T>(), nan_of<T>());
-  // Squares of these overflow; 1 / x is all that is left.
+  // The squares overflow; the result is close to 1 / x.
   const T large = sizeof(T) == 4 ? (T)1e9 : (T)1e150;
   if (a > large || b > large) {
     const T size = m_hypot(a * (T)0.5, b * (T)0.5);
     return complex(x.re / size / size * (T)0.25, m_copysign(right, x.im));
   }
-  if (a == 1 && b < (sizeof(T) == 4 ? (T)1e-9 : (T)1e-150)) {  // and of these underflow
+  if (a == 1 && b < (sizeof(T) == 4 ? (T)1e-9 : (T)1e-150)) {  // the squares underflow
     const T re = b == 0 ? infinity_of<T>() : (T)0.5 * (m_log((T)2) - m_log(b));
     return complex(m_copysign(re, x.re), b == 0 ? x.im : m_copysign(right * (T)0.5, x.im));
   }
@@ -209,14 +209,14 @@ SW_FN Complex<T> c_atan(Complex<T> x) {
 
 // ---- powers and logarithms
 
-// A part of 1 or 0, for the direction of what is infinite.
+// A part as 1 or 0: the direction of an infinite number.
 template <class T>
 SW_FN Complex<T> direction(Complex<T> x) {
   return complex(m_copysign(is_inf(x.re) ? (T)1 : (T)0, x.re),
                  m_copysign(is_inf(x.im) ? (T)1 : (T)0, x.im));
 }
-// The product as of C's annex G.5.1: infinite times what is not 0 is infinite, also where the plain
-// formula has NaN.
+// The product of C's annex G.5.1: infinite times nonzero is infinite, even if the plain formula
+// gives NaN.
 template <class T>
 SW_FN Complex<T> times_to_infinity(Complex<T> a, Complex<T> b) {
   const Complex<T> plain = times(a, b);
@@ -246,7 +246,7 @@ SW_FN Complex<T> c_expm1(Complex<T> x) {
 }
 template <class T>
 SW_FN Complex<T> c_log1p(Complex<T> x) {
-  // Near 1 the logarithm of the modulus has lost what x adds to it.
+  // Near 1, the logarithm of the modulus would be inaccurate.
   const bool is_near = m_fabs(x.re) < (T)0.5 && m_fabs(x.im) < (T)0.5;
   const Complex<T> one_more = complex(x.re + 1, x.im);
   const T size =

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Elements from one dtype to another on a GPU. The 16-bit floats are bits in memory and floats in
-// registers, so that no header of CUDA is needed.
+// Conversions between dtypes on a GPU. 16-bit floats are bits in memory and floats in registers, so
+// that no CUDA header is needed.
 
 template <class C>
 struct To {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What operations do to one element, as numbers.cuh says.
+// Operations on one element; see numbers.cuh.
 
 // ---- exponentials, logarithms, roots, angles
 
@@ -105,7 +105,8 @@ struct Nextafter {
   }
   static SW_FN Half of(Half x, Half y) { return step(x, y, 0x7c00); }
   static SW_FN BFloat of(BFloat x, BFloat y) { return step(x, y, 0x7f80); }
-  // Sign and magnitude make an order of their own; `infinity` is the largest magnitude of a number.
+  // In sign and magnitude, adjacent numbers have adjacent bits; `infinity` is the largest
+  // magnitude.
   template <class T>
   static SW_FN T step(T x, T y, int infinity) {
     const int size_x = x.bits & 0x7fff, size_y = y.bits & 0x7fff;

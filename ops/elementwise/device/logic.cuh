@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What operations do to one element, as numbers.cuh says.
+// Operations on one element; see numbers.cuh.
 
 // ---- comparison and logic
 
@@ -33,7 +33,7 @@ struct Less {
 struct LessEqual {
   template <class T>
   static SW_FN bool of(T a, T b) {
-    return up_to(a, b);
+    return less_or_equal(a, b);
   }
   static SW_FN bool of(long long a, unsigned long long b) {
     return a < 0 || (unsigned long long)a <= b;
@@ -49,7 +49,7 @@ struct Greater {
 struct GreaterEqual {
   template <class T>
   static SW_FN bool of(T a, T b) {
-    return up_to(b, a);
+    return less_or_equal(b, a);
   }
   static SW_FN bool of(long long a, unsigned long long b) { return !Less::of(a, b); }
 };
@@ -93,7 +93,7 @@ struct Invert {
   }
   static SW_FN bool of(bool a) { return !a; }
 };
-// Beyond the width, and by a negative count, everything is shifted out.
+// Counts that are negative or at least the width shift out all bits.
 struct LeftShift {
   template <class T>
   static SW_FN T of(T a, T b) {
@@ -108,7 +108,7 @@ struct RightShift {
   }
 };
 
-// ---- what a number is
+// ---- classification
 
 struct Isnan {
   template <class T>
@@ -163,33 +163,33 @@ struct Angle {
   }
 };
 
-// ---- choice; minimum and maximum pass NaN on, fmin and fmax pass it over
+// ---- selection; minimum and maximum propagate NaN, fmin and fmax ignore it
 
 struct Maximum {
   template <class T>
   static SW_FN T of(T a, T b) {
-    return is_nan(a) || up_to(b, a) ? a : b;
+    return is_nan(a) || less_or_equal(b, a) ? a : b;
   }
   static SW_FN bool of(bool a, bool b) { return a | b; }
 };
 struct Minimum {
   template <class T>
   static SW_FN T of(T a, T b) {
-    return is_nan(a) || up_to(a, b) ? a : b;
+    return is_nan(a) || less_or_equal(a, b) ? a : b;
   }
   static SW_FN bool of(bool a, bool b) { return a & b; }
 };
 struct Fmax {
   template <class T>
   static SW_FN T of(T a, T b) {
-    return is_nan(b) || up_to(b, a) ? a : b;
+    return is_nan(b) || less_or_equal(b, a) ? a : b;
   }
   static SW_FN bool of(bool a, bool b) { return a | b; }
 };
 struct Fmin {
   template <class T>
   static SW_FN T of(T a, T b) {
-    return is_nan(b) || up_to(a, b) ? a : b;
+    return is_nan(b) || less_or_equal(a, b) ? a : b;
   }
   static SW_FN bool of(bool a, bool b) { return a & b; }
 };

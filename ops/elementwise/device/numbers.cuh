@@ -1,11 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What each operation does to one element: the one text for both devices. The host compiles it as
-// C++ inside a namespace for each instruction set, NVRTC as CUDA C; so nothing here includes
-// anything: elements.cuh of sdk/device stands before it, and SW_FN says what a function is (inline,
-// or __device__ too). Rules are NumPy's (numpy/_core/src/umath/loops.c.src, npymath), sources of
-// others are named where they are used.
+// The operations on one element, for both devices: the host compiles this text as C++ inside a
+// namespace per instruction set, NVRTC as CUDA C; so it includes nothing. The including text puts
+// elements.cuh of sdk/device before it and defines SW_FN (inline, and __device__ on a GPU). Results
+// are NumPy's (numpy/_core/src/umath/loops.c.src, npymath); other sources are named where they are
+// used.
 
 template <class T>
 SW_FN T load(T x) {
@@ -104,7 +104,7 @@ SW_FN T infinity_of() {
   return (T)(1e300 * 1e300);
 }
 
-// Complex numbers stand in lexicographic order; NaN is in none.
+// Complex numbers are compared lexicographically; comparisons with NaN are false.
 template <class T>
 SW_FN bool precedes(T a, T b) {
   return a < b;
@@ -122,10 +122,10 @@ SW_FN bool same(Complex<T> a, Complex<T> b) {
   return a.re == b.re && a.im == b.im;
 }
 template <class T>
-SW_FN bool up_to(T a, T b) {
+SW_FN bool less_or_equal(T a, T b) {
   return a <= b;
 }
 template <class T>
-SW_FN bool up_to(Complex<T> a, Complex<T> b) {
+SW_FN bool less_or_equal(Complex<T> a, Complex<T> b) {
   return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im <= b.im);
 }

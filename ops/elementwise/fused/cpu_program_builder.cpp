@@ -42,7 +42,7 @@ class CpuProgramBuilder {
   // The register's elements in another dtype.
   int converted(int from, DType dtype) {
     if (at(from).dtype == dtype) return from;
-    const auto [known, is_new] = conversions_.try_emplace({from, place_of(dtype)}, 0);
+    const auto [known, is_new] = conversions_.try_emplace({from, dtype_index(dtype)}, 0);
     if (!is_new) return known->second;
     const bool is_number = at(from).is_number;
     known->second = add_register(dtype, is_number);
@@ -73,7 +73,7 @@ class CpuProgramBuilder {
       made.registers[i] = converted(register_of(values[i]),
                                     cpu_compute(signature, signature.operand(static_cast<int>(i))));
     if (values.size() == 2 && at(made.registers[0]).is_number && !signature.mixed)
-      if (const auto other = turned_around(signature.op)) {
+      if (const auto other = swapped_op(signature.op)) {
         signature.op = *other;
         std::swap(made.registers[0], made.registers[1]);
       }

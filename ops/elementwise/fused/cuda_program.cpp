@@ -30,7 +30,7 @@ class CudaProgram::Launch {
     layout_.patterns.reserve(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i]->device().is_cuda())
-        layout_.patterns.push_back(AccessPattern::run);
+        layout_.patterns.push_back(AccessPattern::contiguous);
       else
         layout_.numbers |= std::uint64_t{1} << i;
     }
@@ -82,7 +82,7 @@ class CudaProgram::Launch {
       AccessPattern& pattern = layout_.patterns[read++];
       widest_ = std::max(widest_, input.dtype().itemsize());
       if (input.size() == 1)
-        pattern = AccessPattern::stays;
+        pattern = AccessPattern::constant;
       else if (input.shape() != shape || !input.layout().is_row_major() || !fits_packs(input))
         return false;
     }
@@ -112,7 +112,7 @@ class CudaProgram::Launch {
     layout_.kernel.is_large = walk.size() > INT32_MAX;
     plan_on_cuda(layout_.kernel, walk_.emplace(walk), operands);
     if (layout_.kernel.kind == KernelLayout::Kind::strided)
-      std::fill(layout_.patterns.begin(), layout_.patterns.end(), AccessPattern::run);
+      std::fill(layout_.patterns.begin(), layout_.patterns.end(), AccessPattern::contiguous);
   }
 
   // Of the walk's array at `place`: where its first element is.

@@ -12,7 +12,7 @@ namespace {
 
 bool needs_copy(const Array& input, std::span<const Array> outputs) {
   for (const Array& output : outputs)
-    if (may_share_memory(input, output) && !is_same_window(input, output)) return true;
+    if (may_share_memory(input, output) && !is_same_view(input, output)) return true;
   return false;
 }
 

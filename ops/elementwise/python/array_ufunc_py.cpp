@@ -10,8 +10,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
 
-/// The array's own elementwise elementwise_methods, and the method by which NumPy's ufuncs take our
-/// arrays.
+/// Elementwise methods of arrays, and __array_ufunc__, which NumPy's ufuncs call.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -22,8 +21,8 @@ py::object function_of_module(const char* name) {
   return py::module_::import("spanwise._numpy.elementwise").attr(name);
 }
 
-// Calls a function of spanwise._numpy.elementwise with the array before the arguments. It is looked
-// up once: small arrays would feel it.
+// Calls a function of spanwise._numpy.elementwise with the array as first argument. The function is
+// cached, since a lookup would dominate calls on small arrays.
 template <int N>
 struct FunctionName {
   char text[N];
@@ -85,7 +84,7 @@ int set_imag(PyObject* self, PyObject* value, void*) noexcept {
   return -1;
 }
 
-// A real array is its own conjugate, as in NumPy; the function makes a new one.
+// As in NumPy, the method returns a real array itself; the function returns a new one.
 PyObject* array_conj(PyObject* self, PyObject*) noexcept {
   if (!array_in(self).dtype().is_complex()) return Py_NewRef(self);
   try {
@@ -111,7 +110,7 @@ PyMethodDef elementwise_methods[] = {
     {"conj", &array_conj, METH_NOARGS, "The complex conjugate."},
     {"conjugate", &array_conj, METH_NOARGS, "The complex conjugate."},
     {"__array_ufunc__", as_c_function(&array_ufunc_method), METH_VARARGS | METH_KEYWORDS,
-     "NumPy's ufuncs on Spanwise arrays give Spanwise arrays."},
+     "Makes NumPy's ufuncs return Spanwise arrays for Spanwise arrays."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef elementwise_attributes[] = {

@@ -10,13 +10,12 @@
 
 #include "../compute.hpp"
 #include "../graph/elementwise_op.hpp"
+#include "operands_py.hpp"
 #include "python/array/order.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"
-#include "python/support/scalar.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "ufunc_py.hpp"
 
@@ -32,19 +31,19 @@ using ops::Operand;
 using ops::OpId;
 using ops::OpTraits;
 
-// resolve() for one dtype throughout, remembered: what small arrays would feel.
+// resolve() for operands of one dtype; cached, since it would dominate calls on small arrays.
 const ops::Signature& resolved(OpId op, DType dtype) {
   struct Entry {
     std::atomic<bool> is_known{false};
     ops::Signature signature;
   };
   static Entry* const entries = new Entry[ops::op_count * ops::dtype_count];
-  const int place = ops::place_of(dtype);
+  const int index = ops::dtype_index(dtype);
   const std::array<DType, max_inputs> dtypes{dtype, dtype, dtype};
   const auto all = std::span(dtypes.data(), static_cast<std::size_t>(facts(op).inputs));
-  if (place < 0) resolve(op, all);  // throws
-  // Only while holding the GIL, so that nobody else writes.
-  Entry& entry = entries[static_cast<int>(op) * ops::dtype_count + place];
+  if (index < 0) resolve(op, all);  // throws
+  // Written only with the GIL held.
+  Entry& entry = entries[static_cast<int>(op) * ops::dtype_count + index];
   if (!entry.is_known.load(std::memory_order_acquire)) {
     entry.signature = resolve(op, all);
     entry.is_known.store(true, std::memory_order_release);
@@ -52,168 +51,23 @@ const ops::Signature& resolved(OpId op, DType dtype) {
   return entry.signature;
 }
 
-// Python's kinds of number in ascending order of what they ask for.
-enum class NumberKind { none, bool_, int_, float_, complex };
-
-NumberKind number_kind(PyObject* object) noexcept {
-  if (PyFloat_CheckExact(object)) return NumberKind::float_;
-  if (PyLong_CheckExact(object)) return NumberKind::int_;
-  if (PyBool_Check(object)) return NumberKind::bool_;
-  return PyComplex_CheckExact(object) ? NumberKind::complex : NumberKind::none;
-}
-
-// The dtype of a Python number beside `strong`: NumPy 2's rule (NEP 50), by which it changes the
-// kind where it must and never the width.
-DType number_kind_dtype(NumberKind weak, std::optional<DType> strong) {
-  const bool is_inexact = strong && (strong->is_floating() || strong->is_complex());
-  switch (weak) {
-    case NumberKind::int_:
-      return strong && !strong->is_bool() ? *strong : int64;
-    case NumberKind::float_:
-      return is_inexact ? *strong : float64;
-    case NumberKind::complex:
-      if (strong && strong->is_complex()) return *strong;
-      return is_inexact && *strong != float64 ? complex64 : complex128;
-    default:
-      return bool_;
-  }
-}
-
-/// The operands of one call, read.
-class UfuncCall {
- public:
-  UfuncCall(OpId op, PyObject* const* values) : op_(op), facts_(facts(op)), count_(facts_.inputs) {
-    for (int i = 0; i < count_; ++i) read(i, values[i]);
-    find_device();
-    for (int i = 0; i < count_; ++i) import_rest(i, values[i]);
-    give_dtypes();
-  }
-
-  std::span<const Operand> operands() const {
-    return {operands_.data(), static_cast<std::size_t>(count_)};
-  }
-  std::span<const DType> dtypes() const {
-    return {dtypes_.data(), static_cast<std::size_t>(count_)};
-  }
-  Device device() const noexcept { return device_; }
-  bool is_weak(int i) const noexcept { return weak_[at(i)] != NumberKind::none; }
-  const OpTraits& facts_of_op() const noexcept { return facts_; }
-  /// What the number is beside an array of `dtype`: that dtype, where it has the number's kind; of
-  /// a lower kind the narrowest dtype, which casts to the array's safely.
-  DType number_dtype(int i, DType dtype) const {
-    const NumberKind kind = weak_[at(i)];
-    if (kind == NumberKind::int_ && !dtype.is_integer() && !dtype.is_bool()) return int8;
-    if (kind == NumberKind::float_ && dtype.is_complex()) return float16;
-    return number_kind_dtype(kind, dtype);
-  }
-
-  /// The numbers' values, as what the operation computes in. Throws OverflowError.
-  void convert_numbers(const ops::Signature& signature, PyObject* const* values) {
-    for (int i = 0; i < count_; ++i) {
-      if (weak_[at(i)] == NumberKind::none) continue;
-      // Before it may change places with another, operand i stands where it was given.
-      const int place = signature.swapped ? 1 - i : i;
-      operands_[at(i)].scalar = scalar_from(values[i], signature.operand(place));
-    }
-  }
-
- private:
-  static std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
-
-  void read(int i, PyObject* value) {
-    if (is_array(value)) {
-      operands_[at(i)].array = &array_in(value);
-      return;
-    }
-    weak_[at(i)] = number_kind(value);
-    if (weak_[at(i)] != NumberKind::none || is_sequence(value)) return;
-    if (auto lent = lent_array(value)) {
-      is_lent_[at(i)] = true;
-      operands_[at(i)].array = &imported_[at(i)].emplace(*std::move(lent));
-      return;
-    }
-    operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value));
-  }
-
-  static bool is_sequence(PyObject* value) noexcept {
-    return PyList_Check(value) || PyTuple_Check(value);
-  }
-
-  // Where the first array with axes lives, else the first array on a GPU, else the default device.
-  void find_device() {
-    const Array* found = nullptr;
-    for (int i = 0; i < count_; ++i) {
-      const Array* array = operands_[at(i)].array;
-      if (array == nullptr) continue;
-      const bool is_better =
-          found == nullptr || (found->rank() == 0 && array->rank() > 0) ||
-          (found->rank() == 0 && array->rank() == 0 && array->device().is_cuda());
-      if (is_better) found = array;
-    }
-    device_ = found != nullptr ? found->device() : default_device();
-  }
-
-  // Lists are made where the arrays beside them are. What a GPU reads has to be kept until it has.
-  void import_rest(int i, PyObject* value) {
-    if (is_lent_[at(i)] && device_.is_cuda()) {
-      imported_[at(i)] = import_array(value);
-      return;
-    }
-    if (operands_[at(i)].array != nullptr || !is_sequence(value)) return;
-    ImportOptions options;
-    options.device = device_;
-    operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value, options));
-  }
-
-  void give_dtypes() {
-    std::optional<DType> strong;
-    // A condition says nothing about the dtype of what it chooses from.
-    const int first = (facts_.traits & ops::chooses) != 0 ? 1 : 0;
-    for (int i = 0; i < count_; ++i) {
-      const Array* array = operands_[at(i)].array;
-      if (array == nullptr) continue;
-      dtypes_[at(i)] = array->dtype();
-      if (i < first) continue;
-      strong = strong && !(*strong == array->dtype()) ? promote(*strong, array->dtype())
-                                                      : array->dtype();
-    }
-    NumberKind highest = NumberKind::none;
-    for (int i = first; i < count_; ++i) highest = std::max(highest, weak_[at(i)]);
-    // Among numbers alone the richest kind decides, as it does beside arrays.
-    if (!strong && highest != NumberKind::none) strong = number_kind_dtype(highest, {});
-    for (int i = 0; i < count_; ++i)
-      if (weak_[at(i)] != NumberKind::none)
-        dtypes_[at(i)] = i < first ? bool_ : number_kind_dtype(weak_[at(i)], strong);
-  }
-
-  OpId op_;
-  const OpTraits& facts_;
-  int count_;
-  std::array<Operand, max_inputs> operands_;
-  std::array<NumberKind, max_inputs> weak_{};
-  std::array<DType, max_inputs> dtypes_;
-  std::array<std::optional<Array>, max_inputs> imported_;
-  std::array<bool, max_inputs> is_lent_{};
-  Device device_;
-};
-
 // ---- results
 
-Array made_result(const CallOptions& options, std::span<const Operand> operands, const Shape& shape,
-                  DType dtype, Device device) {
+Array new_call_result(const CallOptions& options, std::span<const Operand> operands,
+                      const Shape& shape, DType dtype, Device device) {
   std::array<const Array*, max_inputs> arrays;
   std::transform(operands.begin(), operands.end(), arrays.begin(),
                  [](const Operand& operand) { return operand.array; });
-  const Order order = settled(options.order, std::span(arrays.data(), operands.size()));
+  const Order order = resolved_order(options.order, std::span(arrays.data(), operands.size()));
   if (order == Order::k) return new_result(operands, shape, dtype, device);
   return empty_in(layout_in(order, shape), dtype, device);
 }
 
 void check_cast(const OpTraits& op, const char* what, DType from, DType to, Casting casting) {
   if (casting == Casting::unsafe || can_cast(from, to, casting)) return;
-  static constexpr const char* words[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+  static constexpr const char* rules[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
   fail<DTypeError>(op.name, ": cannot cast ", what, " from ", from, " to ", to, " under casting=\"",
-                   words[static_cast<int>(casting)],
+                   rules[static_cast<int>(casting)],
                    "\"; allow more with casting=\"unsafe\", or choose another dtype");
 }
 
@@ -226,8 +80,8 @@ void check_out_fits(const OpTraits& op, const Shape& shape, const Array& out) {
   } catch (const LayoutError&) {
   }
   if (!fits)
-    fail<LayoutError>(op.name, ": the operands have shape ", shape,
-                      " together, which does not broadcast to out's shape ", out.shape(),
+    fail<LayoutError>(op.name, ": the operands broadcast to shape ", shape,
+                      ", which does not broadcast to out's shape ", out.shape(),
                       "; pass an out of that shape");
 }
 
@@ -244,21 +98,21 @@ std::optional<Array> mask_in(const OpTraits& op, PyObject* where, Device device)
   return mask;
 }
 
-// Without the GIL where it takes long.
+// Releases the GIL for large arrays.
 void compute_unlocked(const ops::Signature& signature, std::span<const Operand> operands,
                       const Array& result, const Array* where, bool is_fresh) {
-  if (where == nullptr && ops::compute_at_once(signature, operands, result)) return;
+  if (where == nullptr && ops::try_launch_compute(signature, operands, result)) return;
   const Unlocked unlocked(result);
   if (is_fresh)
-    compute_fresh(signature, operands, result, where);
+    compute_disjoint(signature, operands, result, where);
   else
     compute(signature, operands, result, where);
 }
 
 // ---- comparisons with Python integers that no element can equal
 
-// -1 or 1 where the number lies below or above all values of the integer dtype, else 0.
-int beyond(PyObject* number, DType dtype) {
+// -1 or 1 if the number is below or above all values of the integer dtype, else 0.
+int out_of_range(PyObject* number, DType dtype) {
   if (!PyLong_CheckExact(number) || !dtype.is_integer()) return 0;
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
@@ -274,8 +128,9 @@ int beyond(PyObject* number, DType dtype) {
   return scalar.fits(dtype) ? 0 : value < 0 ? -1 : 1;
 }
 
-// What array < number is for every element, the number being below (-1) or above (1) them all.
-bool answer_beyond(OpId op, int side) {
+// The result of `array op number` for all elements if the number is below (-1) or above (1) all of
+// them.
+bool compare_out_of_range(OpId op, int side) {
   switch (op) {
     case OpId::less:
     case OpId::less_equal:
@@ -288,22 +143,24 @@ bool answer_beyond(OpId op, int side) {
   }
 }
 
-std::optional<bool> decided_comparison(OpId op, const UfuncCall& call, PyObject* const* values) {
+std::optional<bool> constant_comparison(OpId op, const UfuncCall& call, PyObject* const* values) {
   if ((facts(op).traits & ops::compares) == 0) return {};
   for (int i = 0; i < 2; ++i) {
     const Array* other = call.operands()[static_cast<std::size_t>(1 - i)].array;
     if (!call.is_weak(i) || other == nullptr) continue;
-    const int side = beyond(values[i], other->dtype());
+    const int side = out_of_range(values[i], other->dtype());
     if (side == 0) continue;
-    return answer_beyond(op, i == 1 ? side : -side);
+    return compare_out_of_range(op, i == 1 ? side : -side);
   }
   return {};
 }
 
-// What dtype= makes of the operands. A Python number has a kind alone, which must not get lower.
+// Checks the casts of operands with dtype=. A Python number has a kind only, which must not get
+// lower.
 void check_operands(const UfuncCall& call, const ops::Signature& signature, Casting casting) {
-  const OpTraits& known = call.facts_of_op();
-  if ((known.traits & (ops::boolean_inputs | ops::chooses)) != 0 || signature.mixed) return;
+  const OpTraits& known = call.traits();
+  if ((known.traits & (ops::boolean_inputs | ops::first_is_condition)) != 0 || signature.mixed)
+    return;
   for (int i = 0; i < known.inputs; ++i) {
     const DType to = signature.operand(i);
     if (call.is_weak(i))
@@ -326,15 +183,15 @@ PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
   if (given(options.out) || options.where != nullptr || options.dtype)
     fail<GraphError>(facts(op).name, ": out=, where= and dtype= are for arrays; a variable has ",
                      "no memory yet. Use where() and astype()");
-  std::optional<DType> beside;
-  const int first = (facts(op).traits & ops::chooses) != 0 ? 1 : 0;
+  std::optional<DType> promoted;
+  const int first = (facts(op).traits & ops::first_is_condition) != 0 ? 1 : 0;
   for (int i = first; i < count; ++i) {
     if (!is_variable(values[i])) continue;
     const DType dtype = variable_in(values[i]).type().dtype();
-    beside = beside ? promote(*beside, dtype) : dtype;
+    promoted = promoted ? promote(*promoted, dtype) : dtype;
   }
   std::vector<Variable> operands;
-  for (int i = 0; i < count; ++i) operands.push_back(as_variable(values[i], beside));
+  for (int i = 0; i < count; ++i) operands.push_back(as_variable(values[i], promoted));
   return wrap_variable((*ops::elementwise_op(op))(operands)[0]);
 }
 
@@ -346,7 +203,7 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
                                                      [&](DType d) { return d == dtypes[0]; });
   const ops::Signature signature =
       uniform ? resolved(op, dtypes[0]) : resolve(op, dtypes, options.dtype);
-  const std::optional<bool> answer = decided_comparison(op, call, values);
+  const std::optional<bool> answer = constant_comparison(op, call, values);
   if (options.dtype || options.casting != Casting::same_kind)
     check_operands(call, signature, options.casting);
   if (!answer) call.convert_numbers(signature, values);
@@ -362,7 +219,7 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
     check_cast(known, "the result", signature.result, out->dtype(), options.casting);
   }
   Array result =
-      out ? *out : made_result(options, call.operands(), shape, signature.result, device);
+      out ? *out : new_call_result(options, call.operands(), shape, signature.result, device);
   if (answer) {
     const Operand number{nullptr, Scalar(*answer)};
     const ops::Signature copy{OpId::positive, bool_, bool_};
@@ -373,8 +230,9 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   return has_out ? Py_NewRef(options.out) : wrap(std::move(result));
 }
 
-// Two arrays alike, or one, on one device: no options, nothing to convert.
-PyObject* call_at_once(OpId op, PyObject* const* values, int count) {
+// The fast path: one array, or two of the same dtype and shape on one device, without options.
+// Returns null for other operands.
+PyObject* try_call_simple(OpId op, PyObject* const* values, int count) {
   if (count > 2 || !is_array(values[0]) || !is_array(values[count - 1])) return nullptr;
   const Array &a = array_in(values[0]), &b = array_in(values[count - 1]);
   if (!a.device().is_cpu() && !a.device().is_cuda()) return nullptr;
@@ -400,7 +258,7 @@ PyObject* call_ufunc(OpId op, PyObject* const* operands, const CallOptions& opti
   const bool is_plain = options.out == nullptr && options.where == nullptr && !options.dtype &&
                         options.order == Order::k && options.casting == Casting::same_kind;
   if (is_plain)
-    if (PyObject* made = call_at_once(op, operands, count); made != nullptr) return made;
+    if (PyObject* result = try_call_simple(op, operands, count); result != nullptr) return result;
   if (has_variable(operands, count)) return apply_to_variables(op, operands, count, options);
   return call_on_arrays(op, operands, options);
 }

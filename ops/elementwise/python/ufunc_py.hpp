@@ -11,24 +11,24 @@
 #include "spanwise/array.hpp"
 #include "spanwise/export.hpp"
 
-/// Calling an elementwise operation from Python.
+/// Calls of elementwise operations from Python.
 namespace spanwise::python {
 
-/// What numpy.ufunc takes besides the operands.
+/// The options of a call, as for numpy.ufunc.
 struct CallOptions {
   PyObject* out = nullptr;    ///< borrowed; null or None: a new array
-  PyObject* where = nullptr;  ///< borrowed; null: everywhere
+  PyObject* where = nullptr;  ///< borrowed; null: all elements
   std::optional<DType> dtype{};
   Casting casting = Casting::same_kind;
   Order order = Order::k;
 };
 
-/// The result as a new reference: an Array, `options.out`, or a Variable where an operand is one.
-/// Throws what NumPy would complain of as the error family, BridgeError for operands that are no
-/// arrays, pybind11::error_already_set. Large work is done without the GIL.
+/// The result as a new reference: an Array, `options.out`, or a Variable if an operand is one.
+/// Throws spanwise::Error where NumPy raises an error, BridgeError for operands that are not
+/// arrays, and pybind11::error_already_set. Releases the GIL for large arrays.
 PyObject* call_ufunc(ops::OpId op, PyObject* const* operands, const CallOptions& options);
 
-/// An operand that is a Python number without a dtype of its own (NEP 50).
+/// Whether an operand is a Python number, which has no dtype (NEP 50).
 bool is_python_number(PyObject* value) noexcept;
 
 }  // namespace spanwise::python

@@ -12,7 +12,7 @@
 namespace spanwise::ops {
 namespace {
 
-// The text that both devices compile.
+// The source that both devices compile.
 namespace accumulate_host {
 #include "elements.cuh"
 
@@ -22,7 +22,7 @@ inline Half narrow_half(float x) { return {spanwise::Half(x).bits}; }
 inline BFloat narrow_bfloat(float x) { return {spanwise::BFloat16(x).bits}; }
 
 #define SW_FN inline
-// After these.
+// Uses the conversions above.
 #include "../device/accumulate.cuh"
 #undef SW_FN
 
@@ -57,43 +57,43 @@ void accumulate_rows(std::byte* array, const std::int64_t* offsets, std::int64_t
   }
 }
 
-constexpr std::int64_t first_cache = 1 << 15;  // bytes
-constexpr std::int64_t ahead = 24;             // elements, which a larger cache has by then
+constexpr std::int64_t l1_bytes = 1 << 15;
+constexpr std::int64_t prefetch_distance = 24;  // elements, about the latency of the L2 cache
 
 template <class How, class T>
 void accumulate_elements(std::byte* array, const std::int64_t* indices, std::int64_t count,
                          IndexRange kind, std::int64_t extent, std::int64_t stride,
                          const std::byte* value, std::int64_t value_step) {
-  const auto place = [&](std::int64_t i, std::int64_t stride_here) {
+  const auto target = [&](std::int64_t i, std::int64_t stride_here) {
     return array + (indices[i] + (extent & (indices[i] >> 63))) * stride_here;
   };
   const auto loop = [&](std::int64_t first, std::int64_t stride_here, std::int64_t step_here) {
     for (std::int64_t i = first; i < count; ++i)
-      accumulate_one<How, T>(place(i, stride_here), value + i * step_here);
+      accumulate_one<How, T>(target(i, stride_here), value + i * step_here);
   };
-  // Steps that the compiler knows are part of the address.
+  // Constant steps become part of the addressing mode.
   constexpr std::int64_t item = sizeof(T);
   if (stride != item || value_step != item) return loop(0, stride, value_step);
-  if (extent * item <= first_cache) {
+  if (extent * item <= l1_bytes) {
     if (kind == IndexRange::from_either_end) return loop(0, item, item);
     for (std::int64_t i = 0; i < count; ++i)
       accumulate_one<How, T>(array + indices[i] * item, value + i * item);
     return;
   }
-  const std::int64_t foreseen = std::max<std::int64_t>(0, count - ahead);
-  for (std::int64_t i = 0; i < foreseen; ++i) {
-    __builtin_prefetch(place(i + ahead, item), /*to write*/ 1);
-    accumulate_one<How, T>(place(i, item), value + i * item);
+  const std::int64_t prefetched = std::max<std::int64_t>(0, count - prefetch_distance);
+  for (std::int64_t i = 0; i < prefetched; ++i) {
+    __builtin_prefetch(target(i + prefetch_distance, item), /*to write*/ 1);
+    accumulate_one<How, T>(target(i, item), value + i * item);
   }
-  loop(foreseen, item, item);
+  loop(prefetched, item, item);
 }
 
 struct AccumulateLoops {
   MoveLoop rows;
-  AccumulateLine line;
+  ElementAccumulateLoop elements;
 };
 
-// f(Tag<T>) for the type of the elements; integers by their size alone unless `has_signs`.
+// f(Tag<T>) for the type of the elements; integers as unsigned ones unless `has_signs`.
 template <bool has_signs, class F>
 AccumulateLoops for_element(DType dtype, F&& f) {
   if (dtype.is_bool()) return f(Tag<Bool>());
@@ -154,8 +154,8 @@ MoveLoop accumulate_loop(DType dtype, Accumulation how) {
   return accumulate_host::accumulate_loops(dtype, how).rows;
 }
 
-AccumulateLine accumulate_line(DType dtype, Accumulation how) {
-  return accumulate_host::accumulate_loops(dtype, how).line;
+ElementAccumulateLoop element_accumulate_loop(DType dtype, Accumulation how) {
+  return accumulate_host::accumulate_loops(dtype, how).elements;
 }
 
 }  // namespace spanwise::ops

@@ -22,12 +22,12 @@ SW_END_INSTRUCTIONS
 
 }  // namespace
 
-IndexRange look_at_indices(const std::int64_t* indices, std::int64_t count,
-                           std::int64_t extent) noexcept {
+IndexRange classify_indices(const std::int64_t* indices, std::int64_t count,
+                            std::int64_t extent) noexcept {
 #if defined(__x86_64__)
-  if (has_avx2()) return bounds_avx2::look(indices, count, extent);
+  if (has_avx2()) return bounds_avx2::classify(indices, count, extent);
 #endif
-  return bounds_baseline::look(indices, count, extent);
+  return bounds_baseline::classify(indices, count, extent);
 }
 
 }  // namespace spanwise::ops

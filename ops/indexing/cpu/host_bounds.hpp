@@ -6,20 +6,20 @@
 
 namespace spanwise::ops {
 
-/// Of what kind indices into an axis are.
+/// The range of indices into an axis.
 enum class IndexRange : std::uint8_t {
   outside,          ///< at least one is not in [-extent, extent)
   from_either_end,  ///< all are, and some are negative
   from_start,       ///< all are in [0, extent)
 };
 
-IndexRange look_at_indices(const std::int64_t* indices, std::int64_t count,
-                           std::int64_t extent) noexcept;
+IndexRange classify_indices(const std::int64_t* indices, std::int64_t count,
+                            std::int64_t extent) noexcept;
 
-/// True where all of `count` indices are in [-extent, extent).
+/// Whether all of `count` indices are in [-extent, extent).
 inline bool all_inside(const std::int64_t* indices, std::int64_t count,
                        std::int64_t extent) noexcept {
-  return look_at_indices(indices, count, extent) != IndexRange::outside;
+  return classify_indices(indices, count, extent) != IndexRange::outside;
 }
 
 }  // namespace spanwise::ops

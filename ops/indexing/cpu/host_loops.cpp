@@ -16,7 +16,7 @@ void move_word(std::byte* to, const std::byte* from) noexcept {
   std::memcpy(to, &word, bytes);
 }
 
-// Moves one element (bytes > 0) or a row, either way.
+// Moves one element (bytes > 0) or a row.
 template <Direction direction, int bytes>
 void move_one(std::byte* array, std::byte* value, std::int64_t row_bytes) noexcept {
   std::byte* to = direction == Direction::read ? value : array;
@@ -30,7 +30,7 @@ void move_one(std::byte* array, std::byte* value, std::int64_t row_bytes) noexce
 template <Direction direction, int bytes>
 void by_offsets(std::byte* array, const std::int64_t* offsets, std::int64_t count, std::byte* value,
                 std::int64_t value_step, std::int64_t row_bytes) {
-  // A step that the compiler knows is part of the address.
+  // A constant step becomes part of the addressing mode.
   if (bytes > 0 && value_step == bytes) {
     for (std::int64_t i = 0; i < count; ++i)
       move_one<direction, bytes>(array + offsets[i], value + i * bytes, row_bytes);
@@ -40,8 +40,8 @@ void by_offsets(std::byte* array, const std::int64_t* offsets, std::int64_t coun
   }
 }
 
-// An index as it counts from 0; what is outside [-extent, extent) is then outside [0, extent).
-inline std::int64_t counted_from_0(const std::int64_t* index, std::int64_t extent) noexcept {
+// The index counted from 0. Indices outside [-extent, extent) stay outside [0, extent).
+inline std::int64_t from_start(const std::int64_t* index, std::int64_t extent) noexcept {
   std::int64_t value;
   std::memcpy(&value, index, sizeof value);
   return value + (extent & (value >> 63));
@@ -50,37 +50,38 @@ inline bool is_outside(std::int64_t index, std::int64_t extent) noexcept {
   return static_cast<std::uint64_t>(index) >= static_cast<std::uint64_t>(extent);
 }
 
-// Four at a time, as long as all are inside: one branch, and loads that wait for no store. Indices
-// are used once and may not push the array out of the cache. Returns how many are done.
+// Four at a time until one is out of range: one branch per four, and no load waits for a store.
+// Indices are prefetched without temporal locality, so that they do not evict the array from the
+// cache. Returns the number of elements moved.
 template <Direction direction, int bytes>
-std::int64_t in_fours(std::byte* array, const std::int64_t* indices, std::int64_t count,
-                      std::int64_t extent, std::int64_t stride, std::byte* value,
-                      std::int64_t value_step) noexcept {
+std::int64_t move_fours(std::byte* array, const std::int64_t* indices, std::int64_t count,
+                        std::int64_t extent, std::int64_t stride, std::byte* value,
+                        std::int64_t value_step) noexcept {
   struct Word {
     std::byte content[bytes];
   } a, b, c, d;
   std::int64_t i = 0;
   for (; i + 4 <= count; i += 4) {
     __builtin_prefetch(indices + i + 96, 0, 0);
-    const std::int64_t at_a = counted_from_0(indices + i, extent);
-    const std::int64_t at_b = counted_from_0(indices + i + 1, extent);
-    const std::int64_t at_c = counted_from_0(indices + i + 2, extent);
-    const std::int64_t at_d = counted_from_0(indices + i + 3, extent);
+    const std::int64_t at_a = from_start(indices + i, extent);
+    const std::int64_t at_b = from_start(indices + i + 1, extent);
+    const std::int64_t at_c = from_start(indices + i + 2, extent);
+    const std::int64_t at_d = from_start(indices + i + 3, extent);
     if (is_outside(at_a, extent) | is_outside(at_b, extent) | is_outside(at_c, extent) |
         is_outside(at_d, extent))
       break;
-    std::byte* const places[] = {array + at_a * stride, array + at_b * stride,
-                                 array + at_c * stride, array + at_d * stride};
+    std::byte* const addresses[] = {array + at_a * stride, array + at_b * stride,
+                                    array + at_c * stride, array + at_d * stride};
     std::byte* const row = value + i * value_step;
     constexpr bool reads = direction == Direction::read;
-    std::memcpy(&a, reads ? places[0] : row, bytes);
-    std::memcpy(&b, reads ? places[1] : row + value_step, bytes);
-    std::memcpy(&c, reads ? places[2] : row + 2 * value_step, bytes);
-    std::memcpy(&d, reads ? places[3] : row + 3 * value_step, bytes);
-    std::memcpy(reads ? row : places[0], &a, bytes);
-    std::memcpy(reads ? row + value_step : places[1], &b, bytes);
-    std::memcpy(reads ? row + 2 * value_step : places[2], &c, bytes);
-    std::memcpy(reads ? row + 3 * value_step : places[3], &d, bytes);
+    std::memcpy(&a, reads ? addresses[0] : row, bytes);
+    std::memcpy(&b, reads ? addresses[1] : row + value_step, bytes);
+    std::memcpy(&c, reads ? addresses[2] : row + 2 * value_step, bytes);
+    std::memcpy(&d, reads ? addresses[3] : row + 3 * value_step, bytes);
+    std::memcpy(reads ? row : addresses[0], &a, bytes);
+    std::memcpy(reads ? row + value_step : addresses[1], &b, bytes);
+    std::memcpy(reads ? row + 2 * value_step : addresses[2], &c, bytes);
+    std::memcpy(reads ? row + 3 * value_step : addresses[3], &d, bytes);
   }
   return i;
 }
@@ -92,9 +93,10 @@ std::int64_t by_indices(std::byte* array, const std::int64_t* indices, std::int6
   const auto loop = [&](std::int64_t stride_here, std::int64_t step_here) {
     std::int64_t i = 0;
     if constexpr (bytes > 0)
-      i = in_fours<direction, bytes>(array, indices, count, extent, stride_here, value, step_here);
+      i = move_fours<direction, bytes>(array, indices, count, extent, stride_here, value,
+                                       step_here);
     for (; i < count; ++i) {
-      const std::int64_t index = counted_from_0(indices + i, extent);
+      const std::int64_t index = from_start(indices + i, extent);
       if (is_outside(index, extent)) return i;
       move_one<direction, bytes>(array + index * stride_here, value + i * step_here, row_bytes);
     }
@@ -187,7 +189,7 @@ std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexce
   constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7f;
   std::int64_t found = 0, i = 0;
   while (i + 8 <= count) {
-    // One count a byte, so after 255 words they must be added up.
+    // Each byte of `sums` is a counter, which overflows after 255 words.
     const std::int64_t words = std::min<std::int64_t>(255, (count - i) / 8);
     std::uint64_t sums = 0;
     for (std::int64_t k = 0; k < words; ++k) {

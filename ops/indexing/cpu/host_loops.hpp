@@ -8,33 +8,36 @@
 
 #include "host_move.hpp"
 
-/// The innermost loops, by element size. Steps and strides in bytes; nothing needs to be aligned.
+/// The innermost loops, by element size. Steps and strides in bytes; no alignment is required.
 namespace spanwise::ops {
 
-/// The loop for elements of 1, 2, 4, 8 or 16 bytes; for any other number, whole rows.
+/// The loop for elements of 1, 2, 4, 8 or 16 bytes, or for rows of any other size.
 MoveLoop move_loop(Direction direction, std::int64_t row_bytes) noexcept;
 
 /// The same between array + indices[i] * stride and value + i * value_step, where negative indices
-/// count from `extent`. Stops at an index outside [-extent, extent): returns how many are done.
+/// count from `extent`. Stops at an index outside [-extent, extent); returns the number of elements
+/// moved.
 using IndexLoop = std::int64_t (*)(std::byte* array, const std::int64_t* indices,
                                    std::int64_t count, std::int64_t extent, std::int64_t stride,
                                    std::byte* value, std::int64_t value_step,
                                    std::int64_t row_bytes);
 IndexLoop index_loop(Direction direction, std::int64_t row_bytes) noexcept;
 
-/// offsets[i] += stride * index i, `step` bytes apart, where negative ones count from `extent`.
+/// offsets[i] += stride * (index i); indices are `step` bytes apart, negative ones count from
+/// `extent`.
 void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* indices,
                  std::int64_t step, std::int64_t extent, std::int64_t stride) noexcept;
 
-/// How many of `count` bytes are not 0.
+/// The number of bytes that are not 0.
 std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexcept;
 
-/// The offsets of the true bytes among `count`, `step` apart: base + i * other_step, put at `out`,
-/// which has room for `count`. Returns their number. No branch depends on a single byte.
+/// Writes base + i * other_step to `out` for each true byte i of `count` bytes that are `step`
+/// apart, and returns their number. `out` has space for `count` values, all of which may be
+/// overwritten. No branch depends on a single byte.
 std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t count,
                           std::int64_t base, std::int64_t other_step, std::int64_t* out) noexcept;
 
-/// memcpy for rows that are mostly short: a call costs more than they do.
+/// memcpy for rows that are mostly short, for which a call would take longer than the copy.
 inline void copy_row(std::byte* to, const std::byte* from, std::int64_t bytes) noexcept {
   if (bytes > 64 || bytes < 8) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
@@ -45,7 +48,7 @@ inline void copy_row(std::byte* to, const std::byte* from, std::int64_t bytes) n
     std::memcpy(&word, from + i, 8);
     std::memcpy(to + i, &word, 8);
   }
-  std::memcpy(&word, from + bytes - 8, 8);  // may go over some bytes again
+  std::memcpy(&word, from + bytes - 8, 8);  // may copy some bytes twice
   std::memcpy(to + bytes - 8, &word, 8);
 }
 

@@ -9,9 +9,9 @@ namespace spanwise::ops {
 namespace {
 
 constexpr std::int64_t piece_length = 1 << 16;
-constexpr std::int64_t most_pieces = 256;
+constexpr std::int64_t max_pieces = 256;
 
-std::int64_t count_stretch(const std::byte* mask, std::int64_t step, std::int64_t n) noexcept {
+std::int64_t count_segment(const std::byte* mask, std::int64_t step, std::int64_t n) noexcept {
   if (step == 1) return count_true_bytes(mask, n);
   std::int64_t found = 0;
   for (std::int64_t i = 0; i < n; ++i) found += mask[i * step] != std::byte{0};
@@ -41,15 +41,15 @@ MaskWalk::MaskWalk(const Array& mask, const Strides& other_strides, std::int64_t
 
 std::int64_t count_true(const MaskWalk& walk, std::int64_t first, std::int64_t last) {
   std::int64_t found = 0;
-  for_each_stretch(
+  for_each_segment(
       walk, first, last,
       [&](const std::byte* mask, std::int64_t step, std::int64_t n, std::int64_t, std::int64_t,
-          const std::int64_t*) { found += count_stretch(mask, step, n); });
+          const std::int64_t*) { found += count_segment(mask, step, n); });
   return found;
 }
 
 MaskPieces::MaskPieces(const MaskWalk& walk)
-    : length(std::max(piece_length, (walk.size + most_pieces - 1) / most_pieces)),
+    : length(std::max(piece_length, (walk.size + max_pieces - 1) / max_pieces)),
       before(static_cast<std::size_t>((walk.size + length - 1) / length) + 1, 0) {
   parallel_for(count(), 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t piece = first; piece < last; ++piece)

@@ -11,11 +11,11 @@
 
 #include "spanwise/array.hpp"
 
-/// Masks in memory of the host: arrays of bool, of which any byte but 0 is true.
+/// Masks in host memory: arrays of bool, in which any byte but 0 is true.
 namespace spanwise::ops {
 
-/// The axes of a mask together with those of what it chooses from, in C order, as few as the
-/// strides allow. `step` goes with the mask (bytes), `other_step` with the other (any unit).
+/// The axes of a mask and of the array it selects from, in C order, merged as far as the strides
+/// allow. `step` is the mask's (bytes), `other_step` the array's (any unit).
 struct MaskWalk {
   struct Axis {
     std::int64_t extent, step, other_step;
@@ -25,27 +25,27 @@ struct MaskWalk {
   const std::byte* data = nullptr;
   std::int64_t size = 0;
 
-  /// Without merging (`keep_axes`), each axis stays one of its own.
+  /// With `keep_axes`, no axes are merged.
   MaskWalk(const Array& mask, const Strides& other_strides, std::int64_t other_unit,
            bool keep_axes = false);
 };
 
-/// How many of the elements [first, last), in C order, are true.
+/// The number of true elements among [first, last), in C order.
 std::int64_t count_true(const MaskWalk& walk, std::int64_t first, std::int64_t last);
 
-/// Pieces of equal length, and how many are true before each: work for several threads.
+/// Pieces of equal length for several threads, and the number of true elements before each.
 struct MaskPieces {
   std::int64_t length = 0;
-  std::vector<std::int64_t> before;  ///< one entry more than pieces: the last is the total
+  std::vector<std::int64_t> before;  ///< one entry more than pieces; the last is the total
   explicit MaskPieces(const MaskWalk& walk);
   std::int64_t count() const noexcept { return static_cast<std::int64_t>(before.size()) - 1; }
   std::int64_t total() const noexcept { return before.back(); }
 };
 
-/// Calls run(mask, step, n, offset, other_step, coordinates) for each stretch of [first, last)
+/// Calls run(mask, step, n, offset, other_step, coordinates) for each run of [first, last)
 /// along the last axis; `coordinates` are those of its first element.
 template <class F>
-void for_each_stretch(const MaskWalk& walk, std::int64_t first, std::int64_t last, F&& run) {
+void for_each_segment(const MaskWalk& walk, std::int64_t first, std::int64_t last, F&& run) {
   if (first >= last) return;
   std::int64_t at[max_rank] = {};
   const std::byte* mask = walk.data;

@@ -14,23 +14,23 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t offsets_at_once = 2048;    // offsets at a time: they stay in the first cache
-constexpr std::int64_t wide_chunk = 8192;         // where each is used often: in the second
-constexpr std::int64_t parallel_bytes = 1 << 20;  // moved; below this one thread is as fast as two
+constexpr std::int64_t offset_chunk = 2048;       // offsets that fit in the L1 cache
+constexpr std::int64_t wide_chunk = 8192;         // in the L2 cache, if each is used often
+constexpr std::int64_t parallel_bytes = 1 << 20;  // below this, one thread is as fast as two
 
-// What is moved at each position: `outer` counts through the plain axes, and of the last of them,
-// where it is dense on both sides, whole rows are moved at once. Steps in bytes.
+// The elements that are moved at each position: those along the basic axes. If the last basic axis
+// is contiguous in array and value, its elements are moved as one row. Steps in bytes.
 class Block {
  public:
   Block(const Selection& selection, const Array& value, Direction direction, MoveLoop loop) {
     const std::int64_t item = selection.array.dtype().itemsize();
     row_bytes_ = item;
     for (int i = 0; i < selection.rank; ++i) {
-      const PlainAxis& plain = selection.plain[static_cast<std::size_t>(i)];
-      const int axis = i < selection.place ? i : i + selection.positions.size();
-      add({plain.extent, plain.stride * item, value.strides()[axis] * item});
+      const BasicAxis& basic = selection.basic[static_cast<std::size_t>(i)];
+      const int axis = i < selection.index_axis ? i : i + selection.positions.size();
+      add({basic.extent, basic.stride * item, value.strides()[axis] * item});
     }
-    if (rank_ > 0 && selection.place < selection.rank) {
+    if (rank_ > 0 && selection.index_axis < selection.rank) {
       const Axis& last = axes_[static_cast<std::size_t>(rank_ - 1)];
       if (last.array_step == item && last.value_step == item) {
         row_bytes_ = item * last.extent;
@@ -44,7 +44,7 @@ class Block {
   std::int64_t size() const noexcept { return size_; }
   std::int64_t bytes() const noexcept { return size_ * row_bytes_; }
 
-  // Of the block, parts [first, last).
+  // Moves parts [first, last) of the block.
   void move(std::byte* array, const std::int64_t* offsets, std::int64_t count, std::byte* value,
             std::int64_t value_step, std::int64_t first, std::int64_t last) const {
     if (size_ == 1) return loop_(array, offsets, count, value, value_step, row_bytes_);
@@ -84,8 +84,8 @@ class Block {
   MoveLoop loop_;
 };
 
-// The positions that index arrays name, in C order. Of each axis: its extent, the step of what
-// rides along, the value's (bytes), and one for each index array (elements).
+// The positions of the index arrays, in C order. `numbers_` has for each axis: its extent, the
+// position stride and the value's stride (bytes), and the stride of each index array (elements).
 class IndexedPositions {
  public:
   IndexedPositions(const Selection& selection, const Array& value)
@@ -96,9 +96,9 @@ class IndexedPositions {
     for (int i = 0; i < selection.positions.size(); ++i) {
       if (selection.positions[i] == 1) continue;
       numbers_.push_back(selection.positions[i]);
-      numbers_.push_back(selection.riding[i] * item);
-      numbers_.push_back(value.strides()[selection.place + i] * item);
-      for (const Indices& indices : indices_) numbers_.push_back(indices.array.strides()[i]);
+      numbers_.push_back(selection.position_strides[i] * item);
+      numbers_.push_back(value.strides()[selection.index_axis + i] * item);
+      for (const IndexArray& indices : indices_) numbers_.push_back(indices.array.strides()[i]);
       ++rank_;
       merge_last();
     }
@@ -111,10 +111,10 @@ class IndexedPositions {
 
   std::int64_t size() const noexcept { return size_; }
 
-  // move(offsets, count, value's offset, value's step) for the positions [first, last).
-  template <std::int64_t at_once, class Move>
+  // Calls move(offsets, count, value's offset, value's step) for chunks of positions [first, last).
+  template <std::int64_t chunk, class Move>
   void run(std::int64_t first, std::int64_t last, Move&& move) const {
-    std::int64_t offsets[at_once];
+    std::int64_t offsets[chunk];
     const int inner = rank_ - 1;
     const std::int64_t* row = axis(inner);
     std::int64_t at[max_rank];
@@ -124,9 +124,9 @@ class IndexedPositions {
       if (i > 0) rest /= axis(i)[0];
     }
     for (std::int64_t left = last - first; left > 0;) {
-      const std::int64_t n = std::min({left, row[0] - at[inner], at_once});
+      const std::int64_t n = std::min({left, row[0] - at[inner], chunk});
       fill(offsets, n, at);
-      move(offsets, n, place_of(at, 2), row[2]);
+      move(offsets, n, offset_of(at, 2), row[2]);
       left -= n;
       at[inner] += n;
       for (int i = inner; i > 0 && at[i] == axis(i)[0]; --i) {
@@ -140,7 +140,7 @@ class IndexedPositions {
   const std::int64_t* axis(int i) const noexcept {
     return numbers_.data() + static_cast<std::size_t>(i) * width_;
   }
-  // The last axis goes into the one before it where all walk both in one stride.
+  // Merges the last axis into the one before it if the strides of all arrays allow it.
   void merge_last() {
     if (rank_ < 2) return;
     std::int64_t* last = numbers_.data() + static_cast<std::size_t>(rank_ - 1) * width_;
@@ -152,26 +152,26 @@ class IndexedPositions {
     numbers_.resize(numbers_.size() - width_);
     --rank_;
   }
-  std::int64_t place_of(const std::int64_t* at, std::size_t column) const noexcept {
-    std::int64_t place = 0;
-    for (int i = 0; i < rank_; ++i) place += at[i] * axis(i)[column];
-    return place;
+  std::int64_t offset_of(const std::int64_t* at, std::size_t column) const noexcept {
+    std::int64_t offset = 0;
+    for (int i = 0; i < rank_; ++i) offset += at[i] * axis(i)[column];
+    return offset;
   }
 
   void fill(std::int64_t* offsets, std::int64_t n, const std::int64_t* at) const {
     const std::int64_t* row = axis(rank_ - 1);
-    const std::int64_t base = place_of(at, 1), riding = row[1];
-    for (std::int64_t i = 0; i < n; ++i) offsets[i] = base + i * riding;
+    const std::int64_t base = offset_of(at, 1), position_strides = row[1];
+    for (std::int64_t i = 0; i < n; ++i) offsets[i] = base + i * position_strides;
     for (std::size_t k = 0; k < count_; ++k) {
       const auto* values = static_cast<const std::byte*>(indices_[k].array.data()) +
-                           place_of(at, 3 + k) * std::int64_t{sizeof(std::int64_t)};
+                           offset_of(at, 3 + k) * std::int64_t{sizeof(std::int64_t)};
       const std::int64_t extent = indices_[k].extent, stride = indices_[k].stride * item_;
       add_offsets(offsets, n, values, row[3 + k] * std::int64_t{sizeof(std::int64_t)}, extent,
                   stride);
     }
   }
   std::size_t count_, width_;
-  const std::vector<Indices>& indices_;
+  const std::vector<IndexArray>& indices_;
   std::vector<std::int64_t> numbers_;
   std::int64_t item_ = 1, size_ = 1;
   int rank_ = 0;
@@ -189,14 +189,14 @@ void move_by_indices(const Selection& selection, const Array& value, Direction d
       block.move(array, offsets, n, to + value_at, value_step, part, last_part);
     };
     if (block.size() == 1)
-      positions.run<offsets_at_once>(first, last, move);
+      positions.run<offset_chunk>(first, last, move);
     else
       positions.run<wide_chunk>(first, last, move);
   };
   const std::int64_t bytes = positions.size() * block.bytes();
   if (bytes < parallel_bytes) return run(0, positions.size(), 0, block.size());
-  // Positions may name an element twice, and the last one must win; the parts of a block are apart,
-  // unless the array lies in itself.
+  // Several positions may select one element, and the last one must win, so writes are split by the
+  // parts of a block. These are disjoint unless the array overlaps itself.
   if (direction == Direction::read && block.size() < 16) {
     const std::int64_t grain = std::max<std::int64_t>(1, parallel_bytes / 4 / block.bytes());
     return parallel_for(positions.size(), grain, [&](std::int64_t first, std::int64_t last) {
@@ -217,15 +217,15 @@ void move_by_mask(const Selection& selection, const Array& value, Direction dire
   std::byte* array = selection.data();
   auto* to = static_cast<std::byte*>(value.data());
   const std::int64_t step =
-      value.strides()[selection.place] * std::int64_t{selection.array.dtype().itemsize()};
+      value.strides()[selection.index_axis] * std::int64_t{selection.array.dtype().itemsize()};
   const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t done) {
-    std::int64_t offsets[offsets_at_once];
-    for_each_stretch(walk, first, last,
+    std::int64_t offsets[offset_chunk];
+    for_each_segment(walk, first, last,
                      [&](const std::byte* mask, std::int64_t mask_step, std::int64_t n,
                          std::int64_t offset, std::int64_t other_step, const std::int64_t*) {
-                       for (std::int64_t i = 0; i < n; i += offsets_at_once) {
+                       for (std::int64_t i = 0; i < n; i += offset_chunk) {
                          const std::int64_t found = collect_true(
-                             mask + i * mask_step, mask_step, std::min(offsets_at_once, n - i),
+                             mask + i * mask_step, mask_step, std::min(offset_chunk, n - i),
                              offset + i * other_step, other_step, offsets);
                          if (found == 0) continue;
                          block.move(array, offsets, found, to + done * step, step, 0, block.size());
@@ -235,7 +235,7 @@ void move_by_mask(const Selection& selection, const Array& value, Direction dire
   };
   const bool is_small =
       walk.size < 1 << 16 && selection.positions[0] * block.bytes() < parallel_bytes;
-  // Another thread might write the same place where the array lies in itself.
+  // Two threads could write one element if the array overlaps itself.
   if (is_small || (direction == Direction::write && selection.array.layout().may_overlap_itself()))
     return run(0, walk.size, 0);
   const MaskPieces pieces(walk);

@@ -11,15 +11,15 @@ namespace spanwise::ops {
 
 enum class Direction { read, write };
 
-/// `count` elements, or rows of `row_bytes`, between array + offsets[i] and value + i * value_step.
+/// Moves `count` elements, or rows of `row_bytes`, between array + offsets[i] and
+/// value + i * value_step.
 using MoveLoop = void (*)(std::byte* array, const std::int64_t* offsets, std::int64_t count,
                           std::byte* value, std::int64_t value_step, std::int64_t row_bytes);
 
 /// Moves the selected elements to (read) or from (write) `value`, an array of the result's shape
-/// and the array's dtype, of any strides, that shares no byte with the array; both in memory of the
-/// host. By element size, not dtype. Large reads are shared among threads; writes only where no
-/// element is written twice. Another `loop` than move_loop()'s does something else with the two,
-/// in C order for each element.
+/// and the array's dtype, of any strides, that shares no memory with the array; both are in host
+/// memory. Large reads use several threads; writes only if no element is written twice. `loop`
+/// replaces move_loop(), for example to accumulate; it is called in C order for each element.
 void move_on_host(const Selection& selection, const Array& value, Direction direction,
                   MoveLoop loop = nullptr);
 

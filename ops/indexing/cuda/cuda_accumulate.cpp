@@ -15,7 +15,7 @@ void accumulate_on_gpu(const Selection& selection, const Array& value, Accumulat
   const bool is_sum = how == Accumulation::add || how == Accumulation::subtract;
   if (dtype == complex128 && !is_sum)
     fail<DTypeError>(
-        "accumulate: a GPU changes 8 bytes at most in one piece, so it has no "
+        "accumulate: atomic functions of a GPU have at most 8 bytes, so it has no "
         "products, maxima and minima of complex128; accumulate on the CPU: "
         "a.to(\"cpu\")");
   if (value.size() == 0) return;

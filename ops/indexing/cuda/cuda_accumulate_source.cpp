@@ -20,7 +20,7 @@ const char* body_text(Accumulation how) {
   return bodies[static_cast<int>(how)];
 }
 
-// As accumulate.cuh has it: without a sign where that makes no difference.
+// The element type that accumulate.cuh expects: unsigned where signedness makes no difference.
 const char* accumulated_text(DType dtype, Accumulation how) {
   const bool keeps_sign = how == Accumulation::maximum || how == Accumulation::minimum;
   return dtype.is_integer() && !keeps_sign ? word_text(dtype.itemsize()) : element_text(dtype);

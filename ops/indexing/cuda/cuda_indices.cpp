@@ -26,14 +26,14 @@ SourceModule mask_module(Device device, int rank) {
   return modules.get(device, rank, [&] { return mask_source(rank); });
 }
 
-// The kernels over index arrays go on in strides of the grid.
+// The kernels over index arrays use grid-stride loops.
 LaunchConfig config_for(std::int64_t size, const Stream& stream) {
   const std::int64_t blocks =
       std::min<std::int64_t>((size + check_threads - 1) / check_threads, 1 << 16);
   return {{blocks, 1, 1}, {check_threads, 1, 1}, 0, stream};
 }
 
-// Where the true elements of each tile begin, and at the end how many there are in all.
+// The number of true elements before each tile, and in total.
 class Tiles {
  public:
   explicit Tiles(const Array& mask)

@@ -12,7 +12,7 @@
 
 namespace spanwise::ops {
 
-/// The modules made so far, by device and what decides their source.
+/// Compiled modules by device and by the key that determines their source.
 template <class Key>
 class Modules {
  public:
@@ -29,7 +29,7 @@ class Modules {
   KernelTable<std::map<std::pair<std::pair<DeviceKind, int>, Key>, SourceModule>> modules_;
 };
 
-/// An array as an address: the kernels of this folder know the strides themselves.
+/// An array's address as an argument; the kernels of this folder receive strides separately.
 inline KernelArg address_of(const void* data) noexcept {
   return KernelArg::address(reinterpret_cast<std::uintptr_t>(data));
 }

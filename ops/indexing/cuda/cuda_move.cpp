@@ -25,7 +25,7 @@ int word_for(const Selection& selection, const Array& value) {
   const std::uintptr_t least =
       std::min({aligned(static_cast<std::uintptr_t>(item)), aligned(address(selection.data())),
                 aligned(address(value.data()))});
-  // Sixteen bytes move as two words of eight (see word_type()).
+  // 16 bytes are moved as two words of 8 (see word_type()).
   if (item == 16 && least >= 8) return 16;
   return static_cast<int>(std::min<std::uintptr_t>(least, 8));
 }
@@ -50,7 +50,7 @@ void move_on_gpu(const Selection& selection, const Array& value, Direction direc
   const auto kernel = [&](const char* name) { return module.get_function(plan.kernel(name)); };
   if (direction == Direction::read) {
     kernel("read_elements")(config, {array, values, bytes, plan.size()});
-  } else if (!plan.may_name_twice()) {
+  } else if (!plan.may_have_duplicates()) {
     kernel("write_elements")(config, {array, values, bytes, plan.size()});
   } else {
     const Array last = zeros({plan.targets()}, uint64, device);

@@ -6,9 +6,10 @@
 
 namespace spanwise::ops {
 
-/// As move_on_host(), by a kernel queued on the current stream; all on one GPU, and no mask. Where
-/// positions may name an element twice, a first kernel finds the last of each, so that the result
-/// is NumPy's and the same each time; it needs 8 bytes for each place that the indices can name.
+/// move_on_host() as a kernel queued on the current stream; all arrays are on one GPU, and the
+/// selection has no mask. If several positions may select one element, a first kernel finds the
+/// last position of each element, so that the result is NumPy's and reproducible; it allocates 8
+/// bytes per element that the indices can select.
 void move_on_gpu(const Selection& selection, const Array& value, Direction direction);
 
 }  // namespace spanwise::ops

@@ -12,8 +12,8 @@ constexpr std::int64_t move_threads = 256;
 
 }  // namespace
 
-// Whether `inner` only continues this axis.
-bool GpuPlan::Axis::runs_on_in(const Axis& inner) const {
+// Whether this axis and `inner` can be merged.
+bool GpuPlan::Axis::merges_with(const Axis& inner) const {
   const auto continues = [&](std::int64_t outer, std::int64_t step) {
     return outer == inner.extent * step;
   };
@@ -25,57 +25,58 @@ bool GpuPlan::Axis::runs_on_in(const Axis& inner) const {
 GpuPlan::GpuPlan(const Selection& selection, const Array& value, std::int64_t words)
     : selection_(selection), value_(value), words_(words) {
   plan_targets();
-  for (int i = 0; i < selection.place; ++i) add_plain(i);
+  for (int i = 0; i < selection.index_axis; ++i) add_basic(i);
   for (int i = 0; i < selection.positions.size(); ++i) add_position(i);
-  for (int i = selection.place; i < selection.rank; ++i) add_plain(i);
-  if (words_ > 1) add({words_, 1, 1, 1, zeros_for_indices()});
-  if (axes_.empty()) axes_.push_back({1, 0, 0, 0, zeros_for_indices()});
+  for (int i = selection.index_axis; i < selection.rank; ++i) add_basic(i);
+  if (words_ > 1) add({words_, 1, 1, 1, zero_strides()});
+  if (axes_.empty()) axes_.push_back({1, 0, 0, 0, zero_strides()});
   for (const Axis& axis : axes_) size_ *= axis.extent;
 }
 
-std::vector<std::int64_t> GpuPlan::zeros_for_indices() const {
+std::vector<std::int64_t> GpuPlan::zero_strides() const {
   return std::vector<std::int64_t>(selection_.indices.size(), 0);
 }
 
-// The places that may be named: one an index array's extent, and one a plain axis' element.
+// Numbers the words that may be selected: mixed radix over the basic axes, the position axes and
+// the extents of the index arrays.
 void GpuPlan::plan_targets() {
   std::int64_t step = words_;
   for (int i = selection_.rank - 1; i >= 0; --i) {
-    plain_targets_[static_cast<std::size_t>(i)] = step;
-    step *= std::max<std::int64_t>(selection_.plain[static_cast<std::size_t>(i)].extent, 1);
+    basic_targets_[static_cast<std::size_t>(i)] = step;
+    step *= std::max<std::int64_t>(selection_.basic[static_cast<std::size_t>(i)].extent, 1);
   }
-  riding_targets_ = Strides(selection_.positions.size());
+  position_targets_ = Strides(selection_.positions.size());
   for (int i = selection_.positions.size() - 1; i >= 0; --i) {
-    if (selection_.riding[i] == 0) continue;
-    riding_targets_[i] = step;
+    if (selection_.position_strides[i] == 0) continue;
+    position_targets_[i] = step;
     step *= selection_.positions[i];
   }
-  for (const Indices& indices : selection_.indices) {
+  for (const IndexArray& indices : selection_.indices) {
     index_targets_.push_back(step);
     step *= indices.extent;
   }
   targets_ = step;
 }
 
-void GpuPlan::add_plain(int i) {
-  const PlainAxis& plain = selection_.plain[static_cast<std::size_t>(i)];
-  const int axis = i < selection_.place ? i : i + selection_.positions.size();
-  add({plain.extent, plain.stride * words_, value_.strides()[axis] * words_,
-       plain_targets_[static_cast<std::size_t>(i)], zeros_for_indices()});
+void GpuPlan::add_basic(int i) {
+  const BasicAxis& basic = selection_.basic[static_cast<std::size_t>(i)];
+  const int axis = i < selection_.index_axis ? i : i + selection_.positions.size();
+  add({basic.extent, basic.stride * words_, value_.strides()[axis] * words_,
+       basic_targets_[static_cast<std::size_t>(i)], zero_strides()});
 }
 void GpuPlan::add_position(int i) {
   Axis axis{selection_.positions[i],
-            selection_.riding[i] * words_,
-            value_.strides()[selection_.place + i] * words_,
-            riding_targets_[i],
+            selection_.position_strides[i] * words_,
+            value_.strides()[selection_.index_axis + i] * words_,
+            position_targets_[i],
             {}};
-  for (const Indices& indices : selection_.indices)
+  for (const IndexArray& indices : selection_.indices)
     axis.index.push_back(indices.array.strides()[i]);
   add(std::move(axis));
 }
 void GpuPlan::add(Axis axis) {
   if (axis.extent == 1) return;
-  if (!axes_.empty() && axes_.back().runs_on_in(axis)) {
+  if (!axes_.empty() && axes_.back().merges_with(axis)) {
     axis.extent *= axes_.back().extent;
     axes_.back() = std::move(axis);
   } else {
@@ -83,10 +84,11 @@ void GpuPlan::add(Axis axis) {
   }
 }
 
-bool GpuPlan::may_name_twice() const noexcept {
+bool GpuPlan::may_have_duplicates() const noexcept {
   if (selection_.indices.empty() || selection_.unique) return false;
   for (int i = 0; i < selection_.positions.size(); ++i)
-    if (selection_.positions[i] > 1 && value_.strides()[selection_.place + i] != 0) return true;
+    if (selection_.positions[i] > 1 && value_.strides()[selection_.index_axis + i] != 0)
+      return true;
   return false;
 }
 
@@ -119,7 +121,7 @@ std::vector<std::int64_t> GpuPlan::packed() const {
 void GpuPlan::order(const Stream& stream, bool writes_array) const {
   order_use(stream, selection_.array, writes_array);
   order_use(stream, value_, !writes_array);
-  for (const Indices& indices : selection_.indices) order_use(stream, indices.array, false);
+  for (const IndexArray& indices : selection_.indices) order_use(stream, indices.array, false);
 }
 
 LaunchConfig GpuPlan::launch(const Stream& stream) const {

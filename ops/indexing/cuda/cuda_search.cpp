@@ -16,21 +16,21 @@ namespace {
 
 constexpr std::int64_t search_threads = 256;
 
-// One search a thread; neighbours take the same first steps, whose lines the cache has.
+// One search per thread; the first steps of adjacent threads read the same cache lines.
 constexpr const char* search_text = R"(
-// Whether the place that wanted belongs at is after x; NaN is after everything.
+// Whether the insertion point of wanted is after x; NaN sorts last.
 __device__ __forceinline__ bool is_before(Element x, Element wanted) {
   return RIGHT ? (x <= wanted) | (wanted != wanted) : !(wanted <= x) & (x == x);
 }
-extern "C" __global__ void search(const Element* line, long long size, const Element* wanted,
-                                  long long* places, long long count) {
+extern "C" __global__ void search(const Element* sorted, long long size, const Element* wanted,
+                                  long long* positions, long long count) {
   const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
   const Element value = wanted[i];
   long long at = 0;
   for (long long left = size; left > 1; left -= left / 2)
-    at += is_before(line[at + left / 2 - 1], value) ? left / 2 : 0;
-  places[i] = at + (is_before(line[at], value) ? 1 : 0);
+    at += is_before(sorted[at + left / 2 - 1], value) ? left / 2 : 0;
+  positions[i] = at + (is_before(sorted[at], value) ? 1 : 0);
 }
 )";
 
@@ -41,16 +41,16 @@ std::string search_source(DType dtype, Side side) {
               side == Side::right ? 1 : 0, "\n", search_text);
 }
 
-void search_by_kernel(const Array& line, const Array& wanted, Side side, const Array& places) {
+void search_by_kernel(const Array& sorted, const Array& wanted, Side side, const Array& positions) {
   using Key = std::tuple<DTypeCode, int, Side>;
   static auto& modules = *new Modules<Key>;
-  const DType dtype = line.dtype();
-  const SourceModule module = modules.get(line.device(), Key(dtype.code(), dtype.bits(), side),
+  const DType dtype = sorted.dtype();
+  const SourceModule module = modules.get(sorted.device(), Key(dtype.code(), dtype.bits(), side),
                                           [&] { return search_source(dtype, side); });
   const std::int64_t blocks = (wanted.size() + search_threads - 1) / search_threads;
   module.get_function("search")(
-      {{blocks, 1, 1}, {search_threads, 1, 1}, 0, Stream::current(line.device())},
-      {line, line.size(), wanted, places, wanted.size()});
+      {{blocks, 1, 1}, {search_threads, 1, 1}, 0, Stream::current(sorted.device())},
+      {sorted, sorted.size(), wanted, positions, wanted.size()});
 }
 
 }  // namespace spanwise::ops

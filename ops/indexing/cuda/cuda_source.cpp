@@ -23,12 +23,12 @@ struct Plan {
   long long extent[EACH_INDEX], stride[EACH_INDEX], target_stride[EACH_INDEX];
   const long long* indices[EACH_INDEX];
 };
-struct Place { long long array, value, target; };
+struct Location { long long array, value, target; };
 
-// Where result element i is found in the array and in the value, and which of the places that the
-// indices can name it is.
-template <class I> __device__ __forceinline__ Place place_of(const Plan& plan, I i) {
-  Place place = {0, 0, 0};
+// The offsets of result element i in the array and in the value, and its number among the elements
+// that the indices can select.
+template <class I> __device__ __forceinline__ Location location_of(const Plan& plan, I i) {
+  Location location = {0, 0, 0};
   long long at[EACH_INDEX] = {};
   I rest = i;
 #pragma unroll
@@ -36,9 +36,9 @@ template <class I> __device__ __forceinline__ Place place_of(const Plan& plan, I
     const I extent = (I)plan.shape[axis];
     const long long k = (long long)(axis > 0 ? rest % extent : rest);
     rest = axis > 0 ? rest / extent : 0;
-    place.array += k * plan.array[axis];
-    place.value += k * plan.value[axis];
-    place.target += k * plan.target[axis];
+    location.array += k * plan.array[axis];
+    location.value += k * plan.value[axis];
+    location.target += k * plan.target[axis];
 #pragma unroll
     for (int j = 0; j < INDICES; ++j) at[j] += k * plan.index[j][axis];
   }
@@ -46,10 +46,10 @@ template <class I> __device__ __forceinline__ Place place_of(const Plan& plan, I
   for (int j = 0; j < INDICES; ++j) {
     long long index = plan.indices[j][at[j]];
     index += index < 0 ? plan.extent[j] : 0;
-    place.array += index * plan.stride[j];
-    place.target += index * plan.target_stride[j];
+    location.array += index * plan.stride[j];
+    location.target += index * plan.target_stride[j];
   }
-  return place;
+  return location;
 }
 
 template <class I> __device__ __forceinline__ I thread_index() {
@@ -63,35 +63,35 @@ template <class I>
 __device__ void read_elements(const Word* array, Word* value, const Plan& plan, I n) {
   const I i = thread_index<I>();
   if (i >= n) return;
-  const Place place = place_of<I>(plan, i);
-  value[place.value] = array[place.array];
+  const Location location = location_of<I>(plan, i);
+  value[location.value] = array[location.array];
 }
 template <class I>
 __device__ void write_elements(Word* array, const Word* value, const Plan& plan, I n) {
   const I i = thread_index<I>();
   if (i >= n) return;
-  const Place place = place_of<I>(plan, i);
-  array[place.array] = value[place.value];
+  const Location location = location_of<I>(plan, i);
+  array[location.array] = value[location.value];
 }
-// last[t] becomes 1 + the greatest i that names place t.
+// last[t] becomes 1 + the greatest i that selects target t.
 template <class I>
 __device__ void find_last(unsigned long long* last, const Plan& plan, I n) {
   const I i = thread_index<I>();
   if (i >= n) return;
-  atomicMax(last + place_of<I>(plan, i).target, (unsigned long long)i + 1);
+  atomicMax(last + location_of<I>(plan, i).target, (unsigned long long)i + 1);
 }
 template <class I>
 __device__ void write_last(Word* array, const Word* value, const unsigned long long* last,
                            const Plan& plan, I n) {
   const I i = thread_index<I>();
   if (i >= n) return;
-  const Place place = place_of<I>(plan, i);
-  if (last[place.target] == (unsigned long long)i + 1) array[place.array] = value[place.value];
+  const Location location = location_of<I>(plan, i);
+  if (last[location.target] == (unsigned long long)i + 1) array[location.array] = value[location.value];
 }
 
 )";
 
-// Written out for each kind of index, since the kernels of a source are found by reading it.
+// Instantiated as text, since kernels are found by their declarations in the source.
 constexpr const char* move_entries = R"(
 extern "C" __global__ void read_elements@(const Word* array, Word* value, const Plan plan,
                                           long long n) {
@@ -148,8 +148,8 @@ extern "C" __global__ void clip_indices(const long long* indices, long long* bou
 }
 )";
 
-// Tiles in the order of memory; within a tile, rows of one byte a thread, so that the order of the
-// true bytes is that of (row, warp, lane).
+// Tiles in memory order; a tile has rows of one byte per thread, so that the true bytes are ordered
+// by (row, warp, lane).
 constexpr const char* mask_kernels = R"(
 #define ROWS (TILE / BLOCK)
 #define WARPS (BLOCK / 32)
@@ -172,7 +172,7 @@ extern "C" __global__ void count_tiles(const unsigned char* mask, long long n, l
   }
 }
 
-// One block: counts[i] becomes the sum of those before it, counts[tiles] that of all.
+// Exclusive scan in one block: counts[i] becomes the sum of counts[0..i), counts[tiles] the total.
 extern "C" __global__ void scan_tiles(long long* counts, long long tiles) {
   __shared__ long long sums[SCAN];
   long long before = 0;
@@ -196,7 +196,7 @@ extern "C" __global__ void scan_tiles(long long* counts, long long tiles) {
 
 struct MaskShape { long long extents[RANK]; };
 
-// positions: one row of `total` an axis.
+// positions has one row of `total` indices per axis.
 extern "C" __global__ void write_positions(const unsigned char* mask, long long n,
                                            const long long* before, long long* positions,
                                            long long total, const MaskShape shape) {
@@ -210,18 +210,18 @@ extern "C" __global__ void write_positions(const unsigned char* mask, long long 
     const unsigned votes = __ballot_sync(0xffffffffu, found);
     if (lane == 0) warps[warp] = __popc(votes);
     __syncthreads();
-    int ahead = 0, in_row = 0;
+    int before_warp = 0, in_row = 0;
     for (int w = 0; w < WARPS; ++w) {
-      if (w < warp) ahead += warps[w];
+      if (w < warp) before_warp += warps[w];
       in_row += warps[w];
     }
     if (found) {
-      const long long place = done + ahead + __popc(votes & ((1u << lane) - 1u));
+      const long long column = done + before_warp + __popc(votes & ((1u << lane) - 1u));
       long long rest = i;
 #pragma unroll
       for (int axis = RANK - 1; axis >= 0; --axis) {
         const long long extent = shape.extents[axis];
-        positions[axis * total + place] = axis > 0 ? rest % extent : rest;
+        positions[axis * total + column] = axis > 0 ? rest % extent : rest;
         rest = axis > 0 ? rest / extent : 0;
       }
     }

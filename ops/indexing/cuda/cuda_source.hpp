@@ -9,8 +9,7 @@
 
 namespace spanwise::ops {
 
-/// Which kernels a move needs: they are compiled for the rank, as a rank known to the compiler
-/// unrolls to a few instructions.
+/// The kernels of a move. They are compiled for one rank, so that loops over axes are unrolled.
 struct MoveSource {
   int word = 4;     ///< bytes: 1, 2, 4, 8 or 16
   int rank = 1;     ///< axes of the result, 1 at least
@@ -18,14 +17,15 @@ struct MoveSource {
   friend auto operator<=>(const MoveSource&, const MoveSource&) = default;
 };
 
-/// The part that kernels of selections share: Plan (see cuda_plan.hpp), and where an element is.
+/// The source that kernels of selections share: Plan (see cuda_plan.hpp), and the location of an
+/// element.
 std::string plan_source(int rank, int indices);
 
 /// CUDA C with the kernels `read_elements`, `write_elements`, `find_last` and `write_last`, each in
-/// two forms that count in 32 and in 64 bits. They take a Plan by value (see cuda_move.cpp).
+/// two forms, with 32- and 64-bit counters. They take a Plan by value (see cuda_move.cpp).
 std::string move_source(const MoveSource& wanted);
 
-/// Which kernels an accumulation needs.
+/// The kernels of an accumulation.
 struct AccumulateSource {
   DType dtype;
   Accumulation how;
@@ -39,10 +39,10 @@ struct AccumulateSource {
 };
 
 /// CUDA C with the kernels `accumulate32` and `accumulate64`; the array is aligned to its elements.
-/// Not for what a GPU cannot change in one piece: complex128 but for sums.
+/// complex128 has sums only: a GPU has no atomic functions of 16 bytes.
 std::string accumulate_source(const AccumulateSource& wanted);
 
-/// CUDA C with `find_outside`, `wrap_indices` and `clip_indices`: int64 index arrays.
+/// CUDA C with `find_outside`, `wrap_indices` and `clip_indices` for int64 index arrays.
 std::string indices_source();
 
 /// CUDA C with `count_tiles`, `scan_tiles` and `write_positions` for masks of `rank` axes. A tile

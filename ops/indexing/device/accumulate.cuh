@@ -1,13 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What accumulating does to one element: the one text for both devices. The host compiles it as
-// C++, NVRTC as CUDA C; so nothing here includes anything, and SW_FN says what a function is.
-// Before it stand elements.cuh of sdk/device and what converts the 16-bit floats, which is each
-// device's own: widened(), narrow_half() and narrow_bfloat(). Rules are those of numpy.add and its
-// kin. Integers come without a sign where that makes no difference, so that they wrap.
+// The accumulation of one element, for both devices: the host compiles this text as C++, NVRTC as
+// CUDA C; so it includes nothing. The including text defines SW_FN (inline, and __device__ on a
+// GPU), includes elements.cuh of sdk/device, and defines the conversions of 16-bit floats,
+// widened(), narrow_half() and narrow_bfloat(). Results are those of numpy.add, numpy.subtract, ...
+// Integers are unsigned where signedness makes no difference, so that they wrap around.
 
-SW_FN Bool truth(bool x) {
+SW_FN Bool as_bool(bool x) {
   const Bool byte = {(unsigned char)x};
   return byte;
 }
@@ -16,7 +16,7 @@ template <class T>
 SW_FN bool is_nan(Complex<T> x) {
   return x.re != x.re || x.im != x.im;
 }
-// Complex numbers stand in lexicographic order; NaN is in none.
+// Complex numbers are compared lexicographically; comparisons with NaN are false.
 template <class T>
 SW_FN bool precedes(Complex<T> a, Complex<T> b) {
   return a.re < b.re || (a.re == b.re && a.im < b.im);
@@ -32,7 +32,7 @@ struct Plus {
     const Complex<T> z = {a.re + b.re, a.im + b.im};
     return z;
   }
-  static SW_FN Bool of(Bool a, Bool b) { return truth(a.byte != 0 || b.byte != 0); }
+  static SW_FN Bool of(Bool a, Bool b) { return as_bool(a.byte != 0 || b.byte != 0); }
 };
 struct Minus {
   template <class T>
@@ -48,7 +48,8 @@ struct Minus {
 struct Times {
   template <class T>
   static SW_FN T of(T a, T b) {
-    return (T)(1u * a * b);  // 1u: shorts do not become int
+    return (T)(1u * a *
+               b);  // 1u: otherwise unsigned short would be promoted to int, which may overflow
   }
   static SW_FN float of(float a, float b) { return a * b; }
   static SW_FN double of(double a, double b) { return a * b; }
@@ -57,9 +58,10 @@ struct Times {
     const Complex<T> z = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
     return z;
   }
-  static SW_FN Bool of(Bool a, Bool b) { return truth(a.byte != 0 && b.byte != 0); }
+  static SW_FN Bool of(Bool a, Bool b) { return as_bool(a.byte != 0 && b.byte != 0); }
 };
-// NaN wins; of two equal ones the first stays. Without branches, which would be mispredicted.
+// NaN propagates; of two equal values the first is kept. Without branches, which would be
+// mispredicted.
 struct Largest {
   template <class T>
   static SW_FN T of(T a, T b) {

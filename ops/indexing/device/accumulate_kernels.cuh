@@ -1,11 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Accumulating on a GPU, after accumulate.cuh, Plan and place_of(), `Element` and `How`. Each
-// element is changed in one piece whoever else changes it, in no particular order.
+// Accumulation on a GPU. Needs accumulate.cuh, Plan and location_of(), `Element` and `How`.
+// Elements are updated atomically, in no particular order.
 
-// The old bits are exchanged for the new ones while they are still the old. W is a word that has
-// the element in it, `shift` bits up; the other bytes stay what they are at each moment.
+// A compare-and-swap loop. W is a word that contains the element, `shift` bits from its lowest bit;
+// the other bytes keep their current values.
 template <class How, class W, class T>
 __device__ void by_exchange(W* word, unsigned shift, T value) {
   union Piece {
@@ -25,9 +25,9 @@ __device__ void by_exchange(W* word, unsigned shift, T value) {
   } while (seen != before);
 }
 
-// Elements smaller than any word that can be exchanged lie in one of four bytes.
+// Elements of less than 4 bytes are exchanged as part of the aligned 4-byte word.
 template <class How, class T>
-__device__ void in_word(T* target, T value) {
+__device__ void by_exchange_in_word(T* target, T value) {
   const unsigned long long address = (unsigned long long)target;
   by_exchange<How>((unsigned*)(address & ~3ull), (unsigned)(address & 3ull) * 8u, value);
 }
@@ -35,7 +35,7 @@ template <int bytes>
 struct Exchange {
   template <class How, class T>
   static __device__ void apply(T* target, T value) {
-    in_word<How>(target, value);
+    by_exchange_in_word<How>(target, value);
   }
 };
 template <>
@@ -114,26 +114,26 @@ SW_NEGATED(Complex<float>)
 SW_NEGATED(Complex<double>)
 #undef SW_NEGATED
 
-// A truth changes one way only, so whoever writes writes the same.
-#define SW_TRUTH(Body, is_changing, truth)                   \
+// A bool changes in one direction only, so concurrent writes are equal.
+#define SW_BOOL(Body, is_changing, result)                   \
   template <>                                                \
   struct Atomic<Body, Bool> {                                \
     static __device__ void apply(Bool* target, Bool value) { \
-      if (is_changing) target->byte = truth;                 \
+      if (is_changing) target->byte = result;                \
     }                                                        \
   };
-SW_TRUTH(Plus, value.byte != 0, 1)
-SW_TRUTH(Largest, value.byte != 0, 1)
-SW_TRUTH(Times, value.byte == 0, 0)
-SW_TRUTH(Smallest, value.byte == 0, 0)
-#undef SW_TRUTH
+SW_BOOL(Plus, value.byte != 0, 1)
+SW_BOOL(Largest, value.byte != 0, 1)
+SW_BOOL(Times, value.byte == 0, 0)
+SW_BOOL(Smallest, value.byte == 0, 0)
+#undef SW_BOOL
 
 template <class I>
 __device__ void accumulate(Element* array, const Element* value, const Plan& plan, I n) {
   const I i = thread_index<I>();
   if (i >= n) return;
-  const Place place = place_of<I>(plan, i);
-  Atomic<How, Element>::apply(array + place.array, value[place.value]);
+  const Location location = location_of<I>(plan, i);
+  Atomic<How, Element>::apply(array + location.array, value[location.value]);
 }
 extern "C" __global__ void accumulate32(Element* array, const Element* value, const Plan plan,
                                         long long n) {

@@ -17,24 +17,24 @@
 #include "spanwise/scalar.hpp"
 #include "spanwise/storage.hpp"
 
-/// What Python hands to the functions of this family.
+/// Conversions of the Python arguments of this op family.
 namespace spanwise::python {
 
-/// Indices or a mask: any library's array, nested lists, or a number. An empty list is one of
-/// integers, as in NumPy.
+/// Indices or a mask: any library's array, nested lists, or a number. An empty list has an integer
+/// dtype, as in NumPy.
 inline Array index_array_in(PyObject* object) {
   if (is_array(object)) return array_in(object);
   if (PyList_Check(object) || PyTuple_Check(object)) {
     ImportOptions options;
-    options.device = cpu;  // where the values are, and where they are checked
+    options.device = cpu;  // indices are checked on the host
     const Array listed = import_array(object, options);
     return listed.size() == 0 && listed.dtype() == float64 ? astype(listed, int64) : listed;
   }
   return import_array(object);
 }
 
-/// What is to be assigned to elements of `target`, as a[k] = v takes it. On the host a number is
-/// used where it is: the array must not outlive this.
+/// The value of a[k] = v for a `target` array. A number on the host is not copied: the array refers
+/// to this object and must not outlive it.
 class ValueArray {
  public:
   ValueArray(PyObject* object, const Array& target) {
@@ -59,14 +59,14 @@ class ValueArray {
   Array array_;
 };
 
-/// Runs `work` while other Python threads may run.
+/// Runs `work` without the GIL.
 template <class Work>
 auto unlocked(Work&& work) {
   const GilRelease released;
   return work();
 }
 
-/// Work that is done sooner than the lock is given away and taken back.
+/// Whether work on the array takes less time than releasing and acquiring the GIL.
 inline bool is_small(const Array& array) noexcept {
   return !array.device().is_cuda() && array.nbytes() < 1 << 16;
 }

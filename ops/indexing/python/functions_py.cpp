@@ -23,13 +23,8 @@ namespace py = pybind11;
 
 namespace {
 
-template <class Work>
-auto run(const Array& array, Work&& work) {
-  return is_small(array) ? work() : unlocked(std::forward<Work>(work));
-}
-
-// The result as it is, or in `out`, which is returned then.
-PyObject* delivered(Array result, PyObject* out, const char* who) {
+// The result, or `out` if given, to which the result is copied.
+PyObject* stored_in_out(Array result, PyObject* out, const char* who) {
   if (!given(out)) return wrap(std::move(result));
   const Array target = writable_array(out);
   if (target.shape() != result.shape())
@@ -40,7 +35,7 @@ PyObject* delivered(Array result, PyObject* out, const char* who) {
   return Py_NewRef(out);
 }
 
-ops::Bounds mode_of(PyObject* mode) {
+ops::Bounds bounds_of(PyObject* mode) {
   if (!given(mode)) return ops::Bounds::raise;
   Py_ssize_t size = 0;
   const char* word = PyUnicode_AsUTF8AndSize(mode, &size);
@@ -48,83 +43,33 @@ ops::Bounds mode_of(PyObject* mode) {
   return ops::bounds_from({word, static_cast<std::size_t>(size)});
 }
 
-// The array and the axis that an `axis` argument means: flattened where it is None, and where it is
-// 0 or -1 of rank 0, which NumPy takes though there is none.
-std::pair<Array, int> along(const Array& array, PyObject* axis) {
+// The array and the axis for an `axis` argument: the flattened array for None, and for 0 or -1 of
+// an array of rank 0, which NumPy accepts.
+std::pair<Array, int> resolve_axis(const Array& array, PyObject* axis) {
   if (!given(axis)) return {reshape(array, {-1}), 0};
-  const std::int64_t place = integer_from(axis);
-  if (array.rank() == 0 && (place == 0 || place == -1)) return {reshape(array, {1}), 0};
-  return {array, array.layout().normalise_axis(place)};
+  const std::int64_t dim = integer_from(axis);
+  if (array.rank() == 0 && (dim == 0 || dim == -1)) return {reshape(array, {1}), 0};
+  return {array, array.layout().normalise_axis(dim)};
 }
 
 Array flat(const Array& array) { return array.rank() == 1 ? array : reshape(array, {-1}); }
-
-// ---- Where elements are true ----
-
-PyObject* rows_of(const Array& positions) {
-  PyObject* rows = PyTuple_New(positions.shape()[0]);
-  if (rows == nullptr) throw py::error_already_set();
-  const auto owned = py::reinterpret_steal<py::object>(rows);
-  for (Py_ssize_t i = 0; i < positions.shape()[0]; ++i) {
-    PyObject* row = wrap(positions.index(0, i));
-    if (row == nullptr) throw py::error_already_set();
-    PyTuple_SET_ITEM(rows, i, row);
-  }
-  return Py_NewRef(rows);
-}
-
-PyObject* nonzero_of(const Array& array) {
-  if (array.rank() <= 0)
-    fail<ArgumentError>(
-        "nonzero: calling nonzero on 0d arrays is not allowed; use "
-        "a.reshape(1).nonzero()");
-  return rows_of(run(array, [&] { return ops::positions_of_true(array); }));
-}
-
-PyObject* nonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"nonzero", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, words);
-  return nonzero_of(import_array(a));
-}
-PyObject* nonzero_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                         PyObject* words) {
-  static constexpr Signature<0> signature{"nonzero", {}, 0, 0};
-  signature.read(values, count, words);
-  return nonzero_of(array_in(self));
-}
-
-PyObject* argwhere(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"argwhere", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, words);
-  const Array array = import_array(a);
-  return wrap(run(array, [&] { return ops::positions_of_true(array); }).transpose());
-}
-
-PyObject* flatnonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"flatnonzero", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, words);
-  const Array array = import_array(a);
-  return wrap(run(array, [&] { return ops::positions_of_true(flat(array)).index(0, 0); }));
-}
 
 // ---- take, compress, repeat ----
 
 PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObject* out,
                     PyObject* mode) {
-  const auto [source, place] = along(array, axis);
+  const auto [source, dim] = resolve_axis(array, axis);
   const Array wanted = index_array_in(indices);
-  const ops::Bounds bounds = mode_of(mode);
-  const auto work = [&, &from = source, &at = place] {
-    return ops::take(from, wanted, at, bounds);
-  };
-  return delivered(is_small(source) && is_small(wanted) ? work() : unlocked(work), out, "take");
+  const ops::Bounds bounds = bounds_of(mode);
+  const auto work = [&, &from = source, &at = dim] { return ops::take(from, wanted, at, bounds); };
+  return stored_in_out(is_small(source) && is_small(wanted) ? work() : unlocked(work), out, "take");
 }
 
 PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<5> signature{"take", {"a", "indices", "axis", "out", "mode"}, 2, 5};
   const auto [a, indices, axis, out, mode] = signature.read(values, count, words);
   if (is_variable(a)) {
-    if (given(out) || mode_of(mode) != ops::Bounds::raise)
+    if (given(out) || bounds_of(mode) != ops::Bounds::raise)
       fail<GraphError>("take: out= and mode= are for arrays; a variable has no memory yet");
     return py::handle(a)
         .attr("take")(py::handle(indices), py::handle(given(axis) ? axis : Py_None))
@@ -143,11 +88,12 @@ PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis,
   const Array mask = index_array_in(condition);
   if (mask.rank() != 1)
     fail<LayoutError>("compress: condition must be a 1-d array, got shape ", mask.shape());
-  const auto [source, place] = along(array, axis);
-  const auto work = [&, &from = source, &at = place] {
+  const auto [source, dim] = resolve_axis(array, axis);
+  const auto work = [&, &from = source, &at = dim] {
     return ops::take(from, ops::positions_of_true(mask).index(0, 0), at, ops::Bounds::raise);
   };
-  return delivered(is_small(source) && is_small(mask) ? work() : unlocked(work), out, "compress");
+  return stored_in_out(is_small(source) && is_small(mask) ? work() : unlocked(work), out,
+                       "compress");
 }
 
 PyObject* compress(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -163,8 +109,8 @@ PyObject* compress_method(PyObject* self, PyObject* const* values, Py_ssize_t co
 }
 
 PyObject* repeated(const Array& array, PyObject* repeats, PyObject* axis) {
-  const auto [source, place] = along(array, axis);
-  const auto work_with = [&, &from = source, &at = place](const auto& times) {
+  const auto [source, dim] = resolve_axis(array, axis);
+  const auto work_with = [&, &from = source, &at = dim](const auto& times) {
     const auto work = [&] { return ops::repeat(from, times, at); };
     return wrap(is_small(from) ? work() : unlocked(work));
   };
@@ -196,9 +142,9 @@ PyObject* take_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, 
         "got shape ",
         wanted.shape());
   const Array source = is_flat ? flat(array) : array;
-  const int place =
+  const int dim =
       is_flat ? 0 : source.layout().normalise_axis(axis == nullptr ? -1 : integer_from(axis));
-  const auto work = [&] { return ops::take_along(source, wanted, place); };
+  const auto work = [&] { return ops::take_along(source, wanted, dim); };
   return wrap(is_small(source) && is_small(wanted) ? work() : unlocked(work));
 }
 
@@ -216,13 +162,14 @@ void write_flat(const Array& target, Write&& write) {
 }
 
 void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject* mode) {
-  const Array places = index_array_in(indices);
+  const Array index_array = index_array_in(indices);
   const ValueArray value(values, target);
-  const ops::Bounds bounds = mode_of(mode);
+  const ops::Bounds bounds = bounds_of(mode);
   if (target.readonly())
     fail<ReadOnlyError>("put: assignment destination is read-only: ", target,
                         "; put into a copy: a.copy()");
-  write_flat(target, [&](const Array& line) { ops::put(line, places, value.array(), bounds); });
+  write_flat(target,
+             [&](const Array& line) { ops::put(line, index_array, value.array(), bounds); });
 }
 
 PyObject* put(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -242,54 +189,47 @@ PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, P
   static constexpr Signature<4> signature{
       "put_along_axis", {"arr", "indices", "values", "axis"}, 4, 4};
   const auto [arr, indices, given_values, axis] = signature.read(values, count, words);
-  const Array target = writable_array(arr), places = index_array_in(indices);
+  const Array target = writable_array(arr), index_array = index_array_in(indices);
   const ValueArray owner(given_values, target);
   const Array& value = owner.array();
   if (axis == Py_None) {
-    if (places.rank() != 1)
+    if (index_array.rank() != 1)
       fail<ArgumentError>(
           "put_along_axis: when axis=None, `indices` must have a single "
           "dimension, got shape ",
-          places.shape());
-    write_flat(target, [&](const Array& line) { ops::put_along(line, places, 0, value); });
+          index_array.shape());
+    write_flat(target, [&](const Array& line) { ops::put_along(line, index_array, 0, value); });
   } else {
-    const int place = target.layout().normalise_axis(integer_from(axis));
-    unlocked([&] { ops::put_along(target, places, place, value); });
+    const int dim = target.layout().normalise_axis(integer_from(axis));
+    unlocked([&] { ops::put_along(target, index_array, dim, value); });
   }
   Py_RETURN_NONE;
 }
 
 PyMethodDef functions[] = {
-    method<&nonzero>("nonzero",
-                     "nonzero(a)\n--\n\n"
-                     "Where `a` is not zero: an int64 array an axis, in C order."),
-    method<&argwhere>("argwhere",
-                      "argwhere(a)\n--\n\nWhere `a` is not zero: one row of indices an element."),
-    method<&flatnonzero>("flatnonzero",
-                         "flatnonzero(a)\n--\n\nWhere the flattened `a` is not zero."),
     method<&take>("take",
                   "take(a, indices, axis=None, out=None, mode='raise')\n--\n\n"
                   "The elements (of the flattened `a`) or slices along `axis` at `indices`.\n"
-                  "mode='wrap' counts round, 'clip' cuts to the ends."),
+                  "mode='wrap' takes indices modulo the extent, 'clip' clips them to the range."),
     method<&compress>("compress",
                       "compress(condition, a, axis=None, out=None)\n--\n\n"
                       "The slices along `axis` where `condition` is true."),
     method<&repeat>("repeat",
                     "repeat(a, repeats, axis=None)\n--\n\n"
-                    "Each element, or slice along `axis`, `repeats` times over."),
-    method<&take_along_axis>("take_along_axis",
-                             "take_along_axis(arr, indices, axis=-1)\n--\n\n"
-                             "Along `axis` what `indices`, as those of argsort, say."),
+                    "Repeats each element, or slice along `axis`, `repeats` times."),
+    method<&take_along_axis>(
+        "take_along_axis",
+        "take_along_axis(arr, indices, axis=-1)\n--\n\n"
+        "The elements at `indices` along `axis`, such as those that argsort returns."),
     method<&put>("put",
                  "put(a, ind, v, mode='raise')\n--\n\n"
                  "a.flat[ind] = v, with `v` repeated as needed."),
     method<&put_along_axis>("put_along_axis",
                             "put_along_axis(arr, indices, values, axis)\n--\n\n"
-                            "Writes what take_along_axis would read."),
+                            "Assigns to the elements that take_along_axis reads."),
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef methods[] = {
-    method<&nonzero_method>("nonzero", "nonzero($self)\n--\n\nAs spanwise.nonzero."),
     method<&take_method>("take",
                          "take($self, indices, axis=None, out=None, mode='raise')\n--\n\n"
                          "As spanwise.take."),

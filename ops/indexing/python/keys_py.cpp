@@ -62,7 +62,7 @@ ops::IndexPart part_from(PyObject* part) {
   }
 }
 
-// A key as its parts; most have one.
+// The parts of a key; most keys have one part, which needs no allocation.
 class Key {
  public:
   explicit Key(PyObject* key) {
@@ -101,7 +101,7 @@ PyObject* try_take_small(PyObject* self, PyObject* key) {
 
 PyObject* read(PyObject* self, PyObject* key) {
   const Array& array = array_in(self);
-  // What loops do most: one index array, without taking it apart.
+  // Fast path for one int64 index array.
   if (array.rank() > 0 && is_small(array)) {
     const auto is_simple = [](const Array& indices) {
       return indices.dtype() == int64 && indices.rank() > 0 && is_small(indices);
@@ -116,7 +116,7 @@ PyObject* read(PyObject* self, PyObject* key) {
   }
   const Key parsed(key);
   if (is_small(array, parsed.parts())) return wrap(ops::index_by(array, parsed.parts()));
-  const Array source = array;  // who else holds it might let it go meanwhile
+  const Array source = array;  // another thread may release the Python object
   return wrap(unlocked([&] { return ops::index_by(source, parsed.parts()); }));
 }
 

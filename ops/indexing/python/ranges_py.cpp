@@ -16,53 +16,56 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/devices.hpp"
 
-/// arange and linspace of Python's numbers. What else NumPy takes for a range (arrays, other number
-/// types, values without an end) goes to spanwise._numpy.creation, where NumPy computes it.
+/// arange and linspace of Python's numbers. Other arguments that NumPy accepts (arrays, other
+/// number types, infinite values) are passed to spanwise._numpy.creation, where NumPy computes the
+/// range.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// An int or a float that a range can be computed from as Python would compute it.
+// An int or float for which C++ computes the same range as NumPy.
 struct RangeNumber {
-  bool is_whole;
-  std::int64_t whole;  // of an int
-  double value;        // of a float; of an int too, exactly, where it is not too large
+  bool is_integer;
+  std::int64_t integer;  // of an int
+  double value;          // of a float; of an int too, exactly, where it is not too large
 };
 
-constexpr std::int64_t most_whole = std::int64_t{1} << 62;  // sums of two fit in 64 bits
-constexpr std::int64_t most_exact = std::int64_t{1} << 52;  // sums of two are exact in float64
+constexpr std::int64_t max_integer = std::int64_t{1} << 62;  // sums of two fit in 64 bits
+constexpr std::int64_t max_exact_integer = std::int64_t{1}
+                                           << 52;  // sums of two are exact in float64
 
 std::optional<RangeNumber> range_number(PyObject* object) {
   if (PyFloat_CheckExact(object)) return RangeNumber{false, 0, PyFloat_AS_DOUBLE(object)};
   if (!PyLong_CheckExact(object)) return std::nullopt;
   int overflow = 0;
-  const std::int64_t whole = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow != 0 || whole <= -most_whole || whole >= most_whole) return std::nullopt;
-  return RangeNumber{true, whole, static_cast<double>(whole)};
+  const std::int64_t integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0 || integer <= -max_integer || integer >= max_integer) return std::nullopt;
+  return RangeNumber{true, integer, static_cast<double>(integer)};
 }
 
 bool is_exact(const RangeNumber& number) {
-  return !number.is_whole || (-most_exact <= number.whole && number.whole <= most_exact);
+  return !number.is_integer ||
+         (-max_exact_integer <= number.integer && number.integer <= max_exact_integer);
 }
 
-// Large ranges are filled while other Python threads may run.
+// Large ranges are filled without the GIL.
 template <class Make>
 Array made_unlocked(std::int64_t count, const Make& make) {
   const Unlocked unlocked(cpu, count * std::int64_t{sizeof(double)});
   return make();
 }
 
-struct RangeOf {
+struct RangeArguments {
   RangeNumber start, stop, step;
-  bool is_whole() const { return start.is_whole && stop.is_whole && step.is_whole; }
+  bool is_integer() const { return start.is_integer && stop.is_integer && step.is_integer; }
 };
 
-// As Python counts a range. Nothing where a number does not fit in `dtype`.
-std::optional<Array> whole_range(const RangeOf& range, DType dtype) {
-  const std::int64_t start = range.start.whole, step = range.step.whole;
-  const std::int64_t span = range.stop.whole - start;
+// Python's range(). Nothing if a number does not fit in `dtype`.
+std::optional<Array> integer_range_of(const RangeArguments& range, DType dtype) {
+  const std::int64_t start = range.start.integer, step = range.step.integer;
+  const std::int64_t span = range.stop.integer - start;
   if (step == 0) return std::nullopt;
   const std::int64_t whole_steps = span / step;
   const std::int64_t count = whole_steps + (whole_steps * step != span ? 1 : 0);
@@ -71,27 +74,27 @@ std::optional<Array> whole_range(const RangeOf& range, DType dtype) {
     using Limits = std::numeric_limits<std::int32_t>;
     return dtype == int64 || (Limits::min() <= value && value <= Limits::max());
   };
-  // NumPy looks at the first two, whether or not there is a second.
+  // NumPy checks the first two, even if the range has one element.
   if (!fits(start) || !fits(start + step) || !fits(start + (count - 1) * step)) return std::nullopt;
   return made_unlocked(count, [&] { return ops::integer_range(start, step, count, dtype); });
 }
 
-std::optional<Array> real_range(const RangeOf& range, DType dtype) {
+std::optional<Array> float_range_of(const RangeArguments& range, DType dtype) {
   if (!is_exact(range.start) || !is_exact(range.stop) || !is_exact(range.step)) return std::nullopt;
   const double start = range.start.value, step = range.step.value;
   const double span = range.stop.value - start, steps = span / step;
-  // A quotient that is lost, or none, is for NumPy to judge; so is what no memory holds.
-  constexpr double most = 0x1p52;
-  if (!std::isfinite(steps) || std::abs(steps) >= most || (steps == 0 && span != 0))
+  // NumPy handles quotients that underflow or are not finite, and ranges too large for memory.
+  constexpr double max_steps = 0x1p52;
+  if (!std::isfinite(steps) || std::abs(steps) >= max_steps || (steps == 0 && span != 0))
     return std::nullopt;
   const auto count = static_cast<std::int64_t>(std::max(std::ceil(steps), 0.0));
   return made_unlocked(count, [&] { return ops::float_range(start, start + step, count, dtype); });
 }
 
-PyObject* placed(Array made, Device home) {
-  if (home == cpu) return wrap(std::move(made));
-  const Unlocked unlocked(home, made.nbytes());
-  return wrap(to_device(made, home));
+PyObject* on_device(Array result, Device device) {
+  if (device == cpu) return wrap(std::move(result));
+  const Unlocked unlocked(device, result.nbytes());
+  return wrap(to_device(result, device));
 }
 
 std::optional<Array> range_of(PyObject* start_in, PyObject* stop_in, PyObject* step_in,
@@ -100,16 +103,18 @@ std::optional<Array> range_of(PyObject* start_in, PyObject* stop_in, PyObject* s
   const auto stop = range_number(given(stop_in) ? stop_in : start_in);
   const auto step = given(step_in) ? range_number(step_in) : RangeNumber{true, 1, 1.0};
   if (!start || !stop || !step) return std::nullopt;
-  const RangeOf range{*start, *stop, *step};
-  const DType dtype = given(dtype_in) ? dtype_from(dtype_in) : (range.is_whole() ? int64 : float64);
+  const RangeArguments range{*start, *stop, *step};
+  const DType dtype =
+      given(dtype_in) ? dtype_from(dtype_in) : (range.is_integer() ? int64 : float64);
   const bool is_real = dtype == float64 || dtype == float32;
-  if (is_real) return real_range(range, dtype);
-  if (!range.is_whole() || (dtype != int64 && dtype != int32)) return std::nullopt;
-  return whole_range(range, dtype);
+  if (is_real) return float_range_of(range, dtype);
+  if (!range.is_integer() || (dtype != int64 && dtype != int32)) return std::nullopt;
+  return integer_range_of(range, dtype);
 }
 
-// The same call of the module's Python half.
-PyObject* by_numpy(const char* name, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+// Calls the function of this name in spanwise._numpy.creation.
+PyObject* call_numpy_version(const char* name, PyObject* const* values, Py_ssize_t count,
+                             PyObject* words) {
   const py::object function = py::module_::import("spanwise._numpy.creation").attr(name);
   return PyObject_Vectorcall(function.ptr(), values, static_cast<std::size_t>(count), words);
 }
@@ -118,9 +123,9 @@ PyObject* arange(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
   static constexpr Signature<5> signature{
       "arange", {"start", "stop", "step", "dtype", "device"}, 1, 4};
   const auto [start, stop, step, dtype, device] = signature.read(values, count, words);
-  if (std::optional<Array> made = range_of(start, stop, step, dtype))
-    return placed(*std::move(made), device_in(device, default_device()));
-  return by_numpy("arange", values, count, words);
+  if (std::optional<Array> result = range_of(start, stop, step, dtype))
+    return on_device(*std::move(result), device_in(device, default_device()));
+  return call_numpy_version("arange", values, count, words);
 }
 
 std::optional<Array> linear_range_of(PyObject* start_in, PyObject* stop_in, std::int64_t count,
@@ -144,11 +149,11 @@ PyObject* linspace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   const bool is_plain = retstep == nullptr && axis == nullptr;
   if (is_plain && (num == nullptr || PyLong_CheckExact(num))) {
     const std::int64_t size = num == nullptr ? 50 : integer_from(num);
-    if (std::optional<Array> made = linear_range_of(start, stop, size, truth_in(endpoint, true),
-                                                    python::dtype_in(dtype, float64)))
-      return placed(*std::move(made), device_in(device, default_device()));
+    if (std::optional<Array> result = linear_range_of(start, stop, size, truth_in(endpoint, true),
+                                                      python::dtype_in(dtype, float64)))
+      return on_device(*std::move(result), device_in(device, default_device()));
   }
-  return by_numpy("linspace", values, count, words);
+  return call_numpy_version("linspace", values, count, words);
 }
 
 PyMethodDef range_functions[] = {

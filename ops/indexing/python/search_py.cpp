@@ -20,9 +20,10 @@ PyObject* search_sorted(PyObject*, PyObject* const* values, Py_ssize_t count, Py
 }
 
 PyMethodDef search_functions[] = {
-    method<&search_sorted>("_searchsorted",
-                           "_searchsorted(a, v, right)\n--\n\n"
-                           "Where in the sorted vector `a` each of `v` belongs; one device."),
+    method<&search_sorted>(
+        "_searchsorted",
+        "_searchsorted(a, v, right)\n--\n\n"
+        "The insertion points of `v` in the sorted vector `a`; both on one device."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// Complex numbers for kernels, laid out as NumPy's. Division scales as C99's does, so that it
-// neither overflows nor vanishes halfway (R. L. Smith, "Algorithm 116", 1962).
+// Complex numbers for kernels, with NumPy's memory layout. Division scales like C99's, so that
+// intermediate results neither overflow nor underflow (R. L. Smith, "Algorithm 116", 1962).
 template <class T>
 struct complex {
   T re, im;
@@ -13,7 +13,7 @@ struct complex {
   __device__ T real() const { return re; }
   __device__ T imag() const { return im; }
 
-  // Friends, so that a number beside one is converted.
+  // Friends, so that the other operand is converted.
   friend __device__ complex operator+(complex a, complex b) { return {a.re + b.re, a.im + b.im}; }
   friend __device__ complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
   friend __device__ complex operator*(complex a, complex b) {
@@ -42,8 +42,8 @@ struct complex {
   friend __device__ T abs(complex a) { return hypot(a.re, a.im); }
   friend __device__ T arg(complex a) { return atan2(a.im, a.re); }
   friend __device__ complex exp(complex a) {
-    const T size = exp(a.re);
-    return {size * cos(a.im), size * sin(a.im)};
+    const T magnitude = exp(a.re);
+    return {magnitude * cos(a.im), magnitude * sin(a.im)};
   }
 };
 namespace pycuda {

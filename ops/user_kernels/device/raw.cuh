@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// An array as a whole, for kernels that index it by themselves: x[k] is its k-th element in C
-// order, whatever its strides. The host writes the same bytes: address, extents, strides.
+// An array that a kernel indexes itself: x[k] is its k-th element in C order, for any strides. The
+// host writes the same bytes: address, extents, strides.
 template <class T, int N, bool is_dense>
 struct sw_raw {
   T* address;
@@ -26,7 +26,7 @@ struct sw_raw {
   __device__ const long long* shape() const { return extents; }
 };
 
-// What `_ind` is.
+// The type of `_ind`.
 struct sw_count {
   long long count;
   __device__ long long size() const { return count; }

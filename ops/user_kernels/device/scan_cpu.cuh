@@ -1,17 +1,17 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// A scan on the CPU: one thread a tile of a line. Tiles are combined in two passes, the second of
-// which knows what stands before each.
+// A scan on the CPU: one thread per tile of a line. The first pass computes the total of each tile,
+// the second the scan of each tile from the total of those before it.
 #define sw_scan_parameters                                                                      \
   const T *sw_x, T *sw_z, const sw_scan_walk sw_walk, long long sw_x_step, long long sw_z_step, \
       long long sw_length, long long sw_tiles, long long sw_per_tile, T *sw_totals
 #define sw_scan_arguments \
   sw_x, sw_z, sw_walk, sw_x_step, sw_z_step, sw_length, sw_tiles, sw_per_tile, sw_totals
-// The tile of the calling block, and where its line begins.
-struct sw_scan_tile : sw_scan_place {
+// The tile of the calling block, and the offsets of its line.
+struct sw_scan_tile : sw_scan_line {
   long long number;
   __device__ sw_scan_tile(const sw_scan_walk& walk, long long tiles)
-      : sw_scan_place(walk, blockIdx.x / tiles), number(blockIdx.x % tiles) {}
+      : sw_scan_line(walk, blockIdx.x / tiles), number(blockIdx.x % tiles) {}
   __device__ long long first(long long per_tile) const { return number * per_tile; }
   __device__ long long count(long long length, long long per_tile) const {
     const long long left = length - first(per_tile);
@@ -24,7 +24,7 @@ __device__ inline void sw_scan_totals(sw_scan_parameters) {
   const T* const x = sw_x + tile.x;
   const long long count = tile.count(sw_length, sw_per_tile);
   const long long first = tile.first(sw_per_tile);
-  // Runs side by side: each waits for its last result only.
+  // Independent runs, whose dependency chains overlap.
   constexpr int runs = 8;
   const long long each = count / runs;
   long long k = 0;

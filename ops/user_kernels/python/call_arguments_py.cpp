@@ -24,7 +24,7 @@ namespace {
 
 using ops::user_kernels::Argument;
 
-// Python's own numbers, which have no dtype of their own.
+// Python numbers, which have no dtype.
 bool read_python_number(PyObject* value, Argument& argument) {
   if (PyFloat_CheckExact(value)) {
     argument.number = Scalar(PyFloat_AS_DOUBLE(value));
@@ -46,16 +46,16 @@ bool read_python_number(PyObject* value, Argument& argument) {
 }  // namespace
 
 KernelCallArguments::KernelCallArguments(const std::string& who, PyObject* const* values,
-                                         std::size_t count, std::size_t most)
-    : who_(who), most_(most) {
-  if (count > most)
-    fail<KernelArgumentError>(who_, ": expected at most ", most, " arguments, got ", count);
-  arguments_.make(most);
+                                         std::size_t count, std::size_t max_count)
+    : who_(who), max_count_(max_count) {
+  if (count > max_count)
+    fail<KernelArgumentError>(who_, ": expected at most ", max_count, " arguments, got ", count);
+  arguments_.make(max_count);
   for (std::size_t i = 0; i < count; ++i) set(i, values[i]);
 }
 
-void KernelCallArguments::set(std::size_t place, PyObject* value) {
-  Argument& argument = arguments_[place];
+void KernelCallArguments::set(std::size_t index, PyObject* value) {
+  Argument& argument = arguments_[index];
   if (is_array(value)) {
     argument.array = &array_in(value);
     return;
@@ -65,17 +65,17 @@ void KernelCallArguments::set(std::size_t place, PyObject* value) {
     argument.number = number->scalar();
     return;
   }
-  // Addresses of what is held stay: there are never more than this.
+  // Reserved once, so that the addresses of elements are stable.
   if (auto found = value_from(value)) {
     if (auto* bytes = std::get_if<ValueBytes>(&*found)) {
-      structs_.reserve(ops::user_kernels::most_operands);
+      structs_.reserve(ops::user_kernels::max_operands);
       argument.bytes = std::as_bytes(std::span(structs_.emplace_back(std::move(*bytes))));
       return;
     }
     argument.number = std::get<KernelArg>(*found).scalar();
     return;
   }
-  imported_.reserve(ops::user_kernels::most_operands);
+  imported_.reserve(ops::user_kernels::max_operands);
   argument.array = &imported_.emplace_back(import_array(value));
 }
 
@@ -106,8 +106,7 @@ KernelOutputs::KernelOutputs(const std::string& who, KernelCallArguments& argume
     fail<KernelArgumentError>(who, ": expected ", inputs, " arguments", other, ", got ", count);
   }
   if (given(out) && count != inputs)
-    fail<KernelArgumentError>(who,
-                              ": outputs were given by position and in out= too; give them once");
+    fail<KernelArgumentError>(who, ": outputs were given by position and in out=; use one of them");
   std::copy(values + inputs, values + count, given_.begin());
   if (given(out)) take(out, arguments);
 }

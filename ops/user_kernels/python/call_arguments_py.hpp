@@ -15,51 +15,51 @@
 #include "../arguments.hpp"
 #include "spanwise/stream.hpp"
 
-/// Python's arguments of a user's kernel.
+/// The Python arguments of a user's kernel.
 namespace spanwise::python {
 
-/// The arguments of one call, read. What had to be imported lives as long as this.
+/// The converted arguments of one call. Imported arrays live as long as this object.
 class KernelCallArguments {
  public:
-  /// Throws KernelArgumentError in the name of `who` where there are more than `most`.
+  /// Throws KernelArgumentError in the name of `who` if there are more than `max_count`.
   KernelCallArguments(const std::string& who, PyObject* const* values, std::size_t count,
-                      std::size_t most);
+                      std::size_t max_count);
   KernelCallArguments(const KernelCallArguments&) = delete;
   KernelCallArguments& operator=(const KernelCallArguments&) = delete;
 
-  void set(std::size_t place, PyObject* value);
+  void set(std::size_t index, PyObject* value);
   const ops::user_kernels::Argument* data() const noexcept { return arguments_.data(); }
-  /// Of the first array; the default device where there is none.
+  /// The device of the first array; the default device if there is none.
   Device device() const;
-  /// Of the largest array.
+  /// The bytes of the largest array.
   std::int64_t bytes() const noexcept;
 
  private:
   std::span<const ops::user_kernels::Argument> all() const noexcept {
-    return {arguments_.data(), most_};
+    return {arguments_.data(), max_count_};
   }
 
   const std::string& who_;
-  std::size_t most_;
-  ops::user_kernels::Places<ops::user_kernels::Argument> arguments_;
+  std::size_t max_count_;
+  ops::user_kernels::UninitializedArray<ops::user_kernels::Argument> arguments_;
   std::vector<Array> imported_;
   std::vector<std::string> structs_;
 };
 
-/// The outputs of a kernel's call: the objects given for them, and arrays made for the others.
-/// Parameters are counted with the inputs first, as in the kernel's list.
+/// The outputs of a kernel call: the objects given for them, and new arrays for the others. In the
+/// kernel's parameters, inputs come first.
 class KernelOutputs {
  public:
-  /// Takes the outputs that stand among the `count` values, and those of `out` (null and None:
-  /// none; one object or a tuple), which are added to `arguments`. Throws KernelArgumentError in
-  /// the name of `who` where some, but not all, are given.
+  /// Reads the outputs among the `count` values, and those of `out` (null and None: none; one
+  /// object or a tuple), which are added to `arguments`. Throws KernelArgumentError in the name of
+  /// `who` if some, but not all, are given.
   KernelOutputs(const std::string& who, KernelCallArguments& arguments, PyObject* const* values,
                 std::size_t count, std::size_t inputs, std::size_t total, PyObject* out);
 
-  /// Where the kernel leaves the outputs that it makes, in order.
+  /// The outputs that the kernel allocates, in order.
   std::vector<Array>& made() noexcept { return made_; }
-  /// What the call returns: the only output by itself unless `as_tuple`. A new reference; call
-  /// once.
+  /// The result of the call: all outputs as a tuple, or a single output itself unless `as_tuple`. A
+  /// new reference; call once.
   PyObject* result(bool as_tuple);
 
  private:
@@ -68,17 +68,18 @@ class KernelOutputs {
 
   const std::string& who_;
   std::size_t inputs_, count_;
-  std::array<PyObject*, ops::user_kernels::most_operands> given_{};  // borrowed from the call
+  std::array<PyObject*, ops::user_kernels::max_operands> given_{};  // borrowed from the call
   std::vector<Array> made_;
   std::size_t next_made_ = 0;
 };
 
-/// Whether other Python threads should run during a call on arrays of at most `bytes` bytes: while
-/// the CPU works through much. A GPU is only told what to do. They run during a compile in any
-/// case.
+/// Whether a call on arrays of at most `bytes` bytes releases the GIL: for long work on the CPU, or
+/// with config.launch_blocking on a GPU, where launches are asynchronous otherwise. Compiling
+/// releases it in any case.
 bool is_long_call(Device device, std::int64_t bytes);
 
-/// Makes `stream` (null and None: nothing) the current one of `device` while this lives.
+/// Makes `stream` (null and None: no change) the current stream of `device` while this object
+/// lives.
 class StreamForCall {
  public:
   StreamForCall(PyObject* stream, Device device);

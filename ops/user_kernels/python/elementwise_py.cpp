@@ -27,7 +27,7 @@ namespace {
 
 using ops::user_kernels::ElementwiseKernel;
 using ops::user_kernels::ElementwiseSpec;
-using ops::user_kernels::Spelling;
+using ops::user_kernels::ParameterStyle;
 
 struct ElementwiseKeywords {
   PyObject *size = nullptr, *stream = nullptr, *out = nullptr;
@@ -36,10 +36,10 @@ struct ElementwiseKeywords {
 [[noreturn]] void refuse_elementwise_keyword(const std::string& who, const std::string& word) {
   if (word == "range" || word == "slice")
     fail<ArgumentError>(who, ": ", word,
-                        "= is not taken; pass parts of the arrays instead, for "
-                        "example kernel(x[a:b], z[a:b]), which costs nothing");
+                        "= is not supported; pass slices of the arrays instead, for "
+                        "example kernel(x[a:b], z[a:b]), which are views");
   fail<KernelArgumentError>(who, ": unexpected keyword argument '", word,
-                            "'; there are size, stream and out, and arguments go by position");
+                            "'; expected size, stream or out, and arguments by position");
 }
 
 ElementwiseKeywords elementwise_keywords(const std::string& who, PyObject* names,
@@ -54,7 +54,7 @@ ElementwiseKeywords elementwise_keywords(const std::string& who, PyObject* names
       keywords.size = values[i];
     else if (PyUnicode_CompareWithASCIIString(name, "out") == 0)
       keywords.out = values[i];
-    else if (PyUnicode_CompareWithASCIIString(name, "block_size") != 0)  // a hint of CuPy's
+    else if (PyUnicode_CompareWithASCIIString(name, "block_size") != 0)  // a hint for CuPy
       refuse_elementwise_keyword(who, py::str(name));
   }
   return keywords;
@@ -104,21 +104,24 @@ PyObject* call_elementwise(PyObject* object, PyObject* const* values, std::size_
 }
 
 // (pointers, in_params, out_params, operation, name, preamble, loop_prep, after_loop, options,
-// returns_tuple, returns_nothing), as the class in Python has sorted them out.
+// returns_tuple, returns_nothing), prepared by the Python class.
 PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
   try {
     const auto given_all = py::reinterpret_borrow<py::tuple>(arguments);
     if (given_all.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
-    const auto word = [&](std::size_t i) { return value_of<std::string>(given_all[i], "kernel"); };
+    const auto string_at = [&](std::size_t i) {
+      return value_of<std::string>(given_all[i], "kernel");
+    };
     ElementwiseSpec spec;
-    spec.common = {"ElementwiseKernel", word(4), word(5),
+    spec.common = {"ElementwiseKernel", string_at(4), string_at(5),
                    value_of<std::vector<std::string>>(given_all[8], "kernel")};
-    spec.spelling = value_of<bool>(given_all[0], "kernel") ? Spelling::pointers : Spelling::values;
-    (spec.spelling == Spelling::pointers ? spec.arguments : spec.in_params) = word(1);
-    spec.out_params = word(2);
-    spec.operation = word(3);
-    spec.loop_prep = word(6);
-    spec.after_loop = word(7);
+    spec.style =
+        value_of<bool>(given_all[0], "kernel") ? ParameterStyle::pointers : ParameterStyle::values;
+    (spec.style == ParameterStyle::pointers ? spec.arguments : spec.in_params) = string_at(1);
+    spec.out_params = string_at(2);
+    spec.operation = string_at(3);
+    spec.loop_prep = string_at(6);
+    spec.after_loop = string_at(7);
     return new_user_kernel(type, make_ref<ElementwiseKernel>(std::move(spec)), &call_elementwise,
                            value_of<bool>(given_all[9], "kernel"),
                            value_of<bool>(given_all[10], "kernel"));

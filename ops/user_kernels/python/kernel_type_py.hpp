@@ -15,8 +15,8 @@
 #include "python/support/slot.hpp"
 #include "spanwise/ref.hpp"
 
-/// Python types around a user's kernel: plain heap types with a vectorcall slot, which a class of
-/// Python's derives from to read the constructor's spellings.
+/// Python types of user kernels: heap types with a vectorcall slot. Classes in Python derive from
+/// them and parse the constructor's arguments.
 namespace spanwise::python {
 
 template <class Kernel>
@@ -52,7 +52,7 @@ PyObject* new_user_kernel(PyTypeObject* type, Ref<Kernel> kernel, vectorcallfunc
   self->returns_tuple = returns_tuple;
   self->returns_nothing = returns_nothing;
 #if PY_VERSION_HEX < 0x030C0000
-  // Classes made in Python inherit the slot but, before CPython 3.12, not the flag for it.
+  // Before CPython 3.12, Python classes inherit the slot but not its flag.
   if (type->tp_call == &PyVectorcall_Call) type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
 #endif
   return object;

@@ -30,7 +30,7 @@ namespace {
 using ops::user_kernels::ReductionAxes;
 using ops::user_kernels::ReductionKernel;
 using ops::user_kernels::ReductionSpec;
-using ReductionSpelling = ops::user_kernels::Spelling;
+using ReductionSpelling = ops::user_kernels::ParameterStyle;
 
 struct ReductionKeywords {
   PyObject *out = nullptr, *axis = nullptr, *keepdims = nullptr, *stream = nullptr;
@@ -53,10 +53,10 @@ ReductionKeywords reduction_keywords(const std::string& who, PyObject* names,
     } else {
       if (name == "range" || name == "slice")
         fail<ArgumentError>(who, ": ", name,
-                            "= is not taken; pass parts of the arrays instead, for example "
-                            "kernel(x[a:b]), which costs nothing");
+                            "= is not supported; pass slices of the arrays instead, for example "
+                            "kernel(x[a:b]), which are views");
       fail<KernelArgumentError>(who, ": unexpected keyword argument '", name,
-                                "'; there are out, axis, keepdims and stream, and arguments go by "
+                                "'; expected out, axis, keepdims or stream, and arguments by "
                                 "position");
     }
   }
@@ -81,7 +81,7 @@ class ReductionCall {
   PyObject* result() { return outputs_.result(false); }
 
  private:
-  // Axes count on the shape that the inputs have together.
+  // Axes refer to the broadcast shape of the inputs.
   void read_axes(const ReductionKeywords& keywords) {
     axes_.keepdims = truth_in(keywords.keepdims, false);
     if (!given(keywords.axis)) return;
@@ -94,11 +94,11 @@ class ReductionCall {
         rank = std::max(rank, array->rank());
     const Layout axes = Layout::row_major(Shape(rank, 1));
     const auto add = [&](PyObject* axis) {
-      const auto place = static_cast<std::size_t>(axes.normalise_axis(integer_from(axis)));
-      if (axes_.axes[place])
+      const auto index = static_cast<std::size_t>(axes.normalise_axis(integer_from(axis)));
+      if (axes_.axes[index])
         fail<ArgumentError>(kernel_.who(),
                             ": duplicate value in axis: ", std::string(py::repr(keywords.axis)));
-      axes_.axes.set(place);
+      axes_.axes.set(index);
     };
     if (!PyTuple_Check(keywords.axis)) return add(keywords.axis);
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords.axis); ++k)
@@ -126,24 +126,24 @@ PyObject* call_reduction(PyObject* object, PyObject* const* values, std::size_t 
 }
 
 // (pointers, in_params, out_params or the dtype, map, reduce, post_map, identity, reduce_type,
-// name, preamble, options), as the class in Python has sorted them out.
+// name, preamble, options), prepared by the Python class.
 PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
   try {
     const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
     if (parts.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
-    const auto word = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
+    const auto string_at = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
     ReductionSpec spec;
-    spec.common = {"ReductionKernel", word(8), word(9),
+    spec.common = {"ReductionKernel", string_at(8), string_at(9),
                    value_of<std::vector<std::string>>(parts[10], "kernel")};
     const bool is_pointers = value_of<bool>(parts[0], "kernel");
-    spec.spelling = is_pointers ? ReductionSpelling::pointers : ReductionSpelling::values;
-    (is_pointers ? spec.arguments : spec.in_params) = word(1);
-    (is_pointers ? spec.result_type : spec.out_params) = word(2);
-    spec.map_expr = word(3);
-    spec.reduce_expr = word(4);
-    spec.post_map_expr = word(5);
-    spec.identity = word(6);
-    spec.reduce_type = word(7);
+    spec.style = is_pointers ? ReductionSpelling::pointers : ReductionSpelling::values;
+    (is_pointers ? spec.arguments : spec.in_params) = string_at(1);
+    (is_pointers ? spec.result_type : spec.out_params) = string_at(2);
+    spec.map_expr = string_at(3);
+    spec.reduce_expr = string_at(4);
+    spec.post_map_expr = string_at(5);
+    spec.identity = string_at(6);
+    spec.reduce_type = string_at(7);
     return new_user_kernel(type, make_ref<ReductionKernel>(std::move(spec)), &call_reduction);
   } catch (...) {
     return raise_current();

@@ -28,21 +28,21 @@ namespace {
 using ops::user_kernels::ScanKernel;
 using ops::user_kernels::ScanSpec;
 
-// PyCUDA's: without an output the scan is done in place, "new" asks for a new array.
+// As in PyCUDA: without an output the scan is in place; output="new" allocates one.
 PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t count,
                    PyObject* names) {
   static constexpr Signature<5> signature{
       "ScanKernel", {"input", "output", "allocator", "stream", "axis"}, 1, 4};
   const auto [input, output, allocator, stream, axis] = signature.read(values, count, names);
   if (given(allocator))
-    fail<ArgumentError>(kernel.who(), ": allocator= is not taken; pass the output instead");
+    fail<ArgumentError>(kernel.who(), ": allocator= is not supported; pass the output instead");
   const bool is_new = given(output) && PyUnicode_Check(output) &&
                       PyUnicode_CompareWithASCIIString(output, "new") == 0;
   const bool is_in_place = !given(output);
   const Array source = is_in_place ? writable_array(input) : import_array(input);
   if (source.rank() != 1 && !given(axis))
     fail<LayoutError>(kernel.who(), ": expected one axis, got ", source,
-                      "; say which with axis=, or pass x.reshape(-1)");
+                      "; give it with axis=, or pass x.reshape(-1)");
   const StreamForCall current(stream, source.device().is_cuda() ? source.device() : cpu);
   const Array target = is_new        ? empty(source.shape(), source.dtype(), source.device())
                        : is_in_place ? source
@@ -65,18 +65,18 @@ PyObject* call_scan(PyObject* object, PyObject* const* values, std::size_t flags
   }
 }
 
-// (type, scan_expr, neutral, exclusive, name, preamble, options), as the class in Python has them.
+// (type, scan_expr, neutral, exclusive, name, preamble, options), prepared by the Python class.
 PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
   try {
     const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
     if (parts.size() != 7) throw py::type_error("expected the 7 parts of a kernel");
-    const auto word = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
+    const auto string_at = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
     ScanSpec spec;
-    spec.common = {"ScanKernel", word(4), word(5),
+    spec.common = {"ScanKernel", string_at(4), string_at(5),
                    value_of<std::vector<std::string>>(parts[6], "kernel")};
-    spec.type = word(0);
-    spec.scan_expr = word(1);
-    spec.neutral = word(2);
+    spec.type = string_at(0);
+    spec.scan_expr = string_at(1);
+    spec.neutral = string_at(2);
     spec.is_exclusive = value_of<bool>(parts[3], "kernel");
     return new_user_kernel(type, make_ref<ScanKernel>(std::move(spec)), &call_scan);
   } catch (...) {

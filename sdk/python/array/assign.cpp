@@ -22,7 +22,7 @@ Array without_surplus_axes(Array value, int rank) {
 void check_writeable(const Array& target) {
   if (target.readonly())
     fail<ReadOnlyError>("Array: cannot assign to ", target,
-                        ", whose owner handed it out for reading only; assign to a copy: a.copy()");
+                        ", which is read-only; assign to a copy: a.copy()");
 }
 
 }  // namespace

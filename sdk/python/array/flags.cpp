@@ -107,7 +107,7 @@ int set_writeable(PyObject* self, PyObject* value, void*) noexcept {
     if (writeable != 0)
       fail<ReadOnlyError>(
           "Array.flags: ", array,
-          " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
+          " is read-only and cannot be made writeable; copy it: a.copy()");
     array.set_readonly();  // changes no other field: other threads may be reading the array
     return 0;
   } catch (...) {

@@ -70,7 +70,7 @@ Order order_in(PyObject* argument, Order otherwise) {
   return order_from({word, static_cast<std::size_t>(size)});
 }
 
-Order settled(Order order, std::span<const Array* const> operands) noexcept {
+Order resolved_order(Order order, std::span<const Array* const> operands) noexcept {
   if (order != Order::a) return order;
   const bool all_columns = std::all_of(operands.begin(), operands.end(), [](const Array* array) {
     return array == nullptr || array->layout().is_column_major();

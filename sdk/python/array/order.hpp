@@ -23,7 +23,7 @@ Order order_in(PyObject* argument, Order otherwise);
 
 /// Resolves "A" for a new result of these operands, as numpy.ufunc: f if all of them are
 /// column-major, else c. Returns other orders unchanged. A null operand is a number.
-Order settled(Order order, std::span<const Array* const> operands) noexcept;
+Order resolved_order(Order order, std::span<const Array* const> operands) noexcept;
 
 /// A packed layout of `shape`: row-major (c), column-major (f), column-major only if `like` is
 /// column-major and not row-major (a), or with the axes in the order of the strides of `like` (k; c

@@ -153,7 +153,7 @@ Array adapt(Array array, const ImportOptions& options, std::string_view who, boo
   }
   if (options.writable && array.readonly())
     fail<ReadOnlyError>(who, ": ", array,
-                        " was handed out for reading only; expected writable memory, pass a copy");
+                        " is read-only; expected writable memory, pass a copy");
   return array;
 }
 

@@ -249,10 +249,10 @@ def _of_sigmoids(name):
 
 
 def _is_left_out(context, name, values):
-    """Where NumPy itself has no one answer."""
+    """Cases in which NumPy's own result is ambiguous."""
     arrays = [v for v in values if isinstance(v, np.ndarray)]
     if name == "angle":
-        return arrays[0].dtype == bool  # np.angle is no ufunc, and makes float64 of bool alone
+        return arrays[0].dtype == bool  # np.angle is no ufunc and returns float64 for bool only
     if any(a.dtype == BFLOAT16 for a in arrays):
         return name in ("nextafter", "spacing") or any(isinstance(v, complex) for v in values)
     return False
@@ -311,7 +311,7 @@ def _ufunc(context):
 
 
 def _with_dtype(context, name, call):
-    """In a dtype that is asked for, and the order of the result too."""
+    """With a requested dtype and order of the result."""
     function, ours, theirs = call
     dtype, order = context.pick((*FLOATS[1:], *COMPLEX)), context.pick("KCFA")
     if name in ("angle", "absolute", *_REFERENCES) or any(
@@ -384,7 +384,7 @@ def _of_cast(close, expected, into):
 
 
 def _overlap(context, name, shape):
-    """The result goes where an operand lies, in part."""
+    """The result overlaps an operand in part."""
     dtype = context.pick((*FLOATS, *COMPLEX, *INTEGERS) if context.is_cpu else FEW)
     source, target = context.overlapping(dtype, shape)
     function = getattr(sw, name)
@@ -420,7 +420,7 @@ def _where(context):
     dtypes = _dtypes(context, 2)
     values = [context.array(d, context.broadcastable(shape)) for d in dtypes]
     if dtypes[0] != BFLOAT16 and context.chance(0.2):
-        # Where a number does not fit, NumPy wraps it around here alone; we raise as everywhere.
+        # For a number out of range NumPy wraps around only here; we raise as everywhere.
         values[1] = context.pick((0, 1, 2, 7, True, 0.5, 2.0, math.inf, 1 + 2j))
         context.note(number=values[1])
     ours, theirs = _of(values, "ours"), _of(values, "theirs")
@@ -434,7 +434,7 @@ def _where(context):
 def _clip(context):
     shape = context.shape()
     dtype = context.pick(ALL[:-1] if context.is_cpu else FEW)
-    # Of complex limits NumPy's are passed over where the imaginary part alone is NaN.
+    # NumPy ignores complex limits in which only the imaginary part is NaN.
     kind = "mild" if is_complex(dtype) else "any"
     values = [
         context.array(dtype, shape),

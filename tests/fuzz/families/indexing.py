@@ -78,7 +78,7 @@ def _key(context, shape, arrays=True):
         elif u < 0.93 and len(ours) < 7:
             ours.append(None)
             theirs.append(None)
-        elif not dots and 0 not in shape:  # a mask may come to lie on another axis
+        elif not dots and 0 not in shape:  # a mask may end up on another axis
             ours.append(Ellipsis)
             theirs.append(Ellipsis)
             dots = True
@@ -189,7 +189,7 @@ def _write_number(context):
 
 
 def _write_overlap(context):
-    """What is written lies, in part, where it is written to."""
+    """Source and target of the write overlap in part."""
     shape = context.shape(min_rank=1)
     source, target = context.overlapping(context.pick(ALL), shape)
     ours, theirs = _key(context, shape, arrays=context.chance(0.75))
@@ -281,7 +281,7 @@ def _along(context):
     axis = int(context.r.random() * len(shape))
     index_shape = list(shape)
     index_shape[axis] = int(context.r.random() * 5) if shape[axis] else 0
-    # Each place once: for several values NumPy leaves open which one stays.
+    # Each index once: for duplicates NumPy does not specify which value remains.
     places = np.argsort(
         np.random.default_rng(int(context.r.random() * (1 << 32))).random(shape), axis
     )

@@ -79,7 +79,7 @@ class _Slack:
     def __array__(self, dtype=None, copy=None):
         call, values, dtype, depth = self._what
         part = np.dtype(f"f{dtype.itemsize // 2}") if is_complex(dtype) else dtype
-        # Of 16 bits the sums are made in float32, but what lies between two products is rounded.
+        # 16-bit sums are computed in float32, but intermediates between two products are rounded.
         is_narrow = part.itemsize == 2
         eps = float(np.finfo(np.float32 if is_narrow else part).eps)
         if is_narrow and len(values) > 2:
@@ -134,7 +134,7 @@ def _dot(context):
         )
     )
     arrays = _operands(context, shapes)
-    # NumPy's out has to lie in C order; ours lies anywhere, but for both to be asked it is left out.
+    # NumPy requires out in C order, ours does not; the case is skipped to compare both.
     _check(context, "dot", arrays, depth, lambda m, a, b: m.dot(a, b), out=False)
 
 
@@ -171,7 +171,7 @@ def _tensordot(context):
     cut = int(context.r.random() * (len(free) + 1))
     left, right = (*free[:cut], *sums), (*sums, *free[cut:])
     axes, depth = len(sums), int(np.prod(sums))
-    if len(sums) == 1 and context.chance(0.5):  # the axis that is added up stands anywhere
+    if len(sums) == 1 and context.chance(0.5):  # the summed axis is at any position
         places = [int(context.r.random() * (len(part) + 1)) for part in (free[:cut], free[cut:])]
         left = (*free[:cut][: places[0]], sums[0], *free[:cut][places[0] :])
         right = (*free[cut:][: places[1]], sums[0], *free[cut:][places[1] :])

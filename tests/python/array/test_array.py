@@ -43,7 +43,7 @@ def test_flags_answer_by_numpys_names():
         array.flags["COLOUR"]
 
 
-def test_unaligned_memory_is_told():
+def test_unaligned_memory_is_reported():
     raw = np.zeros(17, np.uint8)[1:]
     if raw.ctypes.data % 4:
         assert not sw.asarray(raw).view("float32").flags.aligned
@@ -175,7 +175,7 @@ def test_tolist_is_numpys(device, dtype):
     assert ours.T.tolist() == a.T.tolist()
 
 
-def test_item_of_many_elements_says_so():
+def test_item_of_many_elements_raises():
     with pytest.raises(ValueError, match=r"\(2, 2\)"):
         sw.ones((2, 2)).item()
     with pytest.raises(IndexError, match="expected 2 indices"):
@@ -202,7 +202,7 @@ def test_text_is_numpys_plus_the_device(device, values, dtype):
     assert text.endswith(f"device='{device}')")
 
     # Without the device and the line that it may have opened, it is NumPy's; the shape of a
-    # summary is told by newer versions of NumPy only.
+    # Only newer versions of NumPy show the shape of a summary.
     def essence(line):
         for word in ("device=", "dtype=", "shape="):
             line = line.split(word)[0]
@@ -212,8 +212,8 @@ def test_text_is_numpys_plus_the_device(device, values, dtype):
     assert str(array) == str(values)
 
 
-def test_text_of_a_summary_is_made_of_the_corners(device):
-    # On a GPU only the corners are fetched; the text must not tell.
+def test_summary_text_contains_the_corners(device):
+    # On a GPU only the corners are fetched; the text must be the same.
     values = np.random.default_rng(1).normal(size=(7, 40, 50))
     assert str(sw.array(values, device=device).T) == str(values.T)
 
@@ -242,7 +242,7 @@ def test_copies_are_private_and_keep_the_order_of_axes(device):
         assert made.device == device
 
 
-def test_one_object_copied_twice_in_a_structure_stays_one():
+def test_deepcopy_keeps_shared_references():
     array = sw.zeros(2)
     first, second = copy.deepcopy([array, array])
     assert first is second
@@ -255,7 +255,7 @@ class Tagged(sw.Array):
         return 2 * self.size
 
 
-def test_subclasses_are_made_from_anything_and_share():
+def test_subclasses_are_created_from_any_array_and_share_memory():
     values = np.arange(3.0)
     tagged = Tagged(values)
     assert isinstance(tagged, sw.Array)
@@ -271,7 +271,7 @@ def test_subclasses_are_made_from_anything_and_share():
     assert watch() is None
 
 
-def test_methods_refuse_what_is_no_array():
+def test_methods_reject_objects_that_are_not_arrays():
     with pytest.raises(TypeError):
         sw.Array.reshape(np.zeros(3), 3)
     with pytest.raises(TypeError):

@@ -32,7 +32,7 @@ def test_arrays_name_their_namespace(device):
         a.__array_namespace__(api_version="2019.01")
 
 
-def test_the_namespace_lists_what_it_loads_later():
+def test_namespace_lists_lazily_loaded_names():
     assert {"clip", "searchsorted", "zeros", "pi"} <= set(dir(sw))
 
 
@@ -59,11 +59,11 @@ def accepted(ours, theirs):
 
 
 @pytest.mark.parametrize(("name", "signature"), list(functions()), ids=str)
-def test_signatures_fit_the_standard(name, signature):
+def test_signatures_match_the_standard(name, signature):
     function = getattr(sw, name)
     try:
         ours = inspect.signature(function)
-    except ValueError:  # pybind11's functions tell theirs in text only
+    except ValueError:  # pybind11 functions have text signatures only
         assert name in ("can_cast", "result_type", "from_dlpack")
         return
     assert accepted(ours, signature) is None
@@ -97,7 +97,7 @@ def test_constants():
     assert sw.newaxis is None
 
 
-# ---- What it tells of itself ----
+# ---- Inspection ----
 
 
 def test_capabilities_and_devices(device):
@@ -301,7 +301,7 @@ def test_searchsorted_beyond_the_plain(device):
         sw.searchsorted(ours, 1j)
 
 
-def test_where_of_one_names_the_places(device):
+def test_where_with_one_argument_returns_indices(device):
     mask = np.asarray([[True, False], [True, True]])
     for row, other in zip(sw.where(sw.asarray(mask, device=device)), np.where(mask), strict=True):
         assert_same(row, other)
@@ -360,7 +360,7 @@ np.testing.assert_allclose(ours.numpy(), np.log(np.exp(values).sum(axis=1)))
 
 
 def test_a_library_written_for_the_standard(device):
-    """SciPy, which asks each array for its namespace when it is told to before it is imported."""
+    """SciPy with its array API support, which must be enabled before its import."""
     pytest.importorskip("scipy", "1.14")
     code = SCIPY.format(device=device.name)
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
@@ -373,12 +373,12 @@ def test_a_library_written_for_the_standard(device):
 
 
 @pytest.mark.parametrize("name", ABSENT)
-def test_absent_functions_say_so(device, name):
+def test_absent_functions_raise(device, name):
     with pytest.raises(NotImplementedError, match=rf"{name}: .*float64 of shape \(2,\).*numpy"):
         getattr(sw, name)(sw.zeros(2, device=device))
 
 
-def test_absent_extensions_say_so():
+def test_absent_extensions_raise():
     assert not hasattr(sw, "fft")
     with pytest.raises(AttributeError, match="fft extension is not there yet"):
         sw.fft  # noqa: B018

@@ -77,7 +77,7 @@ def test_a_buffer_keeps_the_array():
     assert watch() is None
 
 
-def test_what_a_consumer_asks_for_is_what_it_gets():
+def test_buffer_has_the_requested_format():
     array = sw.zeros((2, 3), "int16", device="cpu")
     assert request(array, SIMPLE) == (False, None, None, None)
     assert request(array, ND) == (False, None, (2, 3), None)
@@ -97,12 +97,12 @@ def test_what_a_consumer_asks_for_is_what_it_gets():
         (lambda a: a.view("uint16").view("bfloat16"), STRIDES | FORMAT, "view"),
     ],
 )
-def test_what_a_consumer_cannot_have_is_a_buffer_error(view, flags, words):
+def test_unsupported_buffer_requests_raise_buffer_error(view, flags, words):
     with pytest.raises(BufferError, match=words):
         request(view(sw.zeros((2, 3), "int16", device="cpu")), flags)
 
 
-def test_read_only_memory_gives_no_writable_buffer():
+def test_read_only_memory_has_no_writable_buffer():
     values = numbers((3,), "float32", 1)
     values.flags.writeable = False
     array = sw.asarray(values)

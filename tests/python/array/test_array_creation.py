@@ -26,7 +26,7 @@ def test_zeros_ones_full_empty(device, dtype, shape):
     assert (empty.shape, empty.dtype, empty.device) == (np.zeros(shape).shape, real, device)
 
 
-def test_dtypes_are_numpys_where_none_is_given(device):
+def test_default_dtypes_are_numpys(device):
     assert sw.zeros(2, device=device).dtype == np.zeros(2).dtype
     for value in (True, 3, 2.5, 1j):
         assert sw.full(2, value, device=device).dtype == np.full(2, value).dtype
@@ -313,7 +313,7 @@ def test_ascontiguousarray(device):
 
 
 @pytest.mark.parametrize("function", [sw.array, sw.asarray])
-def test_calls_that_make_no_sense_say_what_does(function):
+def test_invalid_calls_name_the_remedy(function):
     with pytest.raises(
         TypeError, match="no argument 'colour'; it has x, dtype, device, copy, order"
     ):
@@ -338,13 +338,13 @@ def test_shapes_that_are_none(shape):
     assert isinstance(ours.value, numpys.type) or numpys.type not in (TypeError, ValueError)
 
 
-def test_too_much_memory_says_how_much_was_asked():
+def test_out_of_memory_error_names_the_requested_size():
     with pytest.raises(sw.OutOfMemoryError, match=str(2**60)) as caught:
         sw.empty(2**60, "uint8", device="cpu")
     assert isinstance(caught.value, MemoryError)
 
 
-def test_default_device_of_the_thread_is_where_arrays_are_made():
+def test_arrays_are_created_on_the_threads_default_device():
     with sw.device("cpu"):
         for made in (sw.zeros(2), sw.array([1]), sw.arange(3), sw.eye(2), sw.full(1, 1)):
             assert made.device == "cpu"

@@ -62,7 +62,7 @@ def test_functions_that_spanwise_has(device, call):
     assert ours.device == sw.device(device)
 
 
-# Functions that NumPy alone has: they see views of arrays on the CPU, and no others.
+# Functions that only NumPy has accept arrays on the CPU, as views, and no others.
 NUMPYS = {
     "median": lambda a: np.median(a, axis=1),
     "sort": lambda a: np.sort(a, axis=0),
@@ -140,7 +140,7 @@ def test_writing_by_numpy_alone():
         np.copyto(frozen, 5.0, where=True)
 
 
-def test_what_is_read_from_the_array_alone(device):
+def test_functions_that_only_read_the_array(device):
     ours = sw.zeros((2, 3), "complex64", device=device)
     assert (np.shape(ours), np.ndim(ours), np.size(ours), np.size(ours, 1)) == ((2, 3), 2, 6, 3)
     assert np.iscomplexobj(ours)
@@ -169,7 +169,7 @@ def test_other_libraries_go_first():
         np.concatenate([sw.zeros(2, device="cpu"), masked])
 
 
-def test_a_call_that_only_numpy_takes(device):
+def test_unsupported_arguments_are_passed_to_numpy(device):
     ours = sw.asarray(A, device=device)
     if device.kind == "cpu":
         assert np.may_share_memory(ours, ours, max_work=1) is True

@@ -15,8 +15,8 @@ from support.arrays import (
     pair,
     poisoned,
     same_kind,
-    whole_key,
     windows,
+    with_ellipsis,
 )
 
 import spanwise as sw
@@ -51,7 +51,7 @@ def test_assignment_broadcasts_and_casts(device, data, window, source, dtypes, s
     base = poisoned(window.base_shape, dtypes[0], device)
     expected = base.numpy().copy()
     ours, oracle = window.of(base), window.of(expected)
-    key = whole_key(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=True, max_dims=6)))
+    key = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=True, max_dims=6)))
     target_shape = oracle[key].shape
     value, value_oracle = pair(source, dtypes[1], device, seed)
     if not fits(value_oracle.shape, target_shape):
@@ -61,7 +61,7 @@ def test_assignment_broadcasts_and_casts(device, data, window, source, dtypes, s
         value = sw.array(value_oracle, device=device)
     assign_in_numpy(oracle, key, value_oracle)
     ours[key] = value
-    # All of the memory: what lies outside the window must be as it was.
+    # All of the memory: bytes outside the view must be unchanged.
     assert_same(base, expected)
 
 
@@ -70,9 +70,9 @@ def test_assignment_between_overlapping_windows(device, data, window, seed, dtyp
     values = numbers(window.base_shape, dtype, seed)
     base = sw.array(values, device=device)
     ours, oracle = window.of(base), window.of(values)
-    first = whole_key(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
+    first = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
     shape = oracle[first].shape
-    second = whole_key(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
+    second = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
     assume(oracle[second].shape == shape)
     oracle[first] = oracle[second].copy()
     ours[first] = ours[second]
@@ -145,14 +145,14 @@ def test_lists_are_checked_number_by_number(device):
     assert ours.tolist() == [1, 255, 0]
 
 
-def test_what_cannot_be_broadcast_names_both_shapes(device):
+def test_broadcast_error_names_both_shapes(device):
     with pytest.raises(sw.LayoutError) as caught:
         sw.zeros((3, 4), device=device)[1:] = sw.zeros((3, 4), device=device)
     assert "(3, 4)" in str(caught.value)
     assert "(2, 4)" in str(caught.value)
 
 
-def test_what_is_no_array_is_refused():
+def test_value_that_is_not_an_array_is_rejected():
     array = sw.zeros(3)
     for value in ("abc", object(), None, {"a": 1}):
         with pytest.raises(sw.Error):
@@ -170,7 +170,7 @@ def test_read_only_memory_is_never_written(device):
         lambda: sw.copyto(ours.T, 0),
         lambda: ours.__setitem__((0, 0), sw.zeros((), device=device)),
     ):
-        with pytest.raises(sw.ReadOnlyError, match="reading only"):
+        with pytest.raises(sw.ReadOnlyError, match="read-only"):
             write()
     assert (values == numbers((3, 4), "float32", 3)).all()
 
@@ -216,7 +216,7 @@ def test_copyto_writes_other_libraries_arrays(device):
 
 
 @given(window=windows(broadcast=False), dtype=DTYPES)
-def test_fill_sets_the_window_and_nothing_else(device, window, dtype):
+def test_fill_changes_only_the_view(device, window, dtype):
     base = poisoned(window.base_shape, dtype, device)
     expected = base.numpy().copy()
     window.of(base).fill(1)

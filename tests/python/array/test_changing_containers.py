@@ -37,7 +37,7 @@ class Index:
 
 
 @pytest.mark.parametrize("join", [sw.concatenate, sw.stack], ids=["concatenate", "stack"])
-def test_a_list_that_an_item_empties_is_joined_as_it_was(join):
+def test_list_emptied_by_an_item_is_joined_unchanged(join):
     items = []
     items += [Clears(items), *(np.full(3, i) for i in range(50)), [4, 4, 4]]
     expected = [np.ones(3), *(np.full(3, i) for i in range(50)), [4, 4, 4]]
@@ -46,7 +46,7 @@ def test_a_list_that_an_item_empties_is_joined_as_it_was(join):
     assert items == []
 
 
-def test_a_list_that_an_item_replaces_is_joined_as_it_was():
+def test_list_changed_by_an_item_is_joined_unchanged():
     items = []
 
     class Replaces:

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from support.arrays import numbers, pair, poisoned, stretched_for_writing, windows
+from support.arrays import numbers, pair, poisoned, windows, writable_broadcast
 
 import spanwise as sw
 
@@ -165,9 +165,9 @@ def test_overlapping_windows_read_before_they_write(device, data, dtype):
     np.testing.assert_array_equal(ours.numpy(), oracle)
 
 
-def test_the_last_write_to_a_place_stays(device):
+def test_last_write_to_an_element_wins(device):
     memory = sw.zeros(3, device=device)
-    stretched = stretched_for_writing(memory, (4, 3))
+    stretched = writable_broadcast(memory, (4, 3))
     values = np.arange(12.0).reshape(4, 3)
     stretched[...] = sw.array(values, device=device)
     np.testing.assert_array_equal(memory.numpy(), values[-1])
@@ -194,7 +194,7 @@ def test_elements_are_assigned_one_by_one(device, dtype, key):
         np.testing.assert_array_equal(ours.numpy(), oracle)
 
 
-def test_an_element_that_is_not_there_or_may_not_be_written(device):
+def test_missing_or_read_only_element_raises(device):
     array = sw.zeros((3, 4), device=device)
     for key in [(3, 0), (0, -5), (10**30, 0)]:
         with pytest.raises(IndexError):

@@ -87,7 +87,7 @@ def test_an_object_with_a_dtype_is_a_spelling():
         [],
     ],
 )
-def test_what_is_no_dtype_is_a_type_error(wrong):
+def test_invalid_dtype_raises_type_error(wrong):
     with pytest.raises(sw.DTypeError) as caught:
         sw.dtype(wrong)
     assert isinstance(caught.value, TypeError)
@@ -112,7 +112,7 @@ def test_pickles(name):
     assert pickle.loads(pickle.dumps(sw.dtype(name))) == sw.dtype(name)
 
 
-def test_a_vector_dtype_says_how_it_is_made():
+def test_vector_dtype_repr_shows_its_constructor():
     vector = sw.dtype("float32x4")
     assert (vector.itemsize, vector.bits, vector.lanes, vector.kind) == (16, 32, 4, "V")
     assert not vector.is_computable

@@ -76,7 +76,7 @@ def test_elements_of_a_loop_are_copies(device):
 
 
 @pytest.mark.parametrize("key", [(0, Ellipsis), (Ellipsis, 0), (Ellipsis, Index())])
-def test_an_ellipsis_makes_a_view_of_one_element(device, key):
+def test_ellipsis_index_returns_a_view_of_one_element(device, key):
     array = sw.arange(3, device=device)
     view = array[key]
     assert (view.shape, view.base is array) == ((), True)
@@ -143,7 +143,7 @@ def test_elements_of_several_dtypes_in_turn():
         assert [x.item() for x in elements] == oracles[dtype].tolist()
 
 
-def test_memory_of_an_element_in_other_hands_is_not_used_again():
+def test_referenced_element_memory_is_not_reused():
     array = sw.arange(3.0, device="cpu")
     host, capsule = array[1].numpy(), array[2].__dlpack__()
     held = [np.from_dlpack(array[0]), memoryview(array[1])]

@@ -128,7 +128,7 @@ def test_slots_return_not_implemented(array, name):
     assert lazy.computed == 0
 
 
-def test_numpys_ufuncs_and_functions_are_left_to_it_too(array):
+def test_numpy_functions_of_lazy_arrays_are_left_to_their_library(array):
     lazy = Lazy()
     assert np.add(array, lazy) == ("ufunc", "add")
     assert np.add(lazy, array) == ("ufunc", "add")
@@ -215,7 +215,7 @@ def test_conversions_compute_once(device):
     assert lazy.computed == 2
 
 
-def test_where_no_copy_is_allowed_nothing_is_computed():
+def test_forbidden_copy_does_not_compute():
     lazy = Lazy()
     with pytest.raises(sw.CopyNeededError, match="no memory before it is computed"):
         sw.asarray(lazy, copy=False)
@@ -231,7 +231,7 @@ def test_a_collection_without_a_graph_is_an_operand_of_functions(array):
     assert array + collection == "answered"
 
 
-def test_what_has_its_elements_is_an_operand_of_functions(array):
+def test_computed_arrays_are_operands_of_functions(array):
     assert sw.sum(Eager()).item() == 3
     assert sw.add(np.ones(3), Eager()).tolist() == [1, 2, 3]
     assert array + Eager() == "answered"

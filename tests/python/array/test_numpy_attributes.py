@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What programs ask NumPy's arrays and dtypes for, asked of ours."""
+"""Attributes of NumPy's arrays and dtypes that programs use."""
 
 import subprocess
 import sys
@@ -38,12 +38,12 @@ def test_attributes_of_dtypes_are_numpys(name):
     assert np.issubdtype(ours, theirs.type)
 
 
-def test_every_attribute_of_numpys_dtypes_is_there():
+def test_every_attribute_of_numpys_dtypes_exists():
     public = {name for name in dir(np.dtype) if not name.startswith("_")}
     assert {name for name in public if not hasattr(sw.float32, name)} == set()
 
 
-def test_every_attribute_of_numpys_arrays_is_there_or_documented():
+def test_every_attribute_of_numpys_arrays_exists_or_is_documented():
     # A single underscore marks what NumPy keeps for itself, such as _set_shape() since 2.4.
     names = {name for name in dir(np.ndarray) if not name.startswith("_") or name.startswith("__")}
     lacking = {name for name in names if not hasattr(sw.Array, name)}
@@ -58,7 +58,7 @@ def test_byte_orders_of_dtypes():
     assert sw.uint8.newbyteorder(">") is sw.uint8
 
 
-def test_a_dtype_that_numpy_lacks_says_so(monkeypatch):
+def test_dtype_missing_in_numpy_raises(monkeypatch):
     program = """
         import sys
         sys.modules["ml_dtypes"] = None

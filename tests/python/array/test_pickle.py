@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pickles carry the elements, and come back on the same device or, where that is absent, the CPU."""
+"""Pickles contain the elements and load on the same device, or on the CPU if it is absent."""
 
 import pickle
 import subprocess
@@ -58,14 +58,14 @@ def test_an_absent_device_becomes_the_cpu():
         (3, (2**62, 2**62), "reach too far"),
     ],
 )
-def test_a_damaged_pickle_says_so(place, value, text):
+def test_damaged_pickle_raises(place, value, text):
     arguments = arguments_of(sw.zeros((2, 3), device="cpu"))
     arguments[place] = value
     with pytest.raises(sw.ArgumentError, match=text):
         sw.rebuild_array(*arguments)
 
 
-def test_dtypes_without_a_python_number_travel_too(device):
+def test_dtypes_without_python_numbers_are_pickled(device):
     raw = numbers((8,), "uint8", 2)
     array = sw.array(raw, device=device).view("float8_e4m3fn")
     back = pickle.loads(pickle.dumps(array))

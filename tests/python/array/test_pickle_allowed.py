@@ -97,14 +97,14 @@ for attempt in [*attempts, lambda: copy.copy(handle), lambda: copy.deepcopy(hand
 
 
 @pytest.mark.parametrize("name", HANDLES)
-def test_handles_of_the_process_say_that_they_cannot_be_pickled(name):
+def test_process_handles_cannot_be_pickled(name):
     program = REFUSING.format(expression=HANDLES[name], name=name)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == pickle.HIGHEST_PROTOCOL + 3
 
 
-def test_every_type_of_the_module_says_how_it_is_pickled():
+def test_every_type_defines_how_it_is_pickled():
     unsaid = [
         name
         for name, kind in vars(sw._core).items()

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers beside the stream of a pickle, used where they lie; strides and the read-only bit, kept."""
+"""Out-of-band pickle buffers are used without a copy and keep strides and the read-only flag."""
 
 import pickle
 
@@ -12,14 +12,14 @@ import spanwise as sw
 
 
 def travelled(array, carried=bytearray):
-    """The array that comes back where its buffers travel beside the stream."""
+    """The array after a pickle round trip with out-of-band buffers."""
     buffers = []
     stream = pickle.dumps(array, 5, buffer_callback=buffers.append)
     assert len(stream) < 1000
     return pickle.loads(stream, buffers=[carried(buffer.raw()) for buffer in buffers])
 
 
-def test_large_buffers_travel_beside_the_stream(device):
+def test_large_buffers_are_pickled_out_of_band(device):
     array = sw.array(numbers((100, 1000), "float32", 1), device=device)
     buffers = []
     stream = pickle.dumps(array, protocol=5, buffer_callback=buffers.append)
@@ -28,7 +28,7 @@ def test_large_buffers_travel_beside_the_stream(device):
     assert_same(pickle.loads(stream, buffers=buffers), array.numpy())
 
 
-def test_a_buffer_beside_the_stream_is_used_where_it_lies():
+def test_out_of_band_buffer_is_shared():
     array = sw.array(numbers((3, 4), "float32", 1), device="cpu")
     buffers = []
     stream = pickle.dumps(array, 5, buffer_callback=buffers.append)
@@ -46,7 +46,7 @@ def test_a_buffer_beside_the_stream_is_used_where_it_lies():
     place.append(0)
 
 
-def test_a_read_only_buffer_beside_the_stream_gives_a_read_only_array(device):
+def test_read_only_out_of_band_buffer_gives_a_read_only_array(device):
     array = sw.array(numbers((3, 4), "float32", 1), device=device)
     back = travelled(array, bytes)
     assert_same(back, array.numpy())
@@ -54,7 +54,7 @@ def test_a_read_only_buffer_beside_the_stream_gives_a_read_only_array(device):
 
 
 @pytest.mark.parametrize("carried", [bytes, bytearray, memoryview])
-def test_a_buffer_that_is_not_aligned_is_copied(carried):
+def test_unaligned_buffer_is_copied(carried):
     array = sw.array(numbers((3, 4), "float64", 1), device="cpu")
     back = travelled(array, lambda raw: memoryview(carried(b"x" + bytes(raw)))[1:])
     assert_same(back, array.numpy())
@@ -80,7 +80,7 @@ def test_a_buffer_of_another_size_is_refused():
         pickle.loads(stream, buffers=[np.zeros(8000)])
 
 
-def test_a_dense_buffer_of_any_order_is_taken_as_it_lies():
+def test_dense_buffer_of_any_order_is_shared():
     array = sw.array(numbers((3, 4), "float32", 1), device="cpu")
     stream = pickle.dumps(array, 5, buffer_callback=lambda _: None)
     in_columns = np.asfortranarray(array.numpy().reshape(4, 3).T)
@@ -88,7 +88,7 @@ def test_a_dense_buffer_of_any_order_is_taken_as_it_lies():
     assert_same(back, array.numpy())
 
 
-# ---- What is kept ----
+# ---- Preserved properties ----
 
 
 VIEWS = {
@@ -106,7 +106,7 @@ VIEWS = {
 @pytest.mark.parametrize("carried", [bytes, bytearray])
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-def test_the_order_of_the_axes_is_kept(device, view, protocol, carried):
+def test_pickle_keeps_the_order_of_axes(device, view, protocol, carried):
     oracle = view(numbers((3, 4, 5), "int32", 1))
     array = view(sw.array(numbers((3, 4, 5), "int32", 1), device=device))
     kept = oracle.copy("K")
@@ -123,7 +123,7 @@ def test_the_order_of_the_axes_is_kept(device, view, protocol, carried):
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_what_is_read_only_stays_so(device, protocol):
+def test_read_only_flag_survives_pickling(device, protocol):
     array = sw.array(np.arange(6.0), device=device)
     array.flags.writeable = False
     back = pickle.loads(pickle.dumps(array, protocol))

@@ -35,7 +35,7 @@ def factors(size):
 
 
 @given(data=st.data(), window=windows(), seed=SEEDS, order=st.sampled_from("CFA"))
-def test_reshape_is_numpys_and_says_whether_it_is_a_view(device, data, window, seed, order):
+def test_reshape_matches_numpy_in_values_and_sharing(device, data, window, seed, order):
     ours, oracle = pair(window, "int32", device, seed)
     shape = data.draw(factors(oracle.size))
     expected = oracle.reshape(shape, order=order)
@@ -54,7 +54,7 @@ def test_reshape_is_numpys_and_says_whether_it_is_a_view(device, data, window, s
 
 
 @given(data=st.data(), window=windows(), seed=SEEDS)
-def test_reshape_finds_the_one_extent_left_open(device, data, window, seed):
+def test_reshape_infers_one_extent(device, data, window, seed):
     ours, oracle = pair(window, "int8", device, seed)
     assume(oracle.size > 0)
     shape = list(data.draw(factors(oracle.size)))
@@ -227,7 +227,7 @@ def test_axes_without_stride_are_walked_as_numpy_does():
         assert ours.copy("K").strides == oracle.copy("K").strides
 
 
-def test_axes_of_rank_0_that_numpy_takes(device):
+def test_axes_of_rank_0_arrays_as_in_numpy(device):
     ours, oracle = sw.array(3, device=device), np.array(3)
     for axis in (0, -1):
         assert_same(ours.squeeze(axis), oracle.squeeze(axis))
@@ -254,7 +254,7 @@ def test_axes_of_rank_0_that_numpy_takes(device):
         lambda a: a.reshape(()),
     ],
 )
-def test_what_does_not_fit_is_a_value_error_of_ours(device, wrong):
+def test_invalid_shape_raises_layout_error(device, wrong):
     with pytest.raises(sw.Error) as caught:
         wrong(sw.zeros((2, 3), device=device))
     assert isinstance(caught.value, ValueError)
@@ -274,7 +274,7 @@ def test_what_does_not_fit_is_a_value_error_of_ours(device, wrong):
     ],
 )
 @pytest.mark.parametrize("made", [sw.asarray, sw.array], ids=["imported", "own"])
-def test_a_view_keeps_the_memory_when_all_else_has_gone(device, view, made):
+def test_view_keeps_memory_alive(device, view, made):
     oracle = numbers((8, 3), "int64", 7)
     a = made(oracle.copy(), device=device)
     expected = view(a).numpy().copy()
@@ -289,7 +289,7 @@ def test_a_view_keeps_the_memory_when_all_else_has_gone(device, view, made):
     np.testing.assert_array_equal(copy.numpy(), expected)
 
 
-def test_a_view_made_read_only_leaves_the_memory_as_it_was(device):
+def test_read_only_view_does_not_change_other_views(device):
     a = sw.arange(6, device=device)
     view = a[1:4]
     view.flags.writeable = False

@@ -94,7 +94,7 @@ def test_foreign_addresses_are_used_as_they_are(device):
 
 
 def test_addresses_in_views_reach_to_the_end_of_the_array():
-    x = gpuarray.zeros(16, np.float32) + 1  # memory that no call has asked for
+    x = gpuarray.zeros(16, np.float32) + 1  # memory that no call has requested explicitly
     view = x[4:6]
     address = int(view.gpudata)
     drv.memcpy_htod(address, np.full(12, 3, "float32"))
@@ -161,7 +161,7 @@ def test_streams_and_events():
     np.testing.assert_array_equal(x, np.ones(1000))
 
 
-def test_names_that_are_left_out_say_what_to_use():
+def test_omitted_names_name_a_replacement():
     with pytest.raises(AttributeError, match=r"spanwise\.Surface"):
         drv.SurfaceReference  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'abacus'"):

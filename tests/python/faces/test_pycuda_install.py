@@ -65,7 +65,7 @@ if __name__ == "__main__":
     assert done.returncode == 2 and "usage: python -m spanwise.pycuda script.py" in done.stderr
 
 
-def test_both_names_are_one_module():
+def test_both_names_import_the_same_module():
     run("""
 import spanwise.pycuda.install, spanwise.pycuda.driver, sys
 import pycuda, pycuda.driver
@@ -90,7 +90,7 @@ def test_a_pycuda_that_does_not_load_is_replaced(tmp_path):
     assert run(program, folder) == "True\n"
 
 
-def test_opengl_says_that_it_is_left_out():
+def test_opengl_raises_with_a_reason():
     program = """
 import spanwise.pycuda.install
 for name in ("pycuda.gl", "pycuda.gl.autoinit"):

@@ -123,7 +123,7 @@ def test_functions_have_attributes(module):
         module.get_texref("t")
 
 
-def test_compiling_takes_the_options_of_nvcc():
+def test_compile_accepts_options_of_nvcc():
     module = compiler.SourceModule(
         "extern \"C\" __global__ void f(int *x) { *x = VALUE; }",
         nvcc="nvcc", options=["-DVALUE=3", "-Xcompiler", "-fPIC", "-O2", "-lcudart"],

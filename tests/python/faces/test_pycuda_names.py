@@ -8,7 +8,7 @@ import pytest
 from support import pycuda_names
 from support.tree import ROOT
 
-from spanwise.pycuda._missing import INSTEAD
+from spanwise.pycuda._unsupported import INSTEAD
 
 PAGE = "docs/pycuda-names.md"
 

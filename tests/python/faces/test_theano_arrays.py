@@ -111,10 +111,10 @@ def test_gpuarray(tmp_path):
 BRIDGES = """
     import sys, numpy as np
     sys.path.insert(0, sys.argv[1])
-    from support import stand_cudamat
-    sys.modules['cudamat'] = stand_cudamat
-    from support import stand_gnumpy
-    sys.modules['gnumpy'] = stand_gnumpy
+    from support import fake_cudamat
+    sys.modules['cudamat'] = fake_cudamat
+    from support import fake_gnumpy
+    sys.modules['gnumpy'] = fake_gnumpy
     from theano.sandbox.cuda import CudaNdarray
     from theano.misc.cudamat_utils import cudandarray_to_cudamat, cudamat_to_cudandarray
     from theano.misc.gnumpy_utils import cudandarray_to_garray, garray_to_cudandarray

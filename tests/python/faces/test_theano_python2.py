@@ -79,7 +79,7 @@ def test_tokens_are_all_characters():
         ("xrange = range\nxrange(3)\n", False),
     ],
 )
-def test_versions_are_told_apart(source, expected):
+def test_python_2_is_distinguished_from_python_3(source, expected):
     assert is_python2(source) is expected
 
 
@@ -117,7 +117,7 @@ def test_true_division_if_the_script_asks_for_it(tmp_path):
     assert run_script(tmp_path / "script.py", source) == ("3.5\n", "")
 
 
-def test_lists_where_python_3_has_iterators(tmp_path):
+def test_iterators_become_lists(tmp_path):
     source = """
         d = {'b': 1, 'a': 2}
         names = d.keys()

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from support.arrays import COMPUTABLE, assert_same, numbers, same_kind, whole_key, windows
+from support.arrays import COMPUTABLE, assert_same, numbers, same_kind, windows, with_ellipsis
 from support.index_keys import WHERE, keys, ours_of
 
 import spanwise as sw
@@ -43,7 +43,7 @@ def test_random_layouts_and_keys(device, data, window, name, dtype, seed, where)
     oracle, ours = window.of(expected), window.of(base)
     key = data.draw(keys(oracle.shape))
     try:
-        shape = oracle[whole_key(key)].shape
+        shape = oracle[with_ellipsis(key)].shape
     except (IndexError, ValueError):
         with pytest.raises((IndexError, ValueError)):
             getattr(sw, name).at(ours, ours_of(key, device, where), True)
@@ -52,10 +52,10 @@ def test_random_layouts_and_keys(device, data, window, name, dtype, seed, where)
     value = numbers(value_shape[data.draw(st.integers(0, len(shape))) :], dtype, seed + 1)
     value = small(value)
     with np.errstate(all="ignore"):
-        getattr(np, name).at(oracle, whole_key(key), value)
+        getattr(np, name).at(oracle, with_ellipsis(key), value)
     given_value = sw.array(value, device=device) if data.draw(st.booleans()) else value
     assert getattr(sw, name).at(ours, ours_of(key, device, where), given_value) is None
-    # All of the memory: what lies outside the selection must be as it was.
+    # All of the memory: bytes outside the selection must be unchanged.
     assert_same(base, expected)
 
 
@@ -142,7 +142,7 @@ def test_numbers(device):
     assert whole.tolist() == [0, 0]
 
 
-def test_arrays_of_other_libraries_are_changed_where_they_are():
+def test_arrays_of_other_libraries_are_changed_in_place():
     ours, expected = np.zeros(4), np.zeros(4)
     sw.add.at(ours, [1, 1, -1], [1.0, 2.0, 3.0])
     np.add.at(expected, [1, 1, -1], [1.0, 2.0, 3.0])
@@ -157,7 +157,7 @@ def test_values_and_indices_in_the_memory_of_the_target(device):
     assert_same(ours, expected)
 
 
-def test_what_cannot_be_done(device):
+def test_unsupported_calls_raise(device):
     a = sw.zeros(3, device=device)
     with pytest.raises(TypeError, match="array, an index and values"):
         sw.add.at(a, [0])
@@ -191,18 +191,18 @@ def test_what_cannot_be_done(device):
     seed=SEEDS,
     mode=st.sampled_from(("fast_run", "debug")),
 )
-def test_inc_subtensor_sums_what_is_named_twice(device, data, shape, dtype, seed, mode):
+def test_inc_subtensor_sums_repeated_indices(device, data, shape, dtype, seed, mode):
     values = numbers(shape, dtype, seed)
     key = data.draw(keys(tuple(shape)))
     if any(isinstance(k, np.ndarray) and k.ndim == 0 for k in key):
         return  # a graph has no masks of rank 0
     try:
-        place = values[whole_key(key)]
+        place = values[with_ellipsis(key)]
     except (IndexError, ValueError):
         return
     added = numbers(place.shape, dtype, seed + 1)
     expected = values.copy()
-    np.add.at(expected, whole_key(key), added)
+    np.add.at(expected, with_ellipsis(key), added)
     x = T.tensor(dtype, (None,) * len(shape), "x")
     y = T.tensor(dtype, (None,) * place.ndim, "y")
     own = tuple(sw.array(k, device=device) if isinstance(k, np.ndarray) else k for k in key)
@@ -238,7 +238,7 @@ def test_masks_in_a_graph(device):
     assert f([[1, 2], [3, 0]]).tolist() == [[1, 12], [13, 0]]
 
 
-def test_an_input_that_is_target_and_value_at_once(device):
+def test_one_array_as_target_and_value(device):
     x = T.dvector("x")
     f = sw.function([x], T.inc_subtensor(x[::-1][[0, 1, 2]], x), device=device, mode="debug")
     assert f([1, 2, 4]).tolist() == [4 + 1, 2 + 2, 1 + 4]

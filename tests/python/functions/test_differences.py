@@ -13,7 +13,7 @@ import spanwise as sw
 # ---- Arrays ----
 
 
-def test_what_numpy_gives_as_a_scalar_is_an_array_of_rank_0(device):
+def test_numpy_scalars_are_arrays_of_rank_0(device):
     a = sw.asarray([[1.0, 2.0]], device=device)
     for one in (a[0, 0], a.sum(), next(iter(a[0]))):
         assert isinstance(one, sw.Array)
@@ -29,7 +29,7 @@ def test_elements_can_be_written(device):
         np.ones(1)[0][...] = 7
 
 
-def test_numpys_assert_equal_takes_numpys_arrays_and_scalars_alone(device):
+def test_numpy_assert_equal_does_not_convert_spanwise_arrays(device):
     total = sw.asarray([4, 6], device=device).sum()
     with pytest.raises(AssertionError):
         np.testing.assert_equal(total, 10)
@@ -166,7 +166,7 @@ def test_index_arrays_are_checked_on_their_device(device):
     assert not a.any()
 
 
-def test_the_last_value_stays(device):
+def test_last_value_for_an_index_wins(device):
     a = sw.zeros(2, device=device)
     places = np.arange(100_000) % 2
     a[sw.asarray(places, device=device)] = sw.asarray(np.arange(1e5), device=device)
@@ -178,7 +178,7 @@ def test_ufuncs_have_no_methods(device):
     assert np.add.reduce(sw.ones((3, 2), device=device)).tolist() == [3.0, 3.0]
 
 
-def test_what_pad_refuses(device):
+def test_invalid_pad_calls_raise(device):
     a = sw.ones(3, device=device)
     for words in (
         {"mode": "mean", "stat_length": 0},
@@ -259,7 +259,7 @@ def test_weak_numbers_and_strong_scalars(device):
     assert (a * sw.asarray(2.0, device="cpu")).dtype == "float64"
 
 
-def test_numpys_arrays_beside_ours(device):
+def test_operations_with_numpy_arrays(device):
     ours, theirs = sw.ones(2, device=device), np.ones(2)
     calls = (lambda: ours + theirs, lambda: theirs + ours, lambda: sw.concat([ours, theirs]))
     for call in calls:
@@ -286,7 +286,7 @@ def test_asarray_of_numpy(device):
 # ---- Errors ----
 
 
-def test_errors_are_numpys_too(device):
+def test_errors_are_also_numpys_exceptions(device):
     a = sw.zeros((2, 3), device=device)
     for call, kind in (
         (lambda: a.reshape(5), ValueError),
@@ -304,7 +304,7 @@ def test_errors_are_numpys_too(device):
 # ---- The standard ----
 
 
-def test_values_that_are_numpys_and_not_the_standards(device):
+def test_values_follow_numpy_not_the_standard(device):
     cases = [(np.inf, 1.0), (-np.inf, 2.0), (-1.0, np.inf), (1.0, -np.inf)]
     x1, x2 = np.asarray(cases).T
     ours = sw.floor_divide(sw.asarray(x1, device=device), sw.asarray(x2, device=device))

@@ -67,7 +67,7 @@ def test_by_integers(name, dtype, device):
 
 
 def awkward(dtype):
-    """Pairs of floats whose quotient nearly is a whole number, or large, or not finite."""
+    """Pairs of floats whose quotient is nearly an integer, or large, or not finite."""
     info, rng = np.finfo(dtype), np.random.default_rng(8)
     b = (rng.random(4000) * 10.0 ** rng.integers(-3, 4, 4000)).astype(dtype)
     whole = rng.integers(0, 2 ** rng.integers(1, 30, 4000)).astype(dtype)

@@ -150,7 +150,7 @@ def test_paths_and_dtypes(device):
         ("i-j", [(2, 3)]),
     ],
 )
-def test_what_numpy_refuses(device, subscripts, shapes):
+def test_invalid_calls_raise_as_in_numpy(device, subscripts, shapes):
     xs = [np.ones(shape) for shape in shapes]
     with pytest.raises(ValueError, match="."):
         np.einsum(subscripts, *xs)
@@ -158,7 +158,7 @@ def test_what_numpy_refuses(device, subscripts, shapes):
         sw.einsum(subscripts, *(sw.array(x, device=device) for x in xs))
 
 
-def test_calls_that_say_too_little(device):
+def test_incomplete_calls_raise(device):
     a = sw.ones((2, 2), device=device)
     with pytest.raises(ValueError, match="expected subscripts"):
         sw.einsum()

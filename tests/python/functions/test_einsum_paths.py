@@ -26,7 +26,7 @@ def operands(device):
 
 @pytest.mark.parametrize("subscripts", ["ij,jk,kl,jk->il", "ij,jk,kl,jk", "ij,jk,ki,mn->im"])
 @pytest.mark.parametrize("path", PATHS)
-def test_any_path_gives_the_same(device, subscripts, path):
+def test_all_paths_have_equal_results(device, subscripts, path):
     arrays, ours = operands(device)
     expected = np.einsum(subscripts, *arrays)
     for steps in (path, [list(step) for step in path]):
@@ -80,7 +80,7 @@ def test_bad_paths_are_errors_as_in_numpy(device, optimize):
 @pytest.mark.parametrize(
     "subscripts", ["ij,jk->ik", "ij,jk->ki", "ij,jk->ijk", "...ij,jk->...ik", "ij,kl->ik"]
 )
-def test_the_result_lies_in_the_order_asked_for(device, subscripts, lie, order):
+def test_result_has_the_requested_order(device, subscripts, lie, order):
     arrays = [np.asarray(a, order=o) for a, o in zip(operands(device)[0], lie, strict=False)]
     ours = [sw.array(a, device=device) for a in arrays]
     expected = np.einsum(subscripts, *arrays, order=order)
@@ -91,7 +91,7 @@ def test_the_result_lies_in_the_order_asked_for(device, subscripts, lie, order):
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
 @pytest.mark.parametrize("subscripts", ["ij->ij", "ij->ji", "ii->i", "...->..."])
-def test_a_view_stays_one_whatever_the_order(device, subscripts, order):
+def test_view_results_are_views_for_any_order(device, subscripts, order):
     array = np.arange(9.0).reshape(3, 3)
     ours = sw.array(array, device=device)
     expected, found = (

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from support.arrays import assert_same, poisoned, stretched_for_writing, windows
+from support.arrays import assert_same, poisoned, windows, writable_broadcast
 from support.elementwise import ALL, REALS, assert_close, operand
 
 import spanwise as sw
@@ -62,7 +62,7 @@ def check(name, operands, device):
 def test_unary_of_every_dtype(name, device):
     for seed, dtype in enumerate(few(ALL, device)):
         if name == "angle" and dtype == "bool":
-            continue  # np.angle is no ufunc, and makes float64 of bool alone
+            continue  # np.angle is no ufunc and returns float64 for bool only
         check(name, [operand(dtype, (97,), seed)], device)
 
 
@@ -158,7 +158,7 @@ def test_random_layouts(device, data, name, window, dtypes, seed):
     masked=st.booleans(),
     seed=st.integers(0, 2**31),
 )
-def test_out_and_where_write_what_they_should_and_nothing_else(device, window, into, masked, seed):
+def test_out_and_where_change_only_selected_elements(device, window, into, masked, seed):
     random = np.random.default_rng(seed)
     guarded = poisoned(window.base_shape, into, device)
     before = guarded.numpy().copy()
@@ -198,7 +198,7 @@ def test_out_of_another_dtype_over_the_same_bytes(device):
 
 
 def test_an_out_that_overlaps_itself(device):
-    out = stretched_for_writing(sw.zeros((1,), "int64", device=device), (3,))
+    out = writable_broadcast(sw.zeros((1,), "int64", device=device), (3,))
     sw.add(sw.array([7, 7, 7], device=device), 1, out=out)
     assert out.tolist() == [8, 8, 8]
 
@@ -257,14 +257,14 @@ def test_order_of_the_result(order, device):
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (5,), (4, 1), (1, 5)])
-def test_order_a_is_fortrans_where_all_operands_are(shape, device):
+def test_order_a_is_fortran_order_for_fortran_operands(shape, device):
     a = np.asfortranarray(operand("float32", (4, 5), 0))
     for b in (operand("float32", shape, 1), np.asfortranarray(operand("float32", shape, 1))):
         ours = sw.add(*(sw.asarray(x, device=device) for x in (a, b)), order="A")
         assert ours.strides == np.add(a, b, order="A").strides
 
 
-def test_dtype_says_what_the_result_is(device):
+def test_dtype_argument_sets_the_result_dtype(device):
     a = operand("complex64", (20,), 1)
     ours = sw.asarray(a, device=device)
     assert_close(sw.absolute(ours, dtype="float64"), np.absolute(a, dtype="float64"))
@@ -345,7 +345,7 @@ def test_unary_operators_and_round(device):
         operator.invert(ours)
 
 
-def test_what_knows_arrays_itself_is_asked():
+def test_foreign_operand_handles_the_operation():
     class Knowing:
         __array_ufunc__ = None
 
@@ -456,7 +456,7 @@ def test_errors_name_the_operation_and_the_way_out(device):
         (lambda: (a > 0) - (a > 0), TypeError, "bool"),
         (lambda: sw.add(a, object()), TypeError, "object"),
         (lambda: sw.where(a > 0, a), ValueError, "both or neither.*nonzero"),
-        (lambda: sw.add(a, a, out=readonly), ValueError, "reading only"),
+        (lambda: sw.add(a, a, out=readonly), ValueError, "read-only"),
     ]
     for call, kind, words in cases:
         with pytest.raises(kind, match=words):
@@ -556,7 +556,7 @@ def test_whole_numbers_are_finite(device, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("count", [1, 7, 8, 33, 1000])
-def test_exponentials_beyond_what_a_dtype_holds(device, dtype, count):
+def test_exponentials_overflow_and_underflow(device, dtype, count):
     limits = np.finfo(dtype)
     last = [np.log(limits.max), np.log(limits.smallest_subnormal), np.log(limits.tiny)]
     near = [place for x in last for place in (x - 1, x - 1e-3, x, x + 1e-3, x + 1)]
@@ -621,7 +621,7 @@ def test_numpy_ufuncs_give_our_arrays(device):
     assert np.negative(a, out=out) is out and out.tolist() == [-1, -4]
 
 
-def test_numpy_arrays_beside_ours(device):
+def test_operands_of_numpy_and_spanwise(device):
     a, b = sw.array([1.0, 2.0], device=device), np.array([3.0, 4.0])
     if on_gpu(device):  # NumPy's memory is the host's, and nothing crosses unasked
         for mixed in (
@@ -658,7 +658,7 @@ LIES = {
 
 
 def both(lie, shape, make, device):
-    """A window of `shape` that lies so in what make(base shape) gives: ours, and NumPy's."""
+    """A view of `shape` with that memory order in make(base shape): ours, and NumPy's."""
     order, key = LIES[lie]
     base = [0, 0, 0]
     for axis, place in enumerate(order):
@@ -700,7 +700,7 @@ def test_operands_that_run_across_the_result(
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "float32", "float64"])
 def test_clip_to_numbers(dtype, device):
-    """Rows of any length; limits that are NaN, in the wrong order, or alone."""
+    """Rows of any length; limits that are NaN, in the wrong order, or one-sided."""
     x = np.random.default_rng(4).integers(0, 100, (3, 131)).astype(dtype)
     limits = [(20, 70), (70, 20), (None, 50), (50, None)]
     if np.dtype(dtype).kind == "f":

@@ -90,7 +90,7 @@ def test_error_of_two_operands_in_ulp(name, ulps, dtype, device):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_exp_at_its_limits(dtype, device):
-    """Where the result is subnormal, 0 or infinite; alone in its block, and among others."""
+    """Results that are subnormal, 0 or infinite, in a block of their own and among others."""
     ends = np.log(np.finfo(dtype).max), np.log(np.finfo(dtype).smallest_subnormal)
     x = np.concatenate([e + np.linspace(-2, 2, 401) for e in (*ends, np.log(np.finfo(dtype).tiny))])
     most = np.finfo(dtype).max

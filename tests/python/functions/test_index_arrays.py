@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from support.arrays import COMPUTABLE, assert_same, numbers, poisoned, whole_key, windows
+from support.arrays import COMPUTABLE, assert_same, numbers, poisoned, windows, with_ellipsis
 from support.index_keys import WHERE, keys, ours_of
 
 import spanwise as sw
@@ -51,11 +51,11 @@ def test_writing_is_numpys_and_leaves_the_rest(device, data, window, dtypes, see
         return
     value_shape = tuple(n if data.draw(st.booleans()) else 1 for n in shape)
     value = numbers(value_shape[data.draw(st.integers(0, len(shape))) :], dtypes[1], seed)
-    oracle[whole_key(key)] = value.astype(expected.dtype)
+    oracle[with_ellipsis(key)] = value.astype(expected.dtype)
     ours[ours_of(key, device, where)] = (
         sw.array(value, device=device) if data.draw(st.booleans()) else value
     )
-    # All of the memory: what lies outside the selection must be as it was.
+    # All of the memory: bytes outside the selection must be unchanged.
     assert_same(base, expected)
 
 
@@ -66,7 +66,7 @@ def test_numbers_are_written_everywhere(device, data, shape, dtype):
     key = data.draw(keys(tuple(shape)))
     if result_of(lambda: expected[key])[1] is not None:
         return
-    expected[whole_key(key)] = 1
+    expected[with_ellipsis(key)] = 1
     base[ours_of(key, device, ["numpy"])] = 1
     assert_same(base, expected)
 
@@ -99,7 +99,7 @@ def test_large_arrays(device, dtype, shape):
     assert_same(ours, values)
 
 
-def test_the_last_value_for_an_element_stays(device):
+def test_last_value_for_an_element_wins(device):
     ours = sw.zeros(4, "int32", device=device)
     ours[[0, 1, 0, -4, 1]] = [1, 2, 3, 4, 5]
     assert ours.tolist() == [4, 5, 0, 0]
@@ -172,7 +172,7 @@ def test_guard_zones_stay(device):
         (object(), "got a object"),
     ],
 )
-def test_bad_keys_are_index_errors_and_nothing_is_written(device, key, words):
+def test_invalid_keys_raise_before_anything_is_written(device, key, words):
     values = numbers((4, 3), "float32", 1)
     with pytest.raises(IndexError):
         values[key]

@@ -282,7 +282,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_calls_say_what_is_wrong(device, name):
+def test_invalid_calls_raise_with_a_reason(device, name):
     call, kind, words = WRONG[name]
     with pytest.raises(kind, match=words):
         call(on(device, numbers((3, 4), "float32", 1) + 1))

@@ -88,7 +88,7 @@ def test_slices_with_bounds_far_outside(key):
         ("name", "got a str"),
     ],
 )
-def test_what_is_outside_or_no_index_is_an_index_error(device, key, words):
+def test_invalid_indices_raise_index_error(device, key, words):
     array = sw.zeros((4, 3), device=device)
     with pytest.raises(sw.BoundsError, match=words) as caught:
         array[key]

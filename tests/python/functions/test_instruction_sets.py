@@ -43,7 +43,7 @@ def test_errors_stay_within_their_bounds(widest, tests):
     assert "passed" in done.stdout
 
 
-def test_a_set_that_there_is_not_is_reported_once():
+def test_unsupported_instruction_set_is_reported_once():
     program = "import spanwise as sw; x = sw.ones(9, device='cpu'); print((x + x).sum())"
     done = run("sse9", "-c", program)
     assert done.returncode == 0

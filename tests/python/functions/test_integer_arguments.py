@@ -17,7 +17,7 @@ def cube(xp):
     return xp.arange(24.0).reshape(2, 3, 4)
 
 
-# Each is called with the integer 2, in the forms that it can come in.
+# Each is called with the integer 2 in every accepted form.
 CALLS = {
     "roll": lambda xp, k: xp.roll(line(xp), k),
     "roll by several": lambda xp, k: xp.roll(cube(xp), (k, k), (0, 1)),

@@ -57,7 +57,7 @@ def test_by_numbers(dtype, device):
 
 
 @pytest.mark.parametrize("dtype", [name for name in DTYPES if name[0] == "i"])
-def test_a_negative_exponent_changes_nothing(dtype):
+def test_negative_exponent_leaves_out_unchanged(dtype):
     x = bases(dtype, 100)
     exponents = np.ones(100, dtype)
     exponents[[70, 99]] = -1, -2

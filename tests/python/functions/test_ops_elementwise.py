@@ -65,7 +65,7 @@ def test_negation(dtype, device):
     check(compiled(lambda x: -x, (dtype,), (2,), device)(a[:, ::-2]), oracle[:, ::-2])
 
 
-def test_what_numpy_refuses_is_refused():
+def test_invalid_calls_raise_as_in_numpy():
     b = T.tensor("bool", (None,))
     for make in (lambda: b - b, lambda: -b):
         with pytest.raises(TypeError, match="not defined for bool"):

@@ -11,7 +11,7 @@ import spanwise as sw
 
 
 def some(shape, lie=None):
-    """Numbers whose axes lie in memory in the order `lie`, C order unless told."""
+    """Numbers whose axes are in memory in the order `lie`, by default C order."""
     rng = np.random.default_rng(sum(shape))
     lie = tuple(range(len(shape))) if lie is None else lie
     stored = rng.random([shape[axis] for axis in lie])
@@ -53,7 +53,7 @@ def test_products_lie_as_numpys_by_themselves(name, device):
 
 @pytest.mark.parametrize("order", "CFAK")
 @pytest.mark.parametrize("lie", [(0, 1, 2), (2, 1, 0)])
-def test_order_beside_axes(order, lie, device):
+def test_order_argument_with_axes(order, lie, device):
     a, b = some((2, 3, 4), lie), some((2, 4, 5), lie)
     check("matmul", device, a, b, axes=[(1, 2), (1, 2), (0, 1)], order=order)
     check("matmul", device, a.T, b.T, axes=[(1, 0), (1, 0), (1, 0)], order=order)
@@ -68,19 +68,21 @@ def test_order_of_products_by_numpys_functions(device):
     lies_like(ours, np.matmul(a, b, order="F"))
 
 
-def test_order_says_nothing_beside_out(device):
+def test_order_is_ignored_with_out(device):
     a = sw.asarray(some((4, 4)), device=device)
     out = sw.empty((4, 4), dtype="float64", device=device)
     assert sw.matmul(a, a, out, order="F") is out
     assert out.flags.c_contiguous
 
 
-def test_words_that_products_do_not_take(device):
+def test_unsupported_keywords_of_products(device):
     a = sw.asarray(some((4, 4)), device=device)
     with pytest.raises(ValueError, match='expected "C", "F", "A" or "K", got "Z"'):
         sw.matmul(a, a, order="Z")
     for ours in (sw.matmul, sw.vecdot, sw.add):
-        with pytest.raises(TypeError, match="signature.*say with dtype= what to compute in"):
+        with pytest.raises(
+            TypeError, match="signature.*set the dtype of the computation with dtype="
+        ):
             ours(a, a, signature="dd->d")
         assert ours(a, a, subok=False).dtype == "float64"
 
@@ -121,7 +123,7 @@ def test_axes_of_vectors(device):
 
 
 @pytest.mark.parametrize("axes", [[0, 1], [0, 1, 0], [0, 1, 1], [-1, -2, -2]])
-def test_the_axis_that_is_kept(axes, device):
+def test_keepdims_keeps_the_axis(axes, device):
     a, b = some((3, 4)), some((4, 3))
     check("vecdot", device, a, b, axes=axes, keepdims=True)
     kept = np.vecdot(a, b, axes=axes, keepdims=True)

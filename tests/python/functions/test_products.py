@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.arrays import COMPUTABLE, poisoned, stretched_for_writing
+from support.arrays import COMPUTABLE, poisoned, writable_broadcast
 
 import spanwise as sw
 
@@ -232,7 +232,7 @@ def test_truths_by_a_vector(device, depth):
         assert (a[:, ::-1] @ sw.ones(depth, "bool", device=device)).tolist() == [False, True, True]
 
 
-def test_what_was_in_out_does_not_matter(device):
+def test_previous_values_of_out_are_ignored(device):
     for rows, columns in ((5, 7), (1, 40), (40, 1), (1, 1)):
         x, y = random_values((rows, 33), "float32", 1), random_values((33, columns), "float32", 2)
         out = sw.full((rows, columns), float("nan"), dtype="float32", device=device)
@@ -311,7 +311,7 @@ def test_out_that_does_not_fit(device):
         theirs.flags.writeable = False
         with pytest.raises(sw.ReadOnlyError):
             sw.matmul(a, a.T, out=sw.asarray(theirs))
-    crowded = stretched_for_writing(sw.ones(2, device=device), (2, 2))
+    crowded = writable_broadcast(sw.ones(2, device=device), (2, 2))
     assert sw.matmul(a, a.T, out=crowded).tolist() == [[3.0, 3.0], [3.0, 3.0]]
     x = sw.ones((2, 2), device=device)
     for other in (
@@ -367,7 +367,7 @@ def test_dot(device, shapes, dtype):
     compare(out, oracle, sizes, dtype)
 
 
-def test_dot_refuses_what_numpy_refuses(device):
+def test_invalid_dot_calls_raise_as_in_numpy(device):
     a = sw.ones((2, 3), dtype="float32", device=device)
     with pytest.raises(ValueError, match=r"\(2, 3\) and \(2, 3\) not aligned: 3 \(dim 1\) != 2"):
         sw.dot(a, a)
@@ -458,7 +458,7 @@ def test_many_threads_at_once(device):
         np.testing.assert_allclose(result, x @ x.T, rtol=1e-3, atol=1e-3)
 
 
-def test_own_loops_where_there_is_no_blas(device):
+def test_own_loops_without_blas(device):
     """config.blas = none: the results are those of the library."""
     with sw.config.change(blas="none"):
         for dtype in ("float32", "float64", "complex64", "complex128"):

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""sw.random: the words and what is made of them, against formulas written down once more here."""
+"""sw.random: the generator's words and the distributions, against formulas repeated here."""
 
 import copy
 import hashlib
@@ -211,7 +211,7 @@ def test_parameters_broadcast(device):
         g.normal(loc, scale, (2, 2))
 
 
-def test_uniform_stays_inside(device):
+def test_uniform_is_in_range(device):
     values = default_rng(8, device).uniform(-3, 5, 100_000).numpy()
     assert values.min() >= -3 and values.max() < 5
     assert abs(values.mean() - 1) < 0.05
@@ -322,7 +322,7 @@ def test_small_permutations_are_even(device):
 
 
 def test_large_permutations_look_even(device):
-    """Where the first goes, how far neighbours are apart, and how many stay where they are."""
+    """Target of the first element, distance of neighbours, and number of fixed points."""
     g, size = default_rng(33, device), 5000
     draws = np.stack([g.permutation(size).numpy() for _ in range(400)])
     for column in (0, 1, size // 2, size - 1):
@@ -468,7 +468,7 @@ GOLDEN = {
 }
 
 
-def test_numbers_stay_what_they_are(device):
+def test_sequences_are_stable_between_versions(device):
     assert hashes(device) == GOLDEN
 
 
@@ -561,7 +561,7 @@ def test_seeds_that_are_none(seed):
         default_rng(seed)
 
 
-def test_state_goes_there_and_back():
+def test_state_round_trip():
     g = default_rng([1, 2**80])
     g.random(13)
     g.spawn(2)

@@ -150,7 +150,7 @@ def test_where_and_initial(device, call, mask_seed, has_initial):
     calls(("sum", "prod", "mean", "var", "min", "max", "any", "all", "argmin", "ptp")),
     st.sampled_from(COMPUTABLE),
 )
-def test_out_takes_any_dtype_and_layout(device, call, target):
+def test_out_accepts_any_dtype_and_layout(device, call, target):
     window, name, axis, dtype, keepdims, seed = call
     ours, theirs = values_for(name, *pair(window, dtype, device, seed), device)
     if needs_elements(name, theirs.shape, axis) or (name == "ptp" and dtype == "bool"):
@@ -223,7 +223,7 @@ def test_nan_wins(device, dtype, size):
                         assert_same(result, np.asarray(exact))
 
 
-def test_sums_of_single_precision_lose_nothing(device):
+def test_float32_sums_are_accurate(device):
     """10^8 ones and noise, by repetition: a naive float32 sum stops at 2^24."""
     generator = np.random.default_rng(0)
     row = (1 + 1e-3 * generator.standard_normal(10_000)).astype("float32")
@@ -300,7 +300,7 @@ def test_any_byte_but_0_is_counted_as_true(device):
 
 @pytest.mark.parametrize("columns", [1, 3, 15, 16, 17, 33, 250])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64"])
-def test_columns_beside_those_of_a_register(device, dtype, columns):
+def test_columns_not_a_multiple_of_the_vector_width(device, dtype, columns):
     values = numbers((21, columns + 2), dtype, columns)
     a = sw.array(values, device=device)
     expected = np.sum(values[:, 1:-1].astype("complex128"), axis=0)
@@ -334,7 +334,7 @@ def test_wrong_calls(device):
         x.sum(axis=0, out=sw.zeros(2, device=device))
     with pytest.raises(ValueError, match="broadcast"):
         x.sum(where=sw.array(np.ones((4, 2, 3), bool), device=device))
-    with pytest.raises(TypeError, match="places"):
+    with pytest.raises(TypeError, match="indices"):
         x.argmin(out=sw.zeros((), "float32", device=device))
     with pytest.raises(OverflowError):
         x.astype("int8").max(initial=1000)
@@ -383,7 +383,7 @@ def test_numpys_corners(device):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint8", "complex64"])
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_places_where_every_value_is_often(device, name, dtype):
+def test_indices_with_repeated_values(device, name, dtype):
     values = (numbers((3, 70_003), "float64", 5) % 7).astype(dtype)
     ours = sw.array(values, device=device)
     for view in (lambda a: a, lambda a: a[:, 5:], lambda a: a[1], lambda a: a[:, ::-1]):
@@ -413,7 +413,7 @@ def test_long_scans(device, shape, dtype):
             assert_same(sw.cumsum(view(ours), axis), exact)
 
 
-# Parts of a line whose own product is infinite or 0, unlike the line's up to there.
+# Partial products that are infinite or 0, unlike the running product of the line.
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize(
     "numbers_at",
@@ -436,7 +436,7 @@ def test_products_that_overflow_or_vanish_in_part(device, dtype, numbers_at):
         with np.errstate(all="ignore"):
             exact = np.cumprod(lines, axis=-1)
         ours = sw.cumprod(sw.array(lines, device=device), axis=-1).numpy()
-        if dtype == "complex128":  # how the parts of an infinite number are put is nobody's
+        if dtype == "complex128":  # the parts of an infinite number are unspecified
             finite = np.isfinite(exact)
             assert (np.isfinite(ours) == finite).all()
             exact, ours = exact[finite], ours[finite]

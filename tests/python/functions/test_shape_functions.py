@@ -115,7 +115,7 @@ def test_concatenate_and_stack(device, data, dtypes, seed):
         assert_same(sw.stack([on(device, x) for x in same], place), np.stack(same, place))
 
 
-def test_concatenate_takes_lists_and_overlapping_outs(device):
+def test_concatenate_accepts_lists_and_overlapping_out(device):
     assert_same(sw.concatenate(([1, 2], on(device, [3.5]))), np.array([1, 2, 3.5]))
     values = np.arange(6)
     base = on(device, values)
@@ -320,7 +320,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_calls_say_what_is_wrong(device, name):
+def test_invalid_calls_raise_with_a_reason(device, name):
     call, kind, words = WRONG[name]
     with pytest.raises(kind, match=words):
         call(on(device, numbers((3, 4), "float32", 1)))

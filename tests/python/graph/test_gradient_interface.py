@@ -120,7 +120,7 @@ def test_no_derivative_passes_through_constants():
     np.testing.assert_array_equal(evaluate(T.grad(other, x), {x: np.array([2.0, 3.0])}), [4, 9])
 
 
-def test_known_grads_stand_for_the_cost(device):
+def test_known_grads_replace_the_cost(device):
     x = T.dvector("x")
     y = x * x
     got = sw.function([x], grad(None, x, known_grads={y: [1.0, 10.0]}), device=device)([2.0, 3.0])
@@ -225,7 +225,7 @@ def test_connection_pattern_cuts_inputs():
         T.grad(op(x).sum(), x)
 
 
-def test_an_op_without_a_gradient_is_named_with_the_place_where_it_was_applied():
+def test_missing_gradient_error_names_op_and_source_line():
     x = T.dvector("x")
     cost = op_with()(x).sum()
     with pytest.raises(sw.GraphError, match="Custom") as caught:

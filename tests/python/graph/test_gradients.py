@@ -137,7 +137,7 @@ def test_extremes_that_are_equal_share_the_derivative(device):
 
 
 @pytest.mark.parametrize("shape", [(1, 3), (2, 1), (1, 1), (2, 3)])
-def test_open_extents_that_turn_out_to_be_one_are_summed(shape, device):
+def test_unknown_extents_equal_to_one_are_summed(shape, device):
     x, y = T.dmatrices("x", "y")
     f = sw.function([x, y], T.grad((x * y).sum(), [x, y]), device=device)
     a, b = RNG.uniform(size=shape), RNG.uniform(size=(2, 3))

@@ -72,7 +72,7 @@ def test_places_and_scans(device, name, axis):
     check(lambda a: getattr(a, name)(axis=axis), x, device=device)
 
 
-def test_reductions_say_their_properties():
+def test_reduction_names_show_their_properties():
     x = T.ftensor3()
     total = x.sum(axis=(0, -1), keepdims=True, dtype="float64")
     assert str(total.owner.op) == "Sum{axis=(0, 2), keepdims=True, dtype=float64}"
@@ -183,7 +183,7 @@ def test_extents_that_the_graph_computes(device):
         a.reshape(T.fscalar(), 3)
 
 
-def test_shapes_are_known_at_once_where_types_fix_them():
+def test_static_shapes_are_constants():
     a = T.tensor("float32", (2, None, 3))
     assert isinstance(a.shape[0], sw.Constant) and int(a.shape[-1].data) == 3
     assert a.shape[1].owner is not None
@@ -470,7 +470,7 @@ class WhereIs(sw.Op):
 
 
 @pytest.mark.parametrize("place", ["cpu", "cpu:1"])
-def test_numbers_may_be_given_on_the_host(place):
+def test_inputs_of_rank_0_on_the_host_are_accepted(place):
     """Those that an index or a kernel takes by value stay there; what other ops read is moved."""
     a, i, x = T.dvector("a"), T.lscalar("i"), T.dscalar("x")
     op = WhereIs()

@@ -190,7 +190,7 @@ def test_results_leave_their_cells_and_intermediates_stay():
     assert inner_cells[-1] is True
 
 
-def test_no_recycling_lists_what_leaves():
+def test_no_recycling_lists_escaping_outputs():
     lists = []
 
     class Note(DoubleOp):
@@ -234,7 +234,7 @@ def test_cells_take_arrays_of_any_library(kind, device):
         (None, "output 0 was not computed"),
     ],
 )
-def test_what_does_not_fit_a_cell_is_refused_naming_the_node(value, message):
+def test_invalid_cell_value_error_names_the_node(value, message):
     def work(x, z):
         z[0] = value
 
@@ -257,7 +257,7 @@ def test_a_thunk_that_is_not_lazy_returns_none(value):
         sw.function([x], with_thunk(work)(x))(ones(1, 1))
 
 
-def test_lazy_thunks_compute_only_what_they_ask_for():
+def test_lazy_thunks_compute_only_requested_inputs():
     runs = []
 
     def noting(name):
@@ -341,7 +341,7 @@ def test_an_exception_keeps_type_and_traceback_and_names_the_node():
     assert np.array_equal(f(ones(2, 3)), ones(2, 3) * 4)
 
 
-def test_an_error_of_ours_keeps_its_type_too():
+def test_spanwise_error_keeps_its_type():
     x, y = T.fvector("x"), T.fvector("y")
     f = sw.function([x, y], x + y)
     with pytest.raises(
@@ -420,7 +420,7 @@ class Reversed(DoubleOp):
         output_storage[0][0] = inputs[0][::-1]
 
 
-def test_overwriting_ops_spare_inputs_and_come_last():
+def test_overwriting_ops_keep_inputs_and_run_last():
     x = T.fmatrix("x")
     y = x * 10
     op = AddOneInPlace()
@@ -448,7 +448,7 @@ class Either(sw.Op):
         output_storage[0][0] = inputs[self.chosen]
 
 
-def test_an_input_that_is_the_second_of_a_view_map_is_spared():
+def test_input_second_in_a_view_map_is_not_overwritten():
     x, y = T.fmatrix("x"), T.fmatrix("y")
     f = sw.function([x, y], [AddOneInPlace()(Either(1)(x * 10, y)), y * 2], device="cpu")
     for value in (5, 6):
@@ -459,7 +459,7 @@ def test_an_input_that_is_the_second_of_a_view_map_is_spared():
         assert given.ravel().tolist() == [value] * 2
 
 
-def test_a_result_that_is_the_second_of_a_view_map_is_spared():
+def test_result_second_in_a_view_map_is_not_overwritten():
     x = T.fmatrix("x")
     result = x * 100
     f = sw.function([x], [AddOneInPlace()(Either(1)(x * 10, result)), result], device="cpu")
@@ -488,7 +488,7 @@ def test_a_view_map_that_names_no_input_is_an_error():
         sw.function([x], AddOneInPlace()(op(x * 2, x * 3)), device="cpu")
 
 
-def test_overwriting_what_is_still_needed_is_refused():
+def test_overwriting_a_needed_value_raises():
     x = T.fmatrix("x")
     y = x * 10
     with pytest.raises(sw.GraphError, match="overwrites memory that"):
@@ -555,7 +555,7 @@ def test_calling_an_op_gives_one_variable_or_a_list():
         sw.function([x], DoubleOp()(x))(ones(1, 1))
 
 
-def test_itypes_and_otypes_stand_for_make_node():
+def test_itypes_and_otypes_replace_make_node():
     class Add(sw.Op):
         itypes = (T.fvector().type, T.fvector().type)
         otypes = (T.fvector().type,)
@@ -571,7 +571,7 @@ def test_itypes_and_otypes_stand_for_make_node():
         Add()(x, T.fmatrix())
 
 
-def test_given_python_ops_are_made_anew_where_types_change():
+def test_python_ops_are_applied_again_after_givens_change_types():
     x = T.fmatrix("x")
     narrow = T.tensor("float32", (1, 1), "n")
     assert sw.function([narrow], Perform()(x), givens={x: narrow})(ones(1, 1)).item() == 2

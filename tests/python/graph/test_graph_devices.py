@@ -32,7 +32,7 @@ def ones(*shape):
     return np.ones(shape, "float32")
 
 
-def test_a_second_name_of_the_processor_is_a_device_of_its_own():
+def test_second_cpu_name_is_a_separate_device():
     a = sw.ones((2, 3), dtype="float32", device="cpu:1")
     assert a.device == "cpu:1" and str(a.device) == "cpu:1" and a.device != "cpu"
     b = a.to("cpu")
@@ -62,7 +62,7 @@ def test_names_for_devices(device):
 
 
 @pytest.mark.parametrize("wrong", ["dev0", "cpu->cuda:0", "cuda:3->cpu", "dev0->nowhere", "->cpu"])
-def test_what_names_no_context(wrong):
+def test_unknown_context_name_raises(wrong):
     with pytest.raises(ValueError, match="contexts"), sw.using(wrong):
         pass
 
@@ -94,14 +94,14 @@ def test_a_result_left_on_the_device_needs_no_transfer_back(device, other):
     assert f(ones(2, 2)).device == other
 
 
-def test_a_transfer_to_where_it_is_is_none(device):
+def test_transfer_to_the_same_device_is_removed(device):
     a = T.tensor("float32", (None, None), device=device)
     assert a.transfer(device) is a
     b = T.fmatrix("b")
     assert ops(sw.function([b], sw.square(b.transfer(device)), device=device)) == ["Square"]
 
 
-def test_transfers_are_inserted_where_an_op_needs_them(device, other):
+def test_transfers_are_inserted_for_ops(device, other):
     x = T.tensor("float32", (None,), "x", device="cpu")
     w = sw.shared(ones(3), "w", target=other)
     y = x * w
@@ -112,7 +112,7 @@ def test_transfers_are_inserted_where_an_op_needs_them(device, other):
     assert first.device == other and second.tolist() == [2, 4, 6]
 
 
-def test_two_devices_beside_the_host_are_the_users_to_choose():
+def test_ambiguous_device_needs_a_choice():
     x = T.tensor("float32", (None,), "x", device="cpu:1")
     y = T.tensor("float32", (None,), "y", device="cpu:2")
     with pytest.raises(sw.GraphError, match="cpu:1 and on cpu:2.*transfer"):
@@ -121,7 +121,7 @@ def test_two_devices_beside_the_host_are_the_users_to_choose():
     assert sw.function([x, y], z)([1], [2]).device == "cpu:1"
 
 
-def test_an_integer_on_the_host_goes_along(device):
+def test_host_integer_needs_no_transfer(device):
     n = sw.shared(3)
     x = T.tensor("float32", (None,), "x", device=device)
     f = sw.function([x], x * n, device=device)
@@ -136,7 +136,7 @@ def test_useless_ways_are_cut(device, other):
     assert ops(g) == [f"Transfer{{{other}}}"]
 
 
-def test_updates_go_where_the_variable_is(device, other):
+def test_updates_are_moved_to_the_variables_device(device, other):
     w = sw.shared(ones(2), "w", target=other)
     x = T.tensor("float32", (None,), "x", device=device)
     f = sw.function([x], updates={w: x}, device=device)
@@ -146,7 +146,7 @@ def test_updates_go_where_the_variable_is(device, other):
     assert w.get_value().tolist() == [8, 10]
 
 
-def test_python_ops_find_their_inputs_where_they_run(device, other):
+def test_python_ops_get_inputs_on_their_device(device, other):
     seen = []
 
     class Look(sw.Op):

@@ -123,12 +123,12 @@ def test_results_as_the_library_asked_for(x, library, device):
     assert module is not None
 
 
-def test_an_unknown_library_is_refused_at_once(x):
+def test_unknown_library_raises_at_compile_time(x):
     with pytest.raises(sw.Error, match="no_such_library"):
         sw.function([x], sw.Out(x, as_="no_such_library"))
 
 
-def test_inputs_elsewhere_are_moved_to_the_function(x, device):
+def test_inputs_are_moved_to_the_functions_device(x, device):
     f = sw.function([x], x + 1, device=device)
     for other in sw.devices():
         assert f(sw.ones((2, 2), dtype="float32", device=other)).device == device
@@ -140,7 +140,7 @@ def test_the_default_device_counts_at_compile_time(x, device):
     assert f.device == device and f(ones(1, 1)).device == device
 
 
-def test_results_are_nobody_elses(x, device):
+def test_results_are_not_shared(x, device):
     c = T.constant(ones(1, 2))
     f = sw.function([x], [x, x, c, x + 1], device=device)
     given = sw.asarray(ones(1, 2), device=device)
@@ -190,7 +190,7 @@ def test_unused_inputs(x):
         sw.function([x, y], x, on_unused_input="perhaps")
 
 
-def test_what_cannot_be_compiled(x):
+def test_invalid_graphs_raise(x):
     with pytest.raises(sw.GraphError, match="neither an input nor a constant"):
         sw.function([], x + 1)
     with pytest.raises(sw.GraphError, match="stands twice"):
@@ -241,7 +241,7 @@ def test_trust_input(x):
         f(ones(1, 1))
 
 
-def test_transfer_to_where_it_is_changes_nothing(device):
+def test_transfer_to_the_same_device_is_a_no_op(device):
     x = T.tensor("float32", (None, None), "x", device=device)
     assert x.transfer(device) is x
     y = T.fmatrix("y").transfer(str(device))
@@ -260,7 +260,7 @@ def test_contiguous_shares_or_copies(x):
     assert np.array_equal(f(value[::-1]), value[::-1])
 
 
-def test_functions_and_what_they_hold_go_away(x):
+def test_functions_and_their_arrays_are_freed(x):
     class Held(np.ndarray):
         pass
 

@@ -135,7 +135,7 @@ class Fails(sw.Op):
         raise AssertionError("computed")
 
 
-def test_ifelse_computes_only_the_branch_that_is_taken(device):
+def test_ifelse_computes_only_the_chosen_branch(device):
     c, x, y = T.iscalar("c"), T.dvector("x"), T.dvector("y")
     f = sw.function([c, x, y], T.ifelse(c, x * 2, Fails()(y)), device=device)
     assert f(1, [1.0, 2.0], [5.0]).tolist() == [2, 4]

@@ -14,7 +14,7 @@ T = sw.tensor
 
 
 class Fresh(sw.Op):
-    """A copy in memory of its own, whose going is noticed."""
+    """A copy in new memory whose release is recorded."""
 
     __props__ = ("number",)
 
@@ -63,7 +63,7 @@ def living(made):
     return sum(ref() is not None for ref in made)
 
 
-def test_results_go_as_soon_as_nobody_needs_them():
+def test_intermediate_results_are_freed_after_their_last_use():
     f, alive, made = chain(6, allow_gc=True)
     for call in range(1, 3):
         np.testing.assert_array_equal(f([1, 2]).numpy(), [16, 14])
@@ -80,7 +80,7 @@ def test_results_stay_for_the_next_call_otherwise():
     np.testing.assert_array_equal(f([1, 2]).numpy(), [16, 14])
 
 
-def test_the_setting_decides_where_the_function_does_not_say():
+def test_config_is_the_default_of_the_function_option():
     with sw.config.change(allow_gc=True):
         f, _, made = chain(3)
         kept, _, of_kept = chain(3, allow_gc=False)
@@ -92,7 +92,7 @@ def test_the_setting_decides_where_the_function_does_not_say():
 
 
 @pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
-def test_views_keep_what_they_show(device, mode):
+def test_views_keep_their_base_alive(device, mode):
     x = np.random.default_rng(1).standard_normal((30, 30))
     a = T.dmatrix("a")
     b = sw.exp(a)
@@ -126,7 +126,7 @@ def test_no_allocation_on_the_way(device):
 
 
 class Found(sw.Op):
-    """A copy, and what it found where that goes."""
+    """A copy that records the previous content of its output buffer."""
 
     def __init__(self):
         self.found = []
@@ -139,7 +139,7 @@ class Found(sw.Op):
         output_storage[0][0] = inputs[0].copy()
 
 
-def test_memory_is_there_before_the_first_call(device):
+def test_memory_is_allocated_before_the_first_call(device):
     x = np.ones((3, 4))
     for shape, preallocate in (((3, 4), True), ((3, 4), False), ((None, 4), True)):
         a, op = T.tensor("float64", shape), Found()
@@ -154,7 +154,7 @@ def test_memory_is_there_before_the_first_call(device):
         sw.function([a], a + 1, allow_gc=True, preallocate=True)
 
 
-def test_lazy_graphs_free_too(device):
+def test_lazy_graphs_free_memory(device):
     i, a = T.lscalar("i"), T.dvector("a")
     f = sw.function([i, a], IfElse()(i, sw.exp(a), sw.sqrt(a)), allow_gc=True, device=device)
     assert f(1, [0.0]).tolist() == [1.0] and f(0, [4.0]).tolist() == [2.0]

@@ -48,7 +48,7 @@ def of_all_kinds():
     )
 
 
-def test_a_graph_of_all_kinds_of_ops_comes_back(device):
+def test_graph_of_all_kinds_of_ops_is_unpickled(device):
     x, y = of_all_kinds()
     y.name = "y"
     y.tag.note = "kept"
@@ -59,7 +59,7 @@ def test_a_graph_of_all_kinds_of_ops_comes_back(device):
     np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
 
 
-def test_what_is_shared_stays_shared():
+def test_sharing_survives_pickling():
     x = T.fmatrix("x")
     y = sw.exp(x)
     z = y + y
@@ -79,7 +79,7 @@ def test_deep_graphs_need_no_deep_stack():
     assert len(sw.graph.ancestors([y2])) == 20_000
 
 
-def test_types_and_ops_come_back():
+def test_types_and_ops_are_unpickled():
     for type_ in (
         T.fmatrix().type,
         T.tensor("int8", (None, 3)).type,
@@ -94,7 +94,7 @@ def test_types_and_ops_come_back():
     assert back(elsewhere).device == sw.device("cpu")
 
 
-def test_shared_variables_come_back_with_their_values(device):
+def test_shared_variables_are_unpickled_with_their_values(device):
     w = sw.shared(np.arange(4.0), "w", target=device)
     w2 = back(w)
     assert w2.name == "w" and w2.device == device and isinstance(w2, sw.SharedVariable)
@@ -103,7 +103,7 @@ def test_shared_variables_come_back_with_their_values(device):
     assert w.get_value().tolist() == [0, 1, 2, 3]
 
 
-def test_compiled_functions_come_back(device):
+def test_compiled_functions_are_unpickled(device):
     x = T.dvector("x")
     total = sw.shared(np.zeros(3), "total", target=device)
     f = sw.function(
@@ -126,7 +126,7 @@ def test_compiled_functions_come_back(device):
     assert shared.get_value().tolist() == [6, 7, 8]
 
 
-def test_a_pickle_goes_to_another_process(tmp_path):
+def test_pickle_is_read_by_another_process(tmp_path):
     x = T.fvector("x")
     file = tmp_path / "f.pickle"
     file.write_bytes(pickle.dumps(sw.function([x], (sw.exp(x) * 0 + 7).sum(), device="cpu")))
@@ -147,7 +147,7 @@ def test_copies(device):
     assert copy.deepcopy(f)(ones).item() == pytest.approx(f(ones).item())
 
 
-def test_random_graphs_come_back(device):
+def test_random_graphs_are_unpickled(device):
     for seed in range(15):
         graph = RandomGraph(seed, device)
         outputs = [graph.variables[i] for i in graph.chosen]
@@ -200,7 +200,7 @@ def test_clones_with_replacements(device):
         sw.clone(out, replace={1: x})
 
 
-def test_an_op_that_nobody_can_make_again_says_so():
+def test_op_of_a_local_class_cannot_be_pickled():
     class Local(sw.Op):
         def make_node(self, x):
             return sw.Apply(self, [x], [x.type()])

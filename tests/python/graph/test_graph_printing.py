@@ -32,7 +32,7 @@ def test_a_variable(graph):
     )
 
 
-def test_what_was_printed_is_not_repeated():
+def test_printed_subgraphs_are_not_repeated():
     x = T.fmatrix("x")
     y = -x
     y.name = "y"
@@ -79,7 +79,7 @@ def test_outputs_of_several_have_an_index(graph):
     assert sw.printing.debugprint(first.owner, file="str") == text
 
 
-def test_it_prints_where_it_is_told(graph, capsys):
+def test_prints_to_the_given_file(graph, capsys):
     x, *_ = graph
     stream = io.StringIO()
     sw.printing.debugprint(x, file=stream)

@@ -90,7 +90,7 @@ def test_the_trace(f, tmp_path):
     assert [e["ts"] for e in spans] == sorted(e["ts"] for e in spans)
 
 
-def test_a_failed_call_counts_for_nothing(device):
+def test_failed_call_is_not_counted(device):
     class Fails(Slow):
         def perform(self, node, inputs, output_storage):
             raise RuntimeError("no")

@@ -12,7 +12,7 @@ COUNT = int(os.environ.get("SPANWISE_RANDOM_GRAPHS", "60"))
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_random_graphs_give_what_numpy_gives(mode, device):
+def test_random_graphs_match_numpy(mode, device):
     ran = 0
     with np.errstate(all="ignore"):
         for seed in range(COUNT):

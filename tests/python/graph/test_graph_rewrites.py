@@ -98,7 +98,7 @@ def test_an_op_may_refuse_to_be_folded(x):
     assert ops(f) == ["Now"] and f().item() == 2
 
 
-def test_what_fails_is_left_to_fail_at_each_call(x):
+def test_failing_constant_folding_is_left_to_the_call(x):
     class Fails(Double):
         def perform(self, node, inputs, output_storage):
             raise RuntimeError("now")
@@ -108,13 +108,13 @@ def test_what_fails_is_left_to_fail_at_each_call(x):
         f()
 
 
-def test_large_results_are_not_kept_for_ever():
+def test_large_results_are_not_folded():
     row, column = T.constant(ones(1, 2000)), T.constant(ones(2000, 1))
     f = sw.function([], row + column)
     assert ops(f) == ["Add"] and f().shape == (2000, 2000)
 
 
-def test_elementwise_ops_overwrite_what_nobody_else_reads(x, device):
+def test_elementwise_ops_overwrite_unused_inputs(x, device):
     f = sw.function([x], sw.exp(x + 1) * 2, mode=NOT_FUSED, device=device)
     assert ops(f) == ["Add", "Exp[(0, 0)]", "Multiply[(0, 0)]"] and changes(f)["inplace"] == 2
     value = ones(3, 2)
@@ -123,7 +123,7 @@ def test_elementwise_ops_overwrite_what_nobody_else_reads(x, device):
     assert np.array_equal(value, ones(3, 2))
 
 
-def test_nothing_else_is_overwritten(x, device):
+def test_needed_values_are_not_overwritten(x, device):
     y = x + 1
     w = sw.shared(ones(2, 2), target=device)
     f = sw.function([x], [y, sw.exp(y), y * 2, w * 2], updates={w: w + 1}, device=device)
@@ -142,7 +142,7 @@ def test_a_broadcast_operand_is_not_overwritten(device):
     assert np.array_equal(f(ones(2, 1), ones(1, 3)), ones(2, 3) * 2)
 
 
-def test_what_a_python_op_gives_may_be_its_own(x):
+def test_python_op_may_return_its_own_array(x):
     table = ones(2, 2)
 
     class Table(sw.Op):
@@ -158,7 +158,7 @@ def test_what_a_python_op_gives_may_be_its_own(x):
     assert np.array_equal(table, ones(2, 2))
 
 
-def test_merging_spares_what_is_overwritten(device):
+def test_merge_excludes_overwriting_ops(device):
     x = T.fvector("x")
     f = sw.function([x], AddOne()(x * 2) + x * 2, device=device)
     assert f(np.float32([1, 2])).tolist() == [5, 9]
@@ -186,7 +186,7 @@ def test_modes_and_words(x):
         sw.function([x], y, mode=3)
 
 
-def test_a_printout_says_what_fired(x, capsys):
+def test_printout_lists_applied_rewrites(x, capsys):
     f = sw.function([x], sw.exp(x + 1), mode=NOT_FUSED, name="f")
     sw.printing.rewrites(f)
     lines = capsys.readouterr().out.splitlines()
@@ -253,7 +253,7 @@ class Broken(sw.Op):
         ("differs", "differs when the node runs again"),
     ],
 )
-def test_debug_finds_what_is_not_declared(x, fault, message, device):
+def test_debug_finds_undeclared_aliasing(x, fault, message, device):
     f = sw.function([x], Broken(fault)(x + 1), mode="debug", device=device)
     with pytest.raises(sw.GraphError, match=message) as caught:
         f(ones(2, 2))
@@ -261,7 +261,7 @@ def test_debug_finds_what_is_not_declared(x, fault, message, device):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_debug_takes_no_rounding_for_a_fault(dtype, device):
+def test_debug_tolerates_rounding(dtype, device):
     z = T.tensor(dtype, (None, None))
     f = sw.function([z], z.T.mean(axis=1), mode="debug", device=device)
     for seed in range(50):
@@ -269,7 +269,7 @@ def test_debug_takes_no_rounding_for_a_fault(dtype, device):
         f(value - value.mean(0))  # what is left of sums that cancel depends on their order
 
 
-def test_debug_gives_what_fast_run_gives(x, device):
+def test_debug_matches_fast_run(x, device):
     y = sw.exp(x.transfer("cpu") + 1).transfer(device) * 2 + Double()(x)
     value = np.random.default_rng(0).standard_normal((4, 5)).astype("float32")
     results = [sw.function([x], y, mode=m, device=device)(value) for m in ("fast_run", "debug")]

@@ -73,7 +73,7 @@ def test_a_value_of_any_library_and_shape(device):
         (1.0, "expected 1 axes"),
     ],
 )
-def test_a_value_that_does_not_fit_changes_nothing(value, message, device):
+def test_invalid_value_leaves_the_variable_unchanged(value, message, device):
     w = sw.shared(ones(2), target=device)
     with pytest.raises(sw.InputError, match=message):
         w.set_value(value)
@@ -87,7 +87,7 @@ def test_a_variable_is_no_value():
         sw.shared(T.fscalar())
 
 
-def test_several_functions_see_one_container(device):
+def test_functions_share_one_container(device):
     w = sw.shared(ones(2), "w", target=device)
     add = sw.function([], updates=[(w, w + 1)], device=device)
     double = sw.function([], [w * 2], updates={w: w * 2}, device=device)
@@ -116,7 +116,7 @@ def test_an_update_may_be_a_number_or_a_list(device):
     assert w.get_value().tolist() == [5, 6] and n.get_value().item() == 7
 
 
-def test_results_and_shared_values_share_nothing(device):
+def test_results_share_no_memory_with_shared_variables(device):
     w = sw.shared(ones(3), target=device)
     f = sw.function([], [w, w + 1], updates={w: w + 1}, device=device)
     same, more = f()
@@ -134,7 +134,7 @@ def test_borrowed_outputs_share(device):
 
 
 class Fails(sw.Op):
-    """Passes on its input until it is told to fail."""
+    """Copies its input until `fails` is set."""
 
     def __init__(self):
         self.fails = False
@@ -287,7 +287,7 @@ class Calls(sw.Op):
         output_storage[0][0] = inputs[0].copy()
 
 
-def test_an_op_does_not_change_what_its_function_updates(device):
+def test_op_does_not_modify_an_updated_variable(device):
     w, v = sw.shared(ones(1), target=device), sw.shared(ones(1), target=device)
     inner = sw.function([], updates={w: w + 5}, device=device)
     for call, message in (

@@ -43,7 +43,7 @@ class Copy(sw.Op):
     ],
     ids=str,
 )
-def test_constructors_make_what_they_say(variable, shown, dtype):
+def test_constructors_create_their_types(variable, shown, dtype):
     assert str(variable) == shown
     assert variable.dtype == dtype
     assert variable.ndim == len(variable.type.shape)
@@ -57,7 +57,7 @@ def test_constructors_without_a_letter_follow_floatx():
     assert T.vector("v", dtype="int8").dtype == "int8"
 
 
-def test_several_at_once():
+def test_several_variables_in_one_call():
     x, y = T.fmatrices("x", "y")
     assert (x.name, y.name) == ("x", "y")
     assert [v.type for v in T.dvectors(3)] == [T.dvector().type] * 3
@@ -77,7 +77,7 @@ def test_types_compare_and_make_variables():
         sw.TensorType("no such dtype", ())
 
 
-def test_a_variable_is_one_object_wherever_it_is_met():
+def test_variable_has_one_python_object():
     x = T.fmatrix("x")
     y = Copy()(x)
     node = y.owner
@@ -97,7 +97,7 @@ def test_names_can_be_set_and_cleared():
     assert str(y) == "Copy.0"
 
 
-def test_the_tag_stays_with_the_variable():
+def test_tag_belongs_to_the_variable():
     x = T.fmatrix("x")
     x.tag.test_value = np.ones(3)
     y = Copy()(x)
@@ -110,7 +110,7 @@ def test_the_tag_stays_with_the_variable():
         y.tag.nothing  # noqa: B018
 
 
-def test_the_tag_goes_with_the_variable():
+def test_tag_is_pickled_with_the_variable():
     class Thing:
         pass
 
@@ -181,7 +181,7 @@ def test_constants_hold_a_copy():
         ("uint8", np.int8(2), "int16"),
     ],
 )
-def test_numbers_beside_variables_follow_numpy_2(beside, number, expected):
+def test_numbers_in_expressions_follow_numpy_2(beside, number, expected):
     x = T.tensor(beside, (None,))
     assert (x + number).dtype == (number + x).dtype == expected
     assert (np.ones(2, beside) + number).dtype == expected
@@ -192,7 +192,7 @@ def test_a_number_that_does_not_fit_is_refused():
         T.tensor("uint8", (None,)) + 300
 
 
-def test_foreign_operands_get_their_say():
+def test_foreign_operands_handle_operators():
     class Greedy:
         def __radd__(self, other):
             return "mine"
@@ -207,7 +207,7 @@ def test_arrays_on_the_left_leave_the_operation_to_the_variable():
     assert isinstance(y, sw.Variable) and y.ndim == 2
 
 
-def test_apply_refuses_what_is_no_variable():
+def test_apply_rejects_objects_that_are_not_variables():
     x = T.fmatrix()
     with pytest.raises(TypeError, match=r"inputs\[1\] must be a Variable, got int"):
         sw.Apply(Copy(), [x, 3], [x.type()])
@@ -237,7 +237,7 @@ def test_the_trace_names_the_users_lines():
     assert "_op.py" not in y.owner.trace
 
 
-def test_deep_graphs_are_let_go():
+def test_deep_graphs_are_freed():
     x = T.fvector("x")
     for _ in range(100_000):
         x = x + x
@@ -245,5 +245,5 @@ def test_deep_graphs_are_let_go():
     gc.collect()
 
 
-def test_a_variable_is_broadcastable_where_its_extent_is_one():
+def test_variable_is_broadcastable_for_extent_one():
     assert T.row("x").broadcastable == (True, False) and T.scalar("y").broadcastable == ()

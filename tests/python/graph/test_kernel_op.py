@@ -72,7 +72,7 @@ def test_two_outputs_of_one_kernel(both, dtype, device):
         f(a, b[:, :9])
 
 
-def test_a_strided_parameter_takes_any_view_without_a_copy(transposed, device):
+def test_strided_parameter_accepts_any_view_without_a_copy(transposed, device):
     x = T.fmatrix("x")
     f = sw.function([x], transposed(x), device=device)
     base = random(12, 9)
@@ -87,7 +87,7 @@ def test_a_strided_parameter_takes_any_view_without_a_copy(transposed, device):
     assert np.array_equal(f(broadcast), broadcast.T)
 
 
-def test_a_contiguous_parameter_copies_what_is_not_and_counts(device):
+def test_contiguous_parameter_copies_other_layouts_and_counts(device):
     name = f"copy_counted_{device}".replace(":", "_")
     op = sw.kernel_op(
         name,
@@ -152,7 +152,7 @@ def test_an_input_that_may_be_overwritten_is(device):
     assert result.tolist() == [4, 6] and result.ptr == given.ptr
 
 
-def test_a_strided_view_is_overwritten_where_it_lies(device):
+def test_strided_view_is_overwritten_in_place(device):
     negate = sw.kernel_op(
         "negate",
         IN_PLACE,
@@ -184,7 +184,7 @@ def test_a_strided_view_is_overwritten_where_it_lies(device):
         ),
     ],
 )
-def test_what_cannot_be_overwritten(words, message):
+def test_invalid_overwrites_raise(words, message):
     with pytest.raises(sw.ArgumentError, match=f"kernel_op add_to, overwrites: .*{message}"):
         add_to(**words)
 
@@ -242,7 +242,7 @@ def test_static_shapes_are_known(transposed):
         ({"block": ()}, "a block of 1 to 3 extents"),
     ],
 )
-def test_a_declaration_that_does_not_hold_together_is_refused_at_once(change, message):
+def test_inconsistent_declaration_raises_at_construction(change, message):
     given = {"inputs": "x: strided T[h, w]", "outputs": "z: strided T[w, h]", **change}
     with pytest.raises(sw.Error, match=message) as caught:
         sw.kernel_op("transposed", TRANSPOSED, **given)

@@ -66,7 +66,7 @@ def test_strided_inputs_and_several_outputs(many):
 
 
 @pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
-def test_a_lazy_op_asks_for_what_it_needs(many, mode):
+def test_lazy_op_requests_needed_inputs(many, mode):
     condition, x = T.dscalar("condition"), T.dvector("x")
     bad = many.throw(x, where="run", what="error")
     f = cpu_function([condition, x], many.choose(condition * 2, x + 1, bad), mode=mode)
@@ -78,7 +78,7 @@ def test_a_lazy_op_asks_for_what_it_needs(many, mode):
     assert [g(i, [1, 2]).tolist() for i in (1, 0, 1)] == [[3, 2], [2, 3], [3, 2]]
 
 
-def test_lazy_ops_in_one_another(gnu):
+def test_nested_lazy_ops(gnu):
     p, q, x = T.dscalar("p"), T.dscalar("q"), T.dvector("x")
     bad = gnu.throw(x, where="run", what="error")
     f = cpu_function([p, q, x], gnu.choose(p, gnu.choose(q, x * 2, bad), x * 3))
@@ -101,7 +101,7 @@ def test_lazy_ops_that_go_wrong(gnu, how, message):
         f([1, 2])
 
 
-def test_an_op_that_is_given_all_has_nothing_to_ask_for(gnu):
+def test_request_without_missing_inputs_raises(gnu):
     x = T.dvector("x")
     with pytest.raises(
         sw.GraphError, match="greedy.*asks for input 0, and all are computed.*SW_LAZY"
@@ -109,7 +109,7 @@ def test_an_op_that_is_given_all_has_nothing_to_ask_for(gnu):
         cpu_function([x], gnu.greedy(x))([1])
 
 
-def test_on_arrays_they_compute_at_once(many, device):
+def test_ops_on_arrays_compute_immediately(many, device):
     p, q = (np.random.default_rng(seed).standard_normal(7) for seed in (1, 2))
     total, rest = many.both(sw.array(p, device=device), q)
     assert isinstance(total, sw.Array) and total.device == "cpu", "the op runs on the CPU"
@@ -118,7 +118,7 @@ def test_on_arrays_they_compute_at_once(many, device):
     assert np.array_equal(total, p[::-2] + q[::2])
 
 
-def test_a_call_on_arrays_says_what_is_wrong(gnu):
+def test_invalid_call_on_arrays_raises_with_a_reason(gnu):
     with pytest.raises(sw.LayoutError, match=r"(?s)gnu.throw.*said so.*Apply node"):
         gnu.throw(np.ones(3), where="run", what="error")
     with pytest.raises(sw.LayoutError, match="gnu.both.*expected 1 axis, got 2"):
@@ -214,7 +214,7 @@ def test_ops_that_break_the_contract(gnu, fault, message):
         cpu_function([x], gnu.wrong(x, fault=fault))([1.0])
 
 
-def test_overwriting_is_declared_and_gives_copies_where_it_must(gnu):
+def test_overwriting_op_gets_copies_of_needed_inputs(gnu):
     x = T.dvector("x")
     y = x * 2
     f = cpu_function([x], [gnu.overwrite(x), gnu.overwrite(y), x + 0], mode="debug")
@@ -228,7 +228,7 @@ def test_overwriting_is_declared_and_gives_copies_where_it_must(gnu):
         cpu_function([x], gnu.undeclared(x))(values)
 
 
-def test_memory_of_an_input_that_nobody_needs_is_reused(gnu):
+def test_memory_of_an_unused_input_is_reused(gnu):
     x = T.dvector("x").transfer("cpu")
     f = cpu_function([x], gnu.increment(gnu.increment(gnu.increment(x))))
     assert [str(node.op) for node in f.maker.fgraph.toposort()].count("gnu.increment[(0, 0)]") == 2
@@ -330,7 +330,7 @@ def test_namespaces(gnu):
     assert str(gnu.both(T.dvector(), T.dvector())[0].owner.op) == "gnu.both"
 
 
-def test_loading_again_changes_nothing(gnu, tmp_path):
+def test_loading_twice_is_idempotent(gnu, tmp_path):
     library = compiled(
         "g++ -std=c++20 -DNAMESPACE=again", SOURCES / "many_ops.cpp", tmp_path / "libagain.so"
     )

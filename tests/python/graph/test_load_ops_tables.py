@@ -79,7 +79,7 @@ def test_tables_that_do_not_hold_together(faulty, monkeypatch, fault):
     assert sw._core._op_names() == before
 
 
-def test_a_library_that_refuses_says_why(faulty, monkeypatch):
+def test_library_that_rejects_loading_gives_a_reason(faulty, monkeypatch):
     monkeypatch.setenv("SW_TEST_FAULT", "fails")
     with pytest.raises(sw.DeviceError, match="libfaulty.so: needs a licence"):
         sw.load_ops(faulty)
@@ -97,7 +97,7 @@ def faulty(built, tmp_path):
     return shutil.copy(built, tmp_path)
 
 
-def test_what_is_no_plug_in(tmp_path):
+def test_file_that_is_not_a_plug_in_raises(tmp_path):
     with pytest.raises(
         sw.ArgumentError, match=r"expected a shared library, got \".*/missing\.so\""
     ):
@@ -113,7 +113,7 @@ def test_what_is_no_plug_in(tmp_path):
         sw.load_ops(library)
 
 
-def test_an_exception_of_c_code_that_is_cpp_is_caught(tmp_path):
+def test_cpp_exception_from_a_c_table_is_caught(tmp_path):
     source = tmp_path / "throws.cpp"
     source.write_text(
         "#include <spanwise/plugin.h>\n"

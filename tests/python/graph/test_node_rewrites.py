@@ -95,7 +95,7 @@ def test_its_derivative_is_finite(name, device):
     assert np.isfinite(f(finite).numpy()).all()
 
 
-def test_float32_keeps_its_dtype_beside_constants_of_float64():
+def test_float32_keeps_its_dtype_with_float64_constants():
     x = T.fvector("x")
     f = sw.function([x], 1 / (np.float64(1) + T.exp(-x)))
     assert f(np.float32([0.0])).dtype == "float64" and f([0.0]).tolist() == [0.5]
@@ -152,7 +152,7 @@ def test_a_rewrite_in_python_replaces_nodes(register, device):
     assert "Add" in ops(sw.function([x], x + x, mode="fast_compile"))
 
 
-def test_a_kernel_takes_the_place_of_a_pattern(register, device):
+def test_kernel_replaces_a_pattern(register, device):
     kernel = sw.kernel_op(
         "axpy",
         "__global__ void axpy(const T *x, const T *y, T *z, int n) {"
@@ -268,7 +268,7 @@ def test_a_second_registration_replaces_the_first_and_own_names_are_refused(regi
         sw.graph.remove_rewrite("merge")
 
 
-#: Expressions of x (3, 1, 4) of open extents, and the shape that is asked of them.
+#: Expressions of x (3, 1, 4) with unknown extents, and the shape that is requested.
 SHAPES = {
     "unary": lambda x: T.exp(T.exp(x)),
     "number": lambda x: 2 * T.exp(x) + 1,

@@ -32,7 +32,7 @@ def test_matmul_of_variables(device, left, right, dtypes):
             np.testing.assert_array_equal(out.numpy(), theirs)
 
 
-def test_arrays_beside_variables_and_intermediate_results(device):
+def test_arrays_variables_and_intermediate_results(device):
     x, w = values((4, 3), seed=1), values((3, 5), seed=2)
     a = T.fmatrix("a")
     f = sw.function([a], (a @ sw.array(w, device=device) + 1) @ w.T, device=device)

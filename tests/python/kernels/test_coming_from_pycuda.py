@@ -89,7 +89,7 @@ def test_compiler_options(device, tmp_path, capfd):
     x = sw.zeros(1, dtype="int32")
     mod.get_function("k")(x, block=1)
     assert x.tolist() == [20]
-    # Names that CUDA's own headers use too; the source alone sees these macros.
+    # Names that CUDA's own headers use too; these macros affect only the source.
     source = "template <class U> __device__ U twice(U x) { return 2 * x; }\n__global__ void k(T *x) { x[0] = twice(T(N)); }"
     mod = SourceModule(source, options=["-DT=float", "-DN=21"])
     y = sw.zeros(1, dtype="float32")
@@ -310,10 +310,10 @@ with sw.device("cuda:0"):
 """
 
 
-def test_a_limit_that_kernels_have_fixed_says_so(device):
+def test_limit_fixed_by_loaded_kernels_raises(device):
     if device.kind == "cpu":
         pytest.skip("the CPU has no limits")
-    # In a process of its own, of whose kernels none has printed yet.
+    # In a new process, in which no kernel has printed yet.
     run = subprocess.run(
         [sys.executable, "-c", PRINTING], capture_output=True, text=True, check=False
     )
@@ -322,7 +322,7 @@ def test_a_limit_that_kernels_have_fixed_says_so(device):
     assert "PRINTF_FIFO_SIZE only before the first kernel that prints" in run.stdout
 
 
-def test_what_is_gone_says_what_to_do():
+def test_removed_names_name_a_replacement():
     for name, words in (
         ("TextureReference", "sw.Texture"),
         ("np_to_array", "CUDA arrays"),
@@ -631,7 +631,7 @@ def test_elementwise_kernel(device):
     z = sw.full((3, 2), np.nan, dtype="float32", device=device)
     lin_comb(5, x.T, 6, x.T, z)
     assert (z.numpy() == 11 * x.numpy().T).all()
-    with pytest.raises(sw.ArgumentError, match="parts of the arrays"):
+    with pytest.raises(sw.ArgumentError, match="pass slices of the arrays"):
         lin_comb(5, x, 6, x, x, slice=slice(0, 3))
 
 

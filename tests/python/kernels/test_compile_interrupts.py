@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and other signals while the CPU's compiler hangs. Each in a process of its own."""
+"""Ctrl-C and other signals while the CPU's compiler hangs, each in a new process."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-# A compiler that hangs the first time, with a program of its own beside it, and then compiles.
+# A compiler that starts a child and hangs the first time, and compiles the second time.
 COMPILER = """\
 #!/bin/sh
 if mkdir "$COMPILER_FOLDER/first" 2> /dev/null
@@ -28,7 +28,7 @@ exec g++ "$@"
 
 @pytest.fixture
 def start(tmp_path):
-    """start(program): runs Python text once `child` is there; gives the process and that child's id."""
+    """start(program): runs Python text until `child` exists; returns the process and that child's id."""
     compiler = tmp_path / "g++-that-hangs"
     compiler.write_text(COMPILER)
     compiler.chmod(stat.S_IRWXU)
@@ -97,7 +97,7 @@ def test_ctrl_c_ends_a_compile_and_all_that_it_started(start, tmp_path):
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_what_a_signal_handler_raises_ends_a_compile(start):
+def test_exception_of_a_signal_handler_aborts_a_compile(start):
     process, child = start(f"""
         import signal
         import spanwise as sw
@@ -117,7 +117,7 @@ def test_what_a_signal_handler_raises_ends_a_compile(start):
     wait_until_gone(child)
 
 
-def test_a_handler_that_raises_nothing_does_not_end_a_compile(start):
+def test_signal_handler_without_exception_does_not_abort_a_compile(start):
     process, child = start(f"""
         import os, signal
         import spanwise as sw

@@ -113,7 +113,7 @@ def test_a_read_only_array_cannot_be_written(wrap):
         kernel("overwrite")(wrap(x), block=32)
 
 
-def test_wrong_dtypes_are_refused_around_a_call_too():
+def test_wrong_dtypes_are_rejected_in_copies_around_a_call():
     x = random(32, "float64")
     before = x.copy()
     with pytest.raises(sw.KernelArgumentError, match="float32"):
@@ -121,7 +121,7 @@ def test_wrong_dtypes_are_refused_around_a_call_too():
     np.testing.assert_array_equal(x, before)
 
 
-def test_what_cannot_be_shared_is_refused_for_output_and_copied_for_input():
+def test_unshareable_arguments_are_copied_for_input_and_rejected_for_output():
     swapped = random(8).astype(">f4")
     out = np.full(8, np.nan, "float32")
     kernel("add")(drv.Out(out), drv.In(swapped), 8, block=8)
@@ -197,7 +197,7 @@ def test_asynchronous_copies_take_any_stream():
     np.testing.assert_array_equal(back, 2 * a)
 
 
-def test_copies_check_what_they_are_given():
+def test_copies_check_their_arguments():
     small = drv.mem_alloc(8)
     with pytest.raises(sw.ArgumentError, match="at least 16 bytes.*got 8"):
         drv.memcpy_htod(small, random(4))

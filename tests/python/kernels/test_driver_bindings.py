@@ -37,7 +37,7 @@ def stand_in(monkeypatch):
         yield module
 
 
-def test_results_come_without_their_status(stand_in):
+def test_results_omit_the_status(stand_in):
     assert drv.cuEcho(3) == 3
     assert drv.cuEcho(3, more=4) == (3, 4)
     assert drv.cuNothing() is None
@@ -50,7 +50,7 @@ def test_errors_are_device_errors(stand_in):
     assert caught.value.code == 1 and caught.value.name == "CUDA_ERROR_INVALID_VALUE"
 
 
-def test_our_objects_go_as_their_handles(stand_in):
+def test_spanwise_objects_are_passed_as_handles(stand_in):
     array = sw.zeros(4, device="cpu")
     memory = drv.mem_alloc(16)
     module = sw.SourceModule("__global__ void k() {}", device="cpu")
@@ -63,7 +63,7 @@ def test_our_objects_go_as_their_handles(stand_in):
     assert drv.cuEcho(sw.device("cpu"), drv.Context(sw.device("cpu"))) == (0, 0)
 
 
-def test_what_is_not_there_says_what_to_do(monkeypatch, stand_in):
+def test_missing_driver_functions_name_a_remedy(monkeypatch, stand_in):
     with pytest.raises(AttributeError, match="cuda.bindings has none either"):
         drv.cuNoSuchFunction  # noqa: B018
     with pytest.raises(AttributeError, match="coming-from-pycuda"):

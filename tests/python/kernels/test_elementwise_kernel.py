@@ -40,7 +40,7 @@ class TestLayouts:
         assert_same(places, np.arange(a.size).reshape(a.shape))
 
     @given(data=st.data(), dtype=st.sampled_from(COMPUTABLE), seed=st.integers(0, 99))
-    def test_every_dtype_into_given_outputs_of_any_strides(self, device, data, dtype, seed):
+    def test_all_dtypes_with_strided_outputs(self, device, data, dtype, seed):
         window = data.draw(windows(broadcast=False))
         x, a = pair(window, dtype, device, seed)
         y, b = pair(window, dtype, device, seed + 1)
@@ -149,7 +149,7 @@ class TestMeaning:
         pycudas(sw.array(z, device=device), size)
         np.testing.assert_allclose(size.numpy(), 1, rtol=1e-6)
 
-    def test_return_and_continue_end_one_element(self, device):
+    def test_return_and_continue_skip_one_element(self, device):
         for word in ("return", "continue"):
             clip = sw.ElementwiseKernel(
                 "T x", "T y", f"y = x; if (x < 3) {word}; y = 3", f"c_{word}"
@@ -194,7 +194,7 @@ class TestMeaning:
         first(sw.array([1, 2, 3], dtype="int8", device=device), z)
         assert z.tolist() == [2, 3, 4]
 
-    def test_what_is_returned(self, device):
+    def test_return_values_of_calls(self, device):
         x = sw.ones(3, "float32", device=device)
         silent = sw.ElementwiseKernel("T x", "T y", "y = x", no_return=True)
         assert silent(x, sw.empty(3, "float32", device=device)) is None
@@ -213,7 +213,7 @@ class TestMeaning:
         assert z.tolist() == [2, 2, 2]
 
     def test_many_threads_at_once(self, device):
-        """Each compiles its own form, or waits for who does."""
+        """Each thread compiles its own variant, or waits for the thread that does."""
         kernel = sw.ElementwiseKernel("T x", "T y", "y = x + 1", "shared_by_threads")
         base = sw.arange(24, dtype="int32", device=device).reshape(2, 3, 4)
         views = [base, base.T, base[:, ::-1], base.astype("int64")] * 4
@@ -283,7 +283,7 @@ class TestRefusals:
         ):
             PICK(x, True, y)
         only_out = sw.ElementwiseKernel("int32 x", "T z", "z = x")
-        with pytest.raises(sw.DTypeError, match="nothing says what T is"):
+        with pytest.raises(sw.DTypeError, match="no argument determines what T is"):
             only_out(sw.ones(3, "int32", device=device))
 
     def test_shapes(self, device):
@@ -311,7 +311,7 @@ class TestRefusals:
             AXPY(x, x, x, x)
         with pytest.raises(sw.KernelArgumentError, match="expected 4 arguments, got 2"):
             AXPY(x, 1.0)
-        with pytest.raises(sw.ArgumentError, match="parts of the arrays"):
+        with pytest.raises(sw.ArgumentError, match="pass slices of the arrays"):
             AXPY(x, 1.0, x, x, range=slice(3))
         with pytest.raises(sw.KernelArgumentError, match="unexpected keyword argument 'grid'"):
             AXPY(x, 1.0, x, x, grid=1)

@@ -38,7 +38,7 @@ def run(construct, device):
 
 @pytest.fixture(scope="module")
 def gpu_results():
-    """Filled by the tests of a GPU, and kept in a file where that is asked for."""
+    """Filled by the tests on a GPU, and written to a file on request."""
     results: dict[str, str] = {}
     yield results
     if results and UPDATE:
@@ -123,7 +123,7 @@ def page():
     )
 
 
-def test_the_page_is_what_the_table_says():
+def test_documentation_matches_the_table():
     if UPDATE:
         PAGE.write_text(page())
     assert PAGE.read_text() == page(), REMEDY

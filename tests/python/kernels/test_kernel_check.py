@@ -116,7 +116,7 @@ def test_the_window_counts_not_the_storage(device, compiler):
     assert x.tolist() == [0, 0, 0, 0, 1] + [0] * 5
 
 
-def test_windows_that_overlap_stay_one_memory(device, compiler):
+def test_overlapping_views_are_one_memory_in_the_check(device, compiler):
     source = "__global__ void add(int *out, const int *x, int n) { int i = threadIdx.x; if (i < n) out[i] += x[i]; }"
     add = function(device, source, "add")
     (x,) = arrays(device, np.arange(8, dtype="int32"))
@@ -127,7 +127,7 @@ def test_windows_that_overlap_stay_one_memory(device, compiler):
     assert x.tolist() == [0, 2, 4, 6, 8, 12, 16, 20]
 
 
-def test_two_imports_of_one_memory_stay_one_memory(compiler):
+def test_two_imports_of_one_memory_are_one_array_in_the_check(compiler):
     source = "__global__ void add(int *out, const int *x, int n) { int i = threadIdx.x; if (i < n) out[i] += x[i]; }"
     add = function("cpu", source, "add")
     host = np.arange(8, dtype="int32")
@@ -210,7 +210,7 @@ def test_races_are_reported(device, compiler, name, grid):
     assert x.tolist() == list(range(64))
 
 
-def test_what_is_no_race(device, compiler):
+def test_valid_kernels_are_not_reported_as_races(device, compiler):
     (x, n, f) = arrays(
         device, np.arange(64, dtype="int32"), np.zeros(1, "int32"), np.zeros(1, "float32")
     )
@@ -266,7 +266,7 @@ def test_declared_layouts_streams_scalars_and_empty_arrays(device, compiler):
     assert (x.numpy() == 2).all()
 
 
-def test_in_and_out_and_graphs_are_checked_too(device, compiler):
+def test_in_out_arguments_and_graphs_are_checked(device, compiler):
     multiply = function(device, MULTIPLY, "multiply_them")
     host = np.ones(100, "float32")
     out = np.zeros(100, "float32")

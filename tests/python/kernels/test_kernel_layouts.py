@@ -43,7 +43,7 @@ def axpy(module):
 
 
 def window(draw, rows, columns):
-    """A view of the shape (rows, columns) with strides of every sign, and where it stands in."""
+    """A view of shape (rows, columns) with strides of every sign, and the array that contains it."""
     steps = [draw(st.sampled_from([1, 2, -1, -3])) for _ in range(2)]
     transposed = draw(st.booleans())
     extents = [n * abs(step) for n, step in zip((rows, columns), steps, strict=True)]
@@ -77,14 +77,14 @@ def test_both_declared_forms_take_any_window(device, module, data):
     np.testing.assert_array_equal(other_base.numpy(), other)
 
 
-def test_a_broadcast_input_is_copied_in_and_stays(axpy, device):
+def test_broadcast_input_is_copied_and_unchanged(axpy, device):
     row = sw.array(np.arange(4, dtype="float32"), device=device)
     out = sw.zeros((3, 4), dtype="float32", device=device)
     axpy.bind(DECLARED)(out, sw.broadcast_to(row, (3, 4)), 1.0, 12, block=32)
     assert out.tolist() == [[0, 1, 2, 3]] * 3 and row.tolist() == [0, 1, 2, 3]
 
 
-def test_the_same_window_twice_is_one_array(axpy, device):
+def test_same_view_twice_is_copied_once(axpy, device):
     x = sw.array(np.arange(8, dtype="float32"), device=device)
     axpy.bind(DECLARED)(x[::-2], x[::-2], 1.0, 4, block=32)
     assert x.tolist() == [0, 2, 2, 6, 4, 10, 6, 14]
@@ -100,7 +100,7 @@ def test_on_another_stream(axpy, device):
     np.testing.assert_array_equal(x.numpy(), host)
 
 
-def test_what_is_shown(axpy, module):
+def test_repr_and_attributes(axpy, module):
     bound = axpy.bind(args=["raw", "contiguous", "float", "int"])
     assert [p.layout for p in bound.parameters] == ["raw", "contiguous", "", ""]
     assert [p.layout for p in axpy.parameters] == ["raw", "raw", "", ""]
@@ -150,7 +150,7 @@ def test_arguments_of_bind(axpy, module):
         module.get_function("strided").bind(("strided float32[1]", "strided", "float32"))
 
 
-def test_what_is_refused_still(axpy, device):
+def test_unsupported_layouts_are_rejected(axpy, device):
     out = sw.zeros((4, 2), dtype="float32", device=device)
     bound = axpy.bind(DECLARED)
     with pytest.raises(sw.KernelArgumentError, match="expected 4 arguments"):

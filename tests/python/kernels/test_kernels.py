@@ -54,7 +54,7 @@ def on_device(device):
 
 @pytest.fixture
 def poisoned(on_device):
-    """An output that no kernel leaves as it is by chance."""
+    """An output filled with a value that no kernel writes."""
     return lambda n, dtype="float64": on_device(np.full(n, 77, dtype))
 
 
@@ -207,7 +207,7 @@ class TestCalls:
         module.get_function("reverse")(gx, block=256, shared=4 * 256)
         np.testing.assert_array_equal(gx.numpy(), x[::-1])
 
-    def test_a_view_parameter_takes_any_strides(self, device, on_device):
+    def test_view_parameter_accepts_any_strides(self, device, on_device):
         module = sw.SourceModule(
             r"""
             #include <spanwise/view.cuh>
@@ -229,7 +229,7 @@ class TestCalls:
         with pytest.raises(sw.KernelArgumentError, match="2 axes"):
             twice(gx[0], out, block=1)
 
-    def test_threads_may_call_at_once(self, axpy, on_device):
+    def test_threads_may_call_concurrently(self, axpy, on_device):
         x, y = random(1000), random(1000)
         gx, gy = on_device(x), on_device(y)
         outs = [on_device(np.full(1000, np.nan, "float32")) for _ in range(4)]
@@ -414,7 +414,7 @@ class TestRefusals:
             message = self.refused(axpy, args, r"argument 2.*on cuda:0.*on cpu")
             assert "sw.driver.In" in message and "sw.array" in message
 
-    def test_what_is_no_argument(self, axpy, args):
+    def test_invalid_arguments_raise(self, axpy, args):
         for thing in ([1.0] * 8, "text", {}, object()):
             self.refused(axpy, [args[0], thing, *args[2:]], "argument 2 of 5")
         self.refused(axpy, [args[0], 400, *args[2:]], "order of the arguments")
@@ -559,7 +559,7 @@ class TestModules:
             module.get_global("tabel")
 
     @pytest.mark.parametrize("where", ["source", "header", "linked"])
-    def test_each_module_has_variables_of_its_own(self, device, on_device, tmp_path, where):
+    def test_modules_have_separate_variables(self, device, on_device, tmp_path, where):
         variables = "__device__ int counter = 10;\n"
         kernel = "__global__ void next(int *out) { *out = ++counter; }"
         options = {"device": device}
@@ -587,7 +587,7 @@ class TestModules:
         third = sw.SourceModule(source, **options)
         assert (calls(third, 1), calls(second, 1)) == (11, 13)
 
-    def test_without_file_descriptors_the_error_says_so(self, tmp_path):
+    def test_error_names_missing_file_descriptors(self, tmp_path):
         program = """
 import os, resource
 import spanwise as sw
@@ -636,7 +636,7 @@ print("refused first" if 0 < refusals < 20 else refusals)
         kernel(x, block=1)
         assert x.tolist() == [1]
 
-    def test_what_is_known_of_a_kernel(self, axpy, device):
+    def test_attributes_of_a_kernel(self, axpy, device):
         assert axpy.name == axpy.__name__ == "axpy"
         assert axpy.device == sw.device(device)
         assert [(p.name, p.type, p.size, p.offset) for p in axpy.parameters] == [
@@ -683,7 +683,7 @@ class TestCompileErrors:
 
 
 class TestCache:
-    """Each in a process of its own, as a user meets it."""
+    """Each in a new process, as in a user's program."""
 
     PROGRAM = textwrap.dedent(
         """
@@ -711,7 +711,7 @@ class TestCache:
         assert process.stderr == "", process.stderr
         return process.stdout.split()
 
-    def test_a_second_process_compiles_nothing(self, device, tmp_path):
+    def test_second_process_uses_the_disk_cache(self, device, tmp_path):
         assert self.run(device, tmp_path / "c") == ["False", "0", "1", "1"]
         assert self.run(device, tmp_path / "c") == ["True", "1", "0", "1"]
 
@@ -739,7 +739,7 @@ class TestCache:
             answer = self.run(device, tmp_path / "file")
             assert answer[:4] == ["False", "0", "1", "0"] and len(answer) > 4
 
-    def test_processes_may_compile_the_same_at_once(self, device, tmp_path):
+    def test_processes_may_compile_the_same_source_concurrently(self, device, tmp_path):
         answers = []
         threads = [
             threading.Thread(target=lambda: answers.append(self.run(device, tmp_path / "c")))
@@ -798,7 +798,7 @@ def test_the_gil_is_free_while_a_kernel_runs_on_the_cpu():
     flag = np.zeros(2, "int32")
     timer = threading.Timer(0.05, lambda: flag.__setitem__(0, 1))
     timer.start()
-    kernel(sw.asarray(flag, device="cpu"), block=1)  # under the GIL it would wait in vain
+    kernel(sw.asarray(flag, device="cpu"), block=1)  # would deadlock if it held the GIL
     timer.join()
     assert flag.tolist() == [1, 1]
 

@@ -24,7 +24,7 @@ def test_the_example_runs(device):
 
 
 class TestFiles:
-    def test_what_a_file_has(self):
+    def test_listing_of_a_files_functions(self):
         old = sw.wrap_cu(LEGACY / "histogram.cu")
         assert [(k.name, k.has_barrier, k.is_template) for k in old.kernels] == [
             ("histogram256", True, False),
@@ -111,7 +111,7 @@ class TestBinaries:
             with pytest.raises(sw.ArgumentError, match="saxpy"):
                 module.get_function("other")
 
-    def test_a_fat_binary_says_what_it_holds(self, device, tmp_path):
+    def test_fat_binary_error_lists_its_contents(self, device, tmp_path):
         if device.kind != "cuda" or shutil.which("nvcc") is None:
             pytest.skip("needs a GPU and nvcc")
         source = tmp_path / "k.cu"
@@ -129,7 +129,7 @@ class TestBinaries:
         with pytest.raises(sw.DeviceError, match=f"sm_{number}.*got sm_{other}.*gencode"):
             sw.Module.load(image, device=device)
 
-    def test_what_is_no_binary(self, device, tmp_path):
+    def test_invalid_binary_raises(self, device, tmp_path):
         if device.kind != "cuda":
             pytest.skip("needs a GPU")
         with pytest.raises(sw.ArgumentError, match="SourceModule"):
@@ -185,7 +185,7 @@ class TestLaunchers:
                 total = out + 0.0
         np.testing.assert_allclose(total.numpy(), expected, atol=1e-6)
 
-    def test_the_stream_that_is_given(self, smooth, device, image):
+    def test_launch_uses_the_given_stream(self, smooth, device, image):
         array, expected = image
         out = sw.full((37, 53), np.nan, "float32", device=device)
         smooth(array, out, 53, 37, stream=sw.Stream(device))

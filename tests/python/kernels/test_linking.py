@@ -105,12 +105,12 @@ def test_headers_and_templates(device, tmp_path):
     assert p.item() == 27
 
 
-def test_what_is_missing_or_there_twice_is_named(device):
+def test_link_error_names_missing_and_duplicate_symbols(device):
     options = {"options": ["-DFACTOR=3"], "device": device}
     with pytest.raises(sw.CompileError, match="shift") as caught:
         sw.SourceModule(APPLY, link=[SCALE], **options)
     assert "shift" in caught.value.log and "declared extern" in str(caught.value)
-    # Linkers name the first that they meet of what stands there twice.
+    # Linkers name only the first duplicate symbol.
     with pytest.raises(sw.CompileError, match="scale|table"):
         sw.SourceModule(APPLY, link=[SCALE, SHIFT, SCALE], **options)
 

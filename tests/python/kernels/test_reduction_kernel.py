@@ -31,7 +31,7 @@ PLACE = sw.ReductionKernel(
 )
 RUNNING = sw.InclusiveScanKernel(np.int64, "a + b")
 BEFORE = sw.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="before")
-# Associative and not commutative: what stands last and is not 0.
+# Associative and not commutative: the last value that is not 0.
 LAST = sw.ScanKernel("int32", "b != 0 ? b : a", name_prefix="last")
 
 
@@ -133,7 +133,7 @@ class TestReductions:
             SUM(x, axis=0, out=sw.empty(3, "float32", device=device))
         with pytest.raises(sw.KernelArgumentError, match="unexpected keyword argument 'dtype'"):
             SUM(x, dtype="float32")
-        with pytest.raises(sw.ArgumentError, match="parts of the arrays"):
+        with pytest.raises(sw.ArgumentError, match="pass slices of the arrays"):
             SUM(x, slice=slice(1))
         with pytest.raises(sw.ArgumentError, match="allocator="):
             sw.ReductionKernel("int32", "0", "a+b", arguments="int *x", allocator=print)

@@ -451,7 +451,7 @@ def test_handles_are_integers_and_go_with_their_object(device):
         (np.zeros(6, "float32")[::2], {"memory": "linear"}, "tex1Dfetch"),
     ],
 )
-def test_what_textures_cannot_do_is_refused(array, options, words):
+def test_unsupported_texture_options_raise(array, options, words):
     with pytest.raises(sw.ArgumentError, match=words):
         sw.Texture(array, **options)
 

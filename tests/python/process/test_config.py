@@ -41,7 +41,7 @@ def test_change_ends_with_the_block():
     assert sw.config.floatX == before
 
 
-def test_a_change_that_fails_half_way_changes_nothing():
+def test_failed_change_is_rolled_back():
     before = (sw.config.floatX, sw.config.cpu_thread_order)
     for values in (
         {"floatX": "float32", "cpu_thread_order": "sideways"},
@@ -52,7 +52,7 @@ def test_a_change_that_fails_half_way_changes_nothing():
         assert (sw.config.floatX, sw.config.cpu_thread_order) == before
 
 
-def test_numbers_and_truths_are_what_they_look_like():
+def test_numbers_and_bools_are_parsed():
     with sw.config.change(cpu_threads=2):
         assert sw.config.cpu_threads == 2
     with sw.config.change(launch_blocking=True):
@@ -90,7 +90,7 @@ def test_the_environment_decides_at_the_start():
     assert (done.returncode, done.stdout) == (0, "float16 cpu\n")
 
 
-def test_a_wrong_environment_is_told_when_it_is_asked_for():
+def test_invalid_environment_variable_raises_at_first_use():
     done = run("-c", "import spanwise as sw; sw.config.floatX", SPANWISE_FLOATX="float31")
     assert done.returncode == 1
     assert "float31" in done.stderr
@@ -116,7 +116,7 @@ def test_the_command_shows_those_named():
 
 
 @pytest.mark.parametrize("arguments", [(), ("dance",)])
-def test_a_command_that_is_not_there(arguments):
+def test_missing_command_raises(arguments):
     done = run("-m", "spanwise", *arguments)
     assert done.returncode == 2
     assert "doctor" in done.stderr

@@ -45,7 +45,7 @@ def test_other_libraries_devices():
 
 
 @pytest.mark.parametrize("wrong", ["tpu", "cuda:", "cuda:-1", "cpu0x", 0, object(), 1.5])
-def test_what_is_no_device(wrong):
+def test_invalid_device_raises(wrong):
     with pytest.raises(sw.ArgumentError) as caught:
         sw.device(wrong)
     assert isinstance(caught.value, ValueError)
@@ -68,7 +68,7 @@ def test_properties(device):
     assert properties.name in repr(properties)
 
 
-def test_an_absent_device_says_why():
+def test_absent_device_error_gives_the_reason():
     for use in (
         lambda: sw.device("cuda:99").properties,
         lambda: sw.zeros(2, device="cuda:99"),

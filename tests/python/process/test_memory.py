@@ -27,7 +27,7 @@ def pool(device):
 
 
 class HostBlock:
-    """Memory of NumPy's that knows who is left."""
+    """Memory of NumPy with a weak reference to its owner."""
 
     alive = 0
 
@@ -95,7 +95,7 @@ def test_memory_of_elements_that_went_is_not_in_use():
 
 def test_elements_come_from_the_allocator_in_use():
     array = sw.arange(3.0, device="cpu")
-    assert float(array[0]) == 0.0  # its memory is kept for the next element
+    assert float(array[0]) == 0.0  # its memory is cached for the next element
     with sw.memory.use_allocator(host_allocator, "cpu"):
         made = sw.memory.stats("cpu")["allocations"]
         assert [float(array[i]) for i in range(3)] == [0.0, 1.0, 2.0]
@@ -260,7 +260,7 @@ def test_other_libraries_pools(gpu, name):
 
 
 def test_rmm(gpu, monkeypatch):
-    """With a stand-in of RMM's classes, whose memory is our own pool's."""
+    """With a fake of RMM's classes that allocates from our own pool."""
     taken = []
 
     class Buffer:

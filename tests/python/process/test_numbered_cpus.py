@@ -37,7 +37,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_results_live_where_their_operands_live(name):
+def test_results_are_on_the_operands_device(name):
     values = np.arange(12.0).reshape(3, 4)
     there = CALLS[name](sw.array(values, device="cpu:1"))
     here = CALLS[name](sw.array(values, device="cpu"))

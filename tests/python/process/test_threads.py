@@ -155,7 +155,7 @@ def test_profile_is_read_while_another_thread_runs_the_function():
     assert run(PROFILE) == "1"
 
 
-def test_of_two_functions_whose_ops_call_each_other_one_call_fails():
+def test_mutually_recursive_functions_raise_instead_of_deadlocking():
     assert run(EACH_OTHER) == "1 True"
 
 
@@ -180,7 +180,7 @@ def test_other_threads_run_while_a_kernel_compiles(name, tmp_path):
     assert result in ("[2.0, 2.0, 2.0]", "3.0", "[1.0, 2.0, 3.0]")
 
 
-def test_an_array_is_made_readonly_while_other_threads_read_it():
+def test_set_readonly_while_other_threads_read():
     goes_on = True
     arrays = [sw.arange(70_000, dtype="float32", device="cpu") for _ in range(50)]
     current = arrays[0]

@@ -88,7 +88,7 @@ VIEWS = {
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "complex128"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_goes_across(way, view, dtype):
+def test_views_are_copied_between_gpus(way, view, dtype):
     source, target = way
     values = numbers((120, 101), dtype)
     ours = VIEWS[view](sw.array(values, device=source))
@@ -117,7 +117,7 @@ def test_large_arrays_go_across(way):
     assert np.array_equal(sw.array(values, device=source).to(target).numpy(), values)
 
 
-def test_a_copy_comes_after_what_writes_its_source(way):
+def test_copy_waits_for_the_writer_of_its_source(way):
     source, target = way
     a = sw.array(numbers(), device=source)
     add_late(a)
@@ -161,7 +161,7 @@ def test_order_between_streams_of_the_two(way):
     assert np.array_equal(c.numpy(), numbers() + 2)
 
 
-def test_an_event_of_one_is_waited_for_on_the_other(way):
+def test_event_of_one_gpu_is_awaited_on_the_other(way):
     source, target = way
     a, b = (sw.array(numbers(), device=d) for d in way)
     add_late(a)
@@ -230,7 +230,7 @@ def test_a_device_is_the_default_inside_with(pair):
     assert sw.zeros(2).device == pair[0]
 
 
-def test_the_callers_current_device_stays_what_it_was(pair):
+def test_current_device_of_the_caller_is_restored(pair):
     driver = ctypes.CDLL("libcuda.so.1")
 
     def current():
@@ -320,7 +320,7 @@ def test_a_function_of_two_contexts(pair):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_nodes_on_one_wait_for_those_on_the_other(way, mode):
+def test_nodes_on_one_gpu_wait_for_those_on_the_other(way, mode):
     here, there = way
     x = T.tensor("float32", (None,), "x", device=here)
     op = late_op()
@@ -333,7 +333,7 @@ def test_nodes_on_one_wait_for_those_on_the_other(way, mode):
         np.testing.assert_array_equal(back.numpy(), 2 * numbers(seed=seed) + 3)
 
 
-def test_shared_variables_of_both_are_updated_at_once(way):
+def test_shared_variables_of_both_gpus_are_updated(way):
     here, there = way
     a, b = sw.shared(numbers(seed=1), target=here), sw.shared(numbers(seed=2), target=there)
     op = late_op()

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic arrays as CUDAMat calls, on CUDAMat or its stand-in, against NumPy."""
+"""Symbolic arrays as CUDAMat calls, on CUDAMat or its fake, against NumPy."""
 
 import sys
 
@@ -16,7 +16,7 @@ from spanwise import sym
 def cudamat():
     try:
         return foreign.library("cudamat")
-    except foreign.Missing as reason:
+    except foreign.Unavailable as reason:
         pytest.skip(str(reason))
 
 
@@ -120,7 +120,7 @@ def test_gradients_are_cudamat_programs(cudamat):
         (lambda x: x * [1, 2, 3, 4], "is float64"),
     ],
 )
-def test_what_cudamat_lacks_is_an_error_with_operation_and_place(cudamat, call, message):
+def test_unsupported_cudamat_operation_error_names_operation_and_line(cudamat, call, message):
     x = call(sym.array(values(3, 4)))
     with pytest.raises(sw.NotSupportedError, match=message) as error:
         x.asCUDAMat()

@@ -147,7 +147,7 @@ def test_names_of_inputs_precede_those_of_results():
 
 
 def test_expressions_of_the_question_need_no_change():
-    """Back-propagation, asked for as NumPy notation that becomes CUDA."""
+    """Back-propagation in NumPy notation, compiled to CUDA."""
     X, x, z, h = numbers(7, 5), numbers(7, 5), numbers(7, 5), numbers(7, 3)  # noqa: N806
 
     def gradient(X, W, x, z, h, dot):  # noqa: N803
@@ -163,7 +163,7 @@ def test_expressions_of_the_question_need_no_change():
     np.testing.assert_allclose(grad_W.asCUDA().numpy(), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_each_line_says_where_it_was_written():
+def test_each_line_names_its_source_location():
     x = sym.array(numbers(2, 2))
     y = np.exp(x)
     line = sys._getframe().f_lineno - 1

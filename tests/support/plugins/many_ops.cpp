@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A plug-in in C++ with an op for each thing that the interface offers, or that an op may do wrong.
-// Compiled by other compilers than the library's, with -DNAMESPACE=<name>.
+// A plug-in in C++ with an op for each feature of the interface, and for errors that ops may have.
+// Compiled with several compilers, with -DNAMESPACE=<name>.
 
 #include <spanwise/plugin.hpp>
 
@@ -44,7 +44,7 @@ class Both final : public swp::Op {
 };
 SW_REGISTER_OP(Both, {.name = "both", .inputs = 2, .outputs = 2, .flags = SW_ON_CPU});
 
-/// Gives its properties back as an error's text, so that all kinds are seen to arrive.
+/// Throws an error with its properties as text, so that a test can check all kinds.
 class Tell final : public swp::Op {
  public:
   explicit Tell(const swp::Properties& p) {
@@ -106,7 +106,7 @@ SW_REGISTER_OP(Throw,
                 .properties = {{"where", swp::Property::text}, {"what", swp::Property::text}},
                 .flags = SW_ON_CPU | SW_NOT_PURE});
 
-/// The second or the third input, by the first: only that is computed.
+/// The second or the third input, chosen by the first; the other is not computed.
 class Choose final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override {
@@ -124,7 +124,7 @@ class Choose final : public swp::Op {
 };
 SW_REGISTER_OP(Choose, {.name = "choose", .inputs = 3, .flags = SW_ON_CPU | SW_LAZY});
 
-/// Lazy, and wrong in the way that `how` says.
+/// A lazy op with the error `how`.
 class BadlyLazy final : public swp::Op {
  public:
   explicit BadlyLazy(const swp::Properties& p) : how_(p.text("how")) {}
@@ -142,7 +142,7 @@ SW_REGISTER_OP(BadlyLazy, {.name = "badly_lazy",
                            .properties = {{"how", swp::Property::text}},
                            .flags = SW_ON_CPU | SW_LAZY});
 
-/// Asks for an input though it is given all.
+/// Requests an input although all are computed.
 class Greedy final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
@@ -165,10 +165,10 @@ class Overwrite final : public swp::Op {
 };
 SW_REGISTER_OP(Overwrite, {.name = "overwrite", .overwrites = {{0, 0}}, .flags = SW_ON_CPU});
 
-/// The same without saying so.
+/// The same without declaring it.
 SW_REGISTER_OP(Overwrite, {.name = "undeclared", .flags = SW_ON_CPU});
 
-/// x + 1, where x was if nobody else needs it.
+/// x + 1, in the memory of x if it is not needed otherwise.
 class Increment final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override { same_type_out(infer); }
@@ -199,7 +199,7 @@ class Diagonal final : public swp::Op {
 };
 SW_REGISTER_OP(Diagonal, {.name = "diagonal", .properties = {{"beyond", 0}}, .views = {{0, 0}}});
 
-/// The sum of any number of vectors, through memory for the time of the run.
+/// The sum of any number of vectors, with temporary memory.
 class SumAll final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override { same_type_out(infer); }
@@ -215,7 +215,7 @@ class SumAll final : public swp::Op {
 };
 SW_REGISTER_OP(SumAll, {.name = "sum_all", .flags = SW_ON_CPU | SW_MORE_INPUTS});
 
-/// How often this node ran.
+/// Counts its calls.
 class Count final : public swp::Op {
  public:
   struct Runs final : swp::State {
@@ -250,7 +250,7 @@ class Conjugate final : public swp::Op {
 };
 SW_REGISTER_OP(Conjugate, {.name = "conjugate", .flags = SW_ON_CPU});
 
-/// Computes nothing, or another shape than infer said, or infers nothing, as `fault` says.
+/// Depending on `fault`: no output, another shape than inferred, or no inferred type.
 class Wrong final : public swp::Op {
  public:
   explicit Wrong(const swp::Properties& p) : fault_(p.text("fault")) {}
@@ -282,7 +282,7 @@ __global__ void axpy(float a, spanwise::View<const float, 2> x, const float* y,
 }
 )";
 
-/// a * x + y, y a row, by a kernel; `fault` gives it other arguments, or other text.
+/// a * x + y, y a row, by a kernel; with `fault` it has wrong arguments or a wrong source.
 class Axpy final : public swp::Op {
  public:
   explicit Axpy(const swp::Properties& p)
@@ -325,7 +325,7 @@ __global__ void reverse(const int* x, int* z) {
 }
 )";
 
-/// A short vector backwards, through the dynamic shared memory of one block.
+/// Reverses a short vector in the dynamic shared memory of one block.
 class Reverse final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }

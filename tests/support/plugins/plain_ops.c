@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A plug-in in plain C: `scale`, float64 of any layout times a property. With SW_TEST_FAULT in the
-// environment its tables are wrong in that way, which load_ops() has to say.
+// A plug-in in C: `scale`, float64 of any layout times a property. The environment variable
+// SW_TEST_FAULT selects an error in its tables, which load_ops() must report.
 
 #include <spanwise/plugin.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static const sw_op* ops[] = {&scale, &scale};
 static sw_plugin plugin = {
     SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR, sizeof(sw_plugin), 1, "plain", ops};
 
-// Whether the table is wrong in the way of that name.
+// Whether SW_TEST_FAULT selects this error.
 static int is(const char* fault) {
   const char* wanted = getenv("SW_TEST_FAULT");
   return wanted != NULL && strcmp(wanted, fault) == 0;

@@ -24,7 +24,7 @@ using runtime::execution_device;
 void check_writable(const Array& target, const char* who) {
   if (target.readonly())
     fail<ReadOnlyError>(who, ": ", target,
-                        " was handed out for reading only; write to a copy of it");
+                        " is read-only; write to a copy of it");
 }
 
 void check_dtypes(DType source, DType target) {

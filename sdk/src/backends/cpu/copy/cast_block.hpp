@@ -9,8 +9,7 @@
 #include "core/convert.hpp"
 #include "core/element_types.hpp"
 
-/// Each source dtype's casts are compiled in one of a few files, so that the build runs in
-/// parallel.
+/// The casts of each source dtype are compiled in one of several files, to parallelise the build.
 namespace spanwise::host {
 
 using core::convert;

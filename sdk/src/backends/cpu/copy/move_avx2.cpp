@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/block.hpp"
-#include "backends/cpu/copy/move_places.hpp"
+#include "backends/cpu/copy/shuffle_indices.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
 #if defined(__x86_64__)

@@ -18,10 +18,10 @@ const MoveKernels& move_kernels() noexcept {
 
 TileSides tile_sides(int bytes, std::int64_t rows, std::int64_t columns) noexcept {
   const std::int64_t words = tile_bytes / bytes;
-  // Runs of 128 to 512 bytes on both sides: some lines, as measured. Shorter ones waste the
-  // memory's own pages, longer ones are torn from the other side.
+  // Runs of 128 to 512 bytes on both sides are fastest, as measured: shorter ones use DRAM pages
+  // poorly, longer ones shorten those of the other side.
   const std::int64_t side = bytes <= 2 ? 128 / bytes : bytes <= 4 ? 64 : 32;
-  // What is wider than a register ends in a whole one.
+  // Lines wider than a vector are padded to whole vectors.
   const auto padded = [&](std::int64_t n) {
     return n * bytes < 16 ? n : (n * bytes + 31) / 32 * 32 / bytes;
   };

@@ -16,7 +16,7 @@ void add_axis(CopyPlan& plan, Axis axis) {
   plan.axes[static_cast<std::size_t>(plan.rank++)] = axis;
 }
 
-bool runs_on(const Axis& outer, const Axis& inner) {
+bool can_merge(const Axis& outer, const Axis& inner) {
   return outer.target_step == inner.target_step * inner.extent &&
          outer.source_step == inner.source_step * inner.extent;
 }
@@ -25,17 +25,17 @@ void sort_and_merge(CopyPlan& plan) {
   if (plan.rank < 2) return;
   const auto begin = plan.axes.begin();
   const auto end = begin + plan.rank;
-  // By insertion: axes are few, and mostly in order.
+  // Insertion sort: axes are few, and mostly in order.
   for (auto axis = begin + 1; axis != end; ++axis) {
     const Axis moved = *axis;
-    auto place = axis;
-    for (; place != begin && (place - 1)->target_step < moved.target_step; --place)
-      *place = *(place - 1);
-    *place = moved;
+    auto position = axis;
+    for (; position != begin && (position - 1)->target_step < moved.target_step; --position)
+      *position = *(position - 1);
+    *position = moved;
   }
   auto last = begin;
   for (auto axis = begin + 1; axis != end; ++axis) {
-    if (runs_on(*last, *axis)) {
+    if (can_merge(*last, *axis)) {
       axis->extent *= last->extent;
       *last = *axis;
     } else {

@@ -15,16 +15,17 @@ struct Axis {
   std::int64_t extent, target_step, source_step;
 };
 
-/// A copy as nested loops in their simplest form: no axis of extent 1, target steps positive and
-/// falling from the outermost axis to the innermost, axes that run on in both operands merged.
+/// A copy as nested loops in canonical form: no axes of extent 1, positive target steps in
+/// descending order, and axes merged where the steps of both operands allow it.
 struct CopyPlan {
   std::byte* target = nullptr;
   const std::byte* source = nullptr;  ///< null for a fill
-  /// Outermost first, `rank` of them; one place is left for an element's bytes.
+  /// Outermost first; the first `rank` are set. There is space for one more, the bytes of an
+  /// element.
   std::array<Axis, max_rank + 1> axes;
   int rank = 0;
 
-  /// For arrays of equal shape, with elements, whose target does not overlap itself.
+  /// For non-empty arrays of equal shape; the target does not overlap itself.
   static CopyPlan make(const Array& source, const Array& target);
   static CopyPlan make(const Array& target);
   std::int64_t size() const noexcept;

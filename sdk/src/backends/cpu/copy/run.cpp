@@ -15,22 +15,25 @@
 namespace spanwise::host {
 namespace {
 
-constexpr std::int64_t block_bytes = 1 << 16;     // small beside L2, large beside a call
-constexpr std::int64_t runs_alone = 1 << 20;      // whole runs: one thread fills much of the bus
-constexpr std::int64_t elements_alone = 1 << 18;  // anything slower: waking costs some microseconds
-constexpr std::int64_t streams_from = 16 << 20;   // more than a core's share of the last cache
+constexpr std::int64_t block_bytes = 1 << 16;  // fits in the L2 cache, and hides the cost of a call
+constexpr std::int64_t serial_run_bytes =
+    1 << 20;  // contiguous copies: one thread uses much of the bandwidth
+constexpr std::int64_t serial_element_bytes =
+    1 << 18;  // slower copies: waking threads takes microseconds
+constexpr std::int64_t streaming_threshold =
+    16 << 20;  // more than a core's share of the last-level cache
 constexpr std::int64_t line = 64;
 
 Axis& inner_of(CopyPlan& plan) { return plan.axes[static_cast<std::size_t>(plan.rank - 1)]; }
 const Axis& axis_of(const CopyPlan& plan, int i) { return plan.axes[static_cast<std::size_t>(i)]; }
 
 bool streams(const CopyPlan& plan, std::int64_t target_bytes) {
-  return plan.size() * target_bytes >= streams_from;
+  return plan.size() * target_bytes >= streaming_threshold;
 }
 
-int kernel_place(int bytes) { return std::countr_zero(static_cast<unsigned>(bytes)); }
+int kernel_index(int bytes) { return std::countr_zero(static_cast<unsigned>(bytes)); }
 
-// The outer axis along which the source runs fastest, -1 where that is along none.
+// The outer axis with the smallest source step, or -1.
 int fastest_source(const CopyPlan& plan, int outer_axes) {
   int fastest = -1;
   for (int i = 0; i < outer_axes; ++i) {
@@ -41,9 +44,9 @@ int fastest_source(const CopyPlan& plan, int outer_axes) {
   return fastest;
 }
 
-// The axis along which the source runs, where that is not the innermost: copying by the target's
-// order alone would use one element of each source line before it is thrown out.
-int crossing_axis(const CopyPlan& plan) {
+// The axis along which the source is contiguous if that is not the innermost, else -1: copying in
+// the target's order would use one element of each source line before it is evicted.
+int transposed_axis(const CopyPlan& plan) {
   const int fastest = fastest_source(plan, plan.rank - 1);
   if (fastest < 0) return -1;
   const std::int64_t step = std::abs(axis_of(plan, fastest).source_step);
@@ -51,9 +54,9 @@ int crossing_axis(const CopyPlan& plan) {
   return inner > step && step * 2 <= line ? fastest : -1;
 }
 
-// Turns an axis other than the innermost so that the source runs forwards along it.
-void turn_forwards(CopyPlan& plan, int place) {
-  Axis& axis = plan.axes[static_cast<std::size_t>(place)];
+// Reverses an axis other than the innermost if its source step is negative.
+void make_source_forward(CopyPlan& plan, int index) {
+  Axis& axis = plan.axes[static_cast<std::size_t>(index)];
   if (axis.source_step >= 0) return;
   plan.target += (axis.extent - 1) * axis.target_step;
   plan.source += (axis.extent - 1) * axis.source_step;
@@ -61,13 +64,13 @@ void turn_forwards(CopyPlan& plan, int place) {
   axis.source_step = -axis.source_step;
 }
 
-// Words of some bytes each, of which the kernels know what to do with one at a time.
-struct Words {
+// The words that a copy is split into.
+struct WordFormat {
   int bytes;
-  bool swap;  // turned around on the way
+  bool swap;  // whether their bytes are reversed
 };
 
-// The bytes of a word that run backwards in the source are a word of the other byte order.
+// Replaces an innermost axis of 2, 4 or 8 bytes that is reversed in the source by a byte swap.
 bool take_swapped_word(CopyPlan& plan) {
   if (plan.rank == 0) return false;
   const Axis& inner = inner_of(plan);
@@ -78,16 +81,16 @@ bool take_swapped_word(CopyPlan& plan) {
   return true;
 }
 
-Words words_of(CopyPlan& plan, int bytes) {
+WordFormat widest_words(CopyPlan& plan, int bytes) {
   if (!std::has_single_bit(static_cast<unsigned>(bytes)) || bytes > 16) {
-    // Elements of 3, 12, ... bytes are bytes along one more axis.
+    // Elements of 3, 12, ... bytes become an axis of bytes.
     plan.axes[static_cast<std::size_t>(plan.rank++)] = {bytes, 1, 1};
     bytes = 1;
   }
   if (plan.rank == 0) return {bytes, false};
   const std::int64_t extent = inner_of(plan).extent;
   if (bytes == 1 && take_swapped_word(plan)) return {static_cast<int>(extent), true};
-  // An innermost run that is itself a word of the machine is one element of that size.
+  // A short contiguous innermost axis becomes one wider word.
   const Axis& inner = inner_of(plan);
   if (inner.target_step != bytes || inner.source_step != bytes || extent > 16 / bytes)
     return {bytes, false};
@@ -97,95 +100,95 @@ Words words_of(CopyPlan& plan, int bytes) {
   return {static_cast<int>(run), false};
 }
 
-std::int64_t rows_of_block(std::int64_t row_bytes) {
+std::int64_t rows_per_block(std::int64_t row_bytes) {
   return std::max<std::int64_t>(1, block_bytes / std::max<std::int64_t>(1, row_bytes));
 }
 
-// Whole runs. Short ones that the source has in another order are taken in blocks of both orders,
-// since a line of the source holds several.
+// Copies contiguous runs. Short runs in another order in the source are copied in blocks along both
+// orders, since a cache line of the source contains several.
 void move_runs(const CopyPlan& plan, int bytes) {
   const std::int64_t run = axis_of(plan, plan.rank - 1).extent * bytes;
   Walk walk;
   walk.rows = plan.rank - 2;
-  walk.rows_at_once = rows_of_block(run);
-  walk.columns_at_once = 4 * block_bytes / bytes;
+  walk.block_rows = rows_per_block(run);
+  walk.block_columns = 4 * block_bytes / bytes;
   const int fastest = fastest_source(plan, plan.rank - 1);
   if (run < 4 * line && plan.rank > 2 && fastest >= 0 && fastest != walk.rows) {
     walk.layers = walk.rows;
     walk.rows = fastest;
-    walk.rows_at_once = walk.layers_at_once = 32;
+    walk.block_rows = walk.block_layers = 32;
   }
   walk.item_bytes = bytes;
-  walk.alone_bytes = run < 4 * line ? elements_alone : runs_alone;
+  walk.serial_bytes = run < 4 * line ? serial_element_bytes : serial_run_bytes;
   walk.stream = run >= 2 * line && streams(plan, bytes);
   walk.run(plan, {move_kernels().rows});
 }
 
-// Tiles over the innermost axis and the one along which the source runs.
-Walk crossing(const CopyPlan& plan, int rows, int bytes, bool in_tiles) {
+// Tiles over the innermost axis and the axis along which the source is contiguous.
+Walk transposed_walk(const CopyPlan& plan, int rows, int bytes, bool in_tiles) {
   Walk walk;
   walk.rows = rows;
-  walk.rows_at_once = walk.columns_at_once = 16;
+  walk.block_rows = walk.block_columns = 16;
   if (in_tiles) {
     const TileSides sides =
         tile_sides(bytes, axis_of(plan, rows).extent, axis_of(plan, plan.rank - 1).extent);
-    walk.rows_at_once = sides.rows;
-    walk.columns_at_once = sides.columns;
+    walk.block_rows = sides.rows;
+    walk.block_columns = sides.columns;
   }
   walk.item_bytes = bytes;
-  walk.alone_bytes = elements_alone;
+  walk.serial_bytes = serial_element_bytes;
   return walk;
 }
 
-// One word at a time along the target.
-Walk along_target(const CopyPlan& plan, std::int64_t bytes, std::int64_t most_words) {
+// Word by word in the order of the target.
+Walk along_target(const CopyPlan& plan, std::int64_t bytes, std::int64_t max_words) {
   Walk walk;
   walk.rows = plan.rank - 2;
-  walk.columns_at_once = most_words;
+  walk.block_columns = max_words;
   const std::int64_t columns = plan.rank > 0 ? axis_of(plan, plan.rank - 1).extent : 1;
-  walk.rows_at_once = std::max<std::int64_t>(1, most_words / columns);
+  walk.block_rows = std::max<std::int64_t>(1, max_words / columns);
   walk.item_bytes = bytes;
-  walk.alone_bytes = elements_alone;
+  walk.serial_bytes = serial_element_bytes;
   return walk;
 }
 
 void move(CopyPlan plan, int itemsize) {
-  const auto [bytes, swap] = words_of(plan, itemsize);
+  const auto [bytes, swap] = widest_words(plan, itemsize);
   const MoveKernels& kernels = move_kernels();
-  const int place = kernel_place(bytes);
-  const BlockKernel one = swap ? kernels.swap[place] : kernels.move[place];
+  const int log2_bytes = kernel_index(bytes);
+  const BlockKernel one = swap ? kernels.swap[log2_bytes] : kernels.move[log2_bytes];
   if (plan.rank == 0)
     return one({plan.target, plan.source, 1, 1, bytes, bytes, bytes, bytes, false});
   const Axis inner = inner_of(plan);
   const bool packed = inner.target_step == bytes;
   if (packed && inner.source_step == bytes && !swap) return move_runs(plan, bytes);
-  if (const int rows = crossing_axis(plan); rows >= 0) {
-    turn_forwards(plan, rows);
-    Walk walk = crossing(plan, rows, bytes, packed);
+  if (const int rows = transposed_axis(plan); rows >= 0) {
+    make_source_forward(plan, rows);
+    Walk walk = transposed_walk(plan, rows, bytes, packed);
     walk.stream = packed && streams(plan, bytes);
-    // Units of some tiles, of which one prefetches the next.
-    if (packed && !swap) walk.columns_at_once *= 8;
+    // Eight tiles per unit, each of which prefetches the next.
+    if (packed && !swap) walk.block_columns *= 8;
     if (!packed) return walk.run(plan, {one});
-    if (!swap) return walk.run(plan, {kernels.cross[place]});
-    return walk.run(plan, {kernels.cross[place], one, bytes});
+    if (!swap) return walk.run(plan, {kernels.transpose[log2_bytes]});
+    return walk.run(plan, {kernels.transpose[log2_bytes], one, bytes});
   }
   Walk walk = along_target(plan, bytes, block_bytes / bytes);
   walk.stream = packed && streams(plan, bytes);
   walk.run(plan, {one});
 }
 
-// Where the copy has to turn tiles, the cast is one more pass over a buffer in L1.
+// If tiles are transposed, the cast is a second pass over a buffer in the L1 cache.
 void cast(CopyPlan plan, DType from, DType to) {
   const int from_bytes = from.itemsize(), to_bytes = to.itemsize();
   const std::int64_t wider = std::max(from_bytes, to_bytes);
   const BlockKernel kernel = cast_kernel(from, to);
-  if (const int rows = crossing_axis(plan); rows >= 0) {
+  if (const int rows = transposed_axis(plan); rows >= 0) {
     const bool packed = inner_of(plan).target_step == to_bytes;
-    turn_forwards(plan, rows);
-    Walk walk = crossing(plan, rows, from_bytes, packed);
+    make_source_forward(plan, rows);
+    Walk walk = transposed_walk(plan, rows, from_bytes, packed);
     walk.item_bytes = wider;
     if (!packed) return walk.run(plan, {kernel});
-    return walk.run(plan, {move_kernels().cross[kernel_place(from_bytes)], kernel, from_bytes});
+    return walk.run(plan, {move_kernels().transpose[kernel_index(from_bytes)], kernel, from_bytes});
   }
   along_target(plan, wider, block_bytes / wider).run(plan, {kernel});
 }
@@ -222,7 +225,7 @@ void fill(const Array& target, const Scalar& value) {
   Axis& inner = inner_of(plan);
   inner = {inner.extent * bytes, 1, 0};
   Walk walk = along_target(plan, 1, 4 * block_bytes);
-  walk.alone_bytes = runs_alone;
+  walk.serial_bytes = serial_run_bytes;
   walk.run(plan, {set_bytes});
 }
 

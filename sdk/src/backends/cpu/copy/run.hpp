@@ -7,9 +7,9 @@
 
 namespace spanwise::host {
 
-/// Copies and casts on the calling thread and its helpers; done when it returns. Shapes equal, no
-/// shared byte, no overlap of `target` with itself. Throws DTypeError for different dtypes that are
-/// not both computable.
+/// Copies and casts, on several threads if the arrays are large; complete when it returns. Shapes
+/// are equal, the arrays share no memory, and `target` does not overlap itself. Throws DTypeError
+/// for different dtypes that are not both computable.
 void copy(const Array& source, const Array& target);
 
 /// Sets every element of `target`, which does not overlap itself, to `value`, of the same dtype.

@@ -11,18 +11,18 @@ namespace {
 
 constexpr Axis no_axis{1, 0, 0};
 
-// An axis in pieces of `at_once`; the first one is shorter by `phase`, so that the others begin at
-// a line of the target.
+// An axis split into pieces of `length`; the first one is shorter by `phase`, so that the others
+// begin at cache lines of the target.
 struct Pieces {
   Axis axis;
-  std::int64_t at_once, phase = 0;
+  std::int64_t length, phase = 0;
 
-  std::int64_t count() const { return (axis.extent + phase + at_once - 1) / at_once; }
+  std::int64_t count() const { return (axis.extent + phase + length - 1) / length; }
   std::int64_t start(std::int64_t piece) const {
-    return std::max<std::int64_t>(0, piece * at_once - phase);
+    return std::max<std::int64_t>(0, piece * length - phase);
   }
   std::int64_t size(std::int64_t piece) const {
-    return std::min(axis.extent, (piece + 1) * at_once - phase) - start(piece);
+    return std::min(axis.extent, (piece + 1) * length - phase) - start(piece);
   }
 };
 
@@ -30,9 +30,9 @@ class Units {
  public:
   Units(const CopyPlan& plan, const Walk& walk, const BlockWork& work)
       : plan_(plan), work_(work), stream_(walk.stream) {
-    rows_ = {axis_at(walk.rows), walk.rows_at_once};
-    layers_ = {axis_at(walk.layers), walk.layers_at_once};
-    columns_ = {axis_at(plan.rank - 1), walk.columns_at_once};
+    rows_ = {axis_at(walk.rows), walk.block_rows};
+    layers_ = {axis_at(walk.layers), walk.block_layers};
+    columns_ = {axis_at(plan.rank - 1), walk.block_columns};
     if (stream_) columns_.phase = phase(columns_.axis.target_step);
     for (int i = 0; i + 1 < plan.rank; ++i)
       if (i != walk.rows && i != walk.layers) outer_[outer_rank_++] = axis_at(i);
@@ -47,16 +47,17 @@ class Units {
   }
 
  private:
-  Axis axis_at(int place) const {
-    return place < 0 ? no_axis : plan_.axes[static_cast<std::size_t>(place)];
+  Axis axis_at(int axis) const {
+    return axis < 0 ? no_axis : plan_.axes[static_cast<std::size_t>(axis)];
   }
 
-  // Words from the last line's begin to the target's, where every row begins so.
+  // The number of words from the begin of a cache line to the target's first word, if it is the
+  // same for all rows, else 0.
   std::int64_t phase(std::int64_t step) const {
     constexpr std::int64_t line_bytes = 64;
     const auto past =
         static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(plan_.target) % line_bytes);
-    if (step <= 0 || past % step != 0 || columns_.at_once * step <= line_bytes) return 0;
+    if (step <= 0 || past % step != 0 || columns_.length * step <= line_bytes) return 0;
     for (int i = 0; i + 1 < plan_.rank; ++i)
       if (plan_.axes[static_cast<std::size_t>(i)].target_step % line_bytes != 0) return 0;
     return past / step;
@@ -94,14 +95,14 @@ class Units {
   const CopyPlan& plan_;
   const BlockWork& work_;
   Pieces columns_, rows_, layers_;
-  Axis outer_[max_rank + 1];  // the first outer_rank_ of them are set
+  Axis outer_[max_rank + 1];  // the first outer_rank_ are set
   int outer_rank_ = 0;
   bool stream_;
   std::int64_t count_ = 0;
 };
 
-// units * index / chunks without its overflow.
-std::int64_t share(std::int64_t units, std::int64_t chunks, std::int64_t index) {
+// units * index / chunks without overflow.
+std::int64_t chunk_begin(std::int64_t units, std::int64_t chunks, std::int64_t index) {
   return units / chunks * index + units % chunks * index / chunks;
 }
 
@@ -109,13 +110,13 @@ std::int64_t share(std::int64_t units, std::int64_t chunks, std::int64_t index) 
 
 void BlockWork::run(const Block& block) const {
   if (then == nullptr) return first(block);
-  alignas(64) std::byte middle[middle_capacity];
+  alignas(64) std::byte buffer[buffer_capacity];
   Block in = block, out = block;
-  in.target = middle;
-  in.target_step = out.source_step = middle_bytes;
-  in.target_row_step = out.source_row_step = middle_bytes * block.columns;
+  in.target = buffer;
+  in.target_step = out.source_step = buffer_word_bytes;
+  in.target_row_step = out.source_row_step = buffer_word_bytes * block.columns;
   in.stream = false;
-  out.source = middle;
+  out.source = buffer;
   first(in);
   then(out);
 }
@@ -125,12 +126,12 @@ void Walk::run(const CopyPlan& plan, const BlockWork& work) const {
   const std::int64_t count = units.count();
   if (count == 1) return units.run(0, 1);
   ThreadPool& pool = ThreadPool::instance();
-  const int workers = plan.size() * item_bytes < alone_bytes ? 1 : pool.workers();
+  const int workers = plan.size() * item_bytes < serial_bytes ? 1 : pool.workers();
   if (workers == 1) return units.run(0, count);
   const std::int64_t chunks = std::min<std::int64_t>(count, 8 * workers);
   const auto one = [&](std::uint64_t chunk) {
     const auto index = static_cast<std::int64_t>(chunk);
-    units.run(share(count, chunks, index), share(count, chunks, index + 1));
+    units.run(chunk_begin(count, chunks, index), chunk_begin(count, chunks, index + 1));
   };
   pool.run(static_cast<std::uint64_t>(chunks), Helpers::at_once, one);
 }

@@ -10,25 +10,25 @@
 
 namespace spanwise::host {
 
-/// What is done with each block: one kernel, or two with a buffer of packed words between them.
+/// The kernels for each block: one, or two with a buffer of contiguous words between them.
 struct BlockWork {
   BlockKernel first;
   BlockKernel then = nullptr;
-  std::int64_t middle_bytes = 0;  ///< of a word in the buffer, which holds whole blocks
+  std::int64_t buffer_word_bytes = 0;  ///< bytes of a word in the buffer, which holds whole blocks
 
   void run(const Block& block) const;
 };
-/// What the buffer of BlockWork holds.
-inline constexpr std::int64_t middle_capacity = 1 << 14;
+/// Bytes of the buffer of BlockWork.
+inline constexpr std::int64_t buffer_capacity = 1 << 14;
 
-/// A plan cut into blocks, which the threads share: two axes go to the work, piece by piece, a
-/// third may run beside them, and the others are counted through. Axes by their place in the plan,
-/// -1 for none; `columns` is the plan's last.
+/// Splits a plan into blocks, which several threads execute. A block has `block_rows` by
+/// `block_columns` elements of two axes, for `block_layers` indices of an optional third one. Axes
+/// are indices into the plan's, -1 for none; the columns are the plan's last axis.
 struct Walk {
   int rows = -1, layers = -1;
-  std::int64_t rows_at_once = 1, columns_at_once = 1, layers_at_once = 1;
-  std::int64_t item_bytes = 1;   ///< of the wider operand; decides whether the threads share
-  std::int64_t alone_bytes = 1;  ///< below this one thread is as fast as two
+  std::int64_t block_rows = 1, block_columns = 1, block_layers = 1;
+  std::int64_t item_bytes = 1;    ///< of the wider operand; for the choice of the number of threads
+  std::int64_t serial_bytes = 1;  ///< below this size one thread is used
   bool stream = false;
 
   void run(const CopyPlan& plan, const BlockWork& work) const;

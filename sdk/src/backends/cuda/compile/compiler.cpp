@@ -12,7 +12,7 @@
 #include "backends/cuda/compile/default_options.hpp"
 #include "backends/cuda/compile/device_runtime.hpp"
 #include "backends/cuda/compile/image_contents.hpp"
-#include "backends/cuda/compile/kept_files.hpp"
+#include "backends/cuda/compile/keep_kernel_files.hpp"
 #include "backends/cuda/compile/linker.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "backends/cuda/compile/nvrtc_program.hpp"
@@ -206,7 +206,7 @@ class Compilation {
       fail_compilation(library_, result, source, architecture_, program.log(), folders_);
     for (const std::string& name : names) named[name] = program.lowered(name);
     std::string image = (program.*form.read)();
-    if (request_.keep) keep_files(source, image, form.suffix);
+    if (request_.keep) keep_kernel_files(source, image, form.suffix);
     return image;
   }
 

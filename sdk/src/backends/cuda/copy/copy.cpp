@@ -28,7 +28,7 @@ struct Integer {
   }
 };
 
-// The bytes of device/copy.cuh's Axes<Index, Offset, rank>.
+// The bytes of Axes<Index, Offset, rank> of device/copy.cuh.
 class PackedAxes {
  public:
   explicit PackedAxes(const CopyPlan& plan) {
@@ -51,10 +51,10 @@ class PackedAxes {
     size_ += sizeof value;
   }
 
-  static constexpr std::size_t most_axes = max_rank + 1;
-  alignas(8) std::array<std::byte, most_axes * (3 * sizeof(std::int64_t) +
-                                                2 * sizeof(unsigned))> bytes_;  // the first size_
-                                                                                // of them are set
+  static constexpr std::size_t max_axes = max_rank + 1;
+  // Only the first size_ are set.
+  alignas(
+      8) std::array<std::byte, max_axes * (3 * sizeof(std::int64_t) + 2 * sizeof(unsigned))> bytes_;
   std::size_t size_ = 0;
 };
 
@@ -64,7 +64,7 @@ void launch(runtime::LoadedKernel& kernel, const CopyPlan& plan, std::byte* sour
   Integer step(plan.step, plan.wide), size(plan.size(), plan.wide), chunk(plan.chunk, plan.wide),
       length(plan.length, plan.wide);
   int inner = plan.inner;
-  const std::byte *begin = source + plan.hull_begin, *end = source + plan.hull_end;
+  const std::byte *begin = source + plan.source_begin, *end = source + plan.source_end;
   std::array<void*, 7> arguments{&source, &target};
   std::size_t count = 2;
   const auto add = [&](std::initializer_list<void*> more) {
@@ -72,14 +72,14 @@ void launch(runtime::LoadedKernel& kernel, const CopyPlan& plan, std::byte* sour
   };
   if (plan.kind == CopyPlan::Kind::strided) add({step.bytes, size.bytes});
   if (plan.kind == CopyPlan::Kind::thin) add({chunk.bytes});
-  if (plan.kind == CopyPlan::Kind::cells) add({chunk.bytes, &inner});
+  if (plan.kind == CopyPlan::Kind::small_arrays) add({chunk.bytes, &inner});
   if (plan.kind == CopyPlan::Kind::aligned_chunks) add({length.bytes, &begin, &end, size.bytes});
   add({axes.data()});
   kernel.launch({plan.blocks(copy_threads, units_per_thread(plan))}, {copy_threads}, 0, stream,
                 arguments.data());
 }
 
-// The value's bytes as a pattern of at most four, where it repeats.
+// Whether the value's bytes repeat a pattern of `pattern` bytes.
 bool repeats(const std::byte* bytes, int size, int pattern) {
   for (int i = pattern; i < size; ++i) {
     if (bytes[i] != bytes[i - pattern]) return false;
@@ -87,7 +87,8 @@ bool repeats(const std::byte* bytes, int size, int pattern) {
   return true;
 }
 
-// A run of `count` values by the driver's own fills; false where those cannot write the value.
+// Fills `count` contiguous values with the driver's memset functions; false if these cannot write
+// the value.
 bool fill_run(DeviceContext& context, std::byte* target, const std::byte* value, int size,
               std::int64_t count, CUstream stream) {
   const DriverApi& api = context.api;
@@ -114,12 +115,12 @@ bool fill_run(DeviceContext& context, std::byte* target, const std::byte* value,
 
 namespace {
 
-// The driver's own copy takes the host longer than a kernel that goes as a graph: 3.7 us and 1.5 us
-// (H200). Beyond this many bytes the device takes longer than either.
-constexpr std::int64_t most_bytes_by_kernel = 1 << 20;
+// The driver's copy takes more host time than a kernel launched as a graph: 3.7 us and 1.5 us
+// (H200). For more bytes than this the device takes longer than both.
+constexpr std::int64_t max_bytes_by_kernel = 1 << 20;
 
-bool is_quicker_by_kernel(DeviceContext& context, const CopyPlan& plan) {
-  return plan.size() * plan.source_unit <= most_bytes_by_kernel &&
+bool is_faster_by_kernel(DeviceContext& context, const CopyPlan& plan) {
+  return plan.size() * plan.source_unit <= max_bytes_by_kernel &&
          context.launch_tuner().plan().way == LaunchPath::graph;
 }
 
@@ -128,11 +129,11 @@ bool is_quicker_by_kernel(DeviceContext& context, const CopyPlan& plan) {
 void copy(DeviceContext& context, const Array& source, const Array& target, CudaStream& stream) {
   CopyPlan plan = plan_copy(source, target);
   if (plan.kind == CopyPlan::Kind::nothing) return;
-  if (plan.kind == CopyPlan::Kind::block && is_quicker_by_kernel(context, plan))
+  if (plan.kind == CopyPlan::Kind::block && is_faster_by_kernel(context, plan))
     plan.kind = CopyPlan::Kind::strided;
   std::byte *from = start(source, plan.source_offset), *to = start(target, plan.target_offset);
   if (plan.kind == CopyPlan::Kind::block) {
-    const ContextGuard guard(context);  // which a kernel's launch looks after by itself
+    const ContextGuard guard(context);  // kernel launches set the context themselves
     const auto bytes =
         static_cast<std::size_t>(plan.size()) * static_cast<std::size_t>(plan.source_unit);
     check(context.api,

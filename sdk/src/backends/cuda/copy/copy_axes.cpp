@@ -15,7 +15,7 @@ bool is_outer(const CopyAxis& a, const CopyAxis& b) {
   return std::abs(a.source_stride) > std::abs(b.source_stride);
 }
 
-// Neighbours that continue one another on both sides become one axis.
+// Merges adjacent axes where both strides allow it.
 void merge(CopyAxes& axes) {
   if (axes.empty()) return;
   CopyAxis* outer = axes.begin();
@@ -26,10 +26,10 @@ void merge(CopyAxes& axes) {
     else
       *++outer = *axis;
   }
-  axes.cut(outer + 1);
+  axes.truncate(outer + 1);
 }
 
-// The widest word that both sides can be cut into. `axes` count bytes; the last is a run.
+// The widest word to which both sides are aligned. `axes` count bytes; the last is contiguous.
 int widest_word(const CopyAxes& axes, std::uintptr_t source, std::uintptr_t target) {
   std::uint64_t all = source | target | static_cast<std::uint64_t>(axes.back().extent);
   for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
@@ -58,7 +58,7 @@ void take_axes(const Layout& source, const Layout& target, CopyPlan& plan) {
 }
 
 void sort_and_merge(CopyAxes& axes) {
-  // By insertion: they are few, nearly in order, and std::stable_sort takes memory from the heap.
+  // Insertion sort: axes are few and nearly in order, and std::stable_sort allocates memory.
   for (CopyAxis* axis = axes.begin(); axis != axes.end(); ++axis)
     std::rotate(std::upper_bound(axes.begin(), axis, *axis, is_outer), axis, axis + 1);
   merge(axes);
@@ -70,24 +70,25 @@ void widen(CopyPlan& plan, const Array& source, const Array& target) {
     axis.source_stride *= itemsize;
     axis.target_stride *= itemsize;
   }
-  // The bytes of an item are one more axis, and perhaps continue in the next item.
+  // Adds an axis for the bytes of an item, which may be merged with the last one.
   plan.axes.push_back({itemsize, 1, 1});
   merge(plan.axes);
 
   const int word = widest_word(plan.axes, address(source, plan.source_offset),
                                address(target, plan.target_offset));
-  CopyAxis& run = plan.axes.back();
-  run.extent /= word;
+  CopyAxis& innermost = plan.axes.back();
+  innermost.extent /= word;
   for (std::size_t i = 0; i + 1 < plan.axes.size(); ++i) {
     plan.axes[i].source_stride /= word;
     plan.axes[i].target_stride /= word;
   }
-  if (run.extent == 1 && plan.axes.size() > 1) plan.axes.pop_back();
+  if (innermost.extent == 1 && plan.axes.size() > 1) plan.axes.pop_back();
   plan.source_unit = plan.target_unit = word;
 }
 
 bool is_wide(const CopyPlan& plan) {
-  // A margin for the threads of the last block, whose index is computed before it is compared.
+  // With a margin for surplus threads of the last block, whose index is computed before it is
+  // checked.
   constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() - 4096;
   std::int64_t source = 0, target = 0;
   for (const CopyAxis& axis : plan.axes) {

@@ -15,10 +15,10 @@ runtime::LoadedKernel& CopyKernels::make(CopyKernelKey key, const CopyKernelText
   source::KernelSource source;
   source.text = kernel.text;
   source.file_name = kernel.name + ".cu";
-  Ref<runtime::LoadedKernel> made =
+  Ref<runtime::LoadedKernel> result =
       runtime::load_own_module(context_.device, source)->kernel(kernel.name);
   const std::lock_guard lock(mutex_);
-  return *kernels_.try_emplace(key, std::move(made)).first->second;
+  return *kernels_.try_emplace(key, std::move(result)).first->second;
 }
 
 }  // namespace spanwise::cuda

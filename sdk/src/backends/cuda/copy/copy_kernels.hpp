@@ -13,16 +13,15 @@ namespace spanwise::cuda {
 
 class CudaStream;
 
-/// The copy and fill kernels of one device, compiled when they are first needed and then kept, here
-/// and in the disk cache.
+/// The copy and fill kernels of one device, compiled at first use and cached here and on disk.
 class CopyKernels {
  public:
   explicit CopyKernels(DeviceContext& context) : context_(context) {}
   CopyKernels(const CopyKernels&) = delete;
   CopyKernels& operator=(const CopyKernels&) = delete;
 
-  /// The kernel that `key` names; `text()` gives it where it is needed for the first time. Throws
-  /// DeviceError where there is no NVRTC.
+  /// The kernel for `key`; `text()` returns its source at the first use. Throws DeviceError without
+  /// NVRTC.
   template <class Text>
   runtime::LoadedKernel& get(CopyKernelKey key, Text&& text) {
     runtime::LoadedKernel* known = find(key);

@@ -35,7 +35,7 @@ std::int64_t CopyPlan::blocks(int threads, int units_per_thread) const noexcept 
   };
   if (kind == Kind::strided || kind == Kind::block || kind == Kind::aligned_chunks)
     return pieces(size(), std::int64_t{threads} * units_per_thread);
-  if (kind == Kind::cells) {
+  if (kind == Kind::small_arrays) {
     const std::size_t row = axes.size() - 1 - static_cast<std::size_t>(inner);
     std::int64_t count = pieces(axes[row].extent, chunk);
     for (std::size_t i = 0; i < row; ++i) count *= axes[i].extent;
@@ -72,16 +72,16 @@ CopyPlan plan_copy(const Array& source, const Array& target) {
     plan.kind = CopyPlan::Kind::block;
     return plan;
   }
-  if (!casts &&
-      make_cells(plan, address(source, plan.source_offset), address(target, plan.target_offset)))
+  if (!casts && make_small_arrays(plan, address(source, plan.source_offset),
+                                  address(target, plan.target_offset)))
     return plan;
-  if (!casts && make_granules(plan, source, target)) return plan;
+  if (!casts && make_aligned_chunks(plan, source, target)) return plan;
   plan.kind = CopyPlan::Kind::strided;
-  if (CopyPlan turned = plan; find_crossing(turned)) {
-    const std::uintptr_t from = address(source, turned.source_offset),
-                         to = address(target, turned.target_offset);
-    if (!casts && make_thin(turned, from, to)) return turned;
-    if (make_tiles(turned, from, to, casts)) return turned;
+  if (CopyPlan reversed = plan; find_transposed_axes(reversed)) {
+    const std::uintptr_t from = address(source, reversed.source_offset),
+                         to = address(target, reversed.target_offset);
+    if (!casts && make_thin(reversed, from, to)) return reversed;
+    if (make_tiles(reversed, from, to, casts)) return reversed;
   }
   widen_units(plan, source, target);
   return plan;
@@ -94,16 +94,15 @@ CopyPlan plan_fill(const Array& target) {
   Layout nothing = target.layout();
   for (int i = 0; i < nothing.rank(); ++i) nothing.strides[i] = 0;
   take_axes(nothing, target.layout(), plan);
-  plan.axes.cut(std::remove_if(plan.axes.begin(), plan.axes.end(),
-                               [](const CopyAxis& axis) { return axis.target_stride == 0; }));
+  plan.axes.truncate(std::remove_if(plan.axes.begin(), plan.axes.end(),
+                                    [](const CopyAxis& axis) { return axis.target_stride == 0; }));
   sort_and_merge(plan.axes);
   if (plan.axes.empty()) plan.axes.push_back({1, 0, 1});
   plan.wide = is_wide(plan);
   const bool is_run = plan.axes.size() == 1 && plan.axes.back().target_stride == 1;
   plan.kind = is_run ? CopyPlan::Kind::block : CopyPlan::Kind::strided;
   if (is_run || plan.axes.back().target_stride != 1) return plan;
-  gather_elements(plan, elements_at_once(plan, 0, address(target, plan.target_offset), false),
-                  false);
+  use_units(plan, elements_per_unit(plan, 0, address(target, plan.target_offset), false), false);
   return plan;
 }
 

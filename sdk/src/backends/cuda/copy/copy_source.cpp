@@ -33,16 +33,16 @@ std::string kind_text(CopyPlan::Kind kind) {
       return copy_text("copy_tile.cuh") + copy_text("copy_packed.cuh");
     case CopyPlan::Kind::thin:
       return copy_text("copy_thin.cuh");
-    case CopyPlan::Kind::cells:
-      return copy_text("copy_thin.cuh") + copy_text("copy_cells.cuh");
+    case CopyPlan::Kind::small_arrays:
+      return copy_text("copy_thin.cuh") + copy_text("copy_small_arrays.cuh");
     case CopyPlan::Kind::aligned_chunks:
-      return copy_text("copy_granules.cuh");
+      return copy_text("copy_aligned_chunks.cuh");
     default:
       return {};
   }
 }
 
-// What every kernel starts with: the types that its plan decides.
+// The beginning of every kernel: the types that depend on its plan.
 std::string prologue(const CopyPlan& plan, bool casts) {
   const char* index = plan.wide ? "long long" : "int";
   return text(casts ? copy_text("elements.cuh") + copy_text("cast.cuh")
@@ -61,14 +61,14 @@ const char* kind_name(const CopyPlan& plan) {
       return "_packed";
     case CopyPlan::Kind::thin:
       return plan.dense_source ? "_thin_source" : "_thin_target";
-    case CopyPlan::Kind::cells:
-      return "_cells";
+    case CopyPlan::Kind::small_arrays:
+      return "_small_arrays";
     case CopyPlan::Kind::aligned_chunks:
-      return "_granules";
+      return "_aligned_chunks";
     default:
-      return plan.pattern == CopyPlan::AccessPattern::run      ? ""
-             : plan.pattern == CopyPlan::AccessPattern::turned ? "_turned"
-                                                               : "_apart";
+      return plan.pattern == CopyPlan::AccessPattern::contiguous ? ""
+             : plan.pattern == CopyPlan::AccessPattern::reversed ? "_reversed"
+                                                                 : "_strided";
   }
 }
 
@@ -79,10 +79,10 @@ std::string suffix(const CopyPlan& plan) {
 const char* word_of(bool value) { return value ? "true" : "false"; }
 
 std::string strided_body(const CopyPlan& plan) {
-  const std::string pattern = plan.pattern == CopyPlan::AccessPattern::run ? std::string("Run")
-                              : plan.pattern == CopyPlan::AccessPattern::turned
-                                  ? text("Turned<", plan.group, ">")
-                                  : std::string("Apart");
+  const std::string pattern =
+      plan.pattern == CopyPlan::AccessPattern::contiguous ? std::string("Contiguous")
+      : plan.pattern == CopyPlan::AccessPattern::reversed ? text("Reversed<", plan.group, ">")
+                                                          : std::string("Strided");
   return text(
       "const Source* source, Target* target, Offset step, Index size, PlanAxes axes) {\n"
       "  copy_strided<",
@@ -109,10 +109,11 @@ std::string packed_body(const CopyPlan& plan) {
       "> Shape;\n"
       "  __shared__ Shape tile;\n"
       "  const TileCorner<Index, Offset> corner =\n"
-      "      tile_corner<Index>(blockIdx.x, Shape::side_s, Shape::side_t, axes);\n  fill_tile<",
+      "      tile_corner<Index>(blockIdx.x, Shape::side_s, Shape::side_t, axes);\n  "
+      "load_packed_tile<",
       word_of(plan.source_vectors),
       ">(tile, source, axes, corner, threadIdx.x);\n"
-      "  __syncthreads();\n  drain_tile<",
+      "  __syncthreads();\n  store_packed_tile<",
       word_of(plan.target_vectors), ">(tile, target, axes, corner, threadIdx.x);\n}\n");
 }
 
@@ -128,23 +129,24 @@ std::string thin_body(const CopyPlan& plan) {
       "target, part, axes, threadIdx.x);\n}\n");
 }
 
-std::string cells_body(const CopyPlan& plan) {
+std::string small_arrays_body(const CopyPlan& plan) {
   const char* vectors = word_of(plan.source_vectors);
   return text(
       "const Source* source, Target* target, Index chunk, int inner, PlanAxes axes) {\n"
-      "  __shared__ CellTile<Source> tile;\n"
-      "  const CellChunk<Index, Offset> part = cell_chunk<Index>(blockIdx.x, chunk, inner, axes);\n"
-      "  load_cells<",
+      "  __shared__ SmallArrayTile<Source> tile;\n"
+      "  const SmallArrayChunk<Index, Offset> part = small_array_chunk<Index>(blockIdx.x, chunk, "
+      "inner, axes);\n"
+      "  load_small_arrays<",
       vectors,
-      ">(tile, source, part, inner, axes, threadIdx.x);\n  __syncthreads();\n  store_cells<",
+      ">(tile, source, part, inner, axes, threadIdx.x);\n  __syncthreads();\n  store_small_arrays<",
       vectors, ">(tile, target, part, threadIdx.x);\n}\n");
 }
 
-std::string granules_body() {
+std::string aligned_chunks_body() {
   return text(
       "const Source* source, Target* target, Index length, const char* begin, const char* end,\n"
       "    Index size, PlanAxes axes) {\n"
-      "  copy_granule(source, target, length, begin, end, size, axes,\n"
+      "  copy_aligned_chunk(source, target, length, begin, end, size, axes,\n"
       "               (Index)blockIdx.x * ",
       copy_threads, " + threadIdx.x);\n}\n");
 }
@@ -157,10 +159,10 @@ std::string body(const CopyPlan& plan) {
       return packed_body(plan);
     case CopyPlan::Kind::thin:
       return thin_body(plan);
-    case CopyPlan::Kind::cells:
-      return cells_body(plan);
+    case CopyPlan::Kind::small_arrays:
+      return small_arrays_body(plan);
     case CopyPlan::Kind::aligned_chunks:
-      return granules_body();
+      return aligned_chunks_body();
     default:
       return strided_body(plan);
   }
@@ -170,9 +172,9 @@ std::string declaration(const std::string& name) {
   return text("extern \"C\" __global__ void __launch_bounds__(", copy_threads, ") ", name, "(");
 }
 
-// Fields of a key, from the lowest bit: what is read and written (24), rank (7), kind (3), the lie
-// of a unit's elements (2), the logarithms of their number (3) and of a group (3), the sides that
-// are accessed by vectors (2), wide, dense source, casts, fill.
+// Fields of a key, from the lowest bit: dtypes or unit size (24), rank (7), kind (3), access
+// pattern (2), the logarithms of the number of elements (3) and of a group (3), the sides that are
+// accessed by vectors (2), wide, dense source, casts, fill.
 CopyKernelKey shape_key(const CopyPlan& plan) {
   const auto log2 = [](int n) {
     return static_cast<CopyKernelKey>(std::countr_zero(static_cast<unsigned>(n)));

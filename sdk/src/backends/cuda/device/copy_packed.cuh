@@ -1,9 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Transposes of small elements, by copy_tile.cuh's corners.
+// Transposes of small elements; uses TileCorner of copy_tile.cuh.
 
-// Bytes of `a` (0 to 3) and `b` (4 to 7) by the four digits of `selector`, the lowest first.
+// Selects bytes of `a` (0 to 3) and `b` (4 to 7) by the four digits of `selector`, the lowest
+// first.
 __device__ inline unsigned permuted(unsigned a, unsigned b, unsigned selector) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(a, b, selector);
@@ -17,16 +18,16 @@ __device__ inline unsigned permuted(unsigned a, unsigned b, unsigned selector) {
 #endif
 }
 
-// Elements of 1, 2 or 4 bytes, 16 bytes an access on both sides. The tile holds words that pack
-// neighbours of t, made from as many lines of the source by turning small squares in registers; and
-// its 16-byte parts stand in an order by which neither side meets a bank twice.
+// Elements of 1, 2 or 4 bytes, with 16-byte accesses on both sides. The words of the tile contain
+// elements that are adjacent along t; they are made by transposing small squares in registers. The
+// 16-byte parts per row are permuted to avoid bank conflicts.
 template <class Unit, int by_s, int by_t>
 struct PackedTile {
   static constexpr int threads = 256;
-  static constexpr int pack = 4 / (int)sizeof(Unit);     // elements of a word
-  static constexpr int vector = 16 / (int)sizeof(Unit);  // of an access
+  static constexpr int pack = 4 / (int)sizeof(Unit);     // elements per word
+  static constexpr int vector = 16 / (int)sizeof(Unit);  // elements per access
   static constexpr int side_s = 8 * vector * by_s, side_t = 32 * pack * by_t;
-  static constexpr int parts = 8 * by_t;  // 16-byte parts of a row
+  static constexpr int parts = 8 * by_t;  // 16-byte parts per row
   Raw<16> at[side_s][parts];
 };
 
@@ -41,9 +42,9 @@ __device__ inline void put_element(Raw<16>& vector, int i, Unit value) {
   vector.at[i / pack] |= (unsigned)value << 8 * (int)sizeof(Unit) * (i % pack);
 }
 
-// words[i] holds `pack` elements of line i; afterwards element i of every line.
+// Before, words[i] contains `pack` elements of line i; after, element i of every line.
 template <int pack>
-__device__ inline void turn_square(unsigned (&words)[pack]) {
+__device__ inline void transpose_square(unsigned (&words)[pack]) {
   if (pack == 2) {
     const unsigned low = permuted(words[0], words[pack - 1], 0x5410);
     words[pack - 1] = permuted(words[0], words[pack - 1], 0x7632);
@@ -67,18 +68,18 @@ __device__ inline Raw<16> read_vector(const Unit* source, const Axes<Index, Offs
   constexpr int vector = 16 / (int)sizeof(Unit);
   Raw<16> value = {};
   if (t >= axes.extent[rank - 1] || s >= axes.extent[rank - 2]) return value;
-  const Unit* place = source + source_at(corner, axes, s, t);
-  if (vectors && s + vector <= axes.extent[rank - 2]) return *(const Raw<16>*)place;
+  const Unit* location = source + source_at(corner, axes, s, t);
+  if (vectors && s + vector <= axes.extent[rank - 2]) return *(const Raw<16>*)location;
   SW_UNROLL_ALL
   for (int i = 0; i < vector; ++i)
-    if (s + (Index)i < axes.extent[rank - 2]) put_element<Unit>(value, i, place[i]);
+    if (s + (Index)i < axes.extent[rank - 2]) put_element<Unit>(value, i, location[i]);
   return value;
 }
 
 template <bool vectors, class Unit, int by_s, int by_t, class Index, class Offset, int rank>
-__device__ inline void fill_tile(PackedTile<Unit, by_s, by_t>& tile, const Unit* source,
-                                 const Axes<Index, Offset, rank>& axes,
-                                 const TileCorner<Index, Offset>& corner, unsigned thread) {
+__device__ inline void load_packed_tile(PackedTile<Unit, by_s, by_t>& tile, const Unit* source,
+                                        const Axes<Index, Offset, rank>& axes,
+                                        const TileCorner<Index, Offset>& corner, unsigned thread) {
   typedef PackedTile<Unit, by_s, by_t> Shape;
   constexpr int pack = Shape::pack, vector = Shape::vector, steps = by_s * by_t;
   const unsigned group = thread % 8, word = thread / 8;
@@ -103,7 +104,7 @@ __device__ inline void fill_tile(PackedTile<Unit, by_s, by_t>& tile, const Unit*
       unsigned words[pack];
       SW_UNROLL_ALL
       for (int line = 0; line < pack; ++line) words[line] = lines[step][line].at[square];
-      turn_square<pack>(words);
+      transpose_square<pack>(words);
       SW_UNROLL_ALL
       for (int line = 0; line < pack; ++line)
         tile.at[row + square * pack + line][part].at[word % 4] = words[line];
@@ -112,24 +113,25 @@ __device__ inline void fill_tile(PackedTile<Unit, by_s, by_t>& tile, const Unit*
 }
 
 template <bool vectors, class Unit, int by_s, int by_t, class Index, class Offset, int rank>
-__device__ inline void drain_tile(const PackedTile<Unit, by_s, by_t>& tile, Unit* target,
-                                  const Axes<Index, Offset, rank>& axes,
-                                  const TileCorner<Index, Offset>& corner, unsigned thread) {
+__device__ inline void store_packed_tile(const PackedTile<Unit, by_s, by_t>& tile, Unit* target,
+                                         const Axes<Index, Offset, rank>& axes,
+                                         const TileCorner<Index, Offset>& corner, unsigned thread) {
   typedef PackedTile<Unit, by_s, by_t> Shape;
-  constexpr unsigned vector = Shape::vector, parts = Shape::parts, cells = Shape::side_s * parts;
+  constexpr unsigned vector = Shape::vector, parts = Shape::parts,
+                     small_arrays = Shape::side_s * parts;
   SW_UNROLL_ALL
-  for (unsigned i = thread; i < cells; i += Shape::threads) {
+  for (unsigned i = thread; i < small_arrays; i += Shape::threads) {
     const unsigned row = i / parts, part = i % parts;
     const Index s = corner.s + row, t = corner.t + part * vector;
     if (s >= axes.extent[rank - 2] || t >= axes.extent[rank - 1]) continue;
     const Raw<16> value = tile.at[row][part ^ row / vector % 8];
-    Unit* place = target + target_at(corner, axes, s, t);
+    Unit* location = target + target_at(corner, axes, s, t);
     if (vectors && t + vector <= axes.extent[rank - 1]) {
-      *(Raw<16>*)place = value;
+      *(Raw<16>*)location = value;
       continue;
     }
     SW_UNROLL_ALL
     for (unsigned k = 0; k < vector; ++k)
-      if (t + (Index)k < axes.extent[rank - 1]) place[k] = element_in<Unit>(value, (int)k);
+      if (t + (Index)k < axes.extent[rank - 1]) location[k] = element_in<Unit>(value, (int)k);
   }
 }

@@ -1,14 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One side is dense in a short axis and then a long one, the other runs along the long one:
-// channels of pixels, in either direction. The short axis is the last but one. A block takes
-// `chunk` of the long one, a multiple of a vector, and shared memory holds it as the dense side
-// does.
+// One side is dense in a short and a long axis, the other is contiguous along the long one: such as
+// channels of pixels, in either direction. The short axis is the last but one. A block copies
+// `chunk` of the long one, a multiple of a vector; the tile in shared memory has the order of the
+// dense side.
 constexpr int thin_bytes = 16384, thin_threads = 256;
 
-// After every 128 bytes stands a spare word (two for units of 8 bytes), so that units which are one
-// row's, or one vector's, apart are in different banks.
+// A padding word follows every 128 bytes (two for units of 8 bytes), so that units with the stride
+// of a row or a vector are in different banks.
 template <class Unit>
 struct ThinTile {
   static constexpr unsigned skew = sizeof(Unit) == 8 ? 2 : 1;
@@ -31,22 +31,22 @@ struct ThinTile {
   }
 };
 
-constexpr int thin_batch = 4;  // accesses of a thread that are under way together
+constexpr int thin_batch = 4;  // accesses that a thread issues together
 
-// Both sides in turn: `load` brings source to tile, else tile goes to target. `memory` is the
-// chunk's begin on the side of the tile's own order.
+// Copies between the tile and the dense side: to the tile if `load`, else from it. `memory` is the
+// chunk's first unit.
 template <bool load, bool vectors, class Unit, class Index>
 __device__ inline void move_dense(ThinTile<Unit>& tile, Unit* memory, Index units,
                                   unsigned thread) {
   constexpr int vector = 16 / (int)sizeof(Unit);
   const Index whole = vectors ? units / vector : 0;
-  Raw<16>* places = (Raw<16>*)memory;
+  Raw<16>* vectors_at = (Raw<16>*)memory;
   for (Index first = thread; first < whole; first += thin_batch * thin_threads) {
     Raw<16> values[thin_batch];
     SW_UNROLL_ALL
     for (int b = 0; b < thin_batch; ++b) {
       const Index i = first + (Index)(b * thin_threads);
-      if (load && i < whole) values[b] = places[i];
+      if (load && i < whole) values[b] = vectors_at[i];
     }
     SW_UNROLL_ALL
     for (int b = 0; b < thin_batch; ++b) {
@@ -55,7 +55,7 @@ __device__ inline void move_dense(ThinTile<Unit>& tile, Unit* memory, Index unit
       if (load)
         tile.put((unsigned)i, values[b]);
       else
-        places[i] = tile.get((unsigned)i);
+        vectors_at[i] = tile.get((unsigned)i);
     }
   }
   for (Index i = whole * vector + thread; i < units; i += thin_threads) {
@@ -66,7 +66,7 @@ __device__ inline void move_dense(ThinTile<Unit>& tile, Unit* memory, Index unit
   }
 }
 
-// The other side: row r begins at memory + r * pitch.
+// Copies between the tile and the other side, whose row r begins at memory + r * pitch.
 template <bool load, bool vectors, class Unit, class Index, class Offset>
 __device__ inline void move_rows(ThinTile<Unit>& tile, Unit* memory, Offset pitch, Index rows,
                                  Index columns, unsigned thread) {
@@ -99,18 +99,18 @@ __device__ inline void move_rows(ThinTile<Unit>& tile, Unit* memory, Offset pitc
   }
   for (Index i = thread; i < rows * rest; i += thin_threads) {
     const Index row = i / rest, column = whole * vector + (i - row * rest);
-    Unit& place = memory[(Offset)row * pitch + (Offset)column];
+    Unit& location = memory[(Offset)row * pitch + (Offset)column];
     Unit& unit = tile.unit((unsigned)(column * rows + row));
     if (load)
-      unit = place;
+      unit = location;
     else
-      place = unit;
+      location = unit;
   }
 }
 
 template <class Index, class Offset>
 struct ThinChunk {
-  Place<Offset> begin;
+  Location<Offset> begin;
   Index rows, columns;
 };
 template <class Index, class Offset, int rank>
@@ -119,7 +119,7 @@ __device__ inline ThinChunk<Index, Offset> thin_chunk(Index block, Index chunk,
   const Index length = axes.extent[rank - 1], chunks = (length + chunk - 1) / chunk;
   const Index first = block % chunks * chunk;
   ThinChunk<Index, Offset> part;
-  part.begin = place_of(block / chunks, axes, rank - 2);
+  part.begin = location_of(block / chunks, axes, rank - 2);
   part.begin.source += (Offset)first * axes.source[rank - 1];
   part.begin.target += (Offset)first * axes.target[rank - 1];
   part.rows = axes.extent[rank - 2];

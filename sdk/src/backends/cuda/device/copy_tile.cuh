@@ -1,14 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Copies whose source runs along one axis (s) and whose target runs along another (t): the plan's
-// last two. Tiles of both are read by the source's runs, turned in shared memory, and written by
-// the target's.
+// Copies whose source is contiguous along one axis (s) and whose target along another (t), the
+// plan's last two. Tiles are read along s, transposed in shared memory, and written along t.
 
 template <class Index, class Offset>
 struct TileCorner {
-  Place<Offset> base;  // of the other axes
-  Index s, t;          // the tile's first indices
+  Location<Offset> base;  // of the other axes
+  Index s, t;             // the tile's first indices
 };
 
 template <class Index, class Offset, int rank>
@@ -20,7 +19,7 @@ __device__ inline TileCorner<Index, Offset> tile_corner(Index block, int side_s,
   corner.t = block % tiles_t * side_t;
   block /= tiles_t;
   corner.s = block % tiles_s * side_s;
-  corner.base = place_of(block / tiles_s, axes, rank - 2);
+  corner.base = location_of(block / tiles_s, axes, rank - 2);
   return corner;
 }
 
@@ -43,15 +42,14 @@ __device__ inline Offset target_at(const TileCorner<Index, Offset>& corner,
   return corner.base.target + (Offset)s * axes.target[rank - 2] + (Offset)t * axes.target[rank - 1];
 }
 
-// Elements one by one, for any of them and for casts. The spare column keeps the columns of a tile
-// in different banks.
+// Element by element, for all sizes and for casts. The padding column avoids bank conflicts.
 constexpr int tile_side = 32, tile_rows = 8;
 template <class Source>
 struct Tile {
   Source at[tile_side][tile_side + 1];
 };
 
-// All loads of a thread are under way before the first is kept.
+// A thread issues all loads before the first store to the tile.
 template <class Source, class Index, class Offset, int rank>
 __device__ inline void load_tile(Tile<Source>& tile, const Source* source,
                                  const Axes<Index, Offset, rank>& axes,

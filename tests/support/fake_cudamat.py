@@ -1,23 +1,23 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for CUDAMat where there is no GPU: the same struct and the same rules over host memory.
+"""A stand-in for CUDAMat without a GPU: the same struct and the same rules over host memory.
 
-What it copies of the real one (cudamat/cudamat.py and .cu, version 0.3): the struct's layout, sizes
-that ignore ``is_trans``, ``T`` as a copy of the struct that holds nothing, slices as views that hold
-their root, ``reshape`` in place, and freeing by ``owns_data``.
+It has these properties of the real one (cudamat/cudamat.py and .cu, version 0.3): the struct's layout,
+sizes that ignore ``is_trans``, ``T`` as a copy of the struct without ownership, slices as views that
+reference their root, ``reshape`` in place, and freeing by ``owns_data``.
 """
 
 import ctypes as ct
 
 import numpy as np
 
-from .stand_cudamat_arithmetic import *  # noqa: F403
-from .stand_cudamat_arithmetic import Arithmetic, CUDAMatException
+from .fake_cudamat_arithmetic import *  # noqa: F403
+from .fake_cudamat_arithmetic import Arithmetic, CUDAMatException
 
 __spanwise_device__ = "cpu"
 __version__ = "stand-in"
 
-#: What "the device" holds: address -> the memory, until it is freed.
+#: The memory of "the device" by address, until it is freed.
 allocated = {}
 
 
@@ -51,7 +51,7 @@ def _address(mat):
 
 
 def _view(mat):
-    """The matrix as a kernel sees it."""
+    """The matrix as a NumPy view, as kernels interpret it."""
     if not mat.on_device:
         raise CUDAMatException("Matrix is not in device memory.")
     rows, columns = mat.size
@@ -82,7 +82,7 @@ class CUDAMatrix(Arithmetic):
         self.T = TransposedCUDAMatrix(self.mat)
 
     def __del__(self):
-        if hasattr(self, "T"):  # else its making failed
+        if hasattr(self, "T"):  # missing if the constructor failed
             self.free_device_memory()
 
     def free_device_memory(self):

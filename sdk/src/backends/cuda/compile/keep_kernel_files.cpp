@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/compile/kept_files.hpp"
+#include "backends/cuda/compile/keep_kernel_files.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace spanwise::cuda {
 
-void keep_files(const source::KernelSource& source, std::string_view image,
-                std::string_view suffix) {
+void keep_kernel_files(const source::KernelSource& source, std::string_view image,
+                       std::string_view suffix) {
   using runtime::TemporaryFolder;
   const TemporaryFolder folder(TemporaryFolder::Lifetime::kept);
   const std::filesystem::path name = std::filesystem::path(source.file_name).filename();

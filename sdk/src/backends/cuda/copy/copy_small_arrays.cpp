@@ -7,10 +7,10 @@
 namespace spanwise::cuda {
 namespace {
 
-// Cells in a row are worth a pass through shared memory from so many bytes on.
-constexpr std::int64_t least_bytes = 4096;
+// The minimal size of consecutive arrays for a pass through shared memory.
+constexpr std::int64_t min_row_bytes = 4096;
 
-// Whether the source holds the axes without a gap, forwards, in whatever order.
+// Whether the source is dense in these axes, in any order, with positive strides.
 bool is_dense_in_source(CopyAxes axes) {
   std::sort(axes.begin(), axes.end(),
             [](const CopyAxis& a, const CopyAxis& b) { return a.source_stride < b.source_stride; });
@@ -22,13 +22,13 @@ bool is_dense_in_source(CopyAxes axes) {
   return true;
 }
 
-// The fewest of the last axes that are a cell; 0 where none are.
-int cell_axes(const CopyAxes& axes) {
+// The minimal number of last axes that form a small array; 0 if none do.
+int small_array_axes(const CopyAxes& axes) {
   std::int64_t units = 1;
   for (std::size_t i = axes.size() - 1; i > 0; --i) {
     if (axes[i].target_stride != units) return 0;
     units *= axes[i].extent;
-    if (units > most_cell_units) return 0;
+    if (units > max_small_array_units) return 0;
     const CopyAxis& row = axes[i - 1];
     if (row.target_stride == units && row.source_stride == units &&
         is_dense_in_source({axes.begin() + i, axes.end()}))
@@ -39,21 +39,22 @@ int cell_axes(const CopyAxes& axes) {
 
 }  // namespace
 
-bool make_cells(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target) {
+bool make_small_arrays(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target) {
   if (plan.source_unit != plan.target_unit || plan.source_unit > 8) return false;
-  const int inner = cell_axes(plan.axes);
+  const int inner = small_array_axes(plan.axes);
   if (inner < 2) return false;
-  const std::size_t place = plan.axes.size() - 1 - static_cast<std::size_t>(inner);
-  const CopyAxis& row = plan.axes[place];
+  const std::size_t row_axis = plan.axes.size() - 1 - static_cast<std::size_t>(inner);
+  const CopyAxis& row = plan.axes[row_axis];
   const std::int64_t bytes = row.source_stride * plan.source_unit;
-  if (bytes > thin_bytes / 8 || row.extent * bytes < least_bytes) return false;
-  plan.kind = CopyPlan::Kind::cells;
+  if (bytes > thin_bytes / 8 || row.extent * bytes < min_row_bytes) return false;
+  plan.kind = CopyPlan::Kind::small_arrays;
   plan.inner = inner;
-  // So many that chunks of either side begin on 16 bytes if the first does.
-  const std::int64_t most = thin_bytes / bytes;
-  plan.chunk = most - most % (most >= 16 ? 16 : 8);
+  // A number for which chunks of both sides are aligned to 16 bytes if the first is.
+  const std::int64_t capacity = thin_bytes / bytes;
+  plan.chunk = capacity - capacity % (capacity >= 16 ? 16 : 8);
   const std::uint64_t all = source | target | bits(plan.chunk * bytes) |
-                            joined_steps(plan, place, true) | joined_steps(plan, place, false);
+                            joined_steps(plan, row_axis, true) |
+                            joined_steps(plan, row_axis, false);
   plan.source_vectors = plan.target_vectors = all % 16 == 0;
   return true;
 }

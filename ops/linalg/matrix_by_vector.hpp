@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "host_elements.hpp"
+#include "cpu_elements.hpp"
 #include "spanwise/parallel.hpp"
 
 namespace spanwise::ops::linalg {
@@ -31,7 +31,7 @@ struct MatrixByVector {
   std::int64_t result_stride;
   std::int64_t rows, depth;
 
-  /// `grain`: least multiplications per thread.
+  /// `grain`: minimum of multiplications per thread.
   void run(std::int64_t grain) const {
     std::vector<Number> packed(static_cast<std::size_t>(depth));
     for (std::int64_t p = 0; p < depth; ++p)
@@ -45,8 +45,8 @@ struct MatrixByVector {
   }
 
  private:
-  static constexpr std::int64_t sums_at_once = 8;    // independent partial sums of a row
-  static constexpr std::int64_t columns_long = 256;  // sums that fit in the L1 cache
+  static constexpr std::int64_t parallel_sums = 8;      // independent partial sums of a row
+  static constexpr std::int64_t max_column_sums = 256;  // sums that fit in the L1 cache
 
   void add_along_rows(const Number* x, std::int64_t first, std::int64_t last) const {
     for (std::int64_t i = first; i < last; ++i) {
@@ -60,28 +60,28 @@ struct MatrixByVector {
   [[gnu::always_inline]] Number dot(const Element* row, std::int64_t step, const Number* x) const {
     if constexpr (E::stops_early)
       if (step == 1) return any_product(row, x);
-    Number sums[sums_at_once] = {};
+    Number sums[parallel_sums] = {};
     std::int64_t p = 0;
-    for (; p + sums_at_once <= depth; p += sums_at_once) {
-      for (std::int64_t k = 0; k < sums_at_once; ++k)
+    for (; p + parallel_sums <= depth; p += parallel_sums) {
+      for (std::int64_t k = 0; k < parallel_sums; ++k)
         E::add_product(sums[k], E::read(row[(p + k) * step], conjugates_matrix), x[p + k]);
       if (E::is_decided(sums)) break;
     }
-    const bool is_decided = E::stops_early && p + sums_at_once <= depth;
+    const bool is_decided = E::stops_early && p + parallel_sums <= depth;
     for (; p < depth && !is_decided; ++p)
       E::add_product(sums[0], E::read(row[p * step], conjugates_matrix), x[p]);
-    for (std::int64_t k = 1; k < sums_at_once; ++k) E::join(sums[0], sums[k]);
+    for (std::int64_t k = 1; k < parallel_sums; ++k) E::join(sums[0], sums[k]);
     return sums[0];
   }
 
-  // For bool, eight elements at a time: a nonzero byte of the row counts where x is 1.
+  // For bool: whether the row is nonzero anywhere that x is 1, eight elements at a time.
   Number any_product(const Element* row, const Number* x) const {
     std::int64_t p = 0;
     for (; p + 8 <= depth; p += 8) {
-      std::uint64_t truths, wanted;
-      std::memcpy(&truths, row + p, sizeof truths);
+      std::uint64_t row_bytes, wanted;
+      std::memcpy(&row_bytes, row + p, sizeof row_bytes);
       std::memcpy(&wanted, x + p, sizeof wanted);
-      if ((truths & (wanted * 255)) != 0) return 1;
+      if ((row_bytes & (wanted * 255)) != 0) return 1;
     }
     for (; p < depth; ++p)
       if (row[p] != 0 && x[p] != 0) return 1;
@@ -89,9 +89,9 @@ struct MatrixByVector {
   }
 
   void add_whole_columns(const Number* x, std::int64_t first, std::int64_t last) const {
-    Number sums[columns_long];
-    for (std::int64_t start = first; start < last; start += columns_long) {
-      const std::int64_t count = std::min(columns_long, last - start);
+    Number sums[max_column_sums];
+    for (std::int64_t start = first; start < last; start += max_column_sums) {
+      const std::int64_t count = std::min(max_column_sums, last - start);
       std::fill_n(sums, count, Number{});
       for (std::int64_t p = 0; p < depth; ++p) {
         const Element* column = matrix + start * row_stride + p * column_stride;

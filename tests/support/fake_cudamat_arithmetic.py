@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arithmetic of the stand-in for CUDAMat, with the rules of the real one.
 
-Methods write to their operand unless a target is given, scalars are int or float, shapes must
-match but for the functions of row and column vectors, and transposed matrices are for dot only.
+Methods write to their operand unless a target is given, scalars are int or float, shapes must match
+except in functions of row and column vectors, and transposed matrices are for dot only.
 """
 
 import numpy as np

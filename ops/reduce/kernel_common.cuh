@@ -1,11 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions and scans on a GPU. cuda_source.cpp defines before this text: the types E of an
-// element, Z of the result and C of a companion; Body; Index, for counting; and, as 0 or 1 or a
-// number, KEPT and GONE (numbers of axes), GROUP (threads that share an output), WIDTH (elements in
-// an access of 16 bytes), IS_PLACE, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of
-// kinds.hpp), IS_PACKED (lines of a scan are read and written as packs).
+// What the kernels of reductions and scans share on a GPU. cuda_source.cpp defines before this
+// text: the types E of an element, Z of the result and C of a companion; Body; Index, for counting;
+// and, as 0 or 1 or a number, KEPT and REDUCED (numbers of axes), GROUP (threads that share an
+// output), WIDTH (elements in an access of 16 bytes), GIVES_INDEX, HAS_MASK, HAS_PARAM,
+// HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp), IS_PACKED (lines of a scan are read and written
+// as packs).
 //
 // Which elements a thread combines, and in which order partial results are combined, depends on the
 // shape alone.
@@ -17,13 +18,13 @@ typedef Body::Param P;
 
 // The layout of JobAxis of geometry.hpp.
 struct Axis {
-  long long extent, input, result, mask, companion, divisor, place;
+  long long extent, input, result, mask, companion, divisor, index;
 };
 struct Axes {
-  Axis axis[KEPT + GONE];
+  Axis axis[KEPT + REDUCED];
 };
 struct Offsets {
-  long long input, result, mask, companion, divisor, place;
+  long long input, result, mask, companion, divisor, index;
 };
 
 __device__ __forceinline__ void move(Offsets& at, const Axis& axis, Index steps) {
@@ -32,7 +33,7 @@ __device__ __forceinline__ void move(Offsets& at, const Axis& axis, Index steps)
   at.mask += axis.mask * (long long)steps;
   at.companion += axis.companion * (long long)steps;
   at.divisor += axis.divisor * (long long)steps;
-  at.place += axis.place * (long long)steps;
+  at.index += axis.index * (long long)steps;
 }
 // The kept axes come first, then the reduced ones.
 __device__ __forceinline__ Offsets kept_at(const Axes& axes, Index index) {
@@ -45,9 +46,9 @@ __device__ __forceinline__ Offsets kept_at(const Axes& axes, Index index) {
   }
   return at;
 }
-__device__ __forceinline__ void move_gone(Offsets& at, const Axes& axes, Index index) {
+__device__ __forceinline__ void move_reduced(Offsets& at, const Axes& axes, Index index) {
 #pragma unroll
-  for (int k = KEPT + GONE - 1; k >= KEPT; --k) {
+  for (int k = KEPT + REDUCED - 1; k >= KEPT; --k) {
     const Index extent = (Index)axes.axis[k].extent;
     move(at, axes.axis[k], k > KEPT ? index % extent : index);
     index = k > KEPT ? index / extent : 0;
@@ -57,7 +58,7 @@ __device__ __forceinline__ void move_gone(Offsets& at, const Axes& axes, Index i
 // ---- combining the accumulators of threads
 
 template <class T>
-__device__ __forceinline__ T from_lane_below(T x, int distance) {
+__device__ __forceinline__ T shuffle_down(T x, int distance) {
   union {
     T value;
     unsigned int words[(sizeof(T) + 3) / 4];
@@ -72,16 +73,16 @@ __device__ __forceinline__ T from_lane_below(T x, int distance) {
 // Combines the accumulators of each group of `group` threads; the first thread of the group gets
 // the result. All threads of the block call it; a group of more than a warp is the whole block.
 template <int group>
-__device__ __forceinline__ A joined(A a) {
+__device__ __forceinline__ A reduce_group(A a) {
 #pragma unroll
   for (int distance = (group < 32 ? group : 32) / 2; distance > 0; distance /= 2)
-    a = Body::combine(a, from_lane_below(a, distance));
+    a = Body::combine(a, shuffle_down(a, distance));
   if (group > 32) {
-    __shared__ A of_warps[BLOCK / 32];
-    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = a;
+    __shared__ A warp_results[BLOCK / 32];
+    if (threadIdx.x % 32 == 0) warp_results[threadIdx.x / 32] = a;
     __syncthreads();
     if (threadIdx.x == 0)
-      for (int i = 1; i < BLOCK / 32; ++i) a = Body::combine(a, of_warps[i]);
+      for (int i = 1; i < BLOCK / 32; ++i) a = Body::combine(a, warp_results[i]);
   }
   return a;
 }
@@ -95,8 +96,8 @@ struct Store {
     return (R)x;
   }
   template <class T>
-  static __device__ __forceinline__ R from(Placed<T> x) {
-    return (R)x.place;
+  static __device__ __forceinline__ R from(IndexedValue<T> x) {
+    return (R)x.index;
   }
 };
 template <class R>
@@ -131,20 +132,20 @@ struct Store<Bool> {
   }
 };
 
-__device__ __forceinline__ double over(double x, double n) { return x / n; }
-__device__ __forceinline__ double over(unsigned long long x, double n) {
+__device__ __forceinline__ double divided(double x, double n) { return x / n; }
+__device__ __forceinline__ double divided(unsigned long long x, double n) {
   return (double)(long long)x / n;
 }
-__device__ __forceinline__ Complex<double> over(Complex<double> x, double n) {
+__device__ __forceinline__ Complex<double> divided(Complex<double> x, double n) {
   Complex<double> z = {x.re / n, x.im / n};
   return z;
 }
 template <class T>
-__device__ __forceinline__ T less(T x, T y) {
+__device__ __forceinline__ T difference(T x, T y) {
   return (T)(x - y);
 }
 template <class T>
-__device__ __forceinline__ Complex<T> less(Complex<T> x, Complex<T> y) {
+__device__ __forceinline__ Complex<T> difference(Complex<T> x, Complex<T> y) {
   Complex<T> z = {x.re - y.re, x.im - y.im};
   return z;
 }
@@ -162,17 +163,19 @@ struct Arrays {
 #endif
 };
 
-__device__ __forceinline__ void deliver(const Arrays& arrays, const Axes& axes, Index output, A a) {
+__device__ __forceinline__ void finish_output(const Arrays& arrays, const Axes& axes, Index output,
+                                              A a) {
   const Offsets at = kept_at(axes, output);
 #if HAS_INITIAL
   a = Body::combine(a, arrays.initial);
 #elif IS_SUM
-  a = Body::combine(a, To<A>::from(0));
+  a = Body::combine(a, Convert<A>::from(0));
 #endif
 #if FINISH == 0
   arrays.result[at.result] = Store<Z>::from(a);
 #elif FINISH == 3
-  arrays.result[at.result] = Store<Z>::from(less(a, To<A>::from(arrays.companion[at.companion])));
+  arrays.result[at.result] =
+      Store<Z>::from(difference(a, Convert<A>::from(arrays.companion[at.companion])));
 #else
 #if HAS_DIVISORS
   double n = arrays.divisors[at.divisor] - arrays.correction;
@@ -181,9 +184,9 @@ __device__ __forceinline__ void deliver(const Arrays& arrays, const Axes& axes, 
 #endif
   if (arrays.correction != 0 && n < 0) n = 0;
 #if FINISH == 2
-  arrays.result[at.result] = Store<Z>::from(sqrt(over(a, n)));
+  arrays.result[at.result] = Store<Z>::from(sqrt(divided(a, n)));
 #else
-  arrays.result[at.result] = Store<Z>::from(over(a, n));
+  arrays.result[at.result] = Store<Z>::from(divided(a, n));
 #endif
 #endif
 }
@@ -198,7 +201,7 @@ __device__ __forceinline__ P param_at(const Arrays& arrays, const Offsets& at) {
 
 // How the elements of an output are split; if there are several pieces, each gives a partial
 // result.
-struct Cut {
+struct Split {
   long long outputs, elements, piece, pieces;
 };
 #endif

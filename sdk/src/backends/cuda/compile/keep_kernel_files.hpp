@@ -10,7 +10,7 @@ namespace spanwise::cuda {
 
 /// Implements keep=True: writes source and binary to a new folder and prints its path to standard
 /// error. Throws DeviceError if the folder cannot be written.
-void keep_files(const source::KernelSource& source, std::string_view image,
-                std::string_view suffix);
+void keep_kernel_files(const source::KernelSource& source, std::string_view image,
+                       std::string_view suffix);
 
 }  // namespace spanwise::cuda

@@ -10,7 +10,7 @@ namespace spanwise::ops::linalg {
 /// How elements of a type are read, accumulated and stored. Integers wrap around, so signedness
 /// does not matter.
 template <class T>
-struct Whole {
+struct IntegerElement {
   using Element = T;
   using Number = T;
   typedef T Vector __attribute__((vector_size(32)));
@@ -28,14 +28,15 @@ struct Whole {
   }
 };
 template <class T>
-struct Real : Whole<T> {
-  static void add_product(typename Whole<T>::Vector& sum, T a, const typename Whole<T>::Vector& b) {
+struct FloatElement : IntegerElement<T> {
+  static void add_product(typename IntegerElement<T>::Vector& sum, T a,
+                          const typename IntegerElement<T>::Vector& b) {
     sum += b * a;
   }
   static void add_product(T& sum, T a, T b) { sum += a * b; }
 };
 /// bool: any byte other than 0 is true, since other libraries may store other values than 1.
-struct Truth : Whole<std::uint8_t> {
+struct BoolElement : IntegerElement<std::uint8_t> {
   static Number read(const Element& element, bool) { return element != 0; }
   static constexpr bool stops_early = true;
   static bool is_decided(const Number* sums) {
@@ -54,14 +55,14 @@ struct Truth : Whole<std::uint8_t> {
 /// Complex product without std::complex, whose multiplication checks for infinities when the result
 /// is NaN.
 template <class T>
-struct Pair {
+struct ComplexValue {
   T re, im;
 };
 template <class T>
-struct ComplexPair {
-  using Element = Pair<T>;
-  using Number = Pair<T>;
-  using Vector = Pair<T>;
+struct ComplexElement {
+  using Element = ComplexValue<T>;
+  using Number = ComplexValue<T>;
+  using Vector = ComplexValue<T>;
   static constexpr std::int64_t lanes = 1;
   static Number read(const Element& element, bool conjugates) {
     return {element.re, conjugates ? -element.im : element.im};

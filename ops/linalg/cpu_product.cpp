@@ -7,8 +7,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "host_elements.hpp"
-#include "host_thin.hpp"
+#include "cpu_elements.hpp"
+#include "matrix_by_vector.hpp"
 #include "problem.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
@@ -21,8 +21,9 @@ namespace {
 
 constexpr int panel_rows = 4, panel_vectors = 2;
 constexpr std::int64_t block_rows = 64, block_depth = 256, block_panels = 8;
-constexpr std::int64_t few_products = 216;  // multiplications that are computed without packing
-constexpr std::int64_t worth_a_thread = 1 << 16;  // least multiplications per thread
+// Products of at most this many multiplications are computed without packing.
+constexpr std::int64_t unpacked_limit = 216;
+constexpr std::int64_t min_products_per_thread = 1 << 16;
 
 namespace product_baseline {
 #include "micro_kernel.inc"
@@ -45,22 +46,22 @@ auto choose_panels() {
 
 /// Computes a problem for one element type.
 template <class E>
-class HostProduct {
+class CpuProduct {
  public:
-  explicit HostProduct(const Problem& problem) : problem_(problem) {}
+  explicit CpuProduct(const Problem& problem) : problem_(problem) {}
 
   void run() const {
     const std::int64_t batch = problem_.batch_size();
-    const std::int64_t most = std::max({problem_.rows, problem_.columns, problem_.depth});
+    const std::int64_t longest = std::max({problem_.rows, problem_.columns, problem_.depth});
     const std::int64_t each =
-        most > few_products ? most : problem_.rows * problem_.columns * problem_.depth;
-    if (each <= few_products) {
-      const std::int64_t grain = worth_a_thread / each;
+        longest > unpacked_limit ? longest : problem_.rows * problem_.columns * problem_.depth;
+    if (each <= unpacked_limit) {
+      const std::int64_t grain = min_products_per_thread / each;
       parallel_for(batch, grain, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) multiply_as_it_stands(factors_at(i));
+        for (std::int64_t i = first; i < last; ++i) multiply_unpacked(factors_at(i));
       });
     } else if (problem_.columns == 1 || problem_.rows == 1) {
-      run_thin(batch);
+      run_matrix_by_vector(batch);
     } else {
       run_in_blocks(batch);
     }
@@ -87,18 +88,18 @@ class HostProduct {
     std::int64_t left = 0, right = 0, result = 0;
     for (int i = problem_.batch_rank - 1; i >= 0; --i) {
       const BatchAxis& axis = problem_.batch[static_cast<std::size_t>(i)];
-      const std::int64_t place = i == 0 ? index : index % axis.extent;
+      const std::int64_t batch_index = i == 0 ? index : index % axis.extent;
       index /= axis.extent;
-      left += place * axis.left;
-      right += place * axis.right;
-      result += place * axis.result;
+      left += batch_index * axis.left;
+      right += batch_index * axis.right;
+      result += batch_index * axis.result;
     }
     return {reinterpret_cast<const Element*>(problem_.left.data) + left,
             reinterpret_cast<const Element*>(problem_.right.data) + right,
             reinterpret_cast<Element*>(problem_.result.data) + result};
   }
 
-  void multiply_as_it_stands(const Factors& factors) const {
+  void multiply_unpacked(const Factors& factors) const {
     for (std::int64_t column = 0; column < problem_.columns; column += 4)
       switch (std::min<std::int64_t>(problem_.columns - column, 4)) {
         case 1:
@@ -134,7 +135,7 @@ class HostProduct {
 
   // A matrix times a vector, or a vector times a matrix, computed as the transposed matrix times
   // the vector.
-  void run_thin(std::int64_t batch) const {
+  void run_matrix_by_vector(std::int64_t batch) const {
     const Matrix &l = problem_.left, &r = problem_.right, &z = problem_.result;
     const bool is_column = problem_.columns == 1, conjugates = problem_.conjugate_left;
     for (std::int64_t i = 0; i < batch; ++i) {
@@ -146,7 +147,7 @@ class HostProduct {
                     : MatrixByVector<E>{at.right,        r.column_stride,  r.row_stride,  false,
                                         at.left,         l.column_stride,  conjugates,    at.result,
                                         z.column_stride, problem_.columns, problem_.depth};
-      product.run(worth_a_thread);
+      product.run(min_products_per_thread);
     }
   }
 
@@ -156,7 +157,7 @@ class HostProduct {
     const double products = static_cast<double>(std::min(problem_.rows, block_rows)) *
                             static_cast<double>(std::min(problem_.columns, block_columns)) *
                             static_cast<double>(problem_.depth);
-    const auto grain = static_cast<std::int64_t>(worth_a_thread / products) + 1;
+    const auto grain = static_cast<std::int64_t>(min_products_per_thread / products) + 1;
     const auto multiply_panels = choose_panels<E>();
     parallel_for(batch * down * across, grain, [&](std::int64_t first, std::int64_t last) {
       const auto space = std::make_unique_for_overwrite<Workspace>();
@@ -200,30 +201,30 @@ class HostProduct {
       for (std::int64_t r = 0; r < panel_rows; ++r) {
         Number* to = space.left + group * depth + r;
         const Element* from = factors.left + (row + group + r) * l.row_stride + p * l.column_stride;
-        const bool is_there = group + r < rows;
+        const bool is_inside = group + r < rows;
         for (std::int64_t k = 0; k < depth; ++k)
           to[k * panel_rows] =
-              is_there ? E::read(from[k * l.column_stride], problem_.conjugate_left) : Number{};
+              is_inside ? E::read(from[k * l.column_stride], problem_.conjugate_left) : Number{};
       }
   }
   void pack_right(const Factors& factors, std::int64_t column, std::int64_t columns, std::int64_t p,
                   std::int64_t depth, Workspace& space) const {
     const Matrix& r = problem_.right;
-    const bool is_down = std::abs(r.row_stride) < std::abs(r.column_stride);
+    const bool reads_columns = std::abs(r.row_stride) < std::abs(r.column_stride);
     for (std::int64_t c = 0; c < columns; c += panel_columns) {
       Number* to = space.right + c * depth;
-      const std::int64_t some = std::min(panel_columns, columns - c);
+      const std::int64_t count = std::min(panel_columns, columns - c);
       const Element* from = factors.right + (column + c) * r.column_stride + p * r.row_stride;
-      if (some < panel_columns) std::fill_n(to, panel_columns * depth, Number{});
+      if (count < panel_columns) std::fill_n(to, panel_columns * depth, Number{});
       // The inner loop runs along the shorter stride, for sequential reads.
-      if (is_down) {
-        for (std::int64_t j = 0; j < some; ++j)
+      if (reads_columns) {
+        for (std::int64_t j = 0; j < count; ++j)
           for (std::int64_t k = 0; k < depth; ++k)
             to[k * panel_columns + j] =
                 E::read(from[k * r.row_stride + j * r.column_stride], false);
       } else {
         for (std::int64_t k = 0; k < depth; ++k)
-          for (std::int64_t j = 0; j < some; ++j)
+          for (std::int64_t j = 0; j < count; ++j)
             to[k * panel_columns + j] =
                 E::read(from[k * r.row_stride + j * r.column_stride], false);
       }
@@ -234,29 +235,29 @@ class HostProduct {
 };
 
 template <class E>
-void run_host_product(const Problem& problem) {
-  HostProduct<E>(problem).run();
+void run_cpu_product(const Problem& problem) {
+  CpuProduct<E>(problem).run();
 }
 
 }  // namespace
 
 void own_product_on_cpu(const Problem& problem) {
   const DType dtype = problem.dtype;
-  if (dtype == float32) return run_host_product<Real<float>>(problem);
-  if (dtype == float64) return run_host_product<Real<double>>(problem);
-  if (dtype == complex64) return run_host_product<ComplexPair<float>>(problem);
-  if (dtype == complex128) return run_host_product<ComplexPair<double>>(problem);
-  if (dtype.is_bool()) return run_host_product<Truth>(problem);
+  if (dtype == float32) return run_cpu_product<FloatElement<float>>(problem);
+  if (dtype == float64) return run_cpu_product<FloatElement<double>>(problem);
+  if (dtype == complex64) return run_cpu_product<ComplexElement<float>>(problem);
+  if (dtype == complex128) return run_cpu_product<ComplexElement<double>>(problem);
+  if (dtype.is_bool()) return run_cpu_product<BoolElement>(problem);
   if (!dtype.is_integer()) fail<DTypeError>("matmul: no product of ", dtype, " on the CPU");
   switch (dtype.itemsize()) {
     case 1:
-      return run_host_product<Whole<std::uint8_t>>(problem);
+      return run_cpu_product<IntegerElement<std::uint8_t>>(problem);
     case 2:
-      return run_host_product<Whole<std::uint16_t>>(problem);
+      return run_cpu_product<IntegerElement<std::uint16_t>>(problem);
     case 4:
-      return run_host_product<Whole<std::uint32_t>>(problem);
+      return run_cpu_product<IntegerElement<std::uint32_t>>(problem);
     default:
-      return run_host_product<Whole<std::uint64_t>>(problem);
+      return run_cpu_product<IntegerElement<std::uint64_t>>(problem);
   }
 }
 

@@ -1,15 +1,15 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of bytes that begin anywhere: each thread writes one piece of 16 bytes, aligned in the
-// target, from the two that hold it in the source. The last axis counts the pieces that a row may
-// touch; `length` is the row's, in units. The source is read in whole pieces within [begin, end),
-// all of which is its memory.
+// Rows of bytes with any alignment: each thread writes one chunk of 16 bytes, aligned in the
+// target, from the two aligned chunks that contain it in the source. The last axis counts the
+// chunks that a row may touch; `length` is the row's, in units. Chunks of the source are read
+// within [begin, end), all of which is its memory.
 
 __device__ inline unsigned joined(unsigned low, unsigned high, unsigned shift) {
   return (unsigned)(((unsigned long long)high << 32 | low) >> shift);
 }
-// 16 bytes from `skip` on, 1 to 15.
+// The 16 bytes from offset `skip`, 1 to 15.
 __device__ inline Raw<16> shifted(const Raw<16>& a, const Raw<16>& b, unsigned skip) {
   unsigned words[8];
   SW_UNROLL
@@ -17,7 +17,7 @@ __device__ inline Raw<16> shifted(const Raw<16>& a, const Raw<16>& b, unsigned s
     words[i] = a.at[i];
     words[i + 4] = b.at[i];
   }
-  // By steps, as registers cannot be found by a number.
+  // In steps, since registers cannot be indexed.
   SW_UNROLL
   for (int i = 0; i < 6; ++i) words[i] = skip & 8 ? words[i + 2] : words[i];
   SW_UNROLL
@@ -29,14 +29,14 @@ __device__ inline Raw<16> shifted(const Raw<16>& a, const Raw<16>& b, unsigned s
 }
 
 template <class Unit, class Index, class Offset, int rank>
-__device__ inline void copy_granule(const Unit* source, Unit* target, Index length,
-                                    const char* begin, const char* end, Index size,
-                                    const Axes<Index, Offset, rank>& axes, Index index) {
+__device__ inline void copy_aligned_chunk(const Unit* source, Unit* target, Index length,
+                                          const char* begin, const char* end, Index size,
+                                          const Axes<Index, Offset, rank>& axes, Index index) {
   if (index >= size) return;
   const Index row = quotient(index, axes, rank - 1);
-  const Place<Offset> place = place_of(row, axes, rank - 1);
-  char* to = (char*)(target + place.target);
-  const char* from = (const char*)(source + place.source);
+  const Location<Offset> location = location_of(row, axes, rank - 1);
+  char* to = (char*)(target + location.target);
+  const char* from = (const char*)(source + location.source);
   const long long bytes = (long long)length * (long long)sizeof(Unit);
   const long long first = (long long)(index - row * axes.extent[rank - 1]) * 16 -
                           (long long)((unsigned long long)to % 16);

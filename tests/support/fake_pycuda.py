@@ -1,10 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for PyCUDA where there is no GPU: GPUArray's attributes and rules over host memory.
+"""A stand-in for PyCUDA without a GPU: GPUArray's attributes and rules over host memory.
 
-What it copies of the real one (pycuda/gpuarray.py, 2026.1): ``gpudata`` is an allocation in arrays
-that own memory, an integer in views, None without elements; ``strides`` are bytes and unchecked;
-views hold what they are views of; a base needs an address.
+It has these properties of the real one (pycuda/gpuarray.py, 2026.1): ``gpudata`` is an allocation in
+arrays that own memory, an integer in views, None without elements; ``strides`` are bytes and unchecked;
+views reference their base; a base needs an address.
 """
 
 import ctypes
@@ -29,7 +29,7 @@ class DeviceAllocation:
 
 
 class DeviceMemoryPool:
-    """Hands a freed block out again at once."""
+    """Reuses freed blocks at once."""
 
     def __init__(self):
         self.free = {}
@@ -80,7 +80,7 @@ class GPUArray:
         return int(self.gpudata)
 
     def _memory(self):
-        """The array as a copy sees it."""
+        """The array as a NumPy view."""
         if self.size == 0:
             return np.empty(self.shape, self.dtype)
         offsets = [(n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)]
@@ -139,7 +139,7 @@ def memcpy_htod(address, values):
 
 
 def install():
-    """Makes ``import pycuda.gpuarray`` find this."""
+    """Makes ``import pycuda.gpuarray`` import this module."""
     package, module = ModuleType("pycuda"), ModuleType("pycuda.gpuarray")
     driver = ModuleType("pycuda.driver")
     driver.memcpy_dtoh, driver.memcpy_htod = memcpy_dtoh, memcpy_htod

@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for Gnumpy over (a stand-in of) CUDAMat: what happens to memory, and no arithmetic.
+"""A stand-in for Gnumpy over CUDAMat or its stand-in: memory management without arithmetic.
 
-What it copies of the real one (gnumpy 0.2): C order over a flat base whose shape changes between
-calls, alias or owner, and the cache that hands the base of an array that went to the next one.
+It has these properties of the real one (gnumpy 0.2): C order over a flat base whose shape changes
+between calls, aliases and owners, and the cache that reuses the bases of freed arrays.
 """
 
 import collections
@@ -32,7 +32,9 @@ def _new_cm(size):
 
 class garray:  # noqa: N801
     def __init__(self, data, copy=True, ndmin=0):
-        if type(data) is _cmType:  # the internal form: base, shape, what it is an alias of
+        if (
+            type(data) is _cmType
+        ):  # the internal form: base, shape, the array that it is an alias of
             self._base, self.shape, alias_of = data, copy, ndmin
         else:
             values = np.asarray(data, np.float32)
@@ -42,7 +44,7 @@ class garray:  # noqa: N801
                 self._base.assign(values.reshape(-1, 1))
         self.size = math.prod(self.shape)
         self.ndim = len(self.shape)
-        self._is_alias_of = alias_of  # last: without it the array counts as unfinished
+        self._is_alias_of = alias_of  # set last: an array without it is not initialised
 
     def __del__(self):
         if not hasattr(self, "_is_alias_of"):

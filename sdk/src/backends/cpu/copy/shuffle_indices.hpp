@@ -8,15 +8,15 @@
 namespace spanwise::host {
 
 /// 0, 1, ..., n - 1 as template arguments, for the indices of a shuffle.
-template <int... place>
-struct Places {};
+template <int... index>
+struct Indices {};
 
 namespace detail {
-template <int... place>
-Places<place...> places_of(std::integer_sequence<int, place...>);
+template <int... index>
+Indices<index...> indices_of(std::integer_sequence<int, index...>);
 }  // namespace detail
 
 template <int n>
-using MakePlaces = decltype(detail::places_of(std::make_integer_sequence<int, n>()));
+using MakeIndices = decltype(detail::indices_of(std::make_integer_sequence<int, n>()));
 
 }  // namespace spanwise::host

@@ -1,0 +1,167 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "../compute.hpp"
+#include "python/support/array.hpp"
+#include "python/support/scalar.hpp"
+#include "spanwise/devices.hpp"
+
+/// The operands of an elementwise operation from Python: arrays of any library, lists and numbers.
+namespace spanwise::python {
+
+/// The kinds of Python numbers, in ascending order of promotion.
+enum class NumberKind { none, bool_, int_, float_, complex };
+
+inline NumberKind number_kind(PyObject* object) noexcept {
+  if (PyFloat_CheckExact(object)) return NumberKind::float_;
+  if (PyLong_CheckExact(object)) return NumberKind::int_;
+  if (PyBool_Check(object)) return NumberKind::bool_;
+  return PyComplex_CheckExact(object) ? NumberKind::complex : NumberKind::none;
+}
+
+/// The dtype of a Python number next to an array of dtype `strong`, by NumPy 2's rule (NEP 50): it
+/// may raise the kind, never the width.
+inline DType number_kind_dtype(NumberKind weak, std::optional<DType> strong) {
+  const bool is_inexact = strong && (strong->is_floating() || strong->is_complex());
+  switch (weak) {
+    case NumberKind::int_:
+      return strong && !strong->is_bool() ? *strong : int64;
+    case NumberKind::float_:
+      return is_inexact ? *strong : float64;
+    case NumberKind::complex:
+      if (strong && strong->is_complex()) return *strong;
+      return is_inexact && *strong != float64 ? complex64 : complex128;
+    default:
+      return bool_;
+  }
+}
+
+/// The converted operands of one call. They refer to the Python objects, which must outlive it.
+class UfuncCall {
+ public:
+  UfuncCall(ops::OpId op, PyObject* const* values)
+      : op_(op), facts_(ops::facts(op)), count_(facts_.inputs) {
+    for (int i = 0; i < count_; ++i) read(i, values[i]);
+    find_device();
+    for (int i = 0; i < count_; ++i) import_sequence(i, values[i]);
+    determine_dtypes();
+  }
+
+  std::span<const ops::Operand> operands() const {
+    return {operands_.data(), static_cast<std::size_t>(count_)};
+  }
+  std::span<const DType> dtypes() const {
+    return {dtypes_.data(), static_cast<std::size_t>(count_)};
+  }
+  Device device() const noexcept { return device_; }
+  bool is_weak(int i) const noexcept { return weak_[at(i)] != NumberKind::none; }
+  const ops::OpTraits& traits() const noexcept { return facts_; }
+  /// The dtype of Python number i next to an array of `dtype`: `dtype` if it has the number's kind;
+  /// for a number of a lower kind the narrowest dtype, which casts to `dtype` safely.
+  DType number_dtype(int i, DType dtype) const {
+    const NumberKind kind = weak_[at(i)];
+    if (kind == NumberKind::int_ && !dtype.is_integer() && !dtype.is_bool()) return int8;
+    if (kind == NumberKind::float_ && dtype.is_complex()) return float16;
+    return number_kind_dtype(kind, dtype);
+  }
+
+  /// Converts Python numbers to the dtypes of the computation. Throws OverflowError.
+  void convert_numbers(const ops::Signature& signature, PyObject* const* values) {
+    for (int i = 0; i < count_; ++i) {
+      if (weak_[at(i)] == NumberKind::none) continue;
+      // compute() exchanges the operands later.
+      const int position = signature.swapped ? 1 - i : i;
+      operands_[at(i)].scalar = scalar_from(values[i], signature.operand(position));
+    }
+  }
+
+ private:
+  static std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+
+  void read(int i, PyObject* value) {
+    if (is_array(value)) {
+      operands_[at(i)].array = &array_in(value);
+      return;
+    }
+    weak_[at(i)] = number_kind(value);
+    if (weak_[at(i)] != NumberKind::none || is_sequence(value)) return;
+    if (auto lent = lent_array(value)) {
+      is_lent_[at(i)] = true;
+      operands_[at(i)].array = &imported_[at(i)].emplace(*std::move(lent));
+      return;
+    }
+    operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value));
+  }
+
+  static bool is_sequence(PyObject* value) noexcept {
+    return PyList_Check(value) || PyTuple_Check(value);
+  }
+
+  // The device of the first array of rank > 0, else of the first array on a GPU, else the default
+  // one.
+  void find_device() {
+    const Array* found = nullptr;
+    for (int i = 0; i < count_; ++i) {
+      const Array* array = operands_[at(i)].array;
+      if (array == nullptr) continue;
+      const bool is_better =
+          found == nullptr || (found->rank() == 0 && array->rank() > 0) ||
+          (found->rank() == 0 && array->rank() == 0 && array->device().is_cuda());
+      if (is_better) found = array;
+    }
+    device_ = found != nullptr ? found->device() : default_device();
+  }
+
+  // Imports lists to the device of the arrays. Borrowed arrays are imported if a GPU reads them, so
+  // that they live until it has.
+  void import_sequence(int i, PyObject* value) {
+    if (is_lent_[at(i)] && device_.is_cuda()) {
+      imported_[at(i)] = import_array(value);
+      return;
+    }
+    if (operands_[at(i)].array != nullptr || !is_sequence(value)) return;
+    ImportOptions options;
+    options.device = device_;
+    operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value, options));
+  }
+
+  void determine_dtypes() {
+    std::optional<DType> strong;
+    // A condition does not take part in the promotion.
+    const int first = (facts_.traits & ops::first_is_condition) != 0 ? 1 : 0;
+    for (int i = 0; i < count_; ++i) {
+      const Array* array = operands_[at(i)].array;
+      if (array == nullptr) continue;
+      dtypes_[at(i)] = array->dtype();
+      if (i < first) continue;
+      strong = strong && !(*strong == array->dtype()) ? promote(*strong, array->dtype())
+                                                      : array->dtype();
+    }
+    NumberKind highest = NumberKind::none;
+    for (int i = first; i < count_; ++i) highest = std::max(highest, weak_[at(i)]);
+    // Without arrays, the highest kind of number determines the dtype.
+    if (!strong && highest != NumberKind::none) strong = number_kind_dtype(highest, {});
+    for (int i = 0; i < count_; ++i)
+      if (weak_[at(i)] != NumberKind::none)
+        dtypes_[at(i)] = i < first ? bool_ : number_kind_dtype(weak_[at(i)], strong);
+  }
+
+  ops::OpId op_;
+  const ops::OpTraits& facts_;
+  int count_;
+  std::array<ops::Operand, ops::max_inputs> operands_;
+  std::array<NumberKind, ops::max_inputs> weak_{};
+  std::array<DType, ops::max_inputs> dtypes_;
+  std::array<std::optional<Array>, ops::max_inputs> imported_;
+  std::array<bool, ops::max_inputs> is_lent_{};
+  Device device_;
+};
+
+}  // namespace spanwise::python

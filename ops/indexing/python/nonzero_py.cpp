@@ -1,0 +1,97 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <utility>
+
+#include "../indexing.hpp"
+#include "arguments_py.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+/// nonzero, argwhere and flatnonzero, and the method of this name.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Without the GIL if the array is not small.
+template <class Work>
+auto search_mask(const Array& array, Work&& work) {
+  return is_small(array) ? work() : unlocked(std::forward<Work>(work));
+}
+
+PyObject* rows_of(const Array& positions) {
+  PyObject* rows = PyTuple_New(positions.shape()[0]);
+  if (rows == nullptr) throw py::error_already_set();
+  const auto owned = py::reinterpret_steal<py::object>(rows);
+  for (Py_ssize_t i = 0; i < positions.shape()[0]; ++i) {
+    PyObject* row = wrap(positions.index(0, i));
+    if (row == nullptr) throw py::error_already_set();
+    PyTuple_SET_ITEM(rows, i, row);
+  }
+  return Py_NewRef(rows);
+}
+
+PyObject* nonzero_of(const Array& array) {
+  if (array.rank() <= 0)
+    fail<ArgumentError>(
+        "nonzero: calling nonzero on 0d arrays is not allowed; use "
+        "a.reshape(1).nonzero()");
+  return rows_of(search_mask(array, [&] { return ops::positions_of_true(array); }));
+}
+
+PyObject* nonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"nonzero", {"a"}, 1, 1};
+  const auto [a] = signature.read(values, count, words);
+  return nonzero_of(import_array(a));
+}
+PyObject* nonzero_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                         PyObject* words) {
+  static constexpr Signature<0> signature{"nonzero", {}, 0, 0};
+  signature.read(values, count, words);
+  return nonzero_of(array_in(self));
+}
+
+PyObject* argwhere(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"argwhere", {"a"}, 1, 1};
+  const auto [a] = signature.read(values, count, words);
+  const Array array = import_array(a);
+  return wrap(search_mask(array, [&] { return ops::positions_of_true(array); }).transpose());
+}
+
+PyObject* flatnonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"flatnonzero", {"a"}, 1, 1};
+  const auto [a] = signature.read(values, count, words);
+  const Array array = import_array(a);
+  return wrap(search_mask(array, [&] {
+    return ops::positions_of_true(array.rank() == 1 ? array : reshape(array, {-1})).index(0, 0);
+  }));
+}
+
+PyMethodDef nonzero_functions[] = {
+    method<&nonzero>("nonzero",
+                     "nonzero(a)\n--\n\n"
+                     "The indices of nonzero elements: one int64 array per axis, in C order."),
+    method<&argwhere>("argwhere",
+                      "argwhere(a)\n--\n\nThe indices of nonzero elements, one row per element."),
+    method<&flatnonzero>(
+        "flatnonzero",
+        "flatnonzero(a)\n--\n\nThe indices of nonzero elements of the flattened `a`."),
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMethodDef nonzero_methods[] = {
+    method<&nonzero_method>("nonzero", "nonzero($self)\n--\n\nAs spanwise.nonzero."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(indexing_nonzero, 62) {
+  add_array_methods(nonzero_methods);
+  add_functions(module, nonzero_functions);
+}
+
+}  // namespace spanwise::python

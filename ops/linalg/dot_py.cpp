@@ -1,0 +1,167 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "factors_py.hpp"
+#include "product.hpp"
+#include "python/graph/variable.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+/// dot, inner and vdot.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using ops::linalg::Product;
+using ops::linalg::ProductOptions;
+
+// As in NumPy, a Python number is not a weak scalar here: it becomes an array of rank 0 on the
+// other factor's device.
+PyObject* multiply_by_number(const Factors& factors, PyObject* out) {
+  const py::object core = py::module_::import("spanwise._core");
+  py::dict options;
+  if (given(out)) options["out"] = py::handle(out);
+  const auto left = py::reinterpret_steal<py::object>(wrap(factors.left())),
+             right = py::reinterpret_steal<py::object>(wrap(factors.right()));
+  return core.attr("multiply")(left, right, **options).release().ptr();
+}
+
+int rank_of_operand(PyObject* operand) {
+  return is_variable(operand) ? variable_in(operand).type().rank() : import_array(operand).rank();
+}
+
+// Of variables, dot takes matrices, vectors and numbers only.
+PyObject* dot_of_variables(PyObject* a, PyObject* b, bool has_out) {
+  const int left = rank_of_operand(a), right = rank_of_operand(b);
+  if (left == 0 || right == 0)
+    return py::module_::import("spanwise._core")
+        .attr("multiply")(py::handle(a), py::handle(b))
+        .release()
+        .ptr();
+  if (left > 2 || right > 2)
+    fail<GraphError>("dot: variables of rank ", left, " and ", right,
+                     "; expected at most 2. Use @ (matmul), which takes batches");
+  return apply_matmul("dot", a, b, has_out);
+}
+
+// Sums over the last axis of `left` and the last but one of `right`; the result has left's other
+// axes, then right's.
+Array dot_of_many(const Array& left, const Array& right) {
+  const int left_axis = left.rank() - 1, right_axis = std::max(right.rank() - 2, 0);
+  const Unlocked unlocked(left, right);
+  return ops::linalg::contract("dot", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
+}
+
+PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"dot", {"a", "b", "out"}, 2, 3};
+  const auto [a, b, out] = signature.read(values, count, words);
+  if (is_variable(a) || is_variable(b)) return dot_of_variables(a, b, given(out));
+  const Factors factors(a, b);
+  const Array &left = factors.left(), &right = factors.right();
+  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, out);
+  const std::int64_t wanted = left.shape().back();
+  const int axis = std::max(right.rank() - 2, 0);
+  if (wanted != right.shape()[axis])
+    fail<LayoutError>("dot: shapes ", left.shape(), " and ", right.shape(),
+                      " not aligned: ", wanted, " (dim ", left.rank() - 1,
+                      ") != ", right.shape()[axis], " (dim ", axis, ")");
+  const bool is_matmul = left.rank() <= 2 && right.rank() <= 2;
+  if (!given(out)) {
+    if (is_matmul) return wrap(product_unlocked(Product::matmul, factors, {}));
+    return wrap(dot_of_many(left, right));
+  }
+  const Array target = writable_array(out);
+  const DType dtype =
+      left.dtype() == right.dtype() ? left.dtype() : promote(left.dtype(), right.dtype());
+  const int rank = left.rank() + right.rank() - 2;
+  if (target.dtype() != dtype || target.rank() != rank)
+    fail<ArgumentError>("dot: output array is not acceptable: expected ", dtype, " of rank ", rank,
+                        ", got ", target);
+  if (is_matmul) {
+    ProductOptions options;
+    options.out = &target;
+    product_unlocked(Product::matmul, factors, options);
+    return Py_NewRef(out);
+  }
+  const Array result = dot_of_many(left, right);
+  if (result.shape() != target.shape())
+    fail<LayoutError>("dot: the result has shape ", result.shape(), ", got an out of shape ",
+                      target.shape());
+  const Unlocked unlocked(target);
+  copy(result, target);
+  return Py_NewRef(out);
+}
+
+PyObject* dot_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"dot", {"b", "out"}, 1, 2};
+  const auto [b, out] = signature.read(values, count, words);
+  PyObject* const all[] = {self, b, out != nullptr ? out : Py_None};
+  return dot_call(nullptr, all, 3, nullptr);
+}
+
+PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"inner", {"a", "b"}, 2, 2};
+  const auto [a, b] = signature.read(values, count, words);
+  const Factors factors(a, b);
+  const Array &left = factors.left(), &right = factors.right();
+  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, nullptr);
+  const int left_axis = left.rank() - 1, right_axis = right.rank() - 1;
+  Array result = [&] {
+    const Unlocked unlocked(left, right);
+    return ops::linalg::contract("inner", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
+  }();
+  return wrap(std::move(result));
+}
+
+PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"vdot", {"a", "b"}, 2, 2};
+  const auto [a, b] = signature.read(values, count, words);
+  const Factors factors(a, b);
+  const Array &left = factors.left(), &right = factors.right();
+  if (left.size() != right.size())
+    fail<LayoutError>("vdot: expected arrays of one size, got shapes ", left.shape(), " and ",
+                      right.shape(), "; slice or reshape one of them");
+  Array result = [&] {
+    const Unlocked unlocked(left, right);
+    // Without reshape() for vectors, the usual case.
+    if (left.rank() == 1 && right.rank() == 1)
+      return ops::linalg::multiply(Product::vecdot, left, right);
+    return ops::linalg::multiply(Product::vecdot, reshape(left, Shape{left.size()}),
+                                 reshape(right, Shape{right.size()}));
+  }();
+  return wrap(std::move(result));
+}
+
+PyMethodDef dot_functions[] = {
+    method<&dot_call>("dot",
+                      "dot(a, b, out=None)\n--\n\n"
+                      "The sum over a's last axis and b's last but one, as numpy.dot."),
+    method<&inner_call>("inner",
+                        "inner(a, b)\n--\n\nThe sum over the last axis of both, as numpy.inner."),
+    method<&vdot_call>("vdot",
+                       "vdot(a, b)\n--\n\n"
+                       "The sum of conj(a) * b over all elements, both flattened; as numpy.vdot."),
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMethodDef dot_methods[] = {
+    method<&dot_method>("dot", "dot($self, b, out=None)\n--\n\nspanwise.dot(self, b, out)."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(dot_products, 65) {
+  add_array_methods(dot_methods);
+  add_functions(module, dot_functions);
+}
+
+}  // namespace spanwise::python

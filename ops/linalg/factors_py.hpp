@@ -1,0 +1,53 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "product.hpp"
+#include "python/support/array.hpp"
+#include "python/support/call.hpp"
+
+/// The operands of products from Python, and products of them without the GIL.
+namespace spanwise::python {
+
+/// Two operands as arrays. Arrays of any library stay on their device; lists and numbers are copied
+/// to the other operand's device.
+class Factors {
+ public:
+  Factors(PyObject* left, PyObject* right) {
+    PyObject* const given[] = {left, right};
+    ImportOptions options;
+    for (const bool listed : {false, true})
+      for (std::size_t i = 0; i < 2; ++i) {
+        if (is_value(given[i]) != listed) continue;
+        if (is_array(given[i]))
+          arrays_[i] = &array_in(given[i]);
+        else
+          arrays_[i] = &imported_[i].emplace(listed ? import_array(given[i], options)
+                                                    : import_array(given[i]));
+        if (!options.device) options.device = arrays_[i]->device();
+      }
+  }
+  const Array& left() const noexcept { return *arrays_[0]; }
+  const Array& right() const noexcept { return *arrays_[1]; }
+
+ private:
+  static bool is_value(PyObject* object) noexcept {
+    return PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) ||
+           PyLong_Check(object) || PyComplex_Check(object);
+  }
+  const Array* arrays_[2] = {};
+  std::optional<Array> imported_[2];
+};
+
+/// The product, computed without the GIL unless it is short.
+Array product_unlocked(ops::linalg::Product product, const Factors& factors,
+                       const ops::linalg::ProductOptions& options);
+
+/// Returns the result of a graph node if an operand is a variable, else null.
+PyObject* apply_matmul(const char* who, PyObject* left, PyObject* right, bool has_options);
+
+}  // namespace spanwise::python

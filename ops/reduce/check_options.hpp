@@ -1,0 +1,24 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "reduce.hpp"
+
+namespace spanwise::ops::reduce {
+
+/// The shape of the array with the reduced axes of extent 1.
+Shape kept_shape(const Array& array, const AxisSet& axes);
+
+/// The number of elements per output.
+std::int64_t elements_of(const Array& array, const AxisSet& axes);
+
+/// Throws what reduce() throws for these arguments. Returns where= broadcast to the array's shape.
+std::optional<Array> check_options(Op op, const Array& array, const Options& options);
+
+/// Throws LayoutError, ReadOnlyError or DeviceError if `out` cannot take a result of this shape on
+/// this device; `who` names the function in the message.
+void check_out(const char* who, const Array& out, const Shape& shape, Device device);
+
+}  // namespace spanwise::ops::reduce
