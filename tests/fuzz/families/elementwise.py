@@ -383,7 +383,7 @@ def _of_cast(close, expected, into):
         part = np.dtype(f"f{into.itemsize // 2}") if is_complex(into) else into
         eps = float(2.0**-7 if into == BFLOAT16 else np.finfo(part).eps)
         of = float(2.0**-7 if expected.dtype == BFLOAT16 else np.finfo(expected.dtype).eps)
-        # Of a subnormal number the unit does not get less with the number.
+        # The unit of all subnormal numbers is that of the least normal one.
         unit = of * _least(np.finfo(expected.dtype).dtype) if expected.dtype != BFLOAT16 else 0
         wide = np.abs(np.nan_to_num(expected.astype("complex128")))
         slack = close.ulps * (of * wide + unit) + eps * wide + _least(part)
