@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python tests need no environment variable: how many run at once, and what foreign libraries see."""
 
+import json
 import os
 import subprocess
 import sys
@@ -82,3 +83,36 @@ def test_finds_the_first():
     )
     assert "2 passed, 1 error" in done.stdout, done.stdout + done.stderr
     assert "leaves GPU 1 current (context 2); before it was 1" in done.stdout
+
+
+def test_tests_under_asan_have_its_library_preloaded():
+    program = """
+import asan_python, json
+asan_python.runtime_library = lambda name: f"/lib/{name}"
+asan_python.build = lambda preset, targets: None
+asan_python.python_tests = lambda *given, variables: print(json.dumps([given, variables]))
+asan_python.asan_python()
+asan_python.asan_python("tests/python/graph", "-x")
+"""
+    every, some = map(json.loads, package.run_in_scripts(program).splitlines())
+    assert every[0] == ["asan-python", "tests/python", "tests/bridges"]
+    assert some[0] == ["asan-python", "tests/python/graph", "-x"]
+    for _, variables in (every, some):
+        assert variables["LD_PRELOAD"] == "/lib/libasan.so /lib/libstdc++.so"
+        assert "detect_leaks=0" in variables["ASAN_OPTIONS"]
+
+
+def test_a_compiler_without_the_library_of_asan_is_named(tmp_path):
+    compiler = tmp_path / "c++"
+    compiler.write_text("#!/bin/sh\necho libasan.so\n")
+    compiler.chmod(0o755)
+    program = f"""
+import asan_python, os
+os.environ["CXX"] = "{compiler}"
+try:
+    asan_python.runtime_library("libasan.so")
+except SystemExit as error:
+    print(error)
+"""
+    said = package.run_in_scripts(program)
+    assert f"{compiler} has no libasan.so; expected g++" in said
