@@ -253,12 +253,13 @@ def _is_left_out(context, name, values):
     arrays = [v for v in values if isinstance(v, np.ndarray)]
     if name == "angle":
         return arrays[0].dtype == bool  # np.angle is no ufunc, and makes float64 of bool alone
-    if name == "power" and arrays[-1] is values[1] and not any(map(np.iscomplexobj, values)):
-        # NumPy's power(x, 0.5) is sqrt(x), which differs at -inf and -0.0, where the exponent has
-        # stride 0.
-        base = np.asarray(values[0])
+    is_array = arrays[-1] is values[-1] or arrays[0].dtype == BFLOAT16
+    if name == "power" and is_array and not any(map(np.iscomplexobj, values)):
+        # NumPy's power(x, 0.5) of float32 and float64 is sqrt(x), which differs at -inf and -0.0,
+        # where the exponent has stride 0.
+        base, exponent = map(np.asarray, values)
         is_end = (base == 0) | np.isinf(base)
-        return bool(np.any((values[1] == 0.5) & is_end & (base <= 0)))
+        return bool(np.any((exponent == 0.5) & is_end & (base <= 0)))
     if any(a.dtype == BFLOAT16 for a in arrays):
         return name in ("nextafter", "spacing") or any(isinstance(v, complex) for v in values)
     return False
