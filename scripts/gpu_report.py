@@ -186,7 +186,7 @@ def judged(output: str) -> dict:
     # racecheck: "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
     summary = re.search(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (.*)$", output, re.MULTILINE)
     ran = re.search(r"^\[  PASSED  \] (\d+) tests?|\b(\d+) passed\b", output, re.MULTILINE)
-    failed = re.findall(r"^(?:\[  FAILED  \]|FAILED) (\S*[.:]\S+)", output, re.MULTILINE)
+    failed = re.findall(r"^(?:\[  FAILED  \]|FAILED|ERROR) (\S*[.:]\S+)", output, re.MULTILINE)
     return {
         "passed": bool(
             ran and summary and re.match("0 (errors|hazards)", summary[1]) and not failed

@@ -10,6 +10,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 
 from places import ROOT
 from tools import environment
@@ -23,16 +24,16 @@ HOST_MEMORY = 3 * GIB
 GPU_MEMORY = 4 * GIB
 
 
-def python_tests(preset: str, *options: str) -> bool:
-    """Runs pytest and returns whether all tests passed. $PYTEST_ARGS adds options, such as -k NAME
-    or -n WORKERS."""
+def python_tests(preset: str, *options: str, variables: Mapping[str, str] | None = None) -> bool:
+    """Runs pytest, with the environment variables `variables`, and returns whether all tests passed.
+    $PYTEST_ARGS adds options, such as -k NAME or -n WORKERS."""
     command = [sys.executable, "-m", "pytest"]
     for plugin in installed_plugins():
         command += ["-p", plugin]
     if "xdist" in installed_plugins() and (count := workers(HOST_MEMORY, GPU_MEMORY)) > 1:
         command += ["-n", str(count)]
     command += [*options, *os.environ.get("PYTEST_ARGS", "").split()]
-    env = {**environment(preset), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    env = {**environment(preset), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(variables or {})}
     print(f"\n== {' '.join(command)}", flush=True)
     return subprocess.run(command, cwd=ROOT, env=env).returncode == 0
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all tests of the release build; with SANITIZE=1 also the C++ tests under the sanitizers.
+"""Runs all tests of the release build; with SANITIZE=1 also tests under the sanitizers.
 
 Each step runs even if an earlier one failed.
 """
@@ -9,6 +9,7 @@ import os
 import time
 from dataclasses import dataclass
 
+import asan_python
 from cxx_tests import cxx_tests
 from python_tests import python_tests
 
@@ -32,6 +33,8 @@ def main() -> int:
     for preset in presets:
         build(preset, [])
         steps.append(step(f"C++ tests ({preset})", lambda preset=preset: cxx_tests(preset)))
+    if presets:
+        steps.append(step(f"Python tests ({asan_python.PRESET})", asan_python.asan_python))
     print("\nSummary")
     for done in steps:
         print(f"  {'passed' if done.passed else 'FAILED'}  {done.name}, {done.seconds:.0f} s")

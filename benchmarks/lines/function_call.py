@@ -49,3 +49,13 @@ def measure():
             "compiled function",
             interleave(contenders, after=dict.fromkeys(contenders, wait)),
         )
+    v = T.matrix("v", dtype="float32")
+    unused = sw.function([v], [], device="cpu", on_unused_input="ignore")
+    host = np.ones((1000, 1000), "float32")
+    ours = sw.asarray(host, device="cpu")
+    yield Result(
+        "NumPy input of a compiled function without outputs on cpu, 1000 x 1000 float32",
+        "NumPy array",
+        interleave({"NumPy array": lambda: unused(host), "Spanwise array": lambda: unused(ours)}),
+        goal=("over", "Spanwise array", 1e-6),
+    )

@@ -78,7 +78,7 @@ class CudaArrayInterfaceBridge final : public Bridge {
     if (interface.version > 3)
       fail<BridgeError>(cai_word, ": version ", interface.version, "; expected 3 at most");
     ForeignView view{.owner = python_owner(object), .memory = interface.memory};
-    if (Layout{view.memory.shape, {}, 0}.size() == 0) {
+    if (view.memory.is_empty()) {
       view.memory.data = nullptr;
       interface.memory.data = nullptr;
     }

@@ -90,7 +90,7 @@ class GnumpyBridge final : public Bridge {
 
   ForeignView view(PyObject* garray, bool may_copy) const override {
     const Shape shape = integers_of(garray, shape_of_garray, "gnumpy");
-    const std::int64_t size = Layout{shape, {}, 0}.size();
+    const std::int64_t size = Layout::row_major(shape).size();  // checked
     ForeignView view;
     if (size == 0) {  // its base is a placeholder of another size
       view.memory.dtype = float32;
@@ -98,7 +98,7 @@ class GnumpyBridge final : public Bridge {
       if (!is_simulated(garray)) cudamat_of_gnumpy.place(view);
     } else {
       view = base_of(garray, may_copy);
-      const std::int64_t behind = Layout{view.memory.shape, {}, 0}.size();
+      const std::int64_t behind = Layout::row_major(view.memory.shape).size();
       if (behind != size)
         fail<BridgeError>("gnumpy: a garray of shape ", shape, " over ", behind,
                           " elements; expected as many");

@@ -232,8 +232,7 @@ class TorchBridge final : public Bridge {
     const Bridge& dlpack = *find_bridge("dlpack");
     try {
       ForeignView view = on_own_device(tensor, [&] { return dlpack.view(tensor, may_copy); });
-      const Shape& shape = view.memory.shape;
-      if (view.memory.data == nullptr && std::find(shape.begin(), shape.end(), 0) == shape.end())
+      if (view.memory.data == nullptr && !view.memory.is_empty())
         explain_refusal(tensor, "its address is null");
       view.streams_stay = view.streams.size() == 1 &&
                           is_torchs_stream(view.streams[0], view.memory.device.ordinal());

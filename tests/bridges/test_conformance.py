@@ -14,6 +14,7 @@ import os
 import numpy as np
 import pytest
 from support import foreign
+from support.sanitizers import skip_under_asan
 
 import spanwise as sw
 
@@ -258,6 +259,7 @@ def least_growth(levels):
     return min(after - before for before, after in itertools.pairwise(levels))
 
 
+@skip_under_asan("freed memory stays in quarantine")
 def test_nothing_leaks(library):
     """SPANWISE_TEST_EXCHANGES=1000000 is the long form."""
     values = numbers((16, 16), "float32")

@@ -236,6 +236,7 @@ def test_strictness_is_the_threads_own():
 
 
 def test_array_import_imports_no_library():
+    import os
     import subprocess
     import sys
 
@@ -250,7 +251,7 @@ def test_array_import_imports_no_library():
         capture_output=True,
         text=True,
         check=True,
-        env={"PYTHONPATH": ":".join(p for p in sys.path if p), "PATH": ""},
+        env=os.environ | {"PYTHONPATH": ":".join(p for p in sys.path if p), "PATH": ""},
     )
     assert out.stdout.strip() == "[]"
 

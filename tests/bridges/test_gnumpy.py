@@ -177,6 +177,13 @@ def test_a_garray_that_was_never_finished_is_refused(gnumpy):
         sw.from_gnumpy(unfinished)
 
 
+def test_a_shape_of_more_elements_than_64_bits_count_is_refused(gnumpy):
+    garray = gnumpy.make(numbered((3, 4)))
+    garray.shape = (2**32, 2**32)
+    with pytest.raises(sw.Error, match="4294967296"):
+        sw.from_gnumpy(garray)
+
+
 def test_theanos_functions(gnumpy):
     from spanwise.compat import gnumpy_utils
 

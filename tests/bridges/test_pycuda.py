@@ -175,6 +175,13 @@ def test_invalid_gpudata_is_refused(pycuda):
         sw.from_pycuda(theirs)
 
 
+def test_a_shape_of_more_elements_than_64_bits_count_is_refused(monkeypatch, pycuda):
+    foreign = pycuda.module.to_gpu(np.arange(6, dtype="float32").reshape(2, 3))
+    monkeypatch.setattr(type(foreign), "shape", property(lambda self: (2**32,) * 2), raising=False)
+    with pytest.raises(sw.Error, match="4294967296"):
+        sw.asarray(foreign)
+
+
 def test_a_class_that_changes_is_looked_at_anew(monkeypatch, pycuda):
     foreign = pycuda.module.to_gpu(np.arange(6, dtype="float32").reshape(2, 3))
     cls = type(foreign)

@@ -3,21 +3,11 @@
 """The C++ tests run in parts, side by side, as many as processors and memory allow."""
 
 import json
-import subprocess
-import sys
 from collections import defaultdict
 
 import pytest
 from support import package
-from support.tree import BUILD, ROOT
-
-
-def scripts(program):
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT / "scripts", capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+from support.tree import BUILD
 
 
 @pytest.mark.parametrize(
@@ -33,7 +23,7 @@ workers.free_gpu_memory = lambda: {None if gpu_gib is None else gpu_gib << 30}
 subprocess.run = lambda command, **_: print(*command) or subprocess.CompletedProcess(command, 0)
 assert cxx_tests.cxx_tests("release")
 """
-    command = scripts(program)
+    command = package.run_in_scripts(program).split()
     assert command[command.index("--parallel") + 1] == str(expected)
 
 

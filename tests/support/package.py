@@ -4,10 +4,11 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from support.tree import BUILD
+from support.tree import BUILD, ROOT
 
 
 def run(*command, **words) -> str:
@@ -16,6 +17,11 @@ def run(*command, **words) -> str:
     said = f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{said}"
     return done.stdout
+
+
+def run_in_scripts(program: str) -> str:
+    """What a Python program prints whose modules are those of scripts/."""
+    return run(sys.executable, "-c", program, cwd=ROOT / "scripts")
 
 
 def cached(variable: str) -> str:

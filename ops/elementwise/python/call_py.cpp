@@ -195,6 +195,15 @@ PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
   return wrap_variable((*ops::elementwise_op(op))(operands)[0]);
 }
 
+// power(x, 0.5) is sqrt(x), as x ** 0.5 is; the two differ where x is -inf or -0.0.
+bool is_square_root(OpId op, PyObject* const* values, const UfuncCall& call,
+                    const ops::Signature& signature) {
+  if (op != OpId::power || !PyFloat_CheckExact(values[1])) return false;
+  const DType dtype = signature.operand(0);
+  return PyFloat_AS_DOUBLE(values[1]) == 0.5 && (dtype == float32 || dtype == float64) &&
+         call.dtypes()[0].is_floating();
+}
+
 PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& options) {
   const OpTraits& known = facts(op);
   UfuncCall call(op, values);
@@ -203,6 +212,8 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
                                                      [&](DType d) { return d == dtypes[0]; });
   const ops::Signature signature =
       uniform ? resolved(op, dtypes[0]) : resolve(op, dtypes, options.dtype);
+  if (is_square_root(op, values, call, signature))
+    return call_on_arrays(OpId::sqrt, values, options);
   const std::optional<bool> answer = constant_comparison(op, call, values);
   if (options.dtype || options.casting != Casting::same_kind)
     check_operands(call, signature, options.casting);

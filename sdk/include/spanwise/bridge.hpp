@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -57,6 +58,9 @@ struct ForeignMemory {
   bool row_major = false;  ///< C order; byte_strides is empty
   bool readonly = false;
   bool byte_swapped = false;  ///< elements are not in this machine's byte order
+
+  /// Whether an extent is 0. The product of unchecked extents may overflow.
+  bool is_empty() const noexcept { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
 };
 
 /// Why `memory` cannot be represented as a Layout; nullopt where it can be shared. Throws

@@ -111,7 +111,8 @@ FillList filler_of(DType dtype) noexcept {
 
 py::object list_from(const Array& array, const std::byte* place, int axis, FillList fill) {
   const std::int64_t extent = array.shape()[axis];
-  const std::int64_t step = array.strides()[axis] * array.dtype().itemsize();
+  // An array without elements may have no address to add strides to.
+  const std::int64_t step = place == nullptr ? 0 : array.strides()[axis] * array.dtype().itemsize();
   auto list = py::reinterpret_steal<py::object>(PyList_New(extent));
   if (!list) throw py::error_already_set();
   if (axis == array.rank() - 1) {

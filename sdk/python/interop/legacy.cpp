@@ -47,7 +47,7 @@ bool LegacyLibrary::is_fake() const {
 
 void LegacyLibrary::place(ForeignView& view) const {
   ForeignMemory& memory = view.memory;
-  if (Layout{memory.shape, {}, 0}.size() == 0) {
+  if (memory.is_empty()) {
     memory.data = nullptr;
     memory.device = is_fake() ? cpu : any_device();
     return;

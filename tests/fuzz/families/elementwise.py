@@ -253,6 +253,13 @@ def _is_left_out(context, name, values):
     arrays = [v for v in values if isinstance(v, np.ndarray)]
     if name == "angle":
         return arrays[0].dtype == bool  # np.angle is no ufunc and returns float64 for bool only
+    is_array = arrays[-1] is values[-1] or arrays[0].dtype == BFLOAT16
+    if name == "power" and is_array and not any(map(np.iscomplexobj, values)):
+        # NumPy's power(x, 0.5) of float32 and float64 is sqrt(x), which differs at -inf and -0.0,
+        # where the exponent has stride 0.
+        base, exponent = map(np.asarray, values)
+        is_end = (base == 0) | np.isinf(base)
+        return bool(np.any((exponent == 0.5) & is_end & (base <= 0)))
     if any(a.dtype == BFLOAT16 for a in arrays):
         return name in ("nextafter", "spacing") or any(isinstance(v, complex) for v in values)
     return False
@@ -377,8 +384,10 @@ def _of_cast(close, expected, into):
         part = np.dtype(f"f{into.itemsize // 2}") if is_complex(into) else into
         eps = float(2.0**-7 if into == BFLOAT16 else np.finfo(part).eps)
         of = float(2.0**-7 if expected.dtype == BFLOAT16 else np.finfo(expected.dtype).eps)
+        # The unit of all subnormal numbers is that of the least normal one.
+        unit = of * _least(np.finfo(expected.dtype).dtype) if expected.dtype != BFLOAT16 else 0
         wide = np.abs(np.nan_to_num(expected.astype("complex128")))
-        slack = (close.ulps * of + eps) * wide + _least(part)
+        slack = close.ulps * (of * wide + unit) + eps * wide + _least(part)
         return Close(1, close.exact, slack, signed=False, nan_anywhere=close.nan_anywhere)
     return close
 

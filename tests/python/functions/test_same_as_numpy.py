@@ -28,6 +28,8 @@ ARRAYS = {
     "z4": np.array([[-0.0, -0.0], [0.0, -0.0]], "f4"),
     "zc": np.array([complex(-0.0, -0.0)]),
     "none": np.zeros(0),
+    "ends": np.array([-np.inf, -0.0, 4, np.inf], "f4"),
+    "ends8": np.array([-np.inf, -0.0, 4, np.inf]),
 }
 
 DTYPES = """
@@ -288,6 +290,13 @@ xp.nansum(xp.asarray([-0.0, float("nan")]), initial=-0.0)
 xp.nansum(xp.asarray([float("nan")]))
 np.add.reduce(a["z"], initial=-0.0)
 np.add.accumulate(a["z"])
+xp.power(a["ends8"], 0.5)
+xp.power(a["ends"], 0.5)
+xp.power(a["ends"], 0.5, dtype="f8")
+xp.power(a["ends"], 0.5, out=xp.empty(4, "f4"), where=a["ends"] < 0)[a["ends"] < 0]
+xp.power(float("-inf"), 0.5)
+a["ends"] ** 0.5
+np.power(a["ends"], 0.5)
 """
 
 

@@ -12,6 +12,7 @@ import threading
 
 import numpy as np
 import pytest
+from support.sanitizers import skip_under_asan
 
 import spanwise as sw
 
@@ -587,6 +588,7 @@ class TestModules:
         third = sw.SourceModule(source, **options)
         assert (calls(third, 1), calls(second, 1)) == (11, 13)
 
+    @skip_under_asan("UBSan opens a pipe to find out whether an address is valid")
     def test_error_names_missing_file_descriptors(self, tmp_path):
         program = """
 import os, resource
