@@ -105,17 +105,19 @@ def _exp_loops(device, dtype, goals):
     x = sw.shared(values, target=device)
     f = sw.function([], sw.exp(x), device=device)
     np.testing.assert_allclose(f().numpy(), np.exp(values), rtol=1e-6)
-    stays = {"compiled function": (f, lambda: sw.synchronize(device))}
-    goes = {"compiled function": lambda: f().numpy()}
+    left_on_device = {"compiled function": (f, lambda: sw.synchronize(device))}
+    copied_to_host = {"compiled function": lambda: f().numpy()}
     if device != "cpu":
         for name, (call, to_host, wait) in _exp_peers(values).items():
-            stays[name] = call, wait
-            goes[name] = functools.partial(_composed, to_host, call)
+            left_on_device[name] = call, wait
+            copied_to_host[name] = functools.partial(_composed, to_host, call)
     yield Result(
         f"{CALLS} x exp of 230400 {dtype} on {device}, results left there",
         "compiled function",
         interleave(
-            {n: _loop(call, wait) for n, (call, wait) in stays.items()}, seconds=0, rounds=9
+            {n: _loop(call, wait) for n, (call, wait) in left_on_device.items()},
+            seconds=0,
+            rounds=9,
         ),
         goal=("at most", None, goals[0]) if goals[0] else None,
         note="with the wait at the end",
@@ -123,7 +125,9 @@ def _exp_loops(device, dtype, goals):
     yield Result(
         f"{CALLS} x exp of 230400 {dtype} on {device}, results to the host",
         "compiled function",
-        interleave({n: _batch(call, CALLS) for n, call in goes.items()}, seconds=0, rounds=5),
+        interleave(
+            {n: _batch(call, CALLS) for n, call in copied_to_host.items()}, seconds=0, rounds=5
+        ),
         goal=("at most", None, goals[1]) if goals[1] else None,
     )
 

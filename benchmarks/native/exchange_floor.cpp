@@ -24,7 +24,7 @@ extern "C" double floor_out(const ExchangeApi* api, void* data, int repeats) {
   using Drop = void (*)(void*);
   static const auto drop = reinterpret_cast<Drop>(dlsym(RTLD_DEFAULT, "Py_DecRef"));
   const TensorDevice device{data == nullptr ? DeviceType::cpu : DeviceType::cuda, 0};
-  ManagedTensorVersioned lent{
+  ManagedTensorVersioned borrowed{
       version,
       nullptr,
       [](ManagedTensorVersioned*) {},
@@ -33,7 +33,7 @@ extern "C" double floor_out(const ExchangeApi* api, void* data, int repeats) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < repeats; ++i) {
     void* object = nullptr;
-    if (api->managed_to_object(&lent, &object) != 0) return -1;
+    if (api->managed_to_object(&borrowed, &object) != 0) return -1;
     drop(object);
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / repeats;

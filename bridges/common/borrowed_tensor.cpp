@@ -133,10 +133,10 @@ std::optional<Array> share(const BorrowedTensor& memory, ForeignOwner owner) {
     Room() noexcept {}
     ~Room() {}
     Array array;
-  } room;
-  if (!share_at(&room.array, memory, std::move(owner))) return std::nullopt;
-  std::optional<Array> shared(std::move(room.array));
-  room.array.~Array();
+  } slot;
+  if (!share_at(&slot.array, memory, std::move(owner))) return std::nullopt;
+  std::optional<Array> shared(std::move(slot.array));
+  slot.array.~Array();
   return shared;
 }
 

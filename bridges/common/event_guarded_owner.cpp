@@ -17,94 +17,95 @@
 namespace spanwise {
 namespace {
 
-struct Held {
+struct GuardedOwner {
   ReleaseFn release = nullptr;
   void* context = nullptr;
   void* data = nullptr;
   std::size_t bytes = 0;
   std::vector<Event> events{};  // for work on the memory that has not completed
-  Held* next_kept = nullptr;
+  GuardedOwner* next_leaked = nullptr;
 
-  void tell() noexcept {
+  void call_release() noexcept {
     StreamUses none;
     release(context, data, bytes, none);
   }
-  bool passed() {
+  bool work_completed() {
     return std::all_of(events.begin(), events.end(), [](const Event& e) { return e.query(); });
   }
 };
 
 // Outside of the list, so that an import can check it without creating the list.
-constinit std::atomic<bool> anybody_waits{false};
+constinit std::atomic<bool> has_waiting_owners{false};
 
-class Waiting {
+class WaitingOwners {
  public:
-  void add(std::unique_ptr<Held> held) {
+  void add(std::unique_ptr<GuardedOwner> owner) {
     const std::lock_guard lock(mutex_);
-    held_.push_back(std::move(held));
-    anybody_waits.store(true, std::memory_order_release);
+    owners_.push_back(std::move(owner));
+    has_waiting_owners.store(true, std::memory_order_release);
   }
 
   // Calls release functions without the lock: they run foreign code, which may import and release
   // arrays.
   void collect_released() {
-    std::vector<std::unique_ptr<Held>> passed;
+    std::vector<std::unique_ptr<GuardedOwner>> completed;
     {
       const std::lock_guard lock(mutex_);
-      const auto first = std::stable_partition(held_.begin(), held_.end(),
-                                               [](const auto& held) { return !held->passed(); });
-      passed.assign(std::make_move_iterator(first), std::make_move_iterator(held_.end()));
-      held_.erase(first, held_.end());
-      anybody_waits.store(!held_.empty(), std::memory_order_release);
+      const auto first =
+          std::stable_partition(owners_.begin(), owners_.end(),
+                                [](const auto& owner) { return !owner->work_completed(); });
+      completed.assign(std::make_move_iterator(first), std::make_move_iterator(owners_.end()));
+      owners_.erase(first, owners_.end());
+      has_waiting_owners.store(!owners_.empty(), std::memory_order_release);
     }
-    for (const auto& held : passed) held->tell();
+    for (const auto& owner : completed) owner->call_release();
   }
 
  private:
   Mutex mutex_;
-  std::vector<std::unique_ptr<Held>> held_;
+  std::vector<std::unique_ptr<GuardedOwner>> owners_;
 };
 
 // Never destroyed: owners that still wait at process exit are not released, because the driver may
 // have shut down by then.
-Waiting& waiting() {
-  static Waiting* const the_waiting = new Waiting;
-  return *the_waiting;
+WaitingOwners& waiting_owners() {
+  static WaitingOwners* const the_owners = new WaitingOwners;
+  return *the_owners;
 }
 
 // Keeps the owner for ever: a leak is better than two writers of the same memory. A linked list, so
-// that keeping cannot fail and leak checkers can follow it.
-void keep(std::unique_ptr<Held> held) noexcept {
-  static constinit std::atomic<Held*> kept{nullptr};
-  held->events.clear();
-  held->next_kept = kept.load();
-  while (!kept.compare_exchange_weak(held->next_kept, held.get())) {
+// that leaking cannot fail and leak checkers can follow it.
+void leak(std::unique_ptr<GuardedOwner> owner) noexcept {
+  static constinit std::atomic<GuardedOwner*> leaked{nullptr};
+  owner->events.clear();
+  owner->next_leaked = leaked.load();
+  while (!leaked.compare_exchange_weak(owner->next_leaked, owner.get())) {
   }
-  held.release();  // NOLINT(bugprone-unused-return-value): the list has it now
+  owner.release();  // NOLINT(bugprone-unused-return-value): the list owns it
 }
 
-void note_what_runs(Held& held, const StreamUses& uses) {
+void record_pending_work(GuardedOwner& owner, const StreamUses& uses) {
   for (const Ref<StreamIdentity>& identity : uses.all()) {
     const Stream used = Stream::of(*identity);
-    if (!used.query()) held.events.push_back(used.record());
+    if (!used.query()) owner.events.push_back(used.record());
   }
 }
 
 void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
-  std::unique_ptr<Held> held(static_cast<Held*>(context));
-  held->data = data;
-  held->bytes = bytes;
+  std::unique_ptr<GuardedOwner> owner(static_cast<GuardedOwner*>(context));
+  owner->data = data;
+  owner->bytes = bytes;
   try {
-    note_what_runs(*held, uses);
+    record_pending_work(*owner, uses);
     collect_released();
-    if (held->events.empty()) {
-      held->tell();
+    if (owner->events.empty()) {
+      owner->call_release();
     } else {
-      waiting().add(std::move(held));
+      waiting_owners().add(std::move(owner));
     }
   } catch (...) {
     // The device cannot be queried: a lost context, or the end of the process.
-    if (held) keep(std::move(held));
+    if (owner) leak(std::move(owner));
   }
 }
 
@@ -112,23 +113,23 @@ void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& u
 
 ForeignOwner EventGuardedOwner::around(ForeignOwner owner) {
   if (owner.release_ == nullptr) return owner;
-  auto held = std::make_unique<Held>();
-  held->release = std::exchange(owner.release_, nullptr);
-  held->context = std::exchange(owner.context_, nullptr);
-  return ForeignOwner(&release_ordered, held.release());
+  auto guarded = std::make_unique<GuardedOwner>();
+  guarded->release = std::exchange(owner.release_, nullptr);
+  guarded->context = std::exchange(owner.context_, nullptr);
+  return ForeignOwner(&release_ordered, guarded.release());
 }
 
 void* EventGuardedOwner::context(const Storage& storage, ReleaseFn release) noexcept {
   if (storage.release_fn() != &release_ordered) return nullptr;
-  const auto* held = static_cast<const Held*>(storage.context());
-  return held->release == release ? held->context : nullptr;
+  const auto* owner = static_cast<const GuardedOwner*>(storage.context());
+  return owner->release == release ? owner->context : nullptr;
 }
 
 void collect_released() noexcept {
-  if (!anybody_waits.load(std::memory_order_acquire)) [[likely]]
+  if (!has_waiting_owners.load(std::memory_order_acquire)) [[likely]]
     return;
   try {
-    waiting().collect_released();
+    waiting_owners().collect_released();
   } catch (...) {
     // The device fails: the owners keep waiting.
   }

@@ -127,7 +127,7 @@ Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span) {
   return {shape, strides, span.first + (memory.byte_swapped ? unit - 1 : 0)};
 }
 
-std::optional<ShareBlocker> find_obstacle(const ForeignMemory& memory, const ByteExtent& span) {
+std::optional<ShareBlocker> find_blocker(const ForeignMemory& memory, const ByteExtent& span) {
   if (span.size == 0) return std::nullopt;
   const ItemSize item(memory.dtype);
   if (memory.byte_swapped && swapped_unit(memory.dtype) > 1) {
@@ -155,7 +155,7 @@ std::optional<ShareBlocker> find_obstacle(const ForeignMemory& memory, const Byt
 }  // namespace bridges
 
 std::optional<ShareBlocker> find_share_blocker(const ForeignMemory& memory) {
-  return bridges::find_obstacle(memory, bridges::span_of(memory));
+  return bridges::find_blocker(memory, bridges::span_of(memory));
 }
 
 }  // namespace spanwise

@@ -25,7 +25,7 @@ struct ByteExtent {
 /// or addresses do not fit in 63 bits.
 ByteExtent span_of(const ForeignMemory& memory);
 
-/// The layout in elements of memory for which find_obstacle() finds nothing.
+/// The layout in elements of memory for which find_blocker() finds nothing.
 Layout layout_of(const ForeignMemory& memory, const ByteExtent& span);
 /// The layout in bytes of any memory, with the axes that share_bytes() promises.
 Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span);
@@ -33,6 +33,6 @@ Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span);
 Shape byte_shape_of(const ForeignMemory& memory);
 
 /// As find_share_blocker(), for memory whose span is known.
-std::optional<ShareBlocker> find_obstacle(const ForeignMemory& memory, const ByteExtent& span);
+std::optional<ShareBlocker> find_blocker(const ForeignMemory& memory, const ByteExtent& span);
 
 }  // namespace spanwise::bridges

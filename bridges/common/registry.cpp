@@ -26,21 +26,21 @@ thread_local int strict_depth = 0;
 
 }  // namespace
 
-SharingError::SharingError(std::string_view who, ShareBlocker obstacle)
-    : CopyNeededError(text(who, ": ", obstacle.reason, "; ", obstacle.remedy)),
-      obstacle_(std::move(obstacle)) {}
+SharingError::SharingError(std::string_view who, ShareBlocker blocker)
+    : CopyNeededError(text(who, ": ", blocker.reason, "; ", blocker.remedy)),
+      blocker_(std::move(blocker)) {}
 
 Bridge::~Bridge() = default;
 
 bool Bridge::try_describe(_object*, BorrowedTensor&) const { return false; }
 bool Bridge::speaks_dlpack(_object*) const { return false; }
 
-std::optional<ShareBlocker> Bridge::obstacle(const Array&) const {
-  fail<BridgeError>(name(), ": arrays can be taken from it, but not made for it");
+std::optional<ShareBlocker> Bridge::share_blocker(const Array&) const {
+  fail<BridgeError>(name(), ": it supports import only, no export");
 }
 
 _object* Bridge::wrap(const Array&) const {
-  fail<BridgeError>(name(), ": arrays can be taken from it, but not made for it");
+  fail<BridgeError>(name(), ": it supports import only, no export");
 }
 
 Array Bridge::exportable_copy(const Array& array) const { return copy(array); }

@@ -80,7 +80,7 @@ void* foreign_context(const Storage& storage, ReleaseFn release) noexcept {
 std::optional<Array> share(ForeignView& view) {
   if (view.made) return view.made;
   const bridges::ByteExtent span = bridges::span_of(view.memory);
-  if (bridges::find_obstacle(view.memory, span)) return std::nullopt;
+  if (bridges::find_blocker(view.memory, span)) return std::nullopt;
   return adopt(view, span, bridges::layout_of(view.memory, span), view.memory.dtype);
 }
 
@@ -96,8 +96,8 @@ Array gather(const Array& bytes, const ForeignMemory& memory) {
 }
 
 Array take(ForeignView& view, CopyMode mode, std::string_view who) {
-  const auto refuse = [&](ShareBlocker obstacle) {
-    if (mode == CopyMode::never) throw SharingError(who, std::move(obstacle));
+  const auto refuse = [&](ShareBlocker blocker) {
+    if (mode == CopyMode::never) throw SharingError(who, std::move(blocker));
   };
   if (std::optional<Array> shared = share(view)) {
     if (view.copied || view.created) {

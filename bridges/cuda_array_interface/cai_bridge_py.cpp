@@ -18,7 +18,7 @@ namespace py = pybind11;
 
 namespace {
 
-constexpr std::string_view cai_word = "cuda_array_interface";
+constexpr std::string_view cai_name = "cuda_array_interface";
 constinit const Name interface_name("__cuda_array_interface__");
 
 // The address determines the device. Arrays without elements have no address, and any device will
@@ -30,9 +30,9 @@ Device device_of_memory(const InterfaceDict& interface) {
   }
   const std::string reason = why_no_cuda();
   if (!reason.empty())
-    fail<DeviceError>(cai_word, ": the array is on a GPU, and there is none here: ", reason);
+    fail<DeviceError>(cai_name, ": the array is on a GPU, but no GPU is available: ", reason);
   if (!is_empty)
-    fail<BridgeError>(cai_word, ": the CUDA driver does not know the address ",
+    fail<BridgeError>(cai_name, ": the CUDA driver does not recognize the address ",
                       interface.memory.data, "; the memory was freed, or is no GPU memory");
   const Device chosen = default_device();
   return chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0);
@@ -44,7 +44,7 @@ Device device_of_memory(const InterfaceDict& interface) {
 void add_streams(ForeignView& view, const InterfaceDict& interface, PyObject* object, int ordinal) {
   if (interface.stream) {
     if (*interface.stream == 0)
-      fail<BridgeError>(cai_word,
+      fail<BridgeError>(cai_name,
                         ": stream 0, which the interface forbids as ambiguous; expected None, 1, "
                         "2 or the address of a CUstream");
     view.streams.push_back(*interface.stream);
@@ -57,7 +57,7 @@ void add_streams(ForeignView& view, const InterfaceDict& interface, PyObject* ob
 
 class CudaArrayInterfaceBridge final : public Bridge {
  public:
-  std::string_view name() const override { return cai_word; }
+  std::string_view name() const override { return cai_name; }
   BridgePriority priority() const override { return BridgePriority::cuda_array_interface; }
   std::string_view protocols() const override { return "CUDA Array Interface 2 and 3"; }
 
@@ -69,14 +69,14 @@ class CudaArrayInterfaceBridge final : public Bridge {
   ForeignView view(PyObject* object, bool) const override {
     const py::object dict = attribute_or_null(object, interface_name);
     if (!dict)
-      fail<BridgeError>(cai_word, ": this ", Py_TYPE(object)->tp_name,
+      fail<BridgeError>(cai_name, ": this ", Py_TYPE(object)->tp_name,
                         " has no __cuda_array_interface__ now (is it on the CPU?)");
-    InterfaceDict interface = parse_interface(dict, cai_word);
+    InterfaceDict interface = parse_interface(dict, cai_name);
     if (!interface.has_address)
-      fail<BridgeError>(cai_word, ": \"data\" is not (address, read-only) in the dict of a ",
+      fail<BridgeError>(cai_name, ": \"data\" is not (address, read-only) in the dict of a ",
                         Py_TYPE(object)->tp_name);
     if (interface.version > 3)
-      fail<BridgeError>(cai_word, ": version ", interface.version, "; expected 3 at most");
+      fail<BridgeError>(cai_name, ": version ", interface.version, "; expected 3 at most");
     ForeignView view{.owner = python_owner(object), .memory = interface.memory};
     if (view.memory.is_empty()) {
       view.memory.data = nullptr;

@@ -124,10 +124,10 @@ class CudamatBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("cudamat", "cudamat", "build it from github.com/cudamat/cudamat");
     check_matrix(array);
-    if (auto obstacle = cudamat_library.obstacle(array)) return obstacle;
+    if (auto blocker = cudamat_library.share_blocker(array)) return blocker;
     if (is_packed_columns(array)) return std::nullopt;
     return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
                              " are no packed columns, the only layout that CUDAMat has"),

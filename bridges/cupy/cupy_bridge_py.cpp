@@ -115,12 +115,12 @@ class CupyBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     if (ndarray_class.get() == nullptr) import_library("cupy", "cupy-cuda13x");
     if (!array.dtype().is_computable() || array.dtype() == bfloat16)
       fail<DTypeError>("cupy: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
-    if (auto obstacle = host_obstacle(array, "CuPy")) return obstacle;
-    return readonly_obstacle(array, "CuPy");
+    if (auto blocker = host_share_blocker(array, "CuPy")) return blocker;
+    return readonly_share_blocker(array, "CuPy");
   }
 
   PyObject* wrap(const Array& array) const override {

@@ -113,7 +113,7 @@ class GnumpyBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     const py::module_ gnumpy = gnumpy_module();
     const DType dtype =
         simulates(gnumpy.ptr()) ? dtype_from(gnumpy.attr("_cudamat").attr("__DTYPE__")) : float32;
@@ -125,7 +125,7 @@ class GnumpyBridge final : public Bridge {
                           " elements; expected 2147483647 at most, since CUDAMat counts in 32 "
                           "bits; pass parts of it");
     if (array.size() == 0) return std::nullopt;
-    if (auto obstacle = place_obstacle(gnumpy, array)) return obstacle;
+    if (auto blocker = placement_blocker(gnumpy, array)) return blocker;
     if (array.layout().is_row_major()) return std::nullopt;
     return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
                              " are not C order, the only layout that Gnumpy has"),
@@ -155,14 +155,15 @@ class GnumpyBridge final : public Bridge {
   }
 
  private:
-  static std::optional<ShareBlocker> place_obstacle(const py::module_& gnumpy, const Array& array) {
-    if (!simulates(gnumpy.ptr())) return cudamat_of_gnumpy.obstacle(array);
+  static std::optional<ShareBlocker> placement_blocker(const py::module_& gnumpy,
+                                                       const Array& array) {
+    if (!simulates(gnumpy.ptr())) return cudamat_of_gnumpy.share_blocker(array);
     if (!array.device().is_cpu()) {
       return ShareBlocker{
           text("its memory is on ", array.device(), ", and Gnumpy simulates on the CPU"),
           "allow a copy (copyif=True), or move it first: x.to(\"cpu\")"};
     }
-    return readonly_obstacle(array, "gnumpy");
+    return readonly_share_blocker(array, "gnumpy");
   }
 
   static py::object base_around(const py::module_& gnumpy, const Array& array) {

@@ -92,7 +92,7 @@ class JaxBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     const py::module_ jax = import_library("jax", "jax");
     const std::string dtype = array.dtype().name();
     if (!py::hasattr(jax.attr("numpy"), (dtype == "bool" ? "bool_" : dtype).c_str()))
@@ -118,8 +118,8 @@ class JaxBridge final : public Bridge {
   }
 
   PyObject* wrap(const Array& array) const override {
-    // copy=False: otherwise JAX copies silently if it cannot share for a reason that obstacle()
-    // does not check.
+    // copy=False: otherwise JAX copies silently if it cannot share for a reason that
+    // share_blocker() does not check.
     return py::module_::import("jax.dlpack")
         .attr("from_dlpack")(as_immutable_producer(array), py::arg("copy") = false)
         .release()

@@ -41,13 +41,13 @@ class NumbaBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("numba.cuda", "numba-cuda");
     if (!array.dtype().is_computable() || array.dtype() == bfloat16)
       fail<DTypeError>("numba: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
-    if (auto obstacle = host_obstacle(array, "Numba")) {
-      obstacle->remedy += "; Numba's functions for the CPU take spanwise.to_numpy(x)";
-      return obstacle;
+    if (auto blocker = host_share_blocker(array, "Numba")) {
+      blocker->remedy += "; Numba's functions for the CPU take spanwise.to_numpy(x)";
+      return blocker;
     }
     for (int axis = 0; axis < array.rank(); ++axis) {
       if (array.strides()[axis] == 0 && array.shape()[axis] > 1)
@@ -55,7 +55,7 @@ class NumbaBridge final : public Bridge {
                                  "contiguous memory"),
                             "allow a copy (copyif=True)"};
     }
-    return readonly_obstacle(array, "Numba");
+    return readonly_share_blocker(array, "Numba");
   }
 
   PyObject* wrap(const Array& array) const override {

@@ -84,13 +84,13 @@ PyObject* ndarray_over(const Array& array) {
   static char without_elements;
   void* data = array.data();
   if (data == nullptr) data = &without_elements;
-  std::array<Py_intptr_t, max_rank> room;
+  std::array<Py_intptr_t, max_rank> byte_strides;
   Py_intptr_t* strides = nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   if ((address & static_cast<std::uintptr_t>(item - 1)) == 0 && is_packed(shape, given, rank)) {
     flags |= Flags::NPY_ARRAY_ALIGNED_;  // NumPy does not check it if it computes the strides
   } else {
-    strides = room.data();
+    strides = byte_strides.data();
     for (int axis = 0; axis < rank; ++axis) strides[axis] = given[axis] * item;
   }
   PyObject* descriptor = numpy_dtype(array.dtype()).release().ptr();
@@ -156,7 +156,7 @@ class NumpyBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     // Throws with the package to install; NumPy itself has the other dtypes.
     if (!array.dtype().is_computable() || array.dtype() == bfloat16) numpy_dtype(array.dtype());
     if (array.device().is_cpu()) return std::nullopt;

@@ -85,7 +85,7 @@ class PycudaBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("pycuda.gpuarray", "pycuda");
     if (!array.dtype().is_computable() || array.dtype() == bfloat16)
       fail<DTypeError>("pycuda: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
@@ -95,7 +95,7 @@ class PycudaBridge final : public Bridge {
           "import pycuda.autoprimaryctx in the place of pycuda.autoinit, or allow a copy "
           "(copyif=True)"};
     }
-    if (auto obstacle = pycuda_library.obstacle(array)) return obstacle;
+    if (auto blocker = pycuda_library.share_blocker(array)) return blocker;
     for (int axis = 0; axis < array.rank(); ++axis) {
       if (array.strides()[axis] > 0 || array.shape()[axis] <= 1 || array.size() == 0) continue;
       return ShareBlocker{text("its strides ", array.strides(), " are not positive on axis ", axis,

@@ -63,7 +63,7 @@ class TensorflowBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("tensorflow", "tensorflow");
     if (!array.dtype().is_computable())
       fail<DTypeError>("tensorflow: no dtype ", array.dtype(), "; cast it first: x.astype(...)");

@@ -209,7 +209,7 @@ class TorchBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     check_dtype(array.dtype());
     const Layout& layout = array.layout();
     for (int axis = 0; axis < layout.rank(); ++axis) {
@@ -218,7 +218,7 @@ class TorchBridge final : public Bridge {
                                ", which torch cannot hold"),
                           "allow a copy (copyif=True), or pass it unflipped and flip it in torch"};
     }
-    return readonly_obstacle(array, "torch");
+    return readonly_share_blocker(array, "torch");
   }
 
   PyObject* wrap(const Array& array) const override {

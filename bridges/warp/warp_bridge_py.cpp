@@ -40,7 +40,7 @@ class WarpBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<ShareBlocker> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("warp", "warp-lang");
     const DType dtype = array.dtype();
     if (!dtype.is_computable() || dtype.is_complex())
@@ -50,7 +50,7 @@ class WarpBridge final : public Bridge {
     if (array.rank() < 1 || array.rank() > most_warp_axes)
       fail<ArgumentError>("warp: got an array of shape ", array.shape(), "; expected 1 to ",
                           most_warp_axes, " axes, pass x.reshape(...)");
-    return readonly_obstacle(array, "Warp");
+    return readonly_share_blocker(array, "Warp");
   }
 
   PyObject* wrap(const Array& array) const override {

@@ -73,7 +73,7 @@ class FramesBridge final : public sw::Bridge {
 
   bool exports() const override { return true; }
 
-  std::optional<sw::ShareBlocker> obstacle(const sw::Array& array) const override {
+  std::optional<sw::ShareBlocker> share_blocker(const sw::Array& array) const override {
     if (array.dtype() != sw::float32)
       sw::fail<sw::DTypeError>("frames: got dtype ", array.dtype(),
                                "; expected float32, cast it first: x.astype(\"float32\")");

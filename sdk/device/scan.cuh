@@ -65,9 +65,9 @@ class ScanPart {
   typedef typename Body::Acc A;
   static constexpr int elements = 32 * items;
 
-  /// The part from element `first` of `line` on; `room` is the warp's share of the tile.
-  __device__ __forceinline__ ScanPart(unsigned char* room, const ScanLine& line, long long first)
-      : room_(room), line_(line), first_(first), lane_(threadIdx.x % 32) {
+  /// The part from element `first` of `line` on; `scratch` is the warp's share of the tile.
+  __device__ __forceinline__ ScanPart(unsigned char* scratch, const ScanLine& line, long long first)
+      : scratch_(scratch), line_(line), first_(first), lane_(threadIdx.x % 32) {
     const long long left = line.length - first - lane_ * items;
     count_ = left < 0 ? 0 : left < items ? (int)left : items;
   }
@@ -210,14 +210,14 @@ class ScanPart {
   template <class T>
   __device__ __forceinline__ T* room_of(int number) const {
     const int at = packs<T> > 1 ? number ^ (number >> 3 & 7) : number;
-    return (T*)room_ + at * width<T>;
+    return (T*)scratch_ + at * width<T>;
   }
   template <class T>
   __device__ __forceinline__ T* element_room(int number) const {
     return room_of<T>(number / width<T>) + number % width<T>;
   }
 
-  unsigned char* const room_;
+  unsigned char* const scratch_;
   const ScanLine& line_;
   const long long first_;
   const int lane_;
@@ -246,7 +246,7 @@ class WarpScan {
       : x_(x),
         z_(z),
         line_(line),
-        room_(tile + threadIdx.x / 32 * (32 * scan_tile_bytes / scan_threads)),
+        scratch_(tile + threadIdx.x / 32 * (32 * scan_tile_bytes / scan_threads)),
         carry_(Body::identity()) {}
 
   __device__ __forceinline__ void run() {
@@ -264,7 +264,7 @@ class WarpScan {
   }
   template <int items, bool whole>
   __device__ __forceinline__ void do_part() {
-    ScanPart<Body, items, packed> part(room_, line_, first_);
+    ScanPart<Body, items, packed> part(scratch_, line_, first_);
     part.template read<whole>(x_);
     const A own = scan_of_lanes<Body>(part.template total<whole>());
     const A below = scan_from_lane(own, (threadIdx.x - 1) & 31);
@@ -276,7 +276,7 @@ class WarpScan {
   const E* const x_;
   Z* const z_;
   const ScanLine& line_;
-  unsigned char* const room_;
+  unsigned char* const scratch_;
   A carry_;
   long long first_ = 0;
 };

@@ -159,8 +159,8 @@ class BlockScan {
 
   // The sum of everything before this chunk, whose own sum is `own`.
   __device__ __forceinline__ A before_chunk(A own) const {
-    __shared__ alignas(16) unsigned char room[3 * sizeof(A)];
-    A* const levels = (A*)room;
+    __shared__ alignas(16) unsigned char scratch[3 * sizeof(A)];
+    A* const levels = (A*)scratch;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const unsigned int group = chunk_ / 32, reader = chunk_ % 32, first_group = group / 32 * 32;
     if (warp == 0) {

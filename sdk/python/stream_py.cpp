@@ -144,8 +144,9 @@ void bind_event(py::module_& module) {
       "record",
       [](PyEvent& self, py::handle stream, py::handle device) {
         const bool own = py::isinstance<Stream>(stream);
-        const Device home = own ? py::cast<const Stream&>(stream).device() : device_from(device);
-        self.event = stream_from(stream, home).record(self.timing);
+        const Device event_device =
+            own ? py::cast<const Stream&>(stream).device() : device_from(device);
+        self.event = stream_from(stream, event_device).record(self.timing);
       },
       py::arg("stream") = py::none(), py::kw_only(), py::arg("device") = py::none(),
       "Records the event on `stream`, by default the current stream of `device`.");

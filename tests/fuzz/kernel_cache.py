@@ -79,7 +79,7 @@ def damage(folder: Path, chance: random.Random) -> None:
     how = chance.randrange(5)
     try:
         # A file that a process has loaded must not change under it, as nothing could help then: files
-        # are replaced, as by whoever copies a folder, not written over.
+        # are replaced, as by a copy of a folder, not overwritten.
         data = file.read_bytes()
         other = chance.choice(files).read_bytes()
         new = {

@@ -130,7 +130,7 @@ TEST(Function, InvalidGraphIsRefused) {
   EXPECT_THAT(message({}, {z}),
               HasSubstr("x of TensorType(float32, vector), which Plus(x) needs, is "
                         "neither an input nor a constant"));
-  EXPECT_THAT(message({x, x}, {z}), HasSubstr("x stands twice"));
+  EXPECT_THAT(message({x, x}, {z}), HasSubstr("x occurs twice"));
   EXPECT_THAT(message({x, y}, {z}), HasSubstr("no output needs the input at index 1, y"));
   EXPECT_THAT(message({x, c}, {z}), HasSubstr("is a constant"));
   EXPECT_THAT(message({x, Variable()}, {z}), HasSubstr("names no variable"));

@@ -76,7 +76,7 @@ TEST_F(LaunchBatchesTest, AFailureClosesTheRow) {
 // Gives its input back transposed.
 class Transpose final : public Op {
  public:
-  explicit Transpose(bool is_async) : only_queues_(is_async) {}
+  explicit Transpose(bool is_async) : is_async_(is_async) {}
   std::string name() const override { return "Transpose"; }
   AliasMap view_map() const override { return {{0, {0}}}; }
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
@@ -86,11 +86,11 @@ class Transpose final : public Op {
     const auto run = [from = context.input(0), to = context.output(0)] {
       to->value = from->value->with_layout(from->value->layout().transpose());
     };
-    return only_queues_ ? make_async_thunk(run) : spanwise::make_thunk(run);
+    return is_async_ ? make_async_thunk(run) : spanwise::make_thunk(run);
   }
 
  private:
-  bool only_queues_;
+  bool is_async_;
 };
 
 class CallAtOnce : public test::RuntimeTest {

@@ -219,7 +219,7 @@ TEST_F(DiskCacheTest, FollowsAnAliasToTheLastKey) {
   EXPECT_FALSE(cache().follow_alias(other_));
 }
 
-// Each process writes an image of its own under the one key, as two compilers may; whoever reads
+// Each process writes an image of its own under the one key, as two compilers may; every reader
 // must get one of them whole.
 TEST_F(DiskCacheTest, ProcessesMayWriteTheSameEntryAtOnce) {
   constexpr int processes = 4, rounds = 60;

@@ -106,7 +106,7 @@ TEST(KernelDeclaration, ResolvesEachName) {
 
 TEST(KernelDeclaration, RefusesNamesWithTwoMeanings) {
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.outputs = {"x: contiguous float32[n]"}; }),
-              HasSubstr("the name x stands for two things"));
+              HasSubstr("the name x is used twice"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.inputs = {"n: contiguous float32[n]"}; }),
               HasSubstr("n is both an array and an extent"));
 }
@@ -123,7 +123,7 @@ TEST(KernelDeclaration, ChecksArraysAgainstTheParameters) {
               HasSubstr("which is const; an output is written"));
   EXPECT_THAT(source("float x, float *z, float factor, int n"), HasSubstr("expected a pointer"));
   EXPECT_THAT(source("const float *x, float *z, float *factor, int n"),
-              HasSubstr("factor goes to parameter \"float * factor\""));
+              HasSubstr("factor is passed to parameter \"float * factor\""));
   EXPECT_THAT(source("spanwise::View<const float, 1> x, float *z, float factor, int n"),
               HasSubstr("declare the array strided"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.inputs = {"x: strided float32[n]"}; }),

@@ -39,7 +39,7 @@ def section(report, title):
 def test_it_has_every_section(report):
     for title, _ in doctor.SECTIONS:
         assert section(report, title)
-    assert "cannot be told" not in report
+    assert "cannot be determined" not in report
 
 
 def test_it_names_program_and_devices(report):
@@ -108,7 +108,7 @@ def test_a_broken_part_is_a_line_of_the_report(monkeypatch):
     assert list(doctor.report()) == [
         "Part",
         "  first",
-        "  cannot be told: RuntimeError: out of order",
+        "  cannot be determined: RuntimeError: out of order",
         "Next",
         "  fine",
     ]

@@ -35,7 +35,7 @@ def works(compiler: str) -> bool:
 
 def compiled(command: str, source: Path, library: Path) -> Path:
     if not works(command):
-        pytest.skip(f"{command} is not there, or not its C++ library")
+        pytest.skip(f"{command} is not installed, or its C++ library is missing")
     words = [*shlex.split(command), "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
     words += [INCLUDE, str(source), "-o", str(library)]
     done = subprocess.run(words, capture_output=True, text=True)

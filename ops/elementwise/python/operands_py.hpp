@@ -92,9 +92,9 @@ class UfuncCall {
     }
     weak_[at(i)] = number_kind(value);
     if (weak_[at(i)] != NumberKind::none || is_sequence(value)) return;
-    if (auto lent = lent_array(value)) {
-      is_lent_[at(i)] = true;
-      operands_[at(i)].array = &imported_[at(i)].emplace(*std::move(lent));
+    if (auto borrowed = borrowed_array(value)) {
+      is_borrowed_[at(i)] = true;
+      operands_[at(i)].array = &imported_[at(i)].emplace(*std::move(borrowed));
       return;
     }
     operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value));
@@ -122,7 +122,7 @@ class UfuncCall {
   // Imports lists to the device of the arrays. Borrowed arrays are imported if a GPU reads them, so
   // that they live until it has.
   void import_sequence(int i, PyObject* value) {
-    if (is_lent_[at(i)] && device_.is_cuda()) {
+    if (is_borrowed_[at(i)] && device_.is_cuda()) {
       imported_[at(i)] = import_array(value);
       return;
     }
@@ -160,7 +160,7 @@ class UfuncCall {
   std::array<NumberKind, ops::max_inputs> weak_{};
   std::array<DType, ops::max_inputs> dtypes_;
   std::array<std::optional<Array>, ops::max_inputs> imported_;
-  std::array<bool, ops::max_inputs> is_lent_{};
+  std::array<bool, ops::max_inputs> is_borrowed_{};
   Device device_;
 };
 

@@ -110,8 +110,8 @@ PyObject* read(PyObject* self, PyObject* key) {
       if (is_simple(array_in(key)))
         return wrap(ops::take(array, array_in(key), 0, ops::Bounds::raise));
     } else if (!PyTuple_Check(key) && !PyList_Check(key)) {
-      if (const auto lent = lent_array(key); lent && is_simple(*lent))
-        return wrap(ops::take(array, *lent, 0, ops::Bounds::raise));
+      if (const auto borrowed = borrowed_array(key); borrowed && is_simple(*borrowed))
+        return wrap(ops::take(array, *borrowed, 0, ops::Bounds::raise));
     }
   }
   const Key parsed(key);

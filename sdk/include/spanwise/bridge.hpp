@@ -41,11 +41,11 @@ struct ShareBlocker {
 /// A CopyNeededError with its parts; the message is "<who>: <reason>; <remedy>".
 class SW_API SharingError : public CopyNeededError {
  public:
-  SharingError(std::string_view who, ShareBlocker obstacle);
-  const ShareBlocker& obstacle() const noexcept { return obstacle_; }
+  SharingError(std::string_view who, ShareBlocker blocker);
+  const ShareBlocker& blocker() const noexcept { return blocker_; }
 
  private:
-  ShareBlocker obstacle_;
+  ShareBlocker blocker_;
 };
 
 /// A description of another library's array. It need not be representable as a Layout.
@@ -138,7 +138,7 @@ struct BorrowedTensor {
   /// as the process. 0 on the CPU.
   std::uintptr_t stream = 0;
   /// Storage for shape and strides that the bridge had to convert; else unused.
-  std::array<std::int64_t, 2 * max_rank> room;
+  std::array<std::int64_t, 2 * max_rank> scratch;
 };
 
 /// The fast path of an import: an Array that shares `memory`. Returns nullopt, and releases
@@ -229,12 +229,12 @@ class SW_API Bridge {
   virtual bool exports() const { return false; }
   /// Why the library cannot share `array`; nullopt where wrap() will share it. Throws DTypeError
   /// for a dtype that the library does not have, BridgeError where the library is not installed.
-  virtual std::optional<ShareBlocker> obstacle(const Array& array) const;
+  virtual std::optional<ShareBlocker> share_blocker(const Array& array) const;
   /// Wraps the array in an object of the library that shares its memory; returns a new reference.
-  /// obstacle() must have returned nullopt.
+  /// share_blocker() must have returned nullopt.
   virtual _object* wrap(const Array& array) const;
-  /// A private copy for which obstacle() returns nullopt: by default C-contiguous on the array's
-  /// device. Runs without the GIL.
+  /// A private copy for which share_blocker() returns nullopt: by default C-contiguous on the
+  /// array's device. Runs without the GIL.
   virtual Array exportable_copy(const Array& array) const;
 
   /// Update the counters. Thread-safe.

@@ -35,16 +35,16 @@ PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyOb
   const auto [dtype, order, casting, copy, device] = signature.read(values, count, words);
   const Array& array = array_in(self);
   const DType target = dtype_from(dtype);
-  const Device home = device_in(device, array.device());
+  const Device target_device = device_in(device, array.device());
   const Order wanted = order_in(order, Order::k);
   if (given(casting)) {
     check_casting(array.dtype(), target, value_of<std::string>(casting, "casting"), "astype");
   }
-  if (!truth_in(copy, true) && target == array.dtype() && home == array.device() &&
+  if (!truth_in(copy, true) && target == array.dtype() && target_device == array.device() &&
       lies_in(wanted, array.layout(), layout_in(wanted, array.shape(), array.layout()))) {
     return Py_NewRef(self);
   }
-  return wrap(copied(array, target, home, wanted));
+  return wrap(copied(array, target, target_device, wanted));
 }
 
 PyObject* copied_in(PyObject* self, Order order) {

@@ -47,7 +47,9 @@ Array make_array(const Layout& layout, DType dtype, Device device, Content conte
   return made;
 }
 
-Device home_of(PyObject* device) { return given(device) ? device_from(device) : default_device(); }
+Device device_or_default(PyObject* device) {
+  return given(device) ? device_from(device) : default_device();
+}
 
 // The default dtype is float64, as in NumPy.
 template <Content content>
@@ -57,21 +59,21 @@ PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
                                                                 : "empty";
   if (content != Content::ones && count == 1 && words == nullptr) {
     const Shape extents = shape_from(values[0]);
-    const Device home = default_device();
-    return wrap(content == Content::nothing ? empty(extents, float64, home)
-                                            : zeros_of(extents, float64, home));
+    const Device target = default_device();
+    return wrap(content == Content::nothing ? empty(extents, float64, target)
+                                            : zeros_of(extents, float64, target));
   }
   static constexpr Signature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
   const auto [shape, dtype, order, device] = signature.read(values, count, words);
   if (content != Content::ones && !given(order)) {  // fast path for C order
     const Shape extents = shape_from(shape);
     const DType type = dtype_in(dtype, float64);
-    const Device home = home_of(device);
-    if (content == Content::nothing) return wrap(empty(extents, type, home));
-    return wrap(zeros_of(extents, type, home));
+    const Device target = device_or_default(device);
+    if (content == Content::nothing) return wrap(empty(extents, type, target));
+    return wrap(zeros_of(extents, type, target));
   }
   const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
-  return wrap(make_array(layout, dtype_in(dtype, float64), home_of(device), content));
+  return wrap(make_array(layout, dtype_in(dtype, float64), device_or_default(device), content));
 }
 
 // The dtype of full() for this value: NumPy's for a Python number, else the value's own.
@@ -89,7 +91,7 @@ PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   const auto [shape, value, dtype, order, device] = signature.read(values, count, words);
   const DType type = given(dtype) ? dtype_from(dtype) : dtype_of_value(value);
   const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
-  Array made = empty_in(layout, type, home_of(device));
+  Array made = empty_in(layout, type, device_or_default(device));
   assign(made, value);
   return wrap(std::move(made));
 }
@@ -137,7 +139,7 @@ PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* wo
   const std::int64_t n = integer_from(rows);
   const Layout layout = layout_in(order_in(order, Order::c), Shape{n, integer_in(columns, n)});
   const DType type = dtype_in(dtype, float64);
-  Array matrix = make_array(layout, type, home_of(device), Content::zeros);
+  Array matrix = make_array(layout, type, device_or_default(device), Content::zeros);
   fill_with(matrix.diagonal(clipped_in(k)), Content::ones);
   return wrap(std::move(matrix));
 }

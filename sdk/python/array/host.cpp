@@ -247,7 +247,8 @@ py::object to_numpy(const Array& array) {
   if (bridge == nullptr)
     fail<BridgeError>("numpy(): this build of spanwise has no bridge to NumPy");
   const Array host = on_host(array);
-  if (auto obstacle = bridge->obstacle(host)) throw SharingError("numpy()", *std::move(obstacle));
+  if (auto blocker = bridge->share_blocker(host))
+    throw SharingError("numpy()", *std::move(blocker));
   PyObject* made = bridge->wrap(host);
   if (made == nullptr) throw py::error_already_set();
   bridge->count_export(!array.device().is_cpu(), array.nbytes());

@@ -107,7 +107,7 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
       return made;
     }
   if (!options.device || options.device->is_cpu())
-    if (const std::optional<Array> lent = lent_array(x)) return copy(*lent);
+    if (const std::optional<Array> borrowed = borrowed_array(x)) return copy(*borrowed);
   ImportOptions sharing{.may_compute = true};
   if (StrictCopies::active()) sharing.copy = CopyMode::always;  // array() is an explicit copy
   return copy(import_array(x, sharing));

@@ -25,19 +25,19 @@ namespace {
 
 namespace py = pybind11;
 
-constinit ObjectFreeList kept_objects;
+constinit ObjectFreeList object_free_list;
 
 // Constructs the fields of an object from the free list with the array that make() returns. Returns
 // null for a null `object`.
 template <class Make>
 PyObject* construct(PyObject* object, const Make& make, PyObject* base = nullptr,
-                    bool is_lent = false) noexcept {
+                    bool is_unowned = false) noexcept {
   if (object == nullptr) return nullptr;
   auto* self = reinterpret_cast<PyArray*>(object);
   new (&self->array) Array(make());
   self->base = Py_XNewRef(base);
   self->weakrefs = nullptr;
-  self->is_lent = is_lent;
+  self->is_unowned = is_unowned;
   self->is_element = false;
   return object;
 }
@@ -80,19 +80,19 @@ PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexce
 void array_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyArray*>(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
-  if (self->is_element && kept_objects.keep_element(object)) return;
-  if (self->is_lent) self->array.forget();
+  if (self->is_element && object_free_list.keep_element(object)) return;
+  if (self->is_unowned) self->array.forget();
   // tp_dealloc runs with the GIL held; skips the check of release_object().
   PyObject* owner = static_cast<PyObject*>(self->array.reclaim(&release_object));
   PyObject* base = self->base;
   if (owner != nullptr) {
     Storage spare = self->array.take_storage();
     self->array.~Array();
-    kept_objects.keep_with(object, std::move(spare));
+    object_free_list.keep_with(object, std::move(spare));
     Py_DECREF(owner);
   } else {
     self->array.~Array();
-    kept_objects.keep(object);
+    object_free_list.keep(object);
   }
   Py_XDECREF(base);
 }
@@ -166,19 +166,19 @@ void attach(const char* name, PyObject* descriptor) {
 }  // namespace
 
 PyObject* wrap(Array&& array) noexcept {
-  return construct(kept_objects.make(), [&] { return std::move(array); });
+  return construct(object_free_list.make(), [&] { return std::move(array); });
 }
 
 PyObject* wrap(const Array& array) noexcept {
-  return construct(kept_objects.make(), [&] { return array; });
+  return construct(object_free_list.make(), [&] { return array; });
 }
 
 PyObject* wrap_copy_of(const void* place, DType dtype) {
   const auto bytes = static_cast<std::size_t>(dtype.itemsize());
-  PyObject* object = kept_objects.make_element(dtype);
+  PyObject* object = object_free_list.make_element(dtype);
   if (object == nullptr) {
     Storage storage = allocate(bytes, cpu);
-    object = construct(kept_objects.make(),
+    object = construct(object_free_list.make(),
                        [&] { return Array(Array::Inside{}, std::move(storage), Layout{}, dtype); });
     if (object == nullptr) return nullptr;
     reinterpret_cast<PyArray*>(object)->is_element = true;
@@ -187,30 +187,31 @@ PyObject* wrap_copy_of(const void* place, DType dtype) {
   return object;
 }
 
-void drop_kept_elements() noexcept { kept_objects.drop_elements(); }
-void keep_elements(bool is_on) noexcept { kept_objects.keep_elements(is_on); }
+void drop_kept_elements() noexcept { object_free_list.drop_elements(); }
+void keep_elements(bool is_on) noexcept { object_free_list.keep_elements(is_on); }
 
 PyObject* wrap_shared(const BorrowedTensor& memory, ForeignOwner owner) {
   Storage spare;
-  PyObject* object = kept_objects.make_with(spare);
+  PyObject* object = object_free_list.make_with(spare);
   if (object == nullptr) return nullptr;
   auto* self = reinterpret_cast<PyArray*>(object);
   try {
     if (share_at(&self->array, memory, std::move(owner), std::move(spare))) {
       self->base = self->weakrefs = nullptr;
-      self->is_lent = self->is_element = false;
+      self->is_unowned = self->is_element = false;
       return object;
     }
   } catch (...) {
-    kept_objects.keep(object);
+    object_free_list.keep(object);
     throw;
   }
-  kept_objects.keep(object);
+  object_free_list.keep(object);
   return nullptr;
 }
 
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept {
-  return construct(kept_objects.make(), [&] { return std::move(view); }, base_for_view_of(source));
+  return construct(
+      object_free_list.make(), [&] { return std::move(view); }, base_for_view_of(source));
 }
 
 PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept {
@@ -220,7 +221,8 @@ PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept {
   if (array.storage() != array_in(base).storage())
     return wrap_view(source, array.with_layout(std::move(layout)));
   return construct(
-      kept_objects.make(), [&] { return array.lend(std::move(layout)); }, base, /*is_lent=*/true);
+      object_free_list.make(), [&] { return array.lend(std::move(layout)); }, base,
+      /*is_unowned=*/true);
 }
 
 void add_array_methods(PyMethodDef* methods) {

@@ -12,7 +12,7 @@ PyObject* raise_graph_error() noexcept;
 
 /// The result of `f` as a new reference; null with a Python error set if it throws.
 template <class F>
-PyObject* answered(F&& f) noexcept {
+PyObject* result_or_error(F&& f) noexcept {
   try {
     return pybind11::object(f()).release().ptr();
   } catch (...) {

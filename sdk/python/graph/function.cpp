@@ -41,7 +41,7 @@ void compiled_dealloc(PyObject* object) noexcept {
 }
 
 PyObject* function_repr(PyObject* self) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     const CompiledFunction& function = face_in(self).function;
     return py::str(text("<spanwise.CompiledFunction ", function.name(), " on ", function.device(),
                         ": ", function.toposort().size(), " nodes>"));
@@ -49,13 +49,13 @@ PyObject* function_repr(PyObject* self) noexcept {
 }
 
 PyObject* get_name(PyObject* self, void*) noexcept {
-  return answered([&] { return py::str(face_in(self).function.name()); });
+  return result_or_error([&] { return py::str(face_in(self).function.name()); });
 }
 PyObject* get_device(PyObject* self, void*) noexcept {
-  return answered([&] { return device_object(face_in(self).function.device()); });
+  return result_or_error([&] { return device_object(face_in(self).function.device()); });
 }
 PyObject* get_maker(PyObject* self, void*) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     const CompiledFunction& function = face_in(self).function;
     std::vector<Variable> outputs = function.outputs();  // followed by the updates, as in Theano
     for (const auto& update : function.updates()) outputs.push_back(update.second);
@@ -68,7 +68,7 @@ PyObject* get_maker(PyObject* self, void*) noexcept {
   });
 }
 PyObject* get_mode(PyObject* self, void*) noexcept {
-  return answered([&] { return py::str(face_in(self).function.mode()); });
+  return result_or_error([&] { return py::str(face_in(self).function.mode()); });
 }
 PyObject* get_trust(PyObject* self, void*) noexcept {
   return PyBool_FromLong(face_in(self).trust_input);
@@ -93,7 +93,7 @@ PyObject* free_memory(PyObject* self, PyObject*) noexcept {
 }
 
 PyObject* get_profile(PyObject* self, void*) noexcept {
-  return answered([&]() -> py::object {
+  return result_or_error([&]() -> py::object {
     if (!face_in(self).function.is_profiled()) return py::none();
     return py::module_::import("spanwise.profile").attr("Profile")(py::handle(self));
   });
@@ -101,7 +101,7 @@ PyObject* get_profile(PyObject* self, void*) noexcept {
 
 // (calls, seconds in calls, seconds of compiling, [(node, calls, seconds, output bytes) per step]).
 PyObject* profile_data(PyObject* self, PyObject*) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     const CompiledFunction& function = face_in(self).function;
     std::optional<FunctionProfile> profile;
     {
@@ -119,7 +119,7 @@ PyObject* profile_data(PyObject* self, PyObject*) noexcept {
 }
 
 PyObject* profile_spans(PyObject* self, PyObject*) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     std::vector<StepSpan> all;
     {
       const GilRelease unlocked;
@@ -134,7 +134,7 @@ PyObject* profile_spans(PyObject* self, PyObject*) noexcept {
 
 // f.copy(...): compiles the recipe of this function again.
 PyObject* copy_compiled(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     py::tuple all(1 + PyTuple_GET_SIZE(arguments));
     all[0] = py::reinterpret_borrow<py::object>(face_in(self).recipe.get());
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
@@ -147,7 +147,7 @@ PyObject* copy_compiled(PyObject* self, PyObject* arguments, PyObject* keywords)
 }
 
 PyObject* reduce_compiled(PyObject* self, PyObject*) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     return py::module_::import("spanwise._graph.pickle")
         .attr("reduce_function")(py::handle(self), py::handle(face_in(self).recipe.get()));
   });

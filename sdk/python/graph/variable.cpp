@@ -24,15 +24,15 @@ PyTypeObject* shared_type = nullptr;
 
 namespace {
 
-/// The attachment of a variable or an Apply: its Python state.
-struct Face {
+/// The attachment of a variable or an Apply.
+struct PythonState {
   PyObject* wrapper = nullptr;  ///< the live wrapper, a borrowed reference
   SharedObject tag;
 };
 
-Face& face_in(std::shared_ptr<void>& attachment) {
-  if (attachment == nullptr) attachment = std::make_shared<Face>();
-  return *static_cast<Face*>(attachment.get());
+PythonState& python_state_in(std::shared_ptr<void>& attachment) {
+  if (attachment == nullptr) attachment = std::make_shared<PythonState>();
+  return *static_cast<PythonState*>(attachment.get());
 }
 
 PyObject* text_object(const std::string& text) noexcept {
@@ -43,8 +43,8 @@ void variable_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyVariable*>(object);
   PyTypeObject* type = Py_TYPE(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
-  if (const auto face = static_cast<Face*>(self->variable.attachment().get()))
-    if (face->wrapper == object) face->wrapper = nullptr;
+  if (const auto state = static_cast<PythonState*>(self->variable.attachment().get()))
+    if (state->wrapper == object) state->wrapper = nullptr;
   self->variable.~Variable();
   type->tp_free(object);
   Py_DECREF(type);
@@ -65,23 +65,23 @@ Py_hash_t hash(PyObject* self) noexcept {
 int refuse_bool(PyObject* self) noexcept {
   PyErr_Format(PyExc_TypeError,
                "%s has no value yet, so it is neither true nor false; compile it with function(), "
-               "or ask it.eval({...})",
+               "or call its eval({...})",
                variable_in(self).label().c_str());
   return -1;
 }
 
 PyObject* label(PyObject* self) noexcept {
-  return answered([&] { return py::str(variable_in(self).label()); });
+  return result_or_error([&] { return py::str(variable_in(self).label()); });
 }
 
 PyObject* get_type(PyObject* self, void*) noexcept {
-  return answered([&] { return py::cast(variable_in(self).type()); });
+  return result_or_error([&] { return py::cast(variable_in(self).type()); });
 }
 PyObject* get_dtype(PyObject* self, void*) noexcept {
-  return answered([&] { return dtype_object(variable_in(self).type().dtype()); });
+  return result_or_error([&] { return dtype_object(variable_in(self).type().dtype()); });
 }
 PyObject* get_broadcastable(PyObject* self, void*) noexcept {
-  return answered(
+  return result_or_error(
       [&] { return py::object(py::cast(variable_in(self).type()).attr("broadcastable")); });
 }
 PyObject* get_ndim(PyObject* self, void*) noexcept {
@@ -103,7 +103,7 @@ int set_variable_name(PyObject* self, PyObject* value, void*) noexcept {
   return 0;
 }
 PyObject* get_owner(PyObject* self, void*) noexcept {
-  return answered([&]() -> py::object {
+  return result_or_error([&]() -> py::object {
     Apply* owner = variable_in(self).owner();
     if (owner == nullptr) return py::none();
     return py::cast(Ref<Apply>(owner));
@@ -114,10 +114,10 @@ PyObject* get_index(PyObject* self, void*) noexcept {
   return PyLong_FromLong(variable_in(self).index());
 }
 PyObject* get_tag(PyObject* self, void*) noexcept {
-  return answered([&] { return tag_of(variable_in(self).attachment()); });
+  return result_or_error([&] { return tag_of(variable_in(self).attachment()); });
 }
 PyObject* get_data(PyObject* self, void*) noexcept {
-  return answered([&] { return py::cast(*variable_in(self).value()); });
+  return result_or_error([&] { return py::cast(*variable_in(self).value()); });
 }
 
 PyGetSetDef variable_attributes[] = {
@@ -161,21 +161,21 @@ PyTypeObject* make_type(const char* name, const char* doc, std::vector<PyType_Sl
 
 PyObject* wrap_variable(const Variable& variable) noexcept {
   try {
-    Face& face = face_in(variable.attachment());
-    if (face.wrapper != nullptr) return Py_NewRef(face.wrapper);
+    PythonState& state = python_state_in(variable.attachment());
+    if (state.wrapper != nullptr) return Py_NewRef(state.wrapper);
     PyTypeObject* type = type_for(variable);
     auto* self = reinterpret_cast<PyVariable*>(type->tp_alloc(type, 0));
     if (self == nullptr) return nullptr;
     new (&self->variable) Variable(variable);
-    face.wrapper = reinterpret_cast<PyObject*>(self);
-    return face.wrapper;
+    state.wrapper = reinterpret_cast<PyObject*>(self);
+    return state.wrapper;
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }
 }
 
 py::object tag_of(std::shared_ptr<void>& attachment) {
-  SharedObject& tag = face_in(attachment).tag;
+  SharedObject& tag = python_state_in(attachment).tag;
   if (tag == nullptr) tag = share_object(py::module_::import("types").attr("SimpleNamespace")());
   return py::reinterpret_borrow<py::object>(tag.get());
 }

@@ -18,7 +18,7 @@ namespace {
 // A method that calls spanwise._graph.variable.<function>(self, ...).
 template <const char* function>
 PyObject* forward(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     py::tuple all(1 + PyTuple_GET_SIZE(arguments));
     all[0] = py::reinterpret_borrow<py::object>(self);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
@@ -33,7 +33,7 @@ PyObject* forward(PyObject* self, PyObject* arguments, PyObject* keywords) noexc
 // An attribute that calls spanwise._graph.variable.<function>(self).
 template <const char* function>
 PyObject* forward_attribute(PyObject* self, void*) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     return py::module_::import("spanwise._graph.variable").attr(function)(py::handle(self));
   });
 }
@@ -51,7 +51,7 @@ Py_ssize_t length(PyObject* self) noexcept {
 PyObject* iterate(PyObject* self) noexcept {
   const Shape& shape = variable_in(self).type().shape();
   if (!shape.empty() && shape[0] != TensorType::any)
-    return answered([&] {
+    return result_or_error([&] {
       return py::module_::import("spanwise._graph.variable").attr("items")(py::handle(self));
     });
   PyErr_Format(PyExc_TypeError,
@@ -62,13 +62,13 @@ PyObject* iterate(PyObject* self) noexcept {
 }
 
 PyObject* reduce(PyObject* self, PyObject*) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     return py::module_::import("spanwise._graph.pickle").attr("reduce_variable")(py::handle(self));
   });
 }
 
 PyObject* subscript(PyObject* self, PyObject* key) noexcept {
-  return answered([&] {
+  return result_or_error([&] {
     return py::module_::import("spanwise._graph.variable")
         .attr("getitem")(py::handle(self), py::handle(key));
   });

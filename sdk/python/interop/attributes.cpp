@@ -39,18 +39,18 @@ void CachedAttribute::find(PyTypeObject* type) const noexcept {
 }
 
 int read_integers(PyObject* object, const CachedAttribute& name,
-                  std::span<std::int64_t> room) noexcept {
+                  std::span<std::int64_t> scratch) noexcept {
   const py::object values = name.of(object);
   if (!values || !PyTuple_Check(values.ptr())) return -1;
   const Py_ssize_t count = PyTuple_GET_SIZE(values.ptr());
-  if (count > static_cast<Py_ssize_t>(room.size())) return -1;
+  if (count > static_cast<Py_ssize_t>(scratch.size())) return -1;
   for (Py_ssize_t i = 0; i < count; ++i) {
     const long long value = PyLong_AsLongLong(PyTuple_GET_ITEM(values.ptr(), i));
     if (value == -1 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();
       return -1;
     }
-    room[static_cast<std::size_t>(i)] = value;
+    scratch[static_cast<std::size_t>(i)] = value;
   }
   return static_cast<int>(count);
 }
@@ -69,16 +69,16 @@ bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTe
   const py::object dtype = attributes.dtype.of(array);
   const std::optional<DType> native = dtype ? native_numpy_dtype(dtype.ptr()) : std::nullopt;
   if (!native) return false;
-  const auto room = std::span(memory.room);
-  memory.rank = read_integers(array, attributes.shape, room.first(max_rank));
+  const auto scratch = std::span(memory.scratch);
+  memory.rank = read_integers(array, attributes.shape, scratch.first(max_rank));
   memory.dtype = *native;
-  memory.shape = room.data();
-  memory.strides = room.data() + max_rank;
+  memory.shape = scratch.data();
+  memory.strides = scratch.data() + max_rank;
   if (memory.rank >= 0 && is_packed)
-    return write_packed_strides(room.first(static_cast<std::size_t>(memory.rank)),
-                                memory.dtype.itemsize(), room.last(max_rank));
+    return write_packed_strides(scratch.first(static_cast<std::size_t>(memory.rank)),
+                                memory.dtype.itemsize(), scratch.last(max_rank));
   return memory.rank >= 0 &&
-         read_integers(array, attributes.strides, room.last(max_rank)) == memory.rank;
+         read_integers(array, attributes.strides, scratch.last(max_rank)) == memory.rank;
 }
 
 }  // namespace spanwise::python

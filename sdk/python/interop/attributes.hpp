@@ -47,10 +47,10 @@ struct LayoutAttributes {
   CachedAttribute shape{"shape"}, strides{"strides"}, dtype{"dtype"};
 };
 
-/// Writes the integers of the tuple x.<name> to `room` and returns their number; -1 if it is no
+/// Writes the integers of the tuple x.<name> to `scratch` and returns their number; -1 if it is no
 /// tuple of integers, or too long. Leaves no Python error.
 int read_integers(PyObject* object, const CachedAttribute& name,
-                  std::span<std::int64_t> room) noexcept;
+                  std::span<std::int64_t> scratch) noexcept;
 
 /// int(x.<name>) as an address; 0 if it is absent, None or no integer. Leaves no Python error.
 std::uintptr_t read_address(PyObject* object, const CachedAttribute& name) noexcept;

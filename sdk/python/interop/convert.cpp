@@ -38,7 +38,7 @@ py::object wrapped(const Bridge& target, const Array& array) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-// For an array without obstacles.
+// For an array without share blockers.
 py::object shared_out(const Bridge& target, const Array& array) {
   py::object made = wrapped(target, array);
   target.count_shared_export();
@@ -56,10 +56,10 @@ bool is_of(PyObject* object, const Bridge& target) {
 }
 
 py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
-  std::optional<ShareBlocker> obstacle = target.obstacle(array);
-  if (!obstacle) return shared_out(target, array);
+  std::optional<ShareBlocker> blocker = target.share_blocker(array);
+  if (!blocker) return shared_out(target, array);
   if (unless_strict(mode) == CopyMode::never)
-    throw SharingError(to_name(target), *std::move(obstacle));
+    throw SharingError(to_name(target), *std::move(blocker));
   Array fitting = array;  // keeps the memory alive without the GIL
   {
     const GilRelease unlocked;
@@ -81,8 +81,8 @@ std::string described(const ForeignMemory& memory) {
   return text(memory.dtype, ' ', memory.shape, " on ", memory.device, ", ", strides);
 }
 
-Exchange refused(const ShareBlocker& obstacle, std::int64_t bytes, std::string layout) {
-  return {false, obstacle.reason, bytes, std::move(layout), obstacle.remedy};
+Exchange refused(const ShareBlocker& blocker, std::int64_t bytes, std::string layout) {
+  return {false, blocker.reason, bytes, std::move(layout), blocker.remedy};
 }
 
 Exchange shared_exchange(const Array& array) {
@@ -91,12 +91,12 @@ Exchange shared_exchange(const Array& array) {
 }
 
 // The array, if it can be imported without a copy; else the reason why not.
-struct Look {
+struct Importable {
   std::optional<Array> array{};
   Exchange refusal{};
 };
 
-Look query(PyObject* object) {
+Importable query(PyObject* object) {
   if (is_array(object)) return {array_in(object), {}};
   std::optional<BridgeMatch> found = find_view(object, /*may_copy=*/false, /*may_compute=*/true);
   if (!found || found->view.created) {
@@ -120,13 +120,13 @@ Look query(PyObject* object) {
 template <class F>
 Exchange explain_by(py::handle object, F&& target) {
   try {
-    const Look look = query(object.ptr());
-    return look.array ? target(*look.array) : look.refusal;
+    const Importable importable = query(object.ptr());
+    return importable.array ? target(*importable.array) : importable.refusal;
   } catch (const SharingError& error) {
-    if (is_lazy(object.ptr())) return refused(error.obstacle(), 0, "not computed yet");
+    if (is_lazy(object.ptr())) return refused(error.blocker(), 0, "not computed yet");
     // The producer would have to copy. The number of bytes is known only after a copy.
     const Array copied = import_array(object.ptr());
-    return refused(error.obstacle(), copied.nbytes(), text(copied));
+    return refused(error.blocker(), copied.nbytes(), text(copied));
   }
 }
 
@@ -144,7 +144,7 @@ const Bridge& target_bridge(std::string_view library) {
 }
 
 PyObject* shared_with(const Bridge& target, const Array& array) {
-  return target.obstacle(array) ? nullptr : shared_out(target, array).release().ptr();
+  return target.share_blocker(array) ? nullptr : shared_out(target, array).release().ptr();
 }
 
 py::object convert(py::handle object, const Bridge& target, CopyMode mode) {
@@ -160,8 +160,8 @@ Exchange explain(py::handle object, const Bridge& target) {
             std::string(py::str(py::type::of(object))), ""};
   }
   return explain_by(object, [&](const Array& array) {
-    if (const auto obstacle = target.obstacle(array))
-      return refused(*obstacle, array.nbytes(), text(array));
+    if (const auto blocker = target.share_blocker(array))
+      return refused(*blocker, array.nbytes(), text(array));
     return shared_exchange(array);
   });
 }

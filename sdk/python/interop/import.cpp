@@ -152,8 +152,7 @@ Array adapt(Array array, const ImportOptions& options, std::string_view who, boo
     array = copy(array);
   }
   if (options.writable && array.readonly())
-    fail<ReadOnlyError>(who, ": ", array,
-                        " is read-only; expected writable memory, pass a copy");
+    fail<ReadOnlyError>(who, ": ", array, " is read-only; expected writable memory, pass a copy");
   return array;
 }
 
@@ -197,7 +196,7 @@ Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions
   return finish_import(found, options, bridge.name());
 }
 
-std::optional<Array> lent_array(PyObject* object) {
+std::optional<Array> borrowed_array(PyObject* object) {
   const Bridge* known = bridge_of_type(Py_TYPE(object));
   BorrowedTensor memory;
   // Not for GPU memory: the GPU reads asynchronously, when the object may be gone.

@@ -61,7 +61,7 @@ void LegacyLibrary::place(ForeignView& view) const {
     fail<DeviceError>(name_, ": the array is on a GPU, and there is none here: ", reason);
   const auto device = device_of(memory.data);
   if (!device.has_value())
-    fail<BridgeError>(name_, ": the CUDA driver does not know the address ", memory.data,
+    fail<BridgeError>(name_, ": the CUDA driver does not recognize the address ", memory.data,
                       "; expected memory of a GPU that has not been freed");
   const auto context = gpu_context_of(memory.data);
   if (context && !context->primary) {
@@ -92,7 +92,7 @@ bool LegacyLibrary::try_describe(BorrowedTensor& memory) const noexcept {
 
 // The device of the library's next call: that of the current context, or device 0, which the CUDA
 // runtime uses if there is none.
-Device LegacyLibrary::home() const {
+Device LegacyLibrary::library_device() const {
   if (is_fake()) return cpu;
   const std::string reason = why_no_cuda();
   if (!reason.empty()) fail<DeviceError>(name_, ": its arrays are on a GPU: ", reason);
@@ -106,22 +106,22 @@ Device LegacyLibrary::home() const {
   return context->device;
 }
 
-std::optional<ShareBlocker> LegacyLibrary::obstacle(const Array& array) const {
+std::optional<ShareBlocker> LegacyLibrary::share_blocker(const Array& array) const {
   if (!is_fake()) {
-    if (auto obstacle = host_obstacle(array, name_)) return obstacle;
+    if (auto blocker = host_share_blocker(array, name_)) return blocker;
   }
-  if (const Device wanted = home(); array.device() != wanted) {
+  if (const Device wanted = library_device(); array.device() != wanted) {
     return ShareBlocker{
         text("its memory is on ", array.device(), ", and ", name_, " works on ", wanted),
         text("allow a copy (copyif=True), or move it first: x.to(\"", wanted, "\")")};
   }
-  return readonly_obstacle(array, name_);
+  return readonly_share_blocker(array, name_);
 }
 
 Array LegacyLibrary::copied(const Array& array, bool column_major) const {
   const Device target = [&] {
     const GilAcquire locked;
-    return home();
+    return library_device();
   }();
   const Array source = column_major ? array.transpose() : array;
   const Array made = source.device() == target ? copy(source) : copy(to_device(source, target));

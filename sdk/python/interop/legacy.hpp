@@ -40,7 +40,7 @@ class LegacyLibrary {
 
   /// Blocks read-only arrays, and arrays that are not on the device of the library's current
   /// context. Throws DeviceError if that context is not a primary context.
-  std::optional<ShareBlocker> obstacle(const Array& array) const;
+  std::optional<ShareBlocker> share_blocker(const Array& array) const;
   /// A private copy on the library's current device, in C or Fortran order. Needs no GIL.
   Array copied(const Array& array, bool column_major = false) const;
   /// Makes the legacy default stream wait for the work queued on `array`, and records it as a
@@ -48,7 +48,7 @@ class LegacyLibrary {
   void order(const Array& array) const;
 
  private:
-  Device home() const;
+  Device library_device() const;
 
   Name module_name_;
   std::string_view name_;

@@ -58,14 +58,14 @@ py::object object_of(const Array& array) {
   return object;
 }
 
-std::optional<ShareBlocker> readonly_obstacle(const Array& array, std::string_view library) {
+std::optional<ShareBlocker> readonly_share_blocker(const Array& array, std::string_view library) {
   if (!array.readonly()) return std::nullopt;
   return ShareBlocker{
       text("its memory is read-only, and ", library, "'s arrays can always be written"),
       "allow a copy (copyif=True)"};
 }
 
-std::optional<ShareBlocker> host_obstacle(const Array& array, std::string_view library) {
+std::optional<ShareBlocker> host_share_blocker(const Array& array, std::string_view library) {
   if (array.device().is_cuda()) return std::nullopt;
   return ShareBlocker{
       text("its memory is on ", array.device(), ", and ", library, "'s arrays are on a GPU"),

@@ -38,9 +38,9 @@ pybind11::module_ import_library(const char* module, const char* library, const 
 pybind11::object object_of(const Array& array);
 
 /// Blocks read-only arrays, for libraries whose arrays are always writable.
-std::optional<ShareBlocker> readonly_obstacle(const Array& array, std::string_view library);
+std::optional<ShareBlocker> readonly_share_blocker(const Array& array, std::string_view library);
 /// Blocks arrays that are not on a GPU, for libraries with arrays on GPUs only.
-std::optional<ShareBlocker> host_obstacle(const Array& array, std::string_view library);
+std::optional<ShareBlocker> host_share_blocker(const Array& array, std::string_view library);
 /// A private C-contiguous copy on a GPU: the array's own, else the default device, else cuda:0.
 Array copy_on_gpu(const Array& array);
 

@@ -32,7 +32,7 @@ def _devices() -> Iterator[str]:
         )
     if reason := _core._why_no_cuda():
         yield f"no GPU: {reason}"
-    yield f"arrays are made on {_core.default_device()} unless told otherwise"
+    yield f"the default device of new arrays is {_core.default_device()}"
 
 
 def _tools(are_blas: bool) -> Iterator[str]:
@@ -104,7 +104,7 @@ def report() -> Iterator[str]:
             except StopIteration:
                 break
             except Exception as error:  # report the broken part and go on
-                yield f"  cannot be told: {type(error).__name__}: {error}"
+                yield f"  cannot be determined: {type(error).__name__}: {error}"
                 break
             yield f"  {line}"
 

@@ -133,7 +133,7 @@ class Chosen:
         _core._memory_use(self._device, self._before)
 
 
-def _source(allocator: str | Allocator | None, home: device) -> Any:
+def _source(allocator: str | Allocator | None, target: device) -> Any:
     if allocator is None or allocator == "pool":
         return None
     if callable(allocator):
@@ -143,9 +143,9 @@ def _source(allocator: str | Allocator | None, home: device) -> Any:
             f"use_allocator: expected a function, {', '.join(map(repr, sorted(_LIBRARIES)))}, "
             f"'pool' or None, got {allocator!r}"
         )
-    if home.kind != "cuda":
+    if target.kind != "cuda":
         raise ArgumentError(
-            f"use_allocator: {allocator} allocates on GPUs, and the device is {home}; pass "
+            f"use_allocator: {allocator} allocates on GPUs, and the device is {target}; pass "
             "device='cuda', or a function"
         )
     return _core._memory_source(

@@ -89,30 +89,30 @@ class Generator(FloatingGenerator):
         wanted, least, most = bounds_of(dtype)
         if high is None:
             low, high = 0, low
-        home = self._home(device, low, high)
+        target = self._device_for(device, low, high)
         if not (is_number(low) and is_number(high)):
-            return self._integers_within(low, high, size, wanted, bool(endpoint), out, home)
+            return self._integers_within(low, high, size, wanted, bool(endpoint), out, target)
         first, last = whole(low), whole(high) - (not endpoint)
         shape = as_shape(size) if out is None else asarray(out).shape
         if math.prod(shape) == 0:
-            return delivered(result_for("integers", size, wanted, out, home), out)
+            return delivered(result_for("integers", size, wanted, out, target), out)
         check_range(first < least, last > most, first > last, wanted, low, high, endpoint)
-        result = result_for("integers", size, wanted, out, home)
+        result = result_for("integers", size, wanted, out, target)
         span = last - first + 1
         return delivered(
             _core._random_integers(self._counter, result, first % (1 << 64), span), out
         )
 
     def _integers_within(
-        self, low: Any, high: Any, size: _Size, wanted: Any, endpoint: bool, out: Any, home: Any
+        self, low: Any, high: Any, size: _Size, wanted: Any, endpoint: bool, out: Any, target: Any
     ) -> Array:
         _, least, most = bounds_of(wanted)
-        place = asarray(out).device if out is not None else home
+        place = asarray(out).device if out is not None else target
         high, endpoint = with_inclusive_high(high, endpoint)
         starts = whole_array("low", low, wanted, place)
         stops = whole_array("high", high, wanted, place)
         shape = broadcast_with("integers", size, out, starts.shape, stops.shape)
-        result = result_for("integers", shape, wanted, out, home)
+        result = result_for("integers", shape, wanted, out, target)
         if result.size == 0:
             return delivered(result, out)
         empty = starts > stops if endpoint else starts >= stops
@@ -152,7 +152,7 @@ class Generator(FloatingGenerator):
         its slices along `axis` in random order."""
         if _is_count(x):
             count = max(operator.index(x), 0)
-            return self._places(count, count, self._home(device))
+            return self._places(count, count, self._device_for(device))
         array = asarray(x, device=None if device is None else _core.device(device))
         extent = array.shape[axis_in(axis, array.ndim, "permutation")]
         return _core.take(array, self._places(extent, extent, array.device), axis)
@@ -192,7 +192,7 @@ class Generator(FloatingGenerator):
         probabilities `p`. Without replacement the sample is in random order whatever `shuffle` is;
         with `p` as well it is drawn on the host. Raises ArgumentError for an empty `a`, a sample
         larger than `a` without replacement, LayoutError or ArgumentError for an invalid `p`."""
-        shape, home = as_shape(size), self._home(device)
+        shape, target = as_shape(size), self._device_for(device)
         count = math.prod(shape)
         array = None
         if _is_count(a):
@@ -202,8 +202,8 @@ class Generator(FloatingGenerator):
                     f"choice: a must be a positive integer unless no samples are taken, got {a}"
                 )
         else:
-            array = asarray(a, device=None if device is None else home)
-            population, home = array.shape[axis_in(axis, array.ndim, "choice")], array.device
+            array = asarray(a, device=None if device is None else target)
+            population, target = array.shape[axis_in(axis, array.ndim, "choice")], array.device
             if population == 0 and count:
                 raise _core.ArgumentError(
                     f"choice: a cannot be empty unless no samples are taken, got {array.shape}"
@@ -214,7 +214,7 @@ class Generator(FloatingGenerator):
                 f"{count} of {population}"
             )
         weights = None if p is None else probabilities(p, population)
-        places = self._sample(population, shape, replace, weights, home)
+        places = self._sample(population, shape, replace, weights, target)
         return places if array is None else _core.take(array, places, axis)
 
     def _sample(

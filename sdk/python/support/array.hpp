@@ -23,7 +23,7 @@ struct PyArray {
   /// The spanwise.Array whose memory this is a view of, or null; never a view itself.
   PyObject* base;
   PyObject* weakrefs;
-  bool is_lent;     ///< the storage is borrowed from `base`, without a reference of its own
+  bool is_unowned;     ///< the storage is borrowed from `base`, without a reference of its own
   bool is_element;  ///< made by wrap_copy_of(): goes whole to the free list of such arrays
 };
 
@@ -76,7 +76,7 @@ Array writable_array(PyObject* object);
 /// A cheaper import_array() for host memory that is used only during one call: the result does not
 /// own a reference to `object`, which the caller holds. Nothing if the object's bridge cannot
 /// describe its memory (Bridge::try_describe()): then call import_array().
-std::optional<Array> lent_array(PyObject* object);
+std::optional<Array> borrowed_array(PyObject* object);
 
 /// The memory of a small, C-contiguous foreign array on the host, for reading it at once without
 /// making an Array. Valid while the caller holds the object.

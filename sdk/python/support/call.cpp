@@ -43,7 +43,8 @@ int place_of(const char* who, const char* const* names, int size, PyObject* word
       is_word(word, "signature") &&
       std::any_of(names, names + size, [](const char* name) { return name == "dtype"sv; });
   refuse(text(who, "() has no argument '", std::string(pybind11::str(word)), "'; it has ",
-              listed(names, size), asks_for_dtype ? ": say with dtype= what to compute in" : ""));
+              listed(names, size),
+              asks_for_dtype ? "; set the dtype of the computation with dtype=" : ""));
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ Storage StorageFreeList::take(std::size_t bytes) noexcept {
 }
 
 Storage StorageFreeList::adopt(void* data, std::size_t bytes, ReleaseFn release, void* context) {
-  Storage storage = Storage::adopt(data, room_for(bytes), cpu, release, context);
+  Storage storage = Storage::adopt(data, capacity_for(bytes), cpu, release, context);
   storage.block_->bytes = bytes;
   storage.block_->stays_whole = true;
   return storage;
@@ -102,7 +102,7 @@ StorageFreeList::Block* StorageFreeList::bare() noexcept {
 
 void StorageFreeList::release(Block& block) noexcept {
   if (block.release_fn == nullptr) return;
-  const std::size_t bytes = block.stays_whole ? room_for(block.bytes) : block.bytes;
+  const std::size_t bytes = block.stays_whole ? capacity_for(block.bytes) : block.bytes;
   if (StreamIdentity* stream = block.uses.any())
     stream->release_memory({block.release_fn, block.context, block.data, bytes}, block.uses);
   else

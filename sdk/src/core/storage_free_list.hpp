@@ -17,7 +17,7 @@ class StorageFreeList {
   /// The largest size in bytes that is cached with its memory.
   static constexpr std::size_t most_bytes = 4096;
   /// The number of bytes to allocate for a cached storage of `bytes` bytes.
-  static constexpr std::size_t room_for(std::size_t bytes) noexcept {
+  static constexpr std::size_t capacity_for(std::size_t bytes) noexcept {
     return (bytes + unit - 1) / unit * unit;
   }
 
@@ -25,8 +25,8 @@ class StorageFreeList {
   /// is cached, for 0 bytes and above most_bytes.
   static Storage take(std::size_t bytes) noexcept;
   /// As Storage::adopt() on the CPU, but cached together with its memory when the last reference is
-  /// dropped. `data` has room_for(bytes) bytes, which is the size passed to `release`; `bytes` is 1
-  /// to most_bytes.
+  /// dropped. `data` has capacity_for(bytes) bytes, which is the size passed to `release`; `bytes`
+  /// is 1 to most_bytes.
   static Storage adopt(void* data, std::size_t bytes, ReleaseFn release, void* context);
   /// Releases everything that the calling thread has cached.
   static void drop() noexcept;

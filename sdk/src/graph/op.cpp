@@ -14,16 +14,16 @@ namespace {
 class CallableThunk final : public Thunk {
  public:
   CallableThunk(std::function<void()> run, bool is_async)
-      : run_(std::move(run)), only_queues_(is_async) {}
+      : run_(std::move(run)), is_async_(is_async) {}
   std::vector<int> run() override {
     run_();
     return {};
   }
-  bool is_async() const override { return only_queues_; }
+  bool is_async() const override { return is_async_; }
 
  private:
   std::function<void()> run_;
-  bool only_queues_;
+  bool is_async_;
 };
 
 // One mutex for all ops: recipes are set once and only read when graphs are serialised.

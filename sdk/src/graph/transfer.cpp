@@ -32,9 +32,9 @@ class Transfer final : public Op {
   }
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
-    const std::optional<Device> home = node.inputs()[0].type().device();
-    if (!home) return {outputs[0]};
-    return {transfer_op(*home)->make_node(std::array{outputs[0].variable()})->output(0)};
+    const std::optional<Device> source_device = node.inputs()[0].type().device();
+    if (!source_device) return {outputs[0]};
+    return {transfer_op(*source_device)->make_node(std::array{outputs[0].variable()})->output(0)};
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

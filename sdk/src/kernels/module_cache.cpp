@@ -62,11 +62,11 @@ class ModuleCache final : ForkParticipant {
     for (;;) {
       const std::shared_ptr<LoadedModule> seen = find_loaded(key);
       if (seen && is_current(*seen)) return seen->built.module;
-      const Place place = find_place(key, seen);
-      if (place.loaded) return place.loaded->built.module;
-      if (place.is_mine)
-        return finish(key, *place.ticket, [&] { return build_now(source, options, device); });
-      if (Ref<ModuleState> built = place.ticket->wait(InterpreterUnlocked())) return built;
+      const Lookup lookup = find_or_join_build(key, seen);
+      if (lookup.loaded) return lookup.loaded->built.module;
+      if (lookup.builds_here)
+        return finish(key, *lookup.ticket, [&] { return build_now(source, options, device); });
+      if (Ref<ModuleState> built = lookup.ticket->wait(InterpreterUnlocked())) return built;
     }
   }
 
@@ -122,19 +122,19 @@ class ModuleCache final : ForkParticipant {
     return true;
   }
 
-  struct Place {
+  struct Lookup {
     std::shared_ptr<LoadedModule> loaded;  // by another thread, after `seen` was looked up
     std::shared_ptr<BuildTicket> ticket;
-    bool is_mine = false;
+    bool builds_here = false;
   };
 
-  Place find_place(const std::string& key, const std::shared_ptr<LoadedModule>& seen) {
+  Lookup find_or_join_build(const std::string& key, const std::shared_ptr<LoadedModule>& seen) {
     const std::lock_guard lock(mutex_);
     if (const auto found = loaded_.find(key); found != loaded_.end() && found->second != seen)
       return {.loaded = found->second, .ticket = nullptr};
-    const auto [place, is_new] = building_.try_emplace(key);
-    if (is_new) place->second = std::make_shared<BuildTicket>();
-    return {.loaded = nullptr, .ticket = place->second, .is_mine = is_new};
+    const auto [entry, is_new] = building_.try_emplace(key);
+    if (is_new) entry->second = std::make_shared<BuildTicket>();
+    return {.loaded = nullptr, .ticket = entry->second, .builds_here = is_new};
   }
 
   template <class F>

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise as a namespace of the array API standard 2024.12; docs/arrays.md says what is not there."""
+"""spanwise as a namespace of the array API standard 2024.12; docs/arrays.md lists what is not supported."""
 
 import inspect
 import math
@@ -369,7 +369,7 @@ def test_a_library_written_for_the_standard(device):
     assert done.returncode == 0, done.stderr
 
 
-# ---- What is not there ----
+# ---- Unsupported parts ----
 
 
 @pytest.mark.parametrize("name", ABSENT)
@@ -380,5 +380,5 @@ def test_absent_functions_raise(device, name):
 
 def test_absent_extensions_raise():
     assert not hasattr(sw, "fft")
-    with pytest.raises(AttributeError, match="fft extension is not there yet"):
+    with pytest.raises(AttributeError, match="fft extension is not supported yet"):
         sw.fft  # noqa: B018

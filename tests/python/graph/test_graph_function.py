@@ -193,7 +193,7 @@ def test_unused_inputs(x):
 def test_invalid_graphs_raise(x):
     with pytest.raises(sw.GraphError, match="neither an input nor a constant"):
         sw.function([], x + 1)
-    with pytest.raises(sw.GraphError, match="stands twice"):
+    with pytest.raises(sw.GraphError, match="occurs twice"):
         sw.function([x, x], x)
     with pytest.raises(TypeError, match="must be a list"):
         sw.function(x, x)

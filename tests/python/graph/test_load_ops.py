@@ -348,7 +348,9 @@ def test_loading_twice_is_idempotent(gnu, tmp_path):
     assert loaded == [sw.ops.again] * 3
     copy = tmp_path / "libcopy.so"  # another file with the same names
     shutil.copy(library, copy)
-    with pytest.raises(sw.GraphError, match=r"libcopy.so: an op named again\.\w+ is there already"):
+    with pytest.raises(
+        sw.GraphError, match=r"libcopy.so: an op named again\.\w+ is already registered"
+    ):
         sw.load_ops(copy)
 
 

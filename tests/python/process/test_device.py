@@ -79,7 +79,7 @@ def test_absent_device_error_gives_the_reason():
         with pytest.raises(sw.DeviceError, match="cuda:99"):
             use()
     with pytest.raises(sw.DeviceError), sw.device("cuda:99"):
-        pytest.fail("entered the context of a device that is not there")
+        pytest.fail("entered the context of a device that does not exist")
 
 
 def test_with_device_is_the_threads_default(device):

@@ -11,7 +11,7 @@ from spanwise import tensor
 
 
 class HostBlock:
-    """Memory of NumPy's that knows how many of its kind there are."""
+    """Memory of NumPy that counts its live instances."""
 
     alive = 0
 

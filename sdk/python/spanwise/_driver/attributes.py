@@ -192,8 +192,8 @@ def get_version() -> tuple[int, int, int]:
 _TEXTURES = "texture and surface references ended with CUDA 12: pass a sw.Texture or sw.Surface as an argument"
 _ARRAYS = "CUDA arrays are made by sw.Texture(x) and sw.Surface(x), which take any array"
 _MANAGED = (
-    "memory is of one device here, and goes between by copies: sw.array(x), x.numpy(); the driver's own "
-    "cuMemAllocManaged is there by cuda.bindings"
+    "memory belongs to one device; copy it with sw.array(x) and x.numpy(), or call cuMemAllocManaged "
+    "through cuda.bindings"
 )
 _IPC = "memory of the stream-ordered pool has no such handles: send x.numpy(), or share by the driver's own functions"
 INSTEAD = {

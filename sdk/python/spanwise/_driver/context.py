@@ -149,7 +149,7 @@ class Device:
         digits = architecture.removeprefix("sm_").rstrip("abcdefghijklmnopqrstuvwxyz")
         if not digits.isdigit():
             raise DeviceError(
-                f"{self._device} has no compute capability; expected a GPU, use .name() to tell them apart"
+                f"{self._device} has no compute capability; expected a GPU, identify devices by .name()"
             )
         return int(digits[:-1]), int(digits[-1])
 

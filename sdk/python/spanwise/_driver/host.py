@@ -51,9 +51,9 @@ def aligned_empty(
 
     kind = np.dtype(dtype)
     nbytes = _nbytes(shape, kind)
-    room = np.empty(nbytes + alignment, "uint8")
-    start = -room.ctypes.data % alignment
-    return room[start : start + nbytes].view(kind).reshape(shape, order=order)
+    buffer = np.empty(nbytes + alignment, "uint8")
+    start = -buffer.ctypes.data % alignment
+    return buffer[start : start + nbytes].view(kind).reshape(shape, order=order)
 
 
 def aligned_zeros(

@@ -134,7 +134,7 @@ class ElementwiseKernel(_core._ElementwiseKernel):
     def get_texref(self, name, use_double=False):
         """Always raises NotSupportedError: CUDA 12 removed texture references."""
         raise _core.NotSupportedError(
-            f"ElementwiseKernel: get_texref({name!r}) is not there: CUDA 12 removed texture "
+            f"ElementwiseKernel: get_texref({name!r}) is not supported: CUDA 12 removed texture "
             "references. Pass the array as an argument, declared `const float *`"
         )
 

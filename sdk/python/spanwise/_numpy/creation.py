@@ -25,10 +25,10 @@ def arange(
     wanted = None if dtype is None else _core.dtype(dtype)
     import numpy as np
 
-    home = _home(device, start, stop, step)
+    target = _device_for(device, start, stop, step)
     start, stop, step = map(on_host, (start, stop, step))
     values = np.arange(start, stop, step, dtype=_dtype_of_values(wanted))
-    return _core.array(values, wanted, device=home)
+    return _core.array(values, wanted, device=target)
 
 
 def linspace(
@@ -46,7 +46,7 @@ def linspace(
     the first array among the arguments, else the default device. (values, step) with `retstep`."""
     import numpy as np
 
-    home = _home(device, start, stop)
+    target = _device_for(device, start, stop)
     wanted = None if dtype is None else _core.dtype(dtype)
     values, step = np.linspace(
         on_host(start),
@@ -57,7 +57,7 @@ def linspace(
         dtype=_dtype_of_values(wanted),
         axis=axis,
     )
-    made = _core.array(values, wanted, device=home)
+    made = _core.array(values, wanted, device=target)
     return (made, step) if retstep else made
 
 
@@ -75,7 +75,7 @@ def on_host(x: Any) -> Any:
     return (x.astype("float64") if x.dtype == _core.bfloat16 else x).numpy()
 
 
-def _home(device: Any, *values: Any) -> _core.device:
+def _device_for(device: Any, *values: Any) -> _core.device:
     if device is None:
         for value in values:
             if isinstance(value, _core.Array):

@@ -126,7 +126,7 @@ def _extents(inputs: list[list[Label]], shapes: tuple[tuple[int, ...], ...]) -> 
             elif extent not in (1, known):
                 name = f"label {label!r}" if isinstance(label, str) else "an ellipsis' axis"
                 raise _core.ArgumentError(
-                    f"einsum: operands could not be broadcast together: {name} stands for extents {known} "
+                    f"einsum: operands could not be broadcast together: {name} has extents {known} "
                     f"and {extent} (shapes {', '.join(map(str, shapes))})"
                 )
     return extents
@@ -178,9 +178,9 @@ def _next_pair(
         one, two = live[pair[0]], live[pair[1]]
         needed = {n for k, t in live.items() if k not in pair for n in t} | set(output)
         both = set(one) | set(two)
-        room = prod(extents[n] for n in both & needed)
+        result_size = prod(extents[n] for n in both & needed)
         freed = prod(extents[n] for n in one) + prod(extents[n] for n in two)
-        return room - freed, prod(extents[n] for n in both)
+        return result_size - freed, prod(extents[n] for n in both)
 
     return min(combinations(numbers, 2), key=cost)
 

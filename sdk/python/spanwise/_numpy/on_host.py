@@ -18,7 +18,7 @@ def on_host(
     `why`, for arrays on a GPU and for variables."""
     views: dict[int, tuple[Any, Array]] = {}
 
-    def lend(x: Any) -> Any:
+    def copy_in(x: Any) -> Any:
         if isinstance(x, Variable):
             raise TypeError(
                 f"numpy.{name}: {why}, and NumPy's cannot compute on a variable of a graph, which has "
@@ -33,15 +33,15 @@ def on_host(
             view = x.numpy()
             views[id(view)] = view, x
             return view
-        return _mapped(lend, x)
+        return _mapped(copy_in, x)
 
-    def take_back(x: Any) -> Any:
+    def copy_out(x: Any) -> Any:
         if id(x) in views:
             return views[id(x)][1]
-        return _adopted(x) if hasattr(x, "dtype") else _mapped(take_back, x)
+        return _adopted(x) if hasattr(x, "dtype") else _mapped(copy_out, x)
 
-    lent = {word: lend(value) for word, value in kwargs.items()}
-    return take_back(function(*(lend(x) for x in args), **lent))
+    copied_kwargs = {word: copy_in(value) for word, value in kwargs.items()}
+    return copy_out(function(*(copy_in(x) for x in args), **copied_kwargs))
 
 
 def _mapped(f: Callable[[Any], Any], x: Any) -> Any:

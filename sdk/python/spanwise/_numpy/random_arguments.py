@@ -143,7 +143,7 @@ def probabilities(p: Any, population: int) -> Array:
     return weights
 
 
-def home_of(*values: Any) -> Any:
+def device_of(*values: Any) -> Any:
     """The device of the first Array among `values`, else the CPU."""
     for value in values:
         if isinstance(value, Array):

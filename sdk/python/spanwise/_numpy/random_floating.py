@@ -15,8 +15,8 @@ from .random_arguments import (
     check_scale,
     check_span,
     delivered,
+    device_of,
     floating,
-    home_of,
     is_number,
     result_for,
 )
@@ -43,8 +43,8 @@ class FloatingGenerator(Philox):
     ) -> Array:
         """Draws x of the distribution `kind` and returns x * scale + shift, new or in `out`."""
         if out is None:
-            home = self._device if device is None else device
-            return _core._random_new(self._counter, kind, size, dtype, home, shift, scale, who)
+            target = self._device if device is None else device
+            return _core._random_new(self._counter, kind, size, dtype, target, shift, scale, who)
         result = result_for(who, size, floating(who, dtype, out), out, None)
         _core._random_draw(self._counter, kind, result, shift, scale)
         return delivered(result, out)
@@ -87,12 +87,12 @@ class FloatingGenerator(Philox):
         size: _Size,
         dtype: Any,
         out: Any,
-        home: Any,
+        target: Any,
     ) -> Array:
         """_draw() with arrays `shift` and `scale`, rounded as the kernels of _draw() round."""
         wanted = floating(who, dtype, out)
         shape = broadcast_with(who, size, out, shift.shape, scale.shape)
-        result = result_for(who, shape, wanted, out, home)
+        result = result_for(who, shape, wanted, out, target)
         # 16-bit floats are computed in float32; uniform numbers are first drawn in the 16-bit
         # dtype.
         work = wanted if wanted.itemsize > 2 else _core.dtype("float32")
@@ -123,12 +123,19 @@ class FloatingGenerator(Philox):
             first, span = float(low), float(high) - float(low)
             check_span(math.isfinite(span), span < 0, low, high)
             return self._draw("uniform", "uniform", size, dtype, out, device, first, span)
-        start = asarray(low, device=home_of(low, high)).astype("float64")
+        start = asarray(low, device=device_of(low, high)).astype("float64")
         spans = asarray(high, device=start.device).astype("float64") - start
         finite = bool(_core.all(_core.isfinite(spans)))
         check_span(finite, finite and bool(_core.any(spans < 0)), low, high)
         return self._moved(
-            "uniform", "uniform", start, spans, size, dtype, out, self._home(device, low, high)
+            "uniform",
+            "uniform",
+            start,
+            spans,
+            size,
+            dtype,
+            out,
+            self._device_for(device, low, high),
         )
 
     def normal(
@@ -148,11 +155,11 @@ class FloatingGenerator(Philox):
             return self._draw(
                 "normal", "normal", size, dtype, out, device, float(loc), float(scale)
             )
-        center = asarray(loc, device=home_of(loc, scale))
+        center = asarray(loc, device=device_of(loc, scale))
         width = asarray(scale, device=center.device)
         check_scale("normal", width)
-        home = self._home(device, loc, scale)
-        return self._moved("normal", "normal", center, width, size, dtype, out, home)
+        target = self._device_for(device, loc, scale)
+        return self._moved("normal", "normal", center, width, size, dtype, out, target)
 
     def exponential(
         self,
@@ -173,5 +180,5 @@ class FloatingGenerator(Philox):
         width = asarray(scale)
         check_scale("exponential", width)
         zero = _core.zeros((), "float64", device=width.device)
-        home = self._home(device, scale)
-        return self._moved("exponential", "exponential", zero, width, size, dtype, out, home)
+        target = self._device_for(device, scale)
+        return self._moved("exponential", "exponential", zero, width, size, dtype, out, target)

@@ -114,7 +114,7 @@ class Philox:
         position = _core._random_position(self._counter, 0)
         return f"Generator(Philox4x32-10, seed={seed}{spawned}, position={position})"
 
-    def _home(self, device: Any, *parameters: Any) -> Any:
+    def _device_for(self, device: Any, *parameters: Any) -> Any:
         """The device of a result: `device`, else the generator's, else that of the first Array
         among `parameters`, else the default device."""
         if device is not None:

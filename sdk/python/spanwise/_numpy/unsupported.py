@@ -11,7 +11,7 @@ from .. import _core
 
 #: Extensions of the standard that are not implemented -> message of the AttributeError.
 EXTENSIONS = {
-    "fft": "spanwise.fft: the array API's fft extension is not there yet; use the host: "
+    "fft": "spanwise.fft: the array API's fft extension is not supported yet; use the host: "
     "numpy.fft.<function>(a.numpy())"
 }
 
@@ -19,7 +19,7 @@ EXTENSIONS = {
 def _refuse(name: str, x: Any, on_host: str) -> NoReturn:
     array = _core._asarray(x)
     raise _core.NotSupportedError(
-        f"{name}: not there yet for Spanwise arrays, got {array.dtype} of shape {array.shape} on "
+        f"{name}: not supported yet for Spanwise arrays, got {array.dtype} of shape {array.shape} on "
         f"{array.device.name}; use the host: sw.asarray({on_host})"
     )
 

@@ -7,7 +7,7 @@ spanwise.pycuda.install``, ``import pycuda.driver`` works as well if PyCUDA itse
 Everything uses the device's primary context. docs/pycuda-names.md lists the names.
 """
 
-from ._missing import module_getattr
+from ._unsupported import module_getattr
 
 __all__ = ["VERSION", "VERSION_STATUS", "VERSION_TEXT"]
 

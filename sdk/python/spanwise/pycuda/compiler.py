@@ -9,9 +9,9 @@ import spanwise as sw
 
 from ._complex import with_headers
 from ._errors import CompileError
-from ._missing import module_getattr
 from ._modules import Module
 from ._textures import translated
+from ._unsupported import module_getattr
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",

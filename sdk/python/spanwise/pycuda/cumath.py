@@ -8,7 +8,7 @@ import spanwise as sw
 
 from ._array import GPUArray
 from ._memory import on_stream
-from ._missing import module_getattr
+from ._unsupported import module_getattr
 
 _UNARY = {
     "fabs": sw.abs, "ceil": sw.ceil, "floor": sw.floor, "exp": sw.exp, "log": sw.log,

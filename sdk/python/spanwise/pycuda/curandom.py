@@ -12,8 +12,8 @@ import spanwise as sw
 
 from ._array import GPUArray, to_gpu
 from ._memory import mem_alloc, on_stream
-from ._missing import module_getattr
 from ._poisson import fill_poisson
+from ._unsupported import module_getattr
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
@@ -43,7 +43,7 @@ class direction_vector_set:  # noqa: N801  (PyCUDA's name)
 
 
 def get_curand_version():
-    """The version of cuRAND whose distributions there are."""
+    """The version of cuRAND whose distributions are provided."""
     return 10, 0, 0
 
 

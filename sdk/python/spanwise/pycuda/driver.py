@@ -37,7 +37,6 @@ from ._devices import Context, Device, get_driver_version, get_version
 from ._errors import CompileError, Error, LaunchError, LogicError, MemoryError, RuntimeError
 from ._launch import ArgumentHandler, Function, In, InOut, Out
 from ._memory import DeviceAllocation, PointerHolderBase, find, mem_alloc
-from ._missing import module_getattr
 from ._modules import Module, module_from_buffer, module_from_file
 from ._textures import (
     TRSF_NORMALIZED_COORDINATES,
@@ -54,6 +53,7 @@ from ._textures import (
     matrix_to_texref,
     np_to_array,
 )
+from ._unsupported import module_getattr
 
 _SAME = (
     "Event", "Stream", "aligned_empty", "aligned_zeros", "ctx_flags", "device_attribute",

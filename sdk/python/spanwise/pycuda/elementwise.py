@@ -11,8 +11,8 @@ from ._complex import without_headers
 from ._layout import is_opaque, splay
 from ._linear import linear_combination
 from ._memory import on_stream
-from ._missing import module_getattr
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
+from ._unsupported import module_getattr
 from .compiler import SourceModule
 
 __all__ = [

@@ -12,8 +12,8 @@ from ._array import ArrayFlags, GPUArray, to_gpu
 from ._gathers import multi_put, multi_take, multi_take_put, take
 from ._layout import packed_like, splay
 from ._memory import mem_alloc, on_stream
-from ._missing import module_getattr
 from ._types import vec
+from ._unsupported import module_getattr
 
 __all__ = [
     "ArrayFlags", "GPUArray", "all", "any", "arange", "concatenate", "dot", "empty", "empty_like",

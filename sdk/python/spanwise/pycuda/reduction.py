@@ -10,8 +10,8 @@ from ._array import GPUArray
 from ._complex import without_headers
 from ._layout import is_opaque
 from ._memory import mem_alloc, on_stream
-from ._missing import module_getattr
 from ._types import VectorArg, dtype_to_ctype, parse_c_arg
+from ._unsupported import module_getattr
 from .compiler import SourceModule
 from .tools import context_dependent_memoize
 

@@ -9,7 +9,7 @@ import spanwise as sw
 from ._array import GPUArray
 from ._complex import without_headers
 from ._memory import on_stream
-from ._missing import module_getattr
+from ._unsupported import module_getattr
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 

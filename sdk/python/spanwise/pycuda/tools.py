@@ -10,7 +10,6 @@ from pathlib import Path
 import spanwise as sw
 
 from ._devices import Context, Device
-from ._missing import module_getattr
 from ._pools import DeviceMemoryPool, PageLockedMemoryPool, PooledDeviceAllocation, bitlog2
 from ._types import (
     Argument,
@@ -22,6 +21,7 @@ from ._types import (
     parse_c_arg,
     register_dtype,
 )
+from ._unsupported import module_getattr
 
 __all__ = [
     "Argument",

@@ -38,11 +38,11 @@ void check_function_inputs(const std::string& name, const std::vector<Variable>&
                        ") is a constant; expected a variable without a value");
     if (input.container() != nullptr)
       fail<GraphError>("function ", name, ": input ", i, " (", input.label(),
-                       ") is a shared variable, which has its value already; expected another "
+                       ") is a shared variable, which already has a value; expected another "
                        "variable, put in its place by givens");
     if (!seen.insert(input).second)
       fail<GraphError>("function ", name, ": ", input.label(),
-                       " stands twice among the inputs, the second time at index ", i);
+                       " occurs twice among the inputs, again at index ", i);
   }
 }
 

@@ -163,7 +163,7 @@ void Compilation::plan_results(const std::vector<Step>& steps) {
 // Allocates the kept results of fixed shape that do not reuse an earlier result's buffer.
 void Compilation::preallocate() {
   std::unordered_set<const Cell*> given;
-  for (const BufferReuse& handover : plan_.reuses) given.insert(handover.to);
+  for (const BufferReuse& reuse : plan_.reuses) given.insert(reuse.to);
   for (const KeptResult& result : kept_) {
     const TensorType& type = result.variable.type();
     if (type.has_fixed_shape() && !given.contains(result.cell))

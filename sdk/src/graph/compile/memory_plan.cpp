@@ -90,36 +90,36 @@ MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
   return plan;
 }
 
-void MemoryPlan::give(std::size_t position) noexcept {
+void MemoryPlan::pass_buffers(std::size_t position) noexcept {
   for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
-    BufferReuse& handover = reuses[i];
-    auto& from = handover.from->value;
-    if (!handover.serves || !from || from->nbytes() < least_bytes) continue;
-    for (Cell* viewer : handover.viewers) viewer->value.reset();
+    BufferReuse& reuse = reuses[i];
+    auto& from = reuse.from->value;
+    if (!reuse.serves || !from || from->nbytes() < least_bytes) continue;
+    for (Cell* viewer : reuse.viewers) viewer->value.reset();
     if (from->storage().use_count() > 1) continue;
-    handover.given = from->storage().data();
-    handover.to->value = std::move(from);
+    reuse.given = from->storage().data();
+    reuse.to->value = std::move(from);
     from.reset();
   }
 }
 
-void MemoryPlan::look(std::size_t position) noexcept {
+void MemoryPlan::check_buffers(std::size_t position) noexcept {
   for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
-    BufferReuse& handover = reuses[i];
-    if (handover.given == nullptr) continue;
-    const auto& to = handover.to->value;
-    if (!to || to->storage().data() != handover.given) {
-      handover.serves = false;
-      handover.given = nullptr;
+    BufferReuse& reuse = reuses[i];
+    if (reuse.given == nullptr) continue;
+    const auto& to = reuse.to->value;
+    if (!to || to->storage().data() != reuse.given) {
+      reuse.serves = false;
+      reuse.given = nullptr;
     }
   }
 }
 
-void MemoryPlan::copy_out() noexcept {
-  for (auto handover = reuses.rbegin(); handover != reuses.rend(); ++handover) {
-    if (std::exchange(handover->given, nullptr) == nullptr || !handover->to->value) continue;
-    handover->from->value = std::move(handover->to->value);
-    handover->to->value.reset();
+void MemoryPlan::return_buffers() noexcept {
+  for (auto reuse = reuses.rbegin(); reuse != reuses.rend(); ++reuse) {
+    if (std::exchange(reuse->given, nullptr) == nullptr || !reuse->to->value) continue;
+    reuse->from->value = std::move(reuse->to->value);
+    reuse->to->value.reset();
   }
 }
 

@@ -36,12 +36,12 @@ struct MemoryPlan {
   std::vector<BufferReuse> reuses;
   std::vector<std::size_t> first;  ///< index into `reuses` per step, and one past the last
 
-  /// give(): call before step `position` runs, moves buffers; look(): call after it, checks their
-  /// use.
-  void give(std::size_t position) noexcept;
-  void look(std::size_t position) noexcept;
+  /// pass_buffers(): call before step `position` runs, moves buffers; check_buffers(): call after
+  /// it, checks their use.
+  void pass_buffers(std::size_t position) noexcept;
+  void check_buffers(std::size_t position) noexcept;
   /// Call after each run, also after an error: moves the buffers back.
-  void copy_out() noexcept;
+  void return_buffers() noexcept;
   bool empty() const noexcept { return reuses.empty(); }
 };
 

@@ -14,20 +14,20 @@ namespace {
 
 class Placement {
  public:
-  Placement(const VariableSet& inputs, Device home) : inputs_(inputs), home_(home) {}
+  Placement(const VariableSet& inputs, Device fallback) : inputs_(inputs), fallback_(fallback) {}
 
   void visit(const Apply& node);
   Variable on(const Variable& variable, Device device);
   const Variable& now(const Variable& variable) const { return rebuild_.now(variable); }
 
  private:
-  Device device(const Variable& variable) const { return device_of(variable, inputs_, home_); }
+  Device device(const Variable& variable) const { return device_of(variable, inputs_, fallback_); }
   bool may_stay(const Apply& node, const Variable& input) const {
     return input.type().rank() == 0 && device(input) == cpu && node.op().takes_host_scalars();
   }
 
   const VariableSet& inputs_;
-  Device home_;
+  Device fallback_;
   Rebuild rebuild_;
   std::unordered_map<Variable, std::vector<std::pair<Device, Variable>>> moved_;
 };
@@ -52,7 +52,7 @@ void Placement::visit(const Apply& node) {
       rebuild_.visit_as_is(node, std::move(inputs));
     return;
   }
-  const Device here = device_of(node, home_);
+  const Device here = device_of(node, fallback_);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool is_free = node.op().reads_only_shape(static_cast<int>(i));
     if (!is_free && !may_stay(node, inputs[i])) inputs[i] = on(inputs[i], here);
@@ -62,25 +62,25 @@ void Placement::visit(const Apply& node) {
 
 }  // namespace
 
-Device device_of(const Apply& node, Device home) {
+Device device_of(const Apply& node, Device fallback) {
   std::optional<Device> fixed;
   for (int i = 0; i < node.output_count(); ++i) {
     const std::optional<Device>& device = node.output(i).type().device();
-    if (!device || (fixed && *fixed != *device)) return home;
+    if (!device || (fixed && *fixed != *device)) return fallback;
     fixed = device;
   }
-  return fixed.value_or(home);
+  return fixed.value_or(fallback);
 }
 
-Device device_of(const Variable& variable, const VariableSet& inputs, Device home) {
+Device device_of(const Variable& variable, const VariableSet& inputs, Device fallback) {
   if (const auto& device = variable.type().device()) return *device;
-  if (variable.owner() == nullptr || inputs.contains(variable)) return home;
-  return device_of(*variable.owner(), home);
+  if (variable.owner() == nullptr || inputs.contains(variable)) return fallback;
+  return device_of(*variable.owner(), fallback);
 }
 
 std::vector<Variable> placed(std::span<const Variable> outputs, const VariableSet& inputs,
-                             Device home, std::span<const std::optional<Device>> targets) {
-  Placement placement(inputs, home);
+                             Device fallback, std::span<const std::optional<Device>> targets) {
+  Placement placement(inputs, fallback);
   for (const Ref<Apply>& node : nodes_for(outputs, inputs)) placement.visit(*node);
   std::vector<Variable> result;
   result.reserve(outputs.size());

@@ -11,8 +11,8 @@ namespace {
 
 [[maybe_unused]] const bool allow_gc_declared = config::declare(
     {.name = "allow_gc",
-     .description = "let go of results between nodes as soon as a call can, instead of keeping "
-                    "their memory for the next one",
+     .description = "free intermediate results during a call as soon as possible, instead of "
+                    "keeping their memory for the next call",
      .value = {},
      .default_value = "false",
      .choices = {},

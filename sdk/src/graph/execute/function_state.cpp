@@ -262,7 +262,7 @@ bool FunctionState::is_taken(const Array& result, std::span<const Array> earlier
 // Called after every call, also a failed one. Releases kept buffers that something else references
 // (a result, the caller or another cell), since the next call would overwrite them.
 void FunctionState::tidy() noexcept {
-  program.copy_out();
+  program.return_buffers();
   for (const Ref<Cell>& cell : transient_cells) cell->value.reset();
   for (const Ref<Cell>& cell : kept_cells)
     if (cell->value && cell->value->storage().use_count() > 1) cell->value.reset();

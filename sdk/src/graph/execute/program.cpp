@@ -65,7 +65,7 @@ Program::Program(std::string function_name, std::vector<Step> steps,
   }
   first_slot_.push_back(slots_.size());
   if (!on_demand_) rows_ = LaunchBatches(steps_);
-  only_queues_ = !on_demand_ && std::all_of(steps_.begin(), steps_.end(), [](const Step& step) {
+  is_async_ = !on_demand_ && std::all_of(steps_.begin(), steps_.end(), [](const Step& step) {
     return step.device.is_cuda() && step.thunk->is_async();
   });
   for (const auto& [first, then] : readers_first)
@@ -104,9 +104,9 @@ void Program::run_in_order() {
 void Program::run_sharing_memory() {
   const std::size_t count = thunks_.size();
   for (running_ = 0; running_ < count; ++running_) {
-    plan_.give(running_);
+    plan_.pass_buffers(running_);
     run_any_step(running_);
-    plan_.look(running_);
+    plan_.check_buffers(running_);
   }
 }
 

@@ -59,11 +59,11 @@ class Program {
   void measure(StepTimes& times) { times_ = &times; }
   /// Whether a run only queues GPU work (Thunk::is_async() for every step).
   bool is_async() const noexcept {
-    return only_queues_ && !is_checked_ && times_ == nullptr && !runtime::launch_blocking();
+    return is_async_ && !is_checked_ && times_ == nullptr && !runtime::launch_blocking();
   }
   bool runs_in_order() const noexcept { return !on_demand_ && !is_checked_; }
   /// Call after each run: returns reused buffers to their cells.
-  void copy_out() noexcept { plan_.copy_out(); }
+  void return_buffers() noexcept { plan_.return_buffers(); }
   const std::vector<Step>& steps() const noexcept { return steps_; }
 
  private:
@@ -93,7 +93,7 @@ class Program {
   Releases releases_;
   LaunchBatches rows_;
   StepTimes* times_ = nullptr;
-  bool on_demand_ = false, is_checked_ = false, only_queues_ = false;
+  bool on_demand_ = false, is_checked_ = false, is_async_ = false;
   std::size_t running_ = 0;
 };
 

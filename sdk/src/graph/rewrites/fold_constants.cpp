@@ -35,13 +35,13 @@ bool is_small(const std::vector<Ref<Cell>>& outputs, std::int64_t input_bytes) {
 // The values of the outputs; empty where the node cannot be evaluated now: it is then evaluated at
 // each call, or fails there with its own error.
 std::vector<Array> values_of_node(const Apply& node, const std::vector<Variable>& constants,
-                                  Device home) {
-  const Device device = device_of(node, home);
+                                  Device fallback) {
+  const Device device = device_of(node, fallback);
   std::vector<Ref<Cell>> inputs, outputs;
   std::int64_t input_bytes = 0;
   for (const Variable& constant : constants) {
     inputs.push_back(make_ref<Cell>());
-    const Device place = constant.type().device().value_or(home);
+    const Device place = constant.type().device().value_or(fallback);
     inputs.back()->value = to_device(*constant.value(), place).as_readonly();
     inputs.back()->computed = true;
     input_bytes += constant.value()->nbytes();
@@ -62,11 +62,12 @@ std::vector<Array> values_of_node(const Apply& node, const std::vector<Variable>
   return values;
 }
 
-bool fold(const Apply& node, const std::vector<Variable>& inputs, Device home, Rebuild& rebuild) {
+bool fold(const Apply& node, const std::vector<Variable>& inputs, Device fallback,
+          Rebuild& rebuild) {
   if (!may_fold(node, inputs)) return false;
   std::vector<Array> values;
   try {
-    values = values_of_node(node, inputs, home);
+    values = values_of_node(node, inputs, fallback);
   } catch (const std::exception&) {
     return false;
   }

@@ -86,7 +86,7 @@ class Refusal {
       refuse(expected(), got, "pass its value, item(x), or declare the parameter as a pointer");
     if (rule_.kind == Rule::opaque && rule_.size != sizeof(void*))
       refuse(expected(), got,
-             "pass the struct's bytes; an array goes to a pointer or a spanwise::View");
+             "pass the struct's bytes; arrays require a pointer or a spanwise::View");
     if (!reachable(array.device(), function_.device())) explain_device(array, got);
     if (argument_.kind() == KernelArg::Kind::array && !takes_elements(rule_, array.dtype()))
       explain_dtype(array, got);

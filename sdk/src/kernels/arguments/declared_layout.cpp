@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t address_size = 8;
 
-std::string_view word_of(ParameterLayout layout) {
+std::string_view keyword_of(ParameterLayout layout) {
   switch (layout) {
     case ParameterLayout::raw:
       return "raw";
@@ -33,7 +33,7 @@ std::string_view word_of(ParameterLayout layout) {
 /// A parsed declaration.
 struct Declaration {
   ParameterLayout layout = ParameterLayout::none;
-  bool says_layout = false, says_type = false;
+  bool has_layout = false, has_type = false;
   bool is_pointer = false, is_const = false;
   int rank = 0;
   std::string type;  ///< of the number or element, as written
@@ -49,20 +49,20 @@ class Binder {
         text_(text),
         known_(function.signature().parameters[index]) {}
 
-  KernelParameter joined() {
+  KernelParameter merged() {
     read();
     check_kind();
     KernelParameter out = known_;
-    if (said_.dtype) {
-      if (out.dtype && *out.dtype != *said_.dtype) refuse(text("the kernel has ", *out.dtype));
-      out.dtype = said_.dtype;
+    if (declared_.dtype) {
+      if (out.dtype && *out.dtype != *declared_.dtype) refuse(text("the kernel has ", *out.dtype));
+      out.dtype = declared_.dtype;
     }
-    out.is_const |= said_.is_const;
-    out.layout = said_.layout;
-    out.view_rank = said_.rank;
+    out.is_const |= declared_.is_const;
+    out.layout = declared_.layout;
+    out.view_rank = declared_.rank;
     out.is_pointer =
-        said_.layout == ParameterLayout::raw || said_.layout == ParameterLayout::contiguous;
-    if (out.type.empty()) out.type = spelled();
+        declared_.layout == ParameterLayout::raw || declared_.layout == ParameterLayout::contiguous;
+    if (out.type.empty()) out.type = type_text();
     return out;
   }
 
@@ -84,25 +84,26 @@ class Binder {
     std::size_t first = 0;
     for (const ParameterLayout layout :
          {ParameterLayout::raw, ParameterLayout::contiguous, ParameterLayout::strided}) {
-      if (tokens[0].text != word_of(layout)) continue;
-      said_.layout = layout;
-      said_.says_layout = true;
+      if (tokens[0].text != keyword_of(layout)) continue;
+      declared_.layout = layout;
+      declared_.has_layout = true;
       first = 1;
     }
     std::size_t end = tokens.size();
     if (end > first && tokens[end - 1].text == "]") end = read_rank(tokens, first);
     if (end > first && tokens[end - 1].text == "*") {
-      said_.is_pointer = true;
+      declared_.is_pointer = true;
       --end;
     }
     if (end > first) read_type(tokens, first, end);
-    if (!said_.says_layout) said_.layout = layout_without_word();
-    if (said_.layout == ParameterLayout::strided && said_.rank == 0) said_.rank = known_.view_rank;
+    if (!declared_.has_layout) declared_.layout = default_layout();
+    if (declared_.layout == ParameterLayout::strided && declared_.rank == 0)
+      declared_.rank = known_.view_rank;
   }
 
-  ParameterLayout layout_without_word() const {
-    if (said_.rank > 0) return ParameterLayout::strided;
-    return said_.is_pointer ? ParameterLayout::raw : ParameterLayout::none;
+  ParameterLayout default_layout() const {
+    if (declared_.rank > 0) return ParameterLayout::strided;
+    return declared_.is_pointer ? ParameterLayout::raw : ParameterLayout::none;
   }
 
   // Parses a trailing "[2]"; returns the index of its "[".
@@ -111,74 +112,75 @@ class Binder {
     if (end < first + 4 || tokens[end - 3].text != "[") refuse("no type before [N]");
     const std::string_view digits = tokens[end - 2].text;
     const auto [last, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), said_.rank);
-    if (error != std::errc{} || last != digits.data() + digits.size() || said_.rank < 1 ||
-        said_.rank > max_rank)
+        std::from_chars(digits.data(), digits.data() + digits.size(), declared_.rank);
+    if (error != std::errc{} || last != digits.data() + digits.size() || declared_.rank < 1 ||
+        declared_.rank > max_rank)
       refuse(text("the number of axes '", digits, "'"));
     return end - 3;
   }
 
   void read_type(const std::vector<source::Token>& tokens, std::size_t first, std::size_t end) {
-    said_.says_type = true;
+    declared_.has_type = true;
     for (std::size_t i = first; i < end; ++i) {
       if (tokens[i].text == "const") {
-        said_.is_const = true;
+        declared_.is_const = true;
         continue;
       }
-      if (!said_.type.empty()) said_.type += ' ';
-      said_.type += tokens[i].text;
+      if (!declared_.type.empty()) declared_.type += ' ';
+      declared_.type += tokens[i].text;
     }
-    if (said_.type.empty()) refuse("no type");
-    const auto pointee = pointer_to(said_.type);
+    if (declared_.type.empty()) refuse("no type");
+    const auto pointee = pointer_to(declared_.type);
     if (pointee && pointee->dtype) {
-      said_.dtype = pointee->dtype;
+      declared_.dtype = pointee->dtype;
       return;
     }
     try {
-      said_.dtype = DType::parse(said_.type);
+      declared_.dtype = DType::parse(declared_.type);
     } catch (const DTypeError&) {
       // void or a user's struct: only the size is checked.
-      if (said_.rank > 0) refuse(text("an element type '", said_.type, "' that is unknown"));
+      if (declared_.rank > 0)
+        refuse(text("an element type '", declared_.type, "' that is unknown"));
     }
   }
 
   void check_kind() const {
     // A type that neither source nor binary resolves is only checked by its size.
     const bool is_known = known_.is_pointer || known_.view_rank > 0 || known_.dtype.has_value();
-    if (said_.layout == ParameterLayout::strided) {
-      if (said_.is_pointer) refuse("a pointer, which carries no strides");
+    if (declared_.layout == ParameterLayout::strided) {
+      if (declared_.is_pointer) refuse("a pointer, which carries no strides");
       if (is_known && known_.view_rank == 0)
         refuse("strided, which a parameter of type spanwise::View<T, N> is");
-      if (said_.rank == 0) refuse("strided without the number of axes");
-      if (is_known ? said_.rank != known_.view_rank : view_size(said_.rank) != known_.size)
-        refuse(text(said_.rank, " axes"));
+      if (declared_.rank == 0) refuse("strided without the number of axes");
+      if (is_known ? declared_.rank != known_.view_rank : view_size(declared_.rank) != known_.size)
+        refuse(text(declared_.rank, " axes"));
       return;
     }
-    if (said_.layout != ParameterLayout::none) {
-      if (said_.says_type && !said_.is_pointer)
-        refuse(text(word_of(said_.layout), " of a number; write a '*'"));
+    if (declared_.layout != ParameterLayout::none) {
+      if (declared_.has_type && !declared_.is_pointer)
+        refuse(text(keyword_of(declared_.layout), " of a number; write a '*'"));
       if (is_known ? !known_.is_pointer : known_.size != address_size)
-        refuse(text(word_of(said_.layout), ", which a pointer is"));
+        refuse(text(keyword_of(declared_.layout), ", which a pointer is"));
       return;
     }
     if (known_.is_pointer || known_.view_rank > 0) refuse("a number's type");
-    if (said_.dtype && said_.dtype->itemsize() != known_.size)
-      refuse(text(said_.dtype->itemsize(), " bytes"));
+    if (declared_.dtype && declared_.dtype->itemsize() != known_.size)
+      refuse(text(declared_.dtype->itemsize(), " bytes"));
   }
 
-  std::string spelled() const {
-    std::string element = (said_.is_const ? "const " : "") + said_.type;
-    if (said_.layout == ParameterLayout::strided)
-      return text("spanwise::View<", element, ", ", said_.rank, ">");
-    if (said_.layout == ParameterLayout::none) return element;
-    return (said_.type.empty() ? "void" : element) + " *";
+  std::string type_text() const {
+    std::string element = (declared_.is_const ? "const " : "") + declared_.type;
+    if (declared_.layout == ParameterLayout::strided)
+      return text("spanwise::View<", element, ", ", declared_.rank, ">");
+    if (declared_.layout == ParameterLayout::none) return element;
+    return (declared_.type.empty() ? "void" : element) + " *";
   }
 
   const KernelState& function_;
   std::size_t index_;
   std::string_view text_;
   const KernelParameter& known_;
-  Declaration said_;
+  Declaration declared_;
 };
 
 }  // namespace
@@ -190,7 +192,7 @@ Signature declared_signature(const KernelState& function,
     fail<KernelArgumentError>("kernel '", function.name(), "', bind: expected ", count,
                               " declarations, one a parameter, got ", declarations.size());
   Signature out;
-  for (std::size_t i = 0; i < count; ++i) out.add(Binder(function, i, declarations[i]).joined());
+  for (std::size_t i = 0; i < count; ++i) out.add(Binder(function, i, declarations[i]).merged());
   return out;
 }
 

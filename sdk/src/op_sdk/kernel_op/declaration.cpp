@@ -51,8 +51,7 @@ void Declaration::check_unique_names() const {
   const auto take = [&](const std::string& name) {
     if (!taken.insert(name).second)
       fail<ArgumentError>("kernel_op ", spec.name, ": the name ", name,
-                          " stands for two things; inputs, outputs and scalars need names of "
-                          "their own");
+                          " is used twice; inputs, outputs and scalars need different names");
     if (names.find(name) >= 0 && !spec.scalars.contains(name))
       fail<ArgumentError>("kernel_op ", spec.name, ": ", name, " is both an array and an extent");
   };
@@ -84,10 +83,10 @@ void Declaration::check_bound(const Expression& expression, const std::string& w
     bool bound = is_preset(name);
     for (const Axis& axis : binding) bound = bound || axis.name == name;
     if (!bound)
-      fail<ArgumentError>("kernel_op ", spec.name, ", ", where, ": nothing gives \"", names[name],
-                          "\" in \"", expression.text(),
-                          "\" a value; expected an extent that stands alone on an axis of an "
-                          "input, or an integer scalar");
+      fail<ArgumentError>("kernel_op ", spec.name, ", ", where, ": \"", names[name], "\" in \"",
+                          expression.text(),
+                          "\" has no value; expected an extent that is declared by itself on an "
+                          "axis of an input, or an integer scalar");
   }
 }
 

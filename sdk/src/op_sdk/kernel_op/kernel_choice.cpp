@@ -105,9 +105,9 @@ void Declaration::read_template_parameters() {
     for (const Parameter& input : inputs)
       known = known || (name.size() == 1 && input.letter == name[0]);
     if (!known)
-      fail<ArgumentError>("kernel_op ", spec.name, ": nothing says what the template ",
+      fail<ArgumentError>("kernel_op ", spec.name, ": no input or scalar determines the template ",
                           "parameter ", name, " of ", kernel.name,
-                          " is; declare an input with "
+                          "; declare an input with "
                           "the dtype letter ",
                           name, ", or an integer scalar of that name");
   }
@@ -161,7 +161,7 @@ Argument Declaration::read_argument(const std::string& given) {
 
 void Declaration::check_argument(const Argument& argument, const SourceParameter& parameter,
                                  const std::string& given) const {
-  const std::string who = text("kernel_op ", spec.name, ": ", given, " goes to parameter \"",
+  const std::string who = text("kernel_op ", spec.name, ": ", given, " is passed to parameter \"",
                                parameter.type, " ", parameter.name, "\" of ", kernel.name);
   const bool is_array =
       argument.kind == Argument::Kind::input || argument.kind == Argument::Kind::output;

@@ -91,7 +91,7 @@ void check_names_free(const PluginTable& table, const std::string& path) {
     for (const PluginOpTable& op : table.ops)
       if (taken == op.name)
         fail<GraphError>(path, ": an op named ", op.name,
-                         " is there already, of another library; choose another namespace");
+                         " is already registered by another library; choose another namespace");
   }
 }
 

@@ -91,11 +91,11 @@ void send_packed(const Array& source, const Array& target, const Array& pattern)
     return move_bytes(packed(source, target.dtype(), pattern), target);
   const std::int64_t at_once =
       std::max<std::int64_t>(1, slice_bytes / std::max<std::int64_t>(1, target.nbytes() / rows));
-  const Array room =
+  const Array scratch =
       empty_like(target.slice(0, {0, std::min(at_once, rows), 1}), target.dtype(), cpu);
   for (std::int64_t row = 0; row < rows; row += at_once) {
     const Slice range{row, std::min(row + at_once, rows), 1};
-    const Array piece = room.slice(0, {0, *range.stop - row, 1});
+    const Array piece = scratch.slice(0, {0, *range.stop - row, 1});
     copy_on_device(source.slice(0, range), piece);
     upload(piece, target.slice(0, range));
   }

@@ -19,24 +19,24 @@ using core::StorageFreeList;
 namespace {
 
 // `context` is the stream that the memory was allocated on: the producer of its uses.
-void give_back(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
-  auto& home = *static_cast<StreamState*>(context);
-  const Device device = home.device();
+void deallocate_block(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
+  auto& producer = *static_cast<StreamState*>(context);
+  const Device device = producer.device();
   if (Backend* backend = find_backend(device.kind()))
-    backend->deallocate(device.ordinal(), data, bytes, home);
-  MemoryUse::of(device).give_back(bytes);
+    backend->deallocate(device.ordinal(), data, bytes, producer);
+  MemoryUse::of(device).release(bytes);
 }
 
 // CPU work is done when a call returns, so CPU memory waits for no stream and references none.
-void give_back_to_host(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
+void deallocate_host_block(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
   if (Backend* backend = find_backend(DeviceKind::cpu))
     backend->deallocate(cpu.ordinal(), data, bytes, default_stream(cpu));
-  MemoryUse::of(cpu).give_back(bytes);
+  MemoryUse::of(cpu).release(bytes);
 }
 
 // Records `stream` as the producer: other streams wait for it, and the memory is freed on it.
 // During capture, the graph may use the memory at each launch.
-Storage homed(Storage storage, StreamState& stream, bool is_recorded) {
+Storage with_producer(Storage storage, StreamState& stream, bool is_recorded) {
   storage.uses().set_producer(Ref<StreamState>(&stream));
   if (is_recorded) [[unlikely]]
     note_graph_memory(stream, storage.data());
@@ -45,21 +45,22 @@ Storage homed(Storage storage, StreamState& stream, bool is_recorded) {
 
 Storage owned_by(StreamState& stream, void* data, std::size_t bytes, bool is_recorded) {
   const Device device = stream.device();
-  if (device.is_cpu()) return Storage::adopt(data, bytes, device, give_back_to_host, nullptr);
-  return homed(Storage::adopt(data, bytes, device, give_back, &stream), stream, is_recorded);
+  if (device.is_cpu()) return Storage::adopt(data, bytes, device, deallocate_host_block, nullptr);
+  return with_producer(Storage::adopt(data, bytes, device, deallocate_block, &stream), stream,
+                       is_recorded);
 }
 
 // Counts bytes as used; the destructor subtracts them again unless keep() was called.
 class Counted {
  public:
   Counted(Device device, std::size_t bytes) : use_(MemoryUse::of(device)), bytes_(bytes) {
-    use_.take(device, bytes);
+    use_.reserve(device, bytes);
   }
   ~Counted() {
     if (is_kept_)
       use_.count();
     else
-      use_.give_back(bytes_);
+      use_.release(bytes_);
   }
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
@@ -79,10 +80,10 @@ struct SourceBlock {
   Device device;
 };
 
-void give_back_to_source(void* context, void*, std::size_t bytes, StreamUses&) noexcept {
+void return_to_source(void* context, void*, std::size_t bytes, StreamUses&) noexcept {
   const std::unique_ptr<SourceBlock> own(static_cast<SourceBlock*>(context));
   own->source->deallocate(own->device, own->block, bytes);
-  MemoryUse::of(own->device).give_back(bytes);
+  MemoryUse::of(own->device).release(bytes);
 }
 
 Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream, std::size_t bytes,
@@ -96,8 +97,8 @@ Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
   own->source = std::move(source);
   counted.keep();
   void* data = own->block.data;
-  Storage storage = Storage::adopt(data, bytes, device, give_back_to_source, own.release());
-  return device.is_cpu() ? storage : homed(std::move(storage), stream, is_recorded);
+  Storage storage = Storage::adopt(data, bytes, device, return_to_source, own.release());
+  return device.is_cpu() ? storage : with_producer(std::move(storage), stream, is_recorded);
 }
 
 // `context` is the ordinal of the GPU that copies into the memory.
@@ -105,7 +106,7 @@ void release_pinned(void* context, void* data, std::size_t bytes, StreamUses&) n
   if (Backend* backend = find_backend(DeviceKind::cuda))
     backend->release_pinned(static_cast<int>(reinterpret_cast<std::intptr_t>(context)), data,
                             bytes);
-  MemoryUse::of(cpu).give_back(bytes);
+  MemoryUse::of(cpu).release(bytes);
 }
 
 }  // namespace
@@ -118,13 +119,13 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
   if (auto source = MemoryUse::of(device).source()) [[unlikely]]
     return allocate_from(std::move(source), stream, bytes, is_recorded);
   const bool is_kept = device == cpu && bytes <= StorageFreeList::most_bytes;
-  const std::size_t room = is_kept ? StorageFreeList::room_for(bytes) : bytes;
-  Counted counted(device, room);
+  const std::size_t capacity = is_kept ? StorageFreeList::capacity_for(bytes) : bytes;
+  Counted counted(device, capacity);
   Backend& backend = backend_for(device);
-  void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), room, stream)
-                           : backend.allocate(device.ordinal(), room, stream);
+  void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), capacity, stream)
+                           : backend.allocate(device.ordinal(), capacity, stream);
   counted.keep();
-  if (is_kept) return StorageFreeList::adopt(data, bytes, give_back_to_host, nullptr);
+  if (is_kept) return StorageFreeList::adopt(data, bytes, deallocate_host_block, nullptr);
   return owned_by(stream, data, bytes, is_recorded);
 }
 

@@ -21,7 +21,7 @@ class MemoryUse {
   static MemoryUse& of(Device device);
 
   /// Adds `bytes` to the used memory. Throws OutOfMemoryError, without counting, above the limit.
-  void take(Device device, std::size_t bytes) {
+  void reserve(Device device, std::size_t bytes) {
     const auto more = static_cast<std::int64_t>(bytes);
     const std::int64_t now = used_.fetch_add(more, std::memory_order_relaxed) + more;
     if (now > limit_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -33,7 +33,7 @@ class MemoryUse {
     const std::int64_t now = used_.load(std::memory_order_relaxed);
     if (now > peak_.load(std::memory_order_relaxed)) raise_peak(now);
   }
-  void give_back(std::size_t bytes) noexcept {
+  void release(std::size_t bytes) noexcept {
     used_.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
   }
 

@@ -103,7 +103,7 @@ class FolderWalk {
   void take(const std::string& step) {
     const bool is_last = steps_.empty();
     struct stat status;
-    if (!look(step, status)) return;
+    if (!read_status(step, status)) return;
     const std::string before = place_;
     place_ += "/" + step;
     if (S_ISLNK(status.st_mode)) {
@@ -119,7 +119,7 @@ class FolderWalk {
     enter(is_last);
   }
 
-  bool look(const std::string& step, struct stat& status) {
+  bool read_status(const std::string& step, struct stat& status) {
     const auto found = [&] {
       return ::fstatat(folder_.get(), step.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     };

@@ -111,7 +111,7 @@ class Linking {
     std::string bytes(size, '\0');
     if (result == nvjitlink::success && size > 0) result = get(link_, bytes.data());
     if (result != nvjitlink::success)
-      fail<DeviceError>("cuda: nvJitLink failed at giving a result: ", result);
+      fail<DeviceError>("cuda: nvJitLink failed at reading a result: ", result);
     return bytes;
   }
   void check(nvjitlink::Result result, std::string_view what) const {

@@ -11,7 +11,7 @@
 
 namespace spanwise::cuda {
 
-/// Throws DeviceError unless `result` is success; `what` is what NVRTC was doing.
+/// Throws DeviceError unless `result` is success; `what` names the operation.
 inline void check_nvrtc(const nvrtc::Library& library, nvrtc::Result result, const char* what) {
   if (result != nvrtc::success)
     fail<DeviceError>("cuda: NVRTC failed at ", what, ": ", library.api.get_error_string(result));
@@ -36,18 +36,19 @@ class NvrtcProgram {
 
   void add_name(const std::string& expression) {
     check_nvrtc(library_, library_.api.add_name_expression(program_, expression.c_str()),
-                "taking a name expression");
+                "adding a name expression");
   }
   nvrtc::Result compile(const std::vector<std::string>& options) {
-    std::vector<const char*> words;
-    words.reserve(options.size());
-    for (const std::string& option : options) words.push_back(option.c_str());
-    return library_.api.compile_program(program_, static_cast<int>(words.size()), words.data());
+    std::vector<const char*> arguments;
+    arguments.reserve(options.size());
+    for (const std::string& option : options) arguments.push_back(option.c_str());
+    return library_.api.compile_program(program_, static_cast<int>(arguments.size()),
+                                        arguments.data());
   }
   std::string lowered(const std::string& expression) const {
     const char* name = nullptr;
     check_nvrtc(library_, library_.api.get_lowered_name(program_, expression.c_str(), &name),
-                "giving a symbol for a name expression");
+                "looking up the symbol of a name expression");
     return name;
   }
   std::string log() const {
@@ -65,9 +66,9 @@ class NvrtcProgram {
   template <class Size, class Get>
   std::string read(Size get_size, Get get, bool binary = false) const {
     std::size_t size = 0;
-    check_nvrtc(library_, get_size(program_, &size), "giving the size of a result");
+    check_nvrtc(library_, get_size(program_, &size), "reading the size of a result");
     std::string bytes(size, '\0');
-    if (size > 0) check_nvrtc(library_, get(program_, bytes.data()), "giving a result");
+    if (size > 0) check_nvrtc(library_, get(program_, bytes.data()), "reading a result");
     // NVRTC counts the terminating NUL of a text as part of its size.
     while (!binary && bytes.ends_with('\0')) bytes.pop_back();
     return bytes;
