@@ -7,7 +7,13 @@
 // extent under -fsanitize=bounds. They pass the accesses to the library, so no run-time library of a
 // sanitizer is needed.
 
+// no_sanitize("thread") of Clang leaves atomic operations instrumented.
+#ifdef __clang__
+#define SW_UNCHECKED \
+  __attribute__((no_sanitize("thread"), disable_sanitizer_instrumentation, visibility("hidden")))
+#else
 #define SW_UNCHECKED __attribute__((no_sanitize("thread"), visibility("hidden")))
+#endif
 
 // Functions that the compiler calls by name; weak, because each linked source defines them.
 #define SW_CALLED SW_UNCHECKED __attribute__((weak))
@@ -57,6 +63,15 @@ SW_UNCHECKED static inline void sw_look_at(const volatile void* address, unsigne
     return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,       \
                                        __ATOMIC_SEQ_CST);                                  \
   }
+// Clang calls this one.
+#define SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                                     \
+  SW_CALLED T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T value, \
+                                                         int, int) {                          \
+    SW_LOOK(bits / 8, sw_access_atomic);                                                      \
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_SEQ_CST,                \
+                                __ATOMIC_SEQ_CST);                                            \
+    return expected;                                                                          \
+  }
 #define SW_ATOMICS(bits, T)                                                            \
   SW_CALLED T __tsan_atomic##bits##_load(const volatile T* at, int) {                  \
     SW_LOOK(bits / 8, sw_access_volatile_read);                                        \
@@ -76,6 +91,7 @@ SW_UNCHECKED static inline void sw_look_at(const volatile void* address, unsigne
   SW_ATOMIC_FETCH(bits, T, or)                                                         \
   SW_ATOMIC_FETCH(bits, T, xor)                                                        \
   SW_ATOMIC_FETCH(bits, T, nand)                                                       \
+  SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                                    \
   SW_ATOMIC_EXCHANGE_IF(bits, T, strong)                                               \
   SW_ATOMIC_EXCHANGE_IF(bits, T, weak)
 
@@ -133,6 +149,7 @@ SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_place* place, unsign
 }
 }
 #undef SW_ATOMICS
+#undef SW_ATOMIC_EXCHANGE_VALUE
 #undef SW_ATOMIC_EXCHANGE_IF
 #undef SW_ATOMIC_FETCH
 #undef SW_ACCESS
