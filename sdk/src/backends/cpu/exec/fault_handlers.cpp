@@ -73,9 +73,13 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     const auto stack = reinterpret_cast<std::uintptr_t>(at.stack);
     constexpr std::uintptr_t beside = 64 << 10;
-    const bool is_overflow = (signal == SIGSEGV || signal == SIGBUS) && stack != 0 &&
+    const bool is_overflow = info->si_code != SI_KERNEL && (signal == SIGSEGV || signal == SIGBUS) && stack != 0 &&
                              address + beside > stack && address < stack + beside;
-    if (trap->leave_at({signal, address, nullptr, is_overflow}, at.instruction)) return;
+    // SI_KERNEL: the processor does not say which address.
+    const bool has_address = info->si_code != SI_KERNEL;
+    if (trap->leave_at({signal, has_address ? address : ~std::uintptr_t{0}, nullptr, is_overflow},
+                       at.instruction))
+      return;
   }
   pass_on(signal, info, context);
 }

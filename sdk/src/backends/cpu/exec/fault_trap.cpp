@@ -211,8 +211,10 @@ std::string KernelFault::text() const {
                                         : "a signal";
   if (is_overflow) return spanwise::text("overflow of a thread's stack (", name, ")");
   if (signal != SIGSEGV && signal != SIGBUS) return name;
-  return spanwise::text(name, ", an access to memory that does not exist, at address ",
-                        reinterpret_cast<const void*>(address));
+  std::string message = spanwise::text(name, ", an access to memory that does not exist");
+  if (address != ~std::uintptr_t{0})
+    message += spanwise::text(", at address ", reinterpret_cast<const void*>(address));
+  return message;
 }
 
 }  // namespace spanwise::host

@@ -14,7 +14,7 @@ namespace spanwise::host {
 /// A signal that the system raised for an instruction of a kernel.
 struct KernelFault {
   int signal = 0;  ///< 0: none
-  std::uintptr_t address = 0;
+  std::uintptr_t address = 0;   ///< all bits set: unknown
   const void* code = nullptr;   ///< the instruction, or the one behind a checked access
   bool is_overflow = false;     ///< the address is beside the stack pointer
   std::string text() const;     ///< "SIGSEGV at address 0x10"
