@@ -171,10 +171,11 @@ SW_BIND(errors, 0) {
                  {e.error});
   e.out_of_memory = make_class(module, "OutOfMemoryError", "No memory left on a device.",
                                {e.device, PyExc_MemoryError});
-  e.kernel_fault = make_class(module, "KernelFaultError",
-                              "A kernel that failed while it ran: an assertion, a signal, divergent "
-                              "barriers, or a finding of config.kernel_check.",
-                              {e.device});
+  e.kernel_fault =
+      make_class(module, "KernelFaultError",
+                 "A kernel that failed while it ran: an assertion, a signal, divergent "
+                 "barriers, or a finding of config.kernel_check.",
+                 {e.device});
   // Defaults for exceptions that are raised from Python code.
   for (const char* name : {"log", "source"}) py::setattr(e.compile, name, py::str());
   py::setattr(e.device, "code", py::int_(0));

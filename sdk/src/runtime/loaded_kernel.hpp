@@ -27,7 +27,7 @@ struct RedZone {
 
 /// What a checked launch found that is a fault only if the result depends on it.
 struct LaunchFindings {
-  std::string suspicion;      ///< "thread ... reads ...": "" if nothing was found
+  std::string suspicion;     ///< "thread ... reads ...": "" if nothing was found
   bool has_atomics = false;  ///< the order of atomic operations may determine the result
 };
 

@@ -195,9 +195,8 @@ void ThreadPool::retire(Job& job) {
   std::unique_lock lock(mutex_);
   const auto is_free = [&] { return job.helpers.load(std::memory_order_relaxed) == 0; };
   // Helpers that run a kernel may loop forever; Ctrl-C makes them leave it.
-  const auto interval = std::chrono::milliseconds(interrupt_check_ms);
   bool was_interrupted = false;
-  while (!left_.wait_for(lock, interval, is_free)) {
+  while (!left_.wait_for(lock, std::chrono::milliseconds(interrupt_check_ms), is_free)) {
     lock.unlock();
     if (FaultTrap& trap = FaultTrap::current(); trap.has_helpers()) {
       try {

@@ -18,8 +18,8 @@ namespace {
 
 using Order = runtime::LaunchCheck::Order;
 
-// The kernel compiled with checks: null without source. On a GPU, where this only checks views, also
-// null for a source with variables, whose values the other module would lack.
+// The kernel compiled with checks: null without source. On a GPU, where this only checks views,
+// also null for a source with variables, whose values the other module would lack.
 Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<ModuleState>& module) {
   const runtime::CompileRequest& request = function.module()->request();
   if (request.source->text.empty()) return nullptr;
@@ -93,10 +93,8 @@ class CheckedRun {
   std::vector<std::string> run_in(Order order, std::uint64_t seed) {
     arrays_.fill_in();
     if (checked_module_) checked_module_->loaded().copy_variables(function_.module()->loaded());
-    const runtime::LaunchCheck check{order,  seed,
-                                     arrays_.red_zones(),
-                                     races_, is_free_of_addresses(original_),
-                                     &findings_};
+    const runtime::LaunchCheck check{
+        order, seed, arrays_.red_zones(), races_, is_free_of_addresses(original_), &findings_};
     queue_launch(function_, kernel_, config_, arrays_.arguments(), &check);
     stream().synchronize();
     if (const std::string found = arrays_.damage(); !found.empty())
@@ -116,8 +114,8 @@ class CheckedRun {
     if (found.empty() || (findings_.suspicion.empty() && findings_.has_atomics)) return;
     fail<KernelFaultError>(
         "kernel '", function_.name(), "' on ", function_.device(),
-        findings_.suspicion.empty() ? " has a race" : " has an undefined result",
-        ": with threads ", name_of(Order::forward), " and ", name_of(order), " ", found,
+        findings_.suspicion.empty() ? " has a race" : " has an undefined result", ": with threads ",
+        name_of(Order::forward), " and ", name_of(order), " ", found,
         findings_.suspicion.empty()
             ? std::string(". Remedy: put __syncthreads() between what one thread writes and "
                           "another reads, or use atomics where several write one element")

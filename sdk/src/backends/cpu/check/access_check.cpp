@@ -15,9 +15,7 @@ thread_local const void* probed_for = nullptr;
 
 std::uintptr_t address_of(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
-bool is_other(const Stamp& a, const Stamp& b) {
-  return a.block != b.block || a.thread != b.thread;
-}
+bool is_other(const Stamp& a, const Stamp& b) { return a.block != b.block || a.thread != b.thread; }
 
 }  // namespace
 
@@ -93,27 +91,28 @@ bool AccessCheck::read(Region& region, const Access& access) {
   const Stamp now = order_.stamp(access.thread, Stamp::plain);
   const std::int32_t code = packed(access.code);
   bool good = true;
-  region.shadow.for_each(access.address, access.bytes, [&](ShadowCell& cell, std::size_t offset,
-                                                           std::size_t) {
-    if (!good) return;
-    if (cell.writer.kind == Stamp::none) {
-      if (region.is_shared && suspicion_.text.empty())
-        suspect({text(thread_name(block_, access.thread), " reads ", access.bytes,
-                      " bytes at byte ", access.address + offset - region.data, " of ",
-                      region.name, ", which no thread of the block had written"),
-                 access.code, nullptr, "write it first, and put __syncthreads() before the read"});
-    } else if (cell.writer.kind != Stamp::unchanged &&
-               !order_.is_ordered(cell.writer, access.thread)) {
-      if (cell.writer.kind == Stamp::plain && access.kind == sw_access_read)
-        good = fail_race(region, access, cell.writer, cell.write_code, true, offset);
-      else if (access.kind != sw_access_atomic)
-        suspect(race(region, access, cell.writer, cell.write_code, true, offset));
-    }
-    if (access.is_strong()) return;
-    if (is_other(cell.reader, now)) cell.other_reader = cell.reader;
-    cell.reader = now;
-    cell.read_code = code;
-  });
+  region.shadow.for_each(
+      access.address, access.bytes, [&](ShadowCell& cell, std::size_t offset, std::size_t) {
+        if (!good) return;
+        if (cell.writer.kind == Stamp::none) {
+          if (region.is_shared && suspicion_.text.empty())
+            suspect({text(thread_name(block_, access.thread), " reads ", access.bytes,
+                          " bytes at byte ", access.address + offset - region.data, " of ",
+                          region.name, ", which no thread of the block had written"),
+                     access.code, nullptr,
+                     "write it first, and put __syncthreads() before the read"});
+        } else if (cell.writer.kind != Stamp::unchanged &&
+                   !order_.is_ordered(cell.writer, access.thread)) {
+          if (cell.writer.kind == Stamp::plain && access.kind == sw_access_read)
+            good = fail_race(region, access, cell.writer, cell.write_code, true, offset);
+          else if (access.kind != sw_access_atomic)
+            suspect(race(region, access, cell.writer, cell.write_code, true, offset));
+        }
+        if (access.is_strong()) return;
+        if (is_other(cell.reader, now)) cell.other_reader = cell.reader;
+        cell.reader = now;
+        cell.read_code = code;
+      });
   return good;
 }
 

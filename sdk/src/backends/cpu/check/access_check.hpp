@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/check/shadow_memory.hpp"
 #include "backends/cpu/check/access_order.hpp"
+#include "backends/cpu/check/shadow_memory.hpp"
 #include "backends/cpu/check/undo_log.hpp"
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 
@@ -37,15 +37,15 @@ struct CheckedRegion {
 ///
 /// Two kinds of accesses are faults only if they influence the result: reads of shared memory that
 /// no thread has written, and plain reads of what another thread changes by atomic or volatile
-/// accesses. The first of them is the suspicion(), which the caller reports if runs in other orders,
-/// and with other undefined values, have other results.
+/// accesses. The first of them is the suspicion(), which the caller reports if runs in other
+/// orders, and with other undefined values, have other results.
 class AccessCheck {
  public:
   /// The launch's extents, and what is checked.
   struct Settings {
     sw_extent grid{}, block{};
     bool races = false;
-    bool strict = false;        ///< no address comes from anywhere but the regions
+    bool strict = false;       ///< no address comes from anywhere but the regions
     unsigned char poison = 0;  ///< the value of undefined bytes
   };
   explicit AccessCheck(const Settings& settings) : settings_(settings) {}

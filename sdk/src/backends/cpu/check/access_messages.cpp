@@ -81,8 +81,7 @@ std::string AccessCheck::nearest(std::uintptr_t address) const {
     if (distance >= least || distance > most) continue;
     least = distance;
     found = text(", ", distance, is_behind ? " bytes behind" : " bytes before",
-                 " the first byte of ", region.name, ", which has ",
-                 region.data_end - region.data);
+                 " the first byte of ", region.name, ", which has ", region.data_end - region.data);
   }
   return address < (64 << 10) || is_forbidden ? "" : found;
 }

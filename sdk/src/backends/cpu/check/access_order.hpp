@@ -22,10 +22,10 @@ struct Stamp {
 /// threads (the happens-before relation). Blocks run one after the other.
 ///
 /// Time is the number of such events so far. A __syncthreads() orders all earlier accesses of the
-/// block, a warp collective those of its lanes, and of what these had learned from others. An atomic
-/// or volatile access to an address at which a thread had released, by a fence and such an access,
-/// orders everything that preceded the fence: more than CUDA guarantees, so that correct protocols
-/// are never reported.
+/// block, a warp collective those of its lanes, and of what these had learned from others. An
+/// atomic or volatile access to an address at which a thread had released, by a fence and such an
+/// access, orders everything that preceded the fence: more than CUDA guarantees, so that correct
+/// protocols are never reported.
 class AccessOrder {
  public:
   static constexpr std::uint64_t most_blocks = 1u << 24, most_time = (1u << 28) - 2;
@@ -57,8 +57,8 @@ class AccessOrder {
   bool acquires_ = false;  // any element of acquired_ is not zero
   // Of each thread: accesses before this time are ordered before it.
   std::array<std::uint64_t, 1024> acquired_{};
-  std::array<std::uint64_t, 1024> fenced_{};                  // time of the thread's last fence
-  std::array<std::array<std::uint64_t, 32>, 1024> lanes_{};   // the same as acquired_, by lane
+  std::array<std::uint64_t, 1024> fenced_{};                    // time of the thread's last fence
+  std::array<std::array<std::uint64_t, 32>, 1024> lanes_{};     // the same as acquired_, by lane
   std::unordered_map<std::uintptr_t, std::uint64_t> released_;  // address -> time of the fence
 };
 

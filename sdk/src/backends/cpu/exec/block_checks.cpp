@@ -43,9 +43,8 @@ void BlockRunner::check_collective(unsigned warp, const Warp::Group& group) {
     const unsigned thread = first + static_cast<unsigned>(std::countr_zero(lanes));
     if (thread >= count_ || !passed_end_.test(thread)) continue;
     fail([&] {
-      return text("wrong mask: ", place(thread), " has ended without the ",
-                  warp_op_name(group.op), " in line ", group.line, " whose mask ",
-                  mask_text(group.mask),
+      return text("wrong mask: ", place(thread), " has ended without the ", warp_op_name(group.op),
+                  " in line ", group.line, " whose mask ", mask_text(group.mask),
                   " names it. Every lane of a mask that has not returned must make the call; use "
                   "__ballot_sync() for the mask of a condition");
     });

@@ -33,6 +33,7 @@ int BlockRunner::barrier_vote(int op, int predicate, int line) {
 // Makes all threads that wait for the current barrier runnable by a new generation, without writing
 // to each.
 void BlockRunner::release_barrier() {
+  FaultTrap::poll();
   if (check_ != nullptr) [[unlikely]]
     check_barrier();
   const int threads = static_cast<int>(arrived_);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/cpu/check/access_check.hpp"
+#include "backends/cpu/exec/fault_trap.hpp"
 #include "backends/cpu/exec/fiber_stacks.hpp"
 #include "backends/cpu/exec/fiber_watch.hpp"
 #include "backends/cpu/exec/warp.hpp"
@@ -82,8 +83,10 @@ class BlockRunner {
   unsigned active_mask(int line);
   // Of checked kernels, see sw_runtime.
   void access(const void* address, std::uint64_t bytes, int kind, const void* code) {
+    FaultTrap::poll();
     if (check_ != nullptr && running_)
-      require(check_->access(current_, reinterpret_cast<std::uintptr_t>(address), bytes, kind, code));
+      require(
+          check_->access(current_, reinterpret_cast<std::uintptr_t>(address), bytes, kind, code));
   }
   void fence() {
     if (check_ != nullptr && running_) require(check_->fence(current_));

@@ -83,11 +83,11 @@ std::string CpuKernel::with_lines(const Finding& finding) const {
 void CpuKernel::launch_checked(const LaunchCheck& check, const Dim3& grid, const Dim3& block,
                                std::int64_t shared_bytes, void* const* arguments) {
   check_limits(kernel_->name, grid, block, shared_bytes);
+  FaultTrap::install();
   sw_range launch = range_of(grid, block, arguments);
   AccessCheck memory({launch.grid, launch.block, check.races,
                       check.strict && !module_->has_addresses(), poison_of(check)});
-  LaunchedKernel launched{kernel_, unit_.file,
-                          stack_need(unit_) + check_stack_bytes,
+  LaunchedKernel launched{kernel_, unit_.file, stack_need(unit_) + check_stack_bytes,
                           static_cast<std::size_t>(shared_bytes), check.order == Order::reverse};
   if (check.order == Order::random) launched.shuffle = check.seed | 1u;
   launched.check = &memory;
@@ -98,8 +98,7 @@ void CpuKernel::launch_checked(const LaunchCheck& check, const Dim3& grid, const
   // An empty range makes the loader allocate the thread's variables.
   worker.run(launched, launch);
   launched.shared_zone = shared_zone;
-  char* shared = static_cast<char*>(
-      worker.dynamic_shared(launched.shared_bytes + 2 * shared_zone));
+  char* shared = static_cast<char*>(worker.dynamic_shared(launched.shared_bytes + 2 * shared_zone));
   add_memory(memory, check, shared + shared_zone, launched.shared_bytes);
   module_->describe_memory(memory);
   const std::uint64_t blocks = block_count(grid);

@@ -63,9 +63,14 @@ KernelAttributes CpuKernel::attributes() const {
 void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                        runtime::StreamState&, void* const* arguments) {
   check_limits(kernel_->name, grid, block, shared_bytes);
-  const LaunchedKernel launched{kernel_, unit_.file, stack_need(unit_),
-                                static_cast<std::size_t>(shared_bytes), reverse_threads(),
-                                module_->code(), &FaultTrap::current()};
+  FaultTrap::install();
+  const LaunchedKernel launched{kernel_,
+                                unit_.file,
+                                stack_need(unit_),
+                                static_cast<std::size_t>(shared_bytes),
+                                reverse_threads(),
+                                module_->code(),
+                                &FaultTrap::current()};
   run_blocks(launched, range_of(grid, block, arguments), block_count(grid));
   // Kernels share stdout's buffer with the program; flush it now, as a GPU's output appears at the
   // next synchronization.

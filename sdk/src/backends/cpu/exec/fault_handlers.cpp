@@ -23,8 +23,8 @@ constexpr std::array<int, 4> faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 // What was there before, by the signal's number.
 std::array<struct sigaction, 32> previous{};
 
-// The thread that passes a signal on: the handler that it calls may have replaced this one, and pass
-// the signal back.
+// The thread that passes a signal on: the handler that it calls may have replaced this one, and
+// pass the signal back.
 std::atomic<unsigned long> passing{0};
 
 // The interrupted instruction and stack pointer; null where the system's layout is unknown here.
@@ -38,8 +38,7 @@ Interrupted interrupted_at([[maybe_unused]] void* context) {
           reinterpret_cast<const char*>(registers[REG_RSP])};
 #elif defined(__aarch64__)
   const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext;
-  return {reinterpret_cast<const char*>(registers.pc),
-          reinterpret_cast<const char*>(registers.sp)};
+  return {reinterpret_cast<const char*>(registers.pc), reinterpret_cast<const char*>(registers.sp)};
 #else
   return {};
 #endif
@@ -73,7 +72,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     const auto stack = reinterpret_cast<std::uintptr_t>(at.stack);
     constexpr std::uintptr_t beside = 64 << 10;
-    const bool is_overflow = info->si_code != SI_KERNEL && (signal == SIGSEGV || signal == SIGBUS) && stack != 0 &&
+    const bool is_overflow = info->si_code != SI_KERNEL &&
+                             (signal == SIGSEGV || signal == SIGBUS) && stack != 0 &&
                              address + beside > stack && address < stack + beside;
     // SI_KERNEL: the processor does not say which address.
     const bool has_address = info->si_code != SI_KERNEL;

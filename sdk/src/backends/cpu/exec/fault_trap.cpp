@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -93,7 +94,20 @@ FaultTrap& FaultTrap::current() {
   return *own_trap;
 }
 
-void FaultTrap::install() { install_handlers(); }
+void FaultTrap::install() {
+#if defined(__x86_64__)
+  constexpr std::uint64_t interval = 1 << 21;
+  const std::uint64_t now = __builtin_ia32_rdtsc();
+#else
+  constexpr std::uint64_t interval = 1'000'000;
+  const auto now =
+      static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+  static std::atomic<std::uint64_t> checked{0};
+  if (now - checked.load(std::memory_order_relaxed) < interval) return;
+  checked.store(now, std::memory_order_relaxed);
+  install_handlers();
+}
 
 void FaultTrap::arm(std::jmp_buf& escape, const Code& code, FaultTrap* launcher) noexcept {
   code_ = code;
@@ -104,6 +118,9 @@ void FaultTrap::arm(std::jmp_buf& escape, const Code& code, FaultTrap* launcher)
 }
 
 void FaultTrap::disarm() noexcept {
+  // Python runs its handlers after the launch.
+  if (launcher_.load(std::memory_order_relaxed) == this)
+    is_postponed_.store(false, std::memory_order_relaxed);
   escape_.store(nullptr, std::memory_order_relaxed);
   launcher_.store(nullptr, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -170,7 +187,18 @@ void FaultTrap::interrupt(const char* instruction, const char* stack) {
   const bool may_leave = is_in(instruction, code_.begin, code_.end) ||
                          is_in(instruction, math.begin, math.end) ||
                          (!code_.is_checked && is_in(instruction, library.begin, library.end));
-  if (!may_leave) return;
+  if (!may_leave) return is_postponed_.store(true, std::memory_order_relaxed);
+  interrupt_here(stack);
+}
+
+void FaultTrap::run_postponed() {
+  if (!is_armed()) return;
+  const bool is_launcher = launcher_.load(std::memory_order_relaxed) == this;
+  if (is_launcher) is_postponed_.store(false, std::memory_order_relaxed);
+  interrupt_here(static_cast<const char*>(__builtin_frame_address(0)));
+}
+
+void FaultTrap::interrupt_here(const char* stack) {
   if (must_stop_.exchange(false, std::memory_order_acq_rel)) {
     fault_.signal = SIGINT;
     leave();
@@ -188,9 +216,8 @@ void FaultTrap::interrupt(const char* instruction, const char* stack) {
     void* memory = ::mmap(nullptr, interrupt_stack_bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED) return;
-    switch_stack(&interrupted_stack_,
-                 make_stack(static_cast<std::byte*>(memory), interrupt_stack_bytes,
-                            check_on_own_stack, this));
+    switch_stack(&interrupted_stack_, make_stack(static_cast<std::byte*>(memory),
+                                                 interrupt_stack_bytes, check_on_own_stack, this));
     ::munmap(memory, interrupt_stack_bytes);
   }
   if (!interrupt_) return;

@@ -13,11 +13,11 @@ namespace spanwise::host {
 
 /// A signal that the system raised for an instruction of a kernel.
 struct KernelFault {
-  int signal = 0;  ///< 0: none
-  std::uintptr_t address = 0;   ///< all bits set: unknown
-  const void* code = nullptr;   ///< the instruction, or the one behind a checked access
-  bool is_overflow = false;     ///< the address is beside the stack pointer
-  std::string text() const;     ///< "SIGSEGV at address 0x10"
+  int signal = 0;              ///< 0: none
+  std::uintptr_t address = 0;  ///< all bits set: unknown
+  const void* code = nullptr;  ///< the instruction, or the one behind a checked access
+  bool is_overflow = false;    ///< the address is beside the stack pointer
+  std::string text() const;    ///< "SIGSEGV at address 0x10"
 };
 
 /// Lets a thread leave a kernel at a signal: SIGSEGV, SIGBUS, SIGFPE and SIGILL of the kernel's own
@@ -25,11 +25,10 @@ struct KernelFault {
 ///
 /// The handlers act only on armed threads, and only if the signal interrupts code that holds no
 /// locks: the kernel's, or any code for a kernel that does not print or allocate. They pass all
-/// other signals to the handlers that they found. On Ctrl-C in the main thread Python's handlers run
-/// within the signal handler, which is safe as the interrupted code is a kernel's; if they raise an
-/// exception, the thread and all that help it leave the kernel. The handlers are installed when a
-/// module is loaded, also on top of those that other libraries have installed since. Without effect
-/// in builds with a sanitizer, which has handlers of its own.
+/// other signals to the handlers that they found. On Ctrl-C in the main thread Python's handlers
+/// run within the signal handler, which is safe as the interrupted code is a kernel's; if they
+/// raise an exception, the thread and all that help it leave the kernel. Without effect in builds
+/// with a sanitizer, which has handlers of its own.
 class FaultTrap {
  public:
   /// The kernel's code, [begin, end).
@@ -41,6 +40,8 @@ class FaultTrap {
 
   /// The calling thread's.
   static FaultTrap& current();
+  /// Call before each launch: installs the handlers, and again where others have replaced them,
+  /// which it checks once in about a millisecond.
   static void install();
 
   /// Until disarm(), signals jump to `escape`. `launcher` is the trap of the thread that has
@@ -58,6 +59,12 @@ class FaultTrap {
   bool stop_helpers() noexcept;
   bool has_helpers() const noexcept;
 
+  /// Runs what interrupt() had to postpone; called by a kernel's thread that may be left here.
+  static void poll() {
+    if (is_postponed_.load(std::memory_order_relaxed)) [[unlikely]]
+      current().run_postponed();
+  }
+
   // Called by the signal handlers on their thread.
   bool leave_at(const KernelFault& fault, const char* instruction);
   void interrupt(const char* instruction, const char* stack);
@@ -66,7 +73,11 @@ class FaultTrap {
   FaultTrap();
   ~FaultTrap() = default;
   [[noreturn]] void leave();
+  void interrupt_here(const char* stack);
+  void run_postponed();
   static void check_on_own_stack(void* trap);
+
+  static inline std::atomic<bool> is_postponed_{false};
 
   std::atomic<std::jmp_buf*> escape_{nullptr};
   Code code_{};

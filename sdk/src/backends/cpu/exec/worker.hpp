@@ -18,12 +18,12 @@ struct LaunchedKernel {
   std::size_t stack_bytes;   ///< per thread
   std::size_t shared_bytes;  ///< dynamic shared memory of a block
   bool reverse;
-  FaultTrap::Code code{};           ///< of the module
-  FaultTrap* launcher = nullptr;    ///< of the thread that waits for the launch
-  std::uint64_t shuffle = 0;  ///< see BlockRunner::set_shuffle
-  AccessCheck* check = nullptr;  ///< checks each access
-  bool returns_hidden = false;   ///< see BlockRunner::set_check
-  std::size_t shared_zone = 0;   ///< unused bytes before and behind dynamic shared memory
+  FaultTrap::Code code{};         ///< of the module
+  FaultTrap* launcher = nullptr;  ///< of the thread that waits for the launch
+  std::uint64_t shuffle = 0;      ///< see BlockRunner::set_shuffle
+  AccessCheck* check = nullptr;   ///< checks each access
+  bool returns_hidden = false;    ///< see BlockRunner::set_check
+  std::size_t shared_zone = 0;    ///< unused bytes before and behind dynamic shared memory
 };
 
 /// The state that one thread of the pool keeps between launches.

@@ -123,8 +123,8 @@ const Flags& gnu_flags() {
   return flags;
 }
 
-// Every access becomes a call. Loads are not moved out of conditions, where they would read what the
-// source does not read.
+// Every access becomes a call. Loads are not moved out of conditions, where they would read what
+// the source does not read.
 const Flags& gnu_check_flags() {
   static const Flags flags{"-O1",
                            "-g",

@@ -44,7 +44,6 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
   const LoadedImage image = loaded_image(info_);
   code_ = {image.begin, image.end, variables_.allocates, info_->checked != 0};
   for (const sw_module* unit : units_) code_.may_lock |= unit->prints != 0;
-  FaultTrap::install();
 }
 
 CpuModule::~CpuModule() {

@@ -47,25 +47,25 @@ class Reader {
     if (offset > image_.size() || image_.size() - offset < sizeof(T)) return nullptr;
     return reinterpret_cast<const T*>(image_.data() + offset);
   }
-  const ElfW(Shdr)* section(std::size_t index) const {
+  const ElfW(Shdr) * section(std::size_t index) const {
     return index < count_ ? at<ElfW(Shdr)>(sections_ + index * sizeof(ElfW(Shdr))) : nullptr;
   }
   // The text at `offset` of a table of names; "" if it is outside of the image.
-  std::string_view name_at(const ElfW(Shdr)* names, std::size_t offset) const {
+  std::string_view name_at(const ElfW(Shdr) * names, std::size_t offset) const {
     if (names == nullptr || names->sh_offset > image_.size()) return {};
     const std::string_view table = image_.substr(names->sh_offset, names->sh_size);
     return offset < table.size() ? table.substr(offset, table.find('\0', offset) - offset)
                                  : std::string_view();
   }
 
-  void read_table(const ElfW(Shdr)& table) {
+  void read_table(const ElfW(Shdr) & table) {
     const ElfW(Shdr)* names = section(table.sh_link);
     for (std::size_t i = 0; i < table.sh_size / sizeof(ElfW(Sym)); ++i)
       if (const auto* symbol = at<ElfW(Sym)>(table.sh_offset + i * sizeof(ElfW(Sym))))
         add(*symbol, std::string(name_at(names, symbol->st_name)));
   }
 
-  void add(const ElfW(Sym)& symbol, std::string name) {
+  void add(const ElfW(Sym) & symbol, std::string name) {
     const unsigned type = symbol.st_info & 0xf;
     if (symbol.st_shndx == SHN_UNDEF) {
       found_.allocates |= name == "malloc" || name.starts_with("malloc@");

@@ -10,7 +10,8 @@ namespace spanwise::host {
 struct LoadedImage {
   const char *begin = nullptr, *end = nullptr;
   const char* base = nullptr;  ///< what offsets in the file's symbol table count from
-  char* thread_data = nullptr;  ///< the calling thread's copy of its variables; null if not yet made
+  char* thread_data =
+      nullptr;  ///< the calling thread's copy of its variables; null if not yet made
   std::size_t thread_bytes = 0;
 };
 

@@ -3,9 +3,9 @@
 #pragma once
 
 // For checked kernels: the functions that the compiler calls for each memory access and atomic
-// operation under -fsanitize=thread (GCC and Clang), and for each index outside of an array of known
-// extent under -fsanitize=bounds. They pass the accesses to the library, so no run-time library of a
-// sanitizer is needed.
+// operation under -fsanitize=thread (GCC and Clang), and for each index outside of an array of
+// known extent under -fsanitize=bounds. They pass the accesses to the library, so no run-time
+// library of a sanitizer is needed.
 
 // no_sanitize("thread") of Clang leaves atomic operations instrumented.
 #ifdef __clang__
@@ -37,62 +37,65 @@ SW_UNCHECKED static inline void sw_look_at(const volatile void* address, unsigne
 }
 #define SW_LOOK(bytes, kind) sw_look_at(at, bytes, kind, __builtin_return_address(0))
 
-#define SW_ACCESS(bytes)                                                                 \
-  SW_CALLED void __tsan_read##bytes(void* at) { SW_LOOK(bytes, sw_access_read); }        \
-  SW_CALLED void __tsan_write##bytes(void* at) { SW_LOOK(bytes, sw_access_write); }      \
-  SW_CALLED void __tsan_unaligned_read##bytes(void* at) { SW_LOOK(bytes, sw_access_read); } \
+#define SW_ACCESS(bytes)                                                                      \
+  SW_CALLED void __tsan_read##bytes(void* at) { SW_LOOK(bytes, sw_access_read); }             \
+  SW_CALLED void __tsan_write##bytes(void* at) { SW_LOOK(bytes, sw_access_write); }           \
+  SW_CALLED void __tsan_unaligned_read##bytes(void* at) { SW_LOOK(bytes, sw_access_read); }   \
   SW_CALLED void __tsan_unaligned_write##bytes(void* at) { SW_LOOK(bytes, sw_access_write); } \
-  SW_CALLED void __tsan_volatile_read##bytes(void* at) { SW_LOOK(bytes, sw_access_volatile_read); } \
-  SW_CALLED void __tsan_volatile_write##bytes(void* at) { SW_LOOK(bytes, sw_access_volatile_write); } \
-  SW_CALLED void __tsan_unaligned_volatile_read##bytes(void* at) {                       \
-    SW_LOOK(bytes, sw_access_volatile_read);                                             \
-  }                                                                                      \
-  SW_CALLED void __tsan_unaligned_volatile_write##bytes(void* at) {                      \
-    SW_LOOK(bytes, sw_access_volatile_write);                                            \
+  SW_CALLED void __tsan_volatile_read##bytes(void* at) {                                      \
+    SW_LOOK(bytes, sw_access_volatile_read);                                                  \
+  }                                                                                           \
+  SW_CALLED void __tsan_volatile_write##bytes(void* at) {                                     \
+    SW_LOOK(bytes, sw_access_volatile_write);                                                 \
+  }                                                                                           \
+  SW_CALLED void __tsan_unaligned_volatile_read##bytes(void* at) {                            \
+    SW_LOOK(bytes, sw_access_volatile_read);                                                  \
+  }                                                                                           \
+  SW_CALLED void __tsan_unaligned_volatile_write##bytes(void* at) {                           \
+    SW_LOOK(bytes, sw_access_volatile_write);                                                 \
   }
 
-#define SW_ATOMIC_FETCH(bits, T, name)                                               \
-  SW_CALLED T __tsan_atomic##bits##_fetch_##name(volatile T* at, T value, int) {     \
-    SW_LOOK(bits / 8, sw_access_atomic);                                             \
-    return __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST);                       \
+#define SW_ATOMIC_FETCH(bits, T, name)                                           \
+  SW_CALLED T __tsan_atomic##bits##_fetch_##name(volatile T* at, T value, int) { \
+    SW_LOOK(bits / 8, sw_access_atomic);                                         \
+    return __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST);                   \
   }
-#define SW_ATOMIC_EXCHANGE_IF(bits, T, strength)                                           \
+#define SW_ATOMIC_EXCHANGE_IF(bits, T, strength)                                               \
   SW_CALLED int __tsan_atomic##bits##_compare_exchange_##strength(volatile T* at, T* expected, \
-                                                                  T value, int, int) {     \
-    SW_LOOK(bits / 8, sw_access_atomic);                                                   \
-    return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,       \
-                                       __ATOMIC_SEQ_CST);                                  \
+                                                                  T value, int, int) {         \
+    SW_LOOK(bits / 8, sw_access_atomic);                                                       \
+    return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,           \
+                                       __ATOMIC_SEQ_CST);                                      \
   }
 // Clang calls this one.
-#define SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                                     \
-  SW_CALLED T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T value, \
-                                                         int, int) {                          \
-    SW_LOOK(bits / 8, sw_access_atomic);                                                      \
-    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_SEQ_CST,                \
-                                __ATOMIC_SEQ_CST);                                            \
-    return expected;                                                                          \
+#define SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                                          \
+  SW_CALLED T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T value, int, \
+                                                         int) {                                    \
+    SW_LOOK(bits / 8, sw_access_atomic);                                                           \
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+    return expected;                                                                               \
   }
-#define SW_ATOMICS(bits, T)                                                            \
-  SW_CALLED T __tsan_atomic##bits##_load(const volatile T* at, int) {                  \
-    SW_LOOK(bits / 8, sw_access_volatile_read);                                        \
-    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                      \
-  }                                                                                    \
-  SW_CALLED void __tsan_atomic##bits##_store(volatile T* at, T value, int) {           \
-    SW_LOOK(bits / 8, sw_access_volatile_write);                                       \
-    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                     \
-  }                                                                                    \
-  SW_CALLED T __tsan_atomic##bits##_exchange(volatile T* at, T value, int) {           \
-    SW_LOOK(bits / 8, sw_access_atomic);                                               \
-    return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                           \
-  }                                                                                    \
-  SW_ATOMIC_FETCH(bits, T, add)                                                        \
-  SW_ATOMIC_FETCH(bits, T, sub)                                                        \
-  SW_ATOMIC_FETCH(bits, T, and)                                                        \
-  SW_ATOMIC_FETCH(bits, T, or)                                                         \
-  SW_ATOMIC_FETCH(bits, T, xor)                                                        \
-  SW_ATOMIC_FETCH(bits, T, nand)                                                       \
-  SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                                    \
-  SW_ATOMIC_EXCHANGE_IF(bits, T, strong)                                               \
+#define SW_ATOMICS(bits, T)                                                  \
+  SW_CALLED T __tsan_atomic##bits##_load(const volatile T* at, int) {        \
+    SW_LOOK(bits / 8, sw_access_volatile_read);                              \
+    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                            \
+  }                                                                          \
+  SW_CALLED void __tsan_atomic##bits##_store(volatile T* at, T value, int) { \
+    SW_LOOK(bits / 8, sw_access_volatile_write);                             \
+    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                           \
+  }                                                                          \
+  SW_CALLED T __tsan_atomic##bits##_exchange(volatile T* at, T value, int) { \
+    SW_LOOK(bits / 8, sw_access_atomic);                                     \
+    return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                 \
+  }                                                                          \
+  SW_ATOMIC_FETCH(bits, T, add)                                              \
+  SW_ATOMIC_FETCH(bits, T, sub)                                              \
+  SW_ATOMIC_FETCH(bits, T, and)                                              \
+  SW_ATOMIC_FETCH(bits, T, or)                                               \
+  SW_ATOMIC_FETCH(bits, T, xor)                                              \
+  SW_ATOMIC_FETCH(bits, T, nand)                                             \
+  SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                          \
+  SW_ATOMIC_EXCHANGE_IF(bits, T, strong)                                     \
   SW_ATOMIC_EXCHANGE_IF(bits, T, weak)
 
 struct sw_bounds_type {

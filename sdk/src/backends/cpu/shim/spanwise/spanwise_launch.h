@@ -209,10 +209,10 @@ struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
     constexpr bool in_any_order = HasBarrier;
 #endif
     if constexpr (in_any_order)
-      return {name, Code::run_threads,       Code::parameters.list, sizeof...(T),
+      return {name, Code::run_threads,        Code::parameters.list, sizeof...(T),
               1,    sw_type_list<T...>::text, Code::run_threads};
     else
-      return {name, Code::run_loops,         Code::parameters.list, sizeof...(T),
+      return {name, Code::run_loops,          Code::parameters.list, sizeof...(T),
               0,    sw_type_list<T...>::text, Code::run_rarely};
   }
 };
