@@ -10,7 +10,8 @@ import pytest
 
 import spanwise as sw
 
-SOURCE = (pathlib.Path(__file__).parent / "correct_kernels.cu").read_text()
+FILES = ("correct_kernels.cu", "correct_kernels_2.cu")
+SOURCE = "".join((pathlib.Path(__file__).parent / name).read_text() for name in FILES)
 NAMES = re.findall(r"__global__ void (\w+)\(ARGS\)", SOURCE)
 
 

@@ -11,6 +11,7 @@
 #include "kernels/arguments/guarded_arrays.hpp"
 #include "kernels/module_cache.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::kernels {
@@ -143,6 +144,9 @@ void checked_launch(const KernelState& function, const LaunchConfig& config,
                     std::span<const KernelArg> arguments, runtime::KernelCheck check) {
   const BoundArguments refuses_what_every_launch_does(function, arguments);
   const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
+  // Modules of the same source share the checked one, whose variables get each one's values.
+  static auto& one_at_a_time = *new Mutex;
+  const std::lock_guard lock(one_at_a_time);
   CheckedRun(function, config, arguments).run(check);
 }
 

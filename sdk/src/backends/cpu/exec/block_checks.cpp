@@ -13,8 +13,7 @@ namespace spanwise::host {
 void BlockRunner::start_check() {
   returned_.reset();
   passed_end_.reset();
-  const auto fibers = stacks_.region(), own = own_stack();
-  check_->ignore(fibers.data(), fibers.data() + fibers.size());
+  const auto own = own_stack();
   check_->ignore(own.data(), own.data() + own.size());
   require(check_->start_block(block_, count_));
 }

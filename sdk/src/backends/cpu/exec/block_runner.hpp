@@ -84,7 +84,9 @@ class BlockRunner {
   // Of checked kernels, see sw_runtime.
   void access(const void* address, std::uint64_t bytes, int kind, const void* code) {
     FaultTrap::poll();
-    if (check_ != nullptr && running_)
+    const int fiber = threads_[current_].fiber;
+    const bool is_local = fiber > 0 && stacks_.contains(fiber - 1, address);
+    if (check_ != nullptr && running_ && !is_local)
       require(
           check_->access(current_, reinterpret_cast<std::uintptr_t>(address), bytes, kind, code));
   }

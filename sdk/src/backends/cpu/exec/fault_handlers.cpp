@@ -19,6 +19,12 @@
 namespace spanwise::host {
 namespace {
 
+#if defined(SW_WATCH_ADDRESSES) || defined(SW_WATCH_THREADS)
+constexpr bool has_sanitizer = true;
+#else
+constexpr bool has_sanitizer = false;
+#endif
+
 constexpr std::array<int, 4> faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 // What was there before, by the signal's number.
 std::array<struct sigaction, 32> previous{};
@@ -112,12 +118,11 @@ void install_one(int signal, void (*handler)(int, siginfo_t*, void*), int flags)
 }  // namespace
 
 void install_handlers() {
-#if !defined(SW_WATCH_ADDRESSES) && !defined(SW_WATCH_THREADS)
+  if (has_sanitizer) return;
   static auto& mutex = *new Mutex;
   const std::lock_guard lock(mutex);
   for (const int signal : faults) install_one(signal, on_fault, SA_ONSTACK);
   install_one(SIGINT, on_interrupt, 0);
-#endif
 }
 
 void install_signal_stack() {
