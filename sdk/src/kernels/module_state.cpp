@@ -84,6 +84,17 @@ Ref<ModuleState> ModuleState::with_own_variables() {
                                declares_variables_);
 }
 
+Ref<ModuleState> ModuleState::checked() const {
+  const std::lock_guard lock(mutex_);
+  return checked_;
+}
+
+Ref<ModuleState> ModuleState::keep_checked(Ref<ModuleState> module) {
+  const std::lock_guard lock(mutex_);
+  if (!checked_) checked_ = std::move(module);
+  return checked_;
+}
+
 const std::pair<const std::string, std::string>* ModuleState::find(std::string_view name) const {
   if (const auto found = symbols_.find(std::string(name)); found != symbols_.end()) return &*found;
   const std::string plain = without_spaces(name);

@@ -13,6 +13,7 @@
 #include "runtime/backend.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/device.hpp"
+#include "spanwise/fork.hpp"
 #include "spanwise/ref.hpp"
 
 namespace spanwise::kernels {
@@ -40,6 +41,12 @@ class ModuleState final : public RefCounted {
   const runtime::CompileRequest& request() const noexcept { return request_; }
   runtime::LoadedModule& loaded() const noexcept { return *loaded_; }
 
+  /// The module that keep_checked() was given first; null before. It has this module's source, and
+  /// variables of its own.
+  Ref<ModuleState> checked() const;
+  /// Returns checked().
+  Ref<ModuleState> keep_checked(Ref<ModuleState> module);
+
   struct Resolved {
     std::string name, symbol;
   };
@@ -64,6 +71,8 @@ class ModuleState final : public RefCounted {
   bool from_cache_;
   bool declares_variables_;
   std::shared_ptr<const runtime::KernelBinary> again_;
+  mutable Mutex mutex_;  // guards checked_
+  Ref<ModuleState> checked_;
   std::atomic<bool> is_taken_{false};  // with_own_variables() was called
 };
 

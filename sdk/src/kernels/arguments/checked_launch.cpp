@@ -11,7 +11,6 @@
 #include "kernels/arguments/guarded_arrays.hpp"
 #include "kernels/module_cache.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::kernels {
@@ -32,7 +31,10 @@ Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<Modul
   for (const char* option : {runtime::check_option, "-DSW_CHECK_BOUNDS", "-lineinfo"})
     options.options.emplace_back(option);
   for (const source::KernelSource& linked : request.linked) options.link.push_back(linked.text);
-  module = find_or_build(request.source->text, options);
+  module = function.module()->checked();
+  if (!module)
+    module = function.module()->keep_checked(
+        find_or_build(request.source->text, options)->with_own_variables());
   const KernelState checked(module, function.name());
   return Ref<runtime::LoadedKernel>(&checked.kernel());
 }
@@ -144,9 +146,6 @@ void checked_launch(const KernelState& function, const LaunchConfig& config,
                     std::span<const KernelArg> arguments, runtime::KernelCheck check) {
   const BoundArguments refuses_what_every_launch_does(function, arguments);
   const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
-  // Modules of the same source share the checked one, whose variables get each one's values.
-  static auto& one_at_a_time = *new Mutex;
-  const std::lock_guard lock(one_at_a_time);
   CheckedRun(function, config, arguments).run(check);
 }
 
