@@ -101,6 +101,13 @@ class SW_API DeviceError : public Error {
   std::string name_;
 };
 
+/// A kernel that failed while it ran: an assertion, a signal, divergent barriers, or a finding of
+/// config "kernel_check". The message names the kernel and, where known, thread and line.
+class SW_API KernelFaultError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// No memory left on a device. Python: also MemoryError.
 class SW_API OutOfMemoryError : public DeviceError {
  public:

@@ -55,6 +55,8 @@ void translate(const std::exception_ptr& exception) {
     std::rethrow_exception(exception);
   } catch (const OutOfMemoryError& e) {
     raise(errors.out_of_memory, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
+  } catch (const KernelFaultError& e) {
+    raise(errors.kernel_fault, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
   } catch (const DeviceError& e) {
     raise(errors.device, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
   } catch (const CompileError& e) {
@@ -169,6 +171,11 @@ SW_BIND(errors, 0) {
                  {e.error});
   e.out_of_memory = make_class(module, "OutOfMemoryError", "No memory left on a device.",
                                {e.device, PyExc_MemoryError});
+  e.kernel_fault =
+      make_class(module, "KernelFaultError",
+                 "A kernel that failed while it ran: an assertion, a signal, divergent "
+                 "barriers, or a finding of config.kernel_check.",
+                 {e.device});
   // Defaults for exceptions that are raised from Python code.
   for (const char* name : {"log", "source"}) py::setattr(e.compile, name, py::str());
   py::setattr(e.device, "code", py::int_(0));

@@ -25,6 +25,7 @@ struct ErrorClasses {
   PyObject* kernel_argument = nullptr;
   PyObject* compile = nullptr;
   PyObject* device = nullptr;
+  PyObject* kernel_fault = nullptr;
   PyObject* out_of_memory = nullptr;
   PyObject* graph = nullptr;
   PyObject* not_supported = nullptr;

@@ -117,9 +117,10 @@ class ModuleBuilder {
   Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {
     Ref<runtime::LoadedModule> loaded = backend_.load(device_.ordinal(), binary);
     std::shared_ptr<const runtime::KernelBinary> again;
-    if (declares_variables()) again = std::make_shared<runtime::KernelBinary>(binary);
+    const bool has_variables = declares_variables();
+    if (has_variables) again = std::make_shared<runtime::KernelBinary>(binary);
     return make_ref<ModuleState>(device_, source_, request_, binary.symbols, std::move(loaded),
-                                 from_cache, std::move(again));
+                                 from_cache, has_variables, std::move(again));
   }
 
   bool declares_variables() const {

@@ -63,6 +63,7 @@ ModuleState::ModuleState(Device device, source::KernelSource source,
                          runtime::CompileRequest request,
                          std::map<std::string, std::string> symbols,
                          Ref<runtime::LoadedModule> loaded, bool from_cache,
+                         bool declares_variables,
                          std::shared_ptr<const runtime::KernelBinary> again)
     : device_(device),
       source_(std::move(source)),
@@ -70,6 +71,7 @@ ModuleState::ModuleState(Device device, source::KernelSource source,
       symbols_(std::move(symbols)),
       loaded_(std::move(loaded)),
       from_cache_(from_cache),
+      declares_variables_(declares_variables),
       again_(std::move(again)) {
   request_.source = &source_;
 }
@@ -78,7 +80,19 @@ Ref<ModuleState> ModuleState::with_own_variables() {
   if (!again_ || !is_taken_.exchange(true)) return Ref<ModuleState>(this);
   Ref<runtime::LoadedModule> loaded =
       runtime::backend_for(device_).load(device_.ordinal(), *again_);
-  return make_ref<ModuleState>(device_, source_, request_, symbols_, std::move(loaded), true);
+  return make_ref<ModuleState>(device_, source_, request_, symbols_, std::move(loaded), true,
+                               declares_variables_);
+}
+
+Ref<ModuleState> ModuleState::checked() const {
+  const std::lock_guard lock(mutex_);
+  return checked_;
+}
+
+Ref<ModuleState> ModuleState::keep_checked(Ref<ModuleState> module) {
+  const std::lock_guard lock(mutex_);
+  if (!checked_) checked_ = std::move(module);
+  return checked_;
 }
 
 const std::pair<const std::string, std::string>* ModuleState::find(std::string_view name) const {

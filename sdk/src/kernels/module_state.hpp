@@ -13,6 +13,7 @@
 #include "runtime/backend.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/device.hpp"
+#include "spanwise/fork.hpp"
 #include "spanwise/ref.hpp"
 
 namespace spanwise::kernels {
@@ -25,7 +26,8 @@ class ModuleState final : public RefCounted {
   /// where the source declares variables that persist between launches, else null.
   ModuleState(Device device, source::KernelSource source, runtime::CompileRequest request,
               std::map<std::string, std::string> symbols, Ref<runtime::LoadedModule> loaded,
-              bool from_cache, std::shared_ptr<const runtime::KernelBinary> again = nullptr);
+              bool from_cache, bool declares_variables,
+              std::shared_ptr<const runtime::KernelBinary> again = nullptr);
 
   /// Returns this object at the first call; later calls load the binary again where the source
   /// declares variables, so that each SourceModule has its own variables, as in CUDA.
@@ -33,9 +35,17 @@ class ModuleState final : public RefCounted {
 
   Device device() const noexcept { return device_; }
   bool from_cache() const noexcept { return from_cache_; }
+  /// Whether the source may declare variables that persist between launches.
+  bool declares_variables() const noexcept { return declares_variables_; }
   /// What was compiled; its `source` points into this object.
   const runtime::CompileRequest& request() const noexcept { return request_; }
   runtime::LoadedModule& loaded() const noexcept { return *loaded_; }
+
+  /// The module that keep_checked() was given first; null before. It has this module's source, and
+  /// variables of its own.
+  Ref<ModuleState> checked() const;
+  /// Returns checked().
+  Ref<ModuleState> keep_checked(Ref<ModuleState> module);
 
   struct Resolved {
     std::string name, symbol;
@@ -59,7 +69,10 @@ class ModuleState final : public RefCounted {
   std::map<std::string, std::string> symbols_;
   Ref<runtime::LoadedModule> loaded_;
   bool from_cache_;
+  bool declares_variables_;
   std::shared_ptr<const runtime::KernelBinary> again_;
+  mutable Mutex mutex_;  // guards checked_
+  Ref<ModuleState> checked_;
   std::atomic<bool> is_taken_{false};  // with_own_variables() was called
 };
 

@@ -36,7 +36,7 @@ Module Module::load(std::span<const std::byte> image, std::optional<Device> devi
   auto symbols = loaded->kernel_symbols();
   return Module(make_ref<kernels::ModuleState>(target, source::KernelSource{},
                                                runtime::CompileRequest{}, std::move(symbols),
-                                               std::move(loaded), false));
+                                               std::move(loaded), false, true));
 }
 
 Module Module::load_file(const std::string& path, std::optional<Device> device) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "spanwise/config.hpp"
@@ -39,6 +40,15 @@ KernelCheck kernel_check() {
   const std::uint64_t version = config::version();
   const std::uint64_t bits = known >> 2 == version ? known & 3u : read_check(version);
   return {(bits & 1u) != 0, (bits & 2u) != 0};
+}
+
+bool may_hold_address(const void* data, std::size_t bytes) noexcept {
+  const auto* at = static_cast<const char*>(data);
+  for (std::uint64_t word = 0; bytes >= sizeof word; bytes -= sizeof word, at += sizeof word) {
+    std::memcpy(&word, at, sizeof word);
+    if (word >> 40 != 0 && word >> 48 == 0) return true;
+  }
+  return false;
 }
 
 }  // namespace spanwise::runtime

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+
 #include "spanwise/export.hpp"
 
 namespace spanwise::runtime {
@@ -13,5 +15,9 @@ struct KernelCheck {
   bool any() const noexcept { return bounds || order; }
 };
 SW_API KernelCheck kernel_check();
+
+/// Whether one of the 8-byte words of `data` may be an address: a value in the range of those that
+/// systems give to programs, which small integers and most floating-point numbers are not.
+SW_API bool may_hold_address(const void* data, std::size_t bytes) noexcept;
 
 }  // namespace spanwise::runtime

@@ -21,7 +21,14 @@ namespace spanwise::runtime {
 /// [data, data_end).
 struct RedZone {
   const void *begin = nullptr, *end = nullptr, *data = nullptr, *data_end = nullptr;
-  int argument = 0;  ///< index of the kernel's argument
+  int argument = 0;    ///< index of the kernel's argument
+  std::string name{};  ///< "the array of argument 1 ('int *x')"
+};
+
+/// What a checked launch found that is a fault only if the result depends on it.
+struct LaunchFindings {
+  std::string suspicion;     ///< "thread ... reads ...": "" if nothing was found
+  bool has_atomics = false;  ///< the order of atomic operations may determine the result
 };
 
 /// Options of a checked launch, where the device supports them (LoadedKernel::launch_with).
@@ -31,6 +38,9 @@ struct LaunchCheck {
   Order order = Order::forward;
   std::uint64_t seed = 0;  ///< for Order::random
   std::span<const RedZone> red_zones{};
+  bool races = false;   ///< report unordered accesses by two threads
+  bool strict = false;  ///< the arguments hold no addresses besides those of `red_zones`
+  LaunchFindings* findings = nullptr;
 };
 
 /// Rarely used launch options.
@@ -102,6 +112,9 @@ class LoadedModule : public RefCounted {
   };
   /// Null data where the module has no such variable.
   virtual Global global(const std::string& symbol) = 0;
+  /// Gives this module's variables the values of those of `from`, a module of the same source,
+  /// where the device supports it.
+  virtual void copy_variables([[maybe_unused]] LoadedModule& from) {}
   /// CUmodule as an integer; 0 on the CPU.
   virtual std::uintptr_t handle() { return 0; }
   /// Demangled kernel name -> symbol; empty where the binary does not have the names.

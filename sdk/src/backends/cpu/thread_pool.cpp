@@ -7,9 +7,11 @@
 #include <system_error>
 #include <thread>
 
+#include "backends/cpu/exec/fault_trap.hpp"
 #include "backends/cpu/settings.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/fork.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::host {
 namespace {
@@ -191,7 +193,24 @@ void ThreadPool::retire(Job& job) {
   }
   for (int i = 0; i < spins && job.helpers.load(std::memory_order_acquire) > 0; ++i) pause();
   std::unique_lock lock(mutex_);
-  left_.wait(lock, [&] { return job.helpers.load(std::memory_order_relaxed) == 0; });
+  const auto is_free = [&] { return job.helpers.load(std::memory_order_relaxed) == 0; };
+  // Helpers that run a kernel may loop forever; Ctrl-C makes them leave it.
+  bool was_interrupted = false;
+  while (!left_.wait_for(lock, std::chrono::milliseconds(interrupt_check_ms), is_free)) {
+    lock.unlock();
+    if (FaultTrap& trap = FaultTrap::current(); trap.has_helpers()) {
+      try {
+        if (!was_interrupted) check_interrupt();
+      } catch (...) {
+        was_interrupted = true;
+        job.next.store(job.chunks, std::memory_order_relaxed);
+        const std::lock_guard again(mutex_);
+        job.error = std::current_exception();
+      }
+      if (was_interrupted) trap.stop_helpers();
+    }
+    lock.lock();
+  }
 }
 
 ThreadPool::Job* ThreadPool::join_a_job() {

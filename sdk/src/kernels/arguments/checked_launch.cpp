@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/arguments/checked_launch.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -17,10 +18,12 @@ namespace {
 
 using Order = runtime::LaunchCheck::Order;
 
-// The same kernel compiled with checks; null without source.
-Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function) {
+// The kernel compiled with checks: null without source. On a GPU, where this only checks views,
+// also null for a source with variables, whose values the other module would lack.
+Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<ModuleState>& module) {
   const runtime::CompileRequest& request = function.module()->request();
   if (request.source->text.empty()) return nullptr;
+  if (!function.device().is_cpu() && function.module()->declares_variables()) return nullptr;
   ModuleOptions options{.options = request.options,
                         .names = request.names,
                         .include_dirs = request.include_dirs,
@@ -28,8 +31,28 @@ Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function) {
   for (const char* option : {runtime::check_option, "-DSW_CHECK_BOUNDS", "-lineinfo"})
     options.options.emplace_back(option);
   for (const source::KernelSource& linked : request.linked) options.link.push_back(linked.text);
-  const KernelState checked(find_or_build(request.source->text, options), function.name());
+  module = function.module()->checked();
+  if (!module)
+    module = function.module()->keep_checked(
+        find_or_build(request.source->text, options)->with_own_variables());
+  const KernelState checked(module, function.name());
   return Ref<runtime::LoadedKernel>(&checked.kernel());
+}
+
+// Whether no argument holds an address besides those of arrays, as far as values show it.
+bool is_free_of_addresses(std::span<const KernelArg> arguments) {
+  return std::none_of(arguments.begin(), arguments.end(), [](const KernelArg& argument) {
+    if (argument.is_array()) {
+      const DType dtype = argument.array().dtype();
+      return dtype == int64 || dtype == uint64;
+    }
+    if (argument.kind() == KernelArg::Kind::bytes)
+      return runtime::may_hold_address(argument.raw().data(), argument.raw().size());
+    const Scalar& value = argument.scalar();
+    return !value.dtype().is_floating() &&
+           runtime::may_hold_address(value.data(),
+                                     static_cast<std::size_t>(value.dtype().itemsize()));
+  });
 }
 
 const char* name_of(Order order) {
@@ -44,51 +67,62 @@ const char* name_of(Order order) {
   return "in another order";
 }
 
-/// One checked launch; its members throw DeviceError for the errors found.
+/// One checked launch; its members throw KernelFaultError for the faults found.
 class CheckedRun {
  public:
   CheckedRun(const KernelState& function, const LaunchConfig& config,
              std::span<const KernelArg> arguments)
       : function_(function),
         config_(config),
-        checked_(checked_kernel(function)),
+        original_(arguments),
+        checked_(checked_kernel(function, checked_module_)),
         kernel_(checked_ ? *checked_ : function.kernel()),
         arrays_(function, arguments) {}
 
   void run(runtime::KernelCheck check) {
+    races_ = check.order;
     const std::vector<std::string> first = run_in(Order::forward, 0);
-    if (check.order && kernel_.checks()) {
+    if (!kernel_.checks()) return arrays_.copy_out(first);
+    if (check.order) {
       compare(first, Order::reverse, 0);
       for (const std::uint64_t seed : {0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u})
         compare(first, Order::random, seed);
     }
-    arrays_.copy_out(first);
+    // The checked runs have changed nothing: neither arrays, nor variables, nor other memory.
+    queue_launch(function_, function_.kernel(), config_, original_, nullptr);
   }
 
  private:
   std::vector<std::string> run_in(Order order, std::uint64_t seed) {
     arrays_.fill_in();
-    const runtime::LaunchCheck check{order, seed, arrays_.red_zones()};
+    if (checked_module_) checked_module_->loaded().copy_variables(function_.module()->loaded());
+    const runtime::LaunchCheck check{
+        order, seed, arrays_.red_zones(), races_, is_free_of_addresses(original_), &findings_};
     queue_launch(function_, kernel_, config_, arrays_.arguments(), &check);
     stream().synchronize();
     if (const std::string found = arrays_.damage(); !found.empty())
-      fail<DeviceError>("kernel '", function_.name(), "' on ", function_.device(), " ", found,
-                        ". Remedy: compare the index with the extent before the access; ",
-                        function_.device().is_cpu()
-                            ? "is the array as large as the kernel thinks?"
-                            : "compute-sanitizer --tool memcheck python ... names the line, and so "
-                              "does this check on the CPU, which sees reads too");
+      fail<KernelFaultError>(
+          "kernel '", function_.name(), "' on ", function_.device(), " ", found,
+          ". Remedy: compare the index with the extent before the access; ",
+          function_.device().is_cpu()
+              ? "is the array as large as the kernel thinks?"
+              : "compute-sanitizer --tool memcheck python ... names the line, and so "
+                "does this check on the CPU, which sees reads too");
     return arrays_.snapshot();
   }
 
+  // A different result is a fault, unless only the order of atomic operations explains it.
   void compare(const std::vector<std::string>& first, Order order, std::uint64_t seed) {
     const std::string found = arrays_.difference(first, run_in(order, seed));
-    if (found.empty()) return;
-    fail<DeviceError>("kernel '", function_.name(), "' on ", function_.device(),
-                      " has a race: with threads ", name_of(Order::forward), " and ",
-                      name_of(order), " ", found,
-                      ". Remedy: put __syncthreads() between what one thread writes and another "
-                      "reads, or use atomics where several write one element");
+    if (found.empty() || (findings_.suspicion.empty() && findings_.has_atomics)) return;
+    fail<KernelFaultError>(
+        "kernel '", function_.name(), "' on ", function_.device(),
+        findings_.suspicion.empty() ? " has a race" : " has an undefined result", ": with threads ",
+        name_of(Order::forward), " and ", name_of(order), " ", found,
+        findings_.suspicion.empty()
+            ? std::string(". Remedy: put __syncthreads() between what one thread writes and "
+                          "another reads, or use atomics where several write one element")
+            : ". The cause may be: " + findings_.suspicion);
   }
 
   Stream stream() const {
@@ -97,9 +131,13 @@ class CheckedRun {
 
   const KernelState& function_;
   const LaunchConfig& config_;
+  std::span<const KernelArg> original_;
+  Ref<ModuleState> checked_module_;
   Ref<runtime::LoadedKernel> checked_;
   runtime::LoadedKernel& kernel_;
   GuardedArrays arrays_;
+  bool races_ = false;
+  runtime::LaunchFindings findings_;
 };
 
 }  // namespace

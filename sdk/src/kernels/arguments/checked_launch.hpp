@@ -19,9 +19,10 @@ void queue_launch(const KernelState& function, runtime::LoadedKernel& kernel,
                   const runtime::LaunchCheck* check);
 
 /// A launch under config "kernel_check". The kernel, recompiled with checks where its source is
-/// available, runs on copies of its arrays between guard zones, and where the device supports it in
-/// several orders of threads. If no error is found, the result of the first run is copied to the
-/// arrays; else they are unchanged and DeviceError is thrown. Waits for the device.
+/// available, runs on copies of its arrays between guard zones and, on the CPU, of its variables;
+/// for "order" in several orders of threads. Throws KernelFaultError for a fault, with all memory
+/// unchanged. Else the CPU then runs the kernel itself, and a GPU copies the result to the arrays.
+/// Waits for the device.
 void checked_launch(const KernelState& function, const LaunchConfig& config,
                     std::span<const KernelArg> arguments, runtime::KernelCheck check);
 

@@ -103,7 +103,8 @@ GuardedArrays::GuardedArrays(const KernelState& function, std::span<const Kernel
     const auto* begin = static_cast<const std::byte*>(window.block.data());
     const std::byte* data = begin + window.zone;
     fences_.push_back({begin, begin + window.block.size(), data, data + window.bytes(),
-                       static_cast<int>(window.argument)});
+                       static_cast<int>(window.argument),
+                       text("the array of ", name_of(window.argument))});
   }
   for (KernelArg& argument : arguments_) {
     if (!argument.is_array()) continue;

@@ -33,6 +33,9 @@ int BlockRunner::barrier_vote(int op, int predicate, int line) {
 // Makes all threads that wait for the current barrier runnable by a new generation, without writing
 // to each.
 void BlockRunner::release_barrier() {
+  FaultTrap::poll();
+  if (check_ != nullptr) [[unlikely]]
+    check_barrier();
   const int threads = static_cast<int>(arrived_);
   int result = votes_;
   if (barrier_op_ == sw_barrier_and) result = votes_ == threads ? 1 : 0;
@@ -107,7 +110,9 @@ void BlockRunner::wait_in_warp() {
 }
 
 void BlockRunner::deliver(unsigned warp, Warp::Group& group) {
-  combine(group, &posted_[warp * 32]);
+  if (check_ != nullptr) [[unlikely]]
+    check_collective(warp, group);
+  combine(group, &posted_[warp * 32], check_ != nullptr ? check_->poison() : -1);
   for (unsigned lanes = group.arrived; lanes != 0; lanes &= lanes - 1) {
     Thread& thread = threads_[warp * 32 + static_cast<unsigned>(std::countr_zero(lanes))];
     if (thread.state == in_warp) thread.state = ready;

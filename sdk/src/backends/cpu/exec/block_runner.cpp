@@ -50,6 +50,7 @@ void BlockRunner::run(const sw_range& range, sw_block_function block, sw_thread_
   work(0);
   running_ = false;
   check_stacks();
+  if (check_ != nullptr) require(check_->settle());
 }
 
 void BlockRunner::prepare_block_shape(const sw_extent& block) {
@@ -81,6 +82,7 @@ void BlockRunner::start_block() {
     warps_[w].group_count = 0;
   }
   live_ = count_;
+  if (check_ != nullptr) start_check();
   enter_block_(block_index_.x, block_index_.y, block_index_.z);
   current_ = first_;
 }
@@ -133,6 +135,7 @@ void BlockRunner::work(std::int32_t fiber) {
 void BlockRunner::end_thread() {
   threads_[current_].state = ended;
   --live_;
+  if (check_ != nullptr && !returns_hidden_ && !returned_.test(current_)) passed_end_.set(current_);
   release_warps_after_end(current_);
   if (arrived_ == live_ && arrived_ > 0) release_barrier();
 }

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <csetjmp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "backends/cpu/check/access_check.hpp"
+#include "backends/cpu/exec/fault_trap.hpp"
 #include "backends/cpu/exec/fiber_stacks.hpp"
 #include "backends/cpu/exec/fiber_watch.hpp"
 #include "backends/cpu/exec/warp.hpp"
@@ -33,11 +36,25 @@ class BlockRunner {
   void set_reverse(bool reverse) noexcept { reverse_ = reverse; }
   /// The order of threads: a different one for each seed; with 0 that of set_reverse().
   void set_shuffle(std::uint64_t seed) noexcept { shuffle_ = seed; }
+  /// Checks the accesses and the barriers of the next runs; null for no checks. With
+  /// `returns_hidden`, a thread that has ended may have left by a return statement of a macro.
+  void set_check(AccessCheck* check, bool returns_hidden) noexcept {
+    check_ = check;
+    returns_hidden_ = returns_hidden;
+  }
   /// The target of fail(): call setjmp on it before run(), on the same stack.
   std::jmp_buf& escape() noexcept { return escape_; }
   /// The message of the failure that led to escape(), "" if there was none; makes the runner usable
   /// again.
   std::string take_failure();
+  /// Makes the runner usable again after a signal has ended run().
+  void reset_after_signal() {
+    aborting_ = running_;
+    take_failure();
+  }
+  /// Whether threads run under run(), and which one: "thread (1, 0, 0) of block (0, 0, 0)".
+  bool is_running() const noexcept { return running_; }
+  std::string running_thread() const { return place(current_); }
 
   void run(const sw_range& range, sw_block_function block, sw_thread_function thread,
            const void* arguments);
@@ -64,6 +81,19 @@ class BlockRunner {
   /// A collective of the lanes in `mask`; returns the calling lane's result.
   std::uint64_t warp(int op, unsigned mask, std::uint64_t value, int lane, int width, int line);
   unsigned active_mask(int line);
+  // Of checked kernels, see sw_runtime.
+  void access(const void* address, std::uint64_t bytes, int kind, const void* code) {
+    FaultTrap::poll();
+    const int fiber = threads_[current_].fiber;
+    const bool is_local = fiber > 0 && stacks_.contains(fiber - 1, address);
+    if (check_ != nullptr && running_ && !is_local)
+      require(
+          check_->access(current_, reinterpret_cast<std::uintptr_t>(address), bytes, kind, code));
+  }
+  void fence() {
+    if (check_ != nullptr && running_) require(check_->fence(current_));
+  }
+  void returns() noexcept { returned_.set(current_); }
   /// Sets the stack limit for kernels of unknown stack depth that run on the calling thread's own
   /// stack.
   void limit_own_stack() const;
@@ -141,6 +171,12 @@ class BlockRunner {
   void deliver(unsigned warp, Warp::Group& group);
   void release_warps_after_end(unsigned thread);
 
+  void require(bool passed) {
+    if (!passed) fail([&] { return check_->finding().text; });
+  }
+  void check_barrier();
+  void check_collective(unsigned warp, const Warp::Group& group);
+  void start_check();
   [[noreturn]] void abandon();
   [[noreturn]] void fail_divergence(int op, int line);
   [[noreturn]] void fail_standstill();
@@ -185,6 +221,9 @@ class BlockRunner {
   std::uint64_t shuffle_ = 0;
   std::vector<sw_extent> coordinates_;
 
+  AccessCheck* check_ = nullptr;
+  bool returns_hidden_ = false;
+  std::bitset<1024> returned_, passed_end_;  // threads that ended by return, and without it
   FiberStacks stacks_;
   FiberWatch watch_;
   int fibers_ = 0;          // on stacks_, numbered from 1

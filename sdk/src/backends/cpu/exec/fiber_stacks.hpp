@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 namespace spanwise::host {
@@ -31,6 +32,12 @@ class FiberStacks {
   std::span<std::byte> prepare(int index);
   /// The lowest usable address of stack `index`.
   std::byte* low(int index) const noexcept;
+  /// Whether `address` is in stack `index`.
+  bool contains(int index, const void* address) const noexcept {
+    const auto* first = static_cast<const void*>(stack(index));
+    const auto* end = static_cast<const void*>(stack(index) + spacing_);
+    return std::less_equal<>()(first, address) && std::less<>()(address, end);
+  }
   /// Whether the pattern of stack `index` is unchanged.
   bool intact(int index) const;
   /// Whether the stacks are for unknown depths, so that intact() should be checked whenever a

@@ -37,13 +37,15 @@ unsigned shuffle_source(int op, unsigned lane, int argument, int width) {
   }
 }
 
-void shuffle(const Warp::Group& group, Posted* posted) {
+bool is_shuffle(int op) { return op >= sw_warp_shuffle && op <= sw_warp_shuffle_xor; }
+
+void shuffle(const Warp::Group& group, Posted* posted, int poison) {
   for_each_lane(group.arrived, [&](unsigned lane) {
     const Posted& asks = posted[lane];
     const unsigned source = shuffle_source(group.op, lane, asks.lane, asks.width);
-    // Reading a lane that does not take part is undefined in CUDA; here it gives the lane's own
-    // value.
-    posted[lane].result = in(group.arrived, source) ? posted[source].value : asks.value;
+    const std::uint64_t undefined =
+        poison < 0 ? asks.value : 0x0101010101010101u * static_cast<unsigned>(poison);
+    posted[lane].result = in(group.arrived, source) ? posted[source].value : undefined;
   });
 }
 
@@ -125,8 +127,12 @@ Warp::Group& Warp::add(unsigned mask, int op, int line) {
 
 void Warp::remove(Group& group) { group = groups[--group_count]; }
 
-void combine(const Warp::Group& group, Posted* posted) {
-  if (group.op >= sw_warp_shuffle && group.op <= sw_warp_shuffle_xor) return shuffle(group, posted);
+unsigned read_lane(const Warp::Group& group, unsigned lane, const Posted& asks) {
+  return is_shuffle(group.op) ? shuffle_source(group.op, lane, asks.lane, asks.width) : lane;
+}
+
+void combine(const Warp::Group& group, Posted* posted, int poison) {
+  if (is_shuffle(group.op)) return shuffle(group, posted, poison);
   if (group.op == sw_warp_match_any) return match_any(group, posted);
   const std::uint64_t result = common_result(group, posted);
   for_each_lane(group.arrived, [&](unsigned lane) { posted[lane].result = result; });

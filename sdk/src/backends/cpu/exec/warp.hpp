@@ -35,8 +35,12 @@ struct Warp {
   void remove(Group& group);
 };
 
-/// Computes the results of `group` for the lanes in it. `posted` are the warp's 32 lanes.
-void combine(const Warp::Group& group, Posted* posted);
+/// Computes the results of `group` for the lanes in it. `posted` are the warp's 32 lanes. A shuffle
+/// from a lane that does not take part is undefined in CUDA; it gives bytes of the value `poison`
+/// or, if that is negative, the lane's own value.
+void combine(const Warp::Group& group, Posted* posted, int poison = -1);
+/// The lane whose value `lane` gets, which posted `asks`; itself if `group` is no shuffle.
+unsigned read_lane(const Warp::Group& group, unsigned lane, const Posted& asks);
 
 /// "__shfl_down_sync", for messages.
 std::string warp_op_name(int op);

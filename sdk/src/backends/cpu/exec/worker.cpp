@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/exec/worker.hpp"
 
+#include <csignal>
+#include <cstring>
 #include <utility>
 
 #include "backends/cpu/exec/stack_limit.hpp"
@@ -43,34 +45,38 @@ void out_of_stack(void* worker, const sw_extent* block, const sw_extent* thread)
   blocks_of(worker).fail_stack(*block, *thread);
 }
 
+void access(void* worker, const void* address, unsigned long long bytes, int kind,
+            const void* code) {
+  blocks_of(worker).access(address, bytes, kind, code);
+}
+void fence(void* worker) { blocks_of(worker).fence(); }
+void returns(void* worker) { blocks_of(worker).returns(); }
+void move(void* to, const void* from, unsigned long long bytes) { std::memmove(to, from, bytes); }
+void set(void* to, int value, unsigned long long bytes) { std::memset(to, value, bytes); }
+
 thread_local const void* faulting_code = nullptr;
 
-std::string where_beside(const sw_fence& red_zone, const char* address) {
-  const auto distance = [](const char* a, const char* b) { return text(b - a, " bytes "); };
-  if (address < red_zone.data) return distance(address, red_zone.data) + "before its first byte";
-  return distance(red_zone.data, address) +
-         text("behind its first byte, and it has ", red_zone.data_end - red_zone.data);
-}
-
-void out_of_bounds(void* worker, const sw_fence* red_zone, const char* address,
-                   unsigned long long bytes, int writes, const void* code, const sw_extent* block,
-                   const sw_extent* thread) {
-  faulting_code = code;
-  blocks_of(worker).fail([&] {
-    const std::string what = red_zone->argument < 0
-                                 ? "dynamic shared memory"
-                                 : text("the array of argument ", red_zone->argument + 1);
-    return text(writes != 0 ? "writes " : "reads ", bytes, " bytes outside of ", what, ", ",
-                where_beside(*red_zone, address), ", in thread (", thread->x, ", ", thread->y, ", ",
-                thread->z, ") of block (", block->x, ", ", block->y, ", ", block->z, ")");
-  });
-}
-
 // A separate function, so that no local variable is live across the longjmp.
-bool run_guarded(BlockRunner& blocks, const sw_kernel& kernel, const sw_range& range) {
-  if (setjmp(blocks.escape()) != 0) return false;
-  kernel.run(&range);
+bool run_guarded(BlockRunner& blocks, FaultTrap& trap, const LaunchedKernel& launched,
+                 void (*run)(const sw_range*), const sw_range& range) {
+  if (setjmp(blocks.escape()) != 0) {
+    trap.disarm();
+    return false;
+  }
+  trap.arm(blocks.escape(), launched.code, launched.launcher);
+  run(&range);
+  trap.disarm();
   return true;
+}
+
+// Names the blocks of a chunk.
+std::string blocks_text(const sw_range& range) {
+  const auto index = [&](std::uint64_t block) {
+    return text('(', block % range.grid.x, ", ", block / range.grid.x % range.grid.y, ", ",
+                block / range.grid.x / range.grid.y, ')');
+  };
+  if (range.last - range.first == 1) return "a thread of block " + index(range.first);
+  return text("a thread of blocks ", index(range.first), " to ", index(range.last - 1));
 }
 
 }  // namespace
@@ -94,15 +100,6 @@ void* Worker::dynamic_shared(std::size_t bytes) {
   return shared_.get();
 }
 
-// Makes the last red zone that of dynamic shared memory.
-void* Worker::fenced_shared(std::size_t bytes, std::vector<sw_fence>& red_zones) {
-  constexpr std::size_t room = 4096;
-  char* data = static_cast<char*>(dynamic_shared(bytes + room));
-  if (red_zones.empty() || red_zones.back().argument >= 0) red_zones.push_back({});
-  red_zones.back() = {data, data + bytes + room, data, data + bytes, -1};
-  return data;
-}
-
 const void* Worker::take_faulting_code() noexcept { return std::exchange(faulting_code, nullptr); }
 
 // Kernels of unknown stack depth use separate stacks, so that they do not slow down other kernels.
@@ -118,25 +115,59 @@ void Worker::run(const LaunchedKernel& launched, sw_range range) {
   blocks.set_reverse(launched.reverse);
   blocks.set_shuffle(launched.shuffle);
   range.worker = &blocks;
-  if (launched.red_zones == nullptr) {
-    range.dynamic_shared = dynamic_shared(launched.shared_bytes);
-  } else {
-    range.dynamic_shared = fenced_shared(launched.shared_bytes, *launched.red_zones);
-    check_ = {launched.red_zones->data(), static_cast<int>(launched.red_zones->size())};
-    range.check = &check_;
-  }
+  range.dynamic_shared =
+      static_cast<char*>(dynamic_shared(launched.shared_bytes + 2 * launched.shared_zone)) +
+      launched.shared_zone;
+  range.checked = launched.check != nullptr ? 1 : 0;
+  blocks.set_check(launched.check, launched.returns_hidden);
+  FaultTrap& trap = FaultTrap::current();
+  if (trap.is_armed())
+    fail<DeviceError>("cpu: kernel '", launched.kernel->name,
+                      "' was launched by a signal handler that interrupts a kernel of the same "
+                      "thread. Remedy: set a flag in the handler, and launch later");
   const StackLimitGuard guard;
   blocks.limit_own_stack();
-  const bool good = run_guarded(blocks, *launched.kernel, range);
-  check_ = {};
-  if (good) return;
-  fail<DeviceError>("cpu: kernel '", launched.kernel->name, "' of ", launched.file, ": ",
-                    blocks.take_failure());
+  if (run_guarded(blocks, trap, launched, launched.kernel->run, range)) return;
+  const KernelFault fault = trap.take_fault();
+  if (fault.signal == SIGINT) {
+    blocks.reset_after_signal();
+    // Of a helper, the launcher reports it.
+    return trap.rethrow_interrupt();
+  }
+  if (fault.signal != 0) fail_signal(launched, range, blocks, fault);
+  fail<KernelFaultError>("cpu: kernel '", launched.kernel->name, "' of ", launched.file, ": ",
+                         blocks.take_failure());
+}
+
+// A kernel that runs as loops keeps its indices in registers. It is run again, thread by thread, to
+// find the one that fails: its arrays are undefined anyway.
+void Worker::fail_signal(const LaunchedKernel& launched, const sw_range& range, BlockRunner& blocks,
+                         const KernelFault& fault) {
+  FaultTrap& trap = FaultTrap::current();
+  std::string thread = blocks.is_running() ? blocks.running_thread() : "";
+  blocks.reset_after_signal();
+  if (thread.empty()) {
+    blocks.limit_own_stack();
+    const bool passed = run_guarded(blocks, trap, launched, launched.kernel->run_slowly, range);
+    const KernelFault again = trap.take_fault();
+    if (!passed && again.signal == fault.signal && blocks.is_running())
+      thread = blocks.running_thread();
+    blocks.reset_after_signal();
+    trap.rethrow_interrupt();
+  }
+  faulting_code = fault.code;
+  fail<KernelFaultError>(
+      "cpu: kernel '", launched.kernel->name, "' of ", launched.file, ": ", fault.text(), ", in ",
+      thread.empty() ? blocks_text(range) : thread,
+      launched.check != nullptr
+          ? ""
+          : ". Remedy: run it under config kernel_check \"bounds\", which names the line");
 }
 
 const sw_runtime& runtime_table() {
   static constexpr sw_runtime table{run_blocks,  barrier,     barrier_vote, warp,
-                                    active_mask, fail_thread, out_of_stack, out_of_bounds};
+                                    active_mask, fail_thread, out_of_stack, access,
+                                    fence,       returns,     move,         set};
   return table;
 }
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "backends/cpu/exec/block_runner.hpp"
+#include "backends/cpu/exec/fault_trap.hpp"
 
 namespace spanwise::host {
 
@@ -18,9 +18,12 @@ struct LaunchedKernel {
   std::size_t stack_bytes;   ///< per thread
   std::size_t shared_bytes;  ///< dynamic shared memory of a block
   bool reverse;
-  std::uint64_t shuffle = 0;  ///< see BlockRunner::set_shuffle
-  std::vector<sw_fence>* red_zones =
-      nullptr;  ///< checked at each access; run() adds that of dynamic shared memory
+  FaultTrap::Code code{};         ///< of the module
+  FaultTrap* launcher = nullptr;  ///< of the thread that waits for the launch
+  std::uint64_t shuffle = 0;      ///< see BlockRunner::set_shuffle
+  AccessCheck* check = nullptr;   ///< checks each access
+  bool returns_hidden = false;    ///< see BlockRunner::set_check
+  std::size_t shared_zone = 0;    ///< unused bytes before and behind dynamic shared memory
 };
 
 /// The state that one thread of the pool keeps between launches.
@@ -29,24 +32,23 @@ class Worker {
   /// The calling thread's worker.
   static Worker& current();
 
-  /// Runs blocks [range.first, range.last); sets worker and dynamic_shared. Throws DeviceError if a
-  /// thread fails: assert, __trap, divergent barriers.
+  /// Runs blocks [range.first, range.last); sets worker and dynamic_shared. Throws
+  /// KernelFaultError if a thread fails: assert, __trap, divergent barriers.
   void run(const LaunchedKernel& launched, sw_range range);
-  /// The return address of the access at which the last run failed, and resets it; null if it did
-  /// not fail at an access.
+  /// The instruction at which a signal ended the calling thread's last run; null if unknown.
   static const void* take_faulting_code() noexcept;
+  /// A block's dynamic shared memory, at least `bytes` long; the same for each request of no more.
+  void* dynamic_shared(std::size_t bytes);
 
  private:
   struct Free {
     std::size_t bytes;  // size of the allocation
     void operator()(void* data) const noexcept;
   };
-  void* dynamic_shared(std::size_t bytes);
-  void* fenced_shared(std::size_t bytes, std::vector<sw_fence>& red_zones);
+  [[noreturn]] void fail_signal(const LaunchedKernel& launched, const sw_range& range,
+                                BlockRunner& blocks, const KernelFault& fault);
   BlockRunner& blocks_for(std::size_t stack_bytes);
 
-  // The module keeps its address, and reads it until the next launch sets another.
-  sw_check check_{};
   BlockRunner blocks_;
   std::unique_ptr<BlockRunner> deep_blocks_;
   std::unique_ptr<void, Free> shared_{nullptr, Free{0}};

@@ -123,28 +123,29 @@ const Flags& gnu_flags() {
   return flags;
 }
 
-// A threshold of 0 makes every access a call. Stack variables and globals get no red zones.
+// Every access becomes a call. Loads are not moved out of conditions, where they would read what
+// the source does not read.
 const Flags& gnu_check_flags() {
   static const Flags flags{"-O1",
                            "-g",
-                           "-fsanitize=kernel-address,bounds",
-                           "--param=asan-instrumentation-with-call-threshold=0",
-                           "--param=asan-stack=0",
-                           "--param=asan-globals=0"};
+                           "-fsanitize=thread,bounds",
+                           "--param=tsan-distinguish-volatile=1",
+                           "-fno-tree-loop-im",
+                           "-fno-hoist-adjacent-loads",
+                           "-fno-builtin-printf"};
   return flags;
 }
 
 const Flags& clang_check_flags() {
   static const Flags flags{"-O1",
                            "-g",
-                           "-fsanitize=kernel-address",
+                           "-fsanitize=thread",
                            "-fsanitize=array-bounds",
                            "-mllvm",
-                           "-asan-instrumentation-with-call-threshold=0",
+                           "-tsan-distinguish-volatile",
                            "-mllvm",
-                           "-asan-stack=0",
-                           "-mllvm",
-                           "-asan-globals=0"};
+                           "-tsan-instrument-func-entry-exit=0",
+                           "-fno-builtin-printf"};
   return flags;
 }
 

@@ -14,6 +14,7 @@
 #include "backends/cpu/exec/worker.hpp"
 #include "backends/cpu/jit/compiler.hpp"
 #include "backends/cpu/jit/image.hpp"
+#include "backends/cpu/jit/loaded_image.hpp"
 #include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/translation_unit.hpp"
 #include "runtime/system/temporary_folder.hpp"
@@ -39,6 +40,10 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
     unit = static_cast<const sw_module*>(::dlsym(library_, next.c_str()));
   }
   if (info_->checked != 0) image_ = binary.image;
+  variables_ = read_variables(binary.image);
+  const LoadedImage image = loaded_image(info_);
+  code_ = {image.begin, image.end, variables_.allocates, info_->checked != 0};
+  for (const sw_module* unit : units_) code_.may_lock |= unit->prints != 0;
 }
 
 CpuModule::~CpuModule() {
@@ -99,31 +104,10 @@ std::string CpuModule::line_before(const void* code) const {
 }
 
 std::int64_t CpuModule::static_shared_bytes() const {
-  struct Search {
-    ElfW(Addr) address;
-    std::int64_t bytes;
-  } search{reinterpret_cast<ElfW(Addr)>(info_), 0};
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* data) {
-        auto& wanted = *static_cast<Search*>(data);
-        std::int64_t thread_local_bytes = 0;
-        bool found = false;
-        for (int i = 0; i < object->dlpi_phnum; ++i) {
-          const auto& header = object->dlpi_phdr[i];
-          const ElfW(Addr) begin = object->dlpi_addr + header.p_vaddr;
-          if (header.p_type == PT_TLS)
-            thread_local_bytes = static_cast<std::int64_t>(header.p_memsz);
-          if (header.p_type == PT_LOAD && wanted.address >= begin &&
-              wanted.address < begin + header.p_memsz)
-            found = true;
-        }
-        if (found) wanted.bytes = thread_local_bytes;
-        return found ? 1 : 0;
-      },
-      &search);
+  const auto bytes = static_cast<std::int64_t>(loaded_image(info_).thread_bytes);
   // The thread-local data also contains the built-in variables that the kernels use.
   constexpr std::int64_t builtins = 4 * 12 + 2 * 8;
-  return search.bytes <= builtins ? 0 : search.bytes;
+  return bytes <= builtins ? 0 : bytes;
 }
 
 }  // namespace spanwise::host

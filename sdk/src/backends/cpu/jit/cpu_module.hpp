@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/check/access_check.hpp"
+#include "backends/cpu/exec/fault_trap.hpp"
+#include "backends/cpu/jit/image_variables.hpp"
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "runtime/backend.hpp"
 
@@ -21,6 +24,7 @@ class CpuModule final : public runtime::LoadedModule {
   /// Finds a kernel by its name in KernelBinary::symbols. Throws ArgumentError.
   Ref<runtime::LoadedKernel> kernel(const std::string& symbol) override;
   Global global(const std::string& symbol) override;
+  void copy_variables(runtime::LoadedModule& from) override;
 
   /// The static shared memory of all kernels together (the loader does not distinguish them),
   /// including up to 64 bytes of built-in variables such as threadIdx.
@@ -28,12 +32,20 @@ class CpuModule final : public runtime::LoadedModule {
   /// "kernel.cu:7" for the instruction before `code` in a checked module, if its debug information
   /// and a tool that reads it (addr2line, llvm-addr2line) are available; else "".
   std::string line_before(const void* code) const;
+  /// Adds the memory of the module and of the calling thread's copy of its __shared__ variables to
+  /// `check`.
+  void describe_memory(AccessCheck& check) const;
+  const FaultTrap::Code& code() const noexcept { return code_; }
+  /// Whether a kernel may get addresses from the module: from malloc, or from a variable's value.
+  bool has_addresses() const;
 
  private:
   void* library_ = nullptr;
   const sw_module* info_ = nullptr;
   std::vector<const sw_module*> units_;  // one per linked source; info_ first
   std::string image_;                    // of a checked module, for line_before()
+  ImageVariables variables_;
+  FaultTrap::Code code_;
 };
 
 /// One kernel of a module; holds a reference to the module.
@@ -56,6 +68,8 @@ class CpuKernel final : public runtime::LoadedKernel {
   int max_active_blocks(int threads, std::int64_t shared_bytes) override;
 
  private:
+  /// The finding with the lines of its accesses, and its remedy.
+  std::string with_lines(const Finding& finding) const;
   void launch_checked(const runtime::LaunchCheck& check, const Dim3& grid, const Dim3& block,
                       std::int64_t shared_bytes, void* const* arguments);
 

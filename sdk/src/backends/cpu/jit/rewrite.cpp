@@ -21,6 +21,9 @@ class Rewriter {
   void run() {
     for (const source::KernelSite& site : scan_.sites) kernel(site);
     for (const SharedSite& site : scan_.shared) shared(site);
+    for (const Token& t : scan_.tokens)
+      if (t.kind == Token::Kind::directive && t.text.find("return") != std::string_view::npos)
+        result_.returns_hidden = true;
   }
 
  private:
@@ -54,6 +57,7 @@ class Rewriter {
       kernel.macro = marker(site.parameters_end, line_at(site.parameters_end), "KERNEL");
     kernel.counter = counter_of(site);
     result_.kernels.push_back(std::move(kernel));
+    returns(site);
   }
 
   // The type of the first variable in the body that is initialized from blockIdx. A wrong guess
@@ -84,6 +88,18 @@ class Rewriter {
       return is_unsigned ? "unsigned" : "int";
     }
     return "int";
+  }
+
+  // Puts a macro behind each `return;` of the body, which is empty except in checked kernels.
+  void returns(const source::KernelSite& site) {
+    std::size_t i = 0;
+    while (i < scan_.tokens.size() && token(i).offset < site.parameters_end) ++i;
+    for (int depth = 0; i + 1 < scan_.tokens.size(); ++i) {
+      if (token(i).text == "{") ++depth;
+      if (token(i).text == "}" && --depth == 0) break;
+      if (token(i).text == "return" && token(i + 1).text == ";")
+        edits_.insert(token(i + 1).offset, " SW_RETURN");
+    }
   }
 
   void shared(const SharedSite& site) {
@@ -161,7 +177,8 @@ class Rewriter {
     if (site.is_conditional && site.end < scan_.tokens.size())
       marked.macro = marker(token(site.end).offset + 1, token(site.end).line, "DYNAMIC");
     edits_.replace(begin, end - begin,
-                   text("static __thread ", d.type, " (* ", d.name, ")", d.dimensions));
+                   text("static __thread ", d.type, " (* ", d.name, ")", d.dimensions,
+                        " __asm__(\"sw_dynamic_", result_.dynamic_shared.size(), "\")"));
     result_.dynamic_shared.push_back(std::move(marked));
   }
 

@@ -48,6 +48,7 @@ struct RewriteResult {
     std::string counter = "int";
   };
   std::vector<Kernel> kernels;  ///< definitions
+  bool returns_hidden = false;  ///< a macro may contain a return statement
 };
 
 /// Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,

@@ -41,14 +41,20 @@ class Tail {
     out << "static constexpr sw_kernel sw_kernels[] = {\n";
     for (const Kernel& kernel : found_.kernels) write_kernel(kernel, out);
     for (const std::string& name : names) write_instance(name, out);
-    out << "{nullptr, nullptr, nullptr, 0, 0, nullptr}};\n"
+    out << "{nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr}};\n"
         << "extern \"C\" __attribute__((visibility(\"default\"), used)) sw_module "
         << module_info_name(index) << " = {\n"
         << "SW_MODULE_MAGIC, SW_STACK_UNKNOWN, &sw_rt, sw_kernels, " << c_literal(source.file_name)
-        << ", " << (module_.prints ? 1 : 0) << ", " << (module_.checked ? 1 : 0) << "};\n";
+        << ", " << (module_.prints ? 1 : 0) << ", " << checked() << "};\n";
   }
 
  private:
+  // The value of sw_module::checked.
+  int checked() const {
+    if (!module_.checked) return 0;
+    return found_.returns_hidden ? 2 : 1;
+  }
+
   void guarded(const Marked& marked, std::ostream& out, const std::string& line) const {
     if (!marked.macro.empty()) out << "#ifdef " << marked.macro << "\n";
     out << line << "\n";

@@ -40,15 +40,14 @@ struct sw_extent {
   unsigned x, y, z;
 };
 
-// Red zone: memory around an array that a kernel must not access, [begin, end) without [data,
-// data_end).
-struct sw_fence {
-  const char *begin, *end, *data, *data_end;
-  int argument;  // index of the kernel's argument, from 0; -1: dynamic shared memory
-};
-struct sw_check {
-  const sw_fence* red_zones;
-  int count;
+// Kinds of memory accesses of a checked module. Those from sw_access_atomic on are ordered by
+// themselves.
+enum sw_access_kind {
+  sw_access_read,
+  sw_access_write,
+  sw_access_atomic,
+  sw_access_volatile_read,
+  sw_access_volatile_write
 };
 
 // Blocks [first, last) of a launch, in the linear order x, y, z, for one worker thread.
@@ -58,7 +57,7 @@ struct sw_range {
   void* dynamic_shared;
   sw_extent grid, block;
   unsigned long long first, last;
-  const sw_check* check;  // null: accesses are not checked
+  int checked;  // report accesses, fences and returns to the library
 };
 
 // Runs one thread of the current block with the arguments packed at `arguments`.
@@ -82,11 +81,17 @@ struct sw_runtime {
                const sw_extent* thread);
   // The calling thread has exceeded its stack.
   void (*out_of_stack)(void* worker, const sw_extent* block, const sw_extent* thread);
-  // Reports an access of `bytes` bytes outside of the data of `fence`; `code` is its return
-  // address.
-  void (*out_of_bounds)(void* worker, const sw_fence* fence, const char* address,
-                        unsigned long long bytes, int writes, const void* code,
-                        const sw_extent* block, const sw_extent* thread);
+
+  // Of checked modules. Each call precedes what it announces: an access of `bytes` bytes, where
+  // `code` is the return address of the compiler's call; a memory fence; the end of the kernel's
+  // thread by a return statement.
+  void (*access)(void* worker, const void* address, unsigned long long bytes, int kind,
+                 const void* code);
+  void (*fence)(void* worker);
+  void (*returns)(void* worker);
+  // memmove and memset, whose accesses access() announces.
+  void (*move)(void* to, const void* from, unsigned long long bytes);
+  void (*set)(void* to, int value, unsigned long long bytes);
 };
 
 struct sw_parameter {
@@ -100,6 +105,8 @@ struct sw_kernel {
   int parameter_count;
   int has_barrier;
   const char* (*types)();  // a text that contains the parameters' types, see sw_type_list
+  // As run, one thread after the other: finds the thread of a fault.
+  void (*run_slowly)(const sw_range* range);
 };
 
 // Exported by the module as the symbol sw_module_info; further linked sources have one each,
@@ -111,5 +118,7 @@ struct sw_module {
   const sw_kernel* kernels;        // ends with a null name
   const char* file;                // the source's name, for messages
   int prints;                      // uses printf
-  int checked;  // checks accesses (sw_range::check), and runs threads in any order
+  // Not 0: supports sw_range::checked, and runs threads in any order; 2: macros may hide return
+  // statements.
+  int checked;
 };

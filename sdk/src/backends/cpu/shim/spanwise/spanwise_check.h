@@ -2,40 +2,102 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For checked kernels: the functions that the compiler calls for each memory access under
-// -fsanitize=kernel-address with a call threshold of 0 (GCC and Clang, "Kernel Address Sanitizer"),
-// and for each index outside of an array of known extent under -fsanitize=bounds. They compare the
-// address with the red zones, so no run-time library of a sanitizer and no shadow memory is needed.
+// For checked kernels: the functions that the compiler calls for each memory access and atomic
+// operation under -fsanitize=thread (GCC and Clang), and for each index outside of an array of
+// known extent under -fsanitize=bounds. They pass the accesses to the library, so no run-time
+// library of a sanitizer is needed.
 
-#define SW_UNCHECKED __attribute__((no_sanitize("kernel-address"), visibility("hidden")))
+// no_sanitize("thread") of Clang leaves atomic operations instrumented.
+#ifdef __clang__
+#define SW_UNCHECKED \
+  __attribute__((no_sanitize("thread"), disable_sanitizer_instrumentation, visibility("hidden")))
+#else
+#define SW_UNCHECKED __attribute__((no_sanitize("thread"), visibility("hidden")))
+#endif
 
 // Functions that the compiler calls by name; weak, because each linked source defines them.
 #define SW_CALLED SW_UNCHECKED __attribute__((weak))
 
-SW_PER_WORKER const sw_check* sw_checking;
+// Replaces functions of the C library: the accesses of memcpy are checked, and printf prints only
+// when the kernel runs without checks.
+#define SW_CHECKED_AS(name) __asm__(name)
 
-SW_UNCHECKED static inline void sw_look_at(const void* address, unsigned long long bytes,
-                                           int writes, const void* code) {
-  const sw_check* check = sw_checking;
-  if (check == nullptr) return;
-  const char* at = static_cast<const char*>(address);
-  for (int i = 0; i < check->count; ++i) {
-    const sw_fence& fence = check->red_zones[i];
-    if (at + bytes <= fence.begin || at >= fence.end) continue;
-    if (at >= fence.data && at + bytes <= fence.data_end) continue;
-    const sw_extent block{blockIdx.x, blockIdx.y, blockIdx.z};
-    const sw_extent thread{threadIdx.x, threadIdx.y, threadIdx.z};
-    sw_rt->out_of_bounds(sw_worker, &fence, at, bytes, writes, code, &block, &thread);
-  }
+SW_PER_WORKER int sw_checking;
+
+SW_UNCHECKED static inline void sw_look_at(const volatile void* address, unsigned long long bytes,
+                                           int kind, const void* code) {
+  const auto at = (unsigned long)address;
+  // The built-in variables.
+  if (at - (unsigned long)&threadIdx < sizeof threadIdx ||
+      at - (unsigned long)&blockIdx < sizeof blockIdx ||
+      at - (unsigned long)&blockDim < sizeof blockDim ||
+      at - (unsigned long)&gridDim < sizeof gridDim)
+    return;
+  if (sw_checking) sw_rt->access(sw_worker, (const void*)address, bytes, kind, code);
 }
+#define SW_LOOK(bytes, kind) sw_look_at(at, bytes, kind, __builtin_return_address(0))
 
-#define SW_ACCESS(bytes)                                         \
-  SW_CALLED void __asan_load##bytes##_noabort(const void* at) {  \
-    sw_look_at(at, bytes, 0, __builtin_return_address(0));       \
-  }                                                              \
-  SW_CALLED void __asan_store##bytes##_noabort(const void* at) { \
-    sw_look_at(at, bytes, 1, __builtin_return_address(0));       \
+#define SW_ACCESS(bytes)                                                                      \
+  SW_CALLED void __tsan_read##bytes(void* at) { SW_LOOK(bytes, sw_access_read); }             \
+  SW_CALLED void __tsan_write##bytes(void* at) { SW_LOOK(bytes, sw_access_write); }           \
+  SW_CALLED void __tsan_unaligned_read##bytes(void* at) { SW_LOOK(bytes, sw_access_read); }   \
+  SW_CALLED void __tsan_unaligned_write##bytes(void* at) { SW_LOOK(bytes, sw_access_write); } \
+  SW_CALLED void __tsan_volatile_read##bytes(void* at) {                                      \
+    SW_LOOK(bytes, sw_access_volatile_read);                                                  \
+  }                                                                                           \
+  SW_CALLED void __tsan_volatile_write##bytes(void* at) {                                     \
+    SW_LOOK(bytes, sw_access_volatile_write);                                                 \
+  }                                                                                           \
+  SW_CALLED void __tsan_unaligned_volatile_read##bytes(void* at) {                            \
+    SW_LOOK(bytes, sw_access_volatile_read);                                                  \
+  }                                                                                           \
+  SW_CALLED void __tsan_unaligned_volatile_write##bytes(void* at) {                           \
+    SW_LOOK(bytes, sw_access_volatile_write);                                                 \
   }
+
+#define SW_ATOMIC_FETCH(bits, T, name)                                           \
+  SW_CALLED T __tsan_atomic##bits##_fetch_##name(volatile T* at, T value, int) { \
+    SW_LOOK(bits / 8, sw_access_atomic);                                         \
+    return __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST);                   \
+  }
+#define SW_ATOMIC_EXCHANGE_IF(bits, T, strength)                                               \
+  SW_CALLED int __tsan_atomic##bits##_compare_exchange_##strength(volatile T* at, T* expected, \
+                                                                  T value, int, int) {         \
+    SW_LOOK(bits / 8, sw_access_atomic);                                                       \
+    return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,           \
+                                       __ATOMIC_SEQ_CST);                                      \
+  }
+// Clang calls this one.
+#define SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                                          \
+  SW_CALLED T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T value, int, \
+                                                         int) {                                    \
+    SW_LOOK(bits / 8, sw_access_atomic);                                                           \
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+    return expected;                                                                               \
+  }
+#define SW_ATOMICS(bits, T)                                                  \
+  SW_CALLED T __tsan_atomic##bits##_load(const volatile T* at, int) {        \
+    SW_LOOK(bits / 8, sw_access_volatile_read);                              \
+    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                            \
+  }                                                                          \
+  SW_CALLED void __tsan_atomic##bits##_store(volatile T* at, T value, int) { \
+    SW_LOOK(bits / 8, sw_access_volatile_write);                             \
+    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                           \
+  }                                                                          \
+  SW_CALLED T __tsan_atomic##bits##_exchange(volatile T* at, T value, int) { \
+    SW_LOOK(bits / 8, sw_access_atomic);                                     \
+    return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                 \
+  }                                                                          \
+  SW_ATOMIC_FETCH(bits, T, add)                                              \
+  SW_ATOMIC_FETCH(bits, T, sub)                                              \
+  SW_ATOMIC_FETCH(bits, T, and)                                              \
+  SW_ATOMIC_FETCH(bits, T, or)                                               \
+  SW_ATOMIC_FETCH(bits, T, xor)                                              \
+  SW_ATOMIC_FETCH(bits, T, nand)                                             \
+  SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                          \
+  SW_ATOMIC_EXCHANGE_IF(bits, T, strong)                                     \
+  SW_ATOMIC_EXCHANGE_IF(bits, T, weak)
+
 struct sw_bounds_type {
   unsigned short kind, info;
   char name[1];
@@ -51,13 +113,35 @@ SW_ACCESS(2)
 SW_ACCESS(4)
 SW_ACCESS(8)
 SW_ACCESS(16)
-SW_CALLED void __asan_loadN_noabort(const void* at, unsigned long bytes) {
-  sw_look_at(at, bytes, 0, __builtin_return_address(0));
+SW_CALLED void __tsan_read_range(void* at, unsigned long bytes) { SW_LOOK(bytes, sw_access_read); }
+SW_CALLED void __tsan_write_range(void* at, unsigned long bytes) {
+  SW_LOOK(bytes, sw_access_write);
 }
-SW_CALLED void __asan_storeN_noabort(const void* at, unsigned long bytes) {
-  sw_look_at(at, bytes, 1, __builtin_return_address(0));
+SW_ATOMICS(8, unsigned char)
+SW_ATOMICS(16, unsigned short)
+SW_ATOMICS(32, unsigned)
+SW_ATOMICS(64, unsigned long long)
+SW_CALLED void __tsan_atomic_thread_fence(int) {}
+SW_CALLED void __tsan_atomic_signal_fence(int) {}
+SW_CALLED void __tsan_init() {}
+SW_CALLED void __tsan_func_entry(void*) {}
+SW_CALLED void __tsan_func_exit() {}
+SW_CALLED void __tsan_vptr_read(void**) {}
+SW_CALLED void __tsan_vptr_update(void**, void*) {}
+
+SW_CALLED int sw_printf(const char*, ...) { return 0; }
+SW_CALLED void* sw_memcpy(void* to, const void* from, size_t bytes) {
+  const void* code = __builtin_return_address(0);
+  if (bytes > 0) sw_look_at(from, bytes, sw_access_read, code);
+  if (bytes > 0) sw_look_at(to, bytes, sw_access_write, code);
+  sw_rt->move(to, from, bytes);
+  return to;
 }
-SW_CALLED void __asan_handle_no_return() {}
+SW_CALLED void* sw_memset(void* to, int value, size_t bytes) {
+  if (bytes > 0) sw_look_at(to, bytes, sw_access_write, __builtin_return_address(0));
+  sw_rt->set(to, value, bytes);
+  return to;
+}
 
 int snprintf(char*, size_t, const char*, ...);
 SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_place* place, unsigned long index) {
@@ -67,4 +151,18 @@ SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_place* place, unsign
   sw_fail(text, place->file, static_cast<int>(place->line));
 }
 }
+#undef SW_ATOMICS
+#undef SW_ATOMIC_EXCHANGE_VALUE
+#undef SW_ATOMIC_EXCHANGE_IF
+#undef SW_ATOMIC_FETCH
 #undef SW_ACCESS
+#undef SW_LOOK
+
+SW_UNCHECKED static inline void sw_note_fence() {
+  if (sw_checking) sw_rt->fence(sw_worker);
+}
+// The rewriting inserts this behind `return` in kernels.
+SW_UNCHECKED static inline void sw_note_return() {
+  if (sw_checking) sw_rt->returns(sw_worker);
+}
+#define SW_RETURN sw_note_return()

@@ -122,13 +122,17 @@ __attribute__((noreturn, noinline, cold)) static void sw_fail(const char* what, 
 #include "spanwise_check.h"
 #endif
 
+#ifndef SW_KERNEL_CHECK
+#define SW_CHECKED_AS(name)
+#define SW_RETURN  // stands behind `return` in kernels
+#endif
 extern "C" {
-int printf(const char*, ...);
+int printf(const char*, ...) SW_CHECKED_AS("sw_printf");
 void* malloc(size_t) noexcept;
 void free(void*) noexcept;
-void* memcpy(void*, const void*, size_t) noexcept;
-void* memmove(void*, const void*, size_t) noexcept;
-void* memset(void*, int, size_t) noexcept;
+void* memcpy(void*, const void*, size_t) noexcept SW_CHECKED_AS("sw_memcpy");
+void* memmove(void*, const void*, size_t) noexcept SW_CHECKED_AS("sw_memcpy");
+void* memset(void*, int, size_t) noexcept SW_CHECKED_AS("sw_memset");
 int memcmp(const void*, const void*, size_t) noexcept;
 size_t strlen(const char*) noexcept;
 }

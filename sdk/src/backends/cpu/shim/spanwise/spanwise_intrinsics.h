@@ -150,9 +150,12 @@ SW_STORE(__stcs)
 SW_STORE(__stwt)
 #undef SW_STORE
 
-SW_FN void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-SW_FN void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-SW_FN void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+#ifndef SW_KERNEL_CHECK
+#define sw_note_fence() ((void)0)
+#endif
+SW_FN void __threadfence_block() { sw_note_fence(), __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SW_FN void __threadfence() { sw_note_fence(), __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SW_FN void __threadfence_system() { sw_note_fence(), __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 SW_FN void __nanosleep(unsigned) {}
 #if defined(__x86_64__)
 SW_FN long long clock64() { return (long long)__builtin_ia32_rdtsc(); }

@@ -69,7 +69,7 @@ struct sw_code<K, Counter, void (*)(T...)> {
   static void enter_launch(const sw_range* r) {
     sw_worker = r->worker;
 #ifdef SW_KERNEL_CHECK
-    sw_checking = r->check;
+    sw_checking = r->checked;
 #endif
     sw_dynamic_shared = static_cast<char*>(r->dynamic_shared);
     sw_bind_dynamic_shared();
@@ -209,11 +209,11 @@ struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
     constexpr bool in_any_order = HasBarrier;
 #endif
     if constexpr (in_any_order)
-      return {name, Code::run_threads,       Code::parameters.list, sizeof...(T),
-              1,    sw_type_list<T...>::text};
+      return {name, Code::run_threads,        Code::parameters.list, sizeof...(T),
+              1,    sw_type_list<T...>::text, Code::run_threads};
     else
-      return {name, Code::run_loops,         Code::parameters.list, sizeof...(T),
-              0,    sw_type_list<T...>::text};
+      return {name, Code::run_loops,          Code::parameters.list, sizeof...(T),
+              0,    sw_type_list<T...>::text, Code::run_rarely};
   }
 };
 template <auto K, bool HasBarrier, class Counter, class... T>

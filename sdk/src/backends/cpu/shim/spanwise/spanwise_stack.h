@@ -9,7 +9,7 @@
 extern "C" {
 #define SW_WITHOUT_LIMIT                                                                        \
   __attribute__((weak, visibility("hidden"), noreturn, no_split_stack, force_align_arg_pointer, \
-                 no_sanitize("kernel-address")))
+                 no_sanitize("thread")))
 SW_WITHOUT_LIMIT void __morestack();
 // Called for arrays of variable length.
 SW_WITHOUT_LIMIT void* __morestack_allocate_stack_space(size_t);

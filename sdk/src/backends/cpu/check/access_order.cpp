@@ -1,0 +1,68 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/check/access_order.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace spanwise::host {
+namespace {
+
+template <class F>
+void for_each_lane(unsigned lanes, F&& f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+}  // namespace
+
+void AccessOrder::start_block(std::uint64_t block, unsigned threads) {
+  block_ = block;
+  threads_ = threads;
+  barrier_ = 0;
+  acquires_ = false;
+  ++time_;
+  for (unsigned t = 0; t < threads; ++t) {
+    acquired_[t] = 0;
+    fenced_[t] = 0;
+    lanes_[t].fill(0);
+  }
+}
+
+void AccessOrder::barrier() {
+  barrier_ = ++time_;
+  if (!acquires_) return;
+  const auto end = acquired_.begin() + threads_;
+  std::fill(acquired_.begin(), end, *std::max_element(acquired_.begin(), end));
+}
+
+void AccessOrder::collective(unsigned warp, unsigned lanes) {
+  ++time_;
+  const unsigned first = warp * 32;
+  std::array<std::uint64_t, 32> known{};
+  std::uint64_t acquired = 0;
+  for_each_lane(lanes, [&](unsigned lane) {
+    acquired = std::max(acquired, acquired_[first + lane]);
+    for (unsigned other = 0; other < 32; ++other)
+      known[other] = std::max(known[other], lanes_[first + lane][other]);
+  });
+  for_each_lane(lanes, [&](unsigned lane) { known[lane] = time_; });
+  for_each_lane(lanes, [&](unsigned lane) {
+    acquired_[first + lane] = acquired;
+    lanes_[first + lane] = known;
+  });
+}
+
+void AccessOrder::synchronize(unsigned thread, std::uintptr_t address, bool reads, bool writes) {
+  if (reads && !released_.empty()) {
+    const auto found = released_.find(address);
+    if (found != released_.end() && found->second > acquired_[thread]) {
+      acquired_[thread] = found->second;
+      acquires_ = true;
+    }
+  }
+  if (!writes || fenced_[thread] == 0) return;
+  std::uint64_t& released = released_[address];
+  released = std::max(released, fenced_[thread]);
+}
+
+}  // namespace spanwise::host

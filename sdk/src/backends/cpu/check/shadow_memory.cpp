@@ -1,0 +1,44 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/check/shadow_memory.hpp"
+
+#include <algorithm>
+
+namespace spanwise::host {
+namespace {
+
+// Limit of one range's shadow, in pages: about 1 GiB for accesses of whole words.
+constexpr std::size_t most_pages = 32 << 10;
+
+}  // namespace
+
+// Cells of four bytes are at addresses that are multiples of four.
+ShadowMemory::ShadowMemory(std::uintptr_t begin, std::uintptr_t end)
+    : begin_(begin & ~std::uintptr_t{3}), pages_((end - begin_) / page_bytes + 1) {}
+
+ShadowMemory::Page* ShadowMemory::page_for(std::size_t index, bool by_bytes) {
+  std::unique_ptr<Page>& page = pages_[index];
+  if (!page) {
+    if (used_ >= most_pages) return nullptr;
+    ++used_;
+    page = std::make_unique<Page>();
+    page->cells.resize(page_bytes / page->item);
+  }
+  if (by_bytes && page->item != 1) split(*page);
+  return page.get();
+}
+
+void ShadowMemory::split(Page& page) {
+  std::vector<ShadowCell> cells(page_bytes);
+  for (std::size_t i = 0; i < page_bytes; ++i) cells[i] = page.cells[i / page.item];
+  page.cells = std::move(cells);
+  page.item = 1;
+}
+
+void ShadowMemory::clear() {
+  if (used_ == 0) return;
+  for (const std::unique_ptr<Page>& page : pages_)
+    if (page) std::fill(page->cells.begin(), page->cells.end(), ShadowCell{});
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,61 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/check/access_order.hpp"
+
+namespace spanwise::host {
+
+/// The last accesses to one piece of memory.
+struct ShadowCell {
+  Stamp writer;
+  Stamp reader, other_reader;  ///< the last two threads that read it
+  std::int32_t write_code = 0, read_code = 0;
+};
+
+/// The accesses to one range of memory, in pages that are allocated when they are first used. A
+/// cell stands for four bytes or, in pages with smaller or unaligned accesses, for one.
+class ShadowMemory {
+ public:
+  ShadowMemory(std::uintptr_t begin, std::uintptr_t end);
+
+  /// Calls f(cell, offset, bytes) for each cell of `bytes` bytes at `address`, where `offset`
+  /// counts from `address`. Pages beyond the limit of memory for all shadows are skipped.
+  template <class F>
+  void for_each(std::uintptr_t address, std::size_t bytes, F&& f) {
+    for (std::size_t done = 0; done < bytes;) {
+      const std::uintptr_t at = address + done - begin_;
+      const std::size_t in_page = at % page_bytes;
+      const std::size_t count =
+          bytes - done < page_bytes - in_page ? bytes - done : page_bytes - in_page;
+      if (Page* page = page_for(at / page_bytes, in_page % 4 != 0 || count % 4 != 0)) {
+        const std::size_t item = page->item;
+        for (std::size_t i = 0; i < count; i += item)
+          f(page->cells[(in_page + i) / item], done + i, item);
+      }
+      done += count;
+    }
+  }
+  /// Forgets all accesses.
+  void clear();
+
+ private:
+  static constexpr std::size_t page_bytes = 4096;
+  struct Page {
+    std::size_t item = 4;
+    std::vector<ShadowCell> cells{};
+  };
+  Page* page_for(std::size_t index, bool by_bytes);
+  static void split(Page& page);
+
+  std::uintptr_t begin_;
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::size_t used_ = 0;  // pages allocated
+};
+
+}  // namespace spanwise::host

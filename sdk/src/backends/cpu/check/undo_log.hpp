@@ -1,0 +1,35 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+namespace spanwise::host {
+
+/// The former contents of memory that a checked run writes although it has no copy of it, such as
+/// memory behind a plain address. Restores them at the end.
+class UndoLog {
+ public:
+  UndoLog() = default;
+  UndoLog(const UndoLog&) = delete;
+  UndoLog& operator=(const UndoLog&) = delete;
+  ~UndoLog() { restore(); }
+
+  /// Call before `bytes` bytes at `address` are written. The first call for a byte counts.
+  void save(std::uintptr_t address, std::size_t bytes);
+  void restore() noexcept;
+
+ private:
+  static constexpr std::size_t page_bytes = 1024;
+  struct Page {
+    std::array<std::byte, page_bytes> contents;
+    std::bitset<page_bytes> saved;
+  };
+  std::unordered_map<std::uintptr_t, Page> pages_;
+};
+
+}  // namespace spanwise::host

@@ -1,0 +1,142 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/exec/fault_handlers.hpp"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+
+#include "backends/cpu/exec/fault_trap.hpp"
+#include "backends/cpu/exec/fiber_watch.hpp"
+#include "spanwise/fork.hpp"
+
+namespace spanwise::host {
+namespace {
+
+#if defined(SW_WATCH_ADDRESSES) || defined(SW_WATCH_THREADS)
+constexpr bool has_sanitizer = true;
+#else
+constexpr bool has_sanitizer = false;
+#endif
+
+constexpr std::array<int, 4> faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+// What was there before, by the signal's number.
+std::array<struct sigaction, 32> previous{};
+
+// The thread that passes a signal on: the handler that it calls may have replaced this one, and
+// pass the signal back.
+std::atomic<unsigned long> passing{0};
+
+// The interrupted instruction and stack pointer; null where the system's layout is unknown here.
+struct Interrupted {
+  const char *instruction = nullptr, *stack = nullptr;
+};
+Interrupted interrupted_at([[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  return {reinterpret_cast<const char*>(registers[REG_RIP]),
+          reinterpret_cast<const char*>(registers[REG_RSP])};
+#elif defined(__aarch64__)
+  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext;
+  return {reinterpret_cast<const char*>(registers.pc), reinterpret_cast<const char*>(registers.sp)};
+#else
+  return {};
+#endif
+}
+
+void use_default(int signal, const siginfo_t* info) {
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(signal, &action, nullptr);
+  // An instruction raises its signal again; one that a process sent must be sent again.
+  if (info->si_code <= 0) ::raise(signal);
+}
+
+void pass_on(int signal, siginfo_t* info, void* context) {
+  const struct sigaction& before = previous[static_cast<std::size_t>(signal)];
+  if (passing.load() == pthread_self()) return use_default(signal, info);
+  passing.store(pthread_self());
+  if ((before.sa_flags & SA_SIGINFO) != 0)
+    before.sa_sigaction(signal, info, context);
+  else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+    before.sa_handler(signal);
+  else if (before.sa_handler == SIG_DFL || info->si_code > 0)
+    use_default(signal, info);
+  passing.store(0);
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  FaultTrap* trap = trap_of_this_thread();
+  if (trap != nullptr && info->si_code > 0) {
+    const Interrupted at = interrupted_at(context);
+    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+    const auto stack = reinterpret_cast<std::uintptr_t>(at.stack);
+    constexpr std::uintptr_t beside = 64 << 10;
+    const bool is_overflow = info->si_code != SI_KERNEL &&
+                             (signal == SIGSEGV || signal == SIGBUS) && stack != 0 &&
+                             address + beside > stack && address < stack + beside;
+    // SI_KERNEL: the processor does not say which address.
+    const bool has_address = info->si_code != SI_KERNEL;
+    if (trap->leave_at({signal, has_address ? address : ~std::uintptr_t{0}, nullptr, is_overflow},
+                       at.instruction))
+      return;
+  }
+  pass_on(signal, info, context);
+}
+
+void on_interrupt(int signal, siginfo_t* info, void* context) {
+  FaultTrap* trap = trap_of_this_thread();
+  const bool is_for_helper = trap != nullptr && take_stop_request(*trap);
+  if (!is_for_helper) pass_on(signal, info, context);
+  if (trap == nullptr) return;
+  const Interrupted at = interrupted_at(context);
+  trap->interrupt(at.instruction, at.stack);
+}
+
+// Without SA_ONSTACK for Ctrl-C: Python's handlers run on it. SA_NODEFER: a handler may be left by
+// longjmp, which does not restore the mask.
+void install_one(int signal, void (*handler)(int, siginfo_t*, void*), int flags) {
+  struct sigaction now{};
+  if (::sigaction(signal, nullptr, &now) != 0 || now.sa_sigaction == handler) return;
+  if (signal == SIGINT && (now.sa_flags & SA_SIGINFO) == 0 &&
+      (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN))
+    return;  // Ctrl-C ends the process, or is ignored
+  previous[static_cast<std::size_t>(signal)] = now;
+  struct sigaction action{};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | flags;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void install_handlers() {
+  if (has_sanitizer) return;
+  static auto& mutex = *new Mutex;
+  const std::lock_guard lock(mutex);
+  for (const int signal : faults) install_one(signal, on_fault, SA_ONSTACK);
+  install_one(SIGINT, on_interrupt, 0);
+}
+
+void install_signal_stack() {
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  // Never unmapped: threads that run kernels live as long as the process, nearly always.
+  constexpr std::size_t bytes = 64 << 10;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) return;
+  stack_t own{};
+  own.ss_sp = memory;
+  own.ss_size = bytes;
+  if (::sigaltstack(&own, nullptr) != 0) ::munmap(memory, bytes);
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,21 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace spanwise::host {
+
+class FaultTrap;
+
+/// Makes sure that the process's handlers of a kernel's signals are FaultTrap's, which pass on what
+/// is not theirs.
+void install_handlers();
+/// Gives the calling thread a stack for signal handlers, if it has none.
+void install_signal_stack();
+
+// Used by the handlers.
+/// Null if the calling thread has run no kernel.
+FaultTrap* trap_of_this_thread() noexcept;
+/// Whether FaultTrap::stop_helpers() has sent the current SIGINT.
+bool take_stop_request(FaultTrap& trap) noexcept;
+
+}  // namespace spanwise::host

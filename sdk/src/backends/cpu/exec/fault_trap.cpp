@@ -1,0 +1,247 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/exec/fault_trap.hpp"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "backends/cpu/check/access_check.hpp"
+#include "backends/cpu/exec/fault_handlers.hpp"
+#include "backends/cpu/exec/stack_limit.hpp"
+#include "backends/cpu/exec/stack_switch.hpp"
+#include "backends/cpu/jit/loaded_image.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/runtime/interrupt.hpp"
+
+namespace spanwise::host {
+namespace {
+
+// All traps: those of ended threads are reused by none, but threads that run kernels are few and
+// long-lived.
+constexpr std::size_t most_traps = 4096;
+std::array<std::atomic<FaultTrap*>, most_traps> traps{};
+std::atomic<std::size_t> trap_count{0};
+
+thread_local FaultTrap* own_trap = nullptr;
+
+constexpr std::size_t interrupt_stack_bytes = 1 << 20;
+
+template <class F>
+void for_each_trap(F&& f) {
+  const std::size_t count = std::min(trap_count.load(std::memory_order_acquire), most_traps);
+  for (std::size_t i = 0; i < count; ++i)
+    if (FaultTrap* trap = traps[i].load(std::memory_order_acquire)) f(*trap);
+}
+
+// The code of this library.
+const LoadedImage& own_code() {
+  static const LoadedImage image = loaded_image(reinterpret_cast<const void*>(&own_code));
+  return image;
+}
+
+// The functions of the mathematical library, which hold no locks.
+const LoadedImage& math_code() {
+  using Function = double (*)(double);
+  static const LoadedImage image =
+      loaded_image(reinterpret_cast<const void*>(static_cast<Function>(&std::exp)));
+  return image;
+}
+
+bool is_in(const char* at, const char* begin, const char* end) { return at >= begin && at < end; }
+
+// Unregisters the trap when its thread ends; the trap itself stays, as a handler may still use it.
+struct ThreadEnd {
+  FaultTrap* trap = nullptr;
+  ~ThreadEnd() {
+    own_trap = nullptr;
+    if (trap == nullptr) return;
+    for (auto& entry : traps)
+      if (entry.load(std::memory_order_relaxed) == trap) entry.store(nullptr);
+  }
+};
+
+}  // namespace
+
+// Handlers do not read own_trap, as a thread's first access to its variables may allocate memory.
+FaultTrap* trap_of_this_thread() noexcept {
+  FaultTrap* found = nullptr;
+  for_each_trap([&](FaultTrap& trap) {
+    if (trap.is_of(pthread_self())) found = &trap;
+  });
+  return found;
+}
+
+FaultTrap::FaultTrap() : thread_(pthread_self()) {
+  own_code();
+  math_code();
+  install_signal_stack();
+  const std::size_t index = trap_count.fetch_add(1, std::memory_order_acq_rel);
+  if (index < most_traps) traps[index].store(this, std::memory_order_release);
+}
+
+FaultTrap& FaultTrap::current() {
+  if (own_trap != nullptr) return *own_trap;
+  static thread_local ThreadEnd end;
+  end.trap = own_trap = new FaultTrap;
+  return *own_trap;
+}
+
+void FaultTrap::install() {
+#if defined(__x86_64__)
+  constexpr std::uint64_t interval = 1 << 21;
+  const std::uint64_t now = __builtin_ia32_rdtsc();
+#else
+  constexpr std::uint64_t interval = 1'000'000;
+  const auto now =
+      static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+  static std::atomic<std::uint64_t> checked{0};
+  if (now - checked.load(std::memory_order_relaxed) < interval) return;
+  checked.store(now, std::memory_order_relaxed);
+  install_handlers();
+}
+
+void FaultTrap::arm(std::jmp_buf& escape, const Code& code, FaultTrap* launcher) noexcept {
+  code_ = code;
+  fault_ = {};
+  launcher_.store(launcher, std::memory_order_relaxed);
+  must_stop_.store(false, std::memory_order_relaxed);
+  escape_.store(&escape, std::memory_order_release);
+}
+
+void FaultTrap::disarm() noexcept {
+  // Python runs its handlers after the launch.
+  if (launcher_.load(std::memory_order_relaxed) == this)
+    is_postponed_.store(false, std::memory_order_relaxed);
+  escape_.store(nullptr, std::memory_order_relaxed);
+  launcher_.store(nullptr, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+KernelFault FaultTrap::take_fault() noexcept { return std::exchange(fault_, {}); }
+
+void FaultTrap::rethrow_interrupt() {
+  if (interrupt_) std::rethrow_exception(std::exchange(interrupt_, nullptr));
+}
+
+void FaultTrap::leave() {
+  std::jmp_buf* escape = escape_.exchange(nullptr, std::memory_order_relaxed);
+  std::longjmp(*escape, 2);
+}
+
+bool FaultTrap::leave_at(const KernelFault& fault, const char* instruction) {
+  if (!is_armed()) return false;
+  const void* probed = AccessCheck::probing();
+  if (code_.may_lock && probed == nullptr && !is_in(instruction, code_.begin, code_.end))
+    return false;
+  fault_ = fault;
+  fault_.code = probed;
+  if (probed == nullptr && is_in(instruction, code_.begin, code_.end))
+    fault_.code = instruction + 1;  // lines are looked up for the instruction before an address
+  leave();
+}
+
+bool FaultTrap::has_helpers() const noexcept {
+  bool any = false;
+  for_each_trap([&](FaultTrap& trap) {
+    any |= &trap != this && trap.launcher_.load(std::memory_order_relaxed) == this;
+  });
+  return any;
+}
+
+bool FaultTrap::stop_helpers() noexcept {
+  bool any = false;
+  for_each_trap([&](FaultTrap& trap) {
+    if (&trap == this || trap.launcher_.load(std::memory_order_relaxed) != this) return;
+    trap.must_stop_.store(true, std::memory_order_release);
+    pthread_kill(trap.thread_, SIGINT);
+    any = true;
+  });
+  return any;
+}
+
+// Runs on a stack of its own, as those of a kernel's threads are too small for Python.
+void FaultTrap::check_on_own_stack(void* trap) {
+  auto& self = *static_cast<FaultTrap*>(trap);
+  try {
+    check_interrupt();
+  } catch (...) {
+    self.interrupt_ = std::current_exception();
+  }
+  StackPointer ended;
+  switch_stack(&ended, self.interrupted_stack_);
+  std::abort();  // not reached
+}
+
+void FaultTrap::interrupt(const char* instruction, const char* stack) {
+  if (!is_armed()) return;
+  const LoadedImage &library = own_code(), &math = math_code();
+  const bool may_leave = is_in(instruction, code_.begin, code_.end) ||
+                         is_in(instruction, math.begin, math.end) ||
+                         (!code_.is_checked && is_in(instruction, library.begin, library.end));
+  if (!may_leave) return is_postponed_.store(true, std::memory_order_relaxed);
+  interrupt_here(stack);
+}
+
+void FaultTrap::run_postponed() {
+  if (!is_armed()) return;
+  const bool is_launcher = launcher_.load(std::memory_order_relaxed) == this;
+  if (is_launcher) is_postponed_.store(false, std::memory_order_relaxed);
+  interrupt_here(static_cast<const char*>(__builtin_frame_address(0)));
+}
+
+void FaultTrap::interrupt_here(const char* stack) {
+  if (must_stop_.exchange(false, std::memory_order_acq_rel)) {
+    fault_.signal = SIGINT;
+    leave();
+  }
+  if (launcher_.load(std::memory_order_relaxed) != this) return;
+  const auto own = own_stack();
+  const auto* low = reinterpret_cast<const char*>(own.data());
+  if (is_in(stack, low, low + own.size())) {
+    try {
+      check_interrupt();
+    } catch (...) {
+      interrupt_ = std::current_exception();
+    }
+  } else {
+    void* memory = ::mmap(nullptr, interrupt_stack_bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED) return;
+    switch_stack(&interrupted_stack_, make_stack(static_cast<std::byte*>(memory),
+                                                 interrupt_stack_bytes, check_on_own_stack, this));
+    ::munmap(memory, interrupt_stack_bytes);
+  }
+  if (!interrupt_) return;
+  stop_helpers();
+  fault_.signal = SIGINT;
+  leave();
+}
+
+bool take_stop_request(FaultTrap& trap) noexcept {
+  return trap.must_stop_.load(std::memory_order_acquire);
+}
+
+std::string KernelFault::text() const {
+  const char* name = signal == SIGSEGV  ? "SIGSEGV"
+                     : signal == SIGBUS ? "SIGBUS"
+                     : signal == SIGFPE ? "SIGFPE"
+                     : signal == SIGILL ? "SIGILL"
+                                        : "a signal";
+  if (is_overflow) return spanwise::text("overflow of a thread's stack (", name, ")");
+  if (signal != SIGSEGV && signal != SIGBUS) return name;
+  std::string message = spanwise::text(name, ", an access to memory that does not exist");
+  if (address != ~std::uintptr_t{0})
+    message += spanwise::text(", at address ", reinterpret_cast<const void*>(address));
+  return message;
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,88 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/exec/launch_plan.hpp"
+
+#include <algorithm>
+
+#include "backends/cpu/settings.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+// The limits of GPUs since compute capability 3.0, and the shared memory of 9.0 (CUDA C++
+// Programming Guide 13.0, table "Technical Specifications per Compute Capability"): launches that
+// are valid here are valid there.
+constexpr std::int64_t most_threads = 1024, most_block_z = 64;
+constexpr std::int64_t most_grid_x = 2147483647, most_grid_yz = 65535;
+constexpr std::int64_t most_shared = 232448;
+
+void require_at_most(const char* kernel, const char* what, const Dim3& given, const char* axis,
+                     std::int64_t value, std::int64_t limit) {
+  if (value >= 1 && value <= limit) return;
+  const char* problem = value < 1 ? " is too small: " : " is too large: ";
+  fail<KernelArgumentError>("kernel '", kernel, "': ", what, " (", given.x, ", ", given.y, ", ",
+                            given.z, ")", problem, axis, " ", value, ", expected 1 to ", limit);
+}
+
+}  // namespace
+
+void check_limits(const char* kernel, const Dim3& grid, const Dim3& block, std::int64_t shared) {
+  require_at_most(kernel, "block", block, "x", block.x, most_threads);
+  require_at_most(kernel, "block", block, "y", block.y, most_threads);
+  require_at_most(kernel, "block", block, "z", block.z, most_block_z);
+  require_at_most(kernel, "block", block, "threads", block.x * block.y * block.z, most_threads);
+  require_at_most(kernel, "grid", grid, "x", grid.x, most_grid_x);
+  require_at_most(kernel, "grid", grid, "y", grid.y, most_grid_yz);
+  require_at_most(kernel, "grid", grid, "z", grid.z, most_grid_yz);
+  if (shared < 0 || shared > most_shared)
+    fail<KernelArgumentError>("kernel '", kernel, "': shared memory of ", shared,
+                              " bytes a block is too large: limit ", most_shared, " bytes");
+}
+
+namespace {
+
+sw_extent extent(const Dim3& dim) {
+  return {static_cast<unsigned>(dim.x), static_cast<unsigned>(dim.y), static_cast<unsigned>(dim.z)};
+}
+
+// Settings of a launch, cached per thread until a setting changes.
+struct LaunchSettings {
+  bool reverse = false;
+  std::size_t stack_bytes = 0;
+};
+
+LaunchSettings launch_settings() {
+  static thread_local std::uint64_t seen = ~std::uint64_t{0};
+  static thread_local LaunchSettings settings;
+  const std::uint64_t version = config::version();
+  if (seen != version) {
+    settings = {thread_order_setting() == ThreadOrder::reverse, stack_setting()};
+    seen = version;
+  }
+  return settings;
+}
+
+}  // namespace
+
+std::size_t stack_need(const sw_module& module) {
+  return std::max(static_cast<std::size_t>(module.stack_bytes), launch_settings().stack_bytes);
+}
+
+bool reverse_threads() { return launch_settings().reverse; }
+
+sw_range range_of(const Dim3& grid, const Dim3& block, void* const* arguments) {
+  sw_range range{};
+  range.arguments = arguments;
+  range.grid = extent(grid);
+  range.block = extent(block);
+  return range;
+}
+
+std::uint64_t block_count(const Dim3& grid) {
+  return static_cast<std::uint64_t>(grid.x) * static_cast<std::uint64_t>(grid.y) *
+         static_cast<std::uint64_t>(grid.z);
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,125 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""config.kernel_check finds the fault of each of these kernels and names its line and thread."""
+
+import pathlib
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+SOURCE = (pathlib.Path(__file__).parent / "faulty_kernels.cu").read_text()
+
+BOUNDS, RACE, ORDER = "outside of", "race: thread", "undefined result"
+# name -> what the message says, and arguments of the launch other than block=64.
+FAULTS = {
+    "behind": (BOUNDS, {}),
+    "before": (BOUNDS, {}),
+    "unguarded": (BOUNDS, {"grid": 2}),
+    "off_by_one": (BOUNDS, {"block": 128}),
+    "far": (BOUNDS, {}),
+    "far_read": (BOUNDS, {}),
+    "far_behind": (BOUNDS, {}),
+    "far_before": (BOUNDS, {}),
+    "null": ("null pointer", {}),
+    "signed_index": (BOUNDS, {}),
+    "misread_struct": (BOUNDS, {}),
+    "copies_too_much": (BOUNDS, {"block": 1}),
+    "clears_too_much": (BOUNDS, {"block": 1}),
+    "fixed_shared": ("index 64 is outside", {}),
+    "pointer_to_shared": (BOUNDS, {"block": 1024}),
+    "dynamic_shared": (BOUNDS, {"shared": 128}),
+    "local_array": ("index 4 is outside", {}),
+    "variable": ("index 4 is outside", {}),
+    "lost_update": (RACE, {}),
+    "increment": (RACE, {}),
+    "no_barrier": (RACE, {}),
+    "in_place_shift": (RACE, {}),
+    "one_buffer": (RACE, {}),
+    "reduce_without_barrier": (RACE, {}),
+    "first_writes_others_read": (RACE, {}),
+    "last_writes_others_read": (RACE, {}),
+    "reset_beside_atomics": (RACE, {}),
+    "read_beside_atomics": (ORDER, {}),
+    "bins": (RACE, {}),
+    "reuse_without_barrier": (RACE, {}),
+    "warp_without_sync": (ORDER, {}),
+    "dynamic_race": (RACE, {"shared": 128}),
+    "bytes": (RACE, {}),
+    "blocks_add": (RACE, {"grid": 3}),
+    "blocks_write": (RACE, {"grid": 3}),
+    "blocks_variable": (RACE, {"grid": 3}),
+    "neighbour_block": (RACE, {"grid": 4, "block": 16}),
+    "no_fence": (RACE, {"grid": 8}),
+    "barrier_in_if": ("divergent barrier", {}),
+    "two_barriers": ("different barriers", {}),
+    "barrier_in_loop": ("divergent barrier", {}),
+    "mask_names_others": ("wrong mask", {}),
+    "mask_leaves_out_itself": ("leaves out the calling lane", {}),
+    "mask_too_small": (ORDER, {}),
+    "width_no_power": ("width of a warp shuffle", {}),
+    "undefined_shared": (ORDER, {}),
+    "undefined_sum": (ORDER, {}),
+    "undefined_dynamic": (ORDER, {"shared": 256}),
+    "divided": ("assertion failed", {}),
+}
+
+
+def faulty_line(name):
+    start = re.search(rf"void {name}\(", SOURCE).start()
+    return SOURCE.count("\n", 0, SOURCE.index("// FAULT", start)) + 1
+
+
+@pytest.fixture(scope="module")
+def module():
+    return sw.SourceModule(SOURCE, device="cpu")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_is_found_with_line_and_thread(module, name):
+    says, options = FAULTS[name]
+    before = np.arange(64, dtype="int32")
+    x = sw.array(before, device="cpu")
+    with (
+        sw.config.change(kernel_check="all"),
+        pytest.raises(sw.KernelFaultError, match=says) as caught,
+    ):
+        module.get_function(name)(x, np.int32(64), **{"block": 64, **options})
+    message = str(caught.value)
+    assert f"kernel '{name}'" in message
+    assert re.search(r"thread \(\d+, 0, 0\) of block \(\d+, 0, 0\)", message), message
+    if shutil.which("addr2line"):
+        lines = re.findall(r"(?:kernel\.cu:|line )(\d+)", message)
+        assert str(faulty_line(name)) in lines, message
+    np.testing.assert_array_equal(x.numpy(), before, "a launch that was found wrong changed memory")
+
+
+def test_null_argument_names_the_line_of_the_function_that_reads_it(module):
+    x = sw.zeros(64, "int32", device="cpu")
+    with (
+        sw.config.change(kernel_check="bounds"),
+        pytest.raises(sw.KernelFaultError, match="null pointer") as caught,
+    ):
+        module.get_function("null_read")(x, np.int32(1), block=1)
+    assert (
+        f"kernel.cu:{SOURCE.count(chr(10), 0, SOURCE.index('int add_one')) + 1}"
+        in str(caught.value)
+        or shutil.which("addr2line") is None
+    )
+    with (
+        sw.config.change(kernel_check="bounds"),
+        pytest.raises(sw.KernelFaultError, match="argument None"),
+    ):
+        module.get_function("increment")(None, np.int32(1), block=1)
+
+
+def test_each_call_of_a_race_is_reported(module):
+    race = module.get_function("no_barrier")
+    x = sw.array(np.arange(64, dtype="int32"), device="cpu")
+    for mode in ("order", "all", "order", "order"):
+        with sw.config.change(kernel_check=mode), pytest.raises(sw.KernelFaultError, match="race"):
+            race(x, np.int32(64), block=64)
+        race(x, np.int32(64), block=64)  # unchecked: leaves values in shared memory
