@@ -115,22 +115,15 @@ struct ExpLimits<double> {
     const V inner = x < low ? V{} : x > high ? V{} : x, power = call(inner);                 \
     return x < low ? V{} : x > high ? V{} + std::numeric_limits<T>::infinity() : power;      \
   }                                                                                          \
+  /* The function of a vector x whose exp(-|x|) is given. */                                 \
   template <class T>                                                                         \
-  void map_sigmoid(const void* function, std::int64_t n, std::byte* const* arrays) {         \
-    typedef typename VectorOf<T, bytes>::type V;                                             \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                        \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                      \
-    T* z = reinterpret_cast<T*>(arrays[1]);                                                  \
-    for (std::int64_t i = 0; i < n; i += lanes) {                                            \
-      const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes);     \
-      V x{};                                                                                 \
-      std::memcpy(&x, a + i, count * sizeof(T));                                             \
-      const V power = exp_of<T>(function, x < V{} ? x : -x), whole = V{} + T{1};             \
-      const V part = whole / (whole + power);                                                \
-      x = x < V{} ? power * part : part;                                                     \
-      std::memcpy(z + i, &x, count * sizeof(T));                                             \
+  struct Sigmoid {                                                                           \
+    template <class V>                                                                       \
+    static V of(V x, V power) {                                                              \
+      const V whole = V{} + T{1}, part = whole / (whole + power);                            \
+      return x < V{} ? power * part : part;                                                  \
     }                                                                                        \
-  }                                                                                          \
+  };                                                                                         \
   /* log(1 + y) for 0 <= y <= 1, by the series of 2 atanh(y / (2 + y)). */                   \
   template <class T, class V>                                                                \
   inline V log1p_of(V y) {                                                                   \
@@ -141,7 +134,14 @@ struct ExpLimits<double> {
     return (s + s * sum) * T{2};                                                             \
   }                                                                                          \
   template <class T>                                                                         \
-  void map_softplus(const void* function, std::int64_t n, std::byte* const* arrays) {        \
+  struct Softplus {                                                                          \
+    template <class V>                                                                       \
+    static V of(V x, V power) {                                                              \
+      return (x > V{} ? x : V{}) + log1p_of<T>(power);                                       \
+    }                                                                                        \
+  };                                                                                         \
+  template <class T, class Function>                                                         \
+  void map_of_exp(const void* exp, std::int64_t n, std::byte* const* arrays) {               \
     typedef typename VectorOf<T, bytes>::type V;                                             \
     constexpr std::int64_t lanes = bytes / sizeof(T);                                        \
     const T* a = reinterpret_cast<const T*>(arrays[0]);                                      \
@@ -150,15 +150,14 @@ struct ExpLimits<double> {
       const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes);     \
       V x{};                                                                                 \
       std::memcpy(&x, a + i, count * sizeof(T));                                             \
-      const V power = exp_of<T>(function, x < V{} ? x : -x);                                 \
-      x = (x > V{} ? x : V{}) + log1p_of<T>(power);                                          \
+      x = Function::of(x, exp_of<T>(exp, x < V{} ? x : -x));                                 \
       std::memcpy(z + i, &x, count * sizeof(T));                                             \
     }                                                                                        \
   }                                                                                          \
   template <class T>                                                                         \
   Loop loop(OpId op, int operands) {                                                         \
-    if (op == OpId::sigmoid) return &map_sigmoid<T>;                                         \
-    if (op == OpId::softplus) return &map_softplus<T>;                                       \
+    if (op == OpId::sigmoid) return &map_of_exp<T, Sigmoid<T>>;                              \
+    if (op == OpId::softplus) return &map_of_exp<T, Softplus<T>>;                            \
     return operands == 1 ? &map1<T> : &map2<T>;                                              \
   }
 

@@ -67,11 +67,7 @@ class ElementwiseThunk final : public Thunk {
   }
 
   const Array& here(std::size_t i) {
-    const Array& given = *inputs_[i]->value;
-    // One number goes along by value.
-    const bool is_number = given.rank() == 0 && !given.device().is_cuda();
-    if (given.device() == device_ || is_number) return given;
-    return moved_[i].emplace(to_device(given, device_));
+    return on_device_or_number(*inputs_[i]->value, device_, moved_[i]);
   }
 
   OpId op_;
@@ -162,6 +158,12 @@ Shape broadcast_static(const std::string& op, std::span<const Variable> operands
     }
   }
   return shape;
+}
+
+const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved) {
+  const bool is_number = given.rank() == 0 && !given.device().is_cuda();
+  if (given.device() == device || is_number) return given;
+  return moved.emplace(to_device(given, device));
 }
 
 const Array& array_in(Cell& cell, const Layout& layout, DType dtype, Device device) {

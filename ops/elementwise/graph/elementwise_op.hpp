@@ -23,6 +23,10 @@ std::optional<OpId> elementwise_id(const Op& op);
 /// `op`.
 Shape broadcast_static(const std::string& op, std::span<const Variable> operands);
 
+/// `given` if it is on the device, or a number on the host, which is passed by value; else a copy on
+/// the device, which is kept in `moved`.
+const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved);
+
 /// The cell's array if it has that layout, dtype and device, is writable, and the cell holds its
 /// only reference; else a new array, which is put into the cell.
 const Array& array_in(Cell& cell, const Layout& layout, DType dtype, Device device);

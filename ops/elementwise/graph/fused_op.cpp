@@ -99,11 +99,7 @@ class FusedThunk final : public Thunk {
 
  private:
   const Array& here(std::size_t i) {
-    const Array& given = *inputs_[i]->value;
-    // One number goes along by value.
-    const bool is_number = given.rank() == 0 && !given.device().is_cuda();
-    if (given.device() == device_ || is_number) return given;
-    return moved_[i].emplace(to_device(given, device_));
+    return on_device_or_number(*inputs_[i]->value, device_, moved_[i]);
   }
 
   static Shape common(std::span<const Array* const> inputs) {

@@ -11,10 +11,6 @@ namespace {
 
 using namespace expression;
 
-bool is_constant(const Variable& x, double number) {
-  return x.type().rank() == 0 && constant_number(x) == number;
-}
-
 // A variable with the value -x that costs less than x; null where there is none.
 Variable without_minus(const Variable& x) {
   if (const Apply* node = node_of(x, "negative")) return node->inputs()[0];
@@ -38,13 +34,13 @@ Variable simple_negative(const Variable& x) {
 Variable simple_sum(const Variable& a, const Variable& b) {
   if (const Variable positive = without_minus(b)) return a - positive;
   if (const Variable positive = without_minus(a)) return b - positive;
-  if (is_constant(a, 0)) return b;
-  return is_constant(b, 0) ? a : Variable();
+  if (is_number(a, 0)) return b;
+  return is_number(b, 0) ? a : Variable();
 }
 
 Variable simple_difference(const Variable& a, const Variable& b) {
   if (const Variable positive = without_minus(b)) return a + positive;
-  return is_constant(b, 0) ? a : Variable();
+  return is_number(b, 0) ? a : Variable();
 }
 
 // -a * -b; a constant takes the sign of the other operand.
@@ -61,12 +57,12 @@ Variable simple_product(const char* name, const Variable& a, const Variable& b) 
 }
 
 Variable simple_multiply(const Variable& a, const Variable& b) {
-  if (is_constant(a, 1)) return b;
-  return is_constant(b, 1) ? a : simple_product("multiply", a, b);
+  if (is_number(a, 1)) return b;
+  return is_number(b, 1) ? a : simple_product("multiply", a, b);
 }
 
 Variable simple_divide(const Variable& a, const Variable& b) {
-  return is_constant(b, 1) ? a : simple_product("divide", a, b);
+  return is_number(b, 1) ? a : simple_product("divide", a, b);
 }
 
 // Whether the shape of `operand` alone is the shape of the result of `node`.

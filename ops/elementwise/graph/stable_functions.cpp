@@ -10,10 +10,6 @@ namespace {
 
 using namespace expression;
 
-bool is_number(const Variable& x, double number) {
-  return x.type().rank() == 0 && constant_number(x) == number;
-}
-
 // x of name(x); null for other variables.
 Variable argument(const Variable& of, const char* name) {
   const Apply* node = node_of(of, name);

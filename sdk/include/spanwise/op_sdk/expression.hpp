@@ -40,6 +40,10 @@ SW_API Variable number_like(double value, const Variable& like);
 /// The value of a constant of one element on the host; nullopt for other variables, and for dtypes
 /// that are not real.
 SW_API std::optional<double> constant_number(const Variable& x);
+/// Whether `x` is a constant of rank 0 with that value.
+inline bool is_number(const Variable& x, double value) {
+  return x.type().rank() == 0 && constant_number(x) == value;
+}
 
 SW_API Variable operator+(const Variable& a, const Variable& b);
 SW_API Variable operator-(const Variable& a, const Variable& b);

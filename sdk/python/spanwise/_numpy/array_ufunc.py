@@ -8,19 +8,11 @@ from typing import Any
 
 from .. import _core
 from .on_host import on_host
+from .ufunc_methods import METHODS
 
 # Functions that take no keyword options here.
 _PLAIN = ("modf", "frexp", "ldexp")
-_REDUCTIONS = {
-    ("add", "reduce"): "sum",
-    ("multiply", "reduce"): "prod",
-    ("minimum", "reduce"): "min",
-    ("maximum", "reduce"): "max",
-    ("logical_and", "reduce"): "all",
-    ("logical_or", "reduce"): "any",
-    ("add", "accumulate"): "cumsum",
-    ("multiply", "accumulate"): "cumprod",
-}
+
 
 
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -37,7 +29,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
         return on_host(called, getattr(ufunc, method), inputs, options, why)
     if method != "__call__":
         options.setdefault("axis", 0)
-        inputs = _reduced_in_dtype(_REDUCTIONS[name, method], inputs, options)
+        inputs = _reduced_in_dtype(METHODS[name, method], inputs, options)
     out = options.pop("out", None)
     if out is not None:
         options["out"] = out if name == "divmod" else out[0]
@@ -74,5 +66,5 @@ def _of_ufunc(name: str) -> Any:
 def _of_method(name: str, method: str) -> Any:
     import spanwise as sw
 
-    ours = _REDUCTIONS.get((name, method))
+    ours = METHODS.get((name, method))
     return getattr(sw, ours) if ours else None

@@ -11,21 +11,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .._numpy.ufunc_methods import METHODS
 from . import evaluate
 from .operators import Operators
 from .program import short
 from .record import FUNCTIONS, leaf, record
 
-_UFUNC_METHODS = {
-    ("add", "reduce"): "sum",
-    ("multiply", "reduce"): "prod",
-    ("minimum", "reduce"): "min",
-    ("maximum", "reduce"): "max",
-    ("logical_and", "reduce"): "all",
-    ("logical_or", "reduce"): "any",
-    ("add", "accumulate"): "cumsum",
-    ("multiply", "accumulate"): "cumprod",
-}
 
 
 class SymArray(Operators):
@@ -118,7 +109,7 @@ class SymArray(Operators):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> SymArray:
         name = ufunc.__name__
-        called = name if method == "__call__" else _UFUNC_METHODS.get((name, method))
+        called = name if method == "__call__" else METHODS.get((name, method))
         if called not in FUNCTIONS:
             dotted = name if method == "__call__" else f"{name}.{method}"
             return SymArray.of(dotted, *args)  # raises a TypeError that names it
