@@ -21,6 +21,8 @@ class Rewriter {
   void run() {
     for (const source::KernelSite& site : scan_.sites) kernel(site);
     for (const SharedSite& site : scan_.shared) shared(site);
+    for (std::size_t i = 0; i + 1 < scan_.tokens.size(); ++i)
+      if (token(i).text == "texture" && token(i + 1).text == "<") texture_reference(i);
   }
 
  private:
@@ -106,6 +108,18 @@ class Rewriter {
       const std::size_t end = source::skip_balanced(scan_.tokens, i + 1);
       if (end < scan_.tokens.size()) edits_.insert(token(end - 1).offset + 1, "))");
     }
+  }
+
+  // Makes `texture<float, 2> name;` a variable that is found by its name.
+  void texture_reference(std::size_t i) {
+    const std::size_t end = source::skip_balanced(scan_.tokens, i + 1);
+    if (end + 1 >= scan_.tokens.size() || token(end + 1).text != ";") return;
+    const bool is_static = i > 0 && token(i - 1).text == "static";
+    if (is_static) edits_.replace(token(i - 1).offset, token(i - 1).text.size(), "");
+    const std::size_t before = is_static ? i - 1 : i;
+    const std::string_view last = before > 0 ? token(before - 1).text : ";";
+    if (last == ";" || last == "}" || last == "{" || last.starts_with("#"))
+      edits_.insert(token(i).offset, "__device__ ");
   }
 
   struct Declared {

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "embedded/cpu_shim.hpp"
+#include "embedded/cpu_shim_samples.hpp"
+#include "embedded/cpu_shim_standard.hpp"
 #include "source/kernel_source.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::host {
 namespace {
@@ -65,6 +68,15 @@ bool is_vector_name(std::string_view name) {
   return std::find(stems.begin(), stems.end(), name) != stems.end();
 }
 
+// A name of CUDA's host API: cudaError_t, CUstream.
+bool is_host_api_name(std::string_view name) {
+  const auto follows = [&](std::string_view stem) {
+    return name.starts_with(stem) && name.size() > stem.size() && name[stem.size()] != '_';
+  };
+  if (name == "cudaTextureObject_t" || name == "cudaSurfaceObject_t") return false;
+  return (follows("cuda") && name[4] >= 'A' && name[4] <= 'Z') || follows("CU");
+}
+
 bool is_object_word(std::string_view name) {
   return name == "new" || name == "delete" || name == "virtual";
 }
@@ -73,12 +85,44 @@ struct Part {
   const char* define;
   std::string_view file;
 };
-constexpr std::array<Part, 6> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
+constexpr std::array<Part, 7> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
                                      {"SW_WITH_MATH", "spanwise_math.h"},
+                                     {"SW_WITH_MATH", "spanwise_libm.h"},
                                      {"SW_WITH_ATOMICS", "spanwise_atomics.h"},
                                      {"SW_WITH_BARRIERS", "spanwise_barriers.h"},
                                      {"SW_WITH_TEXTURES", "spanwise_textures.h"},
                                      {"SW_WITH_SURFACES", "spanwise_surfaces.h"}}};
+
+// Beginnings of the names of headers that only host code needs. thrust/ and cub/ are among them,
+// since most sources call them from the host.
+constexpr std::array<std::string_view, 22> cuda_libraries{
+    "cublas", "cufft", "cusparse", "cusolver", "curand.h", "curand_mtgp32_host.h",
+    "cudnn",  "nccl",  "nvml",     "nvrtc",    "npp",      "nvToolsExt",
+    "nvtx3/", "thrust/", "cub/",   "cudaGL",   "cuda_gl_interop", "cudaProfiler",
+    "cuda_profiler_api", "cuda_d3d", "cuda_egl", "nvjpeg"};
+constexpr std::array<std::string_view, 22> other_libraries{
+    "opencv", "GL/", "GLES", "GLFW", "EGL/", "glad/", "OpenGL/", "GLUT/", "X11/", "mpi.h", "SDL",
+    "glog/", "gflags/", "gtest/", "boost/", "hdf5", "leveldb/", "lmdb", "google/protobuf",
+    "vulkan/", "FreeImage", "windows.h"};
+
+template <std::size_t N>
+bool starts_with_any(std::string_view name, const std::array<std::string_view, N>& stems) {
+  return std::any_of(stems.begin(), stems.end(),
+                     [&](std::string_view stem) { return name.starts_with(stem); });
+}
+
+// Embedded headers have no folders: cooperative_groups/reduce.h is cooperative_groups_reduce.h.
+std::string flat(std::string_view name) {
+  std::string out(name);
+  std::replace(out.begin(), out.end(), '/', '_');
+  return out;
+}
+
+template <std::size_t N>
+bool has(const std::array<embedded::TextFile, N>& files, std::string_view name) {
+  return std::any_of(files.begin(), files.end(),
+                     [&](const embedded::TextFile& file) { return file.name == name; });
+}
 
 }  // namespace
 
@@ -100,23 +144,60 @@ std::string shim_parts(const std::set<std::string_view>& used) {
       define(parts[i].define);
   if (any(is_vector_name)) define("SW_WITH_VECTORS");
   if (any(is_object_word)) define("SW_WITH_OBJECTS");
+  if (any(is_host_api_name)) define("SW_WITH_HOST_API");
+  if (used.contains("texture")) define("SW_WITH_TEXTURE_REFERENCES");
   return defines;
 }
 
-bool is_shim_header(std::string_view name) {
-  return std::any_of(embedded::cpu_shim.begin(), embedded::cpu_shim.end(),
-                     [&](const embedded::TextFile& file) { return file.name == name; });
+bool is_cuda_header(std::string_view name) {
+  return has(embedded::cpu_shim, flat(name)) || has(embedded::cpu_shim_standard, name) ||
+         starts_with_any(name, cuda_libraries);
+}
+
+std::optional<std::string> shim_header(std::string_view name) {
+  const std::string flat_name = flat(name);
+  if (has(embedded::cpu_shim, flat_name) || has(embedded::cpu_shim_samples, flat_name))
+    return flat_name;
+  if (has(embedded::cpu_shim_standard, name)) return std::string(name);
+  return {};
+}
+
+bool is_host_library_header(std::string_view name) {
+  return starts_with_any(name, cuda_libraries) || starts_with_any(name, other_libraries);
+}
+
+bool is_light_header(std::string_view name) {
+  static constexpr std::array<std::string_view, 11> names{
+      "type_traits", "limits",  "concepts", "initializer_list", "utility", "tuple",
+      "array",       "numeric", "bit",      "numbers",          "optional"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_standard_name(std::string_view name) {
+  if (name.ends_with(".h")) name.remove_suffix(2);
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || c == '_';
+  });
 }
 
 void write_shim(const runtime::TemporaryFolder& folder) {
   for (const embedded::TextFile& file : embedded::cpu_shim) folder.write(file.name, file.text);
+  for (const embedded::TextFile& file : embedded::cpu_shim_samples)
+    folder.write(file.name, file.text);
+  for (const embedded::TextFile& file : embedded::cpu_shim_standard)
+    folder.write(text(standard_folder, "/", file.name), file.text);
 }
 
 const std::string& shim_fingerprint() {
   static const auto& fingerprint = *new std::string([] {
     std::uint64_t hash = 0xcbf29ce484222325ull;
-    for (const embedded::TextFile& file : embedded::cpu_shim)
-      hash = hashed(hashed(hash, file.name), file.text);
+    const auto add = [&](const auto& files) {
+      for (const embedded::TextFile& file : files)
+        hash = hashed(hashed(hash, file.name), file.text);
+    };
+    add(embedded::cpu_shim);
+    add(embedded::cpu_shim_standard);
+    add(embedded::cpu_shim_samples);
     std::ostringstream out;
     out << std::hex << hash;
     return out.str();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,8 +11,20 @@
 
 namespace spanwise::host {
 
-/// Whether `name` is one of the embedded headers that replace CUDA's and the C library's.
-bool is_shim_header(std::string_view name);
+/// Whether `name` is a header of CUDA or of the C library, which the shim replaces or leaves out
+/// even if an include folder has it.
+bool is_cuda_header(std::string_view name);
+/// The embedded header that replaces `name`, if any: CUDA's, the C library's, or one of NVIDIA's
+/// samples.
+std::optional<std::string> shim_header(std::string_view name);
+/// Whether `name` belongs to a library that host code alone calls; such headers are left out.
+bool is_host_library_header(std::string_view name);
+/// Whether the header `name` of the C++ library can be included after the shim.
+bool is_light_header(std::string_view name);
+/// Whether `name` is a header of the C or C++ library by its form: letters and '_', perhaps ".h".
+bool is_standard_name(std::string_view name);
+/// The replacements of the C library's headers are written to the folder `standard_folder` in it.
+inline constexpr std::string_view standard_folder = "standard";
 void write_shim(const runtime::TemporaryFolder& folder);
 /// Defines for the parts of spanwise_cpu.h that declare one of the names in `used`.
 std::string shim_parts(const std::set<std::string_view>& used);

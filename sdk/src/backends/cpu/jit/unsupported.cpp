@@ -45,16 +45,13 @@ constexpr std::array<Construct, 20> identifiers{{
     {"__nv_aligned_device_malloc", "aligned device allocation"},
 }};
 
-constexpr std::array<Construct, 12> headers{{
+constexpr std::array<Construct, 9> headers{{
     {"mma.h", "tensor-core matrices (wmma)"},
     {"cuda/barrier", "asynchronous barriers"},
     {"cuda/pipeline", "asynchronous pipelines"},
     {"cuda/ptx", "PTX instructions"},
     {"cuda_awbarrier", "asynchronous barriers"},
-    {"cooperative_groups/", "cooperative groups beyond thread blocks and tiles"},
-    {"curand", "cuRAND"},
-    {"cub/", "CUB"},
-    {"thrust/", "Thrust"},
+    {"cooperative_groups/memcpy_async", "asynchronous copies to shared memory"},
     {"cutlass/", "CUTLASS"},
     {"cute/", "CuTe"},
     {"cuda/std/", "libcu++"},

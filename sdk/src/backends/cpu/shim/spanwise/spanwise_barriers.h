@@ -65,6 +65,18 @@ SW_FN SwT sw_shuffle(int line, int op, unsigned mask, SwT value, int lane, int w
 #define __shfl_down_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_down, mask, __VA_ARGS__)
 #define __shfl_xor_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_xor, mask, __VA_ARGS__)
 
+// CUDA 8's shuffles and votes, without a mask: of the lanes that arrive together.
+#define __shfl(...) sw_shuffle(__LINE__, sw_warp_shuffle, sw_active_mask(__LINE__), __VA_ARGS__)
+#define __shfl_up(...) \
+  sw_shuffle(__LINE__, sw_warp_shuffle_up, sw_active_mask(__LINE__), __VA_ARGS__)
+#define __shfl_down(...) \
+  sw_shuffle(__LINE__, sw_warp_shuffle_down, sw_active_mask(__LINE__), __VA_ARGS__)
+#define __shfl_xor(...) \
+  sw_shuffle(__LINE__, sw_warp_shuffle_xor, sw_active_mask(__LINE__), __VA_ARGS__)
+#define __ballot(predicate) __ballot_sync(sw_active_mask(__LINE__), predicate)
+#define __all(predicate) __all_sync(sw_active_mask(__LINE__), predicate)
+#define __any(predicate) __any_sync(sw_active_mask(__LINE__), predicate)
+
 struct sw_syncwarp {
   int line;
   __attribute__((always_inline)) void operator()(unsigned mask = 0xffffffffu) const {

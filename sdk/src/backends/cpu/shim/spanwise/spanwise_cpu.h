@@ -166,4 +166,10 @@ size_t strlen(const char*) noexcept;
 #if defined(SW_WITH_SURFACES) || defined(SW_WITH_ALL)
 #include "spanwise_surfaces.h"
 #endif
+#if defined(SW_WITH_HOST_API) || defined(SW_WITH_ALL)
+#include "spanwise_host_api.h"
+#endif
+#if defined(SW_WITH_TEXTURE_REFERENCES) || defined(SW_WITH_ALL)
+#include "spanwise_texture_references.h"
+#endif
 #include "spanwise_launch.h"

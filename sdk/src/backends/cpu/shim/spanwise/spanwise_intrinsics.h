@@ -166,7 +166,9 @@ SW_FN long long clock64() {
 extern "C" long clock() noexcept;
 SW_FN long long clock64() { return clock(); }
 #endif
-#if defined(__x86_64__) || defined(__aarch64__)
+#ifdef SW_SYSTEM
+#define clock() ((long)clock64())  // not a declaration: <time.h> has one
+#elif defined(__x86_64__) || defined(__aarch64__)
 typedef long clock_t;
 SW_FN clock_t clock() { return (clock_t)clock64(); }
 #endif
