@@ -8,6 +8,9 @@ python benchmarks/foreign/compile_sources.py FOLDER [--list sources.json] [--onl
 FOLDER has one folder OWNER_NAME for each repository, with OWNER_NAME.commit beside it. Each .cu file
 with __global__ is compiled by sw.wrap_cu(file).module(device="cpu"). --list limits the files to those
 of a list, --write-list writes one: {"owner/name": {"commit": ..., "include_dirs": [...], "files": [...]}}.
+
+A file that does not compile alone, and that another file of the repository includes, is a part of that
+file: it is compiled through it, by sw.SourceModule(path=...).
 """
 
 import argparse
@@ -27,13 +30,12 @@ CAUSES = (
     (r"exist only on a GPU", "only on a GPU"),
     (r"inline PTX", "inline PTX"),
     (r"redefinition of|conflicting declaration|ambiguat", "clash with a header"),
-    (r"[‘'](\w+)[’'] (?:was not declared|has not been declared)", "undeclared {}"),
-    (r"[‘'](\w+)[’'] (?:does not name a type|is not a member)", "undeclared {}"),
-    (r"[‘'](\w+)[’'] is not a class|unknown type name [‘'](\w+)[’']", "undeclared {}"),
+    (r"'(\w+)' (?:was not declared|has not been declared)", "undeclared {}"),
+    (r"'(\w+)' (?:does not name a type|is not a member)", "undeclared {}"),
+    (r"'(\w+)' is not a class|unknown type name '(\w+)'", "undeclared {}"),
     (r"undefined reference", "undefined reference"),
-    (r"UnicodeDecodeError|codec can't decode", "not UTF-8"),
 )
-COMMON_FOLDERS = re.compile(r"(^|/)(common|include|inc|Common)$")
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 def kernel_files(folder):
@@ -59,16 +61,34 @@ def cause_of(error):
     return "other"
 
 
+def including_files(folder, file):
+    """The sources below `folder` that include `file`."""
+    target = (folder / file).resolve()
+    found = []
+    for pattern in ("*.cu", "*.cpp", "*.c"):
+        for other in sorted(folder.rglob(pattern)):
+            names = INCLUDE.findall(other.read_text(encoding="utf-8", errors="replace"))
+            if any((other.parent / name).resolve() == target for name in names):
+                found.append(other)
+    return found
+
+
 def compiled(job):
-    """(repository, file, first error or "")."""
+    """(repository, file, first error or "", "alone" or "included")."""
     repository, folder, file, include_dirs = job
+    folders = [folder / name for name in include_dirs]
     try:
-        folders = [folder / name for name in include_dirs]
         sw.wrap_cu(folder / file).module(device="cpu", include_dirs=folders)
-    except (sw.Error, UnicodeDecodeError) as error:
+        return repository, file, "", "alone"
+    except sw.Error as error:
         line = first_error(str(error))
-        return repository, file, line if isinstance(error, sw.Error) else "UnicodeDecodeError"
-    return repository, file, ""
+    for other in including_files(folder, file):
+        try:
+            sw.SourceModule(path=other, device="cpu", include_dirs=folders)
+            return repository, file, "", "included"
+        except sw.Error as error:
+            line = first_error(str(error))
+    return repository, file, line, "alone"
 
 
 def read_list(arguments):
@@ -86,19 +106,18 @@ def read_list(arguments):
 
 
 def markdown(sources, results):
-    rows = ["| repository | commit | files | compile | share |", "|---|---|---|---|---|"]
-    total = Counter()
-    for name, source in sources.items():
-        errors = [error for repository, _, error in results if repository == name]
-        good = errors.count("")
-        total.update(files=len(errors), good=good)
-        if errors:
-            share = f"{100 * good / len(errors):.0f} %"
-            rows.append(f"| {name} | {source['commit'][:7]} | {len(errors)} | {good} | {share} |")
-    share = f"{100 * total['good'] / max(total['files'], 1):.0f} %"
-    rows += [f"| all | | {total['files']} | {total['good']} | {share} |", ""]
-    rows += ["| cause of the first error | files |", "|---|---|"]
-    causes = Counter(cause_of(error) for _, _, error in results if error)
+    rows = ["| repository | commit | files | compile | of these as a part | share |"]
+    rows.append("|---|---|---|---|---|---|")
+    for name, source in [*sources.items(), ("all", {"commit": ""})]:
+        chosen = [result for result in results if name in (result[0], "all")]
+        good = sum(not error for _, _, error, _ in chosen)
+        parts = sum(how == "included" for _, _, _, how in chosen)
+        share = f"{100 * good / max(len(chosen), 1):.0f} %"
+        cells = (name, source["commit"][:7], len(chosen), good, parts, share)
+        if chosen:
+            rows.append(f"| {' | '.join(map(str, cells))} |")
+    rows += ["", "| cause of the first error | files |", "|---|---|"]
+    causes = Counter(cause_of(error) for _, _, error, _ in results if error)
     return "\n".join([*rows, *(f"| {cause} | {count} |" for cause, count in causes.most_common())])
 
 
@@ -124,7 +143,7 @@ def main():
     table = markdown(sources, results)
     print(table)
     if arguments.errors:
-        lines = [f"{name}/{file}: {error}\n" for name, file, error in results]
+        lines = [f"{name}/{file}: {error}\n" for name, file, error, _ in results]
         Path(arguments.errors).write_text("".join(lines))
     if arguments.write_list:
         Path(arguments.write_list).write_text(json.dumps(sources, indent=1) + "\n")

@@ -37,6 +37,7 @@ class Reader {
     found.begin = begin_;
     found.end = end_;
     found.head_end = head_end_;
+    if (is_operator_ && has_function_body) found.kind = Kind::function;
     if (is_operator_ || is_kept_) return found;
     found.names = std::move(called_);
     if (has_function_body) {
@@ -91,8 +92,10 @@ class Reader {
         is_kept_ = text != "using" || at(i + 1) == "namespace";
       } else if (text == ":") {
         in_bases = true;
-      } else if (text == "<" && is_type_) {
-        i = skip_balanced(tokens_, i) - 1;
+      } else if (text == "<" && (is_type_ || (i > begin_ && is_name(i - 1)))) {
+        const std::size_t end = skip_balanced(tokens_, i);
+        if (at(end) == "(") called_.push_back(at(i - 1));  // name<float>(...)
+        i = end - 1;
       } else if (text == "(") {
         has_parentheses_ = true;
         if (i > begin_ && is_name(i - 1)) called_.push_back(at(i - 1));

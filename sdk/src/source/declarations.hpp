@@ -17,7 +17,7 @@ struct Declaration {
   Kind kind = Kind::other;
   std::size_t begin = 0, end = 0;  ///< tokens, with the last ';' or '}'
   std::size_t head_end = 0;        ///< the end of the tokens before a body or initialiser
-  /// The names that it declares, possibly more. Empty for operators and for what is not understood.
+  /// The names that it declares, possibly more. Empty for operators, and for Kind::other.
   std::vector<std::string_view> names;
 };
 

@@ -13,6 +13,11 @@ using Kind = Declaration::Kind;
 constexpr std::array<std::string_view, 5> device_words{"__global__", "__device__", "__constant__",
                                                        "__managed__", "__shared__"};
 
+// A function of CUDA's host API: cudaMalloc.
+bool is_host_api(std::string_view name) {
+  return name.starts_with("cuda") && name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z';
+}
+
 bool is_launch(const std::vector<Token>& tokens, std::size_t i) {
   return i + 2 < tokens.size() && tokens[i].text == "<" && tokens[i + 1].text == "<" &&
          tokens[i + 2].text == "<" && tokens[i + 2].offset == tokens[i].offset + 2;
@@ -70,36 +75,64 @@ bool DeviceCode::is_device(const File& file, const Declaration& declaration) con
                      [&](std::string_view word) { return words.contains(word); });
 }
 
-// Functions that device code cannot call. Without specifiers a function is the host's, but it is
-// kept if it is the only one of a name that device code uses.
+// Functions that device code cannot call: those of the host alone, and those that launch kernels or
+// call the host API or such functions. A function without specifiers is the host's if device code
+// has one of that name, and else may be device code: the CPU accepts that.
 bool DeviceCode::is_host(const File& file, const Declaration& declaration) const {
+  const auto is_declared = [&](const Names& functions) {
+    return std::any_of(declaration.names.begin(), declaration.names.end(),
+                       [&](std::string_view name) { return functions.contains(name); });
+  };
+  if (declaration.kind == Kind::prototype)
+    return is_declared(host_functions_) && !is_device(file, declaration);
   if (declaration.kind != Kind::function) return false;
   const Names words = specifiers(file, declaration);
-  if (words.contains("constexpr")) return false;
+  if (words.contains("constexpr") || words.contains("__device__") || words.contains("__global__"))
+    return false;
   if (words.contains("__host__")) return true;
-  for (std::size_t i = declaration.head_end; i < declaration.end; ++i)
+  for (std::size_t i = declaration.head_end; i + 1 < declaration.end; ++i) {
+    const std::string_view name = file.tokens[i].text;
+    const bool calls = file.tokens[i + 1].text == "(" || file.tokens[i + 1].text == "<";
     if (is_launch(file.tokens, i)) return true;
-  return std::any_of(declaration.names.begin(), declaration.names.end(),
-                     [&](std::string_view name) { return device_functions_.contains(name); });
+    if (calls && (is_host_api(name) || host_functions_.contains(name))) return true;
+  }
+  return is_declared(device_functions_);
+}
+
+template <class Body>
+void DeviceCode::for_each(const Body& body) const {
+  for (const File& file : files_)
+    for (const Declaration& declaration : file.declarations) body(file, declaration);
+}
+
+// Callers of host functions are host functions, and so on.
+void DeviceCode::find_host_functions() {
+  for (std::size_t count = 1; count != host_functions_.size();) {
+    count = host_functions_.size();
+    for_each([&](const File& file, const Declaration& declaration) {
+      if (!is_host(file, declaration)) return;
+      for (const std::string_view name : declaration.names)
+        if (!device_functions_.contains(name)) host_functions_.insert(name);
+    });
+  }
 }
 
 void DeviceCode::resolve() {
-  for (const File& file : files_)
-    for (const Declaration& declaration : file.declarations)
-      if (declaration.kind == Kind::function && is_device(file, declaration))
-        device_functions_.insert(declaration.names.begin(), declaration.names.end());
-  for (const File& file : files_) {
-    for (const Declaration& declaration : file.declarations) {
-      const bool is_root = is_device(file, declaration) || declaration.kind == Kind::other;
-      if (!is_root && is_host(file, declaration)) continue;
-      for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
-        const Token& token = file.tokens[i];
-        if (token.kind != Token::Kind::identifier) continue;
-        if (is_root) roots_.insert(token.text);
-        for (const std::string_view name : declaration.names) uses_[name].insert(token.text);
-      }
+  for_each([&](const File& file, const Declaration& declaration) {
+    if (declaration.kind == Kind::function && is_device(file, declaration))
+      device_functions_.insert(declaration.names.begin(), declaration.names.end());
+  });
+  find_host_functions();
+  for_each([&](const File& file, const Declaration& declaration) {
+    const bool is_root = is_device(file, declaration) || declaration.names.empty();
+    if (is_host(file, declaration)) return;
+    for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
+      const Token& token = file.tokens[i];
+      if (token.kind != Token::Kind::identifier) continue;
+      if (is_root) roots_.insert(token.text);
+      for (const std::string_view name : declaration.names) uses_[name].insert(token.text);
     }
-  }
+  });
   for (const std::string_view name : roots_) reach(name);
 }
 
@@ -116,8 +149,9 @@ void DeviceCode::reach(std::string_view name) {
 }
 
 bool DeviceCode::keeps(const File& file, const Declaration& declaration) const {
-  if (declaration.kind == Kind::other || is_device(file, declaration)) return true;
-  return !is_host(file, declaration) &&
+  if (is_device(file, declaration)) return true;
+  if (is_host(file, declaration)) return false;
+  return declaration.names.empty() ||
          std::any_of(declaration.names.begin(), declaration.names.end(),
                      [&](std::string_view name) { return reached_.contains(name); });
 }

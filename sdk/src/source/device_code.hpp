@@ -42,13 +42,16 @@ class SW_API DeviceCode {
   Names specifiers(const File& file, const Declaration& declaration) const;
   bool is_device(const File& file, const Declaration& declaration) const;
   bool is_host(const File& file, const Declaration& declaration) const;
+  void find_host_functions();
   void reach(std::string_view name);
+  template <class Body>
+  void for_each(const Body& body) const;
   bool keeps(const File& file, const Declaration& declaration) const;
 
   std::vector<File> files_;
   std::map<std::string_view, Names> macros_;  // name -> identifiers of its body
   std::map<std::string_view, Names> uses_;    // declared name -> identifiers of its declarations
-  Names roots_, reached_, device_functions_;
+  Names roots_, reached_, device_functions_, host_functions_;
 };
 
 /// The index of each #include that is inside of a declaration.

@@ -76,7 +76,7 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
 }
 
 std::string remedy_for(const std::string& log, const Translation& module) {
-  if (log.find("No such file or directory") != log.npos)
+  if (log.find("No such file or directory") != log.npos || log.find("file not found") != log.npos)
     return "Remedy: name the folder of the missing header with include_dirs or -I.\n";
   std::string names;
   for (const std::string& name : module.left_out) names.append(names.empty() ? "" : ", ").append(name);

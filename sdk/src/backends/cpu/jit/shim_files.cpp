@@ -95,11 +95,11 @@ constexpr std::array<Part, 7> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics
 
 // Beginnings of the names of headers that only host code needs. thrust/ and cub/ are among them,
 // since most sources call them from the host.
-constexpr std::array<std::string_view, 22> cuda_libraries{
-    "cublas", "cufft", "cusparse", "cusolver", "curand.h", "curand_mtgp32_host.h",
+constexpr std::array<std::string_view, 23> cuda_libraries{
+    "cublas", "cufft", "cusparse", "cusolver", "curand.h", "curand_mtgp32",
     "cudnn",  "nccl",  "nvml",     "nvrtc",    "npp",      "nvToolsExt",
     "nvtx3/", "thrust/", "cub/",   "cudaGL",   "cuda_gl_interop", "cudaProfiler",
-    "cuda_profiler_api", "cuda_d3d", "cuda_egl", "nvjpeg"};
+    "cuda_profiler_api", "cuda_d3d", "cuda_egl", "cudaEGL", "nvjpeg"};
 constexpr std::array<std::string_view, 22> other_libraries{
     "opencv", "GL/", "GLES", "GLFW", "EGL/", "glad/", "OpenGL/", "GLUT/", "X11/", "mpi.h", "SDL",
     "glog/", "gflags/", "gtest/", "boost/", "hdf5", "leveldb/", "lmdb", "google/protobuf",
@@ -159,6 +159,7 @@ std::optional<std::string> shim_header(std::string_view name) {
   if (has(embedded::cpu_shim, flat_name) || has(embedded::cpu_shim_samples, flat_name))
     return flat_name;
   if (has(embedded::cpu_shim_standard, name)) return std::string(name);
+  if (starts_with_any(name, cuda_libraries)) return "spanwise_host_libraries.h";
   return {};
 }
 
@@ -173,11 +174,21 @@ bool is_light_header(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_standard_name(std::string_view name) {
-  if (name.ends_with(".h")) name.remove_suffix(2);
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || c == '_';
-  });
+bool is_replaced_standard_header(std::string_view name) {
+  return has(embedded::cpu_shim_standard, name);
+}
+
+bool is_cpp_header(std::string_view name) {
+  static constexpr std::array<std::string_view, 59> names{
+      "algorithm", "any", "array", "atomic", "bitset", "charconv", "chrono", "complex",
+      "condition_variable", "deque", "exception", "execution", "filesystem", "forward_list",
+      "fstream", "functional", "future", "initializer_list", "iomanip", "ios", "iosfwd",
+      "iostream", "istream", "iterator", "limits", "list", "locale", "map", "memory",
+      "memory_resource", "mutex", "new", "numeric", "optional", "ostream", "queue", "random",
+      "ratio", "regex", "set", "shared_mutex", "sstream", "stack", "stdexcept", "streambuf",
+      "string", "string_view", "system_error", "thread", "tuple", "type_traits", "typeindex",
+      "typeinfo", "unordered_map", "unordered_set", "utility", "valarray", "variant", "vector"};
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 void write_shim(const runtime::TemporaryFolder& folder) {

@@ -21,8 +21,10 @@ std::optional<std::string> shim_header(std::string_view name);
 bool is_host_library_header(std::string_view name);
 /// Whether the header `name` of the C++ library can be included after the shim.
 bool is_light_header(std::string_view name);
-/// Whether `name` is a header of the C or C++ library by its form: letters and '_', perhaps ".h".
-bool is_standard_name(std::string_view name);
+/// Whether `name` is a header of the C library that the shim replaces.
+bool is_replaced_standard_header(std::string_view name);
+/// Whether `name` is a header of the C++17 library that the shim does not replace.
+bool is_cpp_header(std::string_view name);
 /// The replacements of the C library's headers are written to the folder `standard_folder` in it.
 inline constexpr std::string_view standard_folder = "standard";
 void write_shim(const runtime::TemporaryFolder& folder);

@@ -72,14 +72,13 @@ std::string SourceFiles::add(std::string_view original, std::string_view file,
 // The header to include instead; "" for the same, "none" for none.
 std::string SourceFiles::replacement_for(const Include& include) {
   if (!include.path.empty()) return rewritten_header(include.path);
+  const bool is_library = is_host_library_header(include.name);
+  if (is_library) left_out_.insert(include.name);
   if (const auto ours = shim_header(include.name)) {
-    includes_standard_ |= is_standard_name(include.name);
+    includes_standard_ |= is_replaced_standard_header(include.name);
     return *ours == include.name ? "" : *ours;
   }
-  if (is_host_library_header(include.name)) {
-    left_out_.insert(include.name);
-    return "none";
-  }
+  if (is_library) return "none";
   other_headers_.insert(include.name);
   return {};
 }

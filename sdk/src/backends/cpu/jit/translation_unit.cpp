@@ -143,8 +143,7 @@ std::string system_head(const std::set<std::string>& headers) {
   for (const char* name : {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
     out += text("#include <", name, ">\n");
   for (const std::string& name : headers)
-    if (is_standard_name(name))
-      out += text("#if __has_include(<", name, ">)\n#include <", name, ">\n#endif\n");
+    if (is_cpp_header(name)) out += text("#include <", name, ">\n");
   return out.append(all_define);
 }
 

@@ -22,7 +22,7 @@ struct Construct {
 };
 
 // Identifiers that start with these stems and are called or used as a type.
-constexpr std::array<Construct, 20> identifiers{{
+constexpr std::array<Construct, 18> identifiers{{
     {"nvcuda", "tensor-core matrices (wmma)"},
     {"wmma", "tensor-core matrices (wmma)"},
     {"tex1DL", "texture fetches of levels of detail"},
@@ -34,8 +34,6 @@ constexpr std::array<Construct, 20> identifiers{{
     {"tex3DG", "texture fetches by gradients"},
     {"texCubemap", "cubemap textures"},
     {"surfCubemap", "cubemap surfaces"},
-    {"this_grid", "synchronisation of a whole grid (cooperative launch)"},
-    {"grid_group", "synchronisation of a whole grid (cooperative launch)"},
     {"multi_grid_group", "synchronisation of several grids"},
     {"this_cluster", "thread block clusters"},
     {"cluster_group", "thread block clusters"},

@@ -3,8 +3,8 @@
 #pragma once
 
 // Cooperative groups within a block: the block, its tiles of up to 32 threads, and the threads that
-// have converged (CUDA C++ Programming Guide 13.0, "Cooperative Groups"). Grids and clusters need a
-// GPU. Error messages give the caller's line.
+// have converged (CUDA C++ Programming Guide 13.0, "Cooperative Groups"). A grid has sizes and ranks,
+// but only a grid of one block can wait. Clusters need a GPU. Error messages give the caller's line.
 
 namespace cooperative_groups {
 namespace sw_detail {
@@ -93,12 +93,42 @@ class thread_block {
 };
 SW_FN thread_block this_thread_block() { return {}; }
 
+class grid_group {
+ public:
+  __attribute__((always_inline)) static void sync(int line = __builtin_LINE()) {
+    if (num_blocks() != 1)
+      sw_fail("synchronisation of a whole grid (grid_group::sync) needs a GPU, unless the grid has one "
+              "block",
+              nullptr, line);
+    sw_barrier(line);
+  }
+  static bool is_valid() { return true; }
+  static unsigned long long num_blocks() {
+    return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+  }
+  static unsigned long long block_rank() {
+    return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  }
+  static unsigned long long size() { return num_blocks() * sw_detail::block_size(); }
+  static unsigned long long num_threads() { return size(); }
+  static unsigned long long thread_rank() {
+    return block_rank() * sw_detail::block_size() + sw_detail::rank_in_block();
+  }
+  static dim3 group_dim() { return gridDim; }
+  static dim3 dim_blocks() { return gridDim; }
+  static dim3 block_index() { return blockIdx; }
+};
+SW_FN grid_group this_grid() { return {}; }
+
 template <unsigned SwSize, class SwParent = void>
 class thread_block_tile : public sw_detail::lanes_of_a_warp<thread_block_tile<SwSize, SwParent>> {
   static_assert(SwSize >= 1 && SwSize <= 32 && (SwSize & (SwSize - 1)) == 0,
                 "a tile has 1, 2, 4, 8, 16 or 32 threads on the CPU");
 
  public:
+  thread_block_tile() = default;
+  template <class SwOther>
+  thread_block_tile(const thread_block_tile<SwSize, SwOther>&) {}
   static unsigned size() { return SwSize; }
   static unsigned thread_rank() { return sw_detail::rank_in_block() % SwSize; }
   static unsigned meta_group_rank() { return sw_detail::rank_in_block() / SwSize; }
