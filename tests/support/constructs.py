@@ -1115,8 +1115,10 @@ __global__ void k(int* out) {
   for (int step = 16; step > 0; step /= 2) sum += __shfl_down(sum, step);
   ok &= __shfl(t, 3) == (t & ~31) + 3;
   ok &= __shfl_up(t, 1, 16) == (t % 16 == 0 ? t : t - 1);
+  ok &= __ballot(t % 2) == 0xaaaaaaaau;
+  ok &= __all(t < 64);
+  ok &= !__any(t > 63);
   if (t % 2 == 0) ok &= __shfl_xor(t, 2) == (t ^ 2);
-  ok &= __ballot(t % 2) == 0xaaaaaaaau && __all(t < 64) && !__any(t > 63);
   if (t % 32 == 0) ok &= sum == 32;
   out[t] = ok ? t + 1 : 0;
 }
@@ -1215,6 +1217,39 @@ __global__ void k(int* out) {
   bool ok = INT64_MAX == 9223372036854775807;
 #endif
   out[threadIdx.x] = ok ? threadIdx.x + 1 : 0;
+}
+""",
+    ),
+    Construct(
+        "ptx of one instruction",
+        r"""
+__global__ void k(int* out) {
+  unsigned lane, below, high, bits;
+  float root;
+  int t = threadIdx.x;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+  asm("bfind.u32 %0, %1;" : "=r"(high) : "r"(t + 1));
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bits) : "r"(0x11223344), "r"(0x55667788), "r"(0x0123));
+  asm("sqrt.approx.ftz.f32 %0, %1;\n\t" : "=f"(root) : "f"(16.0f));
+  asm volatile("membar.gl;" ::: "memory");
+  bool ok = lane == t % 32 && below == (1u << t % 32) - 1 && (t + 1) >> high == 1;
+  ok &= bits == 0x44332211u && root > 3.999f && root < 4.001f;
+  out[t] = ok ? t + 1 : 0;
+}
+""",
+        note="special registers, bit operations, approximate math and fences",
+    ),
+    Construct(
+        "dynamic shared in a macro",
+        r"""
+#define ROW(T, name) \
+  extern __shared__ T name[]; \
+  name[threadIdx.x] = threadIdx.x + 1;
+__global__ void k(int* out) {
+  ROW(int, row)
+  __syncthreads();
+  out[threadIdx.x] = row[threadIdx.x];
 }
 """,
     ),

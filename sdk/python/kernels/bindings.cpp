@@ -180,7 +180,8 @@ void bind_source_module(py::module_& module) {
       py::arg("device") = py::none(), py::arg("keep") = false, py::arg("link") = py::tuple(),
       py::arg("path") = py::none(),
       "`names` lists the template instances to compile, such as \"scale<float>\". `keep` keeps the "
-      "compiler's files. `path` names a file to compile in place of `source`; its folder is the last "
+      "compiler's files. `path` names a file to compile in place of `source`; its folder is the "
+      "last "
       "include folder, and\nmessages give its name.\n\n"
       "`link` lists further translation units: sources (str), each compiled separately with the "
       "same options,\nand on a GPU compiled device code (bytes: relocatable cubins, PTX, LTO-IR, "

@@ -158,6 +158,8 @@ bool DeviceCode::keeps(const File& file, const Declaration& declaration) const {
 
 std::string DeviceCode::without_host_code(std::string_view text) const {
   std::string out(text);
+  // Compilers skip a byte order mark only where a file begins.
+  if (text.starts_with("\xef\xbb\xbf")) out.replace(0, 3, "   ");
   const auto file = std::find_if(files_.begin(), files_.end(), [&](const File& candidate) {
     return candidate.text.data() == text.data();
   });

@@ -27,7 +27,8 @@ class SW_API DeviceCode {
   void add_root(std::string_view name) { roots_.insert(name); }
   /// To be called after the last file.
   void resolve();
-  /// `text`, which was added, with host code replaced by blanks. Lines, columns and directives stay.
+  /// `text`, which was added, with host code replaced by blanks. Lines, columns and directives
+  /// stay.
   std::string without_host_code(std::string_view text) const;
 
  private:

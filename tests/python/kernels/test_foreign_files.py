@@ -203,9 +203,12 @@ def test_grid_synchronisation_of_several_blocks_is_an_error(compile_file):
     module = compile_file(
         "#include <cooperative_groups.h>\n__global__ void k(int *y) { cooperative_groups::this_grid().sync(); }"
     )
-    with pytest.raises(sw.Error, match="synchronisation of a whole grid"):
-        module.get_function("k")(sw.zeros(4, dtype="int32", device="cpu"), block=2, grid=2)
-        sw.device("cpu").synchronize()
+    kernel, y = module.get_function("k"), sw.zeros(4, dtype="int32", device="cpu")
+    with (
+        sw.config.change(launch_blocking=True),
+        pytest.raises(sw.Error, match="synchronisation of a whole grid"),
+    ):
+        kernel(y, block=2, grid=2)
 
 
 def test_a_missing_header_is_an_error_with_a_remedy(compile_file):
@@ -218,3 +221,33 @@ def test_source_module_takes_a_path_or_a_text(tmp_path):
         sw.SourceModule(device="cpu")
     with pytest.raises(sw.ArgumentError, match=r"none\.cu, which cannot be read"):
         sw.SourceModule(path=tmp_path / "none.cu", device="cpu")
+
+
+def test_texture_references_are_served_by_texture_objects(compile_file):
+    module = compile_file(
+        """
+texture<float, 2, cudaReadModeElementType> image;
+static texture<unsigned char, 1, cudaReadModeNormalizedFloat> levels;
+__global__ void k(float *y, int w) {
+  int x = threadIdx.x, row = blockIdx.x;
+  y[row * w + x] = tex2D(image, x + 0.5f, row + 0.5f) + tex1D(levels, x + 0.5f);
+}
+"""
+    )
+    x = np.random.default_rng(2).standard_normal((3, 8)).astype("float32")
+    steps = np.arange(8, dtype="uint8") * 30
+    y = np.zeros_like(x)
+    kernel = module.get_function("k")
+    with (
+        sw.config.change(launch_blocking=True),
+        pytest.raises(sw.Error, match="before a texture object is stored in it"),
+    ):
+        kernel(y, np.int32(8), block=8, grid=3)
+    kept = [
+        sw.Texture(sw.array(x, device="cpu")),
+        sw.Texture(sw.array(steps, device="cpu"), read="normalized"),
+    ]
+    for name, texture in zip(("image", "levels"), kept, strict=True):
+        module.get_global(name)[:8] = np.frombuffer(np.uint64(int(texture)).tobytes(), "uint8")
+    kernel(y, np.int32(8), block=8, grid=3)
+    np.testing.assert_allclose(y, x + steps / np.float32(255), rtol=1e-6)

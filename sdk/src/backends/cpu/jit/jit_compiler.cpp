@@ -46,7 +46,7 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
   add(sources);
   add({"-o", output});
-  if (with_system) add({"-Wl,--as-needed", "-lstdc++"});
+  if (with_system) add({"-fexceptions", "-Wl,--as-needed", "-lstdc++", "-lgcc_s"});
   add({"-lm", "-lc", "-lgcc"});
   if (!sanitizer.empty()) {
     std::erase(words, "-nodefaultlibs");
@@ -79,7 +79,8 @@ std::string remedy_for(const std::string& log, const Translation& module) {
   if (log.find("No such file or directory") != log.npos || log.find("file not found") != log.npos)
     return "Remedy: name the folder of the missing header with include_dirs or -I.\n";
   std::string names;
-  for (const std::string& name : module.left_out) names.append(names.empty() ? "" : ", ").append(name);
+  for (const std::string& name : module.left_out)
+    names.append(names.empty() ? "" : ", ").append(name);
   if (names.empty()) return "";
   return text("The CPU compiles device code only and has left out ", names,
               ". Guard device code that needs them with #ifndef SW_CPU.\n");
@@ -95,10 +96,9 @@ std::string remedy_for(const std::string& log, const Translation& module) {
     throw CompileError(text(source->file_name, " and what is linked with it: ", compiler.path,
                             " could not link them for the CPU:\n", log, runtime::link_remedy, '\n'),
                        log, "");
-  throw CompileError(
-      text(source->file_name, ": ", compiler.path, " could not compile it for the CPU:\n", log,
-           remedy_for(log, module)),
-      log, with_line_numbers(source->text));
+  throw CompileError(text(source->file_name, ": ", compiler.path,
+                          " could not compile it for the CPU:\n", log, remedy_for(log, module)),
+                     log, with_line_numbers(source->text));
 }
 
 // Reads all .su files, because each compiler names the output of -fstack-usage differently.

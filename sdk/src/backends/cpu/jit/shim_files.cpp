@@ -95,15 +95,36 @@ constexpr std::array<Part, 7> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics
 
 // Beginnings of the names of headers that only host code needs. thrust/ and cub/ are among them,
 // since most sources call them from the host.
-constexpr std::array<std::string_view, 23> cuda_libraries{
-    "cublas", "cufft", "cusparse", "cusolver", "curand.h", "curand_mtgp32",
-    "cudnn",  "nccl",  "nvml",     "nvrtc",    "npp",      "nvToolsExt",
-    "nvtx3/", "thrust/", "cub/",   "cudaGL",   "cuda_gl_interop", "cudaProfiler",
-    "cuda_profiler_api", "cuda_d3d", "cuda_egl", "cudaEGL", "nvjpeg"};
-constexpr std::array<std::string_view, 22> other_libraries{
-    "opencv", "GL/", "GLES", "GLFW", "EGL/", "glad/", "OpenGL/", "GLUT/", "X11/", "mpi.h", "SDL",
-    "glog/", "gflags/", "gtest/", "boost/", "hdf5", "leveldb/", "lmdb", "google/protobuf",
-    "vulkan/", "FreeImage", "windows.h"};
+constexpr std::array<std::string_view, 23> cuda_libraries{"cublas",
+                                                          "cufft",
+                                                          "cusparse",
+                                                          "cusolver",
+                                                          "curand.h",
+                                                          "curand_mtgp32",
+                                                          "cudnn",
+                                                          "nccl",
+                                                          "nvml",
+                                                          "nvrtc",
+                                                          "npp",
+                                                          "nvToolsExt",
+                                                          "nvtx3/",
+                                                          "thrust/",
+                                                          "cub/",
+                                                          "cudaGL",
+                                                          "cuda_gl_interop",
+                                                          "cudaProfiler",
+                                                          "cuda_profiler_api",
+                                                          "cuda_d3d",
+                                                          "cuda_egl",
+                                                          "cudaEGL",
+                                                          "nvjpeg"};
+constexpr std::array<std::string_view, 27> other_libraries{
+    "CL/",     "opencv",    "GL/",       "GLES",    "GLFW",
+    "EGL/",    "glad/",     "OpenGL/",   "GLUT/",   "X11/",
+    "mpi.h",   "SDL",       "glog/",     "gflags/", "gtest/",
+    "boost/",  "hdf5",      "leveldb/",  "lmdb",    "google/protobuf",
+    "vulkan/", "FreeImage", "windows.h", "nvmedia", "nvsci",
+    "drm",     "xf86drm"};
 
 template <std::size_t N>
 bool starts_with_any(std::string_view name, const std::array<std::string_view, N>& stems) {
@@ -180,14 +201,26 @@ bool is_replaced_standard_header(std::string_view name) {
 
 bool is_cpp_header(std::string_view name) {
   static constexpr std::array<std::string_view, 59> names{
-      "algorithm", "any", "array", "atomic", "bitset", "charconv", "chrono", "complex",
-      "condition_variable", "deque", "exception", "execution", "filesystem", "forward_list",
-      "fstream", "functional", "future", "initializer_list", "iomanip", "ios", "iosfwd",
-      "iostream", "istream", "iterator", "limits", "list", "locale", "map", "memory",
-      "memory_resource", "mutex", "new", "numeric", "optional", "ostream", "queue", "random",
-      "ratio", "regex", "set", "shared_mutex", "sstream", "stack", "stdexcept", "streambuf",
-      "string", "string_view", "system_error", "thread", "tuple", "type_traits", "typeindex",
-      "typeinfo", "unordered_map", "unordered_set", "utility", "valarray", "variant", "vector"};
+      "algorithm",     "any",          "array",
+      "atomic",        "bitset",       "charconv",
+      "chrono",        "complex",      "condition_variable",
+      "deque",         "exception",    "execution",
+      "filesystem",    "forward_list", "fstream",
+      "functional",    "future",       "initializer_list",
+      "iomanip",       "ios",          "iosfwd",
+      "iostream",      "istream",      "iterator",
+      "limits",        "list",         "locale",
+      "map",           "memory",       "memory_resource",
+      "mutex",         "new",          "numeric",
+      "optional",      "ostream",      "queue",
+      "random",        "ratio",        "regex",
+      "set",           "shared_mutex", "sstream",
+      "stack",         "stdexcept",    "streambuf",
+      "string",        "string_view",  "system_error",
+      "thread",        "tuple",        "type_traits",
+      "typeindex",     "typeinfo",     "unordered_map",
+      "unordered_set", "utility",      "valarray",
+      "variant",       "vector"};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "backends/cpu/jit/ptx.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/unsupported.hpp"
 #include "runtime/system/temporary_folder.hpp"
@@ -57,6 +58,8 @@ std::string SourceFiles::add(std::string_view original, std::string_view file,
   TextEdits edits(text);
   for (const source::Token& token : scan.tokens) {
     if (token.kind == source::Token::Kind::identifier) identifiers_.emplace(token.text);
+    if (token.text == "asm" || token.text == "__asm__" || token.text == "__asm")
+      identifiers_.insert(ptx_names().begin(), ptx_names().end());
     if (token.kind != source::Token::Kind::directive) continue;
     const Include include = read_include(token.text, folder);
     if (!include.is_include) continue;

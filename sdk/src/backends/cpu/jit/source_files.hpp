@@ -70,8 +70,8 @@ class SourceFiles {
   bool includes_standard_ = false;
   source::ReferenceGraph uses_;
   source::DeviceCode device_code_;
-  std::map<std::string, std::string> texts_;       // path -> contents
-  std::map<std::string, bool> collected_;          // path -> added as a whole
+  std::map<std::string, std::string> texts_;  // path -> contents
+  std::map<std::string, bool> collected_;     // path -> added as a whole
   std::vector<std::pair<std::string, std::string>> headers_;
   std::map<std::string, std::string> known_;  // path -> name in the compiler's folder
 };

@@ -140,7 +140,8 @@ constexpr std::string_view all_define = "#define SW_WITH_ALL 1\n";
 // its macros, __noinline__ for one, as identifiers.
 std::string system_head(const std::set<std::string>& headers) {
   std::string out(system_define);
-  for (const char* name : {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
+  for (const char* name :
+       {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
     out += text("#include <", name, ">\n");
   for (const std::string& name : headers)
     if (is_cpp_header(name)) out += text("#include <", name, ">\n");
@@ -215,8 +216,8 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   for (const source::KernelSource* source : sources) {
     require_text(*source);
     files.emplace_back(options.include_dirs, text("sw_user_", files.size(), "_"));
-    rewritten.push_back(files.back().add_main(source->text, source->file_name,
-                                              used_elsewhere(request, *source)));
+    rewritten.push_back(
+        files.back().add_main(source->text, source->file_name, used_elsewhere(request, *source)));
     add_macro_uses(options, files.back().uses());
     uses.merge(files.back().uses());
     module.prints |= files.back().identifiers().contains("printf");

@@ -31,7 +31,7 @@ struct Translation {
   std::vector<std::string> kernel_names;       ///< unqualified, of all kernels
   bool recurses = false;
   bool prints = false;
-  bool checked = false;  ///< compiled with runtime::check_option
+  bool checked = false;            ///< compiled with runtime::check_option
   std::set<std::string> left_out;  ///< included headers that are left out
 };
 

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "backends/cpu/jit/ptx.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -99,7 +100,7 @@ class Finder {
     const std::string_view name = token.text, next = at(i + 1).text;
     if (name == "asm" || name == "__asm__" || name == "__asm") {
       const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
-      return is_statement ? say(token, "PTX instructions", name) : "";
+      return is_statement && !read_ptx(scan_.tokens, i) ? say(token, "PTX instructions", name) : "";
     }
     // A name that the source declares itself is not CUDA's.
     if (scan_.uses.knows(name)) return {};

@@ -3,8 +3,9 @@
 #pragma once
 
 // Cooperative groups within a block: the block, its tiles of up to 32 threads, and the threads that
-// have converged (CUDA C++ Programming Guide 13.0, "Cooperative Groups"). A grid has sizes and ranks,
-// but only a grid of one block can wait. Clusters need a GPU. Error messages give the caller's line.
+// have converged (CUDA C++ Programming Guide 13.0, "Cooperative Groups"). A grid has sizes and
+// ranks, but only a grid of one block can wait. Clusters need a GPU. Error messages give the
+// caller's line.
 
 namespace cooperative_groups {
 namespace sw_detail {
@@ -97,9 +98,10 @@ class grid_group {
  public:
   __attribute__((always_inline)) static void sync(int line = __builtin_LINE()) {
     if (num_blocks() != 1)
-      sw_fail("synchronisation of a whole grid (grid_group::sync) needs a GPU, unless the grid has one "
-              "block",
-              nullptr, line);
+      sw_fail(
+          "synchronisation of a whole grid (grid_group::sync) needs a GPU, unless the grid has one "
+          "block",
+          nullptr, line);
     sw_barrier(line);
   }
   static bool is_valid() { return true; }

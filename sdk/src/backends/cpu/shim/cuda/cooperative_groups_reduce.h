@@ -8,17 +8,15 @@
 
 namespace cooperative_groups {
 
-#define SW_OPERATION(name, expression)                       \
-  template <class SwT>                                       \
-  struct name {                                              \
-    SwT operator()(const SwT& a, const SwT& b) const {       \
-      return expression;                                     \
-    }                                                        \
+#define SW_OPERATION(name, expression)                                      \
+  template <class SwT>                                                      \
+  struct name {                                                             \
+    SwT operator()(const SwT& a, const SwT& b) const { return expression; } \
   };
 SW_OPERATION(plus, a + b)
 SW_OPERATION(less, b < a ? b : a)
 SW_OPERATION(greater, a < b ? b : a)
-SW_OPERATION(bit_and, a & b)
+SW_OPERATION(bit_and, a& b)
 SW_OPERATION(bit_or, a | b)
 SW_OPERATION(bit_xor, a ^ b)
 #undef SW_OPERATION

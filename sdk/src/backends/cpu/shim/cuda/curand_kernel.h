@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// cuRAND's device API with the generators XORWOW and Philox4x32-10: the numbers of a GPU for the same
-// seed, subsequence and offset; normal numbers agree to the accuracy of the math functions.
+// cuRAND's device API with the generators XORWOW and Philox4x32-10: the numbers of a GPU for the
+// same seed, subsequence and offset; normal numbers agree to the accuracy of the math functions.
 
 #include "curand_philox4x32_x.h"
 #include "curand_xorwow.h"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The counter-based generator Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2,
-// 3", 2011) with cuRAND's state: a subsequence has 2^66 numbers, four to a counter.
+// The counter-based generator Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1,
+// 2, 3", 2011) with cuRAND's state: a subsequence has 2^66 numbers, four to a counter.
 
 #include "spanwise_math.h"
 #include "spanwise_vectors.h"

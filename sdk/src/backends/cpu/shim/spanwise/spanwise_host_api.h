@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Types and functions of CUDA's host API (CUDA Runtime API 13.0), so that classes and functions that
-// device code shares with the host can be parsed. The functions do nothing: a kernel that calls one
-// fails, other code gets cudaErrorNotSupported.
+// Types and functions of CUDA's host API (CUDA Runtime API 13.0), so that classes and functions
+// that device code shares with the host can be parsed. The functions do nothing: a kernel that
+// calls one fails, other code gets cudaErrorNotSupported.
 
 enum cudaError {
   cudaSuccess = 0,
@@ -109,9 +109,9 @@ inline cudaError_t sw_inert(const char* what) {
   if (sw_worker != nullptr) sw_fail(what, nullptr, 0);
   return cudaErrorNotSupported;
 }
-#define SW_HOST(name)                                                            \
-  template <class... SwT>                                                        \
-  inline cudaError_t name(SwT&&...) {                                            \
+#define SW_HOST(name)                                                                 \
+  template <class... SwT>                                                             \
+  inline cudaError_t name(SwT&&...) {                                                 \
     return sw_inert(#name "() is a function of the host, which kernels cannot call"); \
   }
 SW_HOST(cudaMalloc)

@@ -26,13 +26,19 @@ struct sw_fetched {
 };
 template <class SwT>
 struct sw_float_like;
-#define SW_FLOAT_LIKE(T)                                  \
-  template <>                                             \
-  struct sw_float_like<T##1> { typedef float1 type; };    \
-  template <>                                             \
-  struct sw_float_like<T##2> { typedef float2 type; };    \
-  template <>                                             \
-  struct sw_float_like<T##4> { typedef float4 type; };
+#define SW_FLOAT_LIKE(T)       \
+  template <>                  \
+  struct sw_float_like<T##1> { \
+    typedef float1 type;       \
+  };                           \
+  template <>                  \
+  struct sw_float_like<T##2> { \
+    typedef float2 type;       \
+  };                           \
+  template <>                  \
+  struct sw_float_like<T##4> { \
+    typedef float4 type;       \
+  };
 SW_FLOAT_LIKE(char)
 SW_FLOAT_LIKE(uchar)
 SW_FLOAT_LIKE(short)
@@ -69,10 +75,10 @@ SW_FN cudaTextureObject_t sw_bound(const textureReference& reference) {
             0);
   return reference.object;
 }
-#define SW_FETCH(name, dim, parameters, arguments)                                        \
-  template <class SwT, cudaTextureReadMode SwMode>                                        \
-  SW_FN typename sw_fetched<SwT, SwMode>::type name(const texture<SwT, dim, SwMode>& t,   \
-                                                    SW_UNPACK parameters) {               \
+#define SW_FETCH(name, dim, parameters, arguments)                                         \
+  template <class SwT, cudaTextureReadMode SwMode>                                         \
+  SW_FN typename sw_fetched<SwT, SwMode>::type name(const texture<SwT, dim, SwMode>& t,    \
+                                                    SW_UNPACK parameters) {                \
     return name<typename sw_fetched<SwT, SwMode>::type>(sw_bound(t), SW_UNPACK arguments); \
   }
 #define SW_UNPACK(...) __VA_ARGS__
