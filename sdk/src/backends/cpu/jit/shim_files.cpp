@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "backends/cpu/jit/header_names.hpp"
 #include "embedded/cpu_shim.hpp"
 #include "embedded/cpu_shim_samples.hpp"
 #include "embedded/cpu_shim_standard.hpp"
@@ -17,7 +18,7 @@
 namespace spanwise::host {
 namespace {
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo). The texts are trusted, so no cryptographic hash is needed.
+// FNV-1a, 64 bits (Fowler, Noll, Vo): the texts are trusted.
 std::uint64_t hashed(std::uint64_t hash, std::string_view text) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   return hash;
@@ -68,7 +69,7 @@ bool is_vector_name(std::string_view name) {
   return std::find(stems.begin(), stems.end(), name) != stems.end();
 }
 
-// A name of CUDA's host API: cudaError_t, CUstream.
+// cudaError_t, CUstream
 bool is_host_api_name(std::string_view name) {
   const auto follows = [&](std::string_view stem) {
     return name.starts_with(stem) && name.size() > stem.size() && name[stem.size()] != '_';
@@ -92,45 +93,6 @@ constexpr std::array<Part, 7> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics
                                      {"SW_WITH_BARRIERS", "spanwise_barriers.h"},
                                      {"SW_WITH_TEXTURES", "spanwise_textures.h"},
                                      {"SW_WITH_SURFACES", "spanwise_surfaces.h"}}};
-
-// Beginnings of the names of headers that only host code needs. thrust/ and cub/ are among them,
-// since most sources call them from the host.
-constexpr std::array<std::string_view, 23> cuda_libraries{"cublas",
-                                                          "cufft",
-                                                          "cusparse",
-                                                          "cusolver",
-                                                          "curand.h",
-                                                          "curand_mtgp32",
-                                                          "cudnn",
-                                                          "nccl",
-                                                          "nvml",
-                                                          "nvrtc",
-                                                          "npp",
-                                                          "nvToolsExt",
-                                                          "nvtx3/",
-                                                          "thrust/",
-                                                          "cub/",
-                                                          "cudaGL",
-                                                          "cuda_gl_interop",
-                                                          "cudaProfiler",
-                                                          "cuda_profiler_api",
-                                                          "cuda_d3d",
-                                                          "cuda_egl",
-                                                          "cudaEGL",
-                                                          "nvjpeg"};
-constexpr std::array<std::string_view, 27> other_libraries{
-    "CL/",     "opencv",    "GL/",       "GLES",    "GLFW",
-    "EGL/",    "glad/",     "OpenGL/",   "GLUT/",   "X11/",
-    "mpi.h",   "SDL",       "glog/",     "gflags/", "gtest/",
-    "boost/",  "hdf5",      "leveldb/",  "lmdb",    "google/protobuf",
-    "vulkan/", "FreeImage", "windows.h", "nvmedia", "nvsci",
-    "drm",     "xf86drm"};
-
-template <std::size_t N>
-bool starts_with_any(std::string_view name, const std::array<std::string_view, N>& stems) {
-  return std::any_of(stems.begin(), stems.end(),
-                     [&](std::string_view stem) { return name.starts_with(stem); });
-}
 
 // Embedded headers have no folders: cooperative_groups/reduce.h is cooperative_groups_reduce.h.
 std::string flat(std::string_view name) {
@@ -161,7 +123,8 @@ std::string shim_parts(const std::set<std::string_view>& used) {
   };
   const auto any = [&](auto&& matches) { return std::any_of(used.begin(), used.end(), matches); };
   for (std::size_t i = 0; i < parts.size(); ++i)
-    if (any([&](std::string_view name) { return declares(declared[i], name); }))
+    if (defines.find(parts[i].define) == defines.npos &&
+        any([&](std::string_view name) { return declares(declared[i], name); }))
       define(parts[i].define);
   if (any(is_vector_name)) define("SW_WITH_VECTORS");
   if (any(is_object_word)) define("SW_WITH_OBJECTS");
@@ -172,56 +135,20 @@ std::string shim_parts(const std::set<std::string_view>& used) {
 
 bool is_cuda_header(std::string_view name) {
   return has(embedded::cpu_shim, flat(name)) || has(embedded::cpu_shim_standard, name) ||
-         starts_with_any(name, cuda_libraries);
+         is_cuda_library_header(name);
 }
 
 std::optional<std::string> shim_header(std::string_view name) {
-  const std::string flat_name = flat(name);
-  if (has(embedded::cpu_shim, flat_name) || has(embedded::cpu_shim_samples, flat_name))
-    return flat_name;
+  if (const std::string ours = flat(name);
+      has(embedded::cpu_shim, ours) || has(embedded::cpu_shim_samples, ours))
+    return ours;
   if (has(embedded::cpu_shim_standard, name)) return std::string(name);
-  if (starts_with_any(name, cuda_libraries)) return "spanwise_host_libraries.h";
+  if (is_cuda_library_header(name)) return "spanwise_host_libraries.h";
   return {};
-}
-
-bool is_host_library_header(std::string_view name) {
-  return starts_with_any(name, cuda_libraries) || starts_with_any(name, other_libraries);
-}
-
-bool is_light_header(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> names{
-      "type_traits", "limits",  "concepts", "initializer_list", "utility", "tuple",
-      "array",       "numeric", "bit",      "numbers",          "optional"};
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool is_replaced_standard_header(std::string_view name) {
   return has(embedded::cpu_shim_standard, name);
-}
-
-bool is_cpp_header(std::string_view name) {
-  static constexpr std::array<std::string_view, 59> names{
-      "algorithm",     "any",          "array",
-      "atomic",        "bitset",       "charconv",
-      "chrono",        "complex",      "condition_variable",
-      "deque",         "exception",    "execution",
-      "filesystem",    "forward_list", "fstream",
-      "functional",    "future",       "initializer_list",
-      "iomanip",       "ios",          "iosfwd",
-      "iostream",      "istream",      "iterator",
-      "limits",        "list",         "locale",
-      "map",           "memory",       "memory_resource",
-      "mutex",         "new",          "numeric",
-      "optional",      "ostream",      "queue",
-      "random",        "ratio",        "regex",
-      "set",           "shared_mutex", "sstream",
-      "stack",         "stdexcept",    "streambuf",
-      "string",        "string_view",  "system_error",
-      "thread",        "tuple",        "type_traits",
-      "typeindex",     "typeinfo",     "unordered_map",
-      "unordered_set", "utility",      "valarray",
-      "variant",       "vector"};
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 void write_shim(const runtime::TemporaryFolder& folder) {

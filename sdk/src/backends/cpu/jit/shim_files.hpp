@@ -17,14 +17,8 @@ bool is_cuda_header(std::string_view name);
 /// The embedded header that replaces `name`, if any: CUDA's, the C library's, or one of NVIDIA's
 /// samples.
 std::optional<std::string> shim_header(std::string_view name);
-/// Whether `name` belongs to a library that host code alone calls; such headers are left out.
-bool is_host_library_header(std::string_view name);
-/// Whether the header `name` of the C++ library can be included after the shim.
-bool is_light_header(std::string_view name);
 /// Whether `name` is a header of the C library that the shim replaces.
 bool is_replaced_standard_header(std::string_view name);
-/// Whether `name` is a header of the C++17 library that the shim does not replace.
-bool is_cpp_header(std::string_view name);
 /// The replacements of the C library's headers are written to the folder `standard_folder` in it.
 inline constexpr std::string_view standard_folder = "standard";
 void write_shim(const runtime::TemporaryFolder& folder);

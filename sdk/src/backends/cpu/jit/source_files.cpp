@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "backends/cpu/jit/header_names.hpp"
 #include "backends/cpu/jit/ptx.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/unsupported.hpp"

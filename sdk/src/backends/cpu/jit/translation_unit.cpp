@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "backends/cpu/jit/header_names.hpp"
 #include "backends/cpu/jit/rewrite.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/source_files.hpp"

@@ -80,7 +80,7 @@ typedef const struct cudaArray* cudaArray_const_t;
 typedef struct cudaMipmappedArray* cudaMipmappedArray_t;
 typedef struct cudaGraphicsResource* cudaGraphicsResource_t;
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
-typedef unsigned long long CUdeviceptr, CUtexObject, CUsurfObject;
+typedef unsigned long long CUdeviceptr, CUtexObject, CUsurfObject, cudaGraphConditionalHandle;
 typedef int CUdevice;
 typedef cudaError CUresult;
 
@@ -138,6 +138,7 @@ SW_HOST(cudaMemGetInfo)
 SW_HOST(cudaGetDevice)
 SW_HOST(cudaSetDevice)
 SW_HOST(cudaGetDeviceCount)
+SW_HOST(cudaGraphSetConditional)
 SW_HOST(cudaGetDeviceProperties)
 SW_HOST(cudaDeviceGetAttribute)
 SW_HOST(cudaDeviceSynchronize)
