@@ -37,7 +37,6 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   words.push_back(options.language);
   // The shim's headers before all others: the C library's would clash with CUDA's intrinsics.
   add({"-I", folder.path()});
-  if (!with_system) add({"-I", text(folder.path(), "/", standard_folder)});
   for (const std::string& include_dir : options.include_dirs) add({"-I", include_dir});
   add(options.flags);
   if (module.checked) add(check_flags(compiler));
@@ -130,7 +129,6 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   if (request.keep)
     std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and what belongs to it\n",
                  folder.path().c_str());
-  write_shim(folder);
   std::vector<std::string> names, inputs;
   std::size_t attempts = 1;
   for (const TranslationUnit& unit : module.units) {
@@ -148,6 +146,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
       folder.write(names[i], head + unit.text);
       with_system |= is_system_head(head);
     }
+    write_shim(folder, !with_system);
     const auto command =
         command_line(compiler, options, inputs, output, folder, module, with_system);
     const ProcessResult result = run_process(command, folder.path());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <sstream>
 #include <vector>
 
@@ -151,12 +152,16 @@ bool is_replaced_standard_header(std::string_view name) {
   return has(embedded::cpu_shim_standard, name);
 }
 
-void write_shim(const runtime::TemporaryFolder& folder) {
+void write_shim(const runtime::TemporaryFolder& folder, bool with_standard) {
   for (const embedded::TextFile& file : embedded::cpu_shim) folder.write(file.name, file.text);
   for (const embedded::TextFile& file : embedded::cpu_shim_samples)
     folder.write(file.name, file.text);
-  for (const embedded::TextFile& file : embedded::cpu_shim_standard)
-    folder.write(text(standard_folder, "/", file.name), file.text);
+  for (const embedded::TextFile& file : embedded::cpu_shim_standard) {
+    if (with_standard)
+      folder.write(file.name, file.text);
+    else
+      std::filesystem::remove(text(folder.path(), "/", file.name));
+  }
 }
 
 const std::string& shim_fingerprint() {

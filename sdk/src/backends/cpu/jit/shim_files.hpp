@@ -19,9 +19,9 @@ bool is_cuda_header(std::string_view name);
 std::optional<std::string> shim_header(std::string_view name);
 /// Whether `name` is a header of the C library that the shim replaces.
 bool is_replaced_standard_header(std::string_view name);
-/// The replacements of the C library's headers are written to the folder `standard_folder` in it.
-inline constexpr std::string_view standard_folder = "standard";
-void write_shim(const runtime::TemporaryFolder& folder);
+/// Writes the shim to the folder, with the replacements of the C library's headers or, for sources
+/// over the system's headers, without them.
+void write_shim(const runtime::TemporaryFolder& folder, bool with_standard);
 /// Defines for the parts of spanwise_cpu.h that declare one of the names in `used`.
 std::string shim_parts(const std::set<std::string_view>& used);
 /// A hash of all shim headers.
