@@ -52,20 +52,12 @@ const Refusal refusals[] = {
      "#include <cooperative_groups.h>\n__global__ void __cluster_dims__(2, 1, 1) k(int* out) {\n  "
      "cooperative_groups::this_cluster().sync();\n}",
      {"kernel.cu:3", "clusters"}},
-    {"grid_synchronisation",
-     "#include <cooperative_groups.h>\n__global__ void k() {\n  "
-     "cooperative_groups::this_grid().sync();\n}",
-     {"kernel.cu:3", "whole grid"}},
     {"asynchronous_copies",
      "#include <cooperative_groups/memcpy_async.h>\n__global__ void k(int* a) {}",
      {"kernel.cu:1", "cooperative_groups/memcpy_async.h"}},
     {"asynchronous_barriers",
      "#include <cuda/barrier>\n__global__ void k() {}",
      {"kernel.cu:1", "cuda/barrier"}},
-    {"wide_shuffle",
-     "struct S { double a, b; };\n__global__ void k(S* s) {\n  s[0] = __shfl_sync(~0u, s[0], "
-     "0);\n}",
-     {"8 bytes"}},
     {"syntax_error",
      "__global__ void k(int* out) {\n  int x = ;\n}",
      {"kernel.cu:2", "could not compile"}},

@@ -1088,6 +1088,171 @@ __global__ void __cluster_dims__(1, 1, 1) other(int* out) { out[0] = 0; }
 __global__ void __maxnreg__(64) k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
 """,
     ),
+    Construct(
+        "wide shuffle",
+        r"""
+struct S { double a, b; int c; };
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  S s = {t + 0.5, t + 1.0, t + 2};
+#ifdef SW_CPU
+  s = __shfl_xor_sync(~0u, s, 1);
+#else
+  s = {(t ^ 1) + 0.5, (t ^ 1) + 1.0, (t ^ 1) + 2};
+#endif
+  int other = t ^ 1;
+  out[t] = s.a == other + 0.5 && s.b == other + 1.0 && s.c == other + 2 ? t + 1 : 0;
+}
+""",
+        note="of any size on the CPU; a GPU moves 8 bytes",
+    ),
+    Construct(
+        "shuffles and votes without masks",
+        r"""
+#ifdef SW_CPU
+__global__ void k(int* out) {
+  int t = threadIdx.x, sum = 1, ok = 1;
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_down(sum, step);
+  ok &= __shfl(t, 3) == (t & ~31) + 3;
+  ok &= __shfl_up(t, 1, 16) == (t % 16 == 0 ? t : t - 1);
+  ok &= __ballot(t % 2) == 0xaaaaaaaau;
+  ok &= __all(t < 64);
+  ok &= !__any(t > 63);
+  if (t % 2 == 0) ok &= __shfl_xor(t, 2) == (t ^ 2);
+  if (t % 32 == 0) ok &= sum == 32;
+  out[t] = ok ? t + 1 : 0;
+}
+#else
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+#endif
+""",
+        note="CUDA 8's names, which newer GPUs no longer have",
+    ),
+    Construct(
+        "cooperative reductions and scans",
+        r"""
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* out) {
+  cg::thread_block block = cg::this_thread_block();
+  cg::thread_block_tile<16> tile = cg::tiled_partition<16>(block);
+  int t = threadIdx.x, r = t % 16, ok = 1;
+  ok &= cg::reduce(tile, r, cg::plus<int>()) == 120;
+  ok &= cg::reduce(tile, t, cg::greater<int>()) == t - r + 15;
+  ok &= cg::reduce(tile, 1 << r, cg::bit_or<int>()) == 0xffff;
+  ok &= cg::inclusive_scan(tile, r) == r * (r + 1) / 2;
+  ok &= cg::exclusive_scan(tile, r, cg::plus<int>()) == r * (r - 1) / 2;
+  out[t] = ok ? t + 1 : 0;
+}
+""",
+    ),
+    Construct(
+        "cooperative groups by label",
+        r"""
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__device__ int size_of(cg::thread_group g) { g.sync(); return g.size(); }
+__global__ void k(int* out) {
+  cg::thread_block block = cg::this_thread_block();
+  auto tile = cg::tiled_partition<32>(block);
+  int t = threadIdx.x, ok = size_of(block) == 64 && size_of(tile) == 32;
+  auto thirds = cg::labeled_partition(tile, (int)(t % 32 < 8));
+  ok &= (int)thirds.size() == (t % 32 < 8 ? 8 : 24);
+  out[t] = ok ? t + 1 : 0;
+}
+""",
+    ),
+    Construct(
+        "grid group",
+        r"""
+#include <cooperative_groups.h>
+__global__ void k(int* out) {
+  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+#ifdef SW_CPU
+  grid.sync();
+#endif
+  out[grid.thread_rank()] = (int)grid.size() - 63 + (int)grid.thread_rank();
+}
+""",
+        note="sync() needs a grid of one block on the CPU",
+    ),
+    Construct(
+        "random numbers of cuRAND",
+        r"""
+#ifdef SW_CPU
+#include <curand_kernel.h>
+__device__ unsigned first(int) {
+  curandState state;
+  curand_init(1234, 3, 5, &state);
+  return curand(&state);
+}
+__device__ unsigned first(long) {
+  curandStatePhilox4_32_10_t state;
+  curand_init(1234, 3, 5, &state);
+  return curand(&state);
+}
+#else
+__device__ unsigned first(int) { return 3857148075u; }
+__device__ unsigned first(long) { return 347447205u; }
+#endif
+__global__ void k(int* out) {
+  bool ok = first(0) == 3857148075u && first(0l) == 347447205u;
+  out[threadIdx.x] = ok ? threadIdx.x + 1 : 0;
+}
+""",
+        note="XORWOW and Philox4x32-10",
+    ),
+    Construct(
+        "constants of the C library",
+        r"""
+#include <math.h>
+#include <stdint.h>
+__global__ void k(int* out) {
+#ifdef SW_CPU
+  bool ok = INFINITY > 1e30f && !(NAN == NAN) && M_PI / 2 == M_PI_2 && HUGE_VAL > 1e300 &&
+            INT64_MAX == 9223372036854775807 && UINT32_C(7) == 7 && sizeof(int_least16_t) == 2;
+#else
+  bool ok = INT64_MAX == 9223372036854775807;
+#endif
+  out[threadIdx.x] = ok ? threadIdx.x + 1 : 0;
+}
+""",
+    ),
+    Construct(
+        "ptx of one instruction",
+        r"""
+__global__ void k(int* out) {
+  unsigned lane, below, high, bits;
+  float root;
+  int t = threadIdx.x;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+  asm("bfind.u32 %0, %1;" : "=r"(high) : "r"(t + 1));
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bits) : "r"(0x11223344), "r"(0x55667788), "r"(0x0123));
+  asm("sqrt.approx.ftz.f32 %0, %1;\n\t" : "=f"(root) : "f"(16.0f));
+  asm volatile("membar.gl;" ::: "memory");
+  bool ok = lane == t % 32 && below == (1u << t % 32) - 1 && (t + 1) >> high == 1;
+  ok &= bits == 0x44332211u && root > 3.999f && root < 4.001f;
+  out[t] = ok ? t + 1 : 0;
+}
+""",
+        note="special registers, bit operations, approximate math and fences",
+    ),
+    Construct(
+        "dynamic shared in a macro",
+        r"""
+#define ROW(T, name) \
+  extern __shared__ T name[]; \
+  name[threadIdx.x] = threadIdx.x + 1;
+__global__ void k(int* out) {
+  ROW(int, row)
+  __syncthreads();
+  out[threadIdx.x] = row[threadIdx.x];
+}
+""",
+    ),
 ]
 
 REFUSALS = [
@@ -1168,19 +1333,6 @@ __global__ void __cluster_dims__(2, 1, 1) k(int* out) {
         ),
     ),
     Refusal(
-        "grid synchronisation",
-        r"""
-#include <cooperative_groups.h>
-__global__ void k() {
-  cooperative_groups::this_grid().sync();
-}
-""",
-        (
-            "kernel.cu:3",
-            "whole grid",
-        ),
-    ),
-    Refusal(
         "asynchronous copies of groups",
         r"""
 #include <cooperative_groups/memcpy_async.h>
@@ -1202,16 +1354,5 @@ __global__ void k() {}
             "kernel.cu:1",
             "cuda/barrier",
         ),
-    ),
-    Refusal(
-        "wide shuffle",
-        r"""
-struct S { double a, b; };
-__global__ void k(S* s) {
-  s[0] = __shfl_sync(~0u, s[0], 0);
-}
-""",
-        ("8 bytes",),
-        runs_on_gpu=False,
     ),
 ]

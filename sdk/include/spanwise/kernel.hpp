@@ -130,6 +130,7 @@ struct ModuleOptions {
   /// for a GPU compiled device code (relocatable cubins, PTX, LTO-IR, fat binaries, objects,
   /// archives), recognised by its contents. Messages call them "link[0].cu", ...
   std::vector<std::string> link{};
+  std::string file_name = "kernel.cu";  ///< the name of the source in messages
 
   bool operator==(const ModuleOptions&) const = default;
 };

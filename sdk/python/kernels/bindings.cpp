@@ -5,11 +5,16 @@
 #include <pybind11/stl.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "function.hpp"
@@ -76,16 +81,41 @@ std::vector<std::string> link_inputs(py::handle object) {
   return out;
 }
 
-SourceModule compile(const std::string& source, py::handle options, py::handle names,
-                     py::handle include_dirs, py::handle device, bool keep, py::handle link) {
+// The bytes of a source file.
+std::string read_source(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file.good() && text.empty())
+    fail<ArgumentError>("SourceModule: expected path to name a CUDA C++ file, got ", path,
+                        ", which cannot be read: ", std::system_category().message(errno));
+  return text;
+}
+
+SourceModule compile(py::handle source, py::handle options, py::handle names,
+                     py::handle include_dirs, py::handle device, bool keep, py::handle link,
+                     py::handle path) {
   ModuleOptions request{.options = strings_from(options, "options"),
                         .names = strings_from(names, "names"),
                         .include_dirs = strings_from(include_dirs, "include_dirs"),
                         .keep = keep,
                         .link = link_inputs(link)};
   if (!device.is_none()) request.device = device_from(device);
+  if (source.is_none() == path.is_none())
+    fail<ArgumentError>(
+        "SourceModule: expected either source, a text, or path, a file with the text, got ",
+        source.is_none() ? "neither" : "both");
+  std::string text;
+  if (path.is_none()) {
+    text = value_of<std::string>(source, "SourceModule: source");
+  } else {
+    const std::filesystem::path file =
+        value_of<std::string>(py::module_::import("os").attr("fspath")(path), "SourceModule: path");
+    text = read_source(file.string());
+    request.file_name = file.filename().string();
+    request.include_dirs.push_back(file.has_parent_path() ? file.parent_path().string() : ".");
+  }
   const GilRelease unlocked;
-  return SourceModule(source, std::move(request));
+  return SourceModule(text, std::move(request));
 }
 
 Module load(py::handle source, py::handle device) {
@@ -145,11 +175,14 @@ void bind_source_module(py::module_& module) {
       "compiler for the CPU.");
   type.attr("__module__") = "spanwise";
   type.def(
-      py::init(&compile), py::arg("source"), py::arg("options") = py::tuple(),
+      py::init(&compile), py::arg("source") = py::none(), py::arg("options") = py::tuple(),
       py::arg("names") = py::tuple(), py::arg("include_dirs") = py::tuple(),
       py::arg("device") = py::none(), py::arg("keep") = false, py::arg("link") = py::tuple(),
+      py::arg("path") = py::none(),
       "`names` lists the template instances to compile, such as \"scale<float>\". `keep` keeps the "
-      "compiler's files.\n\n"
+      "compiler's files. `path` names a file to compile in place of `source`; its folder is the "
+      "last "
+      "include folder, and\nmessages give its name.\n\n"
       "`link` lists further translation units: sources (str), each compiled separately with the "
       "same options,\nand on a GPU compiled device code (bytes: relocatable cubins, PTX, LTO-IR, "
       "fat binaries, objects,\narchives). extern declarations are resolved between them. Raises "

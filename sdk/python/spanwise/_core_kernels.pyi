@@ -116,13 +116,14 @@ class Module:
 class SourceModule(Module):
     def __init__(
         self,
-        source: str,
+        source: str | None = None,
         options: Iterable[str | os.PathLike[str]] = (),
         names: Iterable[str | os.PathLike[str]] = (),
         include_dirs: Iterable[str | os.PathLike[str]] = (),
         device: Any = None,
         keep: bool = False,
         link: Iterable[str | bytes | bytearray | memoryview] = (),
+        path: str | os.PathLike[str] | None = None,
     ) -> None: ...
     @property
     def from_cache(self) -> bool: ...

@@ -46,6 +46,7 @@ std::string request_key(std::string_view source, const ModuleOptions& options, D
   append_list(key, options.names);
   append_list(key, options.include_dirs);
   append_list(key, options.link);
+  append_field(key, options.file_name);
   // Relative include paths depend on the current directory.
   const auto includes = [](std::string_view text) {
     return text.find("include") != std::string_view::npos;
@@ -86,7 +87,8 @@ class ModuleCache final : ForkParticipant {
     request.keep = options.keep;
     for (std::size_t i = 0; i < options.link.size(); ++i)
       request.linked.push_back(source::scan_linked(options.link[i], text("link[", i, "].cu")));
-    return build_module(device, source::scan_kernels(std::string(source)), std::move(request));
+    return build_module(device, source::scan_kernels(std::string(source), options.file_name),
+                        std::move(request));
   }
 
  private:

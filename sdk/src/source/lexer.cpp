@@ -21,7 +21,8 @@ bool is_space(char c) {
 // are only supported in directives and comments.
 class Lexer {
  public:
-  explicit Lexer(std::string_view source) : source_(source) {}
+  explicit Lexer(std::string_view source)
+      : source_(source), position_(source.starts_with("\xef\xbb\xbf") ? 3 : 0) {}
 
   std::vector<Token> run() {
     while (skip_blanks()) tokens_.push_back(next());
@@ -167,7 +168,7 @@ class Lexer {
   }
 
   std::string_view source_;
-  std::size_t position_ = 0;
+  std::size_t position_;  // after a byte order mark
   int line_ = 1;
   bool line_start_ = true;  // only blanks since the last newline: '#' starts a directive
   std::vector<Token> tokens_;

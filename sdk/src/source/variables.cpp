@@ -28,7 +28,8 @@ bool is_variable(const std::vector<Token>& tokens, std::size_t i) {
 }  // namespace
 
 bool declares_variables(std::string_view source) {
-  for (const std::string_view word : {"__device__", "__constant__", "__managed__", "static"}) {
+  for (const std::string_view word :
+       {"__device__", "__constant__", "__managed__", "static", "texture"}) {
     if (source.find(word) == source.npos) continue;
     const std::vector<Token> tokens = lex(source);
     for (std::size_t i = 0; i < tokens.size(); ++i)

@@ -60,12 +60,9 @@ class CuFile:
     problems: tuple[str, ...]
 
     def module(self, names: Iterable[str] = (), device: Any = None, **options: Any) -> Any:
-        """Compiles the file: SourceModule(source, names=names, device=device, **options), with the
-        file's folder as the last include folder."""
-        folders = [*options.pop("include_dirs", ()), self.path.parent]
-        return _core.SourceModule(
-            self.source, names=list(names), include_dirs=folders, device=device, **options
-        )
+        """Compiles the file: SourceModule(path=path, names=names, device=device, **options). The
+        file's folder is the last include folder. On the CPU host code is left out."""
+        return _core.SourceModule(path=self.path, names=list(names), device=device, **options)
 
     @property
     def declaration(self) -> str:
@@ -73,11 +70,9 @@ class CuFile:
         templates = [f"{kernel.name}<float>" for kernel in self.kernels if kernel.is_template]
         names = f", names={templates!r}" if templates else ""
         lines = [
-            "from pathlib import Path",
-            "",
             "import spanwise as sw",
             "",
-            f"module = sw.SourceModule(Path({str(self.path)!r}).read_text(){names})",
+            f"module = sw.SourceModule(path={str(self.path)!r}{names})",
         ]
         for kernel in self.kernels:
             name = f"{kernel.name}<float>" if kernel.is_template else kernel.name
@@ -116,7 +111,7 @@ def _problems(source: str) -> list[str]:
     if not found:
         return []
     return [
-        f"host code from line {found[0]} on: device code alone is compiled, so put the host's parts between "
+        f"host code from line {found[0]} on: the CPU leaves it out; for a GPU put the host's parts between "
         "#ifndef __CUDACC_RTC__ and #endif, or build a shared library and use sw.HostLibrary"
     ]
 
@@ -128,7 +123,7 @@ def wrap_cu(path: str | os.PathLike[str]) -> CuFile:
     file has no __global__ function.
     """
     file = Path(path)
-    source = file.read_text()
+    source = file.read_text(encoding="utf-8", errors="replace")
     kernels = tuple(
         CuKernel(name, line, is_template, has_barrier, tuple(parameters))
         for name, line, is_template, has_barrier, parameters in _core._scan_kernels(source)

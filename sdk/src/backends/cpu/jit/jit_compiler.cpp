@@ -27,7 +27,7 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
                                       const std::vector<std::string>& sources,
                                       const std::string& output,
                                       const runtime::TemporaryFolder& folder,
-                                      const Translation& module) {
+                                      const Translation& module, bool with_system) {
   std::vector<std::string> words{compiler.path};
   const auto add = [&](const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
@@ -44,7 +44,9 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   if (module.recurses && sanitizer.empty()) add(recursion_flags());
   if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
   add(sources);
-  add({"-o", output, "-lm", "-lc", "-lgcc"});
+  add({"-o", output});
+  if (with_system) add({"-fexceptions", "-Wl,--as-needed", "-lstdc++", "-lgcc_s"});
+  add({"-lm", "-lc", "-lgcc"});
   if (!sanitizer.empty()) {
     std::erase(words, "-nodefaultlibs");
     std::erase(words, "-Wl,-z,defs");  // the sanitizer's functions come with its runtime
@@ -72,8 +74,19 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
       log, with_line_numbers(request.source->text));
 }
 
+std::string remedy_for(const std::string& log, const Translation& module) {
+  if (log.find("No such file or directory") != log.npos || log.find("file not found") != log.npos)
+    return "Remedy: name the folder of the missing header with include_dirs or -I.\n";
+  std::string names;
+  for (const std::string& name : module.left_out)
+    names.append(names.empty() ? "" : ", ").append(name);
+  if (names.empty()) return "";
+  return text("The CPU compiles device code only and has left out ", names,
+              ". Guard device code that needs them with #ifndef SW_CPU.\n");
+}
+
 [[noreturn]] void fail_compile(const runtime::CompileRequest& request, const HostCompiler& compiler,
-                               const std::string& log) {
+                               const Translation& module, const std::string& log) {
   const source::KernelSource* source = request.source;
   for (const source::KernelSource& linked : request.linked)
     if (log.find(linked.file_name) != log.npos) source = &linked;
@@ -82,9 +95,9 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
     throw CompileError(text(source->file_name, " and what is linked with it: ", compiler.path,
                             " could not link them for the CPU:\n", log, runtime::link_remedy, '\n'),
                        log, "");
-  throw CompileError(
-      text(source->file_name, ": ", compiler.path, " could not compile it for the CPU:\n", log),
-      log, with_line_numbers(source->text));
+  throw CompileError(text(source->file_name, ": ", compiler.path,
+                          " could not compile it for the CPU:\n", log, remedy_for(log, module)),
+                     log, with_line_numbers(source->text));
 }
 
 // Reads all .su files, because each compiler names the output of -fstack-usage differently.
@@ -116,31 +129,35 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   if (request.keep)
     std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and what belongs to it\n",
                  folder.path().c_str());
-  write_shim(folder);
   std::vector<std::string> names, inputs;
+  std::size_t attempts = 1;
   for (const TranslationUnit& unit : module.units) {
     names.push_back(names.empty() ? "kernel.cpp" : text("link[", names.size() - 1, "].cpp"));
     inputs.push_back(folder.path() + "/" + names.back());
     for (const auto& [name, contents] : unit.headers) folder.write(name, contents);
+    attempts = std::max(attempts, unit.heads.size());
   }
   const std::string output = folder.path() + "/kernel.so";
-  const auto command = command_line(compiler, options, inputs, output, folder, module);
-  const auto compiles = [&](bool whole_shim, std::string& log) {
+  const auto compiles = [&](std::size_t attempt, std::string& log) {
+    bool with_system = false;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const TranslationUnit& unit = module.units[i];
-      folder.write(names[i], (whole_shim ? all_parts() : unit.parts) + unit.text);
+      const std::string& head = unit.heads[std::min(attempt, unit.heads.size() - 1)];
+      folder.write(names[i], head + unit.text);
+      with_system |= is_system_head(head);
     }
+    write_shim(folder, !with_system);
+    const auto command =
+        command_line(compiler, options, inputs, output, folder, module, with_system);
     const ProcessResult result = run_process(command, folder.path());
     log = readable_log(result.output, folder);
     if (result.timed_out) fail_timeout(request, compiler, log);
     return result.exit_code == 0 && fs::exists(output);
   };
-  const bool is_whole =
-      std::all_of(module.units.begin(), module.units.end(),
-                  [](const TranslationUnit& unit) { return unit.parts == all_parts(); });
   std::string log;
-  if (!compiles(false, log) && (is_whole || !compiles(true, log)))
-    fail_compile(request, compiler, log);
+  std::size_t attempt = 0;
+  while (!compiles(attempt, log))
+    if (++attempt >= attempts) fail_compile(request, compiler, module, log);
 
   runtime::KernelBinary binary;
   binary.image = runtime::read_whole_file(output);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/jit/ptx.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -12,6 +13,8 @@ namespace {
 using source::SharedSite;
 using source::SourceScan;
 using source::Token;
+
+bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
 
 class Rewriter {
  public:
@@ -24,6 +27,11 @@ class Rewriter {
     for (const Token& t : scan_.tokens)
       if (t.kind == Token::Kind::directive && t.text.find("return") != std::string_view::npos)
         result_.returns_hidden = true;
+    for (std::size_t i = 0; i + 1 < scan_.tokens.size(); ++i) {
+      if (token(i).text == "texture" && token(i + 1).text == "<") texture_reference(i);
+      if (is_asm(token(i).text)) ptx(i);
+      if (token(i).kind == Token::Kind::directive) macro(token(i));
+    }
   }
 
  private:
@@ -121,6 +129,47 @@ class Rewriter {
       edits_.replace(t.offset, t.text.size(), "__attribute__((aligned");
       const std::size_t end = source::skip_balanced(scan_.tokens, i + 1);
       if (end < scan_.tokens.size()) edits_.insert(token(end - 1).offset + 1, "))");
+    }
+  }
+
+  // Makes `texture<float, 2> name;` a variable that is found by its name.
+  void texture_reference(std::size_t i) {
+    const std::size_t end = source::skip_balanced(scan_.tokens, i + 1);
+    if (end + 1 >= scan_.tokens.size() || token(end + 1).text != ";") return;
+    const bool is_static = i > 0 && token(i - 1).text == "static";
+    if (is_static) edits_.replace(token(i - 1).offset, token(i - 1).text.size(), "");
+    const std::size_t before = is_static ? i - 1 : i;
+    const std::string_view last = before > 0 ? token(before - 1).text : ";";
+    if (last == ";" || last == "}" || last == "{" || last.starts_with("#"))
+      edits_.insert(token(i).offset, "__device__ ");
+  }
+
+  void ptx(std::size_t i) {
+    const auto statement = read_ptx(scan_.tokens, i);
+    if (!statement) return;
+    const Token& last = token(statement->end - 1);
+    edits_.replace(token(i).offset, last.offset + 1 - token(i).offset, statement->replacement);
+  }
+
+  // `extern __shared__ T name[];` in the body of a function-like macro.
+  void macro(const Token& directive) {
+    if (directive.text.find("__shared__") == directive.text.npos) return;
+    const std::vector<Token> words = source::lex(directive.text.substr(1));
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i].text != "extern") continue;
+      std::string type, name;
+      std::size_t k = i + 1;
+      for (; k < words.size() && words[k].kind == Token::Kind::identifier; ++k) {
+        if (words[k].text == "__shared__") continue;
+        type.append(type.empty() ? "" : " ").append(name);
+        name = words[k].text;
+      }
+      if (k + 2 >= words.size() || words[k].text != "[" || words[k + 1].text != "]" ||
+          words[k + 2].text != ";" || type.empty())
+        continue;
+      edits_.replace(directive.offset + 1 + words[i].offset,
+                     words[k + 1].offset + 1 - words[i].offset,
+                     text(type, "* const ", name, " = (", type, "*)sw_dynamic_shared"));
     }
   }
 

@@ -5,16 +5,21 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <sstream>
 #include <vector>
 
+#include "backends/cpu/jit/header_names.hpp"
 #include "embedded/cpu_shim.hpp"
+#include "embedded/cpu_shim_samples.hpp"
+#include "embedded/cpu_shim_standard.hpp"
 #include "source/kernel_source.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::host {
 namespace {
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo). The texts are trusted, so no cryptographic hash is needed.
+// FNV-1a, 64 bits (Fowler, Noll, Vo): the texts are trusted.
 std::uint64_t hashed(std::uint64_t hash, std::string_view text) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   return hash;
@@ -65,6 +70,15 @@ bool is_vector_name(std::string_view name) {
   return std::find(stems.begin(), stems.end(), name) != stems.end();
 }
 
+// cudaError_t, CUstream
+bool is_host_api_name(std::string_view name) {
+  const auto follows = [&](std::string_view stem) {
+    return name.starts_with(stem) && name.size() > stem.size() && name[stem.size()] != '_';
+  };
+  if (name == "cudaTextureObject_t" || name == "cudaSurfaceObject_t") return false;
+  return (follows("cuda") && name[4] >= 'A' && name[4] <= 'Z') || follows("CU");
+}
+
 bool is_object_word(std::string_view name) {
   return name == "new" || name == "delete" || name == "virtual";
 }
@@ -73,12 +87,26 @@ struct Part {
   const char* define;
   std::string_view file;
 };
-constexpr std::array<Part, 6> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
+constexpr std::array<Part, 7> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
                                      {"SW_WITH_MATH", "spanwise_math.h"},
+                                     {"SW_WITH_MATH", "spanwise_libm.h"},
                                      {"SW_WITH_ATOMICS", "spanwise_atomics.h"},
                                      {"SW_WITH_BARRIERS", "spanwise_barriers.h"},
                                      {"SW_WITH_TEXTURES", "spanwise_textures.h"},
                                      {"SW_WITH_SURFACES", "spanwise_surfaces.h"}}};
+
+// Embedded headers have no folders: cooperative_groups/reduce.h is cooperative_groups_reduce.h.
+std::string flat(std::string_view name) {
+  std::string out(name);
+  std::replace(out.begin(), out.end(), '/', '_');
+  return out;
+}
+
+template <std::size_t N>
+bool has(const std::array<embedded::TextFile, N>& files, std::string_view name) {
+  return std::any_of(files.begin(), files.end(),
+                     [&](const embedded::TextFile& file) { return file.name == name; });
+}
 
 }  // namespace
 
@@ -96,27 +124,56 @@ std::string shim_parts(const std::set<std::string_view>& used) {
   };
   const auto any = [&](auto&& matches) { return std::any_of(used.begin(), used.end(), matches); };
   for (std::size_t i = 0; i < parts.size(); ++i)
-    if (any([&](std::string_view name) { return declares(declared[i], name); }))
+    if (defines.find(parts[i].define) == defines.npos &&
+        any([&](std::string_view name) { return declares(declared[i], name); }))
       define(parts[i].define);
   if (any(is_vector_name)) define("SW_WITH_VECTORS");
   if (any(is_object_word)) define("SW_WITH_OBJECTS");
+  if (any(is_host_api_name)) define("SW_WITH_HOST_API");
+  if (used.contains("texture")) define("SW_WITH_TEXTURE_REFERENCES");
   return defines;
 }
 
-bool is_shim_header(std::string_view name) {
-  return std::any_of(embedded::cpu_shim.begin(), embedded::cpu_shim.end(),
-                     [&](const embedded::TextFile& file) { return file.name == name; });
+bool is_cuda_header(std::string_view name) {
+  return has(embedded::cpu_shim, flat(name)) || has(embedded::cpu_shim_standard, name) ||
+         is_cuda_library_header(name);
 }
 
-void write_shim(const runtime::TemporaryFolder& folder) {
+std::optional<std::string> shim_header(std::string_view name) {
+  if (const std::string ours = flat(name);
+      has(embedded::cpu_shim, ours) || has(embedded::cpu_shim_samples, ours))
+    return ours;
+  if (has(embedded::cpu_shim_standard, name)) return std::string(name);
+  if (is_cuda_library_header(name)) return "spanwise_host_libraries.h";
+  return {};
+}
+
+bool is_replaced_standard_header(std::string_view name) {
+  return has(embedded::cpu_shim_standard, name);
+}
+
+void write_shim(const runtime::TemporaryFolder& folder, bool with_standard) {
   for (const embedded::TextFile& file : embedded::cpu_shim) folder.write(file.name, file.text);
+  for (const embedded::TextFile& file : embedded::cpu_shim_samples)
+    folder.write(file.name, file.text);
+  for (const embedded::TextFile& file : embedded::cpu_shim_standard) {
+    if (with_standard)
+      folder.write(file.name, file.text);
+    else
+      std::filesystem::remove(text(folder.path(), "/", file.name));
+  }
 }
 
 const std::string& shim_fingerprint() {
   static const auto& fingerprint = *new std::string([] {
     std::uint64_t hash = 0xcbf29ce484222325ull;
-    for (const embedded::TextFile& file : embedded::cpu_shim)
-      hash = hashed(hashed(hash, file.name), file.text);
+    const auto add = [&](const auto& files) {
+      for (const embedded::TextFile& file : files)
+        hash = hashed(hashed(hash, file.name), file.text);
+    };
+    add(embedded::cpu_shim);
+    add(embedded::cpu_shim_standard);
+    add(embedded::cpu_shim_samples);
     std::ostringstream out;
     out << std::hex << hash;
     return out.str();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,9 +11,17 @@
 
 namespace spanwise::host {
 
-/// Whether `name` is one of the embedded headers that replace CUDA's and the C library's.
-bool is_shim_header(std::string_view name);
-void write_shim(const runtime::TemporaryFolder& folder);
+/// Whether `name` is a header of CUDA or of the C library, which the shim replaces or leaves out
+/// even if an include folder has it.
+bool is_cuda_header(std::string_view name);
+/// The embedded header that replaces `name`, if any: CUDA's, the C library's, or one of NVIDIA's
+/// samples.
+std::optional<std::string> shim_header(std::string_view name);
+/// Whether `name` is a header of the C library that the shim replaces.
+bool is_replaced_standard_header(std::string_view name);
+/// Writes the shim to the folder, with the replacements of the C library's headers or, for sources
+/// over the system's headers, without them.
+void write_shim(const runtime::TemporaryFolder& folder, bool with_standard);
 /// Defines for the parts of spanwise_cpu.h that declare one of the names in `used`.
 std::string shim_parts(const std::set<std::string_view>& used);
 /// A hash of all shim headers.

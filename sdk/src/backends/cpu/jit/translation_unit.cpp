@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "backends/cpu/jit/header_names.hpp"
 #include "backends/cpu/jit/rewrite.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/source_files.hpp"
@@ -139,6 +140,49 @@ class Tail {
   Translation& module_;
 };
 
+constexpr std::string_view system_define = "#define SW_SYSTEM 1\n";
+constexpr std::string_view all_define = "#define SW_WITH_ALL 1\n";
+
+// The shim over the system's headers. Those of the C++ library precede it, since they use some of
+// its macros, __noinline__ for one, as identifiers.
+std::string system_head(const std::set<std::string>& headers) {
+  std::string out(system_define);
+  for (const char* name :
+       {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
+    out += text("#include <", name, ">\n");
+  for (const std::string& name : headers)
+    if (is_cpp_header(name)) out += text("#include <", name, ">\n");
+  return out.append(all_define);
+}
+
+// A source without headers of the system compiles fastest with the shim's parts that it needs.
+std::vector<std::string> heads_for(const SourceFiles& files) {
+  const std::set<std::string>& others = files.other_headers();
+  std::vector<std::string> heads;
+  if (others.empty()) heads.push_back(shim_parts(files.identifiers()));
+  if (std::all_of(others.begin(), others.end(),
+                  [](const std::string& name) { return name.empty() || is_light_header(name); }))
+    heads.emplace_back(all_define);
+  if (!others.empty() || files.includes_standard() || files.identifiers().contains("std"))
+    heads.push_back(system_head(others));
+  return heads;
+}
+
+// Names that a source needs to keep for the name expressions of a request and for linked sources.
+std::set<std::string_view> used_elsewhere(const runtime::CompileRequest& request,
+                                          const source::KernelSource& source) {
+  std::set<std::string_view> names;
+  const auto add = [&](std::string_view text) {
+    for (const source::Token& token : source::lex(text))
+      if (token.kind == source::Token::Kind::identifier) names.insert(token.text);
+  };
+  for (const std::string& expression : request.names) add(expression);
+  if (&source != request.source) add(request.source->text);
+  for (const source::KernelSource& linked : request.linked)
+    if (&source != &linked) add(linked.text);
+  return names;
+}
+
 // Writes the text before the user's source.
 void write_head(const HostOptions& options, bool reverse, bool checked, std::ostream& out) {
   if (reverse) out << "#define SW_REVERSE 1\n";
@@ -160,7 +204,7 @@ void require_text(const source::KernelSource& source) {
 
 }  // namespace
 
-std::string all_parts() { return "#define SW_WITH_ALL 1\n"; }
+bool is_system_head(std::string_view head) { return head.starts_with(system_define); }
 
 std::string module_info_name(std::size_t unit) {
   return unit == 0 ? "sw_module_info" : text("sw_module_info_", unit);
@@ -179,7 +223,8 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   for (const source::KernelSource* source : sources) {
     require_text(*source);
     files.emplace_back(options.include_dirs, text("sw_user_", files.size(), "_"));
-    rewritten.push_back(files.back().add_main(source->text, source->file_name));
+    rewritten.push_back(
+        files.back().add_main(source->text, source->file_name, used_elsewhere(request, *source)));
     add_macro_uses(options, files.back().uses());
     uses.merge(files.back().uses());
     module.prints |= files.back().identifiers().contains("printf");
@@ -187,7 +232,8 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   for (std::size_t i = 0; i < sources.size(); ++i) {
     TranslationUnit unit;
     unit.headers = files[i].headers();
-    unit.parts = files[i].includes_others() ? all_parts() : shim_parts(files[i].identifiers());
+    unit.heads = heads_for(files[i]);
+    module.left_out.insert(files[i].left_out().begin(), files[i].left_out().end());
     std::ostringstream out;
     if (sources.size() > 1) out << "#define SW_UNIT " << i << "\n";
     write_head(options, reverse, module.checked, out);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,9 +17,9 @@ namespace spanwise::host {
 /// A source, translated to C++ for the host compiler.
 struct TranslationUnit {
   std::string text;
-  /// Defines that select the shim's parts; they precede the text. If the source does not compile
-  /// with them, all_parts() are used.
-  std::string parts;
+  /// Texts to compile before `text`, in this order until one compiles: each selects parts of the
+  /// shim.
+  std::vector<std::string> heads;
   /// Rewritten headers of the user: name in the compiler's folder, contents.
   std::vector<std::pair<std::string, std::string>> headers;
 };
@@ -29,11 +31,13 @@ struct Translation {
   std::vector<std::string> kernel_names;       ///< unqualified, of all kernels
   bool recurses = false;
   bool prints = false;
-  bool checked = false;  ///< compiled with runtime::check_option
+  bool checked = false;            ///< compiled with runtime::check_option
+  std::set<std::string> left_out;  ///< included headers that are left out
 };
 
-/// The define that selects all parts of the shim.
-std::string all_parts();
+/// Whether a head includes the headers of the C and C++ libraries of the system, in place of the
+/// shim's replacements.
+bool is_system_head(std::string_view head);
 
 /// The symbol of a source's sw_module in the library.
 std::string module_info_name(std::size_t unit);

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "backends/cpu/jit/ptx.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -22,7 +23,7 @@ struct Construct {
 };
 
 // Identifiers that start with these stems and are called or used as a type.
-constexpr std::array<Construct, 20> identifiers{{
+constexpr std::array<Construct, 18> identifiers{{
     {"nvcuda", "tensor-core matrices (wmma)"},
     {"wmma", "tensor-core matrices (wmma)"},
     {"tex1DL", "texture fetches of levels of detail"},
@@ -34,8 +35,6 @@ constexpr std::array<Construct, 20> identifiers{{
     {"tex3DG", "texture fetches by gradients"},
     {"texCubemap", "cubemap textures"},
     {"surfCubemap", "cubemap surfaces"},
-    {"this_grid", "synchronisation of a whole grid (cooperative launch)"},
-    {"grid_group", "synchronisation of a whole grid (cooperative launch)"},
     {"multi_grid_group", "synchronisation of several grids"},
     {"this_cluster", "thread block clusters"},
     {"cluster_group", "thread block clusters"},
@@ -45,16 +44,13 @@ constexpr std::array<Construct, 20> identifiers{{
     {"__nv_aligned_device_malloc", "aligned device allocation"},
 }};
 
-constexpr std::array<Construct, 12> headers{{
+constexpr std::array<Construct, 9> headers{{
     {"mma.h", "tensor-core matrices (wmma)"},
     {"cuda/barrier", "asynchronous barriers"},
     {"cuda/pipeline", "asynchronous pipelines"},
     {"cuda/ptx", "PTX instructions"},
     {"cuda_awbarrier", "asynchronous barriers"},
-    {"cooperative_groups/", "cooperative groups beyond thread blocks and tiles"},
-    {"curand", "cuRAND"},
-    {"cub/", "CUB"},
-    {"thrust/", "Thrust"},
+    {"cooperative_groups/memcpy_async", "asynchronous copies to shared memory"},
     {"cutlass/", "CUTLASS"},
     {"cute/", "CuTe"},
     {"cuda/std/", "libcu++"},
@@ -104,7 +100,7 @@ class Finder {
     const std::string_view name = token.text, next = at(i + 1).text;
     if (name == "asm" || name == "__asm__" || name == "__asm") {
       const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
-      return is_statement ? say(token, "PTX instructions", name) : "";
+      return is_statement && !read_ptx(scan_.tokens, i) ? say(token, "PTX instructions", name) : "";
     }
     // A name that the source declares itself is not CUDA's.
     if (scan_.uses.knows(name)) return {};

@@ -3,8 +3,9 @@
 #pragma once
 
 // Cooperative groups within a block: the block, its tiles of up to 32 threads, and the threads that
-// have converged (CUDA C++ Programming Guide 13.0, "Cooperative Groups"). Grids and clusters need a
-// GPU. Error messages give the caller's line.
+// have converged (CUDA C++ Programming Guide 13.0, "Cooperative Groups"). A grid has sizes and
+// ranks, but only a grid of one block can wait. Clusters need a GPU. Error messages give the
+// caller's line.
 
 namespace cooperative_groups {
 namespace sw_detail {
@@ -93,12 +94,43 @@ class thread_block {
 };
 SW_FN thread_block this_thread_block() { return {}; }
 
+class grid_group {
+ public:
+  __attribute__((always_inline)) static void sync(int line = __builtin_LINE()) {
+    if (num_blocks() != 1)
+      sw_fail(
+          "synchronisation of a whole grid (grid_group::sync) needs a GPU, unless the grid has one "
+          "block",
+          nullptr, line);
+    sw_barrier(line);
+  }
+  static bool is_valid() { return true; }
+  static unsigned long long num_blocks() {
+    return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+  }
+  static unsigned long long block_rank() {
+    return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  }
+  static unsigned long long size() { return num_blocks() * sw_detail::block_size(); }
+  static unsigned long long num_threads() { return size(); }
+  static unsigned long long thread_rank() {
+    return block_rank() * sw_detail::block_size() + sw_detail::rank_in_block();
+  }
+  static dim3 group_dim() { return gridDim; }
+  static dim3 dim_blocks() { return gridDim; }
+  static dim3 block_index() { return blockIdx; }
+};
+SW_FN grid_group this_grid() { return {}; }
+
 template <unsigned SwSize, class SwParent = void>
 class thread_block_tile : public sw_detail::lanes_of_a_warp<thread_block_tile<SwSize, SwParent>> {
   static_assert(SwSize >= 1 && SwSize <= 32 && (SwSize & (SwSize - 1)) == 0,
                 "a tile has 1, 2, 4, 8, 16 or 32 threads on the CPU");
 
  public:
+  thread_block_tile() = default;
+  template <class SwOther>
+  thread_block_tile(const thread_block_tile<SwSize, SwOther>&) {}
   static unsigned size() { return SwSize; }
   static unsigned thread_rank() { return sw_detail::rank_in_block() % SwSize; }
   static unsigned meta_group_rank() { return sw_detail::rank_in_block() / SwSize; }
@@ -111,6 +143,15 @@ class thread_block_tile : public sw_detail::lanes_of_a_warp<thread_block_tile<Sw
     return sw_shuffle(line, sw_warp_shuffle_xor, mask(), value, (int)lanes, (int)SwSize);
   }
 };
+template <class SwGroup>
+SW_FN unsigned thread_rank(const SwGroup& group) {
+  return (unsigned)group.thread_rank();
+}
+template <class SwGroup>
+SW_FN unsigned group_size(const SwGroup& group) {
+  return (unsigned)group.size();
+}
+
 template <unsigned SwSize, class SwParent>
 SW_FN thread_block_tile<SwSize, SwParent> tiled_partition(const SwParent&) {
   return {};
@@ -129,12 +170,49 @@ class coalesced_group : public sw_detail::lanes_of_a_warp<coalesced_group> {
 SW_FN coalesced_group coalesced_threads(int line = __builtin_LINE()) {
   return coalesced_group(sw_active_mask(line));
 }
+
+// A block, or some lanes of a warp.
+class thread_group : public sw_detail::lanes_of_a_warp<thread_group> {
+ public:
+  explicit thread_group(unsigned mask) : mask_(mask) {}
+  thread_group(const thread_block&) : mask_(0), is_block_(true) {}
+  thread_group(const coalesced_group& group) : mask_(group.mask()) {}
+  template <unsigned SwSize, class SwParent>
+  thread_group(const thread_block_tile<SwSize, SwParent>& tile) : mask_(tile.mask()) {}
+  __attribute__((always_inline)) void sync(int line = __builtin_LINE()) const {
+    if (is_block_)
+      thread_block::sync(line);
+    else
+      sw_detail::lanes_of_a_warp<thread_group>::sync(line);
+  }
+  unsigned size() const { return is_block_ ? sw_detail::block_size() : (unsigned)__popc(mask_); }
+  unsigned thread_rank() const {
+    return is_block_ ? sw_detail::rank_in_block()
+                     : (unsigned)__popc(mask_ & ((1u << sw_detail::lane()) - 1));
+  }
+  unsigned mask() const { return mask_; }
+
+ private:
+  unsigned mask_;
+  bool is_block_ = false;
+};
 // A tile whose size is given at run time.
-typedef coalesced_group thread_group;
 template <class SwParent>
 SW_FN thread_group tiled_partition(const SwParent&, unsigned size) {
   const unsigned lanes = size >= 32 ? ~0u : (1u << size) - 1;
   return thread_group(lanes << sw_detail::lane() / size * size);
+}
+
+// The threads of `group` with the same label or predicate.
+template <class SwGroup>
+SW_FN coalesced_group labeled_partition(const SwGroup& group, int label,
+                                        int line = __builtin_LINE()) {
+  return coalesced_group(sw_match_any(line, group.mask(), label));
+}
+template <class SwGroup>
+SW_FN coalesced_group binary_partition(const SwGroup& group, bool predicate,
+                                       int line = __builtin_LINE()) {
+  return labeled_partition(group, predicate ? 1 : 0, line);
 }
 
 template <class SwGroup>

@@ -41,29 +41,40 @@ SW_FN unsigned sw_active_mask(int line) {
 // Converts a value's bits to 64 bits, and back.
 template <class SwT>
 SW_FN unsigned long long sw_widen(const SwT& value) {
-  static_assert(sizeof(SwT) <= 8,
-                "a warp shuffle moves at most 8 bytes; shuffle the parts one by one");
+  static_assert(sizeof(SwT) <= 8, "a match compares at most 8 bytes");
   unsigned long long bits = 0;
   __builtin_memcpy(&bits, &value, sizeof(SwT));
   return bits;
-}
-template <class SwT>
-SW_FN SwT sw_narrow(unsigned long long bits) {
-  SwT value;
-  __builtin_memcpy(&value, &bits, sizeof(SwT));
-  return value;
 }
 
 template <class SwT>
 SW_FN SwT sw_shuffle(int line, int op, unsigned mask, SwT value, int lane, int width = warpSize) {
   if (width < 1 || width > 32 || (width & (width - 1)) != 0)
     sw_fail("the width of a warp shuffle must be 1, 2, 4, 8, 16 or 32", nullptr, line);
-  return sw_narrow<SwT>(sw_warp(op, mask, sw_widen(value), lane, width, line));
+  // A shuffle moves 8 bytes; more are moved one after another.
+  constexpr int words = (sizeof(SwT) + 7) / 8;
+  unsigned long long bits[words] = {};
+  __builtin_memcpy(bits, &value, sizeof(SwT));
+  for (int i = 0; i < words; ++i) bits[i] = sw_warp(op, mask, bits[i], lane, width, line);
+  __builtin_memcpy(&value, bits, sizeof(SwT));
+  return value;
 }
 #define __shfl_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle, mask, __VA_ARGS__)
 #define __shfl_up_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_up, mask, __VA_ARGS__)
 #define __shfl_down_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_down, mask, __VA_ARGS__)
 #define __shfl_xor_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_xor, mask, __VA_ARGS__)
+
+// CUDA 8's shuffles and votes, without a mask: of the lanes that arrive together.
+#define __shfl(...) sw_shuffle(__LINE__, sw_warp_shuffle, sw_active_mask(__LINE__), __VA_ARGS__)
+#define __shfl_up(...) \
+  sw_shuffle(__LINE__, sw_warp_shuffle_up, sw_active_mask(__LINE__), __VA_ARGS__)
+#define __shfl_down(...) \
+  sw_shuffle(__LINE__, sw_warp_shuffle_down, sw_active_mask(__LINE__), __VA_ARGS__)
+#define __shfl_xor(...) \
+  sw_shuffle(__LINE__, sw_warp_shuffle_xor, sw_active_mask(__LINE__), __VA_ARGS__)
+#define __ballot(predicate) __ballot_sync(sw_active_mask(__LINE__), predicate)
+#define __all(predicate) __all_sync(sw_active_mask(__LINE__), predicate)
+#define __any(predicate) __any_sync(sw_active_mask(__LINE__), predicate)
 
 struct sw_syncwarp {
   int line;

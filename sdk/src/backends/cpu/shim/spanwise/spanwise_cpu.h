@@ -17,6 +17,7 @@
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define CUDA_VERSION 13000
+#define CUDART_VERSION 13000
 // Code for devices is compiled, as on a GPU: a kernel whose body is under #ifdef __CUDA_ARCH__ must
 // not be silently empty. 7.0 has independent thread scheduling and everything that this shim
 // provides; later architectures have instructions that it lacks.
@@ -169,5 +170,11 @@ size_t strlen(const char*) noexcept;
 #endif
 #if defined(SW_WITH_SURFACES) || defined(SW_WITH_ALL)
 #include "spanwise_surfaces.h"
+#endif
+#if defined(SW_WITH_HOST_API) || defined(SW_WITH_ALL)
+#include "spanwise_host_api.h"
+#endif
+#if defined(SW_WITH_TEXTURE_REFERENCES) || defined(SW_WITH_ALL)
+#include "spanwise_texture_references.h"
 #endif
 #include "spanwise_launch.h"

@@ -94,12 +94,12 @@ SW_FN float sw_round_to_odd(double value) {
   SW_SMALL_FUNCTION(T, T2, rint, __builtin_rintf)                                               \
   SW_FN T atomicAdd(T* place, T value) {                                                        \
     auto* bits = reinterpret_cast<unsigned short*>(place);                                      \
-    return sw_narrow<T>(sw_atomic_update(bits, [=](unsigned short old) {                        \
-      return (unsigned short)sw_widen(sw_narrow<T>(old) + value);                               \
+    return sw_bits<T>(sw_atomic_update(bits, [=](unsigned short old) {                          \
+      return (unsigned short)sw_widen(sw_bits<T>(old) + value);                                 \
     }));                                                                                        \
   }                                                                                             \
   SW_FN T2 atomicAdd(T2* place, T2 value) {                                                     \
     auto* bits = reinterpret_cast<unsigned*>(place);                                            \
-    return sw_narrow<T2>(sw_atomic_update(                                                      \
-        bits, [=](unsigned old) { return (unsigned)sw_widen(sw_narrow<T2>(old) + value); }));   \
+    return sw_bits<T2>(sw_atomic_update(                                                        \
+        bits, [=](unsigned old) { return (unsigned)sw_widen(sw_bits<T2>(old) + value); }));     \
   }

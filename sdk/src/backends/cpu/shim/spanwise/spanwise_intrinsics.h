@@ -4,6 +4,10 @@
 
 // Integer, bit, conversion and memory intrinsics (CUDA Math API 13.0).
 
+SW_FN unsigned sw_linear_thread() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+
 SW_FN int __popc(unsigned x) { return __builtin_popcount(x); }
 SW_FN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 SW_FN int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
@@ -169,7 +173,9 @@ SW_FN long long clock64() {
 extern "C" long clock() noexcept;
 SW_FN long long clock64() { return clock(); }
 #endif
-#if defined(__x86_64__) || defined(__aarch64__)
+#ifdef SW_SYSTEM
+#define clock() ((long)clock64())  // not a declaration: <time.h> has one
+#elif defined(__x86_64__) || defined(__aarch64__)
 typedef long clock_t;
 SW_FN clock_t clock() { return (clock_t)clock64(); }
 #endif

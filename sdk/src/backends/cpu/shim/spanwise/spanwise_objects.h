@@ -12,7 +12,9 @@ SW_WEAK void operator delete(void* place) noexcept { free(place); }
 SW_WEAK void operator delete[](void* place) noexcept { free(place); }
 SW_WEAK void operator delete(void* place, size_t) noexcept { free(place); }
 SW_WEAK void operator delete[](void* place, size_t) noexcept { free(place); }
+#ifndef SW_SYSTEM  // else <new> defines these
 inline void* operator new(size_t, void* place) noexcept { return place; }
 inline void* operator new[](size_t, void* place) noexcept { return place; }
+#endif
 extern "C" SW_WEAK void __cxa_pure_virtual() { __builtin_trap(); }
 #undef SW_WEAK

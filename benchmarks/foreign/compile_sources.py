@@ -1,0 +1,155 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles public CUDA C sources on the CPU, unchanged, and counts those that compile.
+
+python benchmarks/foreign/compile_sources.py FOLDER [--list sources.json] [--only PART]
+                                             [--write-list FILE] [--markdown FILE]
+
+FOLDER has one folder OWNER_NAME for each repository, with OWNER_NAME.commit beside it. Each .cu file
+with __global__ is compiled by sw.wrap_cu(file).module(device="cpu"). --list limits the files to those
+of a list, --write-list writes one: {"owner/name": {"commit": ..., "include_dirs": [...], "files": [...]}}.
+
+A file that does not compile alone, and that another file of the repository includes, is a part of that
+file: it is compiled through it, by sw.SourceModule(path=...).
+"""
+
+import argparse
+import json
+import re
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import spanwise as sw
+
+# Texts in the first error of a file, and the cause that they stand for.
+CAUSES = (
+    (r"fatal error: (\S+): No such file", "missing header {}"),
+    (r"\((\S+?)\) exist only on a GPU", "only on a GPU: {}"),
+    (r"exist only on a GPU", "only on a GPU"),
+    (r"inline PTX", "inline PTX"),
+    (r"redefinition of|conflicting declaration|ambiguat", "clash with a header"),
+    (r"'(\w+)' (?:was not declared|has not been declared)", "undeclared {}"),
+    (r"'(\w+)' (?:does not name a type|is not a member)", "undeclared {}"),
+    (r"'(\w+)' is not a class|unknown type name '(\w+)'", "undeclared {}"),
+    (r"undefined reference", "undefined reference"),
+)
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def kernel_files(folder):
+    """The .cu files with __global__ below `folder`, as relative paths."""
+    files = (path for path in sorted(folder.rglob("*.cu")) if path.is_file())
+    return [
+        str(path.relative_to(folder))
+        for path in files
+        if "__global__" in path.read_text(encoding="utf-8", errors="replace")
+    ]
+
+
+def first_error(text):
+    """The first line that has an error, else the first line."""
+    lines = [line for line in text.splitlines() if re.search(r"\berror\b|exist only", line)]
+    return (lines or text.splitlines() or [""])[0][:300]
+
+
+def cause_of(error):
+    for pattern, cause in CAUSES:
+        if found := re.search(pattern, error):
+            return cause.format(*[group for group in found.groups() if group] or [""])
+    return "other"
+
+
+def including_files(folder, file):
+    """The sources below `folder` that include `file`."""
+    target = (folder / file).resolve()
+    found = []
+    for pattern in ("*.cu", "*.cpp", "*.c"):
+        for other in sorted(folder.rglob(pattern)):
+            names = INCLUDE.findall(other.read_text(encoding="utf-8", errors="replace"))
+            if any((other.parent / name).resolve() == target for name in names):
+                found.append(other)
+    return found
+
+
+def compiled(job):
+    """(repository, file, first error or "", "alone" or "included")."""
+    repository, folder, file, include_dirs = job
+    folders = [folder / name for name in include_dirs]
+    try:
+        sw.wrap_cu(folder / file).module(device="cpu", include_dirs=folders)
+        return repository, file, "", "alone"
+    except sw.Error as error:
+        line = first_error(str(error))
+    for other in including_files(folder, file):
+        try:
+            sw.SourceModule(path=other, device="cpu", include_dirs=folders)
+            return repository, file, "", "included"
+        except sw.Error as error:
+            line = first_error(str(error))
+    return repository, file, line, "alone"
+
+
+def read_list(arguments):
+    """{repository: {"commit", "include_dirs", "files"}}"""
+    if arguments.list:
+        return json.loads(Path(arguments.list).read_text())
+    found = {}
+    for commit in sorted(arguments.folder.glob("*.commit")):
+        folder = commit.with_suffix("")
+        found[commit.stem.replace("_", "/", 1)] = {
+            "commit": commit.read_text().strip(),
+            "files": kernel_files(folder),
+        }
+    return found
+
+
+def markdown(sources, results):
+    rows = ["| repository | commit | files | compile | of these as a part | share |"]
+    rows.append("|---|---|---|---|---|---|")
+    for name, source in [*sources.items(), ("all", {"commit": ""})]:
+        chosen = [result for result in results if name in (result[0], "all")]
+        good = sum(not error for _, _, error, _ in chosen)
+        parts = sum(how == "included" for _, _, _, how in chosen)
+        share = f"{100 * good / max(len(chosen), 1):.0f} %"
+        cells = (name, source["commit"][:7], len(chosen), good, parts, share)
+        if chosen:
+            rows.append(f"| {' | '.join(map(str, cells))} |")
+    rows += ["", "| cause of the first error | files |", "|---|---|"]
+    causes = Counter(cause_of(error) for _, _, error, _ in results if error)
+    return "\n".join([*rows, *(f"| {cause} | {count} |" for cause, count in causes.most_common())])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--list")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--write-list")
+    parser.add_argument("--markdown")
+    parser.add_argument("--errors", help="file for the first error of each file")
+    arguments = parser.parse_args()
+    sources = read_list(arguments)
+    jobs = [
+        (name, arguments.folder / name.replace("/", "_", 1), file, source.get("include_dirs", ()))
+        for name, source in sources.items()
+        for file in source["files"]
+        if arguments.only in f"{name}/{file}"
+    ]
+    with ThreadPoolExecutor(2) as pool, tempfile.TemporaryDirectory() as cache:
+        sw.config.cache_dir = cache
+        results = list(pool.map(compiled, jobs))
+    table = markdown(sources, results)
+    print(table)
+    if arguments.errors:
+        lines = [f"{name}/{file}: {error}\n" for name, file, error, _ in results]
+        Path(arguments.errors).write_text("".join(lines))
+    if arguments.write_list:
+        Path(arguments.write_list).write_text(json.dumps(sources, indent=1) + "\n")
+    if arguments.markdown:
+        Path(arguments.markdown).write_text(table + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/jit/ptx.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "source/source_scan.hpp"
+
+namespace spanwise::host {
+namespace {
+
+using source::Token;
+
+struct Instruction {
+  std::string_view ptx;   // with one blank after the name and after commas, without ';'
+  std::string_view code;  // $n is operand n
+};
+
+// PTX ISA 9.0.
+constexpr std::array<Instruction, 32> instructions{{
+    {"mov.u32 %0, %laneid", "$0 = sw_linear_thread() & 31u"},
+    {"mov.u32 %0, %warpid", "$0 = sw_linear_thread() / 32u"},
+    {"mov.u32 %0, %lanemask_eq", "$0 = 1u << (sw_linear_thread() & 31u)"},
+    {"mov.u32 %0, %lanemask_lt", "$0 = (1u << (sw_linear_thread() & 31u)) - 1u"},
+    {"mov.u32 %0, %lanemask_le", "$0 = (2u << (sw_linear_thread() & 31u)) - 1u"},
+    {"mov.u32 %0, %lanemask_gt", "$0 = ~((2u << (sw_linear_thread() & 31u)) - 1u)"},
+    {"mov.u32 %0, %lanemask_ge", "$0 = ~((1u << (sw_linear_thread() & 31u)) - 1u)"},
+    {"mov.u32 %0, %clock", "$0 = (unsigned)clock64()"},
+    {"mov.u64 %0, %clock64", "$0 = clock64()"},
+    {"mov.u64 %0, %globaltimer", "$0 = clock64()"},
+    {"bfind.u32 %0, %1", "$0 = ($1) == 0 ? ~0u : 31u - __clz($1)"},
+    {"popc.b32 %0, %1", "$0 = __popc($1)"},
+    {"clz.b32 %0, %1", "$0 = __clz($1)"},
+    {"brev.b32 %0, %1", "$0 = __brev($1)"},
+    {"prmt.b32 %0, %1, %2, %3", "$0 = __byte_perm($1, $2, $3)"},
+    {"mul.hi.u32 %0, %1, %2", "$0 = __umulhi($1, $2)"},
+    {"mul.hi.s32 %0, %1, %2", "$0 = __mulhi($1, $2)"},
+    {"mad.lo.u32 %0, %1, %2, %3", "$0 = (unsigned)($1) * (unsigned)($2) + (unsigned)($3)"},
+    {"add.u32 %0, %1, %2", "$0 = (unsigned)($1) + (unsigned)($2)"},
+    {"fma.rn.f32 %0, %1, %2, %3", "$0 = fmaf($1, $2, $3)"},
+    {"ex2.approx.f32 %0, %1", "$0 = exp2f($1)"},
+    {"lg2.approx.f32 %0, %1", "$0 = log2f($1)"},
+    {"rcp.approx.f32 %0, %1", "$0 = 1.0f / (float)($1)"},
+    {"rsqrt.approx.f32 %0, %1", "$0 = rsqrtf($1)"},
+    {"sqrt.approx.f32 %0, %1", "$0 = sqrtf($1)"},
+    {"sin.approx.f32 %0, %1", "$0 = sinf($1)"},
+    {"cos.approx.f32 %0, %1", "$0 = cosf($1)"},
+    {"tanh.approx.f32 %0, %1", "$0 = tanhf($1)"},
+    {"membar.cta", "__threadfence_block()"},
+    {"membar.gl", "__threadfence()"},
+    {"membar.sys", "__threadfence_system()"},
+    {"trap", "__trap()"},
+}};
+
+// The instruction in one form: single blanks, "%" for "%%", no ".ftz" and no ';' at the end.
+std::string normal_form(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '\\') {  // \n and \t
+      ++i;
+      c = ' ';
+    }
+    if (c == '%' && text.substr(i).starts_with("%%")) continue;
+    if (c == '\t' || c == '\n') c = ' ';
+    if (c == ' ' && (out.empty() || out.back() == ' ')) continue;
+    if (c == ',' && !out.empty() && out.back() == ' ') out.pop_back();
+    out += c;
+    if (c == ',') out += ' ';
+  }
+  while (!out.empty() && (out.back() == ' ' || out.back() == ';')) out.pop_back();
+  if (const std::size_t ftz = out.find(".ftz"); ftz != out.npos) out.erase(ftz, 4);
+  return out;
+}
+
+}  // namespace
+
+std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size_t begin) {
+  const auto at = [&](std::size_t i) {
+    return i < tokens.size() ? tokens[i].text : std::string_view{};
+  };
+  std::size_t i = begin + 1;
+  if (at(i) == "volatile" || at(i) == "__volatile__") ++i;
+  if (at(i) != "(") return {};
+  const std::size_t end = source::skip_balanced(tokens, i);
+  if (end >= tokens.size()) return {};
+  std::string text;
+  for (++i; i < end && tokens[i].kind == Token::Kind::string; ++i)
+    text.append(at(i).substr(1, at(i).size() - 2));
+  // "constraint"(operand), of the outputs and inputs alike; strings alone are clobbers.
+  std::vector<std::string> operands;
+  for (; i < end; ++i) {
+    if (tokens[i].kind != Token::Kind::string || at(i + 1) != "(") continue;
+    const std::size_t close = source::skip_balanced(tokens, i + 1);
+    std::string operand;
+    for (std::size_t k = i + 2; k + 1 < close; ++k)
+      operand.append(operand.empty() ? "" : " ").append(at(k));
+    operands.push_back(std::move(operand));
+    i = close - 1;
+  }
+  const std::string wanted = normal_form(text);
+  const auto* const found =
+      std::find_if(instructions.begin(), instructions.end(),
+                   [&](const Instruction& candidate) { return candidate.ptx == wanted; });
+  if (found == instructions.end()) return {};
+  PtxStatement statement{end, "("};
+  for (std::size_t k = 0; k < found->code.size(); ++k) {
+    if (found->code[k] != '$') {
+      statement.replacement += found->code[k];
+      continue;
+    }
+    const auto number = static_cast<std::size_t>(found->code[++k] - '0');
+    if (number >= operands.size()) return {};
+    statement.replacement += operands[number];
+  }
+  statement.replacement += ")";
+  return statement;
+}
+
+const std::vector<std::string>& ptx_names() {
+  static const auto& names = *new std::vector<std::string>{"__popc", "rsqrtf"};
+  return names;
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,19 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// In the place of the header of NVIDIA's samples, whose functions are the host's. The macros are
+// found in code that is shared with the host.
+
+#include "helper_string.h"
+#include "spanwise_host_api.h"
+
+#define checkCudaErrors(call) ((void)(call))
+#define getLastCudaError(message) ((void)(message))
+#define printLastCudaError(message) ((void)(message))
+#ifndef MAX
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#endif
+#ifndef MIN
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#endif

@@ -1,0 +1,7 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// In the place of the header of NVIDIA's samples, whose functions are the host's.
+
+#include "helper_cuda.h"

@@ -1,0 +1,90 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Fetches by texture references, texture<float, 2> t, which CUDA 12 removed: the reference holds a
+// texture object, which the program stores in it.
+
+#include "spanwise_host_api.h"
+#include "spanwise_textures.h"
+#include "spanwise_vectors.h"
+
+struct textureReference {
+  cudaTextureObject_t object;
+  int normalized;
+  cudaTextureFilterMode filterMode;
+  cudaTextureAddressMode addressMode[3];
+  cudaChannelFormatDesc channelDesc;
+};
+template <class SwT, int SwDim = 1, cudaTextureReadMode SwMode = cudaReadModeElementType>
+struct texture : textureReference {};
+enum { cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3 };
+
+template <class SwT, cudaTextureReadMode SwMode>
+struct sw_fetched {
+  typedef SwT type;
+};
+template <class SwT>
+struct sw_float_like;
+#define SW_FLOAT_LIKE(T)       \
+  template <>                  \
+  struct sw_float_like<T##1> { \
+    typedef float1 type;       \
+  };                           \
+  template <>                  \
+  struct sw_float_like<T##2> { \
+    typedef float2 type;       \
+  };                           \
+  template <>                  \
+  struct sw_float_like<T##4> { \
+    typedef float4 type;       \
+  };
+SW_FLOAT_LIKE(char)
+SW_FLOAT_LIKE(uchar)
+SW_FLOAT_LIKE(short)
+SW_FLOAT_LIKE(ushort)
+#undef SW_FLOAT_LIKE
+template <>
+struct sw_float_like<unsigned char> {
+  typedef float type;
+};
+template <>
+struct sw_float_like<signed char> {
+  typedef float type;
+};
+template <>
+struct sw_float_like<char> {
+  typedef float type;
+};
+template <>
+struct sw_float_like<unsigned short> {
+  typedef float type;
+};
+template <>
+struct sw_float_like<short> {
+  typedef float type;
+};
+template <class SwT>
+struct sw_fetched<SwT, cudaReadModeNormalizedFloat> {
+  typedef typename sw_float_like<SwT>::type type;
+};
+
+SW_FN cudaTextureObject_t sw_bound(const textureReference& reference) {
+  if (reference.object == 0)
+    sw_fail("a texture reference is fetched from before a texture object is stored in it", nullptr,
+            0);
+  return reference.object;
+}
+#define SW_FETCH(name, dim, parameters, arguments)                                         \
+  template <class SwT, cudaTextureReadMode SwMode>                                         \
+  SW_FN typename sw_fetched<SwT, SwMode>::type name(const texture<SwT, dim, SwMode>& t,    \
+                                                    SW_UNPACK parameters) {                \
+    return name<typename sw_fetched<SwT, SwMode>::type>(sw_bound(t), SW_UNPACK arguments); \
+  }
+#define SW_UNPACK(...) __VA_ARGS__
+SW_FETCH(tex1Dfetch, 1, (int x), (x))
+SW_FETCH(tex1D, 1, (float x), (x))
+SW_FETCH(tex2D, 2, (float x, float y), (x, y))
+SW_FETCH(tex3D, 3, (float x, float y, float z), (x, y, z))
+#undef SW_UNPACK
+#undef SW_FETCH

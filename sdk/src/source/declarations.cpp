@@ -1,0 +1,137 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "source/declarations.hpp"
+
+#include <algorithm>
+
+#include "source/declaration_reader.hpp"
+#include "source/source_scan.hpp"
+
+namespace spanwise::source {
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+class Splitter {
+ public:
+  explicit Splitter(const std::vector<Token>& tokens) : tokens_(tokens) {}
+
+  std::vector<Declaration> run() {
+    for (index_ = 0; index_ < tokens_.size(); ++index_) step();
+    return std::move(found_);
+  }
+
+ private:
+  struct State {
+    std::size_t begin = none;  // of the current declaration
+    int braces = 0, parentheses = 0;
+    bool is_function = false;  // the braces are a body, which ends the declaration
+    int namespaces = 0;
+  };
+
+  std::string_view at(std::size_t i) const {
+    return i < tokens_.size() ? tokens_[i].text : std::string_view{};
+  }
+
+  void step() {
+    const std::string_view text = at(index_);
+    if (tokens_[index_].kind == Token::Kind::directive) return directive(text);
+    const bool outside = state_.braces == 0 && state_.parentheses == 0;
+    if (outside && text == "}") {  // of a namespace
+      state_.namespaces -= state_.namespaces > 0 ? 1 : 0;
+      state_.begin = none;
+      return;
+    }
+    if (state_.begin == none) {
+      if (text == ";") return;
+      state_.begin = index_;
+    }
+    if (outside && text == "template" && at(index_ + 1) == "<") {
+      index_ = skip_balanced(tokens_, index_ + 1) - 1;
+    } else if (state_.braces == 0 && text == "(") {
+      ++state_.parentheses;
+    } else if (state_.braces == 0 && text == ")") {
+      state_.parentheses -= state_.parentheses > 0 ? 1 : 0;
+    } else if (state_.parentheses > 0) {
+      return;
+    } else if (text == "{") {
+      open();
+    } else if (text == "}") {
+      const bool goes_on =
+          at(index_ + 1) == "," || at(index_ + 1) == "{" || at(index_ + 1) == "catch";
+      if (--state_.braces == 0 && state_.is_function && !goes_on) finish();
+    } else if (text == ";" && state_.braces == 0) {
+      finish();
+    }
+  }
+
+  void open() {
+    if (state_.braces++ > 0) return;
+    std::size_t first = state_.begin;
+    if (at(first) == "inline") ++first;
+    const bool is_linkage = at(first) == "extern" && first + 2 == index_ &&
+                            tokens_[first + 1].kind == Token::Kind::string;
+    if (at(first) == "namespace" || is_linkage) {
+      state_.braces = 0;
+      ++state_.namespaces;
+      state_.begin = none;
+      return;
+    }
+    state_.is_function = DeclarationReader(tokens_, state_.begin, index_).is_function();
+  }
+
+  void finish() {
+    found_.push_back(DeclarationReader(tokens_, state_.begin, index_ + 1).read(state_.is_function));
+    state_.begin = none;
+    state_.is_function = false;
+  }
+
+  void directive(std::string_view text) {
+    const std::vector<Token> words = lex(text.substr(1));
+    const std::string_view word = words.empty() ? std::string_view{} : words[0].text;
+    if (word == "if" && words.size() == 2 && words[1].text == "0") {
+      conditionals_.push_back(state_);
+      skip_dead_branch();
+    } else if (word == "if" || word == "ifdef" || word == "ifndef") {
+      conditionals_.push_back(state_);
+    } else if ((word == "else" || word.starts_with("elif")) && !conditionals_.empty()) {
+      next_branch(conditionals_.back());
+    } else if (word == "endif" && !conditionals_.empty()) {
+      conditionals_.pop_back();
+    }
+  }
+
+  // Returns to the state at the #if. Declarations that a branch divides become one.
+  void next_branch(const State& before) {
+    const std::size_t begin = std::min(state_.begin, before.begin);
+    while (!found_.empty() && before.begin != none && found_.back().begin >= before.begin)
+      found_.pop_back();
+    state_ = before;
+    state_.begin = begin;
+  }
+
+  void skip_dead_branch() {
+    for (int depth = 0; index_ + 1 < tokens_.size(); ++index_) {
+      const Token& next = tokens_[index_ + 1];
+      if (next.kind != Token::Kind::directive) continue;
+      const std::vector<Token> words = lex(next.text.substr(1));
+      const std::string_view word = words.empty() ? std::string_view{} : words[0].text;
+      if (depth == 0 && (word == "else" || word == "endif" || word.starts_with("elif"))) return;
+      if (word.starts_with("if")) ++depth;
+      if (word == "endif") --depth;
+    }
+  }
+
+  const std::vector<Token>& tokens_;
+  std::vector<Declaration> found_;
+  std::size_t index_ = 0;
+  State state_;
+  std::vector<State> conditionals_;
+};
+
+}  // namespace
+
+std::vector<Declaration> split_declarations(const std::vector<Token>& tokens) {
+  return Splitter(tokens).run();
+}
+
+}  // namespace spanwise::source
