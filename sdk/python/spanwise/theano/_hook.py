@@ -22,6 +22,9 @@ class _Alias:
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = importlib.import_module(_here(spec.name))
+        if spec.name == "theano":
+            # Not before: scripts that only use NumPy or PyCUDA start sooner without graphs.
+            importlib.import_module(f"{_HERE}._adapt").adapt_variables()
         self.spec = module.__spec__
         return module
 
