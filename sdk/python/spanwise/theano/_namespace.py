@@ -8,6 +8,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from spanwise.gradient import grad
 from spanwise.graph import (
     Apply,
@@ -80,6 +82,11 @@ def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., An
         return _as_op(*types)(adapted)
 
     return decorate
+
+
+def _asarray(a: Any, dtype: Any, order: str | None = None) -> np.ndarray:
+    """numpy.asarray(); `dtype` may be "floatX"."""
+    return np.asarray(a, config.floatX if dtype == "floatX" else dtype, order)
 
 
 def _type(kind: Any) -> Any:
