@@ -33,7 +33,7 @@ class CudaNdarray(DeviceArray):
         if plain.dtype != "float32":
             raise TypeError(f"CudaNdarray: can only copy from float arrays, got {plain.dtype}")
         if not isinstance(array, sw.Array):
-            plain = sw.array(sw.ascontiguousarray(plain), device=devices.gpu)
+            plain = sw.array(plain, device=devices.gpu, order="C")
         return super().__new__(cls, plain)
 
     @staticmethod
@@ -86,6 +86,13 @@ class CudaNdarray(DeviceArray):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CudaNdarray, (self.__array__(),)
+
+    def __getitem__(self, key: Any) -> Any:
+        """A view for integers, slices and Ellipsis. IndexError out of range, ValueError for a slice
+        of an array of rank 0."""
+        if not self.ndim and isinstance(key, slice):
+            raise ValueError("CudaNdarray: an array of rank 0 has no slices; use x[...]")
+        return super().__getitem__(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Raises TypeError for an array of another dtype than float32."""

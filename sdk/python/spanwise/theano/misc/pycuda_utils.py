@@ -37,7 +37,8 @@ def to_gpuarray(x: Any, copyif: bool = False) -> Any:
             f"to_gpuarray: expected memory in C order, got strides {x.strides} for shape {x.shape}; "
             "allow a copy (copyif=True)"
         )
-    return own.GPUArray.of(sw.ascontiguousarray(unwrap(x)), base=x)
+    plain = unwrap(x)
+    return own.GPUArray.of(plain if x.is_c_contiguous() else plain.copy(), base=x)
 
 
 def to_cudandarray(x: Any, copyif: bool = False) -> CudaNdarray:
