@@ -193,19 +193,24 @@ OPS = """
     def largest(x):
         return numpy.asarray(x.max())
     print largest(x).eval({x: [1., 5., 2.]})
+    @theano.compile.ops.as_op(T.dvector().type, [T.dscalar, T.dscalar])
+    def ends(x):
+        assert type(x) is numpy.ndarray
+        return x.min(), x.max()
+    print theano.function([x], ends(x))([1., 5., 2.])
+    try: largest(T.dmatrix())
+    except Exception, error: print type(error).__name__
 """
 
 
 def test_ops_of_scripts(tmp_path):
-    source = OPS.replace(
-        "itypes=[T.dvector], otypes=[T.dscalar]",
-        "itypes=[T.dvector().type], otypes=[T.dscalar().type]",
-    )
-    printed, _ = run_script(tmp_path / "script.py", source)
+    printed, _ = run_script(tmp_path / "script.py", OPS)
     assert printed.splitlines() == [
         "ndarray NoneType",
         "[array([ 3.,  6.]), array([ 3.,  3.])] Scaled{by=3}",
         "5.0",
+        "[array(1.0), array(5.0)]",
+        "GraphError",
     ]
 
 

@@ -165,6 +165,7 @@ def copy_function(
         changed["mode"] = mode
     if delete_updates:
         changed["updates"] = []
+        changed["on_unused_input"] = "ignore"  # the inputs of the updates remain inputs
     swapped = dict(as_pairs("swap", swap))
     for old, new in swapped.items():
         if not isinstance(old, SharedVariable) or not isinstance(new, SharedVariable):

@@ -6,16 +6,17 @@ It has no effect where PyCUDA itself can be imported.
 """
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
+
+# The classes do not derive from those of importlib.abc, whose import takes several milliseconds.
 
 #: The package whose modules are imported in place of PyCUDA's.
 PACKAGE = __name__.rpartition(".")[0]
 
 
-class _Loader(importlib.abc.Loader):
+class _Loader:
     """Loads ``pycuda.x`` as the module ``spanwise.pycuda.x``, which keeps its own spec."""
 
     def create_module(self, spec):
@@ -27,7 +28,7 @@ class _Loader(importlib.abc.Loader):
         module.__spec__ = self.spec
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     def find_spec(self, fullname, path=None, target=None):
         if fullname.partition(".")[0] != "pycuda":
             return None

@@ -43,7 +43,7 @@ def __getattr__(name):
         return import_module(f"{__name__}.{name}")
     if name == "theano":  # from theano import theano
         return import_module(__name__)
-    if name in __all__:
+    if name in __all__ or name == "_asarray":  # which scripts use, though it is private
         value = getattr(import_module(f"{__name__}._namespace"), name)
         globals()[name] = value
         return value

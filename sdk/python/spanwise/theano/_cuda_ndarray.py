@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import spanwise as sw
 
 from ._device_array import DeviceArray, unwrap
@@ -22,6 +24,7 @@ class CudaNdarray(DeviceArray):
     """
 
     dtype = "float32"
+    _owner: Any = None
 
     def __new__(cls, array: Any) -> CudaNdarray:
         plain = unwrap(array)
@@ -30,7 +33,7 @@ class CudaNdarray(DeviceArray):
         if plain.dtype != "float32":
             raise TypeError(f"CudaNdarray: can only copy from float arrays, got {plain.dtype}")
         if not isinstance(array, sw.Array):
-            plain = sw.array(sw.ascontiguousarray(plain), device=devices.gpu)
+            plain = sw.array(plain, device=devices.gpu, order="C")
         return super().__new__(cls, plain)
 
     @staticmethod
@@ -51,6 +54,30 @@ class CudaNdarray(DeviceArray):
     mem_size = sw.Array.size
     _dev_data = DeviceArray.gpudata
 
+    @property
+    def base(self) -> Any:
+        """The object that owns the memory of a view; None for an array with memory of its own."""
+        if self._owner is None:
+            owner = super().base
+            owners = owner if isinstance(owner, tuple) else (owner,)
+            return next((o.base for o in owners if isinstance(o, _Memory)), None)
+        return self._owner
+
+    def _view_as(self, plain: sw.Array) -> CudaNdarray:
+        made = CudaNdarray(plain)
+        if plain.base is not None:  # no copy, which reshape() may be
+            made._owner = self if self.base is None else self.base
+        return made
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The values on the host: a new array. Raises TypeError for another dtype than float32."""
+        if dtype is not None and np.dtype(dtype) != np.float32:
+            raise TypeError(
+                f"CudaNdarray: expected dtype float32, got {np.dtype(dtype)}; convert the NumPy "
+                "array: numpy.asarray(x).astype(dtype)"
+            )
+        return super().__array__(copy=copy)
+
     def __copy__(self) -> CudaNdarray:
         return self.view()
 
@@ -59,6 +86,20 @@ class CudaNdarray(DeviceArray):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CudaNdarray, (self.__array__(),)
+
+    def __getitem__(self, key: Any) -> Any:
+        """A view for integers, slices and Ellipsis. IndexError out of range, ValueError for a slice
+        of an array of rank 0."""
+        if not self.ndim and isinstance(key, slice):
+            raise ValueError("CudaNdarray: an array of rank 0 has no slices; use x[...]")
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Raises TypeError for an array of another dtype than float32."""
+        dtype = getattr(value, "dtype", "float32") if getattr(value, "ndim", 0) else "float32"
+        if dtype != "float32":
+            raise TypeError(f"CudaNdarray: expected values of dtype float32, got {dtype}")
+        super().__setitem__(key, value)
 
     def exp(self) -> CudaNdarray:
         return CudaNdarray(sw.exp(unwrap(self)))
@@ -89,7 +130,7 @@ def dimshuffle(a: CudaNdarray, pattern: Sequence[int]) -> CudaNdarray:
             f"dimshuffle: only axes of extent 1 can be dropped; shape {a.shape}, pattern {pattern}"
         )
     moved = sw.permute_dims(unwrap(a), (*axes, *dropped))[(..., *[0] * len(dropped))]
-    return CudaNdarray(moved[tuple(None if axis == -1 else slice(None) for axis in pattern)])
+    return a._view_as(moved[tuple(None if axis == -1 else slice(None) for axis in pattern)])
 
 
 def dot(a: CudaNdarray, b: CudaNdarray) -> CudaNdarray:

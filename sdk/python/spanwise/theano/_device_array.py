@@ -13,6 +13,17 @@ import spanwise as sw
 _get = sw.Array.__getitem__
 
 
+class _Memory(sw.driver.DeviceAllocation):
+    """Memory that equals other memory, or a number, with the same address, as in Theano."""
+
+    def __eq__(self, other: object) -> bool:
+        is_address = isinstance(other, (int, sw.driver.DeviceAllocation))
+        return int(self) == int(other) if is_address else NotImplemented
+
+    def __hash__(self) -> int:
+        return int(self)
+
+
 class DeviceArray(sw.Array):
     """An array on the device, which shares the memory of the spanwise.Array that it is made from.
 
@@ -26,7 +37,7 @@ class DeviceArray(sw.Array):
         plain = unwrap(self)
         if not plain.flags.c_contiguous:
             plain = _get(plain, (*[0] * plain.ndim, ...))
-        return sw.driver.DeviceAllocation(plain)
+        return _Memory(plain)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The values on the host: a new array."""
@@ -37,20 +48,24 @@ class DeviceArray(sw.Array):
         return self.flags.c_contiguous
 
     def view(self) -> Any:  # type: ignore[override]
-        return type(self)(unwrap(self))
+        return self._view_as(unwrap(self))
+
+    def _view_as(self, plain: sw.Array) -> Any:
+        """An array of this class over `plain`, which may share the memory of this one."""
+        return type(self)(plain)
 
     def copy(self) -> Any:  # type: ignore[override]
         return type(self)(unwrap(self).copy())
 
     def reshape(self, *shape: Any) -> Any:
-        return type(self)(unwrap(self).reshape(*shape))
+        return self._view_as(unwrap(self).reshape(*shape))
 
     def __getitem__(self, key: Any) -> Any:
         """A view for integers, slices and Ellipsis. IndexError out of range."""
         keys = key if isinstance(key, tuple) else (key,)
         if self.ndim and Ellipsis not in keys:
             key = (*keys, Ellipsis)  # an integer for each axis gives a view too
-        return type(self)(_get(self, key))
+        return self._view_as(_get(self, key))
 
     def __copy__(self) -> Any:
         return self.copy()

@@ -22,6 +22,9 @@ class _Alias:
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = importlib.import_module(_here(spec.name))
+        if spec.name == "theano":
+            # Not before: scripts that only use NumPy or PyCUDA start sooner without graphs.
+            importlib.import_module(f"{_HERE}._adapt").adapt_variables()
         self.spec = module.__spec__
         return module
 
@@ -49,12 +52,17 @@ def has_pycuda() -> bool:
     return importlib.util.find_spec(_PYCUDA) is not None
 
 
+def is_importable(name: str) -> bool:
+    """Whether the package `name` is imported or installed."""
+    return name in sys.modules or importlib.util.find_spec(name) is not None
+
+
 def install() -> bool:
     """Adds the hook, and PyCUDA's. Returns False, and adds none for Theano, if Theano itself is
     installed."""
     if has_pycuda():
         importlib.import_module(f"{_PYCUDA}.install")
-    if "theano" in sys.modules or importlib.util.find_spec("theano") is not None:
+    if is_importable("theano"):
         return any(isinstance(finder, _Finder) for finder in sys.meta_path)
     sys.meta_path.insert(0, _Finder())
     return True

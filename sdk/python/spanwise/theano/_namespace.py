@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from spanwise.gradient import grad
 from spanwise.graph import (
@@ -15,13 +18,15 @@ from spanwise.graph import (
     SharedVariable,
     TensorType as Type,
     Variable,
-    as_variable,
+    as_op as _as_op,
     clone,
 )
 from spanwise.tensor import dot
 
 from ._config import config
+from ._device_array import unwrap
 from ._function import Out, function
+from ._gpu_array import as_theano
 from ._mode import Mode
 from ._op import Op
 from ._variables import shared
@@ -55,30 +60,35 @@ def Param(variable: Any, default: Any = None, name: str | None = None, **options
     return In(variable, name, default, **options)
 
 
-class _FunctionOp(Op):
-    """An op that calls a Python function; see as_op()."""
-
-    def __init__(
-        self, function: Callable[..., Any], itypes: Sequence[Any], otypes: Sequence[Any]
-    ) -> None:
-        self.function, self.itypes, self.otypes = function, list(itypes), list(otypes)
-
-    def make_node(self, *inputs: Any) -> Apply:
-        variables = [as_variable(x) for x in inputs]
-        return Apply(self, variables, [kind() for kind in self.otypes])
-
-    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
-        results = self.function(*inputs)
-        results = results if isinstance(results, (list, tuple)) else [results]
-        for cell, result in zip(output_storage, results, strict=True):
-            cell[0] = result
-
-    def __str__(self) -> str:
-        return f"FromFunctionOp{{{self.function.__name__}}}"
-
-
-def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., Op]:
-    """A decorator that makes an op from a function of NumPy arrays."""
+def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., Any]:
+    """A decorator that makes an op from a function of NumPy arrays, or of device arrays for inputs
+    on the GPU. The types are such as ``T.dvector``, one or a list. `infer_shape` is accepted for
+    compatibility. Calls of the op raise GraphError for inputs of other types."""
     del infer_shape
-    listed = [kinds if isinstance(kinds, (list, tuple)) else [kinds] for kinds in (itypes, otypes)]
-    return lambda function: _FunctionOp(function, *listed)
+    types = [
+        [_type(kind) for kind in (kinds if isinstance(kinds, (list, tuple)) else [kinds])]
+        for kinds in (itypes, otypes)
+    ]
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        @functools.wraps(function)
+        def adapted(*inputs: Any) -> Any:
+            results = function(*map(as_theano, inputs))
+            if not isinstance(results, (list, tuple)):
+                return unwrap(results)
+            made = [unwrap(result) for result in results]
+            return made[0] if len(types[1]) == len(made) == 1 else made
+
+        return _as_op(*types)(adapted)
+
+    return decorate
+
+
+def _asarray(a: Any, dtype: Any, order: str | None = None) -> np.ndarray:
+    """numpy.asarray(); `dtype` may be "floatX"."""
+    return np.asarray(a, config.floatX if dtype == "floatX" else dtype, order)
+
+
+def _type(kind: Any) -> Any:
+    """A TensorType, also of a function that makes variables such as T.dvector."""
+    return kind if isinstance(kind, Type) else kind().type

@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Importing this module makes ``import theano`` and its submodules import spanwise.theano.
 
-It has no effect where Theano itself is installed. In the process, variables then behave as in
-Theano: ``eval`` and ``get_value`` return NumPy arrays, and ``transfer(None)`` copies to the GPU.
+It has no effect where Theano itself is installed. After the first ``import theano``, variables of
+the process behave as in Theano: ``eval`` and ``get_value`` return NumPy arrays, and
+``transfer(None)`` copies to the GPU.
 """
 
 from __future__ import annotations
 
 from ._hook import install
 
-if install():
-    from ._adapt import adapt_variables
-
-    adapt_variables()
+install()

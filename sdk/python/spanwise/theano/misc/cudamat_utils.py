@@ -14,8 +14,11 @@ from spanwise.compat import cudamat_utils as _compat
 
 from .._cuda_ndarray import CudaNdarray
 from .._device_array import for_library
+from .._hook import is_importable
 
-__all__ = ["cudamat_to_cudandarray", "cudandarray_to_cudamat"]
+__all__ = ["cudamat_available", "cudamat_to_cudandarray", "cudandarray_to_cudamat"]
+
+cudamat_available = is_importable("cudamat")
 
 
 def cudandarray_to_cudamat(x: Any, copyif: bool = False) -> Any:

@@ -10,8 +10,11 @@ from spanwise.compat import gnumpy_utils as _compat
 
 from .._cuda_ndarray import CudaNdarray
 from .._device_array import for_library
+from .._hook import is_importable
 
-__all__ = ["cudandarray_to_garray", "garray_to_cudandarray"]
+__all__ = ["cudandarray_to_garray", "garray_to_cudandarray", "gnumpy_available"]
+
+gnumpy_available = is_importable("gnumpy")
 
 
 def cudandarray_to_garray(x: Any, copyif: bool = False) -> Any:
