@@ -43,8 +43,8 @@ class CpuScan {
     const std::int64_t columns = walk_.extent(inner);
     // Scans lines side by side if they are adjacent in memory.
     if (walk_.stride(inner, 0) == 1 && columns >= 8 && step_ != 1) return run_columns();
-    // One pass over short lines of integers is as fast as two passes by several threads. Other types
-    // take two passes: their results depend on the order of additions.
+    // One pass over short lines of integers is as fast as two passes by several threads. Other
+    // types take two passes: their results depend on the order of additions.
     const bool is_short = job_.kernel.accumulator.is_integer() && length_ < 8 * scan_piece;
     if (walk_.size() < 8 && length_ >= 2 * scan_piece && !is_short && !must_be_sequential())
       return run_two_passes();

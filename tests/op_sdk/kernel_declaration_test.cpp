@@ -89,9 +89,9 @@ TEST(KernelDeclaration, ErrorQuotesTheInvalidText) {
 
 TEST(KernelDeclaration, ResolvesEachName) {
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.outputs = {"z: contiguous float32[m]"}; }),
-              HasSubstr("nothing gives \"m\" in \"m\" a value"));
+              HasSubstr("\"m\" in \"m\" has no value"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.inputs = {"x: contiguous float32[2 * n]"}; }),
-              HasSubstr("nothing gives \"n\""));
+              HasSubstr("\"n\" in \"2 * n\" has no value"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.grid = {"cdiv(k, 2)"}; }), HasSubstr("grid"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.shared = "4 * k"; }), HasSubstr("shared"));
   KernelOpSpec spec = scale();

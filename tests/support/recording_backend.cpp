@@ -32,8 +32,8 @@ class LazyEvent final : public EventState {
 
  private:
   RecordingBackend& backend_;
-  LazyStream*
-      stream_;  // valid until the event has completed, which the stream ensures before it is destroyed
+  LazyStream* stream_;  // valid until the event has completed, which the stream ensures before it
+                        // is destroyed
   int number_;
   bool timing_;
   int passed_at_ = -1;

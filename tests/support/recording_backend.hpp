@@ -21,8 +21,8 @@ class LazyStream;
 /// has not run, and its result is still the poison of new memory. So a missing wait gives a wrong
 /// result, on any machine.
 ///
-/// All requests are recorded, and so are faults: work that accesses memory which, in stream order, is
-/// not allocated yet or already freed.
+/// All requests are recorded, and so are faults: work that accesses memory which, in stream order,
+/// is not allocated yet or already freed.
 class RecordingBackend final : public runtime::Backend {
  public:
   explicit RecordingBackend(int devices = 1);

@@ -105,9 +105,8 @@ int set_writeable(PyObject* self, PyObject* value, void*) noexcept {
     Array& array = array_in(owner_in(self));
     if ((writeable == 1) == !array.readonly()) return 0;
     if (writeable != 0)
-      fail<ReadOnlyError>(
-          "Array.flags: ", array,
-          " is read-only and cannot be made writeable; copy it: a.copy()");
+      fail<ReadOnlyError>("Array.flags: ", array,
+                          " is read-only and cannot be made writeable; copy it: a.copy()");
     array.set_readonly();  // changes no other field: other threads may be reading the array
     return 0;
   } catch (...) {

@@ -232,7 +232,7 @@ def test_static_shapes_are_known(transposed):
     ("change", "message"),
     [
         ({"inputs": "x strided T[h, w]"}, "expected .name: layout dtype"),
-        ({"outputs": "z: strided T[w, k]"}, 'nothing gives "k"'),
+        ({"outputs": "z: strided T[w, k]"}, '"k" in "k" has no value'),
         ({"outputs": "z: strided U[w, h]"}, "no input has the dtype U"),
         ({"grid": "w / 8"}, "does not give an integer"),
         ({"kernel": "transpose"}, "no kernel transpose; its kernels are transposed"),

@@ -79,7 +79,9 @@ class _Writer(Calls):
         for functions, write in self._kinds():
             if function in functions:
                 if node.kwargs:
-                    raise unsupported(node, f"the options {', '.join(node.kwargs)} are not supported")
+                    raise unsupported(
+                        node, f"the options {', '.join(node.kwargs)} are not supported"
+                    )
                 return self._copies(f"{name} = {write(node)}")
         raise unsupported(node, "it has no such function")
 

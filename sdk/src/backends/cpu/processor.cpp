@@ -22,7 +22,6 @@
 #include <sys/auxv.h>
 #endif
 
-
 namespace spanwise::host {
 namespace {
 

@@ -23,8 +23,7 @@ using runtime::execution_device;
 
 void check_writable(const Array& target, const char* who) {
   if (target.readonly())
-    fail<ReadOnlyError>(who, ": ", target,
-                        " is read-only; write to a copy of it");
+    fail<ReadOnlyError>(who, ": ", target, " is read-only; write to a copy of it");
 }
 
 void check_dtypes(DType source, DType target) {
