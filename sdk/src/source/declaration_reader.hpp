@@ -43,9 +43,9 @@ class DeclarationReader {
       found.kind = Declaration::Kind::type;
       found.names.insert(found.names.end(), type_names_.begin(), type_names_.end());
       read_declarators(found.names);
+    } else if (words_ < 2 && !is_typedef_) {
+      found.names.clear();  // "MACRO(arguments);" and "MACRO;" declare names that are not seen here
     } else if (has_parentheses_ && !has_equals_ && !is_typedef_) {
-      // "MACRO(arguments);" declares names that are not visible here.
-      if (words_ < 2) return found.names.clear(), found;
       found.kind = Declaration::Kind::prototype;
     } else {
       found.kind = Declaration::Kind::variable;
@@ -89,6 +89,7 @@ class DeclarationReader {
       } else if (text == "typedef") {
         is_typedef_ = true;
       } else if (text == "using" || text == "namespace" || text == "static_assert") {
+        ++words_;
         is_kept_ = text != "using" || at(i + 1) == "namespace";
       } else if (text == ":") {
         in_bases = true;
