@@ -8,7 +8,6 @@ from harness import Result, installed, interleave
 
 import spanwise as sw
 
-
 #: From this number of elements on, a call takes longer than it takes to wait for it.
 LARGE = 1 << 20
 

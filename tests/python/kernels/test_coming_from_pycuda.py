@@ -584,8 +584,8 @@ def test_cooperative_launch(device):
         }
     """
     if device.kind == "cpu":
-        with pytest.raises(sw.CompileError, match="whole grid"):
-            SourceModule(synced)
+        with pytest.raises(sw.KernelFaultError, match="whole grid.*needs a GPU, unless"):
+            SourceModule(synced).get_function("k")(x, y, block=32, grid=4, cooperative=True)
         with pytest.raises(sw.KernelArgumentError, match="cluster"):
             SourceModule(plain).get_function("k")(x, y, block=32, grid=4, cluster=2)
         return

@@ -14,7 +14,6 @@ from .ufunc_methods import METHODS
 _PLAIN = ("modf", "frexp", "ldexp")
 
 
-
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Implements Array.__array_ufunc__: calls the function of the same name, or NumPy's own for
     arrays on the CPU."""

@@ -18,7 +18,6 @@ from .program import short
 from .record import FUNCTIONS, leaf, record
 
 
-
 class SymArray(Operators):
     """An array, or an expression of arrays in NumPy's notation. Made by ``sym.array(x)`` and by
     operations on such arrays, which compute nothing.
