@@ -78,6 +78,17 @@ runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
   return {data, static_cast<std::size_t>(element->st_size)};
 }
 
+// The first of the inlined frames, one a line, that is in a file of the user: atomics and other
+// functions of ours are in headers.
+std::string CpuModule::innermost_line(const std::string& frames) const {
+  std::istringstream lines(frames);
+  for (std::string line; std::getline(lines, line);)
+    for (const sw_module* unit : units_)
+      if (const std::size_t at = line.rfind(unit->file); at != std::string::npos)
+        return line.substr(at, line.find(' ', at) - at);
+  return {};
+}
+
 std::string CpuModule::line_before(const void* code) const {
   Dl_info own;
   if (image_.empty() || ::dladdr(info_, &own) == 0) return {};
@@ -90,12 +101,10 @@ std::string CpuModule::line_before(const void* code) const {
     for (const char* tool : {"addr2line", "llvm-addr2line", "llvm-symbolizer-14"}) {
       const std::string program = find_program(tool);
       if (program.empty()) continue;
-      const ProcessResult said = run_process({program, "-e", file, address.str()}, folder.path());
-      for (const sw_module* unit : units_) {
-        const std::size_t at = said.output.rfind(unit->file);
-        if (said.exit_code != 0 || at == std::string::npos) continue;
-        return said.output.substr(at, said.output.find_first_of(" \n", at) - at);
-      }
+      const ProcessResult said =
+          run_process({program, "-i", "-e", file, address.str()}, folder.path());
+      if (said.exit_code != 0) continue;
+      if (std::string line = innermost_line(said.output); !line.empty()) return line;
     }
   } catch (const Error&) {
     // The error message is useful without the line.

@@ -40,6 +40,8 @@ class CpuModule final : public runtime::LoadedModule {
   bool has_addresses() const;
 
  private:
+  std::string innermost_line(const std::string& frames) const;
+
   void* library_ = nullptr;
   const sw_module* info_ = nullptr;
   std::vector<const sw_module*> units_;  // one per linked source; info_ first
