@@ -4,7 +4,7 @@
 // The CUDA source of reductions and scans, compiled for an H200 without a GPU.
 #include <gtest/gtest.h>
 
-#include "../../ops/reduce/cuda_source.hpp"
+#include "../../ops/reduce/cuda/cuda_source.hpp"
 #include "../../ops/reduce/job.hpp"
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"

@@ -23,8 +23,8 @@ std::optional<OpId> elementwise_id(const Op& op);
 /// `op`.
 Shape broadcast_static(const std::string& op, std::span<const Variable> operands);
 
-/// `given` if it is on the device, or a number on the host, which is passed by value; else a copy on
-/// the device, which is kept in `moved`.
+/// `given` if it is on the device, or a number on the host, which is passed by value; else a copy
+/// on the device, which is kept in `moved`.
 const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved);
 
 /// The cell's array if it has that layout, dtype and device, is writable, and the cell holds its

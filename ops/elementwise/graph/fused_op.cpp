@@ -146,28 +146,27 @@ class FusedThunk final : public Thunk {
         });
   }
 
-  std::span<const Array> results(std::span<const Array* const> inputs, const Shape& shape) {
-    results_.clear();
-    if (overwritten_ != overwrites_none &&
-        takes_over(*inputs[static_cast<std::size_t>(overwritten_)], shape))
-      return results_;
+  // Only during a call: another reference would keep the buffers from being used again.
+  std::vector<Array> results(std::span<const Array* const> inputs, const Shape& shape) {
+    if (overwritten_ != overwrites_none) {
+      const Array& input = *inputs[static_cast<std::size_t>(overwritten_)];
+      if (may_be_overwritten(input, shape)) return {outputs_[0]->value.emplace(input)};
+    }
     const Layout layout = layout_for(inputs, shape);
+    std::vector<Array> results;
+    results.reserve(outputs_.size());
     for (std::size_t i = 0; i < outputs_.size(); ++i)
-      results_.push_back(
+      results.push_back(
           array_in(*outputs_[i], layout, program_.dtype(program_.outputs[i]), device_));
-    return results_;
+    return results;
   }
 
-  // Puts the input that may be overwritten where the result goes, if it serves.
-  bool takes_over(const Array& input, const Shape& shape) {
-    const bool serves = input.shape() == shape && !input.readonly() && input.device() == device_ &&
-                        input.dtype() == program_.dtype(program_.outputs[0]) &&
-                        reinterpret_cast<std::uintptr_t>(input.data()) % 16 == 0 &&
-                        !input.layout().may_overlap_itself();
-    if (!serves) return false;
-    outputs_[0]->value = input;
-    results_.push_back(input);
-    return true;
+  // Whether the input serves as the result.
+  bool may_be_overwritten(const Array& input, const Shape& shape) const {
+    return input.shape() == shape && !input.readonly() && input.device() == device_ &&
+           input.dtype() == program_.dtype(program_.outputs[0]) &&
+           reinterpret_cast<std::uintptr_t>(input.data()) % 16 == 0 &&
+           !input.layout().may_overlap_itself();
   }
 
   static Layout layout_for(std::span<const Array* const> inputs, const Shape& shape) {
@@ -189,15 +188,22 @@ class FusedThunk final : public Thunk {
   std::vector<Ref<Cell>> inputs_, outputs_;
   std::vector<TensorType> types_;
   std::vector<std::optional<Array>> moved_;
-  std::vector<Array> results_;
   std::unique_ptr<SeparateNodes> separate_;  // made when they are needed
 };
+
+// The program's text; the beginning of a long one.
+std::string shown(const ElementProgram& program) {
+  constexpr std::size_t longest = 400;
+  const std::string whole = program.text();
+  if (whole.size() <= longest) return whole;
+  return text(whole.substr(0, longest), "... (", program.steps.size(), " operations)");
+}
 
 class FusedOp final : public Op {
  public:
   explicit FusedOp(std::shared_ptr<const Fused> fused, int overwritten = overwrites_none)
       : fused_(std::move(fused)), program_(fused_->program), overwritten_(overwritten) {
-    name_ = "Composite{" + program_.text() + "}";
+    name_ = "Composite{" + shown(program_) + "}";
     // Theano's way to write that output 0 overwrites input i.
     if (overwritten_ != overwrites_none) name_ += text("[(0, ", overwritten_, ")]");
   }

@@ -12,21 +12,34 @@ namespace {
 using Tokens = std::span<const std::string_view>;
 
 std::optional<DType> named_dtype(std::string_view name) {
-  static const auto& names = *new std::map<std::string_view, DType>{
-      {"int8_t", int8},           {"int16_t", int16},
-      {"int32_t", int32},         {"int64_t", int64},
-      {"uint8_t", uint8},         {"uint16_t", uint16},
-      {"uint32_t", uint32},       {"uint64_t", uint64},
-      {"size_t", uint64},         {"ptrdiff_t", int64},
-      {"ssize_t", int64},         {"intptr_t", int64},
-      {"uintptr_t", uint64},      {"intmax_t", int64},
-      {"uintmax_t", uint64},      {"uchar", uint8},
-      {"ushort", uint16},         {"uint", uint32},
-      {"ulong", uint64},          {"half", float16},
-      {"__half", float16},        {"_Float16", float16},
-      {"nv_bfloat16", bfloat16},  {"__nv_bfloat16", bfloat16},
-      {"cuComplex", complex64},   {"cuFloatComplex", complex64},
-      {"cuDoubleComplex", complex128}};
+  static const auto& names =
+      *new std::map<std::string_view, DType>{{"int8_t", int8},
+                                             {"int16_t", int16},
+                                             {"int32_t", int32},
+                                             {"int64_t", int64},
+                                             {"uint8_t", uint8},
+                                             {"uint16_t", uint16},
+                                             {"uint32_t", uint32},
+                                             {"uint64_t", uint64},
+                                             {"size_t", uint64},
+                                             {"ptrdiff_t", int64},
+                                             {"ssize_t", int64},
+                                             {"intptr_t", int64},
+                                             {"uintptr_t", uint64},
+                                             {"intmax_t", int64},
+                                             {"uintmax_t", uint64},
+                                             {"uchar", uint8},
+                                             {"ushort", uint16},
+                                             {"uint", uint32},
+                                             {"ulong", uint64},
+                                             {"half", float16},
+                                             {"__half", float16},
+                                             {"_Float16", float16},
+                                             {"nv_bfloat16", bfloat16},
+                                             {"__nv_bfloat16", bfloat16},
+                                             {"cuComplex", complex64},
+                                             {"cuFloatComplex", complex64},
+                                             {"cuDoubleComplex", complex128}};
   const auto found = names.find(name);
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }
@@ -61,7 +74,7 @@ std::optional<DType> complex_dtype(Tokens tokens) {
 
 bool is_type_keyword(std::string_view word) {
   static constexpr std::array<std::string_view, 12> keywords{
-      "void", "bool", "_Bool",  "char",     "short", "int",
+      "void", "bool",   "_Bool",    "char",  "short",  "int",
       "long", "signed", "unsigned", "float", "double", "auto"};
   return std::find(keywords.begin(), keywords.end(), word) != keywords.end();
 }

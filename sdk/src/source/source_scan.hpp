@@ -48,8 +48,8 @@ KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t star
                               const TypeNames& names);
 
 /// Whether the text declares variables that persist between launches: __device__, __constant__,
-/// __managed__ and static ones, at any scope, and texture references. Approximate: misses those hidden in macros, and has
-/// false positives.
+/// __managed__ and static ones, at any scope, and texture references. Approximate: misses those
+/// hidden in macros, and has false positives.
 SW_API bool declares_variables(std::string_view source);
 
 /// The index after the bracket that closes tokens[open], which is one of ( [ { <; tokens.size()

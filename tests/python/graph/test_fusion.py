@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementwise operations that are fused into one op, compared with the same operations alone."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -226,3 +229,23 @@ def test_overlapping_inputs_are_read_before_they_are_written():
     a, b = memory[1:], memory[:-1]
     expected = a * 2 + b
     np.testing.assert_array_equal(f(sw.asarray(a), sw.asarray(b)).numpy(), expected)
+
+
+def test_results_are_released_with_their_last_reference():
+    x = T.dvector("x")
+    blocks = weakref.WeakSet()
+
+    class Block:
+        def __init__(self, nbytes):
+            self.memory = np.empty(nbytes + 64, "uint8")
+            self.ptr = -(-self.memory.ctypes.data // 64) * 64
+            blocks.add(self)
+
+    f = sw.function([x], [T.exp(x) + x, x * x - 1], device="cpu")
+    values = sw.asarray(numbers(3000, "float64"), device="cpu")
+    with sw.memory.use_allocator(lambda ordinal, nbytes, stream: Block(nbytes), "cpu"):
+        results = f(values)
+        assert len(blocks) == 2
+        del results
+        gc.collect()
+        assert len(blocks) == 0

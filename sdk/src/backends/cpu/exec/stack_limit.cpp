@@ -8,8 +8,8 @@ namespace spanwise::host {
 namespace {
 
 constexpr std::size_t reserve = 64 << 10;
-// A bound where the stack has none: NVRTC sets RLIMIT_STACK to unlimited, and a kernel that recurses
-// without end would then take all memory.
+// A bound where the stack has none: NVRTC sets RLIMIT_STACK to unlimited, and a kernel that
+// recurses without end would then take all memory.
 constexpr std::size_t most_used = 64 << 20;
 
 std::span<std::byte> read_own_stack() {

@@ -44,25 +44,13 @@ constexpr std::array with_value{
 
 // Options of nvcc and host compilers that NVRTC implies or that have no effect on kernels; they are
 // ignored.
-constexpr std::array dropped{"-O"sv,
-                             "-O1"sv,
-                             "-O2"sv,
-                             "-O3"sv,
-                             "-Wall"sv,
-                             "-Wextra"sv,
-                             "-pedantic"sv,
-                             "--expt-relaxed-constexpr"sv,
-                             "-expt-relaxed-constexpr"sv,
-                             "--extended-lambda"sv,
-                             "-extended-lambda"sv,
-                             "--expt-extended-lambda"sv,
-                             "-expt-extended-lambda"sv,
-                             "-m64"sv,
-                             "--machine=64"sv,
+constexpr std::array dropped{"-O"sv, "-O1"sv, "-O2"sv, "-O3"sv, "-Wall"sv, "-Wextra"sv,
+                             "-pedantic"sv, "--expt-relaxed-constexpr"sv,
+                             "-expt-relaxed-constexpr"sv, "--extended-lambda"sv,
+                             "-extended-lambda"sv, "--expt-extended-lambda"sv,
+                             "-expt-extended-lambda"sv, "-m64"sv, "--machine=64"sv,
                              // Sources given by link= are compiled so by themselves.
-                             "-rdc=true"sv,
-                             "-rdc=false"sv,
-                             "--relocatable-device-code=true"sv,
+                             "-rdc=true"sv, "-rdc=false"sv, "--relocatable-device-code=true"sv,
                              "--relocatable-device-code=false"sv};
 
 constexpr std::array replaced{

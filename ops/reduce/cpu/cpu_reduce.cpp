@@ -5,11 +5,11 @@
 #include <cstring>
 #include <memory>
 
+#include "../geometry.hpp"
+#include "../job.hpp"
+#include "../reduce.hpp"
 #include "cpu_finish.hpp"
 #include "cpu_kernels.hpp"
-#include "geometry.hpp"
-#include "job.hpp"
-#include "reduce.hpp"
 #include "spanwise/parallel.hpp"
 
 namespace spanwise::ops::reduce {

@@ -4,9 +4,9 @@
 #include <array>
 #include <memory>
 
+#include "../job.hpp"
 #include "cpu_finish.hpp"
 #include "cpu_kernels.hpp"
-#include "job.hpp"
 #include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/parallel.hpp"
 

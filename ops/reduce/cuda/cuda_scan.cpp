@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "../geometry.hpp"
+#include "../job.hpp"
 #include "cuda_module.hpp"
-#include "geometry.hpp"
-#include "job.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/scan.hpp"

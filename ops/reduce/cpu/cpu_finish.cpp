@@ -7,7 +7,7 @@
 #include <complex>
 #include <cstring>
 
-#include "job.hpp"
+#include "../job.hpp"
 #include "spanwise/half.hpp"
 
 namespace spanwise::ops::reduce {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kinds.hpp"
+#include "../kinds.hpp"
 
 namespace spanwise::ops::reduce {
 

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <vector>
 
+#include "../geometry.hpp"
+#include "../job.hpp"
 #include "cuda_module.hpp"
-#include "geometry.hpp"
-#include "job.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/stream.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kinds.hpp"
+#include "../kinds.hpp"
 
 namespace spanwise::ops::reduce {
 
