@@ -48,6 +48,7 @@ class CudaProgram::Launch {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Array& input = *inputs_[i];
       if (is_number(i)) {
+        order_host_use(input, false);  // the number may be on its way from a GPU
         arguments.push_back(
             KernelArg::bytes(std::span(static_cast<const std::byte*>(input.data()),
                                        static_cast<std::size_t>(input.dtype().itemsize()))));

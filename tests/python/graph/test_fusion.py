@@ -131,6 +131,17 @@ def test_numbers_and_rows_are_broadcast(device):
     check([x, row, number], outputs, [numbers((5, 7)), numbers((1, 7), seed=1) + 9, 2.5], device)
 
 
+def test_a_number_that_comes_from_the_device_is_waited_for(device):
+    x = T.dvector("x")
+    total = x.sum().transfer("cpu")
+    f = sw.function([x], (x + total) * total, device=device)
+    values = numbers(1 << 20, "float64")
+    for _ in range(5):
+        expected = (values + values.sum()) * values.sum()
+        np.testing.assert_allclose(f(values).numpy(), expected, rtol=1e-12)
+        values = values + 1
+
+
 def test_an_open_extent_that_is_1_broadcasts(device):
     x, y = T.fmatrices("x", "y")
     f = check([x, y], [T.exp(x) * 2 + y, T.exp(x) + 1], [numbers((3, 4)), numbers((3, 4))], device)
