@@ -5,11 +5,15 @@
 import os
 import random
 import shutil
+import signal
 
 import pytest
 from support import cuda_process
 
 cuda_process.leave_gpu_memory_to_others()
+# A shell starts background jobs with Ctrl-C ignored, which the programs of tests would inherit.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 try:
     from hypothesis import settings
