@@ -7,7 +7,7 @@
 #include <set>
 
 #include "backends/cuda/compile/default_options.hpp"
-#include "embedded/rtc_sample_headers.hpp"
+#include "embedded/rtc_replaced_headers.hpp"
 #include "source/header_names.hpp"
 #include "source/included_files.hpp"
 #include "source/source_lines.hpp"
@@ -39,7 +39,7 @@ std::vector<std::string> folders_of(const runtime::CompileRequest& request,
 bool never_replaced(std::string_view) { return false; }
 
 bool is_sample_header(std::string_view name) {
-  return std::any_of(embedded::rtc_sample_headers.begin(), embedded::rtc_sample_headers.end(),
+  return std::any_of(embedded::rtc_replaced_headers.begin(), embedded::rtc_replaced_headers.end(),
                      [&](const embedded::TextFile& file) { return file.name == name; });
 }
 
@@ -65,9 +65,11 @@ class HostCodeRemoval {
     DeviceSource result{source, {}};
     result.source.text = rewritten(source.text, folder);
     if (!lacks_header_ && !files_.device_code().has_host_functions()) return {};
+    result.source.text = text("#include \"spanwise_nvcc.h\"\n#line 1 ",
+                              c_literal(source.file_name), "\n", result.source.text);
     for (auto& [path, header] : headers_)
       result.headers.emplace_back(std::move(header.name), std::move(header.text));
-    for (const embedded::TextFile& file : embedded::rtc_sample_headers)
+    for (const embedded::TextFile& file : embedded::rtc_replaced_headers)
       result.headers.emplace_back(file.name, file.text);
     return result;
   }
@@ -106,6 +108,7 @@ class HostCodeRemoval {
     if (!is_sample && !is_cpp && !source::is_c_header(name) && !is_host_only(name)) return {};
     lacks_header_ = true;
     if (is_sample) return {};
+    if (name.starts_with("cublas") && !toolkit_.empty()) return "#include \"spanwise_cublas.h\"";
     return is_cpp && uses_std ? cuda_std(name) : "";
   }
 

@@ -4,5 +4,6 @@
 
 // NVRTC has the vector types that the samples' headers use.
 
+#include "spanwise_nvcc.h"
+
 #define SW_FN static __device__ __forceinline__
-using uint = unsigned int;
