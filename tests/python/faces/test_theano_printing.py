@@ -78,28 +78,28 @@ def pytensors():
 
 
 TREE_OF_LOGISTIC = """\
-Elemwise{true_div,no_inplace} [id A] ''   
- |InplaceDimShuffle{x} [id B] ''   
+Elemwise{true_div,no_inplace} [id A] ''
+ |InplaceDimShuffle{x} [id B] ''
  | |TensorConstant{1.0} [id C]
- |Elemwise{add,no_inplace} [id D] ''   
-   |InplaceDimShuffle{x} [id E] ''   
+ |Elemwise{add,no_inplace} [id D] ''
+   |InplaceDimShuffle{x} [id E] ''
    | |TensorConstant{1.0} [id F]
-   |Elemwise{exp,no_inplace} [id G] ''   
-     |Elemwise{neg,no_inplace} [id H] ''   
+   |Elemwise{exp,no_inplace} [id G] ''
+     |Elemwise{neg,no_inplace} [id H] ''
        |x [id I]
 """
 TREE_OF_TRANSPOSED = """\
-Elemwise{add,no_inplace} [id A] ''   
- |InplaceDimShuffle{1,0} [id B] 'm.T'   
+Elemwise{add,no_inplace} [id A] ''
+ |InplaceDimShuffle{1,0} [id B] 'm.T'
  | |m [id C]
  |n [id D]
 """
 TREE_OF_TWO = """\
-Elemwise{mul,no_inplace} [id A] ''   
+Elemwise{mul,no_inplace} [id A] ''
  |x [id B]
  |y [id C]
-Sum [id D] ''   
- |Elemwise{mul,no_inplace} [id E] ''   
+Sum [id D] ''
+ |Elemwise{mul,no_inplace} [id E] ''
    |x [id B]
    |y [id C]
 """
@@ -114,7 +114,8 @@ Sum [id D] ''
     ],
 )
 def test_the_text_is_theanos(ours, name, tree):
-    assert ours[name] == tree
+    # Theano writes spaces behind the name of a node; test_theano_programs checks them.
+    assert [line.rstrip() for line in ours[name].splitlines()] == tree.splitlines()
 
 
 def structure(text):
