@@ -5,17 +5,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import spanwise as sw
 from spanwise.graph import ancestors
 
+from ._call import caller, for_all, result_conversion
 from ._config import config
-from ._device_array import DeviceArray, unwrap
+from ._device_array import unwrap
 from ._devices import devices
-from ._gpu_array import as_theano
 from ._mode import as_mode
 from ._variables import stays_on_device
 
@@ -28,23 +28,24 @@ class Function:
     """A compiled function. Results are NumPy arrays, or device arrays for outputs that were
     transferred to the device; those of comparisons are int8, as in Theano."""
 
-    def __init__(self, compiled: Any, on_gpu: list[bool], inputs: list[Any]) -> None:
+    # A slot: a call of the object calls its content directly, with no method in between.
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __call__: Callable[..., Any]
+
+    def __init__(
+        self, compiled: Any, on_gpu: list[bool], inputs: list[Any], conversions: Any
+    ) -> None:
         self.compiled = compiled
         self.name = compiled.name
         self._on_gpu = on_gpu
         self._inputs = inputs
+        self._conversions = conversions
         self._view: Any = None
         self.fn = SimpleNamespace(__call__=compiled)
+        self.__call__ = caller(compiled, for_all(conversions), any(map(_is_copied, inputs)))
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        arguments = tuple(_argument(value) for value in arguments)
-        named = {name: _argument(value) for name, value in named.items()}
-        result = self.compiled(*arguments, **named)
-        if isinstance(result, list):
-            return [_result(value) for value in result]
-        if isinstance(result, dict):
-            return {key: _result(value) for key, value in result.items()}
-        return _result(result)
+    def __reduce__(self) -> Any:
+        return Function, (self.compiled, self._on_gpu, self._inputs, self._conversions)
 
     @property
     def maker(self) -> Any:
@@ -81,7 +82,7 @@ class Function:
     ) -> Function:
         """Compiles the function again with another name or other shared variables."""
         made = self.compiled.copy(name=name, swap=swap, delete_updates=delete_updates)
-        return Function(made, self._on_gpu, self._inputs)
+        return Function(made, self._on_gpu, self._inputs, self._conversions)
 
     def get_shared(self) -> list[Any]:
         """The shared variables that the function reads."""
@@ -92,23 +93,16 @@ class Function:
         return f"<theano.compile.function_module.Function object {self.name!r}>"
 
 
-def _argument(value: Any) -> Any:
-    # The program may overwrite an argument that is on its device.
-    return unwrap(value).copy() if isinstance(value, DeviceArray) else value
-
-
-def _result(value: Any) -> Any:
-    if isinstance(value, sw.Array):
-        return as_theano(value)
-    return value.view("int8") if value.dtype == bool else value
-
-
 def _as_in(given: Any) -> Any:
     """An input that the program may overwrite if it is a copy on the GPU."""
     spec = given if isinstance(given, sw.In) else sw.In(given)
-    if devices.is_gpu and spec.variable.type.device is None:
+    if _is_copied(spec):
         spec.mutable = True
     return spec
+
+
+def _is_copied(spec: Any) -> bool:
+    return devices.is_gpu and spec.variable.type.device is None
 
 
 def _device_for(variables: list[Any]) -> str:
@@ -148,16 +142,22 @@ def function(
         out = output if isinstance(output, sw.Out) else sw.Out(unwrap(output))
         on_gpu.append(stays_on_device(out.variable))
         variables.append(out.variable)
+        found.append(result_conversion(out.variable, on_gpu[-1]))
         return sw.Out(out.variable, borrow=out.borrow, as_=None if on_gpu[-1] else "numpy")
 
     variables: list[Any] = []
+    found: list[Any] = []
     made: Any = outputs
+    conversions: Any = None  # in the form of the outputs
     if isinstance(outputs, Mapping):
         made = {key: as_out(output) for key, output in outputs.items()}
+        conversions = dict(zip(made, found, strict=True))
     elif isinstance(outputs, (list, tuple)):
         made = [as_out(output) for output in outputs]
+        conversions = found
     elif outputs is not None:
         made = as_out(outputs)
+        conversions = found[0]
     pairs = updates.items() if isinstance(updates, Mapping) else updates or ()
     variables += [sw.graph.as_variable(unwrap(new)) for _, new in pairs]
     specs = [_as_in(given) for given in inputs] if isinstance(inputs, (list, tuple)) else inputs
@@ -174,7 +174,7 @@ def function(
         device=_device_for(variables),
         allow_gc=config.allow_gc if "allow_gc" in config._values else None,
     )
-    function = Function(compiled, on_gpu, specs)
+    function = Function(compiled, on_gpu, specs, conversions)
     if compiled.profile is not None:
         from ._report import watch
 

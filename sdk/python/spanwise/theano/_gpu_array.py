@@ -59,11 +59,14 @@ def empty(shape: Any, dtype: Any = "float64", context: Any = None) -> GpuArray:
     return GpuArray(sw.empty(shape, dtype=dtype, device=devices.target(context)))
 
 
+def class_for(dtype: Any) -> type[DeviceArray]:
+    """The class of device arrays of the dialect: CudaNdarray for float32 under ``device=gpu``."""
+    return CudaNdarray if devices.dialect == "gpu" and dtype == "float32" else GpuArray
+
+
 def on_device(array: sw.Array) -> DeviceArray:
-    """`array` as the class of the dialect: CudaNdarray for float32 under ``device=gpu``."""
-    if devices.dialect == "gpu" and array.dtype == "float32":
-        return CudaNdarray(array)
-    return GpuArray(array)
+    """`array` as the class of the dialect."""
+    return class_for(array.dtype)(array)
 
 
 def as_theano(value: Any) -> Any:

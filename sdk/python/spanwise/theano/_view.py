@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanwise.graph import Constant, SharedVariable, ancestors
+from spanwise.graph import Constant, NativeOp, SharedVariable
 
+from ._constant import added_constants, constant_text
 from ._devices import devices, is_host
 from ._op_names import GPU_KINDS, describe
 
@@ -64,7 +65,9 @@ class ViewVariable:
     ) -> None:
         self.source, self.type, self.owner = source, type, owner
         self.index = index if owner is not None else None
-        self.name = source.name if owner is None or not owner.is_transfer else None
+        self.name = source.name if owner is None or not owner.is_added else None
+        if owner is not None and self.name is None:
+            self.name = _name_of_transposed(owner)
         self.tag = source.tag
         self.dtype, self.ndim, self.broadcastable = type.dtype, type.ndim, type.broadcastable
 
@@ -73,18 +76,18 @@ class ViewVariable:
             return self.name
         if self.owner is not None:
             return f"{self.owner.op}.{self.index}"
-        if isinstance(self.source, Constant) and str(self.source).startswith("TensorConstant"):
+        if isinstance(self.source, Constant):
             kinds = {"gpu": "CudaNdarrayConstant", "cuda": "GpuArrayConstant"}
             kind = "TensorConstant" if is_host(self.type.device) else kinds[devices.dialect]
-            return kind + str(self.source).removeprefix("TensorConstant")
+            return constant_text(self.source.value.numpy(), kind)
         return f"<{self.type}>"
 
     __repr__ = __str__
 
 
 class ViewApply:
-    """A node of a view graph; `source` is the node that it shows, None for a transfer at the
-    border."""
+    """A node of a view graph; `source` is the node that it shows, None for a node that only Theano
+    has."""
 
     def __init__(
         self,
@@ -94,7 +97,7 @@ class ViewApply:
         source: Any = None,
     ) -> None:
         self.op, self.inputs, self.source = op, inputs, source
-        self.is_transfer = source is None
+        self.is_added = source is None
         self.outputs = [ViewVariable(v, kind, self, i) for i, (v, kind) in enumerate(outputs)]
         self.nin, self.nout = len(self.inputs), len(self.outputs)
         self.out = self.outputs[0]
@@ -104,6 +107,17 @@ class ViewApply:
         return f"{self.op}({', '.join(map(str, self.inputs))})"
 
     __repr__ = __str__
+
+
+def _name_of_transposed(node: ViewApply) -> str | None:
+    """``x.T`` for an output of a node that reverses the axes of a variable x."""
+    if node.is_added or not isinstance(node.source.op, NativeOp) or not node.source.op.recipe:
+        return None
+    name, settings = node.source.op.recipe
+    axes = list(reversed(range(node.inputs[0].ndim)))
+    if name != "dimshuffle" or settings["order"] != axes or not node.inputs[0].name:
+        return None
+    return f"{node.inputs[0].name}.T"
 
 
 class ViewGraph:
@@ -130,7 +144,9 @@ class ViewGraph:
         return found
 
 
-class _Builder:
+class Builder:
+    """Makes the view of a graph from its nodes, given in an order in which inputs come first."""
+
     def __init__(self, device: str) -> None:
         self.device = device
         self.graph = ViewGraph()
@@ -180,12 +196,25 @@ class _Builder:
                 name = "GpuToGpu"
             self.known[node.outputs[0]] = self.transfer(name, source, target, node)
             return
-        inputs = [self.value(v) for v in node.inputs]
         outputs = [(v, type_of(v, self.device)) for v in node.outputs]
-        on_gpu = not is_host(outputs[0][1].device)
-        made = ViewApply(describe(node, on_gpu, devices.dialect), inputs, outputs, node)
+        op = self.described(node, not is_host(outputs[0][1].device))
+        made = ViewApply(op, self.inputs_of(node, op), outputs, node)
         self.graph._order.append(made)
         self.known.update(zip(node.outputs, made.outputs, strict=True))
+
+    def described(self, node: Any, on_gpu: bool) -> Any:
+        """The op of `node` as Theano shows it."""
+        return describe(node, on_gpu, devices.dialect)
+
+    def inputs_of(self, node: Any, op: Any) -> list[ViewVariable]:
+        """The inputs of `node`, with the constants that are inputs in Theano only."""
+        inputs = [self.value(v) for v in node.inputs]
+        before, after = added_constants(node)
+        return [*map(_on_host, before), *inputs, *map(_on_host, after)]
+
+
+def _on_host(constant: Any) -> ViewVariable:
+    return ViewVariable(constant, type_of(constant, "cpu"))
 
 
 def _transfer_text(name: str, device: str) -> str:
@@ -200,7 +229,7 @@ def _transfer_text(name: str, device: str) -> str:
 
 def of_function(compiled: Any, on_device: Sequence[bool]) -> ViewGraph:
     """The view of a compiled function; `on_device` says which outputs stay on the device."""
-    builder = _Builder(str(compiled.device))
+    builder = Builder(str(compiled.device))
     real = compiled.maker.fgraph
     builder.graph.inputs = [builder.leaf(v) for v in real.inputs]
     for node in real.toposort():
@@ -213,13 +242,4 @@ def of_function(compiled: Any, on_device: Sequence[bool]) -> ViewGraph:
             if not is_host(shown.type.device):
                 shown = builder.transfer("HostFromGpu", shown, "cpu")
         builder.graph.outputs.append(shown)
-    return builder.graph
-
-
-def of_variables(variables: Sequence[Any]) -> ViewGraph:
-    """The view of variables that are not compiled; what has no device is shown on the host."""
-    builder = _Builder("cpu")
-    for node in ancestors(list(variables)):
-        builder.add(node)
-    builder.graph.outputs = [builder.known.get(v) or builder.leaf(v) for v in variables]
     return builder.graph

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from spanwise import printing as _printing
@@ -11,7 +12,7 @@ from spanwise.graph import Apply, Variable, as_variable
 
 from ._function import Function
 from ._op import Op
-from ._view import of_variables
+from ._view_variables import of_variables
 
 __all__ = ["Print", "debugprint", "pp", "pydotprint"]
 
@@ -44,7 +45,7 @@ class Print(Op):
 
 
 class _Listed:
-    """A graph that is not compiled: its nodes have no numbers."""
+    """Outputs without nodes that have numbers."""
 
     def __init__(self, outputs: list[Any]) -> None:
         self.outputs = outputs
@@ -53,11 +54,20 @@ class _Listed:
         return []
 
 
-def _shown(thing: Any) -> Any:
-    if isinstance(thing, Function):
-        return thing.maker.fgraph
-    variables = [thing] if isinstance(thing, Variable) else list(thing.outputs)
-    return _Listed(of_variables(variables).outputs)
+def _shown(things: list[Any]) -> list[Any]:
+    """`things` with views of the graphs. Variables that are not compiled are in one view, so that a
+    node that several of them read has one id."""
+    roots = [list(getattr(t, "outputs", [t])) for t in things if isinstance(t, (Variable, Apply))]
+    outputs = iter(of_variables([v for found in roots for v in found]).outputs)
+    counts = iter(map(len, roots))
+    return [
+        _Listed(list(islice(outputs, next(counts))))
+        if isinstance(thing, (Variable, Apply))
+        else thing.maker.fgraph
+        if isinstance(thing, Function)
+        else thing
+        for thing in things
+    ]
 
 
 def debugprint(
@@ -71,10 +81,7 @@ def debugprint(
     """Prints the graph of a variable, an Apply, a function or a list of them, as
     ``spanwise.printing.debugprint`` does, with Theano's names of ops and types."""
     things = obj if isinstance(obj, (list, tuple, set)) else [obj]
-    known = [
-        _shown(thing) if isinstance(thing, (Variable, Apply, Function)) else thing
-        for thing in things
-    ]
+    known = _shown(list(things))
     return _printing.debugprint(known, depth, print_type, file, ids, stop_on_name)
 
 
