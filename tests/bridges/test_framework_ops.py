@@ -11,7 +11,11 @@ import spanwise as sw
 
 
 @pytest.mark.parametrize(
-    ("name", "library", "remedy"), [("torch_op", "torch", "PyTorch.*pip install torch")]
+    ("name", "library", "remedy"),
+    [
+        ("torch_op", "torch", "PyTorch.*pip install torch"),
+        ("jax_op", "jax", "JAX.*pip install jax"),
+    ],
 )
 def test_missing_library_is_named(monkeypatch, name, library, remedy):
     monkeypatch.setitem(sys.modules, library, None)

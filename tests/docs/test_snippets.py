@@ -3,8 +3,8 @@
 """The Python of each page runs as it stands, from top to bottom, and prints what its comments say."""
 
 import contextlib
-import io
 import importlib.util
+import io
 import re
 
 import pytest

@@ -100,23 +100,36 @@ class Computation:
     ) -> list[Any]:
         """The derivatives with respect to the inputs `wrt` for the derivatives `cotangents` with
         respect to the outputs, which are None for outputs without one."""
-        ranks = tuple((dtype, len(shape)) for dtype, shape in types)
         given = tuple(g is not None for g in cotangents)
-        key = (ranks, str(device), given, tuple(wrt))
+        compiled = self._gradient_function(types, given, tuple(wrt), device)
+        return compiled(*arrays, *[g for g in cotangents if g is not None])
+
+    def check_gradients(
+        self, types: Sequence[ArrayType], given: Sequence[bool], wrt: Sequence[int], device: Any
+    ) -> None:
+        """Raises GraphError where gradients() for these inputs and outputs would."""
+        self._gradient_function(types, tuple(given), tuple(wrt), device)
+
+    def _gradient_function(
+        self,
+        types: Sequence[ArrayType],
+        given: tuple[bool, ...],
+        wrt: tuple[int, ...],
+        device: Any,
+    ) -> Any:
+        ranks = tuple((dtype, len(shape)) for dtype, shape in types)
+        key = (ranks, str(device), given, wrt)
         if key not in self._functions:
             inputs = [_variable(dtype, (None,) * rank) for dtype, rank in ranks]
             outputs = self._apply(inputs)
-            variables = [
-                y.type() if is_given else None for y, is_given in zip(outputs, given, strict=True)
+            cotangents = [
+                y.type() if known else None for y, known in zip(outputs, given, strict=True)
             ]
-            derivatives = self._derivatives(inputs, outputs, variables, wrt)
-            self._functions[key] = self._compiled(
-                [*inputs, *(dy for dy in variables if dy is not None)],
-                derivatives,
-                f"{self.name}_gradient",
-                device,
-            )
-        return self._functions[key](*arrays, *[g for g in cotangents if g is not None])
+            derivatives = self._derivatives(inputs, outputs, cotangents, wrt)
+            variables = [*inputs, *(dy for dy in cotangents if dy is not None)]
+            name = f"{self.name}_gradient"
+            self._functions[key] = self._compiled(variables, derivatives, name, device)
+        return self._functions[key]
 
     def _apply(self, inputs: Sequence[Variable]) -> list[Variable]:
         result = self._op(*inputs)

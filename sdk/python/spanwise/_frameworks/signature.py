@@ -7,7 +7,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from keyword import iskeyword
 from typing import Any, NamedTuple
 
 from .._core import ArgumentError
@@ -28,8 +27,8 @@ def signature_of(
 ) -> Signature:
     """The signature of `op`; `name` and `outputs` are the caller's values, or None.
 
-    Raises TypeError for an object that is not callable, ArgumentError where the name or the inputs
-    are not known or `outputs` contradicts the op.
+    Raises TypeError for an object that is not callable, ArgumentError where the inputs are not known
+    or `outputs` contradicts the op.
     """
     if not callable(op):
         raise TypeError(
@@ -47,18 +46,12 @@ def signature_of(
         known = len(op.otypes) if isinstance(op, Op) and op.otypes is not None else None
     if outputs is not None and (outputs < 1 or outputs != (known or outputs)):
         raise ArgumentError(f"{who}: {op}: expected {known or 'at least 1'} outputs, got {outputs}")
-    return Signature(_name(who, op, name), tuple(inputs), known or outputs or 1)
+    return Signature(name or _name(op), tuple(inputs), known or outputs or 1)
 
 
-def _name(who: str, op: Any, name: str | None) -> str:
-    if name is None:
-        text = str(op) if isinstance(op, Op) else getattr(op, "__name__", "")
-        name = re.sub(r"\W+", "_", text).strip("_")
-    if not name.isidentifier() or iskeyword(name):  # "<lambda>"
-        raise ArgumentError(
-            f"{who}: expected a name of letters, digits and underscores, got {name!r} for {op!r}; pass name="
-        )
-    return name
+def _name(op: Any) -> str:
+    text = str(op) if isinstance(op, Op) else getattr(op, "__name__", type(op).__name__)
+    return re.sub(r"\W+", "_", text).strip("_")
 
 
 def _parameters(who: str, op: Any) -> list[str]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from keyword import iskeyword
 from typing import Any
 
 from .._core import ArgumentError, NotSupportedError
@@ -86,6 +87,10 @@ def torch_op(
 
 def _place(name: str, made_of: Any, is_given: bool) -> tuple[str, Any]:
     """The qualified name for a new operator, or that of the known operator and the operator."""
+    if not name.isidentifier() or iskeyword(name):  # "lambda"
+        raise ArgumentError(
+            f"torch_op: expected a name of letters, digits and underscores, got {name!r}; pass name="
+        )
     number, qualified = 1, f"spanwise::{name}"
     while qualified in _operators and _operators[qualified][0] != made_of:
         if is_given:
