@@ -139,6 +139,31 @@ def test_ops_in_python_and_integers(device):
     assert torch.equal(y.grad, torch.nn.functional.one_hot(places, 4).to(y.dtype))
 
 
+def test_tensors_of_other_kinds(device):
+    op = sw.torch_op(cube())
+    empty = torch.empty(0, device=str(device), requires_grad=True)
+    op(empty).sum().backward()
+    assert op(empty).shape == empty.grad.shape == (0,)
+    shapes = op(torch.ones(3, dtype=torch.float64, device="meta"))
+    assert shapes.is_meta and shapes.shape == (3,) and shapes.dtype == torch.float64
+    values = torch.arange(3.0, device=str(device))
+    assert torch.equal(op(torch._neg_view(values)), -(values**3))
+    plus = sw.torch_op(lambda x, y: x + y, name="plus")
+    assert torch.equal(plus(values, torch.tensor(2.0)), values + 2)
+    same, again = sw.torch_op(lambda x: [x, x], name="same", outputs=2)(values)
+    assert len({x.data_ptr() for x in (values, same, again)}) == 3
+    rows = torch.ones(2, 3, device=str(device)).cumsum(1)
+    assert torch.equal(torch.func.vmap(op)(rows), rows**3)
+
+
+def test_shapes_that_depend_on_values_raise_in_tracing(device):
+    op = sw.torch_op(lambda x: T.arange(T.sum(x)), name="counted")
+    x = torch.ones(3, device=str(device))
+    assert op(x).tolist() == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="counted: expected an op whose output shapes follow"):
+        compiled(op)(x)
+
+
 def test_missing_gradients_raise(device):
     x = random(device, 3)
     no_gradient = sw.torch_op(cube(has_gradient=False), name="no_gradient")

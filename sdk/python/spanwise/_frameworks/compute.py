@@ -77,7 +77,7 @@ class Computation:
         if any(extent is None for shape in shapes for extent in shape):
             raise ArgumentError(
                 f"{self._who}: expected an op whose output shapes follow from the input shapes, got {outputs[0].type}; "
-                "make the types of its outputs with their extents in make_node"
+                "give extents as numbers, or as expressions of a kernel op, or in the output types of make_node"
             )
         return [(str(output.dtype), shape) for output, shape in zip(outputs, shapes, strict=True)]
 

@@ -65,7 +65,7 @@ def torch_op(
 
     def forward_shapes(*inputs: Any) -> Any:
         types = computation.output_types(_types(inputs))
-        device = _device(inputs)
+        device = next((x.device for x in inputs if x.is_cuda), inputs[0].device)
         return _result(
             [
                 torch.empty(shape, dtype=getattr(torch, dtype), device=device)
