@@ -77,7 +77,7 @@ class CuFile:
         for kernel in self.kernels:
             name = f"{kernel.name}<float>" if kernel.is_template else kernel.name
             lines += [
-                f'{_variable(kernel.name)} = module.get_function("{name}").bind(',
+                f'{variable_name(kernel.name)} = module.get_function("{name}").bind(',
                 f"    args={kernel.declarations!r}",
                 ")",
             ]
@@ -97,7 +97,8 @@ class CuFile:
         return "\n".join([*lines, "", self.declaration])
 
 
-def _variable(name: str) -> str:
+def variable_name(name: str) -> str:
+    """The Python name for a kernel."""
     plain = re.sub(r"\W", "_", name.split("::")[-1])
     return f"{plain}_" if iskeyword(plain) else plain
 
