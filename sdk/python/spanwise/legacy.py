@@ -15,10 +15,8 @@ from ._kernels.legacy_package import write_package
 from ._kernels.legacy_source import LegacyFile, read_legacy
 
 _HEADERS = {
-    "replaced": "not found; the CPU uses Spanwise's replacement of this header of NVIDIA's samples, a GPU "
-    "needs the header: pass its folder as include_dirs=",
-    "left out": "of a library that host code calls; the CPU leaves it out, for a GPU put it between "
-    "#ifndef __CUDACC_RTC__ and #endif",
+    "replaced": "not found; Spanwise's replacement of this header of NVIDIA's samples is used",
+    "left out": "of a library that host code calls; left out",
     "": "not found; pass its folder as include_dirs= (here: --include-dir)",
 }
 
@@ -70,7 +68,7 @@ def _headers(legacy: LegacyFile) -> Iterator[str]:
 
 def _calls(legacy: LegacyFile) -> Iterator[str]:
     if legacy.calls:
-        yield "calls of libraries in host code, which is left out on the CPU"
+        yield "calls of libraries in host code, which is left out"
     for library, functions in legacy.calls.items():
         names = ", ".join(f"{name} (line {line})" for name, line in functions.items())
         yield f"  {library}: {names}"

@@ -119,7 +119,7 @@ def test_launchers_of_a_library(capsys):
 def test_what_is_missing(capsys, mixed):
     text = listing(capsys, mixed, "--list")
     assert "line 7: absent.h: not found; pass its folder as include_dirs=" in text
-    assert "line 5: helper_math.h: not found; the CPU uses Spanwise's replacement" in text
+    assert "line 5: helper_math.h: not found; Spanwise's replacement" in text
     assert "line 4: cublas_v2.h: of a library that host code calls" in text
     assert "common.h, line 2: thrust/sort.h: of a library" in text
     for known in ("stdio.h", "vector", "parts/common.h"):

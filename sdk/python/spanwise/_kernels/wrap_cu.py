@@ -61,7 +61,7 @@ class CuFile:
 
     def module(self, names: Iterable[str] = (), device: Any = None, **options: Any) -> Any:
         """Compiles the file: SourceModule(path=path, names=names, device=device, **options). The
-        file's folder is the last include folder. On the CPU host code is left out."""
+        file's folder is the last include folder. Host code is left out."""
         return _core.SourceModule(path=self.path, names=list(names), device=device, **options)
 
     @property
@@ -112,8 +112,8 @@ def _problems(source: str) -> list[str]:
     if not found:
         return []
     return [
-        f"host code from line {found[0]} on: the CPU leaves it out; for a GPU put the host's parts between "
-        "#ifndef __CUDACC_RTC__ and #endif, or build a shared library and use sw.HostLibrary"
+        f"host code from line {found[0]} on, which is left out: to call it, build a shared library and use "
+        "sw.HostLibrary"
     ]
 
 

@@ -9,13 +9,13 @@
 #include "backends/cpu/copy/block.hpp"
 #include "backends/cpu/copy/run.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
-#include "backends/cpu/jit/header_names.hpp"
 #include "backends/cpu/jit/jit_compiler.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/tools.hpp"
 #include "backends/cpu/memory/memory_pool.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/thread_pool.hpp"
+#include "source/header_names.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -49,8 +49,8 @@ std::vector<Tool> CpuBackend::tools() {
 }
 
 std::string_view CpuBackend::header_handling(std::string_view name) {
-  if (is_host_library_header(name)) return "left out";
-  if (is_cuda_header(name) || is_cpp_header(name)) return "known";
+  if (source::is_host_library_header(name)) return "left out";
+  if (is_cuda_header(name) || source::is_cpp_header(name)) return "known";
   return shim_header(name) ? "replaced" : "";
 }
 
