@@ -24,6 +24,7 @@ from ._core import (
 )
 from ._graph.compiled import FunctionGraph, Maker, copy_function as copy_function, function
 from ._graph.from_function import as_op
+from ._graph.from_graph import OpFromGraph
 from ._graph.function_options import In, Mode, Out
 from ._graph.functions import as_variable
 from ._graph.kernel_op import kernel_op, kernel_op_counts
@@ -44,6 +45,7 @@ __all__ = [
     "Mode",
     "NativeOp",
     "Op",
+    "OpFromGraph",
     "Out",
     "SharedVariable",
     "TensorType",
