@@ -25,3 +25,36 @@ def test_op_from_graph(tmp_path, flags):
     """
     printed, _ = run_script(tmp_path / "script.py", source, flags)
     assert printed.splitlines() == ["[24.0, 6.0]", "4"]
+
+
+@FLAGS
+def test_default_updates_test_values_and_nan_guard(tmp_path, flags):
+    source = """
+        import numpy, theano, theano.tensor as T
+        from theano.compile.nanguardmode import NanGuardMode
+        n = theano.shared(numpy.float32(1), 'n')
+        n.default_update = n * 2
+        f = theano.function([], n + 0, mode=NanGuardMode(nan_is_error=True))
+        g = theano.function([], n + 0, no_default_updates=True)
+        print([float(v) for v in (f(), f(), g(), g())])
+        x = T.fvector('x')
+        h = theano.function([x], T.log(x), mode='NanGuardMode')
+        try:
+            h(numpy.float32([0, 1]))
+        except Exception as error:
+            print(str(error).splitlines()[1])
+        theano.config.compute_test_value = 'raise'
+        x.tag.test_value = numpy.float32([1, 2])
+        print((x + x).tag.test_value.tolist())
+        try:
+            x + numpy.ones(3, 'float32')
+        except ValueError as error:
+            print('broadcast' in str(error))
+    """
+    printed, _ = run_script(tmp_path / "script.py", source, flags)
+    assert printed.splitlines() == [
+        "[1.0, 2.0, 4.0, 4.0]",
+        "Inputs ranges: [x: from 0 to 1]",
+        "[2.0, 4.0]",
+        "True",
+    ]

@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _core
-from .._core import Apply, Constant, GraphError, SharedVariable, TensorType, Variable
+from .._core import Apply, GraphError, TensorType, Variable
 from .compiled import function
+from .from_graph_arguments import as_overrides, check_inputs, shared_inputs_of
 from .op import Op
 from .op_gradient import DisconnectedType, GradFunction, grad_undefined
 from .rewrite import rewrite
 from .traversal import ancestors, clone, equal
+from .unobserved import without_test_values
 
 _INLINE = "inline_from_graph"
 
@@ -45,15 +47,15 @@ class OpFromGraph(Op):
         name: str | None = None,
     ) -> None:
         given = [outputs] if isinstance(outputs, Variable) else list(outputs)
-        _check_inputs(inputs)
-        shared = _leaves(given, inputs)
+        check_inputs(inputs)
+        shared = shared_inputs_of(given, inputs)
         copies = [x.type(x.name) for x in (*inputs, *shared)]
         replaced = dict(zip((*inputs, *shared), copies, strict=True))
         #: The graph: `inputs` are those given and one for each of `shared_inputs`.
-        self.inputs, self.outputs = copies, clone(given, replaced)
+        self.inputs, self.outputs = copies, _copied(given, replaced)
         self.shared_inputs = shared
         self.inline, self.name = bool(inline), name
-        self.grad_overrides = _overrides(grad_overrides, len(inputs), len(shared))
+        self.grad_overrides = as_overrides(grad_overrides, len(inputs), len(shared))
         if inline:
             _register_inlining()
 
@@ -136,7 +138,8 @@ class OpFromGraph(Op):
         if x.dtype.kind not in "fc" and x.dtype.name != "bfloat16":
             return DisconnectedType()()
         try:
-            found = _core._gradients(known, [x], [], "none")[0]
+            with without_test_values():
+                found = _core._gradients(known, [x], [], "none")[0]
         except GraphError as error:
             return grad_undefined(self, i, x, str(error))
         return DisconnectedType()() if found is None else found
@@ -165,33 +168,9 @@ class OpFromGraph(Op):
             _register_inlining()
 
 
-def _check_inputs(inputs: Sequence[Variable]) -> None:
-    for i, x in enumerate(inputs):
-        if not isinstance(x, Variable):
-            raise TypeError(f"OpFromGraph: inputs[{i}]: expected a variable, got {x!r}")
-        if isinstance(x, (Constant, SharedVariable)):
-            raise GraphError(
-                f"OpFromGraph: inputs[{i}]: expected a variable without a value, got {x}; leave "
-                "constants and shared variables out of the inputs"
-            )
-        if x in list(inputs[:i]):
-            raise GraphError(f"OpFromGraph: {x} is listed twice in the inputs")
-
-
-def _leaves(outputs: list[Variable], inputs: Sequence[Variable]) -> list[Variable]:
-    """The shared variables that `outputs` depend on. Raises GraphError for a variable without a
-    value that is not an input."""
-    boundary = set(inputs)
-    read = dict.fromkeys(outputs)
-    for node in ancestors(outputs, inputs):
-        read.update(dict.fromkeys(node.inputs))
-    leaves = [x for x in read if x.owner is None and x not in boundary]
-    for x in leaves:
-        if not isinstance(x, (Constant, SharedVariable)):
-            raise GraphError(
-                f"OpFromGraph: the outputs depend on {x} of {x.type}; list it in the inputs"
-            )
-    return [x for x in leaves if isinstance(x, SharedVariable)]
+def _copied(outputs: list[Variable], replace: dict[Variable, Variable]) -> list[Variable]:
+    with without_test_values():
+        return clone(outputs, replace)
 
 
 def _read_by(output: Variable) -> set[Variable]:
@@ -199,24 +178,6 @@ def _read_by(output: Variable) -> set[Variable]:
     for node in ancestors([output]):
         found.update(node.inputs)
     return found
-
-
-def _overrides(given: Any, inputs: int, shared: int) -> Any:
-    """The argument grad_overrides as a function, or a list with one entry for each input."""
-    if callable(given):
-        return given
-    listed = [given] * inputs if isinstance(given, str) else list(given)
-    if len(listed) != inputs:
-        raise GraphError(
-            f"OpFromGraph: grad_overrides: expected one entry for each of {inputs} inputs, got "
-            f"{len(listed)}"
-        )
-    for own in listed:
-        if own != "default" and not callable(own):
-            raise TypeError(
-                f'OpFromGraph: grad_overrides: expected "default" or a function, got {own!r}'
-            )
-    return [*listed, *["default"] * shared]
 
 
 def inlined(op: OpFromGraph, inputs: Sequence[Variable]) -> list[Variable]:
