@@ -70,6 +70,7 @@ from ._graph.matrices import (
     tril,
     triu,
 )
+from ._graph.random_streams import RandomStreams
 from ._graph.subtensor import inc_subtensor, set_subtensor
 from ._graph.verify_grad import verify_grad
 from ._numpy.dtypes import astype
@@ -96,6 +97,7 @@ as_tensor_variable = as_variable
 
 __all__ = [
     "Lop",
+    "RandomStreams",
     "Rop",
     "TensorType",
     "all",

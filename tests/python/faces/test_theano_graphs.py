@@ -58,3 +58,23 @@ def test_default_updates_test_values_and_nan_guard(tmp_path, flags):
         "[2.0, 4.0]",
         "True",
     ]
+
+
+@FLAGS
+def test_random_streams(tmp_path, flags):
+    source = """
+        import theano.tensor as T
+        from theano import function
+        from theano.sandbox.rng_mrg import MRG_RandomStreams
+        from theano.tensor.shared_randomstreams import RandomStreams
+        for kind in (RandomStreams, MRG_RandomStreams):
+            srng = kind(seed=234)
+            rv_u, rv_n = srng.uniform((2, 2)), srng.normal((2, 2))
+            f = function([], rv_u)
+            g = function([], rv_n, no_default_updates=True)
+            nearly_zeros = function([], rv_u + rv_u - 2 * rv_u)
+            print((f() == f()).all(), (g() == g()).all(), abs(nearly_zeros()).max() < 1e-6)
+        print(sorted(function([], srng.permutation(n=4))().tolist()))
+    """
+    printed, _ = run_script(tmp_path / "script.py", source, flags)
+    assert printed.splitlines() == ["False True True"] * 2 + ["[0, 1, 2, 3]"]

@@ -23,7 +23,7 @@ BLOCK = re.compile(r"(<!-- (ops|functions): [^\n]*-->\n)(.*?)(<!-- end of \2 -->
 REGISTERED = sorted(name for name in dir(sw.ops) if "." not in name)
 #: Of spanwise.tensor: not functions of variables that build a graph of them.
 OTHERS = {
-    "Lop", "Rop", "TensorType", "as_tensor_variable", "as_variable", "constant", "grad", "tensor",
+    "Lop", "RandomStreams", "Rop", "TensorType", "as_tensor_variable", "as_variable", "constant", "grad", "tensor",
     "verify_grad",
 }  # fmt: skip
 

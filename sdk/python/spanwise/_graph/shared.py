@@ -26,6 +26,9 @@ def shared(
     return _core._shared(value, name, borrow, target)
 
 
+_has_updates: list[bool] = []  # empty until a first variable has one: graphs are not searched then
+
+
 def default_update_of(x: SharedVariable) -> Variable | None:
     """``x.default_update``."""
     return getattr(x.tag, "default_update", None)
@@ -43,6 +46,7 @@ def set_default_update(x: SharedVariable, update: Any) -> None:
             f"{new.type}; cast it"
         )
     x.tag.default_update = new
+    _has_updates.append(True)
 
 
 def as_update(old: Variable, new: Any) -> Variable:
@@ -57,7 +61,7 @@ def default_updates(
 ) -> list[tuple[Variable, Variable]]:
     """The default updates of the shared variables that `outputs`, `updates` and these updates read,
     except of variables in `updates` and in `without`, a list, or True for all."""
-    if without is True:
+    if without is True or not _has_updates:
         return []
     done = {*(old for old, _ in updates), *(without or ())}
     found: list[tuple[Variable, Variable]] = []
