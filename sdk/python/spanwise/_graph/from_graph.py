@@ -81,7 +81,9 @@ class OpFromGraph(Op):
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
         """A call of the graph, which is compiled for the device of the node."""
-        compiled = function(self.inputs, self.outputs, name=str(self), on_unused_input="ignore")
+        compiled = function(
+            self.inputs, self.outputs, name=str(self), on_unused_input="ignore", profile=False
+        )
         inputs = [storage_map[x] for x in node.inputs]
         outputs = [storage_map[y] for y in node.outputs]
 
