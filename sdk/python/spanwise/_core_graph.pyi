@@ -230,6 +230,7 @@ class SharedVariable(Variable):
     def value(self) -> NoReturn: ...
     @property
     def device(self) -> device: ...
+    default_update: Variable | None
     def get_value(
         self, borrow: builtins.bool = False, return_internal_type: builtins.bool = False
     ) -> Array: ...
@@ -308,7 +309,7 @@ def _compile(
     name: str,
     on_unused_input: str,
     device: Any,
-    mode: tuple[str, list[str], list[str]],
+    mode: tuple[str, list[str], list[str], list[builtins.bool]],
     profile: builtins.bool,
     allow_gc: builtins.bool | None,
     preallocate: builtins.bool,

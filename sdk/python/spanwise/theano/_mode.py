@@ -16,7 +16,7 @@ _MODES = {
     "FAST_COMPILE": "fast_compile",
     "DebugMode": "debug",
     "DEBUG_MODE": "debug",
-    "NanGuardMode": "fast_run",
+    "NanGuardMode": "nan_guard",
     "ProfileMode": "fast_run",
 }
 

@@ -16,8 +16,9 @@ from spanwise.tensor import *  # noqa: F403
 
 from .. import _op_names
 from .._variables import shared as _shared
-from . import nnet as nnet
+from . import nnet as nnet, shared_randomstreams as shared_randomstreams
 from .extra import alloc, fill, ones, zeros
+from .shared_randomstreams import RandomStreams as RandomStreams
 
 shared = _shared
 Elemwise = _op_names.Elemwise
@@ -31,7 +32,7 @@ as_tensor = as_tensor_variable = _tensor.as_tensor_variable
 __all__ = [
     *_tensor.__all__, "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
     "TensorConstant", "TensorType", "TensorVariable", "alloc", "as_tensor", "fill", "nnet", "ones", "shared",
-    "zeros",
+    "shared_randomstreams", "zeros",
 ]  # fmt: skip
 
 
