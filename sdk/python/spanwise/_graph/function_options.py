@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -95,7 +96,9 @@ class Mode:
         return self._with(self._including, self._excluding + words)
 
     def _with(self, including: tuple[str, ...], excluding: tuple[str, ...]) -> Mode:
-        return Mode(self.name, including, excluding)
+        made = copy.copy(self)
+        made._including, made._excluding = including, excluding
+        return made
 
     def __repr__(self) -> str:
         return f"Mode({self.name!r}, including={self._including}, excluding={self._excluding})"
@@ -120,9 +123,6 @@ class NanGuardMode(Mode):
     ) -> None:
         super().__init__("nan_guard", including, excluding)
         self._errors = bool(nan_is_error), bool(inf_is_error), bool(big_is_error)
-
-    def _with(self, including: tuple[str, ...], excluding: tuple[str, ...]) -> Mode:
-        return NanGuardMode(*self._errors, including, excluding)
 
     def __repr__(self) -> str:
         nan, inf, big = self._errors
