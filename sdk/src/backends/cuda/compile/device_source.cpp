@@ -65,8 +65,8 @@ class HostCodeRemoval {
     DeviceSource result{source, {}};
     result.source.text = rewritten(source.text, folder);
     if (!lacks_header_ && !files_.device_code().has_host_functions()) return {};
-    result.source.text = text("#include \"spanwise_nvcc.h\"\n#line 1 ",
-                              c_literal(source.file_name), "\n", result.source.text);
+    result.source.text = text("#include \"spanwise_nvcc.h\"\n#line 1 ", c_literal(source.file_name),
+                              "\n", result.source.text);
     for (auto& [path, header] : headers_)
       result.headers.emplace_back(std::move(header.name), std::move(header.text));
     for (const embedded::TextFile& file : embedded::rtc_replaced_headers)
@@ -79,12 +79,26 @@ class HostCodeRemoval {
     std::string name, text;
   };
 
+  // Names in a file that decide about its headers.
+  struct Uses {
+    bool std_names = false, driver_types = false;  // CUtensorMap
+  };
+  static Uses uses_of(const std::vector<Token>& tokens) {
+    Uses uses;
+    for (const Token& token : tokens) {
+      const std::string_view name = token.text;
+      if (token.kind != Token::Kind::identifier) continue;
+      uses.std_names |= name == "std";
+      uses.driver_types |=
+          name.starts_with("CU") && name.size() > 2 && name[2] >= 'a' && name[2] <= 'z';
+    }
+    return uses;
+  }
+
   std::string rewritten(std::string_view original, const std::string& folder) {
     std::string text = files_.device_code().without_host_code(original);
     const std::vector<Token> tokens = source::lex(text);
-    const bool uses_std = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
-      return token.kind == Token::Kind::identifier && token.text == "std";
-    });
+    const Uses uses = uses_of(tokens);
     std::string out;
     std::size_t copied = 0;
     for (const Token& token : tokens) {
@@ -92,7 +106,7 @@ class HostCodeRemoval {
       const Include include = files_.read_include(token.text, folder);
       if (!include.is_include || include.name.empty()) continue;
       out.append(text, copied, token.offset - copied);
-      const std::optional<std::string> other = replacement(include, uses_std);
+      const std::optional<std::string> other = replacement(include, uses);
       out += other ? *other : std::string(token.text);
       copied = token.offset + token.text.size();
     }
@@ -100,16 +114,18 @@ class HostCodeRemoval {
   }
 
   // The text in the place of a directive; empty if it stays.
-  std::optional<std::string> replacement(const Include& include, bool uses_std) {
+  std::optional<std::string> replacement(const Include& include, const Uses& uses) {
     const std::string& name = include.name;
     if (!include.path.empty()) return "#include " + c_literal(header_name(include.path));
+    // The driver's functions have parameters called N, which sources and options define as macros.
+    if (name == "cuda.h") return uses.driver_types ? std::nullopt : std::optional<std::string>("");
     if (known_to_nvrtc_.contains(name)) return {};
     const bool is_sample = is_sample_header(name), is_cpp = source::is_cpp_header(name);
     if (!is_sample && !is_cpp && !source::is_c_header(name) && !is_host_only(name)) return {};
     lacks_header_ = true;
     if (is_sample) return {};
     if (name.starts_with("cublas") && !toolkit_.empty()) return "#include \"spanwise_cublas.h\"";
-    return is_cpp && uses_std ? cuda_std(name) : "";
+    return is_cpp && uses.std_names ? cuda_std(name) : "";
   }
 
   std::string header_name(const std::string& path) {

@@ -17,3 +17,5 @@
 using uint = unsigned int;
 using ushort = unsigned short;
 using ulong = unsigned long;
+
+namespace std {}  // for "using namespace std" without a header of the C++ library
