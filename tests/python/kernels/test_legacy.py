@@ -246,6 +246,17 @@ class TestLaunchers:
             "* in", "*in"
         )
 
+    def test_misspelt_types_are_refused_and_structs_are_named(self, library):
+        with pytest.raises(sw.KernelArgumentError, match=r"parameter 2.*flaot.*'float'"):
+            library.launcher("smooth_rows", "const float*, flaot *out, int, int")
+        for declaration in (
+            "struct Config *c",
+            "const struct Config *c",
+            "void *",
+            "const float4 *",
+        ):
+            library.launcher("smooth_rows", declaration)
+
     def test_declarations_and_files_that_are_wrong(self, library, tmp_path):
         with pytest.raises(sw.ArgumentError, match="'smoth'.*extern"):
             library.launcher("smoth", SMOOTH)
@@ -257,3 +268,37 @@ class TestLaunchers:
         for path in (tmp_path / "text.so", tmp_path / "absent.so"):
             with pytest.raises(sw.DeviceError, match=path.name):
                 sw.HostLibrary(path)
+
+
+class TestLibrariesOfNvcc:
+    """A library with the section that nvcc writes device code to; it needs neither nvcc nor a GPU."""
+
+    @pytest.fixture
+    def built(self, tmp_path):
+        source = tmp_path / "fake.cpp"
+        source.write_text(
+            """
+asm(".section .nv_fatbin,\\"a\\"\\n.byte 1\\n.text");
+extern "C" int returns(int code) { return code; }
+extern "C" int touches(float *x) { x[0] = 1; return 0; }
+"""
+        )
+        file = tmp_path / "libfake.so"
+        subprocess.run(["g++", "-shared", "-fPIC", str(source), "-o", str(file)], check=True)
+        return sw.HostLibrary(file)
+
+    def test_arrays_of_the_host_are_refused_before_the_call(self, built):
+        x = np.zeros(3, "float32")
+        with pytest.raises(sw.KernelArgumentError, match="on a GPU.*got arrays on cpu.*Remedy"):
+            built.launcher("touches", "float*", returns="cudaError_t")(x)
+        assert (x == 0).all()
+
+    def test_errors_of_cuda_are_named(self, built):
+        fails = built.launcher("returns", "int", returns="cudaError_t")
+        fails(0)
+        with pytest.raises(sw.DeviceError, match="35, cudaErrorInsufficientDriver. Remedy.*newer"):
+            fails(35)
+        with pytest.raises(sw.DeviceError, match="the error 12345$"):
+            fails(12345)
+        with pytest.raises(sw.DeviceError, match="the error 35$"):
+            built.launcher("returns", "int", returns="int")(35)

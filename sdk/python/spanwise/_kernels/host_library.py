@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
+from difflib import get_close_matches
 from typing import Any
 
 from .. import _core
 from .._driver.contexts import current_context
+from .cuda_errors import described
 
 _STREAM_TYPES = {"cudaStream_t", "CUstream"}
 _NUMBERS: dict[str, Any] = {
@@ -26,14 +29,44 @@ _NUMBERS: dict[str, Any] = {
     "float64": ctypes.c_double,
 }
 _RESULTS = {"void": None, "int": ctypes.c_int, "cudaError_t": ctypes.c_int}
+#: Types of C that a misspelt type may be meant for.
+_C_TYPES = [
+    "bool",
+    "char",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "size_t",
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "uint8_t",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
+    "float2",
+    "float3",
+    "float4",
+    "double2",
+    "int2",
+    "int3",
+    "int4",
+    "half",
+]
 #: cudaStreamLegacy of the CUDA runtime API: the stream of launches that name no stream.
 _LEGACY_STREAM = 1
+_QUALIFIERS = ("const", "volatile", "restrict", "__restrict__", "__restrict")
 
 
 class HostLibrary:
     """A shared library with functions that take device pointers and launch kernels.
 
     ``HostLibrary("libblur.so").launcher("blur", "const float*, float*, int, int, cudaStream_t")``
+
+    The functions of a library with device code take arrays of GPUs only.
 
     A `path` without a slash is searched for by the dynamic loader; any other is a file name,
     relative to the current folder. Raises DeviceError if the library cannot be loaded.
@@ -49,13 +82,16 @@ class HostLibrary:
                 f"HostLibrary: expected a shared library, got {self.path!r}: {error}. Remedy: give its full path, and "
                 "see ldd for what it needs itself"
             ) from None
+        self._needs_gpu = _has_device_code(name)
 
     def launcher(self, name: str, parameters: str, returns: str = "void") -> Launcher:
         """The exported function `name` as a callable.
 
         `parameters` is the C declaration of its parameters: pointers, numbers and cudaStream_t. The
         caller passes no value for a cudaStream_t: the launcher fills in the stream of the call.
-        `returns` is "void", "int" or "cudaError_t"; a result other than 0 raises DeviceError.
+        Write `struct Config*` for a pointer to a type of the library. `returns` is "void", "int" or
+        "cudaError_t"; a result other than 0 raises DeviceError, with the name of CUDA's error for
+        cudaError_t.
 
         Raises ArgumentError if the library has no such function, KernelArgumentError for other
         types.
@@ -72,7 +108,9 @@ class HostLibrary:
                 'have mangled names (nm -D lists them); declare it extern "C", or give the mangled one'
             ) from None
         function.restype = _RESULTS[returns]
-        return Launcher(name, function, _parameters_of(name, parameters))
+        names_errors = returns == "cudaError_t"
+        known = _parameters_of(name, parameters)
+        return Launcher(name, function, known, needs_gpu=self._needs_gpu, names_errors=names_errors)
 
     def __repr__(self) -> str:
         return f"HostLibrary({self.path!r})"
@@ -92,7 +130,31 @@ def _parameters_of(name: str, declaration: str) -> list[_core.KernelParameter]:
                 f"launcher {name!r}, parameter {place}: expected a pointer, a number's type or cudaStream_t, got "
                 f"{parameter.type!r}. Remedy: wrap the function in one that takes a pointer to the struct"
             )
+        if parameter.is_pointer and parameter.dtype is None:
+            _refuse_unknown(name, place, parameter.type)
     return parameters
+
+
+def _refuse_unknown(name: str, place: int, declared: str) -> None:
+    """Raises KernelArgumentError for a pointer to one unknown word, such as a misspelt type."""
+    words = [word for word in declared.replace("*", " ").split() if word not in _QUALIFIERS]
+    if len(words) != 1 or words[0] in ("void", *_C_TYPES):
+        return
+    similar = get_close_matches(words[0], _C_TYPES, 1)
+    meant = f"write {similar[0]!r} if that is meant, " if similar else "write "
+    raise _core.KernelArgumentError(
+        f"launcher {name!r}, parameter {place}: expected a pointer to a type of C or CUDA, got {declared!r}. Remedy: "
+        f"{meant}'struct {words[0]}' for a type of the library, or 'void'"
+    )
+
+
+def _has_device_code(path: str) -> bool:
+    """Whether the shared library `path` was built by nvcc: it has the section of device code."""
+    try:
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return data.rfind(b"\0.nv_fatbin\0") >= 0
+    except (OSError, ValueError):
+        return False  # found by the loader, or without a file
 
 
 class Launcher:
@@ -105,7 +167,16 @@ class Launcher:
     context is current during the call. With config.launch_blocking the call waits for the stream.
     """
 
-    def __init__(self, name: str, function: Any, parameters: list[_core.KernelParameter]) -> None:
+    def __init__(
+        self,
+        name: str,
+        function: Any,
+        parameters: list[_core.KernelParameter],
+        *,
+        needs_gpu: bool = False,
+        names_errors: bool = False,
+    ) -> None:
+        self._needs_gpu, self._names_errors = needs_gpu, names_errors
         self.name = self.__name__ = name
         self.parameters = tuple(parameters)
         self._function = function
@@ -140,7 +211,8 @@ class Launcher:
             code = self._function(*passed)
         if code:
             raise _core.DeviceError(
-                f"launcher {self.name!r} on {device}: it returned the error {code}"
+                f"launcher {self.name!r} on {device}: it returned the error "
+                f"{described(code) if self._names_errors else code}"
             )
         if _blocking():
             queue.synchronize()
@@ -166,7 +238,13 @@ class Launcher:
                 f"launcher {self.name!r}: expected arrays of one device, got {' and '.join(devices)}. Remedy: move them, "
                 'x.to("cuda:0")'
             )
-        return next(iter(devices.values()), _core.default_device())
+        device = next(iter(devices.values()), _core.default_device())
+        if self._needs_gpu and arrays and device.kind == "cpu":
+            raise _core.KernelArgumentError(
+                f"launcher {self.name!r}: expected arrays on a GPU, as the library has device code, got arrays on cpu. "
+                'Remedy: move them, x.to("cuda:0")'
+            )
+        return device
 
     def _argument(self, place: int, parameter: _core.KernelParameter, value: Any) -> Any:
         where = f"launcher {self.name!r}, argument {place} of {len(self.parameters)} ({_shown(parameter)})"
