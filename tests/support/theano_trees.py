@@ -19,8 +19,36 @@ from pytensor.ifelse import ifelse
 from pytensor.printing import debugprint
 """,
 }
+#: name -> printed variables. Products with vectors, means and gradients are not among them:
+#: they consist of other operations in PyTensor.
+GRAPHS = {
+    "sum of products": "(x * y + 2).sum()",
+    "matrix and vector": "m + x",
+    "logistic": "1 / (1 + T.exp(-x))",
+    "product of matrices": "T.dot(m, n)",
+    "scalars": "s * t + s ** 2",
+    "transposed": "m.T + n",
+    "sum along an axis": "m.sum(axis=0)",
+    "other reductions": "[m.prod(), m.max(axis=1), T.argmax(m, axis=1)]",
+    "reshaped": "m.reshape((2, 3))",
+    "reshaped by extents": "m.reshape((m.shape[1], m.shape[0]))",
+    "joined": "T.concatenate([x, y])",
+    "condition": "T.switch(x > 0, x, y)",
+    "branches": "ifelse(T.lt(s, t), x, y)",
+    "common variable": "(x + 1) * (x + 1)",
+    "new axes": "x.dimshuffle(0, 'x') + x.dimshuffle('x', 0)",
+    "cast": "T.cast(x, 'float32')",
+    "flat": "m.flatten()",
+    "row": "m[0] + m[k]",
+    "column": "m[..., -1]",
+    "column by a variable": "m[:, k]",
+    "rows by an array": "[m[i], m[:, i]]",
+    "increments": "[T.set_subtensor(m[:, 1], 0.0), T.inc_subtensor(m[k], x)]",
+    "range": "T.arange(k) + x.shape[0]",
+    "two results": "[x * y, (x * y).sum()]",
+}
 #: Prints {name: the text} of the graphs of stdin, {name: expression}, or of their functions.
-GRAPHS = """
+PRINT_GRAPHS = """
 import json, sys
 x, y = T.dvectors("x", "y")
 m, n = T.dmatrices("m", "n")
@@ -35,7 +63,7 @@ given = json.load(sys.stdin)
 print("TREES", json.dumps({name: tree(*each) for name, each in given.items()}))
 """
 #: Prints {name: [the text of each function's outputs and updates]} of programs, or their error.
-PROGRAMS = """
+PRINT_PROGRAMS = """
 import json, sys
 import numpy as np
 compile_function, trees = theano.function, []
@@ -106,6 +134,23 @@ def structure(text):
         )
         for depth, name, known, place in found
     ]
+
+
+def places(text):
+    """The places of the nodes in the order of execution, as listed; a node that is listed again
+    once. Asserts that the inputs of each node precede it."""
+    found, above = {}, []
+    for line in text.splitlines():
+        if line.endswith("···"):
+            continue
+        name, label, place = _NODE.search(line.rstrip()).groups()
+        while above and above[-1][0] >= line.index(name):
+            above.pop()
+        if place:
+            assert not above or int(place) < above[-1][1], text
+            above.append((line.index(name), int(place)))
+            assert found.setdefault(label, int(place)) == int(place), text
+    return list(found.values())
 
 
 def plain(name):

@@ -1,79 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of debugprint: the text for small graphs, and their structure beside PyTensor's."""
+"""Trees of debugprint: the text for small graphs."""
 
 import pytest
-from support import theano_trees
-from support.theano_trees import structure, trees
-from support.theano_tutorial import PROGRAMS, START
-
-#: name -> the printed variables. Products with vectors, means and gradients are not among them:
-#: they consist of other operations in PyTensor.
-GRAPHS = {
-    "sum of products": "(x * y + 2).sum()",
-    "matrix and vector": "m + x",
-    "logistic": "1 / (1 + T.exp(-x))",
-    "product of matrices": "T.dot(m, n)",
-    "scalars": "s * t + s ** 2",
-    "transposed": "m.T + n",
-    "sum along an axis": "m.sum(axis=0)",
-    "other reductions": "[m.prod(), m.max(axis=1), T.argmax(m, axis=1)]",
-    "reshaped": "m.reshape((2, 3))",
-    "reshaped by extents": "m.reshape((m.shape[1], m.shape[0]))",
-    "joined": "T.concatenate([x, y])",
-    "condition": "T.switch(x > 0, x, y)",
-    "branches": "ifelse(T.lt(s, t), x, y)",
-    "common variable": "(x + 1) * (x + 1)",
-    "new axes": "x.dimshuffle(0, 'x') + x.dimshuffle('x', 0)",
-    "cast": "T.cast(x, 'float32')",
-    "flat": "m.flatten()",
-    "row": "m[0] + m[k]",
-    "column": "m[..., -1]",
-    "column by a variable": "m[:, k]",
-    "rows by an array": "[m[i], m[:, i]]",
-    "increments": "[T.set_subtensor(m[:, 1], 0.0), T.inc_subtensor(m[k], x)]",
-    "range": "T.arange(k) + x.shape[0]",
-    "two results": "[x * y, (x * y).sum()]",
-}
-#: Programs of the tutorial that PyTensor builds of other operations -> which ones.
-OTHER = {
-    **dict.fromkeys(
-        [
-            "grad_of_a_power",
-            "grad_of_the_logistic",
-            "grads_of_a_product",
-            "jacobian_by_rows",
-            "hessian_times_vector",
-            "consider_constant",
-            "gradient_descent",
-        ],
-        "gradients",
-    ),
-    "dot_products": "a product with a vector is one of matrices",
-    "ifelse": "a mean is a quotient",
-    "reductions": "a mean is a quotient",
-    "diagonal_and_eye": "a diagonal is an operation of its own",
-}
-PROGRAM_TEXTS = {name: program for name, (program, _) in PROGRAMS.items()}
-
-
-@pytest.fixture(scope="module")
-def ours():
-    return trees("theano", theano_trees.GRAPHS, {k: (text, False) for k, text in GRAPHS.items()})
-
-
-@pytest.fixture(scope="module")
-def pytensors():
-    pytest.importorskip("pytensor", reason="PyTensor is not installed")
-    return trees("pytensor", theano_trees.GRAPHS, {k: (text, False) for k, text in GRAPHS.items()})
-
-
-@pytest.fixture(scope="module")
-def of_programs():
-    pytest.importorskip("pytensor", reason="PyTensor is not installed")
-    given = [START, PROGRAM_TEXTS]
-    return [trees(library, theano_trees.PROGRAMS, given) for library in ("theano", "pytensor")]
-
+from support.theano_runner import run_script
+from support.theano_trees import GRAPHS, PRINT_GRAPHS, trees
 
 TEXTS = {
     "logistic": """\
@@ -173,13 +104,18 @@ if{} [id A] ''
 
 
 def without_spaces(text):
-    """Theano writes spaces behind the name of a node; test_theano_programs checks them."""
+    """Theano writes spaces behind the name of a node; test_trees_of_a_script checks them."""
     return [line.rstrip() for line in text.splitlines()]
 
 
+@pytest.fixture(scope="module")
+def found():
+    return trees("theano", PRINT_GRAPHS, {name: (GRAPHS[name], False) for name in TEXTS})
+
+
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_text_is_theanos(ours, name):
-    assert without_spaces(ours[name]) == TEXTS[name].splitlines()
+def test_the_text_is_theanos(found, name):
+    assert without_spaces(found[name]) == TEXTS[name].splitlines()
 
 
 #: graph -> the tree of its function, whose nodes have numbers.
@@ -207,24 +143,37 @@ CGemv{no_inplace} [id F] ''   3
 
 
 def test_compiled_graphs_have_numbers():
-    found = trees("theano", theano_trees.GRAPHS, {graph: (graph, True) for graph in COMPILED})
+    found = trees("theano", PRINT_GRAPHS, {graph: (graph, True) for graph in COMPILED})
     for graph, tree in COMPILED.items():
         assert without_spaces(found[graph]) == tree.splitlines(), graph
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-def test_the_structure_is_pytensors(ours, pytensors, name):
-    assert structure(ours[name]) == structure(pytensors[name])
+SCRIPT = """
+    import numpy, theano, theano.tensor as T
+    from theano.printing import debugprint, pp
+    a, b = T.fmatrix('a'), T.fmatrix('b')
+    debugprint(a + b)
+    debugprint([a, b ** 2], ids='', print_type=True)
+    f = theano.function([a, b], -(a + b))
+    text = debugprint(f, file='str')
+    debugprint(f.maker.fgraph)
+    print text.count('\\n'), pp(T.exp(a + b))
+"""
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_structures_of_programs_are_pytensors(of_programs, name):
-    here, there = (found[name] for found in of_programs)
-    assert not isinstance(here, str), here
-    if isinstance(there, str):
-        pytest.skip(f"PyTensor does not run it: {there}")
-    is_same = [structure(a) == structure(b) for a, b in zip(here, there, strict=True)]
-    if name in OTHER:
-        assert not all(is_same), f"remove {name} from OTHER"
-        pytest.skip(f"PyTensor builds it of other operations: {OTHER[name]}")
-    assert all(is_same), here
+def test_trees_of_a_script(tmp_path):
+    printed, _ = run_script(tmp_path / "script.py", SCRIPT, "device=cpu")
+    assert printed.splitlines() == [
+        "Elemwise{add,no_inplace} [id A] ''   ",
+        " |a [id B]",
+        " |b [id C]",
+        "a  <TensorType(float32, matrix)>",
+        "Elemwise{pow,no_inplace}  <TensorType(float32, matrix)> ''   ",
+        " |b  <TensorType(float32, matrix)>",
+        " |InplaceDimShuffle{x,x}  <TensorType(float32, (True, True))> ''   ",
+        "   |TensorConstant{2.0}  <TensorType(float32, scalar)>",
+        "Elemwise{Composite{(-(i0 + i1))}} [id A] ''   0",
+        " |a [id B]",
+        " |b [id C]",
+        "3 exp(add(a, b))",
+    ]

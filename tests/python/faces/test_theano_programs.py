@@ -133,37 +133,6 @@ def test_results_and_shared_variables(tmp_path, device):
     assert lines[5:] == ["GraphError", "InputError"]
 
 
-TREES = """
-    import numpy, theano, theano.tensor as T
-    from theano.printing import debugprint, pp
-    a, b = T.fmatrix('a'), T.fmatrix('b')
-    debugprint(a + b)
-    debugprint([a, b ** 2], ids='', print_type=True)
-    f = theano.function([a, b], -(a + b))
-    text = debugprint(f, file='str')
-    debugprint(f.maker.fgraph)
-    print text.count('\\n'), pp(T.exp(a + b))
-"""
-
-
-def test_trees(tmp_path):
-    printed, _ = run_script(tmp_path / "script.py", TREES, "device=cpu")
-    assert printed.splitlines() == [
-        "Elemwise{add,no_inplace} [id A] ''   ",
-        " |a [id B]",
-        " |b [id C]",
-        "a  <TensorType(float32, matrix)>",
-        "Elemwise{pow,no_inplace}  <TensorType(float32, matrix)> ''   ",
-        " |b  <TensorType(float32, matrix)>",
-        " |InplaceDimShuffle{x,x}  <TensorType(float32, (True, True))> ''   ",
-        "   |TensorConstant{2.0}  <TensorType(float32, scalar)>",
-        "Elemwise{Composite{(-(i0 + i1))}} [id A] ''   0",
-        " |a [id B]",
-        " |b [id C]",
-        "3 exp(add(a, b))",
-    ]
-
-
 def test_only_float32_is_on_the_gpu_with_cudandarray(tmp_path):
     source = """
         import numpy, theano

@@ -22,8 +22,11 @@ from ._view import ScalarType, ViewApply, ViewGraph, ViewType, ViewVariable, typ
 class Builder:
     """Makes the view of a graph from its nodes, given in an order in which inputs come first."""
 
+    merges = True  # equal nodes that only Theano has
+
     def __init__(self, device: str) -> None:
         self.device = device
+        self.scalars: dict[Any, ViewVariable] = {}
         self.graph = ViewGraph()
         self.known: dict[Any, ViewVariable] = {}
         self.leaves: dict[Any, ViewVariable] = {}
@@ -121,9 +124,15 @@ class Builder:
 
     def scalar(self, value: Any) -> ViewVariable:
         """An integer of an index: a constant, or a variable of rank 0 as a scalar."""
+        if value in self.scalars and self.merges:
+            return self.scalars[value]
         if isinstance(value, int):
-            return ViewVariable(constant(value), ScalarType("int64"))
-        return self.added(ScalarFromTensor("ScalarFromTensor"), [value], ScalarType(value.dtype))
+            made = ViewVariable(constant(value), ScalarType("int64"))
+        else:
+            op = ScalarFromTensor("ScalarFromTensor")
+            made = self.added(op, [value], ScalarType(value.dtype))
+        self.scalars[value] = made
+        return made
 
 
 def _dimshuffle_at(given: ViewVariable) -> Any:

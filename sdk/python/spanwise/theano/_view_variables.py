@@ -22,6 +22,8 @@ _PRODUCTS = ("CGemv", "Dot22", "GpuGemv", "GpuDot22")
 
 
 class _VariablesBuilder(Builder):
+    merges = False
+
     def described(self, node: Any, on_gpu: bool) -> Any:
         op = super().described(node, on_gpu)
         if type(op).__name__ in _PRODUCTS:
