@@ -177,3 +177,22 @@ def test_trees_of_a_script(tmp_path):
         " |b [id C]",
         "3 exp(add(a, b))",
     ]
+
+
+def test_integers_of_an_index_stay_on_the_host(tmp_path):
+    source = """
+        import theano, theano.tensor as T
+        x, n = T.fmatrix('x'), T.lscalar('n')
+        print theano.printing.debugprint(theano.function([x, n], x[None, n, 1:]), file='str')
+    """
+    printed, _ = run_script(tmp_path / "script.py", source, "device=gpu,floatX=float32")
+    assert without_spaces(printed)[:-1] == [
+        "HostFromGpu [id A] ''   4",
+        " |GpuSubtensor{::, int64, int64::} [id B] ''   3",
+        "   |GpuDimShuffle{x,0,1} [id C] ''   1",
+        "   | |GpuFromHost [id D] ''   0",
+        "   |   |x [id E]",
+        "   |ScalarFromTensor [id F] ''   2",
+        "   | |n [id G]",
+        "   |Constant{1} [id H]",
+    ]

@@ -88,10 +88,12 @@ class Builder:
 
     def inputs_of(self, node: Any, op: Any) -> list[ViewVariable]:
         """The inputs of `node`, with the constants that are inputs in Theano only."""
-        inputs = [self.value(v) for v in node.inputs]
         entries = integers_of(node)
+        count = len(node.inputs) if entries is None else operand_count(node)
+        inputs = [self.value(v) for v in node.inputs[:count]]
+        # The integers of an index stay on the host.
+        inputs += [self.leaf(v) if v.owner is None else self.value(v) for v in node.inputs[count:]]
         if entries is not None:
-            count = operand_count(node)
             given = iter(inputs[count:])
             order = new_axes_of(node)
             if order is not None and not isinstance(op, _dimshuffle_at(inputs[0])):
