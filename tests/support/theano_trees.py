@@ -45,6 +45,7 @@ GRAPHS = {
     "rows by an array": "[m[i], m[:, i]]",
     "increments": "[T.set_subtensor(m[:, 1], 0.0), T.inc_subtensor(m[k], x)]",
     "range": "T.arange(k) + x.shape[0]",
+    "zeros of both signs": "[s * 0.0, t * -0.0, s + 0.0]",
     "two results": "[x * y, (x * y).sum()]",
 }
 #: Prints {name: the text} of the graphs of stdin, {name: expression}, or of their functions.

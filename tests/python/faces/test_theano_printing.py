@@ -92,6 +92,17 @@ Reshape{2} [id A] ''
      | |m [id B]
      |Constant{0} [id I]
 """,
+    "zeros of both signs": """\
+Elemwise{mul,no_inplace} [id A] ''
+ |s [id B]
+ |TensorConstant{0.0} [id C]
+Elemwise{mul,no_inplace} [id D] ''
+ |t [id E]
+ |TensorConstant{-0.0} [id F]
+Elemwise{add,no_inplace} [id G] ''
+ |s [id B]
+ |TensorConstant{0.0} [id C]
+""",
     "branches": """\
 if{} [id A] ''
  |Elemwise{lt,no_inplace} [id B] ''

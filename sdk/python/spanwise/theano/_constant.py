@@ -36,10 +36,10 @@ def key_of_small(variable: Any) -> tuple[Any, ...] | None:
     other variables."""
     if not isinstance(variable, Constant) or variable.name is not None or variable.value.size != 1:
         return None
-    value = variable.value.numpy()
-    if not -10 <= value.item() <= 10:
+    value = variable.value.numpy().item()
+    if not isinstance(value, (bool, int, float)) or not -10 <= value <= 10:
         return None
-    return str(variable.type), value.item()
+    return str(variable.type), repr(value)  # 0.0 and -0.0 differ
 
 
 def added_constants(node: Any) -> tuple[list[Any], list[Any]]:
