@@ -17,7 +17,7 @@ from spanwise.tensor import *  # noqa: F403
 from .. import _op_kinds
 from .._jacobian import hessian, jacobian, trace
 from .._variables import shared as _shared
-from . import nlinalg as nlinalg, nnet as nnet
+from . import nnet as nnet
 from .extra import alloc, fill, ones, zeros
 
 shared = _shared
@@ -30,9 +30,9 @@ CAReduce = _op_kinds.CAReduce
 as_tensor = as_tensor_variable = _tensor.as_tensor_variable
 
 __all__ = [
-    *_tensor.__all__, "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
-    "TensorConstant", "TensorType", "TensorVariable", "alloc", "as_tensor", "fill", "hessian", "jacobian", "nnet", "ones", "shared",
-    "trace", "zeros",
+    *_tensor.__all__, "hessian", "jacobian", "trace", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
+    "TensorConstant", "TensorType", "TensorVariable", "alloc", "as_tensor", "fill", "nnet", "ones", "shared",
+    "zeros",
 ]  # fmt: skip
 
 
