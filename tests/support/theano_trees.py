@@ -109,7 +109,6 @@ _NAMES = {
     "Max": "maximum",
     "dot": "Dot",
     "Abs": "abs_",
-    "Gt": "gt",
 }
 _NODE = re.compile(r"([^\s|│├└─].*?) \[id (\w+)\](?: '[^']*')? *(\d*)$")
 
