@@ -36,12 +36,17 @@ const dlpack::ExchangeApi* exchange_api() noexcept {
   return known;
 }
 
-// Autograd does not track changes that Spanwise makes to the memory.
-void refuse_gradients(PyObject* tensor) {
-  if (truth_of(tensor, requires_grad))
+// The tensor, or its detach() if it requires grad. Autograd does not track changes that Spanwise
+// makes to the memory, so such tensors are taken only where autograd records nothing: in
+// torch.no_grad() and in the methods of an autograd.Function.
+py::object without_gradient(PyObject* tensor) {
+  if (!truth_of(tensor, requires_grad)) [[likely]]
+    return py::reinterpret_borrow<py::object>(tensor);
+  if (py::module_::import("torch").attr("is_grad_enabled")().cast<bool>())
     fail<ArgumentError>(
         "torch: a tensor that requires grad; expected one that autograd does not "
-        "watch, pass x.detach()");
+        "watch, pass x.detach(), or convert it inside torch.no_grad()");
+  return py::handle(tensor).attr("detach")();
 }
 
 // Throws the reason why a tensor is not plain strided memory; DLPack's messages do not name it.
@@ -193,8 +198,9 @@ class TorchBridge final : public Bridge {
     return is_found && is_torchs_stream(memory.stream, memory.device.ordinal());
   }
 
-  ForeignView view(PyObject* tensor, bool may_copy) const override {
-    refuse_gradients(tensor);
+  ForeignView view(PyObject* object, bool may_copy) const override {
+    const py::object plain = without_gradient(object);
+    PyObject* const tensor = plain.ptr();
     ForeignView view = view_memory(tensor, may_copy);
     if (!has_lazy_bits(tensor, view.memory.dtype)) [[likely]]
       return view;

@@ -18,6 +18,7 @@
 #include "backends/cpu/jit/stack_usage.hpp"
 #include "backends/cpu_kernels.hpp"
 #include "runtime/system/temporary_folder.hpp"
+#include "source/included_files.hpp"
 
 namespace spanwise::host {
 namespace {
@@ -215,7 +216,7 @@ TEST(CpuJit, RefusesInvalidModules) {
   void* const other = ::dlopen("libm.so.6", RTLD_NOW);
   const link_map* map = nullptr;
   ASSERT_EQ(::dlinfo(other, RTLD_DI_LINKMAP, &map), 0);
-  binary.image = runtime::read_whole_file(map->l_name);
+  binary.image = source::read_whole_file(map->l_name);
   EXPECT_THROW(CpuKernels::backend().load(0, binary), DeviceError);
   ::dlclose(other);
   std::string image = "no library";

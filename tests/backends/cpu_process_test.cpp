@@ -17,6 +17,7 @@
 
 #include "backends/cpu_kernels.hpp"
 #include "runtime/system/temporary_folder.hpp"
+#include "source/included_files.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::host {
@@ -32,7 +33,7 @@ class CpuProcess : public ::testing::Test {
     return run_process({"/bin/sh", "-c", script, folder_.path()}, folder_.path(), limits);
   }
   std::string written(const std::string& name) const {
-    return runtime::read_whole_file(folder_.path() + "/" + name);
+    return source::read_whole_file(folder_.path() + "/" + name);
   }
   // Whether a process has ended; its parent, init, may take a while to collect it.
   static bool is_gone(pid_t process) {
@@ -40,7 +41,7 @@ class CpuProcess : public ::testing::Test {
     for (int i = 0; i < 10'000; ++i) {
       std::string line;
       try {
-        line = runtime::read_whole_file(status);
+        line = source::read_whole_file(status);
       } catch (const Error&) {
         return true;
       }

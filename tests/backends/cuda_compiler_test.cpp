@@ -70,6 +70,44 @@ TEST_F(Compiler, CompilesACubinAndFindsKernelsByPlainNames) {
   EXPECT_THAT(binary.symbols, Contains(Key("hidden")));
 }
 
+TEST_F(Compiler, LeavesOutHostCodeThatNvrtcDoesNotCompile) {
+  const KernelBinary binary = build(
+      "#include <iostream>\n#include <sys/time.h>\n#include <cublas_v2.h>\n"
+      "#include \"helper_cuda.h\"\n#include \"helper_math.h\"\n"
+      "cublasHandle_t handle;\n"
+      "constexpr int width = 4;\n"
+      "__global__ void add(float3* x) { x[threadIdx.x] += make_float3(width); }\n"
+      "int main() {\n  std::vector<float3> x(3);\n  add<<<1, 3>>>(x.data());\n"
+      "  checkCudaErrors(cudaDeviceSynchronize());\n}\n");
+  EXPECT_THAT(binary.symbols, Contains(Pair("add", "_Z3addP6float3")));
+}
+
+TEST_F(Compiler, LeavesOutHostCodeOfHeadersThatTheUserWrote) {
+  const std::filesystem::path folder = testing::TempDir() + "host_code";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "sizes.h") << "#pragma once\n#include <vector>\n"
+                                       "inline std::vector<int> sizes() { return {1}; }\n"
+                                       "__device__ inline int twice(int x) { return 2 * x; }\n";
+  CompileRequest request;
+  request.include_dirs = {folder.string()};
+  const KernelBinary binary = build(
+      "#include \"sizes.h\"\n"
+      "__global__ void scale(int* x) { *x = twice(*x); }\n"
+      "void launch(int* x) { scale<<<sizes()[0], 1>>>(x); }\n",
+      request);
+  EXPECT_THAT(binary.symbols, Contains(Key("scale")));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Compiler, ErrorsInKernelsBesideHostCodeNameTheirLine) {
+  const std::string log = compile_log(
+      "#include <vector>\n"
+      "std::vector<int> sizes;\n"
+      "__global__ void wrong(int* x) { *x = missing; }\n");
+  EXPECT_THAT(log, HasSubstr("kernel.cu(3): error: identifier \"missing\" is undefined"));
+  EXPECT_THAT(log, Not(HasSubstr("sizes")));
+}
+
 TEST_F(Compiler, KernelsThatTheScanCannotJudgeDoNotMatter) {
   const KernelBinary binary = build(
       "#if 0\n__global__ void gone(int* p) {}\n#endif\n"
@@ -207,8 +245,10 @@ TEST_F(Compiler, AMissingHeaderIsExplained) {
     }
     return "it compiled";
   };
-  EXPECT_THAT(message("#include <vector>\n__global__ void k() {}\n"), HasSubstr("no host headers"));
-  EXPECT_THAT(message("#include <vector>\n__global__ void k() {}\n"), HasSubstr("include_dirs"));
+  EXPECT_THAT(message("#include <image/filters.h>\n__global__ void k() {}\n"),
+              HasSubstr("no host headers"));
+  EXPECT_THAT(message("#include <image/filters.h>\n__global__ void k() {}\n"),
+              HasSubstr("include_dirs"));
 }
 
 TEST_F(Compiler, IncludeFoldersAreSearched) {

@@ -30,6 +30,30 @@ def test_gradients_are_refused_by_name(device):
         sw.asarray(torch.nn.Parameter(torch.ones(3)))
 
 
+def test_gradients_are_no_obstacle_where_autograd_records_nothing(device):
+    foreign = torch.ones(3, requires_grad=True, device=str(device))
+    lazy = torch.tensor([1 + 2j], device=str(device), requires_grad=True).conj()
+    for block in (torch.no_grad, torch.inference_mode):
+        with block():
+            for take in (sw.asarray, sw.from_dlpack, sw.from_torch):
+                assert take(foreign).ptr == foreign.data_ptr()
+            assert sw.asarray(lazy).tolist() == [1 - 2j]
+            with torch.enable_grad(), pytest.raises(sw.ArgumentError, match=r"no_grad\(\)"):
+                sw.asarray(foreign * 2 if block is torch.no_grad else foreign)
+
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return sw.to_torch(sw.asarray(x) * 2)
+
+        @staticmethod
+        def backward(ctx, dy):
+            return sw.to_torch(sw.asarray(dy) * 2)
+
+    Double.apply(foreign).sum().backward()
+    assert foreign.grad.tolist() == [2, 2, 2]
+
+
 def test_lazy_conjugates_and_negatives_are_resolved(device):
     foreign = torch.tensor([1 + 2j, 3 - 1j], device=str(device))
     for lazy in (foreign.conj(), foreign.conj().imag):

@@ -22,7 +22,6 @@ class Construct:
     name: str = "k"
     arguments: tuple[object, ...] = ()
     note: str = ""
-    compiles_for_gpu: bool = True
 
     def __str__(self) -> str:
         return self.title.replace(" ", "_")
@@ -798,8 +797,7 @@ __global__ void k(int* out) {
   out[threadIdx.x] = threadIdx.x + (std::numeric_limits<float>::max() > 0);
 }
 """,
-        note="NVRTC has no host headers: on a GPU #include <cuda/std/type_traits>",
-        compiles_for_gpu=False,
+        note="on a GPU by the headers of CCCL, where they are installed",
     ),
     Construct(
         "half precision",

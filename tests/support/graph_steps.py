@@ -165,6 +165,14 @@ class OldThunk(sw.Op):
         return thunk
 
 
+def _pair_of_graphs(inline):
+    """x * 0.5 + y, and y transposed twice, as a graph."""
+    x, y = T.dmatrices("x", "y")
+    return sw.graph.OpFromGraph([x, y], [x * 0.5 + y, y.T.T], inline)
+
+
+in_a_graph, expanded = _pair_of_graphs(False), _pair_of_graphs(True)
+
 halves = sw.kernel_op(
     "halves",
     """
@@ -257,6 +265,9 @@ STEPS = [
     (1, lambda g, x: [Flipped(1)(x)], lambda c, x: [np.flip(x, 1)]),
     (2, lambda g, x, y: _both(x, y), lambda c, x, y: [x + y, x - y]),
     (2, lambda g, x, y: [IfElse()(g.condition, x, y)], lambda c, x, y: [x if c else y]),
+    # Graphs as ops.
+    (2, lambda g, x, y: in_a_graph(x, y), lambda c, x, y: [x * 0.5 + y, y]),
+    (2, lambda g, x, y: expanded(x, y), lambda c, x, y: [x * 0.5 + y, y]),
     # Ops from kernels.
     (1, lambda g, x: halves(x), lambda c, x: [0.5 * x, 1 - x]),
     (2, lambda g, x, y: [mixed(x, y)], lambda c, x, y: [0.5 * x - y[::-1]]),

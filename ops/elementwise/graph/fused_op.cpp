@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -86,14 +87,14 @@ class FusedThunk final : public Thunk {
     std::array<const Array*, most_inputs> arrays;
     for (std::size_t i = 0; i < inputs_.size(); ++i) arrays[i] = &here(i);
     const std::span<const Array* const> inputs(arrays.data(), inputs_.size());
-    const Shape shape = common(inputs);
-    if (!all_as_typed(inputs, shape) || !has_required_extents(inputs, shape)) {
+    const std::optional<Shape> found = common(inputs);
+    if (!found || !all_as_typed(inputs, *found) || !has_required_extents(inputs, *found)) {
       if (separate_ == nullptr)
         separate_ = std::make_unique<SeparateNodes>(fused_->nodes, inputs_, device_);
       separate_->run(outputs_);
       return {};
     }
-    runner_.run(inputs, results(inputs, shape));
+    runner_.run(inputs, results(inputs, *found));
     return {};
   }
 
@@ -102,7 +103,9 @@ class FusedThunk final : public Thunk {
     return on_device_or_number(*inputs_[i]->value, device_, moved_[i]);
   }
 
-  static Shape common(std::span<const Array* const> inputs) {
+  // None where the inputs do not fit each other: those of nodes that do not depend on each other,
+  // or of a node that then throws when it runs alone.
+  static std::optional<Shape> common(std::span<const Array* const> inputs) {
     const Array* first = nullptr;
     bool differ = false;
     for (const Array* input : inputs) {
@@ -112,14 +115,14 @@ class FusedThunk final : public Thunk {
       else
         differ |= input->shape() != first->shape();
     }
-    if (first == nullptr) return {};
+    if (first == nullptr) return Shape();
     if (!differ) return first->shape();
     std::vector<Shape> shapes;
     for (const Array* input : inputs) shapes.push_back(input->shape());
     try {
       return broadcast_shapes(shapes);
-    } catch (const LayoutError& error) {
-      fail<LayoutError>("elementwise operations: ", error.what());
+    } catch (const LayoutError&) {
+      return std::nullopt;
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <pybind11/stl.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,9 +74,11 @@ Mode mode_from(const py::tuple& given) {
   const auto words = [&](int i) {
     return value_of<std::vector<std::string>>(given[static_cast<std::size_t>(i)], "mode");
   };
+  const auto errors = value_of<std::array<bool, 3>>(given[3], "mode");
   return {.name = value_of<std::string>(given[0], "mode"),
           .including = words(1),
-          .excluding = words(2)};
+          .excluding = words(2),
+          .nan_guard = {errors[0], errors[1], errors[2]}};
 }
 
 py::object compile(const py::list& ins, const std::vector<Variable>& outputs,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apply.hpp"
 #include "errors.hpp"
 #include "object.hpp"
 #include "python/support/array.hpp"
@@ -109,6 +110,12 @@ void warn(const std::string& message) {
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) != 0) throw py::error_already_set();
 }
 
+// Nodes that are made without the GIL belong to the compilation of a function.
+void observe(const Ref<Apply>& node) {
+  if (!holds_gil()) return;
+  py::module_::import("spanwise._graph.test_values").attr("observe")(py::cast(node));
+}
+
 void translate(std::exception_ptr exception) {
   try {
     if (exception) std::rethrow_exception(exception);
@@ -144,6 +151,7 @@ SW_BIND(graph_hooks, 79) {
   graph::set_trace_source(&trace);
   graph::set_exception_noter(&add_note);
   graph::set_warning_sink(&warn);
+  graph::set_node_observer(&observe);
 }
 
 }  // namespace spanwise::python

@@ -207,7 +207,8 @@ Ref<const Op> op_from(py::handle op) {
 
 py::object op_object(const Ref<const Op>& op) {
   if (const auto* python = dynamic_cast<const PythonOp*>(op.get())) return python->object();
-  return graph_module().attr("NativeOp")(OpHandle{op});
+  const char* type = op->attachment() == nullptr ? "NativeOp" : "KernelOp";
+  return graph_module().attr(type)(OpHandle{op});
 }
 
 SW_BIND(graph_op, 82) {

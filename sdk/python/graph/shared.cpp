@@ -84,6 +84,27 @@ PyObject* get_shared_device(PyObject* self, void*) noexcept {
   }
 }
 
+py::object shared_module() { return py::module_::import("spanwise._graph.shared"); }
+
+PyObject* get_default_update(PyObject* self, void*) noexcept {
+  try {
+    return shared_module().attr("default_update_of")(py::handle(self)).release().ptr();
+  } catch (...) {
+    return raise_graph_error();
+  }
+}
+
+int set_default_update(PyObject* self, PyObject* update, void*) noexcept {
+  try {
+    const py::handle given = update == nullptr ? Py_None : update;
+    shared_module().attr("set_default_update")(py::handle(self), given);
+    return 0;
+  } catch (...) {
+    raise_graph_error();
+    return -1;
+  }
+}
+
 PyCFunction with_keywords(PyObject* (*method)(PyObject*, PyObject*, PyObject*) noexcept) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
 }
@@ -125,6 +146,11 @@ PyMethodDef shared_methods[] = {
 PyGetSetDef shared_attributes[] = {
     {"value", refuse_value, nullptr, "Raises AttributeError; see get_value().", nullptr},
     {"device", get_shared_device, nullptr, "The device of its value.", nullptr},
+    {"default_update", get_default_update, set_default_update,
+     "The value after each call of a function that reads the variable, a variable of its dtype and "
+     "rank; None for none. See no_default_updates= of function(). Raises GraphError for another "
+     "type. The two keep each other alive until it is set to None.",
+     nullptr},
     {}};
 
 SW_BIND(graph_shared, 86) {

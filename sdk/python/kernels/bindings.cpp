@@ -249,7 +249,24 @@ py::list scan_text(const std::string& source) {
   return out;
 }
 
+py::tuple outline_of(const std::string& source) {
+  py::list tokens, declarations;
+  const SourceOutline outline = outline_source(source);
+  for (const SourceOutline::Token& token : outline.tokens)
+    tokens.append(py::make_tuple(token.text, token.line));
+  for (const SourceOutline::Declaration& found : outline.declarations)
+    declarations.append(
+        py::make_tuple(found.kind, found.begin, found.end, found.head, found.names));
+  return py::make_tuple(tokens, declarations);
+}
+
 void bind_helpers(py::module_& module) {
+  module.def("_header_on_cpu", &header_on_cpu, py::arg("name"),
+             "\"known\", \"replaced\", \"left out\" or \"\": what the CPU does with an #include of "
+             "`name` where no file of that name is found.");
+  module.def("_outline", &outline_of, py::arg("source"),
+             "[(text, line)] of the tokens, comments skipped and each directive one token, and "
+             "[(kind, begin, end, head, names)] of the declarations at namespace scope.");
   module.def("_scan_kernels", &scan_text, py::arg("source"),
              "(name, line, is_template, has_barrier, [KernelParameter]) of each kernel.");
   module.def(

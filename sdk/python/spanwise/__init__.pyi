@@ -22,6 +22,8 @@ from ._config import config as config
 from ._core import *  # noqa: F403
 from ._core import __version__ as __version__
 from ._driver.textures import Surface as Surface, Texture as Texture
+from ._frameworks.jax_op import jax_op as jax_op
+from ._frameworks.torch_op import torch_op as torch_op
 from ._graph.plugins import load_ops as load_ops
 from ._kernels.host_library import HostLibrary as HostLibrary
 from ._kernels.user_kernels import (

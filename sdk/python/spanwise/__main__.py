@@ -10,6 +10,7 @@ from importlib import import_module
 COMMANDS = {
     "doctor": ("spanwise.doctor", "what this machine offers, and what to install where it lacks"),
     "config": ("spanwise.settings", "every setting: value, where it came from, what it means"),
+    "legacy": ("spanwise.legacy", "what a CUDA C file contains and lacks, and a package around it"),
     "cmake-dir": ("spanwise.cmake_dir", "the folder for CMake's -Dspanwise_DIR"),
 }
 

@@ -14,9 +14,11 @@ _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 
 def _value_of(setting: _core._Setting, text: str) -> bool | int | str:
-    """`text` as bool or int where the setting's default is one and `text` parses; else `text`."""
+    """`text` as bool or int where the setting has no choices, its default is one and `text` parses;
+    else `text`."""
     default = setting.default_value.lower()
-    if default not in _WORDS and not default.lstrip("-").isdecimal():
+    is_text = default not in _WORDS and not default.lstrip("-").isdecimal()
+    if setting.choices or is_text:
         return text
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

@@ -9,7 +9,8 @@ from typing import Any, NoReturn, SupportsIndex, final
 
 from ._core import Array, GraphError, _Axes, device, dtype
 from ._graph.compiled import Maker
-from ._graph.op import NativeOp, Op
+from ._graph.kernel_op import KernelOp
+from ._graph.op import Op
 from .profile import Profile
 
 class InputError(GraphError, TypeError): ...
@@ -229,6 +230,7 @@ class SharedVariable(Variable):
     def value(self) -> NoReturn: ...
     @property
     def device(self) -> device: ...
+    default_update: Variable | None
     def get_value(
         self, borrow: builtins.bool = False, return_internal_type: builtins.bool = False
     ) -> Array: ...
@@ -307,7 +309,7 @@ def _compile(
     name: str,
     on_unused_input: str,
     device: Any,
-    mode: tuple[str, list[str], list[str]],
+    mode: tuple[str, list[str], list[str], list[builtins.bool]],
     profile: builtins.bool,
     allow_gc: builtins.bool | None,
     preallocate: builtins.bool,
@@ -322,5 +324,5 @@ def _remove_rewrite(name: str, /) -> builtins.bool: ...
 def _shared(
     value: Any, name: str | None, borrow: builtins.bool, target: Any, /
 ) -> SharedVariable: ...
-def _kernel_op(spec: dict[str, Any], /) -> NativeOp: ...
+def _kernel_op(spec: dict[str, Any], /) -> KernelOp: ...
 def _kernel_op_counts() -> list[dict[str, Any]]: ...

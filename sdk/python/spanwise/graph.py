@@ -24,9 +24,10 @@ from ._core import (
 )
 from ._graph.compiled import FunctionGraph, Maker, copy_function as copy_function, function
 from ._graph.from_function import as_op
-from ._graph.function_options import In, Mode, Out
+from ._graph.from_graph import OpFromGraph
+from ._graph.function_options import In, Mode, NanGuardMode, Out
 from ._graph.functions import as_variable
-from ._graph.kernel_op import kernel_op, kernel_op_counts
+from ._graph.kernel_op import KernelOp as KernelOp, kernel_op, kernel_op_counts
 from ._graph.op import NativeOp, Op, apply_registered, call_make_thunk as call_make_thunk
 from ._graph.rewrite import remove_rewrite, rewrite, rewrites
 from ._graph.shared import shared, using
@@ -42,8 +43,10 @@ __all__ = [
     "InputError",
     "Maker",
     "Mode",
+    "NanGuardMode",
     "NativeOp",
     "Op",
+    "OpFromGraph",
     "Out",
     "SharedVariable",
     "TensorType",

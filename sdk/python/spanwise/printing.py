@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ._core import Apply, CompiledFunction, Variable
+from ._graph.from_graph import OpFromGraph
 
 __all__ = ["debugprint", "graph", "rewrites"]
 
@@ -46,10 +47,10 @@ class _Printer:
             self.done[thing] = f"[id {numbers[self.ids]}]" if self.ids else ""
         return self.done[thing]
 
-    def show(self, root: Variable, depth: int) -> None:
+    def show(self, root: Variable, depth: int, margin: str = "") -> None:
         """Appends the lines of one output. Iterative, since graphs may be deeper than Python's
         stack."""
-        stack = [(root, "", "", depth)]
+        stack = [(root, margin, margin, depth)]
         while stack:
             variable, prefix, child_prefix, left = stack.pop()
             if left == 0:
@@ -65,6 +66,22 @@ class _Printer:
                 is_last = i == len(inputs) - 1
                 below = child_prefix + ("  " if is_last else " |")
                 stack.append((inputs[i], child_prefix + " |", below, left - 1))
+
+    def show_inner(self, depth: int) -> None:
+        """Appends the graphs of the OpFromGraph nodes that were shown, as Theano does for scan."""
+        shown: list[Apply] = []
+        while True:
+            ops = [node.op for node in shown]
+            nodes = [node for node in self.done if isinstance(node, Apply)]
+            inner = [n for n in nodes if isinstance(n.op, OpFromGraph) and n.op not in ops]
+            if not inner:
+                return
+            if not shown:
+                self.lines.append("\nInner graphs:")
+            shown.append(inner[0])
+            self.lines.append(f"\n{inner[0].op} {self._id(inner[0])}")
+            for root in inner[0].op.outputs:
+                self.show(root, depth, " >")
 
     def _line(self, variable: Variable, node: Apply | None) -> str:
         shown_type = f" <{variable.type}>" if self.print_type else ""
@@ -105,8 +122,9 @@ def debugprint(
     """Prints the graph of a variable, an Apply, a compiled function or a list of them.
 
     A line is an op or an input, its id, its name and, for a function, its position in the execution
-    order; its inputs are indented below it. The inputs of a node are printed once. `depth` limits
-    the nesting (-1: no limit); `file="str"` returns the text instead. TypeError for other objects.
+    order; its inputs are indented below it. The inputs of a node are printed once; the graphs of
+    OpFromGraph follow at the end. `depth` limits the nesting (-1: no limit); `file="str"` returns
+    the text instead. TypeError for other objects.
     """
     roots = _roots("debugprint", obj)
     printer = _Printer(
@@ -116,6 +134,7 @@ def debugprint(
         if order:
             printer.order = {node: i for i, node in enumerate(order)}
         printer.show(root, depth)
+    printer.show_inner(depth)
     text = "".join(line + "\n" for line in printer.lines)
     if file == "str":
         return text

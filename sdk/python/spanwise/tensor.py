@@ -42,6 +42,7 @@ from ._core import (
     var,
 )
 from ._graph.constructors import named_constructors, tensor
+from ._graph.einsum import einsum
 from ._graph.functions import (
     as_variable,
     cast,
@@ -58,6 +59,7 @@ from ._graph.matrices import (
     arange,
     batched_dot,
     diag,
+    diagonal,
     eye,
     identity_like,
     ifelse,
@@ -67,9 +69,12 @@ from ._graph.matrices import (
     shape_padright,
     tensordot,
     tile,
+    trace,
     tril,
     triu,
 )
+from ._graph.random_streams import RandomStreams
+from ._graph.sorting import argsort, sort
 from ._graph.subtensor import inc_subtensor, set_subtensor
 from ._graph.verify_grad import verify_grad
 from ._numpy.dtypes import astype
@@ -96,6 +101,7 @@ as_tensor_variable = as_variable
 
 __all__ = [
     "Lop",
+    "RandomStreams",
     "Rop",
     "TensorType",
     "all",
@@ -103,6 +109,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argsort",
     "as_tensor_variable",
     "as_variable",
     "astype",
@@ -122,11 +129,13 @@ __all__ = [
     "cumprod",
     "cumsum",
     "diag",
+    "diagonal",
     "dimshuffle",
     "disconnected_grad",
     "divmod",
     "dot",
     "dstack",
+    "einsum",
     "expand_dims",
     "eye",
     "flatten",
@@ -159,6 +168,7 @@ __all__ = [
     "shape_padleft",
     "shape_padright",
     "softmax",
+    "sort",
     "squeeze",
     "stack",
     "std",
@@ -168,6 +178,7 @@ __all__ = [
     "tensor",
     "tensordot",
     "tile",
+    "trace",
     "transpose",
     "tril",
     "triu",

@@ -83,6 +83,7 @@ Ref<Apply> Apply::make(Ref<const Op> op, std::vector<Variable> inputs,
     node->owner_ = apply.get();
   }
   apply->trace_ = graph::current_trace();
+  graph::observe(apply);
   return apply;
 }
 

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "graph/hooks_in_use.hpp"
+#include "spanwise/config.hpp"
 
 namespace spanwise::graph {
 namespace {
@@ -13,12 +14,30 @@ namespace {
 std::atomic<TraceSource> trace_source{nullptr};
 std::atomic<ExceptionNoter> exception_noter{nullptr};
 std::atomic<WarningSink> warning_sink{nullptr};
+std::atomic<NodeObserver> node_observer{nullptr};
+
+[[maybe_unused]] const bool test_values_declared = config::declare(
+    {.name = "compute_test_value",
+     .description = "compute each expression when it is written, from the test values of its "
+                    "inputs (x.tag.test_value); of an input without one: raise, warn or ignore",
+     .value = {},
+     .default_value = "off",
+     .choices = {"off", "warn", "raise", "ignore"},
+     .source = {}});
+constinit const config::Choice test_values{"compute_test_value"};
 
 }  // namespace
 
 void set_trace_source(TraceSource source) noexcept { trace_source = source; }
 void set_exception_noter(ExceptionNoter noter) noexcept { exception_noter = noter; }
 void set_warning_sink(WarningSink sink) noexcept { warning_sink = sink; }
+
+void set_node_observer(NodeObserver observer) noexcept { node_observer = observer; }
+
+void observe(const Ref<Apply>& node) {
+  const NodeObserver observer = node_observer.load();
+  if (observer != nullptr && test_values.get() != 0) observer(node);
+}
 
 std::string current_trace() {
   const TraceSource source = trace_source.load();

@@ -5,6 +5,9 @@
 #include <exception>
 #include <string>
 
+#include "spanwise/graph/variable.hpp"
+#include "spanwise/ref.hpp"
+
 /// Calls the hooks of spanwise/graph/hooks.hpp, or their defaults.
 namespace spanwise::graph {
 
@@ -13,5 +16,7 @@ std::string current_trace();
 /// False where no hook is set or the hook does not know the exception.
 bool note_foreign(const std::exception_ptr& exception, const std::string& note) noexcept;
 void warn(const std::string& message);
+/// Calls the observer of new nodes, if config "compute_test_value" asks for it.
+void observe(const Ref<Apply>& node);
 
 }  // namespace spanwise::graph

@@ -2,11 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/kernels/kernel_text.hpp"
 
+#include <array>
 #include <utility>
 
+#include "runtime/backend.hpp"
+#include "source/declarations.hpp"
 #include "source/kernel_source.hpp"
 
 namespace spanwise {
+namespace {
+
+// The text of tokens [begin, end).
+std::string_view text_of(std::string_view source, const std::vector<source::Token>& tokens,
+                         std::size_t begin, std::size_t end) {
+  if (begin == end) return {};
+  const source::Token& last = tokens[end - 1];
+  return source.substr(tokens[begin].offset, last.offset + last.text.size() - tokens[begin].offset);
+}
+
+}  // namespace
 
 std::vector<DeclaredKernel> declared_kernels(std::string_view source) {
   std::vector<DeclaredKernel> out;
@@ -25,6 +39,25 @@ std::vector<DeclaredKernel> declared_kernels(std::string_view source) {
     out.push_back(std::move(declared));
   }
   return out;
+}
+
+SourceOutline outline_source(std::string_view source) {
+  constexpr std::array<std::string_view, 5> kinds{"function", "prototype", "type", "variable",
+                                                  "other"};
+  const std::vector<source::Token> tokens = source::lex(source);
+  SourceOutline outline;
+  for (const source::Token& token : tokens) outline.tokens.push_back({token.text, token.line});
+  for (source::Declaration& found : source::split_declarations(tokens))
+    outline.declarations.push_back({.kind = kinds[static_cast<std::size_t>(found.kind)],
+                                    .begin = found.begin,
+                                    .end = found.end,
+                                    .head = text_of(source, tokens, found.begin, found.head_end),
+                                    .names = std::move(found.names)});
+  return outline;
+}
+
+std::string_view header_on_cpu(std::string_view name) {
+  return runtime::find_backend(DeviceKind::cpu)->header_handling(name);
 }
 
 }  // namespace spanwise

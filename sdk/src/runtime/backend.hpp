@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/loaded_kernel.hpp"
@@ -43,6 +44,8 @@ class Backend {
   /// The external programs and libraries that this back end uses (spanwise::tools). Never throws
   /// for a missing one.
   virtual std::vector<Tool> tools() { return {}; }
+  /// As spanwise::header_on_cpu, for the back end of the CPU.
+  virtual std::string_view header_handling([[maybe_unused]] std::string_view name) { return {}; }
 
   /// Allocates at least `bytes` bytes, 256-byte aligned, usable in stream order on `stream`. Throws
   /// OutOfMemoryError.

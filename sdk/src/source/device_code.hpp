@@ -27,6 +27,9 @@ class SW_API DeviceCode {
   void add_root(std::string_view name) { roots_.insert(name); }
   /// To be called after the last file.
   void resolve();
+  /// Whether a file has functions that only the host can call: those that launch kernels or call
+  /// the host API, directly or indirectly, or are declared __host__ alone.
+  bool has_host_functions() const { return !host_functions_.empty(); }
   /// `text`, which was added, with host code replaced by blanks. Lines, columns and directives
   /// stay.
   std::string without_host_code(std::string_view text) const;

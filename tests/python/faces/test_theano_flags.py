@@ -89,7 +89,8 @@ CONFIG = """
         except AttributeError, error:
             print error
     config.compute_test_value = "raise"
-    print config.compute_test_value
+    print config.compute_test_value, spanwise.config.compute_test_value
+    config.warn_float64 = "raise"
 """
 
 
@@ -103,9 +104,9 @@ def test_config(tmp_path):
     assert lines[2] == "theano.config.device is set at start only: use THEANO_FLAGS"
     assert lines[3].startswith("theano.config has no flag 'colour'")
     assert lines[4].startswith("theano.config has no flag 'colour'; known: ")
-    assert lines[5] == "raise"
+    assert lines[5] == "raise raise"
     assert (f"device=gpu: {WARNING}" in errors) == (not HAS_GPU)
-    assert "config.compute_test_value = 'raise' has no effect" in errors
+    assert "config.warn_float64 = 'raise' has no effect" in errors
 
 
 MODES = """
@@ -126,7 +127,7 @@ def test_modes(tmp_path):
             ("fast_run", "False"),
             ("fast_compile", "False"),
             ("debug", "False"),
-            ("fast_run", "False"),
+            ("nan_guard", "False"),
             ("fast_run", "True"),
             ("fast_compile", "False"),
         ]

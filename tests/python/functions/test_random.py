@@ -19,7 +19,7 @@ from support.arrays import INTEGERS, poisoned, windows
 import spanwise as sw
 from spanwise import _core
 from spanwise._numpy.random_arguments import bounds_of
-from spanwise._numpy.random_state import _hashed
+from spanwise._numpy.random_state import hashed_key
 from spanwise.random import Generator, default_rng
 
 FLOATS = ("float16", "float32", "float64", "bfloat16")
@@ -32,7 +32,7 @@ SIZES = (0, 1, 2, 3, 4, 5, 127, 128, 129, 1000, 5001)
 def philox(generator, count, attempt=0):
     """The words of the next `count` blocks, as (count, 4), without drawing them."""
     state = generator.state
-    key, stream = _hashed(tuple(state["seed"]), tuple(state["spawn_key"]))
+    key, stream = hashed_key(tuple(state["seed"]), tuple(state["spawn_key"]))
     place = np.arange(count, dtype="u8") + np.uint64(state["position"])
     low, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     c = [place & mask, place >> low, np.full(count, attempt, "u8"), np.full(count, stream, "u8")]

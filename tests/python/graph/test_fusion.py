@@ -260,3 +260,30 @@ def test_results_are_released_with_their_last_reference():
         del results
         gc.collect()
         assert len(blocks) == 0
+
+
+def test_nodes_of_unequal_shapes_that_read_the_same_variable(device):
+    x, z, c = T.dmatrix("x"), T.tensor("float64", (2, 3), "z"), T.tensor("float64", (1,), "c")
+    f = sw.function([x, z, c], [sw.tanh(x * c), sw.tanh(z * c)], device=device)
+    a, b, k = np.ones((4, 3)), np.full((2, 3), 2.0), np.array([0.5])
+    for got, value in zip(f(a, b, k), (a, b), strict=True):
+        np.testing.assert_allclose(got.numpy(), np.tanh(value * k))
+
+
+def test_extents_that_a_rewrite_fixed_at_1_are_not_stretched(device):
+    z, y, c = (
+        T.tensor("float64", shape, "zyc"[i]) for i, shape in enumerate([(2, 1), (2, 3), (1, 1)])
+    )
+    n, m = T.lscalars("nm")
+
+    @sw.graph.rewrite("reshape_of_equal_shape")
+    def without_reshape(node):
+        return node.inputs[0] if str(node.op).startswith("Reshape") else None
+
+    try:
+        outputs = [sw.tanh(z.reshape(n, m) * c), sw.tanh(y * c)]
+        f = sw.function([z, y, c, n, m], outputs, device=device, on_unused_input="ignore")
+        got = f(np.ones((2, 1)), np.ones((2, 3)), np.ones((1, 1)), 2, 1)
+    finally:
+        sw.graph.remove_rewrite("reshape_of_equal_shape")
+    assert [r.shape for r in got] == [(2, 1), (2, 3)]

@@ -52,11 +52,6 @@ def gpu_results():
 def test_runs(device, compiler, construct, gpu_results):
     if device.kind != "cpu":
         gpu_results[construct.title] = "fails, or lacks a header"
-        if not construct.compiles_for_gpu:
-            with pytest.raises(sw.CompileError):
-                module(construct, device)
-            gpu_results[construct.title] = "error"
-            return
     with toolkit_headers():
         made = run(construct, device)
     assert made == list(range(1, THREADS + 1))

@@ -17,15 +17,22 @@ namespace spanwise {
 
 enum class UnusedInput { raise, warn, ignore };
 
+/// What mode "nan_guard" reports: NaN, infinite numbers, and finite ones of magnitude above 1e10.
+struct NanGuard {
+  bool nan_is_error = true, inf_is_error = true, big_is_error = true;
+};
+
 /// Selects the rewrites of a graph and the checks of its calls.
 struct Mode {
   /// "fast_run": all rewrites. "fast_compile": the cheap ones. "debug": as fast_run, and each call
-  /// checks every op, and compares the results with those of the graph without rewrites. "": config
-  /// "mode".
+  /// checks every op, and compares the results with those of the graph without rewrites.
+  /// "nan_guard": as fast_run without fusion and in-place ops, and each call throws GraphError
+  /// naming the first node whose output has a number that `nan_guard` lists. "": config "mode".
   std::string name{};
   /// Names or tags of rewrites (graph/rewrite.hpp) to add and to exclude; excluding takes
   /// precedence.
   std::vector<std::string> including{}, excluding{};
+  NanGuard nan_guard{};
 };
 
 struct FunctionOptions {

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "spanwise/export.hpp"
+#include "spanwise/graph/variable.hpp"
+#include "spanwise/ref.hpp"
 
 /// Hooks for a language binding. Set once, before graphs are built.
 namespace spanwise::graph {
@@ -25,5 +27,9 @@ SW_API void set_exception_noter(ExceptionNoter noter) noexcept;
 /// writes to std::cerr.
 using WarningSink = void (*)(const std::string& message);
 SW_API void set_warning_sink(WarningSink sink) noexcept;
+
+/// Receives each new node while config "compute_test_value" is not "off"; may throw.
+using NodeObserver = void (*)(const Ref<Apply>& node);
+SW_API void set_node_observer(NodeObserver observer) noexcept;
 
 }  // namespace spanwise::graph

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,5 +25,29 @@ struct DeclaredKernel {
 /// The kernels that CUDA C source declares, found without a compiler: a kernel whose __global__
 /// comes from a macro is not found.
 SW_API std::vector<DeclaredKernel> declared_kernels(std::string_view source);
+
+/// The tokens of a source text without its comments, and the declarations at namespace scope.
+struct SourceOutline {
+  struct Token {
+    std::string_view text;  ///< points into the source; a preprocessor directive is one token
+    int line = 1;
+  };
+  struct Declaration {
+    /// "function", "prototype", "type", "variable" or "other"
+    std::string_view kind;
+    std::size_t begin = 0, end = 0;       ///< tokens
+    std::string_view head;                ///< the text before a body or initialiser
+    std::vector<std::string_view> names;  ///< that it declares, possibly more
+  };
+  std::vector<Token> tokens;
+  std::vector<Declaration> declarations;
+};
+
+SW_API SourceOutline outline_source(std::string_view source);
+
+/// How the CPU serves an #include of `name` that no file of the include folders has: "known" for a
+/// header of CUDA, C or C++; "replaced" by a header of Spanwise, for those of NVIDIA's samples;
+/// "left out" with the host code that needs it; "" for other headers.
+SW_API std::string_view header_on_cpu(std::string_view name);
 
 }  // namespace spanwise

@@ -19,6 +19,8 @@ from .function_options import (
     as_pairs,
     as_updates,
 )
+from .shared import default_updates
+from .unobserved import without_test_values
 
 
 class FunctionGraph:
@@ -73,6 +75,7 @@ def function(
     mode: Any = None,
     updates: Any = None,
     givens: Any = None,
+    no_default_updates: Any = False,
     *,
     profile: Any = None,
     name: str | None = None,
@@ -87,8 +90,11 @@ def function(
     The result is called with arrays of any library, by position or by the inputs' names. `updates`
     maps shared variables to their values after each call, ``{w: w - step}``, all computed from the
     values before the call; a call that raises changes none. `givens` replaces variables of the
-    graph by others. `mode` is "fast_run", "fast_compile", "debug" or a Mode. `profile=True`
-    measures each node (see ``sw.profile``). `on_unused_input` is "raise", "warn" or "ignore".
+    graph by others. Shared variables that the function reads and `updates` does not name get their
+    ``default_update``, except those in `no_default_updates`, a list, or True for all.
+
+    `mode` is "fast_run", "fast_compile", "debug", "nan_guard" or a Mode. `profile=True` measures
+    each node (see ``sw.profile``). `on_unused_input` is "raise", "warn" or "ignore".
     `allow_input_downcast=True` allows conversions of arguments that lose precision. The function
     runs on `device`, by default the default device at compile time.
 
@@ -101,11 +107,14 @@ def function(
         raise TypeError(
             f"function: inputs must be a list or a tuple of variables, got {inputs!r}; write [{inputs!r}]"
         )
+    outs, pairs, replaced = as_outputs(outputs), as_updates(updates), as_givens(givens)
+    read = [*(out.variable for out in outs[0]), *(new for _, new in replaced)]
+    pairs += default_updates(read, pairs, no_default_updates)
     recipe = {
         "ins": [as_in(given, allow_input_downcast) for given in inputs],
-        "outs": as_outputs(outputs),
-        "updates": as_updates(updates),
-        "givens": as_givens(givens),
+        "outs": outs,
+        "updates": pairs,
+        "givens": replaced,
         "name": name or "",
         "on_unused_input": on_unused_input or "raise",
         "device": device,
@@ -123,24 +132,25 @@ def compile_recipe(recipe: dict[str, Any]) -> CompiledFunction:
     outs, single, keys = recipe["outs"]
     by_setting = recipe["profile"] is None and bool(config.profile)
     is_profiled = by_setting or bool(recipe["profile"])
-    function = _core._compile(
-        recipe["ins"],
-        [out.variable for out in outs],
-        [out.as_ for out in outs],
-        [bool(out.borrow) for out in outs],
-        single,
-        keys,
-        recipe["updates"],
-        recipe["givens"],
-        recipe["name"],
-        recipe["on_unused_input"],
-        recipe["device"],
-        as_mode(recipe["mode"]),
-        is_profiled,
-        recipe["allow_gc"],
-        recipe["preallocate"],
-        recipe,
-    )
+    with without_test_values():
+        function = _core._compile(
+            recipe["ins"],
+            [out.variable for out in outs],
+            [out.as_ for out in outs],
+            [bool(out.borrow) for out in outs],
+            single,
+            keys,
+            recipe["updates"],
+            recipe["givens"],
+            recipe["name"],
+            recipe["on_unused_input"],
+            recipe["device"],
+            as_mode(recipe["mode"]),
+            is_profiled,
+            recipe["allow_gc"],
+            recipe["preallocate"],
+            recipe,
+        )
     if is_profiled:
         from ..profile import watch
 

@@ -65,10 +65,12 @@ def _several(kind: str, make: Callable[..., Variable]) -> Callable[..., list[Var
     def make_several(*names: Any, dtype: Any = None) -> list[Variable]:
         if len(names) == 1 and isinstance(names[0], int):
             return [make(None, dtype) for _ in range(names[0])]
+        if len(names) == 1 and isinstance(names[0], (str, list, tuple)):
+            names = tuple(names[0])  # a string is one-letter names, as in Theano
         return [make(name, dtype) for name in names]
 
     make_several.__name__ = make_several.__qualname__ = _plural(kind)
-    make_several.__doc__ = f"One {kind} for each name, or as many as the integer says."
+    make_several.__doc__ = f"One {kind} for each name, for each letter of a single string, or as many as the integer says."
     return make_several
 
 

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import _core
-from .._core import GraphError, SharedVariable, Variable
+from .._core import GraphError, Variable
+from .shared import as_update
 
 
 class In:
@@ -71,10 +73,12 @@ class Out:
 class Mode:
     """The rewrites and checks of a function: ``Mode("fast_run").excluding("inplace")``.
 
-    The names are "fast_run" (all rewrites), "fast_compile" (cheap rewrites only) and "debug" (as
-    fast_run, with checks of every op at each call). including() and excluding() take the names and
-    tags of rewrites that ``sw.graph.rewrites()`` lists.
+    The names are "fast_run" (all rewrites), "fast_compile" (cheap rewrites only), "debug" (as
+    fast_run, with checks of every op at each call) and "nan_guard" (see NanGuardMode). including()
+    and excluding() take the names and tags of rewrites that ``sw.graph.rewrites()`` lists.
     """
+
+    _errors = (True, True, True)  # of NanGuardMode
 
     def __init__(
         self, name: str = "", including: Iterable[str] = (), excluding: Iterable[str] = ()
@@ -85,24 +89,54 @@ class Mode:
 
     def including(self, *words: str) -> Mode:
         """A new mode that also runs these rewrites (names or tags)."""
-        return Mode(self.name, self._including + words, self._excluding)
+        return self._with(self._including + words, self._excluding)
 
     def excluding(self, *words: str) -> Mode:
         """A new mode without these rewrites (names or tags)."""
-        return Mode(self.name, self._including, self._excluding + words)
+        return self._with(self._including, self._excluding + words)
+
+    def _with(self, including: tuple[str, ...], excluding: tuple[str, ...]) -> Mode:
+        made = copy.copy(self)
+        made._including, made._excluding = including, excluding
+        return made
 
     def __repr__(self) -> str:
         return f"Mode({self.name!r}, including={self._including}, excluding={self._excluding})"
 
 
-def as_mode(mode: Any) -> tuple[str, list[str], list[str]]:
+class NanGuardMode(Mode):
+    """A mode in which a call raises GraphError at the first node whose output has a NaN, an infinite
+    number or a magnitude above 1e10, as far as the arguments say so; also for inputs of the function.
+
+    The error names the node, the lines that made it, and the ranges of its inputs. Nodes are not
+    fused and do not work in place. A call waits for each node. ``mode="nan_guard"`` is the same with
+    all three.
+    """
+
+    def __init__(
+        self,
+        nan_is_error: bool = True,
+        inf_is_error: bool = True,
+        big_is_error: bool = True,
+        including: Iterable[str] = (),
+        excluding: Iterable[str] = (),
+    ) -> None:
+        super().__init__("nan_guard", including, excluding)
+        self._errors = bool(nan_is_error), bool(inf_is_error), bool(big_is_error)
+
+    def __repr__(self) -> str:
+        nan, inf, big = self._errors
+        return f"NanGuardMode(nan_is_error={nan}, inf_is_error={inf}, big_is_error={big})"
+
+
+def as_mode(mode: Any) -> tuple[str, list[str], list[str], list[bool]]:
     if mode is None:
         mode = Mode()
     elif isinstance(mode, str):
         mode = Mode(mode)
     elif not isinstance(mode, Mode):
         raise TypeError(f"function: mode must be a name or a Mode, got {mode!r}")
-    return mode.name, list(mode._including), list(mode._excluding)
+    return mode.name, list(mode._including), list(mode._excluding), list(mode._errors)
 
 
 def as_in(given: Any, allow_downcast: bool | None) -> In:
@@ -164,9 +198,4 @@ def as_givens(givens: Any) -> list[tuple[Variable, Variable]]:
 
 def as_updates(updates: Any) -> list[tuple[Variable, Variable]]:
     """The pairs of `updates`. Numbers and lists are cast to the dtype of the shared variable."""
-    made = []
-    for old, new in as_pairs("updates", updates):
-        if isinstance(new, (bool, int, float, complex, list)) and isinstance(old, SharedVariable):
-            new = _core.array(new, dtype=old.dtype)
-        made.append((old, _core._as_variable(new)))
-    return made
+    return [(old, as_update(old, new)) for old, new in as_pairs("updates", updates)]

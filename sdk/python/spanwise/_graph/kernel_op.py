@@ -4,12 +4,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import _core
+from .._core import Array, Variable
+from .._numpy.eager import computed_by
+from .kernel_parameters import kernel_parameters
 from .op import NativeOp, Op
 from .op_gradient import GradFunction, check_kernel_gradient
+
+# The kind of a dtype that holds a Python number of each type, or a later kind.
+_KINDS = "biufc"
+_KIND_OF_NUMBER = {bool: "b", int: "i", float: "f", complex: "c"}
+
+
+class KernelOp(NativeOp):
+    """The op of ``kernel_op``. A call adds a node to the graph, or computes if its inputs are arrays."""
+
+    def __call__(self, *inputs: Any, return_list: bool = False, **kwargs: Any) -> Any:
+        """The outputs as variables; or as arrays, if an input is an Array and none is a Variable."""
+        if not _has_arrays_only(inputs):
+            return super().__call__(*inputs, return_list=return_list, **kwargs)
+        if any(type(value) in _KIND_OF_NUMBER for value in inputs):
+            inputs = self._with_declared_dtypes(inputs)
+        results = computed_by(self, inputs)
+        return [results] if return_list and isinstance(results, Array) else results
+
+    def _with_declared_dtypes(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The Python numbers of `inputs` as arrays of the declared dtypes, where these hold them."""
+        parameters = kernel_parameters(self._handle.declaration, "inputs")
+        letters = {
+            parameter.dtype: str(value.dtype)
+            for parameter, value in zip(parameters, inputs, strict=False)
+            if parameter.has_letter and hasattr(value, "dtype")
+        }
+        found = list(inputs)
+        for i, (parameter, value) in enumerate(zip(parameters, inputs, strict=False)):
+            dtype = letters.get(parameter.dtype) if parameter.has_letter else parameter.dtype
+            kind = _KIND_OF_NUMBER.get(type(value))
+            if kind and dtype and _KINDS.index(kind) <= _KINDS.index(_kind_of(dtype)):
+                found[i] = _core.array(value, dtype=dtype, device="cpu")
+        return tuple(found)
+
+
+def _has_arrays_only(inputs: Sequence[Any]) -> bool:
+    found = False
+    for x in inputs:
+        if isinstance(x, Variable):
+            return False
+        found = found or isinstance(x, Array)
+    return found
+
+
+def _kind_of(dtype: str) -> str:
+    return "f" if dtype == "bfloat16" else _core.dtype(dtype).kind
 
 
 def _texts(values: Any) -> list[str]:
@@ -35,7 +84,7 @@ def kernel_op(
     options: Iterable[str] = (),
     include_dirs: Iterable[Any] = (),
     grad: GradFunction | Mapping[str, Op] | None = None,
-) -> NativeOp:
+) -> KernelOp:
     """An op that runs the kernel `kernel` (default: `name`, else the only one) of `source`.
 
     `inputs` and `outputs` declare arrays as "name: layout dtype[extents]", such as "image: strided
@@ -59,8 +108,14 @@ def kernel_op(
     The inputs of such an op are matched by name: those of this op, its outputs, and "d" with the
     name of an output for the derivative with respect to it.
 
-    Raises ArgumentError for an inconsistent declaration. The kernel is compiled together with the
-    function that uses the op.
+    A call on variables adds the op to a graph; the kernel is compiled together with the function
+    that uses it. A call on arrays of Spanwise, beside which may be arrays of other libraries and
+    numbers, computes immediately and returns new arrays, or one array. It queues the kernel on the
+    current stream of the first GPU among the arrays, else of their device; Python numbers take the
+    declared dtype. The first call for each combination of dtypes compiles the kernel.
+
+    Raises ArgumentError for an inconsistent declaration; a call raises DTypeError, ShapeError or
+    GraphError for inputs that do not fit it.
     """
     if not scalars:
         scalars = {}

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Variable
+from .._numpy.shape import axis_in
 from .functions import as_variable
 from .op import apply_registered
 
@@ -71,10 +72,29 @@ def diag(x: Any, k: int = 0) -> Variable:
         return _core._where(on_diagonal, spread, _core.array(0, dtype=v.dtype))
     if v.ndim != 2:
         raise _core.LayoutError(f"diag: expected a vector or a matrix, got {v.type}")
-    part = v[:, k:] if k >= 0 else v[-k:]
-    length = _core.minimum(part.shape[0], part.shape[1])
-    places = arange(length)
-    return part[places, places]
+    return diagonal(v, k)
+
+
+def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
+    """The elements whose index along `axis2` is that along `axis1` plus `offset`, on a new last axis
+    instead of these two; a copy."""
+    v = as_variable(x)
+    if v.ndim < 2:
+        raise _core.LayoutError(f"diagonal: expected at least 2 axes, got {v.type}")
+    first, second = axis_in(axis1, v.ndim, "diagonal"), axis_in(axis2, v.ndim, "diagonal")
+    if first == second:
+        raise _core.LayoutError(f"diagonal: expected two different axes, got {axis1} and {axis2}")
+    others = [i for i in range(v.ndim) if i not in (first, second)]
+    part = v.dimshuffle(first, second, *others)
+    part = part[:, offset:] if offset >= 0 else part[-offset:]
+    places = arange(_core.minimum(part.shape[0], part.shape[1]))
+    found = part[places, places]
+    return found.dimshuffle(*range(1, found.ndim), 0)
+
+
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
+    """The sum along a diagonal: see diagonal()."""
+    return diagonal(x, offset, axis1, axis2).sum(axis=-1)
 
 
 def outer(x: Any, y: Any) -> Variable:

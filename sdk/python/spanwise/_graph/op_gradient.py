@@ -62,10 +62,11 @@ def op_gradient(op: Any, node: Apply, outputs: list[Variable | None]) -> list[An
         result = op.grad(node.inputs, given)
     else:
         return ["the op defines neither grad() nor L_op()"] * len(node.inputs)
-    return _all_converted(op, result)
+    return converted_gradients(op, result)
 
 
-def _all_converted(op: Any, result: Any) -> list[Any]:
+def converted_gradients(op: Any, result: Any) -> list[Any]:
+    """The `result` of a gradient method of `op`, in the form of op_gradient()."""
     if not isinstance(result, (list, tuple)):
         raise GraphError(
             f"{op}: grad must return a list with one derivative for each input, got {result!r}"
@@ -136,7 +137,7 @@ def kernel_gradient(
     given = declaration["grad"]
     if callable(given):
         derivatives = [DisconnectedType()() if g is None else g for g in outputs]
-        return _all_converted(node.op, given(node.inputs, derivatives))
+        return converted_gradients(node.op, given(node.inputs, derivatives))
     inputs, names = _names(declaration["inputs"]), _names(declaration["outputs"])
     values = dict(zip(inputs, node.inputs, strict=True))
     for name, output, derivative in zip(names, node.outputs, outputs, strict=True):

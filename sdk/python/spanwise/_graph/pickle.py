@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 from .. import _core
 from .._core import Apply, CompiledFunction, Constant, SharedVariable, Variable
 from .op import present_device
+from .shared import set_default_update
 from .traversal import ancestors
 
 
@@ -59,7 +60,12 @@ def reduce_variable(x: Variable) -> tuple[Any, ...]:
     if isinstance(x, Constant):
         return _load_constant, (x.data, x.name, tag)
     if isinstance(x, SharedVariable):
-        return _load_shared, (x.get_value(borrow=True), x.name, str(x.device), tag)
+        update = (tag or {}).get("default_update")
+        if tag and update is not None:
+            tag = {name: value for name, value in tag.items() if value is not update} or None
+        made = _load_shared, (x.get_value(borrow=True), x.name, str(x.device), tag)
+        # The update reads x, so it is loaded after x, as its state.
+        return made if update is None else (*made, update, None, None, set_default_update)
     return _load_input, (x.type, x.name, tag)
 
 

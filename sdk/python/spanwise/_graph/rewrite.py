@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .. import _core
+from .._config import config
 from .._core import Apply, ArgumentError, GraphError, Variable
 
 _Function = TypeVar("_Function", bound=Callable[[Apply], Any])
@@ -34,7 +36,8 @@ def rewrite(
     "fold_constants" at 20, "inplace" at 80. `tags` selects the modes, "fast_run" and
     "fast_compile"; a tag "stabilize" applies the rewrite to a cost before `grad` differentiates it,
     too. A second registration of a name replaces the first; ArgumentError for a name of Spanwise's
-    own. ``remove_rewrite(name)`` removes it.
+    own. ``remove_rewrite(name)`` removes it. With ``config.on_opt_error = "warn"`` or "ignore" a
+    node for which the function fails stays; otherwise the error is raised.
     """
 
     def register(function: _Function) -> _Function:
@@ -63,7 +66,19 @@ def remove_rewrite(name: str) -> None:
 
 
 def _replacements(name: str, node: Apply, function: Callable[[Apply], Any]) -> list[Variable]:
-    result = function(node)
+    try:
+        result = function(node)
+    except Exception as error:
+        how = config.on_opt_error
+        if how == "raise":
+            raise
+        if how == "warn":
+            warnings.warn(
+                f"rewrite {name}: {type(error).__name__}: {error}; the node {node} stays (config "
+                "on_opt_error)",
+                stacklevel=2,
+            )
+        return []
     if result is None or result is False:
         return []
     listed = list(result) if isinstance(result, (list, tuple)) else [result]

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from .. import _core
 from .._config import config
-from .._core import SharedVariable
+from .._core import GraphError, SharedVariable, Variable
+from .traversal import ancestors
 
 
 def shared(
@@ -23,6 +24,60 @@ def shared(
     default on the default device, for integers of rank 0 on the host.
     """
     return _core._shared(value, name, borrow, target)
+
+
+_has_updates: list[bool] = []  # empty until a first variable has one: graphs are not searched then
+
+
+def default_update_of(x: SharedVariable) -> Variable | None:
+    """``x.default_update``."""
+    return getattr(x.tag, "default_update", None)
+
+
+def set_default_update(x: SharedVariable, update: Any) -> None:
+    """``x.default_update = update``. Raises GraphError for a variable of another dtype or rank."""
+    if update is None:
+        vars(x.tag).pop("default_update", None)
+        return
+    new = as_update(x, update)
+    if new.dtype != x.dtype or new.ndim != x.ndim:
+        raise GraphError(
+            f"default_update of {x}: expected a variable of {x.dtype} and rank {x.ndim}, got {new} of "
+            f"{new.type}; cast it"
+        )
+    x.tag.default_update = new
+    _has_updates.append(True)
+
+
+def as_update(old: Variable, new: Any) -> Variable:
+    """`new` as a variable; numbers and lists are cast to the dtype of the shared variable `old`."""
+    if isinstance(new, (bool, int, float, complex, list)) and isinstance(old, SharedVariable):
+        new = _core.array(new, dtype=old.dtype)
+    return _core._as_variable(new)
+
+
+def default_updates(
+    outputs: Iterable[Variable], updates: list[tuple[Variable, Variable]], without: Any
+) -> list[tuple[Variable, Variable]]:
+    """The default updates of the shared variables that `outputs`, `updates` and these updates read,
+    except of variables in `updates` and in `without`, a list, or True for all."""
+    if without is True or not _has_updates:
+        return []
+    done = {*(old for old, _ in updates), *(without or ())}
+    found: list[tuple[Variable, Variable]] = []
+    roots = [*outputs, *(new for _, new in updates)]
+    while roots:
+        read = dict.fromkeys(roots)
+        for node in ancestors(roots):
+            read.update(dict.fromkeys(node.inputs))
+        roots = []
+        for x in read:
+            update = default_update_of(x) if isinstance(x, SharedVariable) else None
+            if update is not None and x not in done:
+                done.add(x)
+                found.append((x, update))
+                roots.append(update)
+    return found
 
 
 @contextmanager

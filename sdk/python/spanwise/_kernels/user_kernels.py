@@ -103,7 +103,7 @@ class ElementwiseKernel(_core._ElementwiseKernel):
     Arrays are broadcast to one shape. The kernel is compiled by the first call.
     """
 
-    __slots__ = ()
+    __slots__ = ("declared",)
 
     def __new__(cls, *args, **kwargs):
         who = "ElementwiseKernel"
@@ -121,7 +121,7 @@ class ElementwiseKernel(_core._ElementwiseKernel):
             _text(who, name, given[name])
             for name in ("operation", "name", "preamble", "loop_prep", "after_loop")
         )
-        return super().__new__(
+        kernel = super().__new__(
             cls,
             by_pointers,
             *declared,
@@ -130,6 +130,9 @@ class ElementwiseKernel(_core._ElementwiseKernel):
             bool(given.get("return_tuple")),
             bool(given.get("no_return")),
         )
+        #: The declarations of inputs and outputs; of all arguments and "" for PyCUDA's signature.
+        kernel.declared = declared
+        return kernel
 
     def get_texref(self, name, use_double=False):
         """Always raises NotSupportedError: CUDA 12 removed texture references."""

@@ -61,7 +61,7 @@ class CuFile:
 
     def module(self, names: Iterable[str] = (), device: Any = None, **options: Any) -> Any:
         """Compiles the file: SourceModule(path=path, names=names, device=device, **options). The
-        file's folder is the last include folder. On the CPU host code is left out."""
+        file's folder is the last include folder. Host code is left out."""
         return _core.SourceModule(path=self.path, names=list(names), device=device, **options)
 
     @property
@@ -77,7 +77,7 @@ class CuFile:
         for kernel in self.kernels:
             name = f"{kernel.name}<float>" if kernel.is_template else kernel.name
             lines += [
-                f'{_variable(kernel.name)} = module.get_function("{name}").bind(',
+                f'{variable_name(kernel.name)} = module.get_function("{name}").bind(',
                 f"    args={kernel.declarations!r}",
                 ")",
             ]
@@ -97,7 +97,8 @@ class CuFile:
         return "\n".join([*lines, "", self.declaration])
 
 
-def _variable(name: str) -> str:
+def variable_name(name: str) -> str:
+    """The Python name for a kernel."""
     plain = re.sub(r"\W", "_", name.split("::")[-1])
     return f"{plain}_" if iskeyword(plain) else plain
 
@@ -111,8 +112,8 @@ def _problems(source: str) -> list[str]:
     if not found:
         return []
     return [
-        f"host code from line {found[0]} on: the CPU leaves it out; for a GPU put the host's parts between "
-        "#ifndef __CUDACC_RTC__ and #endif, or build a shared library and use sw.HostLibrary"
+        f"host code from line {found[0]} on, which is left out: to call it, build a shared library and use "
+        "sw.HostLibrary"
     ]
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Eager calls of registered ops on arrays, through a cached compiled function of the single op."""
+"""Eager calls of C++ ops on arrays, through a cached compiled function of the single op."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Array, TensorType, Variable
-from .._graph.op import apply_registered
+from .._graph.op import NativeOp, apply_registered
 
 
 def is_eager(inputs: Sequence[Any]) -> bool:
@@ -29,9 +29,18 @@ def computed(name: str, inputs: Sequence[Any], properties: Mapping[str, Any]) ->
     map.
     """
     arrays = [x if isinstance(x, Array) else _as_array(x) for x in inputs]
-    types = [(str(a.dtype), a.ndim) for a in arrays]
     given = _hashable(properties) if properties else ()
-    return _function_of(name, given, tuple(types), _device_of(arrays))(*arrays)
+    return _function_of(name, given, _types_of(arrays), _device_of(arrays))(*arrays)
+
+
+def computed_by(op: NativeOp, inputs: Sequence[Any]) -> Any:
+    """As computed(), for an op that has no registered name."""
+    arrays = [x if isinstance(x, Array) else _as_array(x) for x in inputs]
+    return _function_of_op(op, _types_of(arrays), _device_of(arrays))(*arrays)
+
+
+def _types_of(arrays: Sequence[Array]) -> tuple[tuple[str, int], ...]:
+    return tuple([(str(a.dtype), a.ndim) for a in arrays])
 
 
 def _device_of(arrays: Sequence[Array]) -> Any:
@@ -65,9 +74,17 @@ def _function_of(
     types: tuple[tuple[str, int], ...],
     device: Any,
 ) -> Any:
+    values = {name: list(v) if kind == "list" else v for name, kind, v in properties}
+    return _compiled(lambda *x: apply_registered(name, *x, **values), types, name, device)
+
+
+@lru_cache(maxsize=512)
+def _function_of_op(op: NativeOp, types: tuple[tuple[str, int], ...], device: Any) -> Any:
+    return _compiled(op, types, str(op), device)
+
+
+def _compiled(apply: Any, types: tuple[tuple[str, int], ...], name: str, device: Any) -> Any:
     from .._graph.compiled import function
 
     variables = [TensorType(dtype, (None,) * ndim)() for dtype, ndim in types]
-    values = {name: list(v) if kind == "list" else v for name, kind, v in properties}
-    outputs = apply_registered(name, *variables, **values)
-    return function(variables, outputs, name=name, device=device)
+    return function(variables, apply(*variables), name=name, device=device)

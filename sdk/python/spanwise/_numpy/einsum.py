@@ -10,7 +10,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
@@ -37,7 +37,7 @@ def einsum(
     if len(operands) > 1 and type(operands[0]) is str:  # the common case
         subscripts, arrays = operands[0], as_arrays(*operands[1:])
     else:
-        subscripts, arrays = _read_operands(operands)
+        subscripts, arrays = read_operands(operands, lambda given: as_arrays(*given))
     path = None if optimize is False or optimize is True else _path_in(optimize)
     wanted = None if order == "K" else _order_in(order, arrays)
     plan = plan_for(subscripts, tuple([a.shape for a in arrays]), path)
@@ -92,18 +92,22 @@ def _of_one_dtype(arrays: list[_core.Array], dtype: Any, casting: str) -> list[_
     return [a if a.dtype == common else a.astype(common) for a in arrays]
 
 
-def _read_operands(operands: tuple[Any, ...]) -> tuple[str | tuple[Any, ...], list[_core.Array]]:
+def read_operands(
+    operands: tuple[Any, ...], convert: Callable[[Sequence[Any]], list[Any]]
+) -> tuple[str | tuple[Any, ...], list[Any]]:
+    """The subscripts and, converted, the operands of a call of einsum. Raises ArgumentError where
+    there are none."""
     if not operands:
         raise _core.ArgumentError(
             "einsum: expected subscripts and at least one operand, got nothing"
         )
     if isinstance(operands[0], str):
-        return operands[0], _as_arrays(operands[1:])
+        return operands[0], _converted(operands[1:], convert)
     # einsum(array, labels, array, labels, ...[, output labels])
     count = len(operands) // 2
     labels = tuple(tuple(_number_label(n) for n in operands[2 * i + 1]) for i in range(count))
     result = tuple(_number_label(n) for n in operands[-1]) if len(operands) % 2 else None
-    return (labels, result), _as_arrays(operands[: 2 * count : 2])
+    return (labels, result), _converted(operands[: 2 * count : 2], convert)
 
 
 def _number_label(label: Any) -> Any:
@@ -117,12 +121,12 @@ def _number_label(label: Any) -> Any:
     return chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
 
 
-def _as_arrays(operands: Sequence[Any]) -> list[_core.Array]:
+def _converted(operands: Sequence[Any], convert: Callable[[Sequence[Any]], list[Any]]) -> list[Any]:
     if not operands:
         raise _core.ArgumentError(
             "einsum: no operands; expected one for each part of the subscripts"
         )
-    return as_arrays(*operands)
+    return convert(operands)
 
 
 def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:

@@ -39,7 +39,7 @@ class Philox:
         self, entropy: tuple[int, ...], spawn_key: tuple[int, ...], position: int, children: int
     ) -> None:
         self._entropy, self._spawn_key, self._children = entropy, spawn_key, children
-        self._counter = _core._random_counter(*_hashed(entropy, spawn_key), position)
+        self._counter = _core._random_counter(*hashed_key(entropy, spawn_key), position)
 
     @property
     def device(self) -> Any:
@@ -126,7 +126,7 @@ class Philox:
         return self.device
 
 
-def _hashed(entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> tuple[int, int]:
+def hashed_key(entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> tuple[int, int]:
     """A 64-bit key and a 32-bit stream: the BLAKE2b hash of the numbers, each preceded by its
     length."""
     digest = blake2b(digest_size=12, person=b"spanwise.random")

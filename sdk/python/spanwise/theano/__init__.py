@@ -15,6 +15,7 @@ __all__ = [
     "In",
     "Mode",
     "Op",
+    "OpFromGraph",
     "Out",
     "Param",
     "SharedVariable",

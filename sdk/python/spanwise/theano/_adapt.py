@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 from spanwise.graph import SharedVariable, Variable
+from spanwise.tensor import trace
 
 from ._function import evaluate
 from ._gpu_array import as_theano
-from ._jacobian import trace
 from ._variables import transfer
 
 _get_value = SharedVariable.get_value

@@ -10,20 +10,22 @@ import spanwise as sw
 
 from ._flags import DEFAULTS, WITHOUT_EFFECT, convert, default_of, read, warn
 
+#: Flags that are settings of Spanwise with the same values.
+_FORWARDED = {"floatX", "compute_test_value", "on_opt_error"}
 _AT_START = {"device", "contexts", "init_gpu_device", "gpuarray.preallocate", "lib.cnmem"}
 
 
 class Config:
-    """Flags as attributes; dots in names are nested attributes. ``floatX`` is
-    ``spanwise.config.floatX``. AttributeError for an unknown flag."""
+    """Flags as attributes; dots in names are nested attributes. ``floatX``, ``compute_test_value``
+    and ``on_opt_error`` are those of ``spanwise.config``. AttributeError for an unknown flag."""
 
     def __init__(self, values: dict[str, object], prefix: str = "") -> None:
         vars(self).update(_values=values, _prefix=prefix)
 
     def __getattr__(self, name: str) -> Any:
         flag = self._prefix + name
-        if flag == "floatX":
-            return sw.config.floatX
+        if flag in _FORWARDED:
+            return getattr(sw.config, flag)
         if flag in self._values:
             return self._values[flag]
         if flag in DEFAULTS or flag in WITHOUT_EFFECT:
@@ -40,8 +42,8 @@ class Config:
             raise AttributeError(f"theano.config has no flag {flag!r}: cannot set it")
         if flag in WITHOUT_EFFECT and value != default_of(flag):
             warn(f"config.{flag} = {value!r} has no effect: {WITHOUT_EFFECT[flag][1]}")
-        if flag == "floatX":
-            sw.config.floatX = value
+        if flag in _FORWARDED:
+            setattr(sw.config, flag, value)
         self._values[flag] = convert(flag, value)
 
     def __dir__(self) -> list[str]:
@@ -50,5 +52,5 @@ class Config:
 
 
 config = Config(read())
-if "floatX" in config._values:
-    sw.config.floatX = config._values["floatX"]
+for _flag in _FORWARDED & set(config._values):
+    setattr(sw.config, _flag, config._values[_flag])

@@ -26,6 +26,8 @@ DEFAULTS: dict[str, object] = {
     "on_unused_input": "raise",
     "optimizer": "fast_run",
     "print_active_device": True,
+    "compute_test_value": "off",
+    "on_opt_error": "raise",
 }
 
 #: Flag -> (default, why it has no effect). Values other than the default cause a warning.
@@ -43,7 +45,6 @@ WITHOUT_EFFECT: dict[str, tuple[object, str]] = {
     "openmp": (False, "set SPANWISE_CPU_THREADS"),
     "optimizer_including": ("", "use sw.Mode(...).including(...)"),
     "optimizer_excluding": ("", "use sw.Mode(...).excluding(...)"),
-    "compute_test_value": ("off", "test values are not computed"),
     "exception_verbosity": ("low", "errors name the node, its shapes and the line that made it"),
     "assert_no_cpu_op": ("ignore", "see debugprint for the device of each op"),
     "warn_float64": ("ignore", "see debugprint for dtypes"),

@@ -122,7 +122,7 @@ def function(
     mode: Any = None,
     updates: Any = None,
     givens: Any = None,
-    no_default_updates: bool = False,
+    no_default_updates: Any = False,
     accept_inplace: bool = False,
     name: str | None = None,
     rebuild_strict: bool = True,
@@ -132,10 +132,10 @@ def function(
 ) -> Function:
     """Compiles `outputs` (a variable, an Out, a list or a dict of them) as a function of `inputs`.
 
-    As ``spanwise.function``, with Theano's names of modes. `no_default_updates`, `accept_inplace`
-    and `rebuild_strict` are accepted for compatibility.
+    As ``spanwise.function``, with Theano's names of modes. `accept_inplace` and `rebuild_strict` are
+    accepted for compatibility.
     """
-    del no_default_updates, accept_inplace, rebuild_strict
+    del accept_inplace, rebuild_strict
     on_gpu: list[bool] = []
 
     def as_out(output: Any) -> Any:
@@ -167,6 +167,7 @@ def function(
         mode=as_mode(mode),
         updates=updates,
         givens=givens,
+        no_default_updates=no_default_updates,
         profile=is_profiled(profile, mode),
         name=name or _callers_name(),
         on_unused_input=on_unused_input or config.on_unused_input,

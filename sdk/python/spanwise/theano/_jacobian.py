@@ -64,14 +64,6 @@ def hessian(
     return type(wrt)(found) if isinstance(wrt, (list, tuple)) else found[0]
 
 
-def trace(x: Any) -> Any:
-    """The sum of the diagonal of a matrix. Raises GraphError for another rank."""
-    x = T.as_variable(x)
-    if x.ndim != 2:
-        raise GraphError(f"trace: expected a matrix, got {x.type}")
-    return T.diag(x).sum()
-
-
 def _elements(who: str, vector: Any, sized: Any, remedy: str) -> list[Any]:
     """The elements of `vector`, which is as long as `sized`."""
     length = sized.type.shape[0]

@@ -16,7 +16,7 @@ _MODES = {
     "FAST_COMPILE": "fast_compile",
     "DebugMode": "debug",
     "DEBUG_MODE": "debug",
-    "NanGuardMode": "fast_run",
+    "NanGuardMode": "nan_guard",
     "ProfileMode": "fast_run",
 }
 
@@ -30,16 +30,11 @@ class Mode(sw.graph.Mode):
         is_fast = optimizer in ("fast_compile", None, "None")
         super().__init__("fast_compile" if is_fast else "fast_run")
 
-    def including(self, *tags: str) -> Mode:
-        return self._with(super().including(*_known(tags)))
+    def including(self, *tags: str) -> sw.graph.Mode:
+        return super().including(*_known(tags))
 
-    def excluding(self, *tags: str) -> Mode:
-        return self._with(super().excluding(*_known(tags)))
-
-    def _with(self, changed: Any) -> Mode:
-        made = Mode()
-        vars(made).update(vars(changed))
-        return made
+    def excluding(self, *tags: str) -> sw.graph.Mode:
+        return super().excluding(*_known(tags))
 
 
 def _known(tags: tuple[str, ...]) -> list[str]:

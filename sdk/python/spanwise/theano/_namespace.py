@@ -15,6 +15,7 @@ from spanwise.graph import (
     Apply,
     Constant,
     In as _In,
+    OpFromGraph,
     SharedVariable,
     TensorType as Type,
     Variable,
@@ -32,8 +33,8 @@ from ._op import Op
 from ._variables import shared
 
 __all__ = [
-    "Apply", "Constant", "In", "Mode", "Op", "Out", "Param", "SharedVariable", "Type", "Variable",
-    "as_op", "clone", "config", "dot", "function", "grad", "shared",
+    "Apply", "Constant", "In", "Mode", "Op", "OpFromGraph", "Out", "Param", "SharedVariable", "Type",
+    "Variable", "as_op", "clone", "config", "dot", "function", "grad", "shared",
 ]  # fmt: skip
 
 

@@ -10,10 +10,12 @@
 #include "backends/cpu/copy/run.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "backends/cpu/jit/jit_compiler.hpp"
+#include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/tools.hpp"
 #include "backends/cpu/memory/memory_pool.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/thread_pool.hpp"
+#include "source/header_names.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -44,6 +46,12 @@ std::vector<Tool> CpuBackend::tools() {
   std::vector<Tool> all = host::tools();
   all.push_back(blas_tool());
   return all;
+}
+
+std::string_view CpuBackend::header_handling(std::string_view name) {
+  if (source::is_host_library_header(name)) return "left out";
+  if (is_cuda_header(name) || source::is_cpp_header(name)) return "known";
+  return shim_header(name) ? "replaced" : "";
 }
 
 void* CpuBackend::allocate(int, std::size_t bytes, runtime::StreamState&) {

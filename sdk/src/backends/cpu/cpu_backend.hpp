@@ -19,6 +19,7 @@ class CpuBackend final : public runtime::Backend {
   std::string why_absent() override { return {}; }
   DeviceProperties properties(int ordinal) override;
   std::vector<Tool> tools() override;
+  std::string_view header_handling(std::string_view name) override;
 
   void* allocate(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;
   void* allocate_zeroed(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;

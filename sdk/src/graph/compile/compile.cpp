@@ -84,6 +84,7 @@ Ref<FunctionState> Compilation::run() {
   state_->mode = mode_name(options_.mode.name);
   state_->program = Program(options_.name, std::move(steps), readers_first_, std::move(results));
   if (state_->mode == "debug") state_->program.check_every_step();
+  if (state_->mode == "nan_guard") state_->program.guard_numbers(options_.mode.nan_guard);
   if (frees_)
     state_->program.release_early(std::move(releases_));
   else if (state_->program.runs_in_order())

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "graph/execute/failure.hpp"
+#include "graph/execute/number_guard.hpp"
 #include "graph/execute/step_times.hpp"
 #include "spanwise/error.hpp"
 
@@ -119,7 +120,9 @@ void Program::run_releasing() {
 }
 
 void Program::run_any_step(std::size_t position) {
-  if (is_checked_) [[unlikely]]
+  if (guard_) [[unlikely]]
+    run_guarded_step(position);
+  else if (is_checked_) [[unlikely]]
     run_checked_step(position);
   else if (times_ != nullptr) [[unlikely]]
     run_measured_step(position);
@@ -133,6 +136,18 @@ void Program::run_measured_step(std::size_t position) {
   StepTimes::Measure measure(*times_, position, steps_[position]);
   run_step(position);
   measure.finish();
+}
+
+// Inputs that the step overwrites are described before it runs.
+void Program::run_guarded_step(std::size_t position) {
+  const Step& step = steps_[position];
+  std::vector<bool> is_leaf;
+  for (const int maker : makers_[position]) is_leaf.push_back(maker < 0);
+  check_leaves(step, is_leaf, *guard_);
+  const std::string ranges =
+      step.node->op().destroy_map().empty() ? std::string() : ranges_of_inputs(step);
+  run_step(position);
+  check_outputs(step, *guard_, ranges);
 }
 
 void Program::run_step(std::size_t position) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "graph/compile/releases.hpp"
 #include "graph/execute/launch_batches.hpp"
 #include "runtime/settings.hpp"
+#include "spanwise/graph/function.hpp"
 #include "spanwise/graph/op.hpp"
 
 namespace spanwise::graph {
@@ -51,6 +53,11 @@ class Program {
   /// Enables the checks of mode "debug": run() computes each node twice and verifies its declared
   /// aliasing.
   void check_every_step() { is_checked_ = true; }
+  /// Enables the checks of mode "nan_guard".
+  void guard_numbers(const NanGuard& errors) {
+    is_checked_ = true;
+    guard_ = errors;
+  }
   /// Enables reuse of buffers between intermediate results, for programs that run in order.
   void share_memory(MemoryPlan plan) { plan_ = std::move(plan); }
   /// Enables early release of intermediate results, for programs that run in order.
@@ -75,6 +82,7 @@ class Program {
   void run_any_step(std::size_t position);
   void run_measured_step(std::size_t position);
   void run_checked_step(std::size_t position);
+  void run_guarded_step(std::size_t position);
   bool run_lazy_step(std::size_t position, std::vector<std::size_t>& needed);
   bool push_missing(std::size_t position, std::vector<std::size_t>& path) const;
   void finish_step(std::size_t position);
@@ -93,6 +101,7 @@ class Program {
   Releases releases_;
   LaunchBatches rows_;
   StepTimes* times_ = nullptr;
+  std::optional<NanGuard> guard_;
   bool on_demand_ = false, is_checked_ = false, is_async_ = false;
   std::size_t running_ = 0;
 };

@@ -1,5 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "graph/execute/number_guard.hpp"
 #include "graph/execute/program.hpp"
 #include "spanwise/error.hpp"
 
@@ -64,6 +65,7 @@ bool Program::run_lazy_step(std::size_t position, std::vector<std::size_t>& need
                      ": the lazy thunk is done, yet has not set the "
                      "compute_map of its outputs; a lazy thunk sets it itself");
   finish_step(position);
+  if (guard_) check_outputs(step, *guard_, "");
   return false;
 }
 

@@ -7,6 +7,7 @@
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
 #include "graph/rewrites/group_set.hpp"
+#include "graph/rewrites/group_types.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
@@ -25,18 +26,9 @@ struct Group {
   bool is_open = false;            ///< may grow
   GroupSet after;                  ///< the groups that it depends on
   std::vector<Variable> inputs;    ///< of an open group: each once
+  std::optional<TensorType> type;  ///< of an open group: of all its outputs, as far as any is known
   std::size_t outputs = 0;         ///< of an open group: variables that are read outside
 };
-
-bool have_equal_patterns(const TensorType& a, const TensorType& b) {
-  if (a.rank() != b.rank()) return false;
-  for (int axis = 0; axis < a.rank(); ++axis) {
-    const std::int64_t m = a.shape()[axis], n = b.shape()[axis];
-    const bool is_any = m == TensorType::any || n == TensorType::any;
-    if (is_any ? (m == 1 || n == 1) : m != n) return false;
-  }
-  return true;
-}
 
 class FusionPass {
  public:
@@ -56,13 +48,13 @@ class FusionPass {
     for (const Ref<Apply>& node : nodes_)
       for (const Variable& input : distinct(node->inputs())) readers_[input].push_back(node.get());
     for (const Variable& output : graph_.outputs) readers_[output].push_back(nullptr);
+    GroupTypes types(rewrite_);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Apply& node = *nodes_[i];
       for (const Variable& output : node.outputs()) producers_.emplace(output, i);
-      Group group{{i},
-                  node.output_count() == 1 && rewrite_.accepts(node),
-                  GroupSet(nodes_.size()),
-                  distinct(node.inputs())};
+      std::optional<TensorType> type = types.of(node);
+      const bool is_open = type.has_value();
+      Group group{{i}, is_open, GroupSet(nodes_.size()), distinct(node.inputs()), std::move(type)};
       for (const Variable& input : group.inputs)
         if (const auto producer = producers_.find(input); producer != producers_.end()) {
           group.after.add(producer->second);
@@ -113,7 +105,7 @@ class FusionPass {
     if (a == b || !groups_[a].is_open || !groups_[b].is_open) return;
     if (groups_[a].nodes.size() < groups_[b].nodes.size()) std::swap(a, b);
     Group &into = groups_[a], &from = groups_[b];
-    const TensorType &type = type_of(into), &other_type = type_of(from);
+    const TensorType &type = *into.type, &other_type = *from.type;
     if (device_of(type) != device_of(other_type) || !have_equal_patterns(type, other_type)) return;
     if (lies_between(into, b) || lies_between(from, a)) return;
     std::vector<Variable> inputs = inputs_of_both(a, b);
@@ -122,6 +114,7 @@ class FusionPass {
     if (inputs.size() > rewrite_.most_inputs || outputs > rewrite_.most_outputs) return;
     into.inputs = std::move(inputs);
     into.outputs = outputs;
+    into.type = common_type(type, other_type);
     join(a, b);
   }
 
@@ -178,10 +171,6 @@ class FusionPass {
       });
     }
     return count;
-  }
-
-  const TensorType& type_of(const Group& group) const {
-    return nodes_[group.nodes.back()]->output(0).type();
   }
 
   Device device_of(const TensorType& type) const { return type.device().value_or(graph_.device); }

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "graph/hooks_in_use.hpp"
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
+#include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
@@ -14,6 +16,16 @@ namespace {
 
 // How often a rewrite may replace what it has itself just made.
 constexpr int most_repetitions = 100;
+
+[[maybe_unused]] const bool on_error_declared = config::declare(
+    {.name = "on_opt_error",
+     .description = "what a rewrite of the program's own that fails does: raise, or "
+                    "warn or ignore, and leave the node as it is",
+     .value = {},
+     .default_value = "raise",
+     .choices = {"raise", "warn", "ignore"},
+     .source = {}});
+constinit const config::Choice on_error{"on_opt_error"};
 
 // Whether `by` may stand for `old`: an extent or the device may be known for one only.
 bool may_replace(const TensorType& old, const TensorType& by) {
@@ -117,7 +129,13 @@ std::vector<Variable> NodePass::replaced_again(const Apply& node) const {
 std::vector<Variable> NodePass::replaced(const Apply& node) const {
   std::vector<Variable> by = rewrite_.apply(node);
   if (by.empty()) return by;
-  check(node, by);
+  try {
+    check(node, by);
+  } catch (const GraphError& error) {
+    if (on_error.get() == 0) throw;
+    if (on_error.get() == 1) warn(text(error.what(), "; the node stays (config on_opt_error)"));
+    return {};
+  }
   set_traces(by, node.trace());
   return by;
 }

@@ -32,13 +32,15 @@ KnownRewrites& known_rewrites() {
 }
 
 // The names of each mode, including Theano's (theano/compile/mode.py).
-constexpr std::array<std::pair<const char*, const char*>, 6> mode_words{
+constexpr std::array<std::pair<const char*, const char*>, 8> mode_words{
     {{"fast_run", "fast_run"},
      {"fast_compile", "fast_compile"},
      {"debug", "debug"},
      {"mode", "fast_run"},
      {"debugmode", "debug"},
-     {"debug_mode", "debug"}}};
+     {"debug_mode", "debug"},
+     {"nan_guard", "nan_guard"},
+     {"nanguardmode", "nan_guard"}}};
 
 std::string mode_of(std::string word) {
   std::transform(word.begin(), word.end(), word.begin(),
@@ -46,7 +48,8 @@ std::string mode_of(std::string word) {
   for (const auto& [name, mode] : mode_words)
     if (word == name) return mode;
   fail<ArgumentError>("mode \"", word,
-                      "\" is not known; expected \"fast_run\", \"fast_compile\" or \"debug\"");
+                      "\" is not known; expected \"fast_run\", \"fast_compile\", \"debug\" or "
+                      "\"nan_guard\"");
 }
 
 void check_mode(std::string_view value) { mode_of(std::string(value)); }
@@ -63,13 +66,14 @@ double seconds_in(std::string_view value) {
 void check_seconds(std::string_view value) { seconds_in(value); }
 
 bool declare_graph_settings() {
-  config::declare({.name = "mode",
-                   .description = "how functions are compiled: fast_run, fast_compile or debug",
-                   .value = {},
-                   .default_value = "fast_run",
-                   .choices = {},
-                   .source = {},
-                   .check = check_mode});
+  config::declare(
+      {.name = "mode",
+       .description = "how functions are compiled: fast_run, fast_compile, debug or nan_guard",
+       .value = {},
+       .default_value = "fast_run",
+       .choices = {},
+       .source = {},
+       .check = check_mode});
   config::declare({.name = "profile",
                    .description = "measure all functions, and print their tables at the end",
                    .value = {},
@@ -93,6 +97,9 @@ bool answers_to(const Rewrite& rewrite, const std::vector<std::string>& words) {
            std::find(rewrite.tags.begin(), rewrite.tags.end(), word) != rewrite.tags.end();
   });
 }
+
+// Rewrites after which a node computes several of the program's, or overwrites what it has read.
+const std::vector<std::string> whole_node_rewrites{"fusion", "inplace"};
 
 void check_words(const std::vector<Rewrite>& all, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
@@ -123,7 +130,7 @@ std::vector<RewriteReport> run_rewrites(const std::string& function_name, const 
   check_words(all, mode.including);
   check_words(all, mode.excluding);
   const std::string name = mode_name(mode.name);
-  const std::string tag = name == "debug" ? "fast_run" : name;
+  const std::string tag = name == "fast_compile" ? name : "fast_run";
   const double limit = seconds_in(config::get("rewrite_seconds"));
   const auto start = std::chrono::steady_clock::now();
   graph.is_late = [start, limit] { return since(start) > limit; };
@@ -131,6 +138,7 @@ std::vector<RewriteReport> run_rewrites(const std::string& function_name, const 
   for (const Rewrite& rewrite : all) {
     if (!answers_to(rewrite, {tag}) && !answers_to(rewrite, mode.including)) continue;
     if (answers_to(rewrite, mode.excluding)) continue;
+    if (name == "nan_guard" && answers_to(rewrite, whole_node_rewrites)) continue;
     if (graph.is_late()) {
       warn(text("function ", function_name, ": rewriting its graph took more than ", limit,
                 " s (config rewrite_seconds), so that \"", rewrite.name,

@@ -139,10 +139,4 @@ std::string TemporaryFolder::write(std::string_view name, std::string_view conte
   return path.string();
 }
 
-std::string read_whole_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file.good()) fail<DeviceError>("cannot read ", path, ": ", std::strerror(errno));
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 }  // namespace spanwise::runtime

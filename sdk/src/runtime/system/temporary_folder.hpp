@@ -36,7 +36,4 @@ class TemporaryFolder {
   FileDescriptor lock_;  // held while the process runs: an unlocked folder is abandoned
 };
 
-/// The contents of a file; throws DeviceError.
-std::string read_whole_file(const std::string& path);
-
 }  // namespace spanwise::runtime

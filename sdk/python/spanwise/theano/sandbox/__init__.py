@@ -1,13 +1,13 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.sandbox``: ``cuda`` and ``gpuarray``, imported on first use."""
+"""``theano.sandbox``: ``cuda``, ``gpuarray`` and ``rng_mrg``, imported on first use."""
 
 from importlib import import_module
 
 
 def __getattr__(name):
-    if name in ("cuda", "gpuarray"):
+    if name in ("cuda", "gpuarray", "rng_mrg"):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(
-        f"module 'theano.sandbox' has no attribute {name!r}; expected cuda or gpuarray"
+        f"module 'theano.sandbox' has no attribute {name!r}; expected cuda, gpuarray or rng_mrg"
     )

@@ -15,10 +15,11 @@ from spanwise.graph import (
 from spanwise.tensor import *  # noqa: F403
 
 from .. import _op_kinds
-from .._jacobian import hessian, jacobian, trace
+from .._jacobian import hessian, jacobian
 from .._variables import shared as _shared
-from . import nnet as nnet
+from . import nnet as nnet, shared_randomstreams as shared_randomstreams
 from .extra import alloc, fill, ones, zeros
+from .shared_randomstreams import RandomStreams as RandomStreams
 
 shared = _shared
 Elemwise = _op_kinds.Elemwise
@@ -30,9 +31,9 @@ CAReduce = _op_kinds.CAReduce
 as_tensor = as_tensor_variable = _tensor.as_tensor_variable
 
 __all__ = [
-    *_tensor.__all__, "hessian", "jacobian", "trace", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
+    *_tensor.__all__, "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
     "TensorConstant", "TensorType", "TensorVariable", "alloc", "as_tensor", "fill", "nnet", "ones", "shared",
-    "zeros",
+    "shared_randomstreams", "zeros",
 ]  # fmt: skip
 
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.tensor.nlinalg``: the diagonal and the trace of a matrix."""
 
-from spanwise.tensor import diag
-
-from .._jacobian import trace
+from spanwise.tensor import diag, trace
 
 __all__ = ["diag", "trace"]

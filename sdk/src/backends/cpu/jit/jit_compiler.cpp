@@ -17,6 +17,7 @@
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/settings.hpp"
 #include "runtime/system/temporary_folder.hpp"
+#include "source/included_files.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -104,7 +105,7 @@ std::string remedy_for(const std::string& log, const Translation& module) {
 std::string stack_reports(const runtime::TemporaryFolder& folder) {
   std::string all;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder.path()))
-    if (entry.path().extension() == ".su") all += runtime::read_whole_file(entry.path().string());
+    if (entry.path().extension() == ".su") all += source::read_whole_file(entry.path().string());
   return all;
 }
 
@@ -160,7 +161,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
     if (++attempt >= attempts) fail_compile(request, compiler, module, log);
 
   runtime::KernelBinary binary;
-  binary.image = runtime::read_whole_file(output);
+  binary.image = source::read_whole_file(output);
   set_stack_need(binary.image, stack_need(stack_reports(folder), module));
   binary.symbols = std::move(module.symbols);
   return binary;

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "backends/cpu/jit/rewrite.hpp"
-#include "source/device_code.hpp"
+#include "backends/cpu/jit/shim_files.hpp"
+#include "source/included_files.hpp"
 #include "source/reference_graph.hpp"
 
 namespace spanwise::host {
@@ -22,7 +23,7 @@ class SourceFiles {
  public:
   /// `prefix` begins the names of rewritten headers.
   SourceFiles(std::vector<std::string> include_dirs, std::string prefix)
-      : include_dirs_(std::move(include_dirs)), prefix_(std::move(prefix)) {}
+      : files_(std::move(include_dirs), is_cuda_header), prefix_(std::move(prefix)) {}
 
   /// Returns the rewritten text of the main source. Throws CompileError for constructs that the CPU
   /// does not support.
@@ -47,31 +48,17 @@ class SourceFiles {
   }
 
  private:
-  struct Include {
-    std::string name;  // "" if the directive is none, or if a macro names the header
-    std::string path;  // of the user's header; "" if it is none
-    bool is_include = false;
-    bool is_quoted = false;
-  };
-
-  void collect(std::string_view text, const std::string& folder, bool is_whole);
   std::string add(std::string_view text, std::string_view file, const std::string& folder);
-  std::string replacement_for(const Include& include);
+  std::string replacement_for(const source::Include& include);
   std::string rewritten_header(const std::string& path);
-  Include read_include(std::string_view directive, const std::string& folder) const;
-  std::string find(std::string_view name, bool quoted, const std::string& folder) const;
-  const std::string& text_of(const std::string& path);
 
-  std::vector<std::string> include_dirs_;
+  source::IncludedFiles files_;
   std::string prefix_;
   RewriteResult result_;
   std::set<std::string, std::less<>> identifiers_;
   std::set<std::string> other_headers_, left_out_;
   bool includes_standard_ = false;
   source::ReferenceGraph uses_;
-  source::DeviceCode device_code_;
-  std::map<std::string, std::string> texts_;  // path -> contents
-  std::map<std::string, bool> collected_;     // path -> added as a whole
   std::vector<std::pair<std::string, std::string>> headers_;
   std::map<std::string, std::string> known_;  // path -> name in the compiler's folder
 };

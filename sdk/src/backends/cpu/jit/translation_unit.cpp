@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "backends/cpu/jit/header_names.hpp"
 #include "backends/cpu/jit/rewrite.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/source_files.hpp"
+#include "source/header_names.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -151,7 +151,7 @@ std::string system_head(const std::set<std::string>& headers) {
        {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
     out += text("#include <", name, ">\n");
   for (const std::string& name : headers)
-    if (is_cpp_header(name)) out += text("#include <", name, ">\n");
+    if (source::is_cpp_header(name)) out += text("#include <", name, ">\n");
   return out.append(all_define);
 }
 
@@ -160,8 +160,9 @@ std::vector<std::string> heads_for(const SourceFiles& files) {
   const std::set<std::string>& others = files.other_headers();
   std::vector<std::string> heads;
   if (others.empty()) heads.push_back(shim_parts(files.identifiers()));
-  if (std::all_of(others.begin(), others.end(),
-                  [](const std::string& name) { return name.empty() || is_light_header(name); }))
+  if (std::all_of(others.begin(), others.end(), [](const std::string& name) {
+        return name.empty() || source::is_light_header(name);
+      }))
     heads.emplace_back(all_define);
   if (!others.empty() || files.includes_standard() || files.identifiers().contains("std"))
     heads.push_back(system_head(others));

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "backends/cuda/compile/binary_symbols.hpp"
 #include "backends/cuda/compile/compile_options.hpp"
 #include "backends/cuda/compile/default_options.hpp"
 #include "backends/cuda/compile/device_runtime.hpp"
+#include "backends/cuda/compile/device_source.hpp"
 #include "backends/cuda/compile/image_contents.hpp"
 #include "backends/cuda/compile/keep_kernel_files.hpp"
 #include "backends/cuda/compile/linker.hpp"
@@ -192,18 +195,48 @@ class Compilation {
     return makes_ptx() ? part_ptx : part_cubin;
   }
 
-  // Stores the symbol of each name expression of `names` in `named`.
+  // Stores the symbol of each name expression of `names` in `named`. A source that does not compile
+  // as it is may have host code, and is compiled again without it.
   std::string compile(const source::KernelSource& source, const ResultForm& form,
                       const std::vector<std::string>& names,
                       std::map<std::string, std::string>& named) const {
-    NvrtcProgram program(library_, with_macros(source, options_), source.file_name,
-                         rtc_headers(!folders_.empty()));
-    for (const std::string& name : names) program.add_name(name);
+    RtcHeaders headers = rtc_headers(!folders_.empty());
+    const Attempt whole = attempt(source, form, names, headers);
+    if (whole.result == nvrtc::success) return accept(source, form, names, named, *whole.program);
+    const auto device = whole.result == nvrtc::compilation
+                            ? without_host_code(request_, source, options_, folders_)
+                            : std::nullopt;
+    if (!device)
+      fail_compilation(library_, whole.result, source, architecture_, whole.program->log(),
+                       folders_);
+    for (const auto& [name, contents] : device->headers) {
+      headers.names.push_back(name.c_str());
+      headers.texts.push_back(contents.c_str());
+    }
+    const Attempt rest = attempt(device->source, form, names, headers);
+    if (rest.result != nvrtc::success)
+      fail_compilation(library_, rest.result, source, architecture_, rest.program->log(), folders_);
+    return accept(source, form, names, named, *rest.program);
+  }
+
+  struct Attempt {
+    std::unique_ptr<NvrtcProgram> program;
+    nvrtc::Result result;
+  };
+  Attempt attempt(const source::KernelSource& source, const ResultForm& form,
+                  const std::vector<std::string>& names, const RtcHeaders& headers) const {
+    auto program = std::make_unique<NvrtcProgram>(library_, with_macros(source, options_),
+                                                  source.file_name, headers);
+    for (const std::string& name : names) program->add_name(name);
     auto arguments = arguments_for(request_, options_, architecture_, folders_);
     arguments.insert(arguments.end(), form.options.begin(), form.options.end());
-    const nvrtc::Result result = program.compile(arguments);
-    if (result != nvrtc::success)
-      fail_compilation(library_, result, source, architecture_, program.log(), folders_);
+    const nvrtc::Result result = program->compile(arguments);
+    return {std::move(program), result};
+  }
+
+  std::string accept(const source::KernelSource& source, const ResultForm& form,
+                     const std::vector<std::string>& names,
+                     std::map<std::string, std::string>& named, const NvrtcProgram& program) const {
     for (const std::string& name : names) named[name] = program.lowered(name);
     std::string image = (program.*form.read)();
     if (request_.keep) keep_kernel_files(source, image, form.suffix);

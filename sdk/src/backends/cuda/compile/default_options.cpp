@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "embedded/rtc_headers.hpp"
+#include "embedded/rtc_replaced_headers.hpp"
 #include "embedded/rtc_toolkit_headers.hpp"
 #include "spanwise/error.hpp"
 
@@ -74,6 +75,7 @@ const std::string& default_options_digest() {
       digest.add(headers.names[i]);
       digest.add(headers.texts[i]);
     }
+    for (const embedded::TextFile& file : embedded::rtc_replaced_headers) digest.add(file.text);
     return digest.hex();
   }());
   return digest_of_options;

@@ -1,11 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/jit/header_names.hpp"
+#include "source/header_names.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace spanwise::host {
+namespace spanwise::source {
 namespace {
 
 // Beginnings of the names of headers that host code needs.
@@ -54,6 +54,21 @@ bool is_host_library_header(std::string_view name) {
   return is_cuda_library_header(name) || starts_with_any(name, other_libraries);
 }
 
+bool is_c_header(std::string_view name) {
+  static constexpr std::array<std::string_view, 6> folders{"sys/", "netinet/", "arpa/",
+                                                           "asm/", "linux/",   "bits/"};
+  static constexpr std::array<std::string_view, 47> names{
+      "assert.h",   "cassert",  "ccomplex", "cctype",      "cerrno",     "cfenv",     "cfloat",
+      "cinttypes",  "climits",  "clocale",  "cmath",       "complex.h",  "csetjmp",   "csignal",
+      "cstdarg",    "cstddef",  "cstdint",  "cstdio",      "cstdlib",    "cstring",   "ctime",
+      "ctype.h",    "dirent.h", "dlfcn.h",  "errno.h",     "fcntl.h",    "fenv.h",    "getopt.h",
+      "inttypes.h", "libgen.h", "locale.h", "malloc.h",    "memory.h",   "omp.h",     "pthread.h",
+      "sched.h",    "setjmp.h", "signal.h", "stdarg.h",    "stdbool.h",  "strings.h", "time.h",
+      "unistd.h",   "values.h", "wchar.h",  "immintrin.h", "xmmintrin.h"};
+  return starts_with_any(name, folders) ||
+         std::find(names.begin(), names.end(), name) != names.end();
+}
+
 bool is_light_header(std::string_view name) {
   static constexpr std::array<std::string_view, 11> names{
       "type_traits", "limits",  "concepts", "initializer_list", "utility", "tuple",
@@ -86,4 +101,4 @@ bool is_cpp_header(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::source

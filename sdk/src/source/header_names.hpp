@@ -4,16 +4,20 @@
 
 #include <string_view>
 
-namespace spanwise::host {
+#include "spanwise/export.hpp"
+
+namespace spanwise::source {
 
 /// Whether `name` belongs to a library of the CUDA toolkit that host code calls; the shim replaces
 /// such headers by the types of the libraries.
-bool is_cuda_library_header(std::string_view name);
+SW_API bool is_cuda_library_header(std::string_view name);
 /// Whether `name` belongs to a library that host code alone calls, CUDA's or another.
-bool is_host_library_header(std::string_view name);
+SW_API bool is_host_library_header(std::string_view name);
+/// Whether `name` is a header of the C library or of POSIX.
+SW_API bool is_c_header(std::string_view name);
 /// Whether the header `name` of the C++ library can be included after the shim.
-bool is_light_header(std::string_view name);
+SW_API bool is_light_header(std::string_view name);
 /// Whether `name` is a header of the C++17 library that the shim does not replace.
-bool is_cpp_header(std::string_view name);
+SW_API bool is_cpp_header(std::string_view name);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::source

@@ -1,0 +1,192 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""An op as a function of another library's arrays, with gradients, and the types of its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import _core
+from .._core import ArgumentError, GraphError, TensorType, Variable
+from .._graph.compiled import function
+from .._graph.function_options import Out
+from .._graph.gradient import grad as graph_gradient
+from .._graph.kernel_op import KernelOp
+from .._graph.kernel_parameters import kernel_parameters
+from .._graph.op import apply_registered
+from .._graph.op_gradient import DisconnectedType, check_kernel_gradient, converted_gradients
+from .._kernels.user_kernels import ElementwiseKernel
+from .elementwise_op import ElementwiseOp
+from .signature import signature_of
+
+#: The dtype and shape of an array. Extents of a traced program may be symbolic: not an int.
+ArrayType = tuple[str, tuple[Any, ...]]
+
+
+class Computation:
+    """`op` on the arrays of the library `library`, whose results are C-contiguous.
+
+    A function is compiled for each combination of dtypes, ranks and device.
+    """
+
+    def __init__(
+        self,
+        who: str,
+        library: str,
+        op: Callable[..., Any],
+        name: str | None,
+        grad: Any,
+        outputs: int | None,
+    ) -> None:
+        if isinstance(op, ElementwiseKernel):
+            op = ElementwiseOp(who, op)
+        self.name, self.inputs, self.outputs = signature_of(who, op, name, outputs)
+        self._who, self._library = f"{who}: {self.name}", library
+        self._functions: dict[Any, Any] = {}
+        self._grad = None
+        if grad is not None and isinstance(op, KernelOp):
+            op = _core._kernel_op({**op._handle.declaration, "grad": grad})
+            check_kernel_gradient(op)
+        elif callable(grad):
+            self._grad = grad
+        elif grad is not None:
+            raise TypeError(f"{self._who}: grad: expected a function, got {grad!r}")
+        self._op = op
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether a gradient may exist: False for a kernel op without grad=."""
+        return (
+            not isinstance(self._op, KernelOp) or self._op._handle.declaration["grad"] is not None
+        )
+
+    def output_types(self, inputs: Sequence[ArrayType]) -> list[ArrayType]:
+        """The types of the outputs. Raises what the op's make_node raises for inputs of other types,
+        and ArgumentError for an extent that depends on values."""
+        if not isinstance(self._op, KernelOp):
+            inputs = [(dtype, tuple(int(extent) for extent in shape)) for dtype, shape in inputs]
+        outputs = self._apply([_variable(dtype, shape) for dtype, shape in inputs])
+        shapes = [tuple(output.type.shape) for output in outputs]
+        if isinstance(self._op, KernelOp):
+            known = _declared_shapes(self._op._handle.declaration, [shape for _, shape in inputs])
+            shapes = [
+                tuple(b if a is None else a for a, b in zip(*pair, strict=True))
+                for pair in zip(shapes, known, strict=True)
+            ]
+        if any(extent is None for shape in shapes for extent in shape):
+            raise ArgumentError(
+                f"{self._who}: expected an op whose output shapes follow from the input shapes, got {outputs[0].type}; "
+                "give extents as numbers, or as expressions of a kernel op, or in the output types of make_node"
+            )
+        return [(str(output.dtype), shape) for output, shape in zip(outputs, shapes, strict=True)]
+
+    def __call__(self, arrays: Sequence[Any], types: Sequence[ArrayType], device: Any) -> list[Any]:
+        """The outputs for `arrays` of the given types, computed on `device`."""
+        ranks = tuple((dtype, len(shape)) for dtype, shape in types)
+        key = (ranks, str(device))
+        if key not in self._functions:
+            inputs = [_variable(dtype, (None,) * rank) for dtype, rank in ranks]
+            self._functions[key] = self._compiled(inputs, self._apply(inputs), self.name, device)
+        return self._functions[key](*arrays)
+
+    def gradients(
+        self,
+        arrays: Sequence[Any],
+        types: Sequence[ArrayType],
+        cotangents: Sequence[Any],
+        wrt: Sequence[int],
+        device: Any,
+    ) -> list[Any]:
+        """The derivatives with respect to the inputs `wrt` for the derivatives `cotangents` with
+        respect to the outputs, which are None for outputs without one."""
+        given = tuple(g is not None for g in cotangents)
+        compiled = self._gradient_function(types, given, tuple(wrt), device)
+        return compiled(*arrays, *[g for g in cotangents if g is not None])
+
+    def check_gradients(
+        self, types: Sequence[ArrayType], given: Sequence[bool], wrt: Sequence[int], device: Any
+    ) -> None:
+        """Raises GraphError where gradients() for these inputs and outputs would."""
+        self._gradient_function(types, tuple(given), tuple(wrt), device)
+
+    def _gradient_function(
+        self,
+        types: Sequence[ArrayType],
+        given: tuple[bool, ...],
+        wrt: tuple[int, ...],
+        device: Any,
+    ) -> Any:
+        ranks = tuple((dtype, len(shape)) for dtype, shape in types)
+        key = (ranks, str(device), given, wrt)
+        if key not in self._functions:
+            inputs = [_variable(dtype, (None,) * rank) for dtype, rank in ranks]
+            outputs = self._apply(inputs)
+            cotangents = [
+                y.type() if known else None for y, known in zip(outputs, given, strict=True)
+            ]
+            derivatives = self._derivatives(inputs, outputs, cotangents, wrt)
+            variables = [*inputs, *(dy for dy in cotangents if dy is not None)]
+            name = f"{self.name}_gradient"
+            self._functions[key] = self._compiled(variables, derivatives, name, device)
+        return self._functions[key]
+
+    def _apply(self, inputs: Sequence[Variable]) -> list[Variable]:
+        result = self._op(*inputs)
+        outputs = list(result) if isinstance(result, (list, tuple)) else [result]
+        if len(outputs) != self.outputs or not all(isinstance(y, Variable) for y in outputs):
+            raise GraphError(
+                f"{self._who}: expected {self.outputs} output variables, got {result!r}; pass outputs= for another number"
+            )
+        return outputs
+
+    def _derivatives(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        cotangents: Sequence[Variable | None],
+        wrt: Sequence[int],
+    ) -> list[Variable]:
+        if self._grad is None:
+            known = {y: dy for y, dy in zip(outputs, cotangents, strict=True) if dy is not None}
+            variables = [inputs[i] for i in wrt]
+            return graph_gradient(None, variables, known_grads=known, disconnected_inputs="ignore")
+        given = [DisconnectedType()() if dy is None else dy for dy in cotangents]
+        found = converted_gradients(self.name, self._grad(inputs, given))
+        if len(found) != len(inputs):
+            raise GraphError(
+                f"{self._who}: grad: expected {len(inputs)} derivatives, got {len(found)}"
+            )
+        for i in wrt:
+            if isinstance(found[i], str):
+                raise GraphError(
+                    f"{self._who}: input {self.inputs[i]} has no derivative: {found[i]}"
+                )
+        return [_core._zeros_like(inputs[i]) if found[i] is None else found[i] for i in wrt]
+
+    def _compiled(
+        self, inputs: list[Variable], outputs: list[Variable], name: str, device: Any
+    ) -> Any:
+        results = [Out(apply_registered("contiguous", y), as_=self._library) for y in outputs]
+        return function(inputs, results, name=name, device=device, on_unused_input="ignore")
+
+
+def _variable(dtype: str, shape: Sequence[Any]) -> Variable:
+    return TensorType(dtype, tuple(n if isinstance(n, int) else None for n in shape))()
+
+
+def _declared_shapes(
+    declaration: Mapping[str, Any], shapes: Sequence[tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    """The output shapes of a kernel op for inputs that its make_node has accepted. The extents may
+    be symbols: a kernel op's expressions are expressions of Python too."""
+    names = {"cdiv": lambda a, b: -(-a // b), "min": min, "max": max, **declaration["scalars"]}
+    for parameter, shape in zip(kernel_parameters(declaration, "inputs"), shapes, strict=True):
+        for extent, value in zip(parameter.extents, shape, strict=True):
+            if extent.isidentifier():
+                names.setdefault(extent, value)
+    scope = {"__builtins__": {}}
+    return [
+        tuple(eval(extent, scope, names) for extent in parameter.extents)
+        for parameter in kernel_parameters(declaration, "outputs")
+    ]

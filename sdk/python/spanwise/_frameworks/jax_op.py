@@ -1,0 +1,139 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``sw.jax_op``: an op of Spanwise as a function of JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._core import DTypeError, default_device
+from .compute import ArrayType, Computation
+
+
+def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = None) -> Any:
+    """`op` as a function of JAX arrays, for use under jax.jit, jax.grad and jax.vmap.
+
+    `op` is an op (``sw.kernel_op``, a ``sw.Op``), an ElementwiseKernel declared by values, or a
+    function of graph variables with a named parameter for each input. `outputs` is the number of
+    outputs where `op` does not declare it, by default 1; several are returned as a tuple.
+
+    A call is a ``jax.pure_callback``: JAX calls Spanwise on the host with NumPy arrays, which share
+    memory with JAX's arrays on the CPU, and the op runs on Spanwise's default device at the time of
+    tracing. Arrays of JAX on a GPU are copied to the host and back. The dtypes are those that `op`
+    accepts. The first call for each combination of dtypes and ranks compiles the op.
+
+    The derivatives of jax.grad and jax.vjp are those of `op`, or of ``grad(inputs,
+    output_gradients)``, a function of variables as in ``sw.kernel_op``; for a kernel op also a dict.
+    jax.jvp is not possible, nor are second derivatives. jax.vmap calls the op for each element of
+    the batch.
+
+    Raises ImportError where JAX is not installed; TypeError for an `op` that is not callable;
+    ArgumentError where its inputs are not known. Tracing raises the errors of `op` for inputs that
+    do not fit, DTypeError for 64-bit outputs without jax_enable_x64, and GraphError where a
+    derivative is undefined.
+    """
+    try:
+        import jax
+    except ImportError as error:
+        raise ImportError(
+            "jax_op: expected JAX, which is not installed; pip install jax"
+        ) from error
+    computation = Computation("jax_op", "numpy", op, None, grad, outputs)
+
+    def forward(*inputs: Any) -> Any:
+        arrays = [jax.numpy.asarray(x) for x in inputs]
+        types = _types(arrays)
+        device = default_device()
+        results = _on_host(
+            lambda *x: computation(x, types, device), _output_types(computation, types), arrays
+        )
+        return results[0] if len(results) == 1 else results
+
+    # With symbolic_zeros JAX tells which inputs and outputs take part, and passes inputs as
+    # CustomVJPPrimal.
+    def forward_for_gradient(*inputs: Any) -> Any:
+        values = [x.value for x in inputs]
+        # The keys of a dict are static in a traced program.
+        return forward(*values), (values, {i: () for i, x in enumerate(inputs) if x.perturbed})
+
+    def backward(saved: Any, cotangents: Any) -> Any:
+        arrays, wrt = [jax.numpy.asarray(x) for x in saved[0]], tuple(saved[1])
+        given = _given(cotangents if isinstance(cotangents, tuple) else (cotangents,))
+        derivatives: list[Any] = [None] * len(arrays)
+        if wrt and any(dy is not None for dy in given):
+            found = _gradients(computation, arrays, given, wrt)
+            for i, derivative in zip(wrt, found, strict=True):
+                derivatives[i] = derivative
+        return tuple(derivatives)
+
+    operator = jax.custom_vjp(forward)
+    operator.defvjp(forward_for_gradient, backward, symbolic_zeros=True)
+    operator.__name__ = computation.name
+    return operator
+
+
+def _gradients(
+    computation: Computation, arrays: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]
+) -> Any:
+    types, device = _types(arrays), default_device()
+    is_given = [dy is not None for dy in cotangents]
+    computation.check_gradients(types, is_given, wrt, device)
+
+    def compute(*values: Any) -> Any:
+        rest = iter(values[len(types) :])
+        given = [next(rest) if known else None for known in is_given]
+        return computation.gradients(values[: len(types)], types, given, wrt, device)
+
+    passed = [*arrays, *(dy for dy in cotangents if dy is not None)]
+    return _on_host(compute, [types[i] for i in wrt], passed)
+
+
+def _on_host(
+    compute: Callable[..., Sequence[Any]], types: Sequence[ArrayType], arrays: Sequence[Any]
+) -> Any:
+    """The tuple of NumPy arrays ``compute(*arrays)`` of the given types, called by JAX."""
+    import jax
+    import numpy
+
+    # A callback that makes JAX arrays can deadlock with JAX's own threads.
+    def callback(*values: Any) -> Any:
+        return tuple(compute(*map(numpy.asarray, values)))
+
+    expected = tuple(jax.ShapeDtypeStruct(shape, dtype) for dtype, shape in types)
+    return jax.pure_callback(callback, expected, *arrays, vmap_method="sequential")
+
+
+def _types(arrays: Sequence[Any]) -> list[ArrayType]:
+    return [(str(x.dtype), tuple(x.shape)) for x in arrays]
+
+
+def _output_types(computation: Computation, types: Sequence[ArrayType]) -> list[ArrayType]:
+    import jax
+
+    found = computation.output_types(types)
+    for i, (dtype, _) in enumerate(found):
+        held = jax.dtypes.canonicalize_dtype(dtype)
+        if str(held) != dtype:
+            raise DTypeError(
+                f"jax_op: {computation.name}: expected outputs of 32 bits, got {dtype} for output {i}, which JAX "
+                f'would hold as {held}; call jax.config.update("jax_enable_x64", True), or cast the output'
+            )
+    return found
+
+
+def _given(cotangents: Sequence[Any]) -> list[Any]:
+    """The cotangents as arrays; None for outputs that have none. All None if all are zero."""
+    import jax
+
+    zero = jax.custom_derivatives.SymbolicZero
+    if all(isinstance(dy, zero) for dy in cotangents):
+        return [None] * len(cotangents)
+    return [
+        None
+        if dy.dtype == jax.dtypes.float0
+        else jax.numpy.zeros(dy.shape, dy.dtype)
+        if isinstance(dy, zero)
+        else dy
+        for dy in cotangents
+    ]

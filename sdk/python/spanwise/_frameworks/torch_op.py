@@ -1,0 +1,162 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``sw.torch_op``: an op of Spanwise as an operator of PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from keyword import iskeyword
+from typing import Any
+
+from .._core import ArgumentError, NotSupportedError
+from .compute import ArrayType, Computation
+
+# name -> what the operator was made of, and the operator. PyTorch frees an operator whose name is
+# registered again, while functions may still call it, so no name is registered twice.
+_operators: dict[str, tuple[Any, Any]] = {}
+
+
+def torch_op(
+    op: Callable[..., Any],
+    *,
+    name: str | None = None,
+    grad: Any = None,
+    outputs: int | None = None,
+) -> Any:
+    """Registers `op` with PyTorch as the operator ``spanwise::<name>`` and returns it, a
+    ``torch.library`` custom op: a function of tensors, also ``torch.ops.spanwise.<name>``.
+
+    `op` is an op (``sw.kernel_op``, a ``sw.Op``), an ElementwiseKernel declared by values, or a
+    function of graph variables with a named parameter for each input. `name` is by default the op's name. `outputs` is the number of outputs
+    where `op` does not declare it, by default 1; several are returned as a tuple.
+
+    The inputs are tensors of any strides on the CPU or a GPU, of the dtypes that `op` accepts. The
+    outputs are new C-contiguous tensors on the device of the first input on a GPU, else on the CPU.
+    Inputs are imported without a copy, and work on a GPU is ordered after earlier and before later
+    work of PyTorch's current stream. The first call for each combination of dtypes, ranks and device
+    compiles the op.
+
+    The operator has rules for shapes and dtypes (fake tensors) and for autograd, so torch.compile
+    and torch.export keep it as one node of their graph. Its derivatives are those of `op`, or of
+    ``grad(inputs, output_gradients)``, a function of variables as in ``sw.kernel_op``; for a kernel
+    op also a dict. Second derivatives are not registered. Registering the same op again returns the
+    same operator; for another op of the same name the default `name` gets a number, such as
+    "cube_2".
+
+    Raises ImportError where PyTorch is not installed; TypeError for an `op` that is not callable;
+    ArgumentError where its name or inputs are not known, and for a `name` that another op has. A call raises the errors of `op` for
+    inputs that do not fit; backward() raises GraphError where a derivative is undefined.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            "torch_op: expected PyTorch, which is not installed; pip install torch"
+        ) from error
+    computation = Computation("torch_op", "torch", op, name, grad, outputs)
+    handle = getattr(op, "_handle", None)
+    made_of = (op, handle and handle.declaration, grad, outputs)
+    qualified, known = _place(computation.name, made_of, name is not None)
+    if known is not None:
+        return known
+
+    def forward(*inputs: Any) -> Any:
+        return _result(computation(inputs, _types(inputs), _device(inputs)))
+
+    def forward_shapes(*inputs: Any) -> Any:
+        types = computation.output_types(_types(inputs))
+        device = next((x.device for x in inputs if x.is_cuda), inputs[0].device)
+        return _result(
+            [
+                torch.empty(shape, dtype=getattr(torch, dtype), device=device)
+                for dtype, shape in types
+            ]
+        )
+
+    results = ", ".join(["Tensor"] * computation.outputs)
+    schema = f"({', '.join(f'Tensor {x}' for x in computation.inputs)}) -> " + (
+        results if computation.outputs == 1 else f"({results})"
+    )
+    operator = torch.library.custom_op(qualified, forward, mutates_args=(), schema=schema)
+    operator.register_fake(forward_shapes)
+    if computation.has_gradient:
+        _register_gradient(operator, qualified, computation)
+    _operators[qualified] = (made_of, operator)
+    return operator
+
+
+def _place(name: str, made_of: Any, is_given: bool) -> tuple[str, Any]:
+    """The qualified name for a new operator, or that of the known operator and the operator."""
+    if not name.isidentifier() or iskeyword(name):  # "lambda"
+        raise ArgumentError(
+            f"torch_op: expected a name of letters, digits and underscores, got {name!r}; pass name="
+        )
+    number, qualified = 1, f"spanwise::{name}"
+    while qualified in _operators and _operators[qualified][0] != made_of:
+        if is_given:
+            raise ArgumentError(
+                f"torch_op: name: expected one that no other op has, got {name!r}, which is registered as "
+                f"torch.ops.spanwise.{name}; pass another name="
+            )
+        number += 1
+        qualified = f"spanwise::{name}_{number}"
+    return qualified, _operators.get(qualified, (None, None))[1]
+
+
+def _register_gradient(operator: Any, qualified: str, computation: Computation) -> None:
+    """Registers a second operator, ``<qualified>__gradient``, as the derivative of `operator`. It is
+    opaque for tracing as `operator` is."""
+    from torch import library
+
+    def gradients(inputs: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]) -> Any:
+        return computation.gradients(inputs, _types(inputs), cotangents, wrt, _device(inputs))
+
+    def gradient_shapes(
+        inputs: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]
+    ) -> Any:
+        return [inputs[i].new_empty(inputs[i].shape) for i in wrt]
+
+    gradient = library.custom_op(
+        f"{qualified}__gradient",
+        gradients,
+        mutates_args=(),
+        schema="(Tensor[] inputs, Tensor?[] cotangents, int[] wrt) -> Tensor[]",
+    )
+    gradient.register_fake(gradient_shapes)
+    _operators[f"{qualified}__gradient"] = (gradient, gradient)
+
+    def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        given = output if isinstance(output, tuple) else (output,)
+        ctx.differentiable = [y.is_floating_point() or y.is_complex() for y in given]
+
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        given = [
+            dy if is_differentiable else None
+            for dy, is_differentiable in zip(cotangents, ctx.differentiable, strict=True)
+        ]
+        wrt = [i for i, is_needed in enumerate(ctx.needs_input_grad) if is_needed]
+        found = iter(gradient(list(ctx.saved_tensors), given, wrt))
+        return tuple(next(found) if needed else None for needed in ctx.needs_input_grad)
+
+    operator.register_autograd(backward, setup_context=setup_context)
+
+
+def _types(tensors: Sequence[Any]) -> list[ArrayType]:
+    return [(str(x.dtype).removeprefix("torch."), tuple(x.shape)) for x in tensors]
+
+
+def _device(tensors: Sequence[Any]) -> Any:
+    """The device of the first tensor on a GPU, else the CPU."""
+    for x in tensors:
+        if x.device.type == "cuda":
+            return str(x.device)
+        if x.device.type != "cpu":
+            raise NotSupportedError(
+                f"torch_op: expected tensors on the CPU or a CUDA device, got one on {x.device}; pass x.cpu()"
+            )
+    return "cpu"
+
+
+def _result(outputs: Sequence[Any]) -> Any:
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)

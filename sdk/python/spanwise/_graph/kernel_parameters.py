@@ -1,0 +1,38 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The declared inputs and outputs of a kernel op, "name: layout dtype[extents]", once ``_core`` has
+accepted them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+_DECLARED = re.compile(r"\s*(\w+)\s*:\s*(\w+)\s+(\w+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+_COMMA = re.compile(r",(?![^(]*\))")
+
+
+class KernelParameter(NamedTuple):
+    """A declared array. `dtype` is a dtype's name or a letter, `extents` the expressions."""
+
+    name: str
+    dtype: str
+    extents: tuple[str, ...]
+
+    @property
+    def has_letter(self) -> bool:
+        return len(self.dtype) == 1
+
+
+def kernel_parameters(declaration: Mapping[str, Any], kind: str) -> list[KernelParameter]:
+    """The arrays of a kernel op's declaration; `kind` is "inputs" or "outputs"."""
+    return [_parsed(text) for text in declaration[kind]]
+
+
+def _parsed(text: str) -> KernelParameter:
+    found = _DECLARED.fullmatch(text)
+    assert found is not None, text
+    name, _, dtype, extents = found.groups()
+    parts = [part.strip() for part in _COMMA.split(extents or "")]
+    return KernelParameter(name, dtype, tuple(part for part in parts if part))

@@ -1,0 +1,63 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Values of expressions while they are written: ``config.compute_test_value`` and
+``x.tag.test_value`` (theano/gof/op.py)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .._config import config
+from .._core import Apply, Constant, GraphError, SharedVariable, Variable
+from .compiled import function
+from .unobserved import is_unobserved, without_test_values
+
+_MISSING = object()
+
+
+def observe(node: Apply) -> None:
+    """Computes the outputs of a new node from the test values of its inputs and stores them as theirs.
+
+    The extension module calls it while config.compute_test_value is not "off". Raises what the node
+    raises for these values; for an input without a test value GraphError, or with "warn" a
+    warning, or with "ignore" nothing.
+    """
+    if is_unobserved():
+        return
+    given = {x: _value_of(x) for x in node.inputs if not isinstance(x, Constant)}
+    for x, value in given.items():
+        if value is _MISSING:
+            _report(x, node)
+            return
+    with without_test_values():
+        places = {x: x.type(x.name) for x in given}
+        made = node.clone_with_new_inputs([places.get(x, x) for x in node.inputs])
+        compute = function(
+            list(places.values()),
+            made.outputs,
+            mode="fast_compile",
+            name=f"for the test value of {node}",
+            on_unused_input="ignore",
+            profile=False,
+        )
+        for output, value in zip(node.outputs, compute(*given.values()), strict=True):
+            output.tag.test_value = value
+
+
+def _value_of(x: Variable) -> Any:
+    if isinstance(x, SharedVariable):
+        return x.get_value(borrow=True)
+    return getattr(x.tag, "test_value", _MISSING)
+
+
+def _report(x: Variable, node: Apply) -> None:
+    how = config.compute_test_value
+    message = (
+        f"compute_test_value: {x} of {x.type}, an input of {node}, has no test value; set "
+        'its tag.test_value to an array, or config.compute_test_value to "ignore"'
+    )
+    if how == "raise":
+        raise GraphError(message)
+    if how == "warn":
+        warnings.warn(message, stacklevel=3)

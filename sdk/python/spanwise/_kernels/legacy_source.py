@@ -1,0 +1,210 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a CUDA C file has besides kernels: host functions that launch them, headers, calls of host
+libraries, and variables of the device."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import _core
+from .legacy_headers import Header, find_headers
+from .wrap_cu import CuFile, wrap_cu
+
+_NOT_TYPES = {"static", "inline", "extern", "template", '"C"', "__host__", "__inline__"}
+_MEMORY = ("__constant__", "__device__", "__managed__", "texture")
+_QUALIFIERS = {*_MEMORY, "static", "extern", "const", "volatile", "__align__"}
+# CUDA's libraries for host code, by the beginning of their functions' names.
+_LIBRARIES = {
+    "cublas": "cuBLAS", "cufft": "cuFFT", "curand": "cuRAND", "cusparse": "cuSPARSE",
+    "cusolver": "cuSOLVER", "cudnn": "cuDNN", "nccl": "NCCL", "npp": "NPP", "nvjpeg": "nvJPEG",
+    "thrust": "Thrust", "cub": "CUB", "cudaGraphics": "graphics interoperation",
+    "cuda": "the CUDA runtime", "cu": "the CUDA driver",
+}  # fmt: skip
+_CALL = re.compile(rf"(?:{'|'.join(_LIBRARIES)})(?=[A-Z])\w*")
+#: Functions of cuRAND's device interface, which kernels call.
+_DEVICE_CALLS = re.compile(r"curand(_\w+)?|curand[A-Z]\w*State\w*")
+
+Tokens = Sequence[tuple[str, int]]
+
+
+class Launcher(NamedTuple):
+    """A host function that launches kernels, itself (`launches`) or through another (`calls`), with
+    the lines. `name` is "" for one of a class."""
+
+    name: str
+    line: int
+    head: str
+    parameters: str
+    returns: str
+    is_exported: bool
+    launches: tuple[tuple[str, int], ...]
+    calls: tuple[tuple[str, int], ...]
+
+    @property
+    def call(self) -> str | None:
+        """Python that calls it in a shared library; None for a function without a C name."""
+        if not self.is_exported or self.returns not in ("void", "int", "cudaError_t"):
+            return None
+        return f'library.launcher("{self.name}", "{self.parameters}", returns="{self.returns}")'
+
+
+class DeviceVariable(NamedTuple):
+    name: str
+    line: int
+    text: str  # of the line
+    dtype: str  # of the elements; "" for other types
+
+
+class LegacyFile(NamedTuple):
+    """The contents of a file. `calls` maps a library to its functions and their first lines; `found`
+    maps the headers that it includes to their places below its folder or an include folder, or None
+    for those elsewhere; `axes` maps the lines of a kernel to the
+    number of axes of its blocks."""
+
+    file: CuFile
+    launchers: tuple[Launcher, ...]
+    headers: tuple[Header, ...]
+    variables: tuple[DeviceVariable, ...]
+    calls: dict[str, dict[str, int]]
+    found: dict[Path, Path | None]
+    axes: dict[int, int]
+
+
+def read_legacy(path: Path, include_dirs: Iterable[Path] = ()) -> LegacyFile:
+    """Reads the file without compiling it. Raises ArgumentError for a file without kernels, OSError
+    for one that cannot be read."""
+    file = wrap_cu(path)
+    tokens, declarations = _core._outline(file.source)
+    lines = file.source.splitlines()
+    exported = list(_linkage_blocks(tokens))
+    launchers, variables, axes = [], [], {}
+    for kind, begin, end, head, _ in declarations:
+        is_exported = any(first <= begin < last for first, last in exported)
+        launcher = _launcher(kind, head, tokens[begin:end], launchers, is_exported)
+        if launcher is not None:
+            launchers.append(launcher)
+        if "__global__" in head:
+            axes.update(
+                dict.fromkeys((line for _, line in tokens[begin:end]), _axes(tokens[begin:end]))
+            )
+        if kind == "variable" and not set(_MEMORY).isdisjoint(
+            word for word, _ in tokens[begin:end]
+        ):
+            line = tokens[begin][1]
+            variables += _variables(tokens[begin:end], lines[line - 1].strip())
+    headers, found = find_headers(path, list(include_dirs))
+    return LegacyFile(
+        file, tuple(launchers), headers, tuple(variables), _calls(tokens), found, axes
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _matching(tokens: Tokens, opening: int) -> int:
+    """The index behind the bracket that closes tokens[opening]."""
+    depth = 0
+    for i in range(opening, len(tokens)):
+        depth += (tokens[i][0] in "([{") - (tokens[i][0] in ")]}")
+        if depth == 0:
+            return i + 1
+    return len(tokens)
+
+
+def _linkage_blocks(tokens: Tokens) -> Iterator[tuple[int, int]]:
+    """The tokens of extern "C" blocks and declarations."""
+    for i in range(len(tokens) - 2):
+        if tokens[i][0] == "extern" and tokens[i + 1][0] == '"C"':
+            yield (i, _matching(tokens, i + 2) if tokens[i + 2][0] == "{" else i + 1)
+
+
+def _variables(tokens: Tokens, text_of_line: str) -> Iterator[DeviceVariable]:
+    """The variables that one declaration declares."""
+    depth, name, is_value = 0, "", False
+    words: list[str] = []  # the type, then the name of the first variable
+    dtype = None
+    for i, (text, line) in enumerate(tokens):
+        if depth == 0 and text in ",;":
+            if dtype is None:
+                dtype = _dtype_of(words[:-1])
+            yield DeviceVariable(name, line, text_of_line, dtype)
+            is_value = False
+        elif depth == 0 and text == "=":
+            is_value = True
+        elif not is_value and (depth == 0 or tokens[i - 1][0] == "*") and text.isidentifier():
+            name = text
+            words += [text] * (dtype is None and text not in _QUALIFIERS)
+        elif text in "*<(" and not is_value:
+            dtype = ""  # a pointer, a template, a function
+        # The name is within the first parentheses of "(*function)(int)".
+        is_value |= text == "(" and i > 0 and tokens[i - 1][0] == ")"
+        depth += (text in "([{<") - (text in ")]}>")
+
+
+def _dtype_of(words: list[str]) -> str:
+    scanned = _core._scan_kernels(f"__global__ void k({' '.join(words)} x) {{}}")
+    dtype = scanned[0][4][0].dtype if words and scanned and scanned[0][4] else None
+    return "" if dtype is None else dtype.name
+
+
+def _launches(tokens: Tokens) -> Iterator[tuple[str, int]]:
+    """The (kernel, line) of each <<< >>>."""
+    for i, (_, line) in enumerate(tokens):
+        if [word for word, _ in tokens[i : i + 3]] != ["<"] * 3:
+            continue
+        name = i - 1
+        if tokens[name][0] == ">":  # template arguments
+            while name > 0 and tokens[name][0] != "<":
+                name -= 1
+            name -= 1
+        yield tokens[name][0], line
+
+
+def _launcher(
+    kind: str, head: str, tokens: Tokens, known: Sequence[Launcher], is_exported: bool
+) -> Launcher | None:
+    """The declaration as a launcher, if it launches a kernel or calls one of `known`."""
+    names = {launcher.name for launcher in known}
+    launches = tuple(_launches(tokens))
+    calls = tuple(
+        (text, line)
+        for (text, line), (following, _) in pairwise(tokens)
+        if text in names and following == "("
+    )
+    line, text = tokens[0][1], _one_line(head)
+    found = re.fullmatch(r"(.*?)([\w:]+)\s*\((.*)\)[^()]*", text)
+    if kind != "function" or found is None:
+        return Launcher("", line, text, "", "", False, launches, ()) if launches else None
+    before, name, parameters = found.groups()
+    if name in names or not (launches or calls):  # an #else branch may define it again
+        return None
+    returns = " ".join(word for word in before.split() if word not in _NOT_TYPES)
+    is_exported &= not {"static", "template"} & set(before.split()) and name != "main"
+    parameters = "" if parameters == "void" else parameters
+    return Launcher(name, line, text, parameters, returns, is_exported, launches, calls)
+
+
+def _axes(tokens: Tokens) -> int:
+    used = {
+        tokens[i + 2][0]
+        for i in range(len(tokens) - 2)
+        if tokens[i][0] in ("threadIdx", "blockIdx") and tokens[i + 1][0] == "."
+    }
+    return 3 if "z" in used else 2 if "y" in used else 1
+
+
+def _calls(tokens: Tokens) -> dict[str, dict[str, int]]:
+    """{library: {function: line of its first call}} of the calls of host libraries."""
+    found: dict[str, dict[str, int]] = {}
+    for (text, line), (following, _) in pairwise(tokens):
+        is_call = following == "(" and _CALL.fullmatch(text) and not _DEVICE_CALLS.fullmatch(text)
+        if is_call or (following == "::" and text in ("thrust", "cub")):
+            library = next(name for stem, name in _LIBRARIES.items() if text.startswith(stem))
+            found.setdefault(library, {}).setdefault(text, line)
+    return found

@@ -1,0 +1,121 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m spanwise legacy FILE``: what a CUDA C file contains and what it lacks, and a Python
+package around its kernels."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ._core import ArgumentError
+from ._kernels.legacy_package import write_package
+from ._kernels.legacy_source import LegacyFile, read_legacy
+
+_HEADERS = {
+    "replaced": "not found; Spanwise's replacement of this header of NVIDIA's samples is used",
+    "left out": "of a library that host code calls; left out",
+    "": "not found; pass its folder as include_dirs= (here: --include-dir)",
+}
+
+
+def describe(legacy: LegacyFile) -> str:
+    """The listing of a file."""
+    parts = (_kernels, _launchers, _headers, _calls, _variables)
+    lines = [str(legacy.file.path)]
+    for part in parts:
+        found = list(part(legacy))
+        lines += ["", *found] if found else []
+    return "\n".join(lines)
+
+
+def _kernels(legacy: LegacyFile) -> Iterator[str]:
+    yield "kernels, for sw.wrap_cu and sw.SourceModule(path=)"
+    for kernel in legacy.file.kernels:
+        yield f"  line {kernel.line}: {kernel.name}({kernel.signature})"
+        facts = [
+            *["a template"] * kernel.is_template,
+            *["its threads wait for one another"] * kernel.has_barrier,
+        ]
+        yield f"      args={kernel.declarations!r}" + "".join(f"; {fact}" for fact in facts)
+    for problem in legacy.file.problems:
+        yield f"  note: {problem}"
+
+
+def _launchers(legacy: LegacyFile) -> Iterator[str]:
+    if legacy.launchers:
+        library = f"lib{legacy.file.path.stem}.so"
+        yield f'functions that launch kernels, for library = sw.HostLibrary("{library}")'
+    for launcher in legacy.launchers:
+        yield f"  line {launcher.line}: {launcher.head}"
+        for verb, found in (("launches", launcher.launches), ("calls", launcher.calls)):
+            if found:
+                yield f"      {verb} " + ", ".join(f"{name} in line {line}" for name, line in found)
+        if launcher.call is not None:
+            yield f"      {launcher.call}"
+        elif launcher.name != "main":
+            yield '      not callable from Python: that needs a function that is extern "C" and returns void, int or cudaError_t'
+
+
+def _headers(legacy: LegacyFile) -> Iterator[str]:
+    if legacy.headers:
+        yield "headers"
+    for header in legacy.headers:
+        yield f"  {header.file}, line {header.line}: {header.name}: {_HEADERS[header.handling]}"
+
+
+def _calls(legacy: LegacyFile) -> Iterator[str]:
+    if legacy.calls:
+        yield "calls of libraries in host code, which is left out"
+    for library, functions in legacy.calls.items():
+        names = ", ".join(f"{name} (line {line})" for name, line in functions.items())
+        yield f"  {library}: {names}"
+
+
+def _variables(legacy: LegacyFile) -> Iterator[str]:
+    if legacy.variables:
+        yield "variables of the device, to set before a launch"
+    for variable in legacy.variables:
+        yield f"  line {variable.line}: {variable.text}"
+        view = (
+            f'.view("{variable.dtype}")[...] = values'
+            if variable.dtype
+            else "[...] = values  # as bytes"
+        )
+        yield f'      module.get_global("{variable.name}"){view}'
+
+
+def main(arguments: list[str]) -> int:
+    """Lists the file, or writes the package. Returns 1 after an error, which it prints."""
+    parser = argparse.ArgumentParser(
+        prog="python -m spanwise legacy",
+        description="Lists what a CUDA C file contains and what it lacks, or writes a package.",
+    )
+    parser.add_argument("file", type=Path, help="a CUDA C file with kernels")
+    parser.add_argument("--list", action="store_true", help="list the file (the default)")
+    parser.add_argument("--package", metavar="NAME", help="write a Python package of its kernels")
+    parser.add_argument(
+        "--output", metavar="DIR", type=Path, help="the folder of the package; NAME by default"
+    )
+    parser.add_argument(
+        "--include-dir", metavar="DIR", type=Path, action="append", default=[], help="of headers"
+    )
+    given = parser.parse_args(arguments)
+    try:
+        legacy = read_legacy(given.file, given.include_dir)
+        if given.list or given.package is None:
+            print(describe(legacy))
+        if given.package is not None:
+            folder = write_package(legacy, given.package, given.output, describe(legacy))
+            for header, place in legacy.found.items():
+                if place is None:
+                    print(
+                        f"not copied: {header}, which is outside of the folders of the file and of --include-dir"
+                    )
+            print(f"wrote {folder}; its tests: python -m pytest {folder}")
+    except (ArgumentError, OSError) as error:
+        print(f"spanwise legacy: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,21 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What nvcc includes before a file, and the names of glibc that come with it.
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define __linux__ 1
+#define __unix__ 1
+#define _POSIX_VERSION 200809L
+
+using uint = unsigned int;
+using ushort = unsigned short;
+using ulong = unsigned long;
+
+namespace std {}  // for "using namespace std" without a header of the C++ library

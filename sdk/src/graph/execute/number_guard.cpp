@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/execute/number_guard.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+// As in Theano's NanGuardMode.
+constexpr double big = 1e10;
+
+/// The numbers of an array. Real and imaginary parts count as numbers.
+struct Numbers {
+  std::int64_t nans = 0, infinities = 0, finite = 0;
+  double least = std::numeric_limits<double>::infinity();
+  double greatest = -std::numeric_limits<double>::infinity();
+
+  void add(double x) {
+    if (std::isnan(x)) {
+      ++nans;
+    } else if (std::isinf(x)) {
+      ++infinities;
+    } else {
+      ++finite;
+      least = std::min(least, x);
+      greatest = std::max(greatest, x);
+    }
+  }
+  bool is_big() const { return finite > 0 && std::max(-least, greatest) > big; }
+};
+
+bool has_numbers(const Array& array) {
+  return array.dtype().is_floating() || array.dtype().is_complex();
+}
+
+Numbers numbers_in(const Array& array) {
+  const bool is_complex = array.dtype().is_complex();
+  const Array values = contiguous(to_device(astype(array, is_complex ? complex128 : float64), cpu));
+  const auto* x = static_cast<const double*>(values.data());
+  Numbers numbers;
+  for (std::int64_t i = 0; i < values.size() * (is_complex ? 2 : 1); ++i) numbers.add(x[i]);
+  return numbers;
+}
+
+std::string described(const Numbers& numbers) {
+  std::string parts;
+  const auto add = [&](const std::string& part) { parts += (parts.empty() ? "" : ", ") + part; };
+  if (numbers.nans > 0) add(text(numbers.nans, " NaN"));
+  if (numbers.infinities > 0) add(text(numbers.infinities, " infinite"));
+  const char* others = parts.empty() ? "" : "others ";
+  if (numbers.finite > 0) add(text(others, "from ", numbers.least, " to ", numbers.greatest));
+  return parts.empty() ? "no elements" : parts;
+}
+
+bool is_wrong(const Numbers& numbers, const NanGuard& errors) {
+  return (errors.nan_is_error && numbers.nans > 0) ||
+         (errors.inf_is_error && numbers.infinities > 0) ||
+         (errors.big_is_error && numbers.is_big());
+}
+
+std::string allowed(const NanGuard& errors) {
+  std::string kinds;
+  const auto add = [&](const char* kind) {
+    kinds += (kinds.empty() ? "no " : " and no ") + std::string(kind);
+  };
+  if (errors.nan_is_error) add("NaN");
+  if (errors.inf_is_error) add("infinite number");
+  if (errors.big_is_error) add("magnitude above 1e10");
+  return kinds;
+}
+
+}  // namespace
+
+void check_leaves(const Step& step, const std::vector<bool>& is_leaf, const NanGuard& errors) {
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    const auto& value = step.inputs[i]->value;
+    if (!is_leaf[i] || !value || !has_numbers(*value)) continue;
+    const Numbers numbers = numbers_in(*value);
+    if (is_wrong(numbers, errors))
+      fail<GraphError>("nan_guard: the input ", step.node->inputs()[i].label(),
+                       " of the function: ", described(numbers), "; expected ", allowed(errors));
+  }
+}
+
+std::string ranges_of_inputs(const Step& step) {
+  std::string ranges;
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    const auto& value = step.inputs[i]->value;
+    ranges += (i ? "; " : "") + step.node->inputs()[i].label() + ": ";
+    if (!value)
+      ranges += "no value";
+    else if (!has_numbers(*value))
+      ranges += value->dtype().name();
+    else
+      ranges += described(numbers_in(*value));
+  }
+  return ranges;
+}
+
+void check_outputs(const Step& step, const NanGuard& errors, const std::string& ranges) {
+  for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+    const auto& value = step.outputs[i]->value;
+    if (!value || !has_numbers(*value)) continue;
+    const Numbers numbers = numbers_in(*value);
+    if (is_wrong(numbers, errors))
+      fail<GraphError>("nan_guard: output ", i, " of ", step.node->label(), ": ",
+                       described(numbers), "; expected ", allowed(errors), "\nInputs ranges: [",
+                       ranges.empty() ? ranges_of_inputs(step) : ranges, "]");
+  }
+}
+
+}  // namespace spanwise::graph

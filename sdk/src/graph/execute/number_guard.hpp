@@ -1,0 +1,26 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "graph/execute/program.hpp"
+#include "spanwise/graph/function.hpp"
+
+// The checks of mode "nan_guard" (Theano's NanGuardMode, theano/compile/nanguardmode.py).
+namespace spanwise::graph {
+
+/// Throws GraphError where an input of the step that no step computes (`is_leaf`) has a number that
+/// `errors` names.
+void check_leaves(const Step& step, const std::vector<bool>& is_leaf, const NanGuard& errors);
+
+/// "x: from 0 to 1; y: 2 NaN, others from -1 to 3": the numbers in the input cells.
+std::string ranges_of_inputs(const Step& step);
+
+/// Throws GraphError where an output of the step has a number that `errors` names. Needs
+/// `ranges` of inputs that the step overwrites, taken before it ran; else "".
+void check_outputs(const Step& step, const NanGuard& errors, const std::string& ranges);
+
+}  // namespace spanwise::graph

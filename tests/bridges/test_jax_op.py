@@ -1,0 +1,156 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""sw.jax_op: ops of Spanwise as functions of JAX."""
+
+import numpy as np
+import pytest
+from support.framework_ops import BothOp, cube, scale_rows, scaled
+
+import spanwise as sw
+
+T = sw.tensor
+
+jax = pytest.importorskip("jax", reason="jax is not installed")
+jnp = jax.numpy
+
+
+@pytest.fixture(autouse=True)
+def on_the_device(device):
+    with sw.device(device):
+        yield
+
+
+@pytest.fixture
+def x64():
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", False)
+
+
+def random(*shape, dtype="float32"):
+    return jnp.asarray(np.random.default_rng(1).standard_normal(shape), dtype)
+
+
+def same(value, expected):
+    assert value.dtype == expected.dtype
+    np.testing.assert_allclose(np.asarray(value), np.asarray(expected), rtol=2e-6)
+
+
+def test_values_under_the_transformations():
+    op, x = sw.jax_op(cube()), random(6)
+    result = op(x)
+    assert isinstance(result, jax.Array) and op.__name__ == "cube"
+    same(result, x**3)
+    same(jax.jit(op)(x), x**3)
+    rows = random(3, 4)
+    same(jax.vmap(op)(rows), rows**3)
+    same(jax.jit(jax.vmap(jax.vmap(op)))(rows[None]), rows[None] ** 3)
+    same(op(np.arange(3, dtype="float32")), jnp.arange(3.0) ** 3)
+    assert op(jnp.ones(3, "bfloat16")).dtype == "bfloat16"
+
+
+def test_gradients_under_the_transformations():
+    op, x = sw.jax_op(cube()), random(6)
+    gradient = jax.grad(lambda v: op(v * 2).sum())
+    same(gradient(x), 24 * x**2)
+    same(jax.jit(gradient)(x), 24 * x**2)
+    rows = random(3, 6)
+    same(jax.vmap(gradient)(rows), 24 * rows**2)
+    same(jax.jacrev(op)(x), jnp.diag(3 * x**2))
+    value, pull_back = jax.vjp(op, x)
+    same(value, x**3)
+    same(pull_back(x)[0], 3 * x**3)
+
+
+def test_several_inputs_and_outputs():
+    op, x, by = sw.jax_op(scale_rows()), random(3, 4), random(3)
+    same(op(x.T.T, by), x * by[:, None])
+    dx, dby = jax.grad(lambda x, by: (op(x, by) ** 2).sum(), argnums=(0, 1))(x, by)
+    same(dx, 2 * x * by[:, None] ** 2)
+    same(dby, (2 * x**2 * by[:, None]).sum(1))
+    # Only one input, which is also that of a batch.
+    same(jax.grad(lambda by: op(x, by).sum())(by), x.sum(1))
+    same(
+        jax.vmap(op, in_axes=(None, 0))(x, jnp.stack([by, -by])),
+        jnp.stack([1, -1])[:, None, None] * op(x, by),
+    )
+    both = sw.jax_op(BothOp(), outputs=2)
+    total, difference = both(x, x)
+    same(total, 2 * x)
+    assert not difference.any()
+    # Only one output.
+    same(jax.grad(lambda a: both(a, x)[0].sum())(x), jnp.ones_like(x))
+
+
+def test_integers_have_no_derivative():
+    largest = sw.jax_op(
+        lambda x: (T.max(x, axis=1), T.argmax(x, axis=1).astype("int32")), outputs=2
+    )
+    x = random(3, 4)
+    places = jax.jit(largest)(x)[1]
+    assert places.dtype == "int32"
+    np.testing.assert_array_equal(places, x.argmax(1))
+    same(jax.grad(lambda x: largest(x)[0].sum())(x), jax.nn.one_hot(x.argmax(1), 4))
+    take = sw.ElementwiseKernel("raw T x, int32 k", "T z", "z = x[k]", "take")
+    op = sw.jax_op(take, grad=lambda inputs, g: [inputs[0] * T.sum(g[0]), None])
+    k = jnp.array([2, 1])
+    same(jax.grad(lambda v: op(v, k).sum())(x[0]), 2 * x[0])
+    dx, dk = jax.vjp(op, x[0], k)[1](op(x[0], k))
+    assert dx.dtype == "float32" and dk.dtype == jax.dtypes.float0
+
+
+def test_gradient_function_replaces_that_of_the_op():
+    x = random(4)
+    op = sw.jax_op(cube(), grad=lambda inputs, g: [inputs[0] * g[0]])
+    same(jax.grad(lambda v: op(v).sum())(x), x)
+
+
+def test_outputs_of_64_bits(x64):
+    op = sw.jax_op(lambda x: T.argmax(x, axis=0))
+    x = random(4, dtype="float64")
+    assert op(x).dtype == "int64"
+    same(sw.jax_op(cube())(x), x**3)
+    same(jax.grad(lambda v: sw.jax_op(cube())(v).sum())(x), 3 * x**2)
+
+
+def test_outputs_of_64_bits_need_a_setting():
+    op = sw.jax_op(lambda x: T.argmax(x, axis=0))
+    with pytest.raises(sw.DTypeError, match="got int64 for output 0.*jax_enable_x64.*cast"):
+        op(random(4))
+
+
+def test_unsuitable_inputs_and_missing_gradients_raise():
+    op, x = sw.jax_op(scale_rows()), random(3, 4)
+    for call in (op, jax.jit(op)):
+        with pytest.raises(ValueError, match="scale_rows: input by, axis 0: expected extent h = 3"):
+            call(x, x[0, :2])
+        with pytest.raises(sw.DTypeError, match="scale_rows: input by"):
+            call(x, jnp.arange(3))
+    product = sw.jax_op(scaled())
+    same(product(x, x), x * x)
+    with pytest.raises(sw.GraphError, match="no derivative of scaled"):
+        jax.grad(lambda v: product(v, x).sum())(x)
+    partly = sw.jax_op(
+        scaled(),
+        grad=lambda inputs, g: [
+            g[0] * inputs[1],
+            sw.gradient.grad_undefined("scaled", 1, inputs[1]),
+        ],
+    )
+    same(jax.grad(lambda v: partly(v, x).sum())(x), x)
+    with pytest.raises(sw.GraphError, match="jax_op: scaled: input by has no derivative"):
+        jax.grad(lambda v: partly(x, v).sum())(x)
+    with pytest.raises(TypeError, match="jax_op: expected an op.*got 3"):
+        sw.jax_op(3)
+    with pytest.raises(
+        sw.ArgumentError, match="jax_op: .*expected parameters that name the inputs"
+    ):
+        sw.jax_op(sw.ops.exp)
+
+
+def test_many_large_callbacks_in_flight():
+    op = sw.jax_op(cube())
+    step = jax.jit(lambda x: op(op(x) * 0.5) + 1)
+    pending = [step(jnp.full((200_000,), float(i % 3))) for i in range(40)]
+    for i, result in enumerate(pending):
+        assert (result == ((i % 3) ** 3 * 0.5) ** 3 + 1).all()

@@ -1,0 +1,226 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""sw.torch_op: ops of Spanwise as operators of PyTorch."""
+
+import numpy as np
+import pytest
+from support.framework_ops import BothOp, cube, scale_rows, scaled
+
+import spanwise as sw
+
+T = sw.tensor
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+testing = pytest.importorskip("torch._dynamo.testing")
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # PyTorch's own, in tracing
+
+
+@pytest.fixture(autouse=True)
+def on_a_device_of_both(device):
+    if device.kind == "cuda" and not torch.cuda.is_available():
+        pytest.skip("this torch has no GPU")
+    torch._dynamo.reset()
+
+
+def random(device, *shape, dtype="float64"):
+    values = np.random.default_rng().standard_normal(shape).astype(dtype)
+    return torch.tensor(values, device=str(device)).requires_grad_()
+
+
+def compiled(function, **options):
+    return torch.compile(function, fullgraph=True, backend="aot_eager", **options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_values_and_gradients_of_a_kernel_op(device, dtype):
+    op = sw.torch_op(cube())
+    x = random(device, 6, dtype=dtype)
+    y = op(x)
+    assert y.device == x.device and y.dtype == x.dtype and y.is_contiguous()
+    assert torch.equal(y, torch.ops.spanwise.cube(x))
+    torch.testing.assert_close(y, x**3)
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, 3 * x.detach() ** 2)
+    torch.testing.assert_close(op(x[::2]), x[::2] ** 3)
+
+
+def test_gradients_agree_with_differences(device):
+    x, by = random(device, 3, 4), random(device, 3)
+    torch.autograd.gradcheck(sw.torch_op(cube()), (random(device, 5),))
+    torch.autograd.gradcheck(sw.torch_op(scale_rows()), (x, by))
+    # Transposed inputs, and derivatives with stride 0.
+    torch.autograd.gradcheck(sw.torch_op(scale_rows()), (x.T, random(device, 4)))
+    both = sw.torch_op(lambda x, y: [T.exp(x) * y, T.sum(x)], name="both", outputs=2)
+    torch.autograd.gradcheck(both, (x, random(device, 4)))
+    # Only one of two outputs, only one of two inputs.
+    torch.autograd.gradcheck(lambda x: both(x, by.new_ones(4))[1], (x,))
+
+
+def test_operators_pass_torchs_own_checks(device):
+    x, by = random(device, 3, 4), random(device, 3)
+    for op, inputs in [
+        (sw.torch_op(cube()), (random(device, 5),)),
+        (sw.torch_op(cube()), (random(device, 10)[::2],)),
+        (sw.torch_op(scale_rows()), (x, by)),
+        (sw.torch_op(scale_rows()), (x.T, random(device, 4))),
+        (sw.torch_op(BothOp(), outputs=2), (x, x)),
+        (sw.torch_op(scaled()), (x.detach(), by.detach().new_tensor(2.0))),
+    ]:
+        results = torch.library.opcheck(op, inputs)
+        assert set(results.values()) == {"SUCCESS"}
+
+
+def test_compiled_functions_keep_the_graph_whole(device):
+    op = sw.torch_op(scale_rows())
+    x, by = random(device, 3, 4), random(device, 3)
+    f = compiled(lambda x, by: (op(x * 2, by) + 1).sum())
+    torch.testing.assert_close(f(x, by), (2 * x * by[:, None] + 1).sum())
+    f(x, by).backward()
+    torch.testing.assert_close(x.grad, (2 * by[:, None]).expand(3, 4))
+    torch.testing.assert_close(by.grad, (2 * x).sum(1))
+    assert torch._dynamo.explain(f)(x, by).graph_break_count == 0
+
+
+def test_extents_may_be_symbolic(device):
+    op = sw.torch_op(scale_rows())
+    counter = testing.CompileCounterWithBackend("aot_eager")
+    f = torch.compile(
+        lambda x, by: op(x, by).T.contiguous(), fullgraph=True, dynamic=True, backend=counter
+    )
+    for rows, columns in [(3, 4), (5, 7), (8, 2)]:
+        x, by = random(device, rows, columns), random(device, rows)
+        torch.testing.assert_close(f(x, by), (x * by[:, None]).T.contiguous())
+    assert counter.frame_count == 1
+
+
+def test_expressions_of_extents(device):
+    pool = sw.kernel_op(
+        "pool",
+        "__global__ void pool(const float *x, float *y, int n, int m)"
+        "{ int i = threadIdx.x; if (i < m) y[i] = x[2 * i] + (2 * i + 1 < n ? x[2 * i + 1] : 0); }",
+        inputs="x: contiguous float32[n]",
+        outputs="y: contiguous float32[max(cdiv(n, STEP), 1)]",
+        arguments=["x", "y", "n", "cdiv(n, STEP)"],
+        scalars={"STEP": 2},
+    )
+    op = sw.torch_op(pool)
+    f = compiled(lambda x: op(x) * 2, dynamic=True)
+    for n in (4, 5, 9):
+        x = torch.arange(n, dtype=torch.float32, device=str(device))
+        expected = torch.nn.functional.pad(x, (0, n % 2)).reshape(-1, 2).sum(1)
+        assert torch.equal(op(x), expected) and torch.equal(f(x), expected * 2)
+
+
+def test_gradient_functions_replace_that_of_the_op(device):
+    x = random(device, 4)
+    op = sw.torch_op(cube(), name="odd_cube", grad=lambda inputs, g: [inputs[0] * g[0]])
+    op(x).sum().backward()
+    torch.testing.assert_close(x.grad, x.detach())
+    op = sw.torch_op(scaled(), grad=lambda inputs, g: [g[0] * inputs[1], None])
+    y = random(device, 2, 3)
+    by = torch.full((3,), 3.0, dtype=y.dtype, device=y.device)
+    compiled(op)(y, by).sum().backward()
+    torch.testing.assert_close(y.grad, torch.full_like(y, 3))
+
+
+def test_ops_in_python_and_integers(device):
+    x = torch.arange(6, device=str(device))
+    total, difference = sw.torch_op(BothOp(), outputs=2)(x, x * 2)
+    assert total.dtype == torch.int64
+    assert torch.equal(total, 3 * x) and torch.equal(difference, -x)
+    largest = sw.torch_op(
+        lambda x: (T.max(x, axis=1), T.argmax(x, axis=1)), name="largest", outputs=2
+    )
+    y = random(device, 3, 4)
+    values, places = largest(y)
+    assert torch.equal(places, y.argmax(1)) and not places.requires_grad
+    values.sum().backward()
+    assert torch.equal(y.grad, torch.nn.functional.one_hot(places, 4).to(y.dtype))
+
+
+def test_tensors_of_other_kinds(device):
+    op = sw.torch_op(cube())
+    empty = torch.empty(0, device=str(device), requires_grad=True)
+    op(empty).sum().backward()
+    assert op(empty).shape == empty.grad.shape == (0,)
+    shapes = op(torch.ones(3, dtype=torch.float64, device="meta"))
+    assert shapes.is_meta and shapes.shape == (3,) and shapes.dtype == torch.float64
+    values = torch.arange(3.0, device=str(device))
+    assert torch.equal(op(torch._neg_view(values)), -(values**3))
+    plus = sw.torch_op(lambda x, y: x + y, name="plus")
+    assert torch.equal(plus(values, torch.tensor(2.0)), values + 2)
+    same, again = sw.torch_op(lambda x: [x, x], name="same", outputs=2)(values)
+    assert len({x.data_ptr() for x in (values, same, again)}) == 3
+    rows = torch.ones(2, 3, device=str(device)).cumsum(1)
+    assert torch.equal(torch.func.vmap(op)(rows), rows**3)
+
+
+def test_shapes_that_depend_on_values_raise_in_tracing(device):
+    op = sw.torch_op(lambda x: T.arange(T.sum(x)), name="counted")
+    x = torch.ones(3, device=str(device))
+    assert op(x).tolist() == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="counted: expected an op whose output shapes follow"):
+        compiled(op)(x)
+
+
+def test_missing_gradients_raise(device):
+    x = random(device, 3)
+    no_gradient = sw.torch_op(cube(has_gradient=False), name="no_gradient")
+    with pytest.raises(RuntimeError, match="no autograd formula was registered"):
+        no_gradient(x).sum().backward()
+    by = random(device, 3, dtype="float64")
+    with pytest.raises(sw.GraphError, match="scaled"):
+        sw.torch_op(scaled())(x, by).sum().backward()
+    op = sw.torch_op(scaled(), name="short", grad=lambda inputs, g: [])
+    with pytest.raises(sw.GraphError, match="torch_op: short: grad: expected 2 derivatives, got 0"):
+        op(x, by).sum().backward()
+
+
+def test_unsuitable_inputs_and_ops_raise(device):
+    op = sw.torch_op(scale_rows())
+    x, by = random(device, 3, 4), random(device, 3)
+    with pytest.raises(ValueError, match="scale_rows: input by, axis 0"):
+        op(x, by[:2])
+    with pytest.raises(sw.DTypeError, match="scale_rows: input by"):
+        op(x, by.float())
+    with pytest.raises(RuntimeError, match="scale_rows: input x: expected 2 axes"):
+        compiled(lambda x: op(x, x))(by)
+    one = sw.torch_op(lambda x: (x, x + 1), name="one")
+    with pytest.raises(sw.GraphError, match="torch_op: one: expected 1 output variables.*outputs="):
+        one(by)
+
+
+def test_names_are_registered_once(device):
+    x = random(device, 3)
+    first = sw.torch_op(cube())
+    assert sw.torch_op(cube()) is first
+    other = sw.torch_op(cube(), grad=lambda inputs, g: [g[0]])
+    assert other._qualname == first._qualname + "_2"
+    named = sw.torch_op(BothOp(), name="named", outputs=2)
+    with pytest.raises(sw.ArgumentError, match="expected one that no other op has, got 'named'"):
+        sw.torch_op(cube(), name="named")
+    assert torch.equal(first(x), other(x)) and torch.equal(named(x, x)[0], 2 * x)
+
+
+@pytest.mark.parametrize(
+    ("op", "words", "error", "message"),
+    [
+        (3, {}, TypeError, "expected an op.*got 3"),
+        (lambda x: x, {}, sw.ArgumentError, "expected a name of letters.*pass name="),
+        (cube(), {"name": "a-b"}, sw.ArgumentError, "expected a name of letters.*'a-b'"),
+        (sw.ops.exp, {}, sw.ArgumentError, r"expected parameters that name.*\*inputs"),
+        (cube(), {"outputs": 2}, sw.ArgumentError, "cube: expected 1 outputs, got 2"),
+        (scaled(), {"grad": 3}, TypeError, "scaled: grad: expected a function, got 3"),
+        (cube(), {"grad": {"z": cube()}}, sw.ArgumentError, "grad has an entry for 'z'"),
+        (
+            sw.ElementwiseKernel("float *x", "x[i] = 0", "zero"),
+            {},
+            sw.ArgumentError,
+            "zero: expected a kernel declared by values",
+        ),
+    ],
+)
+def test_unsuitable_ops_raise(op, words, error, message):
+    with pytest.raises(error, match=message):
+        sw.torch_op(op, **words)

@@ -1,0 +1,103 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of kernel ops on arrays, which compute at once."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+SOURCE = """
+__global__ void axpy(const T *a, const T *x, const T *y, T *z, T *rest, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  z[i] = a[0] * x[i] + y[i];
+  rest[i] = a[0] * x[i] - y[i];
+}"""
+INCREMENT = """
+__global__ void increment(float *total, const float *by, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) total[i] += by[i];
+}"""
+
+
+@pytest.fixture
+def axpy():
+    return sw.kernel_op(
+        "axpy",
+        SOURCE,
+        inputs=["a: contiguous T[]", "x: contiguous T[n]", "y: contiguous T[n]"],
+        outputs=["z: contiguous T[n]", "rest: contiguous T[n]"],
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+def test_arrays_numpy_arrays_and_numbers(axpy, device, dtype):
+    x = sw.arange(6, dtype=dtype, device=device)
+    y = np.arange(6, dtype=dtype)[::-1]
+    z, rest = axpy(3, x, y)
+    assert isinstance(z, sw.Array) and z.device == device and z.dtype == dtype
+    assert np.array_equal(z, 3 * x.numpy() + y) and np.array_equal(rest, 3 * x.numpy() - y)
+    z, _ = axpy(np.asarray(3, dtype), x[::-2], y[:3])  # any layout
+    assert np.array_equal(z, 3 * x.numpy()[::-2] + y[:3])
+
+
+def test_result_of_one_output_is_an_array_and_inputs_are_not_changed(device):
+    increment = sw.kernel_op(
+        "increment",
+        INCREMENT,
+        inputs=["x: contiguous float32[n]", "by: contiguous float32[n]"],
+        outputs="total: contiguous float32[n]",
+        arguments=["total", "by", "n"],
+        overwrites={"total": "x"},
+    )
+    x, by = sw.ones(3, "float32", device=device), sw.arange(3, dtype="float32", device=device)
+    total = increment(x, by)
+    assert total.tolist() == [1, 2, 3] and x.tolist() == [1, 1, 1]
+    assert total.ptr not in (x.ptr, by.ptr)
+    assert [r.tolist() for r in increment(x, by, return_list=True)] == [[1, 2, 3]]
+    assert pickle.loads(pickle.dumps(increment))(x, by).tolist() == [1, 2, 3]
+
+
+def test_any_variable_makes_the_call_part_of_a_graph(axpy, device):
+    x = sw.arange(3, dtype="float32", device=device)
+    y = T.fvector("y")
+    two, ones = np.float32(2), np.ones(3, "float32")
+    for inputs in [(two, ones, ones), (T.constant(two), x, x), (two, x, y)]:
+        z, rest = axpy(*inputs)
+        assert isinstance(z, sw.Variable) and z.owner is rest.owner
+    f = sw.function([y], z, device=device)
+    assert f([1, 1, 1]).tolist() == [1, 3, 5]
+    # The op of a node is the same op, and computes as well.
+    assert z.owner.op == axpy and z.owner.op(2, x, x)[0].tolist() == [0, 3, 6]
+
+
+def test_wrong_arrays_raise(axpy, device):
+    x = sw.arange(3, dtype="float32", device=device)
+    with pytest.raises(sw.GraphError, match="axpy: expected 3 inputs, got 2"):
+        axpy(x, x)
+    with pytest.raises(sw.LayoutError, match="axpy: input x: expected 1 axes, got 2"):
+        axpy(1.0, x.reshape(3, 1), x)
+    with pytest.raises(ValueError, match="axpy: input y, axis 0: expected extent n = 3, got 2"):
+        axpy(1.0, x, x[:2])
+    with pytest.raises(sw.DTypeError, match="axpy: input x"):
+        axpy(2.5, x.astype("int32"), x.astype("int32"))  # no int32 holds 2.5
+
+
+def test_numbers_take_a_declared_dtype_that_holds_them(device):
+    scale = sw.kernel_op(
+        "scale",
+        "__global__ void scale(float *z, const float *x, const int *by, int n)"
+        "{ int i = threadIdx.x; if (i < n) z[i] = x[i] * by[0]; }",
+        inputs=["x: contiguous float32[n]", "by: contiguous int32[]"],
+        outputs="z: contiguous float32[n]",
+    )
+    x = sw.arange(3, dtype="float32", device=device)
+    assert scale(x, 2).tolist() == [0, 2, 4] and scale(x, True).tolist() == [0, 1, 2]
+    for number, dtype in [(2.5, "float64"), (1j, "complex128"), (np.int64(2), "int64")]:
+        with pytest.raises(sw.DTypeError, match=f"input by: expected dtype int32, got {dtype}"):
+            scale(x, number)

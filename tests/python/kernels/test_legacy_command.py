@@ -1,0 +1,236 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""python -m spanwise legacy: the listing of a CUDA C file, and the package that it writes."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.tree import ROOT
+
+import spanwise as sw
+from spanwise import legacy
+
+EXAMPLES = ROOT / "examples" / "legacy"
+
+MIXED = """
+#include <stdio.h>
+#include <vector>
+#include <cublas_v2.h>
+#include <helper_math.h>
+#include "parts/common.h"
+#include "absent.h"
+#define N 16
+__constant__ float coefficients[N];
+__device__ int counter = 0, other[3];
+static __device__ unsigned char (*pointer)(float) = 0;
+texture<float, 2, cudaReadModeElementType> image;
+struct Pair { int a; float b; };
+namespace n {
+template <class T> __global__ void scale(T *x, T by, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= by + coefficients[0];
+}
+__global__ void pair(float *out, Pair p) { out[threadIdx.x] = p.b; }
+}
+namespace m {
+__global__ void pair(float *out, int in) {
+  if (blockIdx.x == 0 && threadIdx.x < in) out[threadIdx.x] = half_of(in);
+}
+}
+extern "C" {
+void go(float *x, int n, cudaStream_t stream) {
+  n::scale<float><<<(n + 255) / 256, 256, 0, stream>>>(x, 2.0f, n);  // cublasSgemm(
+}
+}
+struct Runner { void run(float *x) { m::pair<<<1, 32>>>(x, 3); } };
+double slow(float *x) {
+  cublasHandle_t handle;
+  cublasCreate(&handle);
+  go(x, 1, 0);
+  return 0;
+}
+"""
+COMMON = """
+#include <thrust/sort.h>
+__device__ float half_of(int x) { return x * 0.5f; }
+"""
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "common.h").write_text(COMMON)
+    (tmp_path / "mixed.cu").write_text(MIXED)
+    return tmp_path / "mixed.cu"
+
+
+def listing(capsys, *arguments):
+    assert legacy.main([str(argument) for argument in arguments]) == 0
+    return capsys.readouterr().out
+
+
+def error(capsys, *arguments):
+    assert legacy.main([str(argument) for argument in arguments]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.startswith("spanwise legacy: ")
+    return printed.err
+
+
+def run_tests(folder):
+    """The summary of the tests of a written package."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
+    assert done.returncode == 0, done.stdout
+    return done.stdout.splitlines()[-1]
+
+
+def test_the_command_lists_kernels_and_host_code():
+    command = [sys.executable, "-m", "spanwise", "legacy", str(EXAMPLES / "histogram.cu"), "--list"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert "line 9: histogram256(unsigned int * bins, const unsigned char * data, int n)" in lines
+    assert (
+        "args=('contiguous uint32*', 'contiguous const uint8*', 'int32'); its threads wait for one another"
+        in lines
+    )
+    place = lines.index("line 36: int main(void)")
+    assert lines[place + 1] == "launches histogram256 in line 43"
+    assert any(line.startswith("the CUDA runtime: cudaMalloc (line 40)") for line in lines)
+
+
+def test_launchers_of_a_library(capsys):
+    text = listing(capsys, EXAMPLES / "smooth.cu")
+    parameters = "const float *in, float *out, int width, int height"
+    for call in (
+        f'library.launcher("smooth_rows", "{parameters}, cudaStream_t stream", returns="int")',
+        f'library.launcher("smooth_rows_default", "{parameters}", returns="int")',
+    ):
+        assert text.count(call) == 1
+    assert "launches smooth_kernel in line 27" in text and "calls smooth_rows in line 33" in text
+    assert 'sw.HostLibrary("libsmooth.so")' in text
+    assert "launch kernels" not in listing(capsys, EXAMPLES / "sobel.cu")
+
+
+def test_what_is_missing(capsys, mixed):
+    text = listing(capsys, mixed, "--list")
+    assert "line 7: absent.h: not found; pass its folder as include_dirs=" in text
+    assert "line 5: helper_math.h: not found; Spanwise's replacement" in text
+    assert "line 4: cublas_v2.h: of a library that host code calls" in text
+    assert "common.h, line 2: thrust/sort.h: of a library" in text
+    for known in ("stdio.h", "vector", "parts/common.h"):
+        assert f": {known}: " not in text
+    assert "cuBLAS: cublasCreate (line 34)" in text and "cublasSgemm" not in text
+    (mixed.parent / "elsewhere").mkdir()
+    (mixed.parent / "elsewhere" / "absent.h").write_text("")
+    assert "absent.h" not in listing(capsys, mixed, "--include-dir", mixed.parent / "elsewhere")
+
+
+def test_device_variables_and_launches_without_a_c_name(capsys, mixed):
+    lines = [line.strip() for line in listing(capsys, mixed).splitlines()]
+    place = lines.index("line 9: __constant__ float coefficients[N];")
+    assert lines[place + 1] == 'module.get_global("coefficients").view("float32")[...] = values'
+    for name, view in [("counter", '.view("int32")'), ("other", '.view("int32")'), ("pointer", "")]:
+        assert any(line.startswith(f'module.get_global("{name}"){view}[...]') for line in lines)
+    assert any('get_global("image")' in line for line in lines)
+    assert lines[lines.index("line 31: struct Runner") + 1] == "launches pair in line 31"
+    place = lines.index("line 32: double slow(float *x)")
+    assert lines[place + 1] == "calls go in line 35"
+    assert lines[place + 2].startswith("not callable from Python")
+    assert 'library.launcher("go", "float *x, int n, cudaStream_t stream", returns="void")' in lines
+
+
+@pytest.mark.parametrize(("name", "passed"), [("histogram", 2), ("smooth", 1), ("sobel", 1)])
+def test_package_of_an_example(capsys, tmp_path, name, passed):
+    folder = tmp_path / "packages" / name
+    source = EXAMPLES / f"{name}.cu"
+    text = listing(capsys, source, "--package", f"old_{name}", "--output", folder)
+    assert text == f"wrote {folder}; its tests: python -m pytest {folder}\n"
+    assert (folder / f"old_{name}" / f"{name}.cu").read_bytes() == source.read_bytes()
+    assert listing(capsys, source).strip() in (folder / "README.md").read_text()
+    assert run_tests(folder).startswith(f"{passed} passed")
+
+
+def test_functions_of_a_package(capsys, tmp_path, monkeypatch, device):
+    package = f"histograms_{device.kind}"
+    folder = tmp_path / package
+    listing(capsys, EXAMPLES / "histogram.cu", "--package", package, "--output", folder)
+    monkeypatch.syspath_prepend(folder)
+    histograms = __import__(package)
+    data = np.random.default_rng(0).integers(0, 256, 10_000, dtype="uint8")
+    bins = sw.zeros(256, dtype="uint32", device=device)
+    histograms.histogram256(bins, sw.array(data, device=device)[::-1], 10_000, block=128, grid=4)
+    np.testing.assert_array_equal(bins.numpy(), np.bincount(data, minlength=256))
+    assert "line 9" in histograms.histogram256.__doc__.lower()
+
+
+def test_package_with_headers_templates_and_equal_names(capsys, mixed):
+    (mixed.parent / "elsewhere").mkdir()
+    (mixed.parent / "elsewhere" / "absent.h").write_text("")
+    folder = mixed.parent / "out"
+    include = ("--include-dir", mixed.parent / "elsewhere")
+    listing(capsys, mixed, "--package", "mixed", "--output", folder, *include)
+    for header in ("parts/common.h", "absent.h"):
+        assert (folder / "mixed" / header).is_file()
+    module = (folder / "mixed" / "__init__.py").read_text()
+    assert "names=['n::scale<float>']" in module
+    for function in ("def scale(x, by, n, *", "def n_pair(out, p, *", "def m_pair(out, in_, *"):
+        assert function in module
+    assert "give arguments for Pair p" in (folder / "tests" / "test_kernels.py").read_text()
+    assert run_tests(folder).startswith("2 passed, 1 skipped")
+
+
+def test_blocks_have_the_axes_that_a_kernel_uses(capsys, tmp_path):
+    source = tmp_path / "axes.cu"
+    source.write_text(
+        "template <class T>\n__global__ void\nplane(T *x, int w, int h)\n{\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;\n"
+        "  if (i < w && j < h) x[j * w + i] = i;\n}\n"
+        "__global__ void volume(float *x) { x[threadIdx.z + blockIdx.x] = 1; }\n"
+    )
+    listing(capsys, source, "--package", "axes", "--output", tmp_path / "axes")
+    cases = (tmp_path / "axes" / "tests" / "test_kernels.py").read_text()
+    assert '(array("float32"), 64, 64),\n        {"block": (16, 16, 1), "grid": (4, 4, 1)}' in cases
+    assert '(array("float32"),),\n        {"block": (8, 8, 4), "grid": (2, 2, 4)}' in cases
+
+
+def test_headers_elsewhere_are_not_copied(capsys, tmp_path):
+    (tmp_path / "far.h").write_text("")
+    (tmp_path / "inside").mkdir()
+    source = tmp_path / "inside" / "k.cu"
+    source.write_text('#include "../far.h"\n__global__ void k(float *x) { x[threadIdx.x] = 1; }\n')
+    text = listing(capsys, source, "--package", "k", "--output", tmp_path / "k")
+    assert "not copied: " in text and "far.h" in text
+
+
+def test_a_faulty_kernel_fails_the_tests_of_its_package(capsys, tmp_path):
+    source = tmp_path / "faulty.cu"
+    source.write_text("__global__ void shift(float *x, int n) { x[threadIdx.x + n] = 0; }\n")
+    listing(capsys, source, "--package", "faulty", "--output", tmp_path / "faulty")
+    with pytest.raises(AssertionError, match="KernelFaultError.*writes 4 bytes outside"):
+        run_tests(tmp_path / "faulty")
+
+
+def test_files_that_cannot_be_listed(capsys, tmp_path):
+    (tmp_path / "none.cu").write_text("int main() {}\n")
+    text = error(capsys, tmp_path / "none.cu")
+    assert "none.cu" in text and "no __global__ function" in text and "Remedy" in text
+    text = error(capsys, tmp_path / "absent.cu", "--package", "absent")
+    assert "absent.cu" in text and "No such file" in text
+    assert not (tmp_path / "absent").exists()
+
+
+def test_names_and_folders_that_are_refused(capsys, tmp_path):
+    sobel = EXAMPLES / "sobel.cu"
+    (tmp_path / "there").mkdir()
+    text = error(capsys, sobel, "--package", "edges", "--output", tmp_path / "there")
+    assert "expected a folder that does not exist" in text
+    assert list((tmp_path / "there").iterdir()) == []
+    for name in ("old-sobel", "class", "1st"):
+        text = error(capsys, sobel, "--package", name, "--output", tmp_path / "new")
+        assert f"expected a Python name of letters, digits and underscores, got {name!r}" in text
+    assert not (tmp_path / "new").exists()
