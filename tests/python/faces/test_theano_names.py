@@ -26,6 +26,7 @@ CONSTRUCTOR = re.compile(r"[bwilfdcz]?(scalar|vector|row|col|matrix|tensor[345]|
 MODULES = [
     "theano",
     "theano.tensor",
+    "theano.tensor.nlinalg",
     "theano.tensor.nnet",
     "theano.tensor.shared_randomstreams",
     "theano.compile",

@@ -1,155 +1,209 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of debugprint: the text for small graphs, and their structure beside PyTensor's."""
-
-import json
-import re
-import subprocess
-import sys
+"""Trees of debugprint: the text for small graphs."""
 
 import pytest
+from support.theano_runner import run_script
+from support.theano_trees import GRAPHS, PRINT_GRAPHS, trees
 
-#: name -> the printed variables. What Theano and PyTensor build differently is not among them: an
-#: index is an input of Subtensor in PyTensor, and means, products with vectors and gradients
-#: consist of other operations.
-GRAPHS = {
-    "sum of products": "(x * y + 2).sum()",
-    "matrix and vector": "m + x",
-    "logistic": "1 / (1 + T.exp(-x))",
-    "product of matrices": "T.dot(m, n)",
-    "scalars": "s * t + s ** 2",
-    "transposed": "m.T + n",
-    "sum along an axis": "m.sum(axis=0)",
-    "reshaped": "m.reshape((2, 3))",
-    "joined": "T.concatenate([x, y])",
-    "condition": "T.switch(x > 0, x, y)",
-    "common variable": "(x + 1) * (x + 1)",
-    "new axes": "x.dimshuffle(0, 'x') + x.dimshuffle('x', 0)",
-    "cast": "T.cast(x, 'float32')",
-    "flat": "m.flatten()",
-    "two results": "[x * y, (x * y).sum()]",
-}
-PRINT = """
-import json, sys
-x, y = T.dvectors("x", "y")
-m, n = T.dmatrices("m", "n")
-s, t = T.dscalars("s", "t")
-graphs = json.load(sys.stdin)
-print("TREES", json.dumps({name: debugprint(eval(text), file="str") for name, text in graphs.items()}))
-"""
-THEANO = """
-import spanwise.theano.install, theano, theano.tensor as T
-from theano.printing import debugprint
-"""
-PYTENSOR = """
-import pytensor as theano, pytensor.tensor as T
-from pytensor.printing import debugprint
-"""
-#: Theano's operations by PyTensor's names.
-NAMES = {
-    "True_div": "true_div",
-    "MatrixTranspose": "DimShuffle",
-    "ExpandDims": "DimShuffle",
-    "Cast{float32}": "Cast",
-}
-
-
-def trees(modules):
-    done = subprocess.run(
-        [sys.executable, "-c", modules + PRINT],
-        input=json.dumps(GRAPHS),
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.rpartition("TREES ")[2])
-
-
-@pytest.fixture(scope="module")
-def ours():
-    return trees(THEANO)
-
-
-@pytest.fixture(scope="module")
-def pytensors():
-    pytest.importorskip("pytensor", reason="PyTensor is not installed")
-    return trees(PYTENSOR)
-
-
-TREE_OF_LOGISTIC = """\
+TEXTS = {
+    "logistic": """\
 Elemwise{true_div,no_inplace} [id A] ''
  |InplaceDimShuffle{x} [id B] ''
  | |TensorConstant{1.0} [id C]
  |Elemwise{add,no_inplace} [id D] ''
    |InplaceDimShuffle{x} [id E] ''
-   | |TensorConstant{1.0} [id F]
-   |Elemwise{exp,no_inplace} [id G] ''
-     |Elemwise{neg,no_inplace} [id H] ''
-       |x [id I]
-"""
-TREE_OF_TRANSPOSED = """\
+   | |TensorConstant{1.0} [id C]
+   |Elemwise{exp,no_inplace} [id F] ''
+     |Elemwise{neg,no_inplace} [id G] ''
+       |x [id H]
+""",
+    "transposed": """\
 Elemwise{add,no_inplace} [id A] ''
  |InplaceDimShuffle{1,0} [id B] 'm.T'
  | |m [id C]
  |n [id D]
-"""
-TREE_OF_TWO = """\
+""",
+    "two results": """\
 Elemwise{mul,no_inplace} [id A] ''
  |x [id B]
  |y [id C]
-Sum [id D] ''
+Sum{acc_dtype=float64} [id D] ''
  |Elemwise{mul,no_inplace} [id E] ''
    |x [id B]
    |y [id C]
+""",
+    "other reductions": """\
+Prod{acc_dtype=float64} [id A] ''
+ |m [id B]
+Reduce{maximum}{1} [id C] ''
+ |m [id B]
+Argmax{axis=(1,)} [id D] ''
+ |m [id B]
+""",
+    "sum along an axis": """\
+Sum{axis=[0], acc_dtype=float64} [id A] ''
+ |m [id B]
+""",
+    "row": """\
+Elemwise{add,no_inplace} [id A] ''
+ |Subtensor{int64} [id B] ''
+ | |m [id C]
+ | |Constant{0} [id D]
+ |Subtensor{int64} [id E] ''
+   |m [id C]
+   |ScalarFromTensor [id F] ''
+     |k [id G]
+""",
+    "column": """\
+Subtensor{::, int64} [id A] ''
+ |m [id B]
+ |Constant{-1} [id C]
+""",
+    "increments": """\
+IncSubtensor{Set;::, int64} [id A] ''
+ |m [id B]
+ |TensorConstant{0.0} [id C]
+ |Constant{1} [id D]
+IncSubtensor{Inc;int64} [id E] ''
+ |m [id B]
+ |x [id F]
+ |ScalarFromTensor [id G] ''
+   |k [id H]
+""",
+    "rows by an array": """\
+AdvancedSubtensor1 [id A] ''
+ |m [id B]
+ |i [id C]
+AdvancedSubtensor [id D] ''
+ |m [id B]
+ |i [id C]
+""",
+    "reshaped by extents": """\
+Reshape{2} [id A] ''
+ |m [id B]
+ |MakeVector{dtype='int64'} [id C] ''
+   |Subtensor{int64} [id D] ''
+   | |Shape [id E] ''
+   | | |m [id B]
+   | |Constant{1} [id F]
+   |Subtensor{int64} [id G] ''
+     |Shape [id H] ''
+     | |m [id B]
+     |Constant{0} [id I]
+""",
+    "zeros of both signs": """\
+Elemwise{mul,no_inplace} [id A] ''
+ |s [id B]
+ |TensorConstant{0.0} [id C]
+Elemwise{mul,no_inplace} [id D] ''
+ |t [id E]
+ |TensorConstant{-0.0} [id F]
+Elemwise{add,no_inplace} [id G] ''
+ |s [id B]
+ |TensorConstant{0.0} [id C]
+""",
+    "branches": """\
+if{} [id A] ''
+ |Elemwise{lt,no_inplace} [id B] ''
+ | |s [id C]
+ | |t [id D]
+ |x [id E]
+ |y [id F]
+""",
+}
+
+
+def without_spaces(text):
+    """Theano writes spaces behind the name of a node; test_trees_of_a_script checks them."""
+    return [line.rstrip() for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return trees("theano", PRINT_GRAPHS, {name: (GRAPHS[name], False) for name in TEXTS})
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_text_is_theanos(found, name):
+    assert without_spaces(found[name]) == TEXTS[name].splitlines()
+
+
+#: graph -> the tree of its function, whose nodes have numbers.
+COMPILED = {
+    "m[0, 1:] * T.exp(x)": """\
+Elemwise{mul,no_inplace} [id A] ''   2
+ |Subtensor{int64, int64::} [id B] ''   0
+ | |m [id C]
+ | |Constant{0} [id D]
+ | |Constant{1} [id E]
+ |Elemwise{exp,no_inplace} [id F] ''   1
+   |x [id G]
+""",
+    "[m[None, k], T.dot(m, x)]": """\
+Subtensor{::, int64} [id A] ''   2
+ |InplaceDimShuffle{x,0,1} [id B] ''   0
+ | |m [id C]
+ |ScalarFromTensor [id D] ''   1
+   |k [id E]
+CGemv{no_inplace} [id F] ''   3
+ |m [id C]
+ |x [id G]
+""",
+}
+
+
+def test_compiled_graphs_have_numbers():
+    found = trees("theano", PRINT_GRAPHS, {graph: (graph, True) for graph in COMPILED})
+    for graph, tree in COMPILED.items():
+        assert without_spaces(found[graph]) == tree.splitlines(), graph
+
+
+SCRIPT = """
+    import numpy, theano, theano.tensor as T
+    from theano.printing import debugprint, pp
+    a, b = T.fmatrix('a'), T.fmatrix('b')
+    debugprint(a + b)
+    debugprint([a, b ** 2], ids='', print_type=True)
+    f = theano.function([a, b], -(a + b))
+    text = debugprint(f, file='str')
+    debugprint(f.maker.fgraph)
+    print text.count('\\n'), pp(T.exp(a + b))
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "tree"),
-    [
-        ("logistic", TREE_OF_LOGISTIC),
-        ("transposed", TREE_OF_TRANSPOSED),
-        ("two results", TREE_OF_TWO),
-    ],
-)
-def test_the_text_is_theanos(ours, name, tree):
-    # Theano writes spaces behind the name of a node; test_theano_programs checks them.
-    assert [line.rstrip() for line in ours[name].splitlines()] == tree.splitlines()
+def test_trees_of_a_script(tmp_path):
+    printed, _ = run_script(tmp_path / "script.py", SCRIPT, "device=cpu")
+    assert printed.splitlines() == [
+        "Elemwise{add,no_inplace} [id A] ''   ",
+        " |a [id B]",
+        " |b [id C]",
+        "a  <TensorType(float32, matrix)>",
+        "Elemwise{pow,no_inplace}  <TensorType(float32, matrix)> ''   ",
+        " |b  <TensorType(float32, matrix)>",
+        " |InplaceDimShuffle{x,x}  <TensorType(float32, (True, True))> ''   ",
+        "   |TensorConstant{2.0}  <TensorType(float32, scalar)>",
+        "Elemwise{Composite{(-(i0 + i1))}} [id A] ''   0",
+        " |a [id B]",
+        " |b [id C]",
+        "3 exp(add(a, b))",
+    ]
 
 
-def structure(text):
-    """[(depth, operation or variable, id of a variable or node that was listed before)], by the
-    indentation of each line; texts of constants and ids as such do not matter."""
-    found, numbers = [], {}
-    for line in text.splitlines():
-        name, label = re.search(r"([^\s|│├└─].*?) \[id (\w+)\]", line).groups()
-        depth = line.index(name)
-        is_constant = name.startswith("TensorConstant") or re.match(r"[\d.\[-]", name)
-        known = numbers.setdefault(label, len(numbers))
-        found.append((depth, plain(name), None if is_constant else known))
-    depths = sorted({depth for depth, _, _ in found})
-    again = {number for _, _, number in found if number is not None}
-    order = {number: place for place, number in enumerate(sorted(again))}
-    return [(depths.index(depth), name, order.get(number)) for depth, name, number in found]
-
-
-def plain(name):
-    """What an operation is called in both, without its parameters: add, DimShuffle, Sum."""
-    if name.startswith("TensorConstant") or re.match(r"[\d.\[-]", name):
-        return "constant"
-    if name == "dot":
-        return "Dot"
-    if inner := re.fullmatch(r"Elemwise{(\w+)(,no_inplace|{\w+})?}", name):
-        return inner[1].lower()
-    if "DimShuffle" in name:
-        return "DimShuffle"
-    name = re.sub(r"{.*", "", NAMES.get(name, name))
-    name = NAMES.get(name, name)
-    is_operation = name[0].isupper() and name not in ("DimShuffle", "Sum", "Reshape", "Join", "Dot")
-    return name.lower() if is_operation else name
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_the_structure_is_pytensors(ours, pytensors, name):
-    assert structure(ours[name]) == structure(pytensors[name])
+def test_integers_of_an_index_stay_on_the_host(tmp_path):
+    source = """
+        import theano, theano.tensor as T
+        x, n = T.fmatrix('x'), T.lscalar('n')
+        print theano.printing.debugprint(theano.function([x, n], x[None, n, 1:]), file='str')
+    """
+    printed, _ = run_script(tmp_path / "script.py", source, "device=gpu,floatX=float32")
+    assert without_spaces(printed)[:-1] == [
+        "HostFromGpu [id A] ''   4",
+        " |GpuSubtensor{::, int64, int64::} [id B] ''   3",
+        "   |GpuDimShuffle{x,0,1} [id C] ''   1",
+        "   | |GpuFromHost [id D] ''   0",
+        "   |   |x [id E]",
+        "   |ScalarFromTensor [id F] ''   2",
+        "   | |n [id G]",
+        "   |Constant{1} [id H]",
+    ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from spanwise.graph import SharedVariable, Variable
+from spanwise.tensor import trace
 
 from ._function import evaluate
 from ._gpu_array import as_theano
@@ -42,11 +43,12 @@ def _text(self: Any) -> str:
 
 
 def adapt_variables() -> None:
-    """Gives ``get_value``, ``eval``, ``transfer`` and ``repr`` of Spanwise's variables the meaning
-    that they have in Theano, for this process."""
+    """Gives ``get_value``, ``eval``, ``transfer``, ``trace`` and ``repr`` of Spanwise's variables the
+    meaning that they have in Theano, for this process."""
     SharedVariable.get_value = _get
     SharedVariable.__repr__ = SharedVariable.__str__ = _text
     Variable.eval = evaluate
     Variable.transfer = transfer
+    Variable.trace = trace
     Variable.dtype = property(lambda self: DTypeName(self.type.dtype))
     Variable.broadcastable = property(lambda self: self.type.broadcastable)

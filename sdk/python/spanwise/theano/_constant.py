@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spanwise.tensor import constant
+from spanwise.graph import Constant
 
 _LONGEST, _END = 20, 10
 
@@ -26,12 +26,28 @@ def constant_text(values: Any, kind: str = "TensorConstant") -> str:
     return f"{kind}{{{text}}}"
 
 
+def scalar_text(value: Any) -> str:
+    """``Constant{0}``: an integer of an index."""
+    return f"Constant{{{value}}}"
+
+
+def key_of_small(variable: Any) -> tuple[Any, ...] | None:
+    """Equal for equal constants of one number from -10 to 10, of which Theano has one each; None for
+    other variables."""
+    if not isinstance(variable, Constant) or variable.name is not None or variable.value.size != 1:
+        return None
+    value = variable.value.numpy().item()
+    if not isinstance(value, (bool, int, float)) or not -10 <= value <= 10:
+        return None
+    return str(variable.type), repr(value)  # 0.0 and -0.0 differ
+
+
 def added_constants(node: Any) -> tuple[list[Any], list[Any]]:
-    """Settings of Spanwise's op that are inputs in Theano, as constants before and after the other
-    inputs: the axis of a Join, the shape of a Reshape."""
+    """Settings of Spanwise's op that are inputs in Theano, before and after the other inputs: the
+    axis of a Join, the shape of a Reshape."""
     name, settings = getattr(node.op, "recipe", None) or ("", {})
     if name == "concatenate":
-        return [constant(settings["axis"])], []
+        return [settings["axis"]], []
     if name == "reshape" and len(node.inputs) == 1:
-        return [], [constant(np.array(settings["shape"], "int64"))]
+        return [], [np.array(settings["shape"], "int64")]
     return [], []

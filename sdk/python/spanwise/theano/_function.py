@@ -51,7 +51,7 @@ class Function:
     def maker(self) -> Any:
         """``maker.fgraph`` is the compiled graph, with Theano's names."""
         if self._view is None:
-            from ._view import of_function
+            from ._view_builder import of_function
 
             self._view = of_function(self.compiled, self._on_gpu)
         return SimpleNamespace(fgraph=self._view, function=self, inputs=self._inputs)

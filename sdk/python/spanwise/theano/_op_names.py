@@ -1,10 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The classes and names by which Theano shows the ops of a compiled program.
-
-Each class stands for a kind of op; an object of it describes one op of a program. The module and
-class names are Theano's, since scripts test them and profiles print them.
-"""
+"""The names by which Theano shows the ops of a program."""
 
 from __future__ import annotations
 
@@ -14,7 +10,32 @@ from typing import Any
 import spanwise as sw
 from spanwise.graph import NativeOp
 
+from ._index_names import INCREMENTS, index_name
 from ._op import Op
+from ._op_kinds import (
+    GPU_KINDS,
+    PACKAGES,
+    All,
+    Alloc,
+    Any_,
+    ARange,
+    BatchedDot,
+    CAReduce,
+    CGemv,
+    DimShuffle,
+    Dot,
+    Dot22,
+    Elemwise,
+    IfElse,
+    Join,
+    Prod,
+    ProgramOp,
+    Reshape,
+    ScalarOp,
+    Shape,
+    Sum,
+    kinds_of,
+)
 
 #: Spanwise's name of an elementwise op -> Theano's name of the scalar op, and of its class.
 _SCALARS = {
@@ -56,88 +77,14 @@ _REDUCTIONS = {
     "any": "or",
     "all": "and",
 }
-_INCREMENTS = {"set_subtensor": "Set", "inc_subtensor": "Inc"}
-
-
-class ProgramOp(Op):
-    """An op of a compiled program as Theano shows it: ``str(op)`` is its name. `native` is the op
-    that runs."""
-
-    def __init__(self, text: str, native: Any = None) -> None:
-        self.name = text
-        self.native = native
-        self.view_map = dict(getattr(native, "view_map", None) or {})
-        self.destroy_map = dict(getattr(native, "destroy_map", None) or {})
-        self.inplace_pattern = {i: js[0] for i, js in self.destroy_map.items()}
-
-    def __str__(self) -> str:
-        return self.name
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, self.name))
-
-
-class ScalarOp:
-    """The scalar operation of an Elemwise; its class has Theano's name of it."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __str__(self) -> str:
-        return self.name
-
-
-def _kind(module: str, *names: str) -> list[type[ProgramOp]]:
-    return [type(name, (ProgramOp,), {"__module__": f"theano.{module}"}) for name in names]
-
-
-Elemwise, DimShuffle, CAReduce, Sum = _kind(
-    "tensor.elemwise", "Elemwise", "DimShuffle", "CAReduce", "Sum"
-)
-(CGemv,) = _kind("tensor.blas_c", "CGemv")
-Gemm, Dot22, BatchedDot = _kind("tensor.blas", "Gemm", "Dot22", "BatchedDot")
-Dot, Alloc, Reshape, Join, ARange = _kind(
-    "tensor.basic", "Dot", "Alloc", "Reshape", "Join", "ARange"
-)
-Subtensor, IncSubtensor = _kind("tensor.subtensor", "Subtensor", "IncSubtensor")
-(Shape,) = _kind("compile.ops", "Shape")
-
-_SHARED_NAMES = {
-    "Elemwise": "GpuElemwise",
-    "DimShuffle": "GpuDimShuffle",
-    "Alloc": "GpuAlloc",
-    "Reshape": "GpuReshape",
-    "Join": "GpuJoin",
-    "Subtensor": "GpuSubtensor",
-    "IncSubtensor": "GpuIncSubtensor",
-    "CGemv": "GpuGemv",
-    "Gemm": "GpuGemm",
-    "Dot22": "GpuDot22",
-    "BatchedDot": "GpuBatchedDot",
+#: dtype without its size -> the dtype of sums in Theano's names.
+_ACCUMULATORS = {
+    "bool": "int64",
+    "int": "int64",
+    "uint": "uint64",
+    "float": "float64",
+    "complex": "complex128",
 }
-_PACKAGES = {"gpu": "sandbox.cuda", "cuda": "gpuarray"}
-_TRANSFERS = ("HostFromGpu", "GpuFromHost", "GpuToGpu", "GpuContiguous")
-
-
-def _gpu_kinds(dialect: str) -> dict[str, type[ProgramOp]]:
-    """Name of a class on the host -> class on the GPU, and the classes of transfers."""
-    package = _PACKAGES[dialect]
-    reduce = "GpuCAReduce" if dialect == "gpu" else "GpuCAReduceCuda"
-    kinds = {}
-    for host, name in {**_SHARED_NAMES, "CAReduce": reduce, "Sum": reduce}.items():
-        module = (
-            "blas" if name in ("GpuGemv", "GpuGemm", "GpuDot22", "GpuBatchedDot") else "basic_ops"
-        )
-        (kinds[host],) = _kind(f"{package}.{module}", name)
-    for name in _TRANSFERS:
-        (kinds[name],) = _kind(f"{package}.basic_ops", name)
-    return kinds
-
-
-GPU_KINDS = {dialect: _gpu_kinds(dialect) for dialect in ("gpu", "cuda")}
 
 
 def _is_elementwise(name: str) -> bool:
@@ -164,16 +111,24 @@ def _product_kind(node: Any) -> type[ProgramOp]:
     return {2: Dot, 3: CGemv, 4: Dot22}[sum(ranks)] if min(ranks) else Dot
 
 
-def _reduction(node: Any, name: str, properties: str, on_gpu: bool) -> tuple[type[ProgramOp], str]:
+def _reduction(node: Any, name: str, on_gpu: bool) -> tuple[type[ProgramOp], str]:
     axes = node.op.recipe[1].get("axis") if node.op.recipe else None
+    rank = node.inputs[0].ndim
+    chosen = range(rank) if axes is None else [axis % rank for axis in axes]
     if on_gpu:
-        rank = node.inputs[0].ndim
-        chosen = range(rank) if axes is None else [axis % rank for axis in axes]
         mask = ",".join(str(int(i in chosen)) for i in range(rank))
         return CAReduce, f"{{{_REDUCTIONS[name]}}}{{{mask}}}"
-    if name == "sum":
-        return Sum, f"Sum{properties}"
-    return CAReduce, f"CAReduce{{{_REDUCTIONS[name]}}}{properties}"
+    listed = ", ".join(map(str, chosen))
+    if name in ("sum", "prod"):
+        kind = Sum if name == "sum" else Prod
+        shown = "" if axes is None else f"axis=[{listed}], "
+        dtype = str(node.inputs[0].dtype)
+        accumulator = _ACCUMULATORS.get(dtype.rstrip("0123456789"), dtype)
+        return kind, f"{kind.__name__}{{{shown}acc_dtype={accumulator}}}"
+    if name in ("any", "all"):
+        kind = Any_ if name == "any" else All
+        return kind, kind.__name__ + ("" if axes is None else f"{{{listed}}}")
+    return CAReduce, f"Reduce{{{_REDUCTIONS[name]}}}{{{listed}}}"
 
 
 def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
@@ -183,13 +138,15 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
         return node.op
     text = str(node.op)
     name = node.op.recipe[0] if node.op.recipe else text.split("{")[0].split("[")[0].lower()
+    if name == "ifelse":
+        return IfElse("if{gpu}" if on_gpu else "if{}", node.op)
     properties = text[text.index("{") : text.rindex("}") + 1] if "{" in text else ""
     inplace = f"[{', '.join(f'({i}, {js[0]})' for i, js in node.op.destroy_map.items())}]"
     inplace = inplace if node.op.destroy_map else ""
     kind, shown = _kind_and_text(node, name, properties, inplace, on_gpu)
     if on_gpu:
         known = GPU_KINDS[dialect].get(kind.__name__)
-        kind = known or _kind(f"{_PACKAGES[dialect]}.basic_ops", f"Gpu{kind.__name__}")[0]
+        kind = known or kinds_of(f"{PACKAGES[dialect]}.basic_ops", f"Gpu{kind.__name__}")[0]
         if kind.__name__.startswith("GpuCAReduce") or shown.startswith("{"):
             shown = kind.__name__ + shown
         elif not shown.startswith("Gpu"):
@@ -222,18 +179,18 @@ def _kind_and_text(
     if name == "dimshuffle":
         return DimShuffle, f"InplaceDimShuffle{properties}"
     if name in _REDUCTIONS:
-        return _reduction(node, name, properties, on_gpu)
+        return _reduction(node, name, on_gpu)
     if name == "broadcast_to":
         return Alloc, "Alloc"
     if name == "reshape":
         return Reshape, f"Reshape{{{node.outputs[0].ndim}}}"
     if name == "concatenate":
         return Join, "Join"
-    if name == "subtensor":
-        return Subtensor, f"Subtensor{properties}"
-    if name in _INCREMENTS:
-        return IncSubtensor, f"IncSubtensor{{{_INCREMENTS[name]};{properties[1:]}"
+    if name == "subtensor" or name in INCREMENTS:
+        return index_name(node)
+    if name == "arange":
+        return ARange, f"ARange{{dtype={str(node.outputs[0].dtype)!r}}}"
     if name == "shape":
         return Shape, "Shape"
     class_name = "".join(part.title() for part in name.split("_"))
-    return _kind("tensor.basic", class_name)[0], str(node.op)
+    return kinds_of("tensor.basic", class_name)[0], str(node.op)

@@ -8,7 +8,7 @@ from typing import Any
 
 from spanwise.graph import Variable, as_variable, contiguous
 
-from .._op_names import GPU_KINDS
+from .._op_kinds import GPU_KINDS
 from .._variables import is_on_gpu, transfer
 
 __all__ = [

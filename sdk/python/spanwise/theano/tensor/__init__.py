@@ -14,23 +14,24 @@ from spanwise.graph import (
 )
 from spanwise.tensor import *  # noqa: F403
 
-from .. import _op_names
+from .. import _op_kinds
+from .._jacobian import hessian, jacobian
 from .._variables import shared as _shared
 from . import nnet as nnet, shared_randomstreams as shared_randomstreams
 from .extra import alloc, fill, ones, zeros
 from .shared_randomstreams import RandomStreams as RandomStreams
 
 shared = _shared
-Elemwise = _op_names.Elemwise
-DimShuffle = _op_names.DimShuffle
-Alloc = _op_names.Alloc
-Dot = _op_names.Dot
-Subtensor = _op_names.Subtensor
-CAReduce = _op_names.CAReduce
+Elemwise = _op_kinds.Elemwise
+DimShuffle = _op_kinds.DimShuffle
+Alloc = _op_kinds.Alloc
+Dot = _op_kinds.Dot
+Subtensor = _op_kinds.Subtensor
+CAReduce = _op_kinds.CAReduce
 as_tensor = as_tensor_variable = _tensor.as_tensor_variable
 
 __all__ = [
-    *_tensor.__all__, "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
+    *_tensor.__all__, "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
     "TensorConstant", "TensorType", "TensorVariable", "alloc", "as_tensor", "fill", "nnet", "ones", "shared",
     "shared_randomstreams", "zeros",
 ]  # fmt: skip

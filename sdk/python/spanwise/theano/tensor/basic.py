@@ -8,7 +8,7 @@ import numpy as np
 
 from spanwise.tensor import *  # noqa: F403
 
-from .._op_names import Alloc as Alloc, Dot as Dot, Join as Join, Reshape as Reshape
+from .._op_kinds import Alloc as Alloc, Dot as Dot, Join as Join, Reshape as Reshape
 from .extra import alloc as alloc, fill as fill, ones as ones, zeros as zeros
 
 

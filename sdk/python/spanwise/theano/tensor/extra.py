@@ -10,6 +10,7 @@ import spanwise.tensor as T  # noqa: N812
 from spanwise.graph import Variable
 
 from .._config import config
+from . import nlinalg as nlinalg  # an attribute of theano.tensor
 
 
 def alloc(value: Any, *shape: Any) -> Variable:

@@ -2,6 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.tensor.subtensor``: the classes of ops that compiled programs show."""
 
-from .._op_names import IncSubtensor, Subtensor
+from .._op_kinds import (
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+    IncSubtensor,
+    Subtensor,
+)
 
-__all__ = ["IncSubtensor", "Subtensor"]
+__all__ = [
+    "AdvancedIncSubtensor",
+    "AdvancedIncSubtensor1",
+    "AdvancedSubtensor",
+    "AdvancedSubtensor1",
+    "IncSubtensor",
+    "Subtensor",
+]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.sandbox.cuda.blas``: the classes of ops that compiled programs show."""
 
-from ..._op_names import GPU_KINDS
+from ..._op_kinds import GPU_KINDS
 
 GpuGemv = GPU_KINDS["gpu"]["CGemv"]
 GpuGemm = GPU_KINDS["gpu"]["Gemm"]

@@ -1,0 +1,90 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of the ops for ``x[i]``. Theano's name holds the types of the integers of an index; their
+values are inputs of the node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanwise.graph import NativeOp
+
+from ._op_kinds import (
+    AdvancedIncSubtensor,
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor,
+    AdvancedSubtensor1,
+    DimShuffle,
+    IncSubtensor,
+    ProgramOp,
+    Subtensor,
+)
+
+INCREMENTS = {"set_subtensor": "Set", "inc_subtensor": "Inc"}
+
+
+def operand_count(node: Any) -> int:
+    """How many inputs of a node for ``x[i]`` precede those of the index."""
+    return 2 if node.op.recipe[0] in INCREMENTS else 1
+
+
+def integers_of(node: Any) -> list[list[str]] | None:
+    """The integers of each entry of the index of `node`: one, or start, stop and step; "?" is an
+    input, "" an integer that is missing; a new axis is a full slice. None if `node` is another op,
+    or if the index has arrays."""
+    name, _ = getattr(node.op, "recipe", None) or ("", {})
+    if not isinstance(node.op, NativeOp) or (name != "subtensor" and name not in INCREMENTS):
+        return None
+    entries = _entries(node)
+    if "[]" in entries:
+        return None
+    shown = [":" if entry == "None" else entry for entry in entries]
+    return [[*e.split(":"), ""][:3] if ":" in e else [e] for e in shown]
+
+
+def _entries(node: Any) -> list[str]:
+    """The entries of an index, without an Ellipsis."""
+    entries = node.op.recipe[1]["index"].split(", ")
+    if "..." in entries:
+        place = entries.index("...")
+        rank = node.inputs[0].ndim + entries.count("None")
+        entries[place : place + 1] = [":"] * (rank - len(entries) + 1)
+    return entries
+
+
+def new_axes_of(node: Any) -> list[Any] | None:
+    """The axes of x for ``x[i]``, "x" where the index has a new axis; None if it has none."""
+    entries = _entries(node)
+    if "None" not in entries:
+        return None
+    axes = iter(range(node.inputs[0].ndim))
+    order = ["x" if entry == "None" else next(axes) for entry in entries]
+    return [*order, *axes]
+
+
+def index_name(node: Any) -> tuple[type[ProgramOp], str]:
+    """The class of the op of `node`, which is for ``x[i]``, and its name."""
+    name, settings = node.op.recipe
+    entries = integers_of(node)
+    is_read = name == "subtensor"
+    if entries is not None:
+        types = (str(v.dtype) for v in node.inputs[operand_count(node) :])
+        order = new_axes_of(node)
+        if is_read and order is not None and not any(map(any, entries)):
+            return DimShuffle, f"InplaceDimShuffle{{{','.join(map(str, order))}}}"
+        shown = [[i and (next(types) if i == "?" else "int64") for i in each] for each in entries]
+        text = ", ".join(map(":".join, shown))
+        if is_read:
+            return Subtensor, f"Subtensor{{{text}}}"
+        inplace = "Inplace" if node.op.destroy_map else ""
+        return IncSubtensor, f"IncSubtensor{{{inplace}{INCREMENTS[name]};{text}}}"
+    is_of_rows = settings["index"] == "[]" and node.inputs[-1].dtype != "bool"
+    if is_read:
+        kind = AdvancedSubtensor1 if is_of_rows else AdvancedSubtensor
+        return kind, kind.__name__
+    inplace, is_set = bool(node.op.destroy_map), name == "set_subtensor"
+    if is_of_rows:
+        text = f"{'inplace' if inplace else 'no_inplace'},{INCREMENTS[name].lower()}"
+        return AdvancedIncSubtensor1, f"AdvancedIncSubtensor1{{{text}}}"
+    text = f"inplace={inplace},  set_instead_of_inc={is_set}"
+    return AdvancedIncSubtensor, f"AdvancedIncSubtensor{{{text}}}"

@@ -1,0 +1,101 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The classes of the ops that Theano shows, on the host and on the GPU.
+
+Each class stands for a kind of op; an object of it describes one op of a program. The module and
+class names are Theano's, since scripts test them and profiles print them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._op import Op
+
+
+class ProgramOp(Op):
+    """An op of a compiled program as Theano shows it: ``str(op)`` is its name. `native` is the op
+    that runs."""
+
+    def __init__(self, text: str, native: Any = None) -> None:
+        self.name = text
+        self.native = native
+        self.view_map = dict(getattr(native, "view_map", None) or {})
+        self.destroy_map = dict(getattr(native, "destroy_map", None) or {})
+        self.inplace_pattern = {i: js[0] for i, js in self.destroy_map.items()}
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.name))
+
+
+class ScalarOp:
+    """The scalar operation of an Elemwise; its class has Theano's name of it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def kinds_of(module: str, *names: str) -> list[type[ProgramOp]]:
+    return [type(name, (ProgramOp,), {"__module__": f"theano.{module}"}) for name in names]
+
+
+Elemwise, DimShuffle, CAReduce, Sum, Prod, Any_, All = kinds_of(
+    "tensor.elemwise", "Elemwise", "DimShuffle", "CAReduce", "Sum", "Prod", "Any", "All"
+)
+(CGemv,) = kinds_of("tensor.blas_c", "CGemv")
+Gemm, Dot22, BatchedDot = kinds_of("tensor.blas", "Gemm", "Dot22", "BatchedDot")
+Dot, Alloc, Reshape, Join, ARange, ScalarFromTensor = kinds_of(
+    "tensor.basic", "Dot", "Alloc", "Reshape", "Join", "ARange", "ScalarFromTensor"
+)
+(MakeVector,) = kinds_of("tensor.opt", "MakeVector")
+Subtensor, AdvancedSubtensor, AdvancedSubtensor1 = kinds_of(
+    "tensor.subtensor", "Subtensor", "AdvancedSubtensor", "AdvancedSubtensor1"
+)
+IncSubtensor, AdvancedIncSubtensor, AdvancedIncSubtensor1 = kinds_of(
+    "tensor.subtensor", "IncSubtensor", "AdvancedIncSubtensor", "AdvancedIncSubtensor1"
+)
+(IfElse,) = kinds_of("ifelse", "IfElse")
+(Shape,) = kinds_of("compile.ops", "Shape")
+
+_SHARED_NAMES = {
+    "Elemwise": "GpuElemwise",
+    "DimShuffle": "GpuDimShuffle",
+    "Alloc": "GpuAlloc",
+    "Reshape": "GpuReshape",
+    "Join": "GpuJoin",
+    "Subtensor": "GpuSubtensor",
+    "IncSubtensor": "GpuIncSubtensor",
+    "CGemv": "GpuGemv",
+    "Gemm": "GpuGemm",
+    "Dot22": "GpuDot22",
+    "BatchedDot": "GpuBatchedDot",
+}
+PACKAGES = {"gpu": "sandbox.cuda", "cuda": "gpuarray"}
+_TRANSFERS = ("HostFromGpu", "GpuFromHost", "GpuToGpu", "GpuContiguous")
+
+
+def _gpu_kinds(dialect: str) -> dict[str, type[ProgramOp]]:
+    """Name of a class on the host -> class on the GPU, and the classes of transfers."""
+    package = PACKAGES[dialect]
+    reduce = "GpuCAReduce" if dialect == "gpu" else "GpuCAReduceCuda"
+    kinds = {}
+    for host, name in {**_SHARED_NAMES, "CAReduce": reduce, "Sum": reduce}.items():
+        module = (
+            "blas" if name in ("GpuGemv", "GpuGemm", "GpuDot22", "GpuBatchedDot") else "basic_ops"
+        )
+        (kinds[host],) = kinds_of(f"{package}.{module}", name)
+    for name in _TRANSFERS:
+        (kinds[name],) = kinds_of(f"{package}.basic_ops", name)
+    return kinds
+
+
+GPU_KINDS = {dialect: _gpu_kinds(dialect) for dialect in ("gpu", "cuda")}

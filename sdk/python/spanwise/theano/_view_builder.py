@@ -1,0 +1,171 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the view of a graph: the graph of a compiled function with the nodes that it has in
+Theano."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spanwise.graph import Constant, SharedVariable
+from spanwise.tensor import constant
+
+from ._constant import added_constants, key_of_small
+from ._devices import devices, is_host
+from ._index_names import integers_of, new_axes_of, operand_count
+from ._op_kinds import GPU_KINDS, DimShuffle, ScalarFromTensor
+from ._op_names import describe
+from ._view import ScalarType, ViewApply, ViewGraph, ViewType, ViewVariable, type_of
+
+
+class Builder:
+    """Makes the view of a graph from its nodes, given in an order in which inputs come first."""
+
+    merges = True  # equal nodes that only Theano has
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.scalars: dict[Any, ViewVariable] = {}
+        self.graph = ViewGraph()
+        self.known: dict[Any, ViewVariable] = {}
+        self.leaves: dict[Any, ViewVariable] = {}
+
+    def transfer(
+        self, name: str, variable: ViewVariable, device: str, source: Any = None
+    ) -> ViewVariable:
+        """Appends HostFromGpu, GpuFromHost or GpuToGpu."""
+        kind = ViewType(variable.dtype, variable.broadcastable, device)
+        op = GPU_KINDS[devices.dialect][name](_transfer_text(name, device), source and source.op)
+        shown = source.outputs[0] if source is not None else variable.source
+        node = ViewApply(op, [variable], [(shown, kind)], source)
+        self.graph._order.append(node)
+        return node.out
+
+    def leaf(self, variable: Any) -> ViewVariable:
+        """An input, a constant or a shared variable where it is stored. Small equal constants are
+        one, as in Theano."""
+        key = key_of_small(variable) or variable
+        if key not in self.leaves:
+            stored = isinstance(variable, (Constant, SharedVariable))
+            device = (self.device if stored else "cpu") if variable.type.device is None else None
+            self.leaves[key] = ViewVariable(variable, type_of(variable, device))
+        return self.leaves[key]
+
+    def value(self, variable: Any) -> ViewVariable:
+        """The variable where nodes read it: an input is copied to the function's device first."""
+        if variable not in self.known:
+            made = self.leaf(variable)
+            wanted = str(variable.type.device or self.device)
+            if is_host(made.type.device) and not is_host(wanted):
+                made = self.transfer("GpuFromHost", made, wanted)
+            self.known[variable] = made
+        return self.known[variable]
+
+    def add(self, node: Any) -> None:
+        recipe = getattr(node.op, "recipe", None)
+        if recipe is not None and recipe[0] == "transfer":
+            source = (
+                self.leaf(node.inputs[0])
+                if node.inputs[0].owner is None
+                else self.value(node.inputs[0])
+            )
+            target = str(node.outputs[0].type.device)
+            name = "HostFromGpu" if is_host(target) else "GpuFromHost"
+            if not is_host(source.type.device) and name == "GpuFromHost":
+                name = "GpuToGpu"
+            self.known[node.outputs[0]] = self.transfer(name, source, target, node)
+            return
+        outputs = [(v, type_of(v, self.device)) for v in node.outputs]
+        op = self.described(node, not is_host(outputs[0][1].device))
+        made = ViewApply(op, self.inputs_of(node, op), outputs, node)
+        self.graph._order.append(made)
+        self.known.update(zip(node.outputs, made.outputs, strict=True))
+
+    def described(self, node: Any, on_gpu: bool) -> Any:
+        """The op of `node` as Theano shows it."""
+        return describe(node, on_gpu, devices.dialect)
+
+    def inputs_of(self, node: Any, op: Any) -> list[ViewVariable]:
+        """The inputs of `node`, with the constants that are inputs in Theano only."""
+        entries = integers_of(node)
+        count = len(node.inputs) if entries is None else operand_count(node)
+        inputs = [self.value(v) for v in node.inputs[:count]]
+        # The integers of an index stay on the host.
+        inputs += [self.leaf(v) if v.owner is None else self.value(v) for v in node.inputs[count:]]
+        if entries is not None:
+            given = iter(inputs[count:])
+            order = new_axes_of(node)
+            if order is not None and not isinstance(op, _dimshuffle_at(inputs[0])):
+                inputs[0] = self.dimshuffled(inputs[0], order)
+            listed = [each for entry in entries for each in entry if each]
+            integers = [self.scalar(next(given) if i == "?" else int(i)) for i in listed]
+            return [*inputs[:count], *integers]
+        before, after = added_constants(node)
+        return [*map(self.on_host, before), *inputs, *map(self.on_host, after)]
+
+    def added(self, op: Any, inputs: list[ViewVariable], kind: ViewType) -> ViewVariable:
+        """The result of a node that only Theano has."""
+        node = ViewApply(op, inputs, [(inputs[0].source, kind)])
+        self.graph._order.append(node)
+        return node.out
+
+    def dimshuffled(self, given: ViewVariable, order: Sequence[Any]) -> ViewVariable:
+        """`given` with the axes `order`, "x" for a new one."""
+        broadcastable = [axis == "x" or given.broadcastable[axis] for axis in order]
+        kind = ViewType(given.dtype, broadcastable, given.type.device)
+        prefix = "Inplace" if is_host(given.type.device) else "Gpu"
+        text = f"{prefix}DimShuffle{{{','.join(map(str, order))}}}"
+        return self.added(_dimshuffle_at(given)(text), [given], kind)
+
+    def on_host(self, value: Any) -> ViewVariable:
+        """A constant on the host."""
+        made = constant(value)
+        key = key_of_small(made) or made
+        return self.leaves.setdefault(key, ViewVariable(made, type_of(made, "cpu")))
+
+    def scalar(self, value: Any) -> ViewVariable:
+        """An integer of an index: a constant, or a variable of rank 0 as a scalar."""
+        if value in self.scalars and self.merges:
+            return self.scalars[value]
+        if isinstance(value, int):
+            made = ViewVariable(constant(value), ScalarType("int64"))
+        else:
+            op = ScalarFromTensor("ScalarFromTensor")
+            made = self.added(op, [value], ScalarType(value.dtype))
+        self.scalars[value] = made
+        return made
+
+
+def _dimshuffle_at(given: ViewVariable) -> Any:
+    """The class of DimShuffles of a variable that is stored where `given` is."""
+    on_host = is_host(given.type.device)
+    return DimShuffle if on_host else GPU_KINDS[devices.dialect]["DimShuffle"]
+
+
+def _transfer_text(name: str, device: str) -> str:
+    if devices.dialect == "gpu":
+        return name
+    return (
+        "HostFromGpu(gpuarray)"
+        if name == "HostFromGpu"
+        else f"{name}<{devices.context_of(device)}>"
+    )
+
+
+def of_function(compiled: Any, on_device: Sequence[bool]) -> ViewGraph:
+    """The view of a compiled function; `on_device` says which outputs stay on the device."""
+    builder = Builder(str(compiled.device))
+    real = compiled.maker.fgraph
+    builder.graph.inputs = [builder.leaf(v) for v in real.inputs]
+    for node in real.toposort():
+        builder.add(node)
+    for i, output in enumerate(real.outputs):
+        if i >= len(on_device) or on_device[i]:
+            shown = builder.value(output)
+        else:
+            shown = builder.known.get(output) or builder.leaf(output)
+            if not is_host(shown.type.device):
+                shown = builder.transfer("HostFromGpu", shown, "cpu")
+        builder.graph.outputs.append(shown)
+    return builder.graph
