@@ -22,6 +22,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
+#include "recorded_module.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_text.hpp"
@@ -91,14 +92,23 @@ std::string read_source(const std::string& path) {
   return text;
 }
 
-SourceModule compile(py::handle source, py::handle options, py::handle names,
-                     py::handle include_dirs, py::handle device, bool keep, py::handle link,
-                     py::handle path) {
+// The object itself, or a tuple of what an iterator yields, which can be read once only.
+py::object rereadable(py::handle object) {
+  const auto given = py::reinterpret_borrow<py::object>(object);
+  return PyIter_Check(object.ptr()) != 0 ? py::object(py::tuple(given)) : given;
+}
+
+RecordedSourceModule compile(py::handle source, py::handle options, py::handle names,
+                             py::handle include_dirs, py::handle device, bool keep, py::handle link,
+                             py::handle path) {
+  const py::object units = rereadable(link);
   ModuleOptions request{.options = strings_from(options, "options"),
                         .names = strings_from(names, "names"),
                         .include_dirs = strings_from(include_dirs, "include_dirs"),
                         .keep = keep,
-                        .link = link_inputs(link)};
+                        .link = link_inputs(units)};
+  py::tuple arguments = py::make_tuple(source, request.options, request.names, request.include_dirs,
+                                       device, keep, units, path);
   if (!device.is_none()) request.device = device_from(device);
   if (source.is_none() == path.is_none())
     fail<ArgumentError>(
@@ -114,25 +124,34 @@ SourceModule compile(py::handle source, py::handle options, py::handle names,
     request.file_name = file.filename().string();
     request.include_dirs.push_back(file.has_parent_path() ? file.parent_path().string() : ".");
   }
-  const GilRelease unlocked;
-  return SourceModule(text, std::move(request));
+  const auto compiled = [&] {
+    const GilRelease unlocked;
+    return SourceModule(text, std::move(request));
+  };
+  return {compiled(), std::move(arguments)};
 }
 
-Module load(py::handle source, py::handle device) {
+RecordedModule load(py::handle source, py::handle device) {
   std::optional<Device> target;
   if (!device.is_none()) target = device_from(device);
   if (PyObject_CheckBuffer(source.ptr())) {
     const auto bytes = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(source.ptr()));
     if (!bytes) throw py::error_already_set();
     const std::string_view image = bytes;
-    const GilRelease unlocked;
-    return Module::load(std::as_bytes(std::span(image)), target);
+    const auto loaded = [&] {
+      const GilRelease unlocked;
+      return Module::load(std::as_bytes(std::span(image)), target);
+    };
+    return {loaded(), py::make_tuple(bytes, device)};
   }
   const auto path = py::reinterpret_steal<py::object>(PyOS_FSPath(source.ptr()));
   if (!path) throw py::error_already_set();
   const auto name = value_of<std::string>(path, "Module.load: path");
-  const GilRelease unlocked;
-  return Module::load_file(name, target);
+  const auto loaded = [&] {
+    const GilRelease unlocked;
+    return Module::load_file(name, target);
+  };
+  return {loaded(), py::make_tuple(path, device)};
 }
 
 std::string listed(const Module& module, const char* kind) {
@@ -142,34 +161,47 @@ std::string listed(const Module& module, const char* kind) {
   return text("<", kind, " on ", module.device(), ": ", names, ">");
 }
 
+py::object reduced(const char* function, const py::tuple& arguments) {
+  return py::module_::import("spanwise._kernels.pickle").attr(function)(*arguments);
+}
+
 void bind_module(py::module_& module) {
-  py::class_<Module> type(module, "Module", "Compiled kernels, loaded on one device.");
+  py::class_<RecordedModule> type(module, "Module", "Compiled kernels, loaded on one device.");
   type.attr("__module__") = "spanwise";
   type.def_static("load", &load, py::arg("path_or_bytes"), py::arg("device") = py::none(),
                   "Loads a cubin, PTX, fat binary or LTO-IR. Raises DeviceError, which lists its "
                   "architectures, if none\nruns on the device.");
   type.def(
       "get_function",
-      [](const Module& self, const std::string& name) {
-        PyObject* function = wrap_function(self.get_function(name));
+      [](const py::object& self, const std::string& name) {
+        const py::tuple origin = py::make_tuple(self, name, py::none());
+        PyObject* function =
+            wrap_function(self.cast<const RecordedModule&>().get_function(name), origin.ptr());
         if (function == nullptr) throw py::error_already_set();
         return py::reinterpret_steal<py::object>(function);
       },
       py::arg("name"),
       "The kernel of that name, a KernelFunction. Raises ArgumentError, which lists the kernels of "
       "the module.");
-  type.def("get_global", member(&Module::get_global), py::arg("name"),
-           "A __device__ or __constant__ variable as a uint8 array that shares its memory.");
-  type.def_property_readonly("function_names", member(&Module::function_names));
-  type.def_property_readonly("device", member(&Module::device));
-  type.def_property_readonly("handle", member(&Module::handle),
-                             "The CUmodule as an integer; 0 on the CPU.");
-  type.def("__int__", member(&Module::handle));
-  type.def("__repr__", [](const Module& self) { return listed(self, "Module"); });
+  type.def(
+      "get_global",
+      [](const RecordedModule& self, const std::string& name) { return self.get_global(name); },
+      py::arg("name"),
+      "A __device__ or __constant__ variable as a uint8 array that shares its memory.");
+  const auto handle = [](const RecordedModule& self) { return self.handle(); };
+  type.def_property_readonly("function_names",
+                             [](const RecordedModule& self) { return self.function_names(); });
+  type.def_property_readonly("device", [](const RecordedModule& self) { return self.device(); });
+  type.def_property_readonly("handle", handle, "The CUmodule as an integer; 0 on the CPU.");
+  type.def("__int__", handle);
+  type.def("__repr__", [](const RecordedModule& self) { return listed(self, "Module"); });
+  type.def("__reduce__", [](const RecordedModule& self) {
+    return reduced("reduce_loaded_module", self.arguments);
+  });
 }
 
 void bind_source_module(py::module_& module) {
-  py::class_<SourceModule, Module> type(
+  py::class_<RecordedSourceModule, RecordedModule> type(
       module, "SourceModule",
       "CUDA C/C++ text compiled for one device: by NVRTC for a GPU, by the system's C++ "
       "compiler for the CPU.");
@@ -187,9 +219,13 @@ void bind_source_module(py::module_& module) {
       "same options,\nand on a GPU compiled device code (bytes: relocatable cubins, PTX, LTO-IR, "
       "fat binaries, objects,\narchives). extern declarations are resolved between them. Raises "
       "CompileError with .log and\n.source, also for link errors.");
-  type.def_property_readonly("from_cache", member(&SourceModule::from_cache),
-                             "Whether the binary came from the disk cache.");
-  type.def("__repr__", [](const SourceModule& self) { return listed(self, "SourceModule"); });
+  type.def_readonly("from_cache", &RecordedSourceModule::from_cache,
+                    "Whether the binary came from the disk cache.");
+  type.def("__repr__",
+           [](const RecordedSourceModule& self) { return listed(self, "SourceModule"); });
+  type.def("__reduce__", [](const RecordedSourceModule& self) {
+    return reduced("reduce_source_module", self.arguments);
+  });
 }
 
 void bind_records(py::module_& module) {
