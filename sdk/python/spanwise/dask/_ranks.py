@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -70,7 +71,8 @@ def run_ranks(client: Any, fn: Callable[..., Any], *args: Any) -> list[Any]:
         _wait(client, futures, addresses, workers)
         return client.gather(futures)
     except BaseException:
-        _cancel(client, token, futures, addresses, workers)
+        with suppress(Exception):  # the first failure is the one to report
+            _cancel(client, token, futures, addresses, workers)
         raise
 
 
@@ -106,13 +108,11 @@ def _wait(client: Any, futures: list[Any], addresses: tuple[str, ...], workers: 
 
 def _pause(futures: list[Any]) -> None:
     """Until a rank has finished, at most _POLL seconds."""
-    from distributed import wait
+    from distributed import CancelledError, TimeoutError, wait
 
-    try:
-        pending = [future for future in futures if future.status == "pending"]
+    pending = [future for future in futures if future.status == "pending"]
+    with suppress(TimeoutError, CancelledError):
         wait(pending, timeout=_POLL, return_when="FIRST_COMPLETED")
-    except TimeoutError:
-        pass
 
 
 def _cancel(

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import spanwise as sw
 
 #: cudaStreamLegacy of the CUDA runtime API: the only stream that distributed's UCX code waits for.
@@ -25,10 +23,17 @@ def cuda_serialize(x: sw.Array) -> tuple[dict[str, Any], list[sw.Array]]:
     distributed takes the next family."""
     if x.device.kind == "cpu":
         raise NotImplementedError("cuda_serialize: the array is on the CPU; it is pickled")
-    header = {"shape": x.shape, "dtype": x.dtype.name, "readonly": not x.flags.writeable}
-    frame = np.ascontiguousarray(x).reshape(-1).view("uint8")
+    header, frame = packed(x)
     sw.Stream.foreign(_LEGACY_STREAM, x.device).wait(frame)
     return header, [frame]
+
+
+def packed(x: sw.Array) -> tuple[dict[str, Any], sw.Array]:
+    """The header, and the elements in C order as uint8 on the array's device: the memory of `x`
+    itself where it is C-contiguous."""
+    header = {"shape": x.shape, "dtype": x.dtype.name, "readonly": not x.flags.writeable}
+    whole = x if x.flags.c_contiguous else x.copy()
+    return header, whole.reshape(-1).view("uint8")
 
 
 def cuda_deserialize(header: dict[str, Any], frames: list[Any]) -> sw.Array:
