@@ -23,6 +23,6 @@ def register(sizeof: Any) -> None:
 
     @sizeof.register_lazy("spanwise")
     def register_spanwise() -> None:
-        from ._core import Array
+        from . import Array
 
         sizeof.register(Array, size_of_array)

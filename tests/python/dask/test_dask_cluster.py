@@ -1,15 +1,14 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two worker processes: kernels travel, chunks spill, lost chunks are computed again, ranks end together."""
+"""Two worker processes: kernels travel, chunks spill, lost chunks are computed again."""
 
 import os
 import signal
 import subprocess
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.dask_cluster import cluster
 
 import spanwise as sw
 
@@ -20,24 +19,6 @@ distributed = pytest.importorskip("distributed")
 import spanwise.dask  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # distributed's own, of ports and closed loops
-
-
-def cluster(**options):
-    return distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        worker_dashboard_address=None,
-        **options,
-    )
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster(memory_limit=0) as made, distributed.Client(made) as connected:
-        connected.wait_for_workers(2, timeout=60)
-        yield connected
 
 
 # ---- Kernels and functions ----
@@ -197,72 +178,3 @@ def test_chunks_of_a_killed_worker_are_computed_again():
         os.kill(pids[victim], signal.SIGKILL)
         total = client.compute(x.sum()).result(timeout=60)
         assert type(total) is sw.Array and total.item() == 3999 * 4000
-
-
-# ---- run_ranks ----
-
-
-def described(rank, base):
-    return rank.rank, rank.size, base + rank.rank, os.getpid()
-
-
-def test_one_rank_a_worker(client):
-    results = spanwise.dask.run_ranks(client, described, 10)
-    assert [result[:3] for result in results] == [(0, 2, 10), (1, 2, 11)]
-    assert len({result[3] for result in results}) == 2
-
-
-def failing(rank, folder):
-    Path(folder, f"begun{rank.rank}").touch()
-    if rank.rank == 1:
-        while not Path(folder, "begun0").exists():
-            time.sleep(0.01)
-        raise ValueError("no such field")
-    try:
-        while True:
-            time.sleep(0.01)
-    finally:
-        Path(folder, "ended0").touch()
-
-
-def wait_for(file, seconds=20):
-    until = time.monotonic() + seconds
-    while not file.exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    return file.exists()
-
-
-def test_first_error_cancels_all_ranks(client, tmp_path):
-    with pytest.raises(spanwise.dask.RankError, match=r"rank 1 of 2 on tcp.*ValueError: no such"):
-        spanwise.dask.run_ranks(client, failing, str(tmp_path))
-    assert wait_for(tmp_path / "ended0")
-    assert len(spanwise.dask.run_ranks(client, described, 0)) == 2  # the workers are free again
-
-
-def dying(rank, folder):
-    if rank.rank == 0:
-        return failing(rank, folder)
-    while not Path(folder, "begun0").exists():
-        time.sleep(0.01)
-    return os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_lost_worker_cancels_all_ranks(tmp_path):
-    with cluster(memory_limit=0) as made, distributed.Client(made) as client:
-        client.wait_for_workers(2, timeout=60)
-        begun = time.monotonic()
-        with pytest.raises(spanwise.dask.RankError, match="rank 1 of 2 lost its worker tcp"):
-            spanwise.dask.run_ranks(client, dying, str(tmp_path))
-        assert wait_for(tmp_path / "ended0")
-        assert time.monotonic() - begun < 30
-
-
-def test_unsuitable_clients_are_refused():
-    with pytest.raises(TypeError, match="expected a synchronous distributed.Client, got 'tcp"):
-        spanwise.dask.run_ranks("tcp://head:8786", described, 0)
-    with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=None) as made,
-        distributed.Client(made) as client,
-        pytest.raises(ValueError, match="expected a cluster with workers, got none"),
-    ):
-        spanwise.dask.run_ranks(client, described, 0)

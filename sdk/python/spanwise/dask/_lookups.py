@@ -13,8 +13,7 @@ from dask.array.percentile import _percentile
 from dask.sizeof import sizeof
 
 import spanwise as sw
-
-from .. import _dask_sizeof
+from spanwise._dask_sizeof import size_of_array
 
 
 def to_spanwise(chunk: Any) -> sw.Array:
@@ -51,7 +50,7 @@ def _chunk_percentile(a: sw.Array, q: Any, method: str = "linear") -> tuple[Any,
 
 
 da.register_chunk_type(sw.Array)
-sizeof.register(sw.Array, _dask_sizeof.size_of_array)
+sizeof.register(sw.Array, size_of_array)
 dispatch.concatenate_lookup.register(sw.Array, np.concatenate)
 dispatch.take_lookup.register(sw.Array, np.take)
 dispatch.tensordot_lookup.register(sw.Array, np.tensordot)
