@@ -10,7 +10,6 @@ def cluster(**options):
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
-        worker_dashboard_address=None,
+        dashboard_address=":0",
         **options,
     )

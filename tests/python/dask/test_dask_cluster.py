@@ -18,8 +18,6 @@ distributed = pytest.importorskip("distributed")
 
 import spanwise.dask  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # distributed's own, of ports and closed loops
-
 
 # ---- Kernels and functions ----
 

@@ -14,8 +14,6 @@ distributed = pytest.importorskip("distributed")
 
 import spanwise.dask  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # distributed's own, of ports and closed loops
-
 
 def described(rank, base):
     return rank.rank, rank.size, base + rank.rank, os.getpid()
@@ -76,7 +74,7 @@ def test_unsuitable_clients_are_refused():
     with pytest.raises(TypeError, match="expected a synchronous distributed.Client, got 'tcp"):
         spanwise.dask.run_ranks("tcp://head:8786", described, 0)
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=None) as made,
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as made,
         distributed.Client(made) as client,
         pytest.raises(ValueError, match="expected a cluster with workers, got none"),
     ):
