@@ -18,7 +18,6 @@ distributed = pytest.importorskip("distributed")
 
 import spanwise.dask  # noqa: E402
 
-
 # ---- Kernels and functions ----
 
 SOURCE = """
