@@ -36,8 +36,18 @@ def test_every_name_of_the_stub_can_be_loaded():
 def test_folders_of_files_are_no_modules():
     folders = {file.name for file in Path(sw.__file__).parent.iterdir() if file.is_dir()}
     assert "lib" in folders
-    packages = {"compat", "pycuda", "theano"}
-    packages |= {"_driver", "_frameworks", "_graph", "_kernels", "_numpy", "_sym"}
+    packages = {
+        "compat",
+        "dask",
+        "pycuda",
+        "theano",
+        "_driver",
+        "_frameworks",
+        "_graph",
+        "_kernels",
+        "_numpy",
+        "_sym",
+    }
     for name in folders - packages:
         assert not hasattr(sw, name), name
     assert sw.compat.__name__ == "spanwise.compat"

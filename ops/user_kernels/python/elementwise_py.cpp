@@ -122,8 +122,8 @@ PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) no
     spec.operation = string_at(3);
     spec.loop_prep = string_at(6);
     spec.after_loop = string_at(7);
-    return new_user_kernel(type, make_ref<ElementwiseKernel>(std::move(spec)), &call_elementwise,
-                           value_of<bool>(given_all[9], "kernel"),
+    return new_user_kernel(type, arguments, make_ref<ElementwiseKernel>(std::move(spec)),
+                           &call_elementwise, value_of<bool>(given_all[9], "kernel"),
                            value_of<bool>(given_all[10], "kernel"));
   } catch (...) {
     return raise_current();

@@ -26,6 +26,7 @@ struct PyUserKernel {
   Ref<Kernel> kernel;
   bool returns_tuple;
   bool returns_nothing;
+  PyObject* parts;  ///< the arguments of `__new__`, for pickling
 };
 
 template <class Kernel>
@@ -37,13 +38,15 @@ template <class Kernel>
 void dealloc_user_kernel(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   user_kernel_in<Kernel>(object)->kernel.~Ref();
+  Py_DECREF(user_kernel_in<Kernel>(object)->parts);
   type->tp_free(object);
   Py_DECREF(type);
 }
 
 template <class Kernel>
-PyObject* new_user_kernel(PyTypeObject* type, Ref<Kernel> kernel, vectorcallfunc call,
-                          bool returns_tuple = false, bool returns_nothing = false) {
+PyObject* new_user_kernel(PyTypeObject* type, PyObject* parts, Ref<Kernel> kernel,
+                          vectorcallfunc call, bool returns_tuple = false,
+                          bool returns_nothing = false) {
   PyObject* object = type->tp_alloc(type, 0);
   if (object == nullptr) throw pybind11::error_already_set();
   auto* self = user_kernel_in<Kernel>(object);
@@ -51,6 +54,7 @@ PyObject* new_user_kernel(PyTypeObject* type, Ref<Kernel> kernel, vectorcallfunc
   new (&self->kernel) Ref<Kernel>(std::move(kernel));
   self->returns_tuple = returns_tuple;
   self->returns_nothing = returns_nothing;
+  self->parts = Py_NewRef(parts);
 #if PY_VERSION_HEX < 0x030C0000
   // Before CPython 3.12, Python classes inherit the slot but not its flag.
   if (type->tp_call == &PyVectorcall_Call) type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
@@ -64,6 +68,18 @@ PyObject* user_kernel_name(PyObject* object, void*) noexcept {
   return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
 }
 
+/// __reduce__: (function, (class, parts)); the function makes the kernel or returns the one that
+/// this process has made from these parts.
+template <class Kernel>
+PyObject* reduce_user_kernel(PyObject* object, PyObject*) noexcept {
+  PyObject* pickles = PyImport_ImportModule("spanwise._kernels.pickle");
+  if (pickles == nullptr) return nullptr;
+  PyObject* result = PyObject_CallMethod(pickles, "reduce_user_kernel", "OO", Py_TYPE(object),
+                                         user_kernel_in<Kernel>(object)->parts);
+  Py_DECREF(pickles);
+  return result;
+}
+
 /// Makes the type around `Kernel` and adds it to the module as `name`; `full_name` is a literal.
 template <class Kernel>
 void add_user_kernel_type(pybind11::module_& module, const char* name, const char* full_name,
@@ -74,10 +90,13 @@ void add_user_kernel_type(pybind11::module_& module, const char* name, const cha
   static PyGetSetDef attributes[] = {
       {"name", &user_kernel_name<Kernel>, nullptr, "The kernel's name.", nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyMethodDef methods[] = {{"__reduce__", &reduce_user_kernel<Kernel>, METH_NOARGS, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
   static PyType_Slot slots[] = {slot(Py_tp_new, make),
                                 slot(Py_tp_dealloc, &dealloc_user_kernel<Kernel>),
                                 slot(Py_tp_call, &PyVectorcall_Call),
                                 {Py_tp_members, members},
+                                {Py_tp_methods, methods},
                                 {Py_tp_getset, attributes},
                                 {0, nullptr}};
   static PyType_Spec spec = {full_name, sizeof(PyUserKernel<Kernel>), 0,

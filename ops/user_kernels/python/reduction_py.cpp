@@ -144,7 +144,8 @@ PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) noex
     spec.post_map_expr = string_at(5);
     spec.identity = string_at(6);
     spec.reduce_type = string_at(7);
-    return new_user_kernel(type, make_ref<ReductionKernel>(std::move(spec)), &call_reduction);
+    return new_user_kernel(type, arguments, make_ref<ReductionKernel>(std::move(spec)),
+                           &call_reduction);
   } catch (...) {
     return raise_current();
   }

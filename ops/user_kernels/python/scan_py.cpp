@@ -78,7 +78,7 @@ PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept 
     spec.scan_expr = string_at(1);
     spec.neutral = string_at(2);
     spec.is_exclusive = value_of<bool>(parts[3], "kernel");
-    return new_user_kernel(type, make_ref<ScanKernel>(std::move(spec)), &call_scan);
+    return new_user_kernel(type, arguments, make_ref<ScanKernel>(std::move(spec)), &call_scan);
   } catch (...) {
     return raise_current();
   }

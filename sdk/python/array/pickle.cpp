@@ -102,8 +102,11 @@ py::object reduce(const ArrayObject& self, int protocol) {
 
 // ---- reading
 
-Device present_or_cpu(const std::string& name) {
+// This process's default device for an array of a GPU, whose ordinal has a meaning only in the
+// process that wrote the pickle.
+Device device_here(const std::string& name) {
   const Device wanted = Device::parse(name);
+  if (!wanted.is_cpu()) return default_device();
   const std::vector<Device> present = devices();
   return std::find(present.begin(), present.end(), wanted) != present.end() ? wanted : cpu;
 }
@@ -168,7 +171,7 @@ py::object array_from_buffer(const py::object& content, const std::string& dtype
   const Layout layout = layout_to_read(shape, strides, dtype.itemsize());
   const std::int64_t bytes = span_of(layout, dtype.itemsize());
   const Storage storage = storage_over(content, bytes, shape, dtype);
-  const Device device = present_or_cpu(device_name);
+  const Device device = device_here(device_name);
   const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
   const bool is_aligned = address % static_cast<std::uintptr_t>(alignment_of(dtype, cpu)) == 0;
   const bool adopts = is_aligned && !(storage.readonly() && readonly == false);

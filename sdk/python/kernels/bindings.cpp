@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
@@ -22,9 +21,9 @@
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
+#include "recorded_module.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
-#include "spanwise/kernels/kernel_text.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::python {
@@ -91,14 +90,23 @@ std::string read_source(const std::string& path) {
   return text;
 }
 
-SourceModule compile(py::handle source, py::handle options, py::handle names,
-                     py::handle include_dirs, py::handle device, bool keep, py::handle link,
-                     py::handle path) {
+// The object itself, or a tuple of what an iterator yields, which can be read once only.
+py::object rereadable(py::handle object) {
+  const auto given = py::reinterpret_borrow<py::object>(object);
+  return PyIter_Check(object.ptr()) != 0 ? py::object(py::tuple(given)) : given;
+}
+
+RecordedSourceModule compile(py::handle source, py::handle options, py::handle names,
+                             py::handle include_dirs, py::handle device, bool keep, py::handle link,
+                             py::handle path) {
+  const py::object units = rereadable(link);
   ModuleOptions request{.options = strings_from(options, "options"),
                         .names = strings_from(names, "names"),
                         .include_dirs = strings_from(include_dirs, "include_dirs"),
                         .keep = keep,
-                        .link = link_inputs(link)};
+                        .link = link_inputs(units)};
+  py::tuple arguments = py::make_tuple(source, request.options, request.names, request.include_dirs,
+                                       device, keep, units, path);
   if (!device.is_none()) request.device = device_from(device);
   if (source.is_none() == path.is_none())
     fail<ArgumentError>(
@@ -114,25 +122,34 @@ SourceModule compile(py::handle source, py::handle options, py::handle names,
     request.file_name = file.filename().string();
     request.include_dirs.push_back(file.has_parent_path() ? file.parent_path().string() : ".");
   }
-  const GilRelease unlocked;
-  return SourceModule(text, std::move(request));
+  const auto compiled = [&] {
+    const GilRelease unlocked;
+    return SourceModule(text, std::move(request));
+  };
+  return {compiled(), std::move(arguments)};
 }
 
-Module load(py::handle source, py::handle device) {
+RecordedModule load(py::handle source, py::handle device) {
   std::optional<Device> target;
   if (!device.is_none()) target = device_from(device);
   if (PyObject_CheckBuffer(source.ptr())) {
     const auto bytes = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(source.ptr()));
     if (!bytes) throw py::error_already_set();
     const std::string_view image = bytes;
-    const GilRelease unlocked;
-    return Module::load(std::as_bytes(std::span(image)), target);
+    const auto loaded = [&] {
+      const GilRelease unlocked;
+      return Module::load(std::as_bytes(std::span(image)), target);
+    };
+    return {loaded(), py::make_tuple(bytes, device)};
   }
   const auto path = py::reinterpret_steal<py::object>(PyOS_FSPath(source.ptr()));
   if (!path) throw py::error_already_set();
   const auto name = value_of<std::string>(path, "Module.load: path");
-  const GilRelease unlocked;
-  return Module::load_file(name, target);
+  const auto loaded = [&] {
+    const GilRelease unlocked;
+    return Module::load_file(name, target);
+  };
+  return {loaded(), py::make_tuple(path, device)};
 }
 
 std::string listed(const Module& module, const char* kind) {
@@ -142,34 +159,47 @@ std::string listed(const Module& module, const char* kind) {
   return text("<", kind, " on ", module.device(), ": ", names, ">");
 }
 
+py::object reduced(const char* function, const py::tuple& arguments) {
+  return py::module_::import("spanwise._kernels.pickle").attr(function)(*arguments);
+}
+
 void bind_module(py::module_& module) {
-  py::class_<Module> type(module, "Module", "Compiled kernels, loaded on one device.");
+  py::class_<RecordedModule> type(module, "Module", "Compiled kernels, loaded on one device.");
   type.attr("__module__") = "spanwise";
   type.def_static("load", &load, py::arg("path_or_bytes"), py::arg("device") = py::none(),
                   "Loads a cubin, PTX, fat binary or LTO-IR. Raises DeviceError, which lists its "
                   "architectures, if none\nruns on the device.");
   type.def(
       "get_function",
-      [](const Module& self, const std::string& name) {
-        PyObject* function = wrap_function(self.get_function(name));
+      [](const py::object& self, const std::string& name) {
+        const py::tuple origin = py::make_tuple(self, name, py::none());
+        PyObject* function =
+            wrap_function(self.cast<const RecordedModule&>().get_function(name), origin.ptr());
         if (function == nullptr) throw py::error_already_set();
         return py::reinterpret_steal<py::object>(function);
       },
       py::arg("name"),
       "The kernel of that name, a KernelFunction. Raises ArgumentError, which lists the kernels of "
       "the module.");
-  type.def("get_global", member(&Module::get_global), py::arg("name"),
-           "A __device__ or __constant__ variable as a uint8 array that shares its memory.");
-  type.def_property_readonly("function_names", member(&Module::function_names));
-  type.def_property_readonly("device", member(&Module::device));
-  type.def_property_readonly("handle", member(&Module::handle),
-                             "The CUmodule as an integer; 0 on the CPU.");
-  type.def("__int__", member(&Module::handle));
-  type.def("__repr__", [](const Module& self) { return listed(self, "Module"); });
+  type.def(
+      "get_global",
+      [](const RecordedModule& self, const std::string& name) { return self.get_global(name); },
+      py::arg("name"),
+      "A __device__ or __constant__ variable as a uint8 array that shares its memory.");
+  const auto handle = [](const RecordedModule& self) { return self.handle(); };
+  type.def_property_readonly("function_names",
+                             [](const RecordedModule& self) { return self.function_names(); });
+  type.def_property_readonly("device", [](const RecordedModule& self) { return self.device(); });
+  type.def_property_readonly("handle", handle, "The CUmodule as an integer; 0 on the CPU.");
+  type.def("__int__", handle);
+  type.def("__repr__", [](const RecordedModule& self) { return listed(self, "Module"); });
+  type.def("__reduce__", [](const RecordedModule& self) {
+    return reduced("reduce_loaded_module", self.arguments);
+  });
 }
 
 void bind_source_module(py::module_& module) {
-  py::class_<SourceModule, Module> type(
+  py::class_<RecordedSourceModule, RecordedModule> type(
       module, "SourceModule",
       "CUDA C/C++ text compiled for one device: by NVRTC for a GPU, by the system's C++ "
       "compiler for the CPU.");
@@ -187,88 +217,16 @@ void bind_source_module(py::module_& module) {
       "same options,\nand on a GPU compiled device code (bytes: relocatable cubins, PTX, LTO-IR, "
       "fat binaries, objects,\narchives). extern declarations are resolved between them. Raises "
       "CompileError with .log and\n.source, also for link errors.");
-  type.def_property_readonly("from_cache", member(&SourceModule::from_cache),
-                             "Whether the binary came from the disk cache.");
-  type.def("__repr__", [](const SourceModule& self) { return listed(self, "SourceModule"); });
-}
-
-void bind_records(py::module_& module) {
-  py::class_<KernelAttributes> attributes(module, "KernelAttributes",
-                                          "The resources that a compiled kernel uses.");
-  attributes.attr("__module__") = "spanwise";
-  attributes.def_readonly("registers", &KernelAttributes::registers, "Per thread; 0 on the CPU.")
-      .def_readonly("static_shared_bytes", &KernelAttributes::static_shared_bytes, "Per block.")
-      .def_readonly("local_bytes", &KernelAttributes::local_bytes, "Per thread.")
-      .def_readonly("const_bytes", &KernelAttributes::const_bytes)
-      .def_readonly("max_threads_per_block", &KernelAttributes::max_threads_per_block)
-      .def_readonly("architecture", &KernelAttributes::architecture)
-      .def("__repr__", [](const KernelAttributes& self) {
-        return text("<", self.architecture, ": ", self.registers, " registers, ",
-                    self.static_shared_bytes, " bytes shared, ", self.local_bytes, " local, ",
-                    self.const_bytes, " constant, at most ", self.max_threads_per_block,
-                    " threads a block>");
-      });
-  py::class_<KernelParameter> parameter(
-      module, "KernelParameter",
-      "A kernel's parameter: name and type from the source (\"\" if unknown), offset and size in "
-      "bytes from the binary.");
-  parameter.attr("__module__") = "spanwise";
-  parameter.def_readonly("name", &KernelParameter::name)
-      .def_readonly("type", &KernelParameter::type)
-      .def_readonly("offset", &KernelParameter::offset)
-      .def_readonly("size", &KernelParameter::size)
-      .def_readonly("is_pointer", &KernelParameter::is_pointer)
-      .def_readonly("is_const", &KernelParameter::is_const, "A pointer to const or a const view.")
-      .def_readonly("view_rank", &KernelParameter::view_rank,
-                    "N of a spanwise::View<T, N>, else 0.")
-      .def_property_readonly(
-          "layout",
-          [](const KernelParameter& self) {
-            constexpr std::array words{"", "raw", "contiguous", "strided"};
-            return words[static_cast<std::size_t>(self.layout)];
-          },
-          "How it accepts an array: \"raw\", \"contiguous\" or \"strided\"; \"\" for a value.")
-      .def_property_readonly(
-          "dtype",
-          [](const KernelParameter& self) -> py::object {
-            return self.dtype ? dtype_object(*self.dtype) : py::none();
-          },
-          "The dtype of the number, or of the elements of a pointer or view; None if unknown.")
-      .def("__repr__", [](const KernelParameter& self) {
-        return text("<", self.type.empty() ? "parameter" : self.type + " " + self.name, ", ",
-                    self.size, " bytes at ", self.offset, ">");
-      });
-}
-
-// The kernels declared in a source text, for sw.wrap_cu and for declarations of host launchers.
-py::list scan_text(const std::string& source) {
-  py::list out;
-  for (const DeclaredKernel& kernel : declared_kernels(source))
-    out.append(py::make_tuple(kernel.name, kernel.line, kernel.is_template, kernel.has_barrier,
-                              kernel.parameters));
-  return out;
-}
-
-py::tuple outline_of(const std::string& source) {
-  py::list tokens, declarations;
-  const SourceOutline outline = outline_source(source);
-  for (const SourceOutline::Token& token : outline.tokens)
-    tokens.append(py::make_tuple(token.text, token.line));
-  for (const SourceOutline::Declaration& found : outline.declarations)
-    declarations.append(
-        py::make_tuple(found.kind, found.begin, found.end, found.head, found.names));
-  return py::make_tuple(tokens, declarations);
+  type.def_readonly("from_cache", &RecordedSourceModule::from_cache,
+                    "Whether the binary came from the disk cache.");
+  type.def("__repr__",
+           [](const RecordedSourceModule& self) { return listed(self, "SourceModule"); });
+  type.def("__reduce__", [](const RecordedSourceModule& self) {
+    return reduced("reduce_source_module", self.arguments);
+  });
 }
 
 void bind_helpers(py::module_& module) {
-  module.def("_header_on_cpu", &header_on_cpu, py::arg("name"),
-             "\"known\", \"replaced\", \"left out\" or \"\": what the CPU does with an #include of "
-             "`name` where no file of that name is found.");
-  module.def("_outline", &outline_of, py::arg("source"),
-             "[(text, line)] of the tokens, comments skipped and each directive one token, and "
-             "[(kind, begin, end, head, names)] of the declarations at namespace scope.");
-  module.def("_scan_kernels", &scan_text, py::arg("source"),
-             "(name, line, is_template, has_barrier, [KernelParameter]) of each kernel.");
   module.def(
       "_order_use",
       [](const Stream& stream, const ArrayObject& array, bool writes) {
@@ -279,41 +237,12 @@ void bind_helpers(py::module_& module) {
       "as a reader or writer of the array.");
 }
 
-struct KernelCache {};
-
-void bind_kernel_cache(py::module_& module) {
-  using kernel_cache::Info;
-  py::class_<Info> info(module, "KernelCacheInfo",
-                        "Contents and statistics of the disk cache of compiled kernels.");
-  info.attr("__module__") = "spanwise";
-  info.def_readonly("path", &Info::path)
-      .def_readonly("entries", &Info::entries)
-      .def_readonly("bytes", &Info::bytes)
-      .def_readonly("hits", &Info::hits, "In this process.")
-      .def_readonly("misses", &Info::misses, "In this process.")
-      .def_readonly("problem", &Info::problem, "Why the cache cannot be written; \"\" if it can.")
-      .def("__repr__", [](const Info& self) {
-        return text("<kernel cache ", self.path, ": ", self.entries, " entries, ", self.bytes,
-                    " bytes, ", self.hits, " hits, ", self.misses, " misses",
-                    self.problem.empty() ? "" : ", not kept: " + self.problem, ">");
-      });
-  py::class_<KernelCache> cache(module, "_KernelCache", "The disk cache of compiled kernels.");
-  cache.def(
-           "info", [](const KernelCache&) { return kernel_cache::info(); }, "A KernelCacheInfo.")
-      .def(
-          "clear", [](const KernelCache&) { kernel_cache::clear(); }, "Removes every entry.")
-      .def_property_readonly("path", [](const KernelCache&) { return kernel_cache::info().path; });
-  module.attr("kernel_cache") = KernelCache{};
-}
-
 }  // namespace
 
 SW_BIND(kernels, 72) {
-  bind_records(module);
   bind_module(module);
   bind_source_module(module);
   bind_helpers(module);
-  bind_kernel_cache(module);
 }
 
 }  // namespace spanwise::python

@@ -68,6 +68,8 @@ void kernel_dealloc(PyObject* object) noexcept {
   if constexpr (std::is_same_v<T, PyKernelLaunch>) {
     Py_XDECREF(self->stream_owner);
     self->config.~LaunchConfig();
+  } else {
+    Py_DECREF(self->origin);
   }
   self->function.~Kernel();
   type->tp_free(object);
@@ -155,11 +157,12 @@ PyTypeObject* make_launch_type() {
 
 }  // namespace
 
-PyObject* wrap_function(Kernel function) noexcept {
+PyObject* wrap_function(Kernel function, PyObject* origin) noexcept {
   auto* self = PyObject_New(PyKernelFunction, kernel_function_type);
   if (self == nullptr) return nullptr;
   self->vectorcall = &call_function;
   new (&self->function) Kernel(std::move(function));
+  self->origin = Py_NewRef(origin);
   return reinterpret_cast<PyObject*>(self);
 }
 

@@ -14,6 +14,7 @@ struct PyKernelFunction {
   PyObject_HEAD
   vectorcallfunc vectorcall;
   Kernel function;
+  PyObject* origin;  ///< (module, name, declarations of bind() or None), for pickling
 };
 
 /// The result of f[grid, block, stream]: a kernel with its launch configuration. Called with the
@@ -30,12 +31,16 @@ struct PyKernelLaunch {
 extern PyTypeObject* kernel_function_type;
 extern PyTypeObject* kernel_launch_type;
 
+inline PyObject* origin_of(PyObject* object) noexcept {
+  return reinterpret_cast<PyKernelFunction*>(object)->origin;
+}
+
 inline Kernel& function_in(PyObject* object) noexcept {
   return reinterpret_cast<PyKernelFunction*>(object)->function;
 }
 
-/// New references; null with a Python error set when out of memory.
-PyObject* wrap_function(Kernel function) noexcept;
+/// New references; null with a Python error set when out of memory. `origin` is borrowed.
+PyObject* wrap_function(Kernel function, PyObject* origin) noexcept;
 PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
                       PyObject* stream) noexcept;
 

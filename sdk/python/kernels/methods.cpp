@@ -127,7 +127,10 @@ PyObject* bind(PyObject* self, PyObject* const* values, Py_ssize_t count,
         named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "args") == 0;
     if (count + named != 1 || (named != 0 && !is_args))
       fail<KernelArgumentError>("bind: expected args alone, a tuple of texts");
-    return wrap_function(function_in(self).bind(declarations_from(values[0])));
+    const auto origin = py::reinterpret_borrow<py::tuple>(origin_of(self));
+    const auto declared = py::tuple(py::reinterpret_borrow<py::object>(values[0]));
+    Kernel bound = function_in(self).bind(declarations_from(values[0]));
+    return wrap_function(std::move(bound), py::make_tuple(origin[0], origin[1], declared).ptr());
   } catch (...) {
     return raise_current();
   }
@@ -177,6 +180,16 @@ PyObject* in_python(const char* name, PyObject* self, PyObject* arguments, PyObj
         py::make_tuple(py::handle(self)) + py::reinterpret_borrow<py::tuple>(arguments);
     PyObject* result = PyObject_Call(function.ptr(), py::object(all).ptr(), named);
     return result;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* reduce(PyObject* self, PyObject*) noexcept {
+  try {
+    const py::object function =
+        py::module_::import("spanwise._kernels.pickle").attr("reduce_kernel");
+    return function(*py::reinterpret_borrow<py::tuple>(origin_of(self))).release().ptr();
   } catch (...) {
     return raise_current();
   }
@@ -232,6 +245,7 @@ PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
 }
 
 PyMethodDef function_methods[] = {
+    {"__reduce__", &reduce, METH_NOARGS, nullptr},
     {"prepare", &prepare, METH_O,
      "prepare(arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and returns the "
      "function itself. Optional:\narguments are converted by the kernel's signature. Raises "

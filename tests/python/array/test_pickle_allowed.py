@@ -66,8 +66,6 @@ HANDLES = {
     "Exchange": "sw.explain(sw.zeros(2), 'numpy')",
     "KernelCacheInfo": "sw.kernel_cache.info()",
     "_KernelCache": "sw.kernel_cache",
-    "SourceModule": KERNEL,
-    "KernelFunction": f"{KERNEL}.get_function('f')",
     "KernelLaunch": f"{KERNEL}.get_function('f')[1, 1]",
     "KernelAttributes": f"{KERNEL}.get_function('f').attributes",
     "KernelParameter": f"{KERNEL}.get_function('f').parameters[0]",
@@ -76,8 +74,6 @@ HANDLES = {
     "_OpHandle": "sw._core._make_op('exp', {})",
     "In": "sw.driver.In(sw.zeros(2))",
     "DeviceAllocation": "sw.driver.mem_alloc(16)",
-    "ElementwiseKernel": "sw.ElementwiseKernel('float x', 'float y', 'y = x')",
-    "ReductionKernel": "sw.ReductionKernel('float', '0', 'a + b', 'x[i]', 'float* x')",
 }
 REFUSING = """
 import copy, pickle, sys

@@ -136,6 +136,10 @@ def _props_str(self: Op) -> str:
 _PROPS_METHODS = {"__eq__": _props_eq, "__hash__": _props_hash, "__str__": _props_str}
 
 
+#: The namespace of each library that sw.load_ops has loaded -> its path.
+library_paths: dict[str, str] = {}
+
+
 class NativeOp(Op):
     """A C++ op, as returned by ``sw.ops``, ``kernel_op`` and ``node.op``."""
 
@@ -181,7 +185,8 @@ class NativeOp(Op):
                 f"{self}: cannot be pickled, since no name is known that makes it again; register it "
                 "with register_op and make it by its name, sw.ops.<name>"
             )
-        return _load_op, self.recipe
+        name, properties = self.recipe
+        return _load_op, (name, properties, library_paths.get(name.rpartition(".")[0]))
 
 
 def _positional_parameters(method: Any) -> int | None:
@@ -221,7 +226,9 @@ def apply_registered(name: str, /, *inputs: Any, **properties: Any) -> Any:
     return NativeOp(_core._make_op(name, properties))(*inputs)
 
 
-def _load_op(name: str, properties: dict[str, Any]) -> Any:
+def _load_op(name: str, properties: dict[str, Any], library: str | None = None) -> Any:
+    if library is not None and name not in _core._op_names():
+        _core._load_ops(library)
     if "device" in properties:
         properties = {**properties, "device": present_device(properties["device"])}
     return NativeOp(_core._make_op(name, properties))

@@ -58,7 +58,7 @@ def reduce_variable(x: Variable) -> tuple[Any, ...]:
         return _load_output, (_graph_of(x.owner), _on_its_way(x.owner), x.index)
     tag = vars(x.tag) or None
     if isinstance(x, Constant):
-        return _load_constant, (x.data, x.name, tag)
+        return _load_constant, (x.data, x.name, tag, str(x.data.device))
     if isinstance(x, SharedVariable):
         update = (tag or {}).get("default_update")
         if tag and update is not None:
@@ -114,7 +114,11 @@ def _load_input(type_: _core.TensorType, name: str | None, tag: dict[str, Any] |
     return _with_tag(type_(name), tag)
 
 
-def _load_constant(value: Any, name: str | None, tag: dict[str, Any] | None) -> Variable:
+def _load_constant(
+    value: Any, name: str | None, tag: dict[str, Any] | None, device: str | None = None
+) -> Variable:
+    if device is not None:  # absent in pickles of earlier versions
+        value = value.to(present_device(device))
     return _with_tag(_core._as_variable(value, name), tag)
 
 

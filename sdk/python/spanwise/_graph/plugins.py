@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _core
 from .._numpy.eager import computed, is_eager
-from .op import apply_registered
+from .op import apply_registered, library_paths
 
 #: "namespace.name" -> the docstring of an op of a loaded library.
 _summaries: dict[str, str] = {}
@@ -58,8 +58,23 @@ class OpNamespace:
     def __hash__(self) -> int:
         return hash(self.__name__)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By the path of its library, which must exist where it is loaded."""
+        return _load_namespace, (self.__name__, library_paths.get(self.__name__))
+
     def __repr__(self) -> str:
         return f"<ops {self.__name__}: {', '.join(self.__dir__())}>"
+
+
+def _load_namespace(name: str, library: str | None) -> OpNamespace:
+    """What pickles refer to; its name and parameters must not change."""
+    found = OpNamespace(name)
+    return found if library is None or dir(found) else load_ops(library)
+
+
+def _absolute(path: str) -> str:
+    """The path of a file; a name that the dynamic loader resolves is kept."""
+    return os.path.abspath(path) if os.path.exists(path) else path
 
 
 def load_ops(path: str | os.PathLike[str]) -> OpNamespace:
@@ -77,6 +92,7 @@ def load_ops(path: str | os.PathLike[str]) -> OpNamespace:
     loaded again.
     """
     name, ops = _core._load_ops(os.fspath(path))
+    library_paths.setdefault(name, _absolute(os.fspath(path)))
     for op, summary in ops:
         _summaries[f"{name}.{op}"] = summary
     return OpNamespace(name)

@@ -5,60 +5,20 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
-from difflib import get_close_matches
 from typing import Any
 
 from .. import _core
 from .._driver.contexts import current_context
 from .cuda_errors import described
+from .launcher_types import has_device_code, refuse_unknown
+from .launcher_values import NUMBERS, c_value, number_value, pointer_value, shown
+from .pickle import interned
 
 _STREAM_TYPES = {"cudaStream_t", "CUstream"}
-_NUMBERS: dict[str, Any] = {
-    "bool": ctypes.c_bool,
-    "int8": ctypes.c_int8,
-    "int16": ctypes.c_int16,
-    "int32": ctypes.c_int32,
-    "int64": ctypes.c_int64,
-    "uint8": ctypes.c_uint8,
-    "uint16": ctypes.c_uint16,
-    "uint32": ctypes.c_uint32,
-    "uint64": ctypes.c_uint64,
-    "float32": ctypes.c_float,
-    "float64": ctypes.c_double,
-}
 _RESULTS = {"void": None, "int": ctypes.c_int, "cudaError_t": ctypes.c_int}
-#: Types of C that a misspelt type may be meant for.
-_C_TYPES = [
-    "bool",
-    "char",
-    "short",
-    "int",
-    "long",
-    "float",
-    "double",
-    "size_t",
-    "int8_t",
-    "int16_t",
-    "int32_t",
-    "int64_t",
-    "uint8_t",
-    "uint16_t",
-    "uint32_t",
-    "uint64_t",
-    "float2",
-    "float3",
-    "float4",
-    "double2",
-    "int2",
-    "int3",
-    "int4",
-    "half",
-]
 #: cudaStreamLegacy of the CUDA runtime API: the stream of launches that name no stream.
 _LEGACY_STREAM = 1
-_QUALIFIERS = ("const", "volatile", "restrict", "__restrict__", "__restrict")
 
 
 class HostLibrary:
@@ -82,7 +42,7 @@ class HostLibrary:
                 f"HostLibrary: expected a shared library, got {self.path!r}: {error}. Remedy: give its full path, and "
                 "see ldd for what it needs itself"
             ) from None
-        self._needs_gpu = _has_device_code(name)
+        self._needs_gpu = has_device_code(name)
 
     def launcher(self, name: str, parameters: str, returns: str = "void") -> Launcher:
         """The exported function `name` as a callable.
@@ -108,9 +68,19 @@ class HostLibrary:
                 'have mangled names (nm -D lists them); declare it extern "C", or give the mangled one'
             ) from None
         function.restype = _RESULTS[returns]
-        names_errors = returns == "cudaError_t"
-        known = _parameters_of(name, parameters)
-        return Launcher(name, function, known, needs_gpu=self._needs_gpu, names_errors=names_errors)
+        made = Launcher(
+            name,
+            function,
+            _parameters_of(name, parameters),
+            needs_gpu=self._needs_gpu,
+            names_errors=returns == "cudaError_t",
+        )
+        made._origin = (self, name, parameters, returns)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its path, absolute where it names a file: the library must exist on the receiver."""
+        return _load_library, (self._library._name,)
 
     def __repr__(self) -> str:
         return f"HostLibrary({self.path!r})"
@@ -125,36 +95,14 @@ def _parameters_of(name: str, declaration: str) -> list[_core.KernelParameter]:
     parameters = found[0][-1]
     for place, parameter in enumerate(parameters, 1):
         known = parameter.is_pointer or parameter.type in _STREAM_TYPES
-        if not known and (parameter.dtype is None or parameter.dtype.name not in _NUMBERS):
+        if not known and (parameter.dtype is None or parameter.dtype.name not in NUMBERS):
             raise _core.KernelArgumentError(
                 f"launcher {name!r}, parameter {place}: expected a pointer, a number's type or cudaStream_t, got "
                 f"{parameter.type!r}. Remedy: wrap the function in one that takes a pointer to the struct"
             )
         if parameter.is_pointer and parameter.dtype is None:
-            _refuse_unknown(name, place, parameter.type)
+            refuse_unknown(name, place, parameter.type)
     return parameters
-
-
-def _refuse_unknown(name: str, place: int, declared: str) -> None:
-    """Raises KernelArgumentError for a pointer to one unknown word, such as a misspelt type."""
-    words = [word for word in declared.replace("*", " ").split() if word not in _QUALIFIERS]
-    if len(words) != 1 or words[0] in ("void", *_C_TYPES):
-        return
-    similar = get_close_matches(words[0], _C_TYPES, 1)
-    meant = f"write {similar[0]!r} if that is meant, " if similar else "write "
-    raise _core.KernelArgumentError(
-        f"launcher {name!r}, parameter {place}: expected a pointer to a type of C or CUDA, got {declared!r}. Remedy: "
-        f"{meant}'struct {words[0]}' for a type of the library, or 'void'"
-    )
-
-
-def _has_device_code(path: str) -> bool:
-    """Whether the shared library `path` was built by nvcc: it has the section of device code."""
-    try:
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return data.rfind(b"\0.nv_fatbin\0") >= 0
-    except (OSError, ValueError):
-        return False  # found by the loader, or without a file
 
 
 class Launcher:
@@ -181,12 +129,16 @@ class Launcher:
         self.parameters = tuple(parameters)
         self._function = function
         self._takes_stream = any(p.type in _STREAM_TYPES for p in parameters)
+        self._origin: tuple[Any, ...] | None = None  # (library, name, parameters, returns)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _load_launcher, self._origin
 
     def __call__(self, *args: Any, stream: Any = None) -> None:
         wanted = [p for p in self.parameters if p.type not in _STREAM_TYPES]
         if len(args) != len(wanted):
             raise _core.KernelArgumentError(
-                f"launcher {self.name!r}: expected {len(wanted)} arguments ({', '.join(map(_shown, wanted))}), got "
+                f"launcher {self.name!r}: expected {len(wanted)} arguments ({', '.join(map(shown, wanted))}), got "
                 f"{len(args)}. Remedy: pass one value for each parameter but the stream, which stream= is for"
             )
         converted = [
@@ -204,7 +156,7 @@ class Launcher:
             _core._order_use(queue, array, writes)
         values = iter(converted)
         passed = [
-            ctypes.c_void_p(queue.handle) if p.type in _STREAM_TYPES else _c_value(p, next(values))
+            ctypes.c_void_p(queue.handle) if p.type in _STREAM_TYPES else c_value(p, next(values))
             for p in self.parameters
         ]
         with current_context(device):
@@ -247,79 +199,26 @@ class Launcher:
         return device
 
     def _argument(self, place: int, parameter: _core.KernelParameter, value: Any) -> Any:
-        where = f"launcher {self.name!r}, argument {place} of {len(self.parameters)} ({_shown(parameter)})"
+        where = f"launcher {self.name!r}, argument {place} of {len(self.parameters)} ({shown(parameter)})"
         if parameter.is_pointer:
-            return _pointer(where, parameter, value)
-        return _number(where, parameter, value)
+            return pointer_value(where, parameter, value)
+        return number_value(where, parameter, value)
 
     def __repr__(self) -> str:
-        return f"<launcher {self.name}({', '.join(map(_shown, self.parameters))})>"
+        return f"<launcher {self.name}({', '.join(map(shown, self.parameters))})>"
+
+
+# Functions that pickles refer to: their names and parameters must not change.
+
+
+def _load_library(path: str) -> HostLibrary:
+    return interned(("HostLibrary", path), lambda: HostLibrary(path))
+
+
+def _load_launcher(library: HostLibrary, name: str, parameters: str, returns: str) -> Launcher:
+    key = (library, name, parameters, returns)
+    return interned(key, lambda: library.launcher(name, parameters, returns))
 
 
 def _blocking() -> bool:
     return _core._config_get("launch_blocking") in ("1", "true", "yes", "on")
-
-
-def _shown(parameter: _core.KernelParameter) -> str:
-    return f"{parameter.type} {parameter.name}".strip()
-
-
-def _pointer(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
-    """The Array behind `value`, or an address as an int: 0 for None. Raises KernelArgumentError for
-    another dtype or memory that is not C-contiguous, ReadOnlyError for a non-const parameter and a
-    read-only array."""
-    if value is None:
-        return 0
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if isinstance(value, _core._DriverMemory):
-        return value.array
-    try:
-        array = _core._asarray(value, copy=False)
-    except _core.Error as error:
-        raise _core.KernelArgumentError(f"{where}: expected an array, {error}") from None
-    if parameter.dtype is not None and array.dtype != parameter.dtype:
-        raise _core.KernelArgumentError(
-            f"{where}: expected an array of {parameter.dtype.name}, got {array.dtype.name} {array.shape}. Remedy: convert "
-            f'it with x.astype("{parameter.dtype.name}")'
-        )
-    if not array.flags.c_contiguous:
-        raise _core.KernelArgumentError(
-            f"{where}: expected a C-contiguous array, as a pointer carries no strides, got {array.shape} with strides "
-            f"{array.strides} on {array.device}. Remedy: pass x.copy(), and copy back what it writes"
-        )
-    if not parameter.is_const and not array.flags.writeable:
-        raise _core.ReadOnlyError(
-            f"{where}: expected an array that may be written, got a read-only one. Remedy: pass a copy, or declare the "
-            "parameter const where the function only reads"
-        )
-    return array
-
-
-def _number(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
-    """`value` as a Python number. Raises KernelArgumentError for an integer outside the range of
-    the parameter's type, a float for an integer type, or a finite number that overflows float32."""
-    dtype = parameter.dtype
-    assert dtype is not None
-    try:
-        number = value.item() if hasattr(value, "item") else value
-    except (TypeError, ValueError):
-        number = None
-    is_whole = isinstance(number, int)
-    good = is_whole or (isinstance(number, float) and dtype.name.startswith("float"))
-    if good and is_whole and not dtype.name.startswith("float"):
-        good = _NUMBERS[dtype.name](number).value == number
-    if good and dtype.name == "float32" and abs(number) != float("inf"):
-        good = abs(ctypes.c_float(number).value) != float("inf")
-    if not good:
-        raise _core.KernelArgumentError(
-            f"{where}: expected a number that {dtype.name} holds, got {value!r} of type {type(value).__name__}"
-        )
-    return number
-
-
-def _c_value(parameter: _core.KernelParameter, value: Any) -> Any:
-    if parameter.is_pointer:
-        return ctypes.c_void_p(value.ptr if isinstance(value, _core.Array) else value)
-    assert parameter.dtype is not None
-    return _NUMBERS[parameter.dtype.name](value)

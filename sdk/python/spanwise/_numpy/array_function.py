@@ -57,7 +57,7 @@ def array_function(
     ours = _ours(name)
     if ours is None:
         return on_host(name, function, args, kwargs, f"Spanwise has no function numpy.{name}")
-    if misfit := _misfit(ours, args, kwargs):
+    if misfit := _misfit(ours, len(args), tuple(kwargs)):
         return on_host(
             name, function, args, kwargs, f"spanwise.{name} takes no such call ({misfit})"
         )
@@ -106,13 +106,15 @@ def _signature(ours: Any) -> inspect.Signature | None:
         return None
 
 
-def _misfit(ours: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Why the arguments do not fit the signature of `ours`; "" if they do."""
+@functools.lru_cache(maxsize=1024)
+def _misfit(ours: Any, positional: int, keywords: tuple[str, ...]) -> str:
+    """Why so many positional arguments and these keywords do not fit the signature of `ours`; "" if
+    they do."""
     signature = _signature(ours)
     if signature is None:
         return ""
     try:
-        signature.bind(*args, **kwargs)
+        signature.bind(*(None,) * positional, **dict.fromkeys(keywords))
     except TypeError as error:
         return str(error)
     return ""

@@ -24,8 +24,8 @@ def rebuild_array(
     `content` is a contiguous buffer of exactly the elements; `strides` are in bytes and not
     negative, None is C order. On the CPU the array shares the buffer, unless it is not aligned for
     the dtype or is read-only and `readonly` is False: then it is copied. With readonly=None the
-    array is read-only if the buffer is. For another device the elements are copied to it, or to the
-    CPU if that device does not exist. `kind` is the subclass of Array to return; TypeError for
+    array is read-only if the buffer is. The elements of a GPU's array, of any ordinal, are copied to
+    the default device of this process: its GPU, or the CPU without one. `kind` is the subclass of Array to return; TypeError for
     another type.
     """
     if kind is not None and not (isinstance(kind, type) and issubclass(kind, _core.Array)):

@@ -1,0 +1,89 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of host launchers: checked by the declaration, then converted to C values."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from .. import _core
+
+NUMBERS: dict[str, Any] = {
+    "bool": ctypes.c_bool,
+    "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16,
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64,
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}
+
+
+def shown(parameter: _core.KernelParameter) -> str:
+    return f"{parameter.type} {parameter.name}".strip()
+
+
+def pointer_value(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
+    """The Array behind `value`, or an address as an int: 0 for None. Raises KernelArgumentError for
+    another dtype or memory that is not C-contiguous, ReadOnlyError for a non-const parameter and a
+    read-only array."""
+    if value is None:
+        return 0
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, _core._DriverMemory):
+        return value.array
+    try:
+        array = _core._asarray(value, copy=False)
+    except _core.Error as error:
+        raise _core.KernelArgumentError(f"{where}: expected an array, {error}") from None
+    if parameter.dtype is not None and array.dtype != parameter.dtype:
+        raise _core.KernelArgumentError(
+            f"{where}: expected an array of {parameter.dtype.name}, got {array.dtype.name} {array.shape}. Remedy: convert "
+            f'it with x.astype("{parameter.dtype.name}")'
+        )
+    if not array.flags.c_contiguous:
+        raise _core.KernelArgumentError(
+            f"{where}: expected a C-contiguous array, as a pointer carries no strides, got {array.shape} with strides "
+            f"{array.strides} on {array.device}. Remedy: pass x.copy(), and copy back what it writes"
+        )
+    if not parameter.is_const and not array.flags.writeable:
+        raise _core.ReadOnlyError(
+            f"{where}: expected an array that may be written, got a read-only one. Remedy: pass a copy, or declare the "
+            "parameter const where the function only reads"
+        )
+    return array
+
+
+def number_value(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
+    """`value` as a Python number. Raises KernelArgumentError for an integer outside the range of
+    the parameter's type, a float for an integer type, or a finite number that overflows float32."""
+    dtype = parameter.dtype
+    assert dtype is not None
+    try:
+        number = value.item() if hasattr(value, "item") else value
+    except (TypeError, ValueError):
+        number = None
+    is_whole = isinstance(number, int)
+    good = is_whole or (isinstance(number, float) and dtype.name.startswith("float"))
+    if good and is_whole and not dtype.name.startswith("float"):
+        good = NUMBERS[dtype.name](number).value == number
+    if good and dtype.name == "float32" and abs(number) != float("inf"):
+        good = abs(ctypes.c_float(number).value) != float("inf")
+    if not good:
+        raise _core.KernelArgumentError(
+            f"{where}: expected a number that {dtype.name} holds, got {value!r} of type {type(value).__name__}"
+        )
+    return number
+
+
+def c_value(parameter: _core.KernelParameter, value: Any) -> Any:
+    if parameter.is_pointer:
+        return ctypes.c_void_p(value.ptr if isinstance(value, _core.Array) else value)
+    assert parameter.dtype is not None
+    return NUMBERS[parameter.dtype.name](value)

@@ -1,0 +1,124 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pickling of kernels: as the arguments they were made from, and made again where they are loaded.
+
+The process interns what it makes: two pickles with the same text give the same compiled kernel. A
+kernel for a GPU, of any ordinal, is loaded for the default device of the receiving process.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from .. import _core
+
+#: The least recently used kernels beyond this number are dropped.
+_LIMIT = 256
+_made: OrderedDict[Any, Any] = OrderedDict()
+_lock = Lock()
+
+
+def interned(key: Any, make: Callable[[], Any]) -> Any:
+    """The value of `key` for the default device of this thread; `make()` makes it at first."""
+    key = (str(_core.default_device()), key)
+    with _lock:
+        if key in _made:
+            _made.move_to_end(key)
+            return _made[key]
+    value = make()  # without the lock: the compiler runs for seconds
+    with _lock:
+        value = _made.setdefault(key, value)
+        while len(_made) > _LIMIT:
+            _made.popitem(last=False)
+    return value
+
+
+def _named(device: Any) -> str | None:
+    """A device argument as text; None, the default device, for a GPU."""
+    if device is None:
+        return None
+    name = str(_core.device(device) if isinstance(device, str) else device)
+    return name if name.startswith("cpu") else None
+
+
+# ---- Implementations of __reduce__ ----
+
+
+def reduce_user_kernel(kind: type, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    return _load_user_kernel, (kind, tuple(_frozen(part) for part in parts))
+
+
+def reduce_source_module(
+    source: Any,
+    options: list[str],
+    names: list[str],
+    include_dirs: list[str],
+    device: Any,
+    keep: bool,
+    link: Any,
+    path: Any,
+) -> tuple[Any, ...]:
+    units = tuple(one if isinstance(one, str) else bytes(one) for one in link)
+    texts = (tuple(options), tuple(names), tuple(include_dirs))
+    absolute = None if path is None else str(Path(path).absolute())
+    return _load_source_module, (source, *texts, _named(device), keep, units, absolute)
+
+
+def reduce_loaded_module(path_or_bytes: Any, device: Any) -> tuple[Any, ...]:
+    given = path_or_bytes
+    if not isinstance(given, bytes):
+        given = str(Path(given).absolute())
+    return _load_module, (given, _named(device))
+
+
+def reduce_kernel(module: Any, name: str, declared: tuple[str, ...] | None) -> tuple[Any, ...]:
+    return _load_kernel, (module, name, declared)
+
+
+def _frozen(part: Any) -> Any:
+    return tuple(part) if isinstance(part, list) else part
+
+
+# ---- Functions that pickles refer to: their names and parameters must not change ----
+
+
+def _load_user_kernel(kind: type, parts: tuple[Any, ...]) -> Any:
+    base = next(each for each in kind.__mro__ if each.__module__ == "spanwise._core")
+    return interned((kind, parts), lambda: base.__new__(kind, *parts))
+
+
+def _load_source_module(
+    source: str | None,
+    options: tuple[str, ...],
+    names: tuple[str, ...],
+    include_dirs: tuple[str, ...],
+    device: str | None,
+    keep: bool,
+    link: tuple[Any, ...],
+    path: str | None,
+) -> Any:
+    text = source if path is None else Path(path).read_bytes()
+    key = ("SourceModule", text, options, names, include_dirs, device, keep, link, path)
+    return interned(
+        key,
+        lambda: _core.SourceModule(source, options, names, include_dirs, device, keep, link, path),
+    )
+
+
+def _load_module(path_or_bytes: str | bytes, device: str | None) -> Any:
+    image = path_or_bytes if isinstance(path_or_bytes, bytes) else Path(path_or_bytes).read_bytes()
+    return interned(
+        ("Module", image, path_or_bytes, device), lambda: _core.Module.load(path_or_bytes, device)
+    )
+
+
+def _load_kernel(module: Any, name: str, declared: tuple[str, ...] | None) -> Any:
+    def make() -> Any:
+        kernel = module.get_function(name)
+        return kernel if declared is None else kernel.bind(declared)
+
+    return interned((module, name, declared), make)

@@ -1,0 +1,14 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+
+import pytest
+from support.dask_cluster import cluster
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A client of two workers that the tests of a module share."""
+    distributed = pytest.importorskip("distributed")
+    with cluster(memory_limit=0) as made, distributed.Client(made) as connected:
+        connected.wait_for_workers(2, timeout=60)
+        yield connected

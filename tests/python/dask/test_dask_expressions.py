@@ -1,0 +1,77 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""dask.array computes with Spanwise chunks what it computes with NumPy chunks."""
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+
+from support.dask_expressions import EXPRESSIONS, NUMPY_ON_CPU, ON_HOST, operands  # noqa: E402
+
+import spanwise.dask  # noqa: E402
+from spanwise._numpy import array_function  # noqa: E402
+
+on_gpu = sw.device().kind != "cpu"
+
+
+@pytest.fixture(scope="module")
+def numpy_operands():
+    return operands(lambda x: x)
+
+
+@pytest.fixture(scope="module")
+def our_operands():
+    return operands(lambda x: x.to_backend("spanwise"))
+
+
+def computed(expression, names):
+    array = eval(expression, {"da": da, "np": np, **names})
+    return array.compute(scheduler="sync")
+
+
+def test_there_are_enough_expressions():
+    assert len(set(EXPRESSIONS)) >= 114 and len({*EXPRESSIONS, *NUMPY_ON_CPU, *ON_HOST}) >= 170
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask and NumPy, which both computations give
+@pytest.mark.parametrize("expression", EXPRESSIONS + NUMPY_ON_CPU + ON_HOST)
+def test_expression_is_that_of_numpy(expression, numpy_operands, our_operands):
+    if on_gpu and (expression in NUMPY_ON_CPU or "percentile" in expression):
+        pytest.skip("an error on a GPU")
+    expected = np.asarray(computed(expression, numpy_operands))
+    result = computed(expression, our_operands)
+    assert type(result) is (np.ndarray if expression in ON_HOST else sw.Array)
+    if type(result) is sw.Array:
+        assert result.device == sw.device()
+        result = result.numpy()
+    assert result.dtype == expected.dtype and result.shape == expected.shape
+    np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.fixture
+def without_numpy(monkeypatch):
+    """NumPy's functions refuse arrays, as they do arrays on a GPU."""
+
+    def refuse(name, function, args, kwargs, why):
+        raise TypeError(f"numpy.{name}: {why}, and NumPy's cannot read the memory of cuda:0")
+
+    if not on_gpu:
+        monkeypatch.setattr(array_function, "on_host", refuse)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("expression", [*NUMPY_ON_CPU, ON_HOST[3]])
+def test_functions_of_numpy_are_clear_errors_on_a_gpu(expression, our_operands, without_numpy):
+    """Dask wraps some of the errors, and gives their text."""
+    with pytest.raises((TypeError, ValueError), match=r"numpy\.[\w.]+: .*cannot read the memory"):
+        computed(expression, our_operands)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_other_functions_do_not_use_numpy(expression, our_operands, without_numpy):
+    assert type(computed(expression, our_operands)) is sw.Array

@@ -1,0 +1,81 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""run_ranks: one rank on each worker, which begin and end together."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from support.dask_cluster import cluster
+
+distributed = pytest.importorskip("distributed")
+
+import spanwise.dask  # noqa: E402
+
+
+def described(rank, base):
+    return rank.rank, rank.size, base + rank.rank, os.getpid()
+
+
+def test_one_rank_a_worker(client):
+    results = spanwise.dask.run_ranks(client, described, 10)
+    assert [result[:3] for result in results] == [(0, 2, 10), (1, 2, 11)]
+    assert len({result[3] for result in results}) == 2
+
+
+def failing(rank, folder):
+    Path(folder, f"begun{rank.rank}").touch()
+    if rank.rank == 1:
+        while not Path(folder, "begun0").exists():
+            time.sleep(0.01)
+        raise ValueError("no such field")
+    try:
+        while True:
+            time.sleep(0.01)
+    finally:
+        Path(folder, "ended0").touch()
+
+
+def wait_for(file, seconds=20):
+    until = time.monotonic() + seconds
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    return file.exists()
+
+
+def test_first_error_cancels_all_ranks(client, tmp_path):
+    with pytest.raises(spanwise.dask.RankError, match=r"rank 1 of 2 on tcp.*ValueError: no such"):
+        spanwise.dask.run_ranks(client, failing, str(tmp_path))
+    assert wait_for(tmp_path / "ended0")
+    assert len(spanwise.dask.run_ranks(client, described, 0)) == 2  # the workers are free again
+
+
+def dying(rank, folder):
+    if rank.rank == 0:
+        return failing(rank, folder)
+    while not Path(folder, "begun0").exists():
+        time.sleep(0.01)
+    return os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_lost_worker_cancels_all_ranks(tmp_path):
+    with cluster(memory_limit=0) as made, distributed.Client(made) as client:
+        client.wait_for_workers(2, timeout=60)
+        begun = time.monotonic()
+        with pytest.raises(spanwise.dask.RankError, match="rank 1 of 2 lost its worker tcp"):
+            spanwise.dask.run_ranks(client, dying, str(tmp_path))
+        assert wait_for(tmp_path / "ended0")
+        assert time.monotonic() - begun < 30
+
+
+def test_unsuitable_clients_are_refused():
+    with pytest.raises(TypeError, match="expected a synchronous distributed.Client, got 'tcp"):
+        spanwise.dask.run_ranks("tcp://head:8786", described, 0)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as made,
+        distributed.Client(made) as client,
+        pytest.raises(ValueError, match="expected a cluster with workers, got none"),
+    ):
+        spanwise.dask.run_ranks(client, described, 0)
