@@ -6,7 +6,7 @@ THEANO_FLAGS=device=gpu,floatX=float32 python -m spanwise.theano \
     benchmarks/foreign/theano_tests.py FILE ...
 
 The files are those of Theano 0.8; nothing of Theano is imported. Without CUDAMat and a GPU the
-stand-ins of the test suite, in host memory, take the place of CUDAMat and Gnumpy.
+replacements of the test suite, in host memory, take the place of CUDAMat and Gnumpy.
 """
 
 import importlib.util
@@ -47,9 +47,9 @@ def add_absent_modules():
     sys.modules["theano.tests"].unittest_tools = tools
     sys.path.append(str(ROOT / "tests"))
     if not has("cudamat"):
-        from support import stand_cudamat
+        from support import fake_cudamat
 
-        sys.modules["cudamat"] = stand_cudamat
+        sys.modules["cudamat"] = fake_cudamat
     if not has("gnumpy"):
         from support import gnumpy_source
 
