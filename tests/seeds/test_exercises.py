@@ -5,7 +5,7 @@
 import importlib.util
 
 import pytest
-from support.theano_runner import run_script
+from support.theano.runner import run_script
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("spanwise.pycuda") is None, reason="needs spanwise.pycuda"

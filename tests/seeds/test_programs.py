@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.theano_runner import WARNING, run_script
+from support.theano.runner import WARNING, run_script
 
 import spanwise as sw
 

@@ -3,8 +3,8 @@
 """Trees of debugprint: the text for small graphs."""
 
 import pytest
-from support.theano_runner import run_script
-from support.theano_trees import GRAPHS, PRINT_GRAPHS, trees
+from support.theano.runner import run_script
+from support.theano.trees import GRAPHS, PRINT_GRAPHS, trees
 
 TEXTS = {
     "logistic": """\

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.theano_tutorial import PROGRAMS, START
+from support.theano.tutorial import PROGRAMS, START
 
 THEANO = """
 import spanwise.theano.install, theano, theano.tensor as T
