@@ -26,6 +26,7 @@ from ._frameworks.jax_op import jax_op as jax_op
 from ._frameworks.torch_op import torch_op as torch_op
 from ._graph.plugins import load_ops as load_ops
 from ._kernels.host_library import HostLibrary as HostLibrary
+from ._kernels.raw_kernel import RawKernel as RawKernel, RawModule as RawModule, asnumpy as asnumpy
 from ._kernels.user_kernels import (
     ElementwiseKernel as ElementwiseKernel,
     ExclusiveScanKernel as ExclusiveScanKernel,

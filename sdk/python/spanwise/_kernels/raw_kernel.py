@@ -1,0 +1,180 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""RawKernel and RawModule with CuPy's arguments (cupy/_core/raw.pyx), over SourceModule."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .. import _core
+
+_BACKENDS = ("nvrtc", "nvcc")
+
+
+class RawModule:
+    """The kernels of a CUDA C++ text or file, compiled for each device at its first use.
+
+    Give either `code` or `path`. `name_expressions` are the template instances to compile, such as
+    ``"scale<float>"``. `backend` is accepted and ignored: a GPU's kernels are compiled by NVRTC, the
+    CPU's by the C++ compiler. Raises ArgumentError for arguments that CuPy has and Spanwise does not.
+    """
+
+    def __init__(
+        self,
+        *,
+        code: str | None = None,
+        path: str | os.PathLike[str] | None = None,
+        options: Iterable[str] = (),
+        backend: str = "nvrtc",
+        name_expressions: Iterable[str] | None = None,
+        **others: Any,
+    ) -> None:
+        _check(backend, others)
+        if (code is None) == (path is None):
+            raise _core.ArgumentError(
+                "RawModule: expected either code=, a text, or path=, a file, got "
+                f"{'neither' if code is None else 'both'}. Remedy: pass one of them"
+            )
+        self.code, self.file_path = code, path
+        self.options = tuple(options)
+        self.name_expressions = tuple(name_expressions or ())
+        self._modules: dict[str, Any] = {}
+
+    def get_function(self, name: str) -> RawKernel:
+        """The kernel `name`, or the instance of a template that is among name_expressions."""
+        return RawKernel._of(self, name)
+
+    def get_global(self, name: str, device: Any = None) -> Any:
+        """As SourceModule.get_global: the bytes of a ``__device__`` or ``__constant__`` variable."""
+        return self.compile(device=device).get_global(name)
+
+    def compile(self, log_stream: Any = None, device: Any = None) -> Any:
+        """The SourceModule for a device, by default the current one. Raises CompileError, after
+        writing the compiler's messages to `log_stream`."""
+        device = _core.default_device() if device is None else _core.device(device)
+        if str(device) not in self._modules:
+            try:
+                self._modules[str(device)] = _core.SourceModule(
+                    self.code,
+                    options=list(self.options),
+                    names=list(self.name_expressions),
+                    device=device,
+                    path=self.file_path,
+                )
+            except _core.CompileError as error:
+                if log_stream is not None:
+                    log_stream.write(error.log)
+                raise
+        return self._modules[str(device)]
+
+    def __repr__(self) -> str:
+        return f"<RawModule {self.file_path or 'of a text'}>"
+
+
+class RawKernel:
+    """One kernel of a CUDA C++ text, called as ``kernel(grid, block, args, shared_mem=0, stream=None)``.
+
+    It runs on the device of the first array among `args`, or on the current device. Arguments are
+    checked and converted as by SourceModule's functions; `stream` is by default the current stream of
+    the device, on which the arrays are ordered.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        name: str,
+        options: Iterable[str] = (),
+        backend: str = "nvrtc",
+        **others: Any,
+    ) -> None:
+        _check(backend, others)
+        names = [name] if "<" in name else []
+        self._module = RawModule(code=code, options=options, name_expressions=names)
+        self.name = name
+
+    @classmethod
+    def _of(cls, module: RawModule, name: str) -> RawKernel:
+        made = cls.__new__(cls)
+        made._module, made.name = module, name
+        return made
+
+    def __call__(
+        self,
+        grid: Sequence[int],
+        block: Sequence[int],
+        args: Sequence[Any],
+        *,
+        shared_mem: int = 0,
+        stream: Any = None,
+    ) -> None:
+        kernel = self._kernel(_device_of(args))
+        grid, block = tuple(grid), tuple(block)
+        kernel(*args, grid=grid, block=block, shared=shared_mem, stream=stream)
+
+    def compile(self, log_stream: Any = None) -> None:
+        """Compiles the text for the current device; as RawModule.compile."""
+        self._module.compile(log_stream)
+
+    @property
+    def code(self) -> str | None:
+        return self._module.code
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return self._module.options
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        """The resources of the kernel on the current device, by CuPy's names."""
+        found = self._kernel(None).attributes
+        return {
+            "num_regs": found.registers,
+            "shared_size_bytes": found.static_shared_bytes,
+            "local_size_bytes": found.local_bytes,
+            "const_size_bytes": found.const_bytes,
+            "max_threads_per_block": found.max_threads_per_block,
+        }
+
+    def _kernel(self, device: Any) -> Any:
+        return self._module.compile(device=device).get_function(self.name)
+
+    def __repr__(self) -> str:
+        return f"<RawKernel {self.name}>"
+
+
+def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None) -> Any:
+    """`a`, an array of any library, copied to a new NumPy array, or to `out`.
+
+    `order` is "C", "F" or "A" (of `a`). Waits for `stream`, by default for the work queued on `a`.
+    """
+    import numpy
+
+    array = _core._asarray(a)
+    if stream is not None:
+        stream.synchronize()
+    if out is None:
+        return numpy.array(array.numpy(), order=order)
+    numpy.copyto(out, array.numpy())
+    return out
+
+
+def _device_of(args: Sequence[Any]) -> Any:
+    arrays = [value for value in args if isinstance(value, _core.Array)]
+    if arrays:
+        return arrays[0].device
+    for value in args:
+        if hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack_device__"):
+            return _core._asarray(value, copy=False).device
+    return None
+
+
+def _check(backend: str, others: dict[str, Any]) -> None:
+    if backend not in _BACKENDS:
+        raise _core.ArgumentError(f"RawModule: expected backend 'nvrtc' or 'nvcc', got {backend!r}")
+    for name, value in others.items():
+        if value:
+            raise _core.ArgumentError(
+                f"RawModule: expected no {name}=, which Spanwise does not have, got {value!r}. Remedy: leave it out"
+            )

@@ -1,0 +1,85 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""RawKernel, RawModule and asnumpy, called as in CuPy."""
+
+import io
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+ADD = r"""
+extern "C" __global__
+void my_add(const float* x1, const float* x2, float* y) {
+  int tid = blockDim.x * blockIdx.x + threadIdx.x;
+  y[tid] = x1[tid] + x2[tid];
+}
+"""
+TEMPLATE = r"""
+__constant__ float factor;
+template <typename T> __global__ void scale(T* x, T by, int n) {
+  int i = blockDim.x * blockIdx.x + threadIdx.x;
+  if (i < n) x[i] *= by + (T)factor;
+}
+"""
+
+
+def test_a_kernel_runs_on_the_device_of_its_arrays(device):
+    add = sw.RawKernel(ADD, "my_add")
+    x1 = sw.arange(25, dtype="float32", device=device).reshape(5, 5)
+    x2 = sw.arange(25, dtype="float32", device=device).reshape(5, 5)
+    y = sw.full((5, 5), np.nan, dtype="float32", device=device)
+    add((5,), (5,), (x1, x2, y))
+    np.testing.assert_array_equal(sw.asnumpy(y), 2 * np.arange(25).reshape(5, 5))
+    with sw.device(device):
+        assert add.attributes["max_threads_per_block"] >= 256
+    assert add.name == "my_add" and add.code == ADD and add.options == ()
+
+
+def test_templates_and_variables_of_a_module(device):
+    module = sw.RawModule(
+        code=TEMPLATE, options=("-std=c++17",), name_expressions=["scale<float>", "scale<double>"]
+    )
+    for dtype, number in (("float32", np.float32(3)), ("float64", np.float64(3))):
+        x = sw.arange(10, dtype=dtype, device=device)
+        module.get_global("factor", device=device).view("float32")[...] = 0.5
+        name = "scale<float>" if dtype == "float32" else "scale<double>"
+        module.get_function(name)((1,), (16,), (x, number, 10), shared_mem=0)
+        np.testing.assert_array_equal(x.numpy(), np.arange(10) * 3.5)
+
+
+def test_a_file(device, tmp_path):
+    (tmp_path / "add.cu").write_text(ADD)
+    y = sw.zeros(3, dtype="float32", device=device)
+    ones = sw.ones(3, dtype="float32", device=device)
+    sw.RawModule(path=tmp_path / "add.cu").get_function("my_add")(
+        (1, 1), (3, 1, 1), (ones, ones, y)
+    )
+    assert y.tolist() == [2, 2, 2]
+
+
+def test_wrong_arguments():
+    with pytest.raises(sw.ArgumentError, match="either code=.*neither"):
+        sw.RawModule()
+    with pytest.raises(sw.ArgumentError, match="jitify"):
+        sw.RawKernel(ADD, "my_add", jitify=True)
+    with pytest.raises(sw.ArgumentError, match="backend"):
+        sw.RawKernel(ADD, "my_add", backend="hip")
+    log = io.StringIO()
+    with pytest.raises(sw.CompileError):
+        sw.RawKernel(ADD.replace("x2[tid]", "missing"), "my_add").compile(log_stream=log)
+    assert "missing" in log.getvalue()
+
+
+def test_copies_to_numpy(device):
+    a = sw.arange(6, dtype="float32", device=device).reshape(2, 3)
+    copied = sw.asnumpy(a.T)
+    assert type(copied) is np.ndarray and copied.flags.c_contiguous
+    np.testing.assert_array_equal(copied, np.arange(6).reshape(2, 3).T)
+    copied[...] = 7
+    assert a[0, 1].item() == 1
+    out = np.zeros((2, 3), "float32")
+    assert sw.asnumpy(a, out=out) is out and out[1, 2] == 5
+    assert sw.asnumpy(a, order="F").flags.f_contiguous
+    np.testing.assert_array_equal(sw.asnumpy([1, 2]), [1, 2])
