@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/cuda/compile/binary_symbols.hpp"
+#include "backends/cuda/compile/compile_failure.hpp"
 #include "backends/cuda/compile/compile_options.hpp"
 #include "backends/cuda/compile/default_options.hpp"
 #include "backends/cuda/compile/device_runtime.hpp"
@@ -48,19 +49,6 @@ std::string known_architecture(const Library& library, const std::string& wanted
   return text("compute_", *(above - 1));
 }
 
-std::string numbered(const std::string& source) {
-  std::string out;
-  std::size_t at = 0;
-  for (int line = 1; at < source.size(); ++line) {
-    const std::size_t end = std::min(source.find('\n', at), source.size());
-    std::string number = text(line);
-    out += text(std::string(number.size() < 4 ? 4 - number.size() : 0, ' '), number, " | ",
-                source.substr(at, end - at), '\n');
-    at = end + 1;
-  }
-  return out;
-}
-
 // The source text for NVRTC: the directives and pre-includes of the options, then the user's text
 // with its own line numbers.
 std::string with_macros(const source::KernelSource& source, const CompileOptions& options) {
@@ -70,48 +58,6 @@ std::string with_macros(const source::KernelSource& source, const CompileOptions
   for (const std::string& file : options.pre_includes)
     out += text("#include ", c_literal(file), '\n');
   return text(out, "#line 1 ", c_literal(source.file_name), '\n', source.text);
-}
-
-std::string missing_header_hint(const Library& library, const std::string& log,
-                                const std::vector<std::filesystem::path>& folders) {
-  if (log.find("could not open source file") == log.npos &&
-      log.find("cannot open source file") == log.npos)
-    return "";
-  // Headers of CCCL: nv/target (included by cooperative_groups.h) and cuda/std/...
-  const bool is_cccl = log.find("nv/target") != log.npos || log.find("\"cuda/") != log.npos;
-  if (is_cccl && !folders.empty())
-    return text(
-        "That header is one of CCCL's, which NVIDIA's wheel of CUDA's headers leaves out: "
-        "python3 -m pip install nvidia-cuda-cccl",
-        library.major == 12 ? "-cu12" : "",
-        ", or install the CUDA toolkit; or name its folder with -I or include_dirs.\n");
-  std::string known;
-  for (const auto& folder : folders) known += text(known.empty() ? "" : ", ", folder.string());
-  return text(
-      "NVRTC has no host headers: it knows stdint.h, stddef.h, limits.h, float.h, math.h, "
-      "stdio.h, stdlib.h, string.h, assert.h and their C++ forms",
-      known.empty() ? "; CUDA's own headers were not found (python3 -m pip install "
-                      "nvidia-cuda-runtime, or the CUDA toolkit)"
-                    : text(", and CUDA's headers in ", known,
-                           " (among them cuda/std/... for the C++ library)"),
-      ". Name other folders with -I or include_dirs.\n");
-}
-
-[[noreturn]] void fail_compilation(const Library& library, nvrtc::Result result,
-                                   const source::KernelSource& source,
-                                   const std::string& architecture, const std::string& log,
-                                   const std::vector<std::filesystem::path>& folders) {
-  const std::string& file = source.file_name;
-  if (result == nvrtc::invalid_option)
-    fail<ArgumentError>("SourceModule: NVRTC ", version_of(library),
-                        " does not take the options for ", file, ": ", log);
-  if (result != nvrtc::compilation)
-    fail<DeviceError>("cuda: NVRTC failed at compiling ", file, ": ",
-                      library.api.get_error_string(result), "\n", log);
-  throw CompileError(
-      text("SourceModule: ", file, " does not compile for ", architecture, " (NVRTC ",
-           version_of(library), "):\n", log, missing_header_hint(library, log, folders)),
-      log, numbered(source.text));
 }
 
 std::vector<std::string> arguments_for(const CompileRequest& request, const CompileOptions& options,
