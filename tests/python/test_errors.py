@@ -36,6 +36,9 @@ def test_bases_names_and_pickles(name):
     error = pickle.loads(pickle.dumps(kind("what went wrong")))
     assert type(error) is kind
     assert str(error) == "what went wrong"
+    # As tblib makes them, which Dask's workers use.
+    made = kind.__new__(kind, "what went wrong")
+    assert type(made) is kind and made.args == ("what went wrong",)
 
 
 # One way to each class that needs no device and no compiler.

@@ -171,6 +171,8 @@ SW_BIND(errors, 0) {
                  {e.error});
   e.out_of_memory = make_class(module, "OutOfMemoryError", "No memory left on a device.",
                                {e.device, PyExc_MemoryError});
+  // MemoryError has a __new__ of its own, which would be found first and refuse this class.
+  py::setattr(e.out_of_memory, "__new__", py::handle(PyExc_BaseException).attr("__new__"));
   e.kernel_fault =
       make_class(module, "KernelFaultError",
                  "A kernel that failed while it ran: an assertion, a signal, divergent "
