@@ -27,8 +27,9 @@ def torch_op(
     ``torch.library`` custom op: a function of tensors, also ``torch.ops.spanwise.<name>``.
 
     `op` is an op (``sw.kernel_op``, a ``sw.Op``), an ElementwiseKernel declared by values, or a
-    function of graph variables with a named parameter for each input. `name` is by default the op's name. `outputs` is the number of outputs
-    where `op` does not declare it, by default 1; several are returned as a tuple.
+    function of graph variables with a named parameter for each input. `name` is by default the op's
+    name. `outputs` is the number of outputs where `op` does not declare it, by default 1; several
+    are returned as a tuple.
 
     The inputs are tensors of any strides on the CPU or a GPU, of the dtypes that `op` accepts. The
     outputs are new C-contiguous tensors on the device of the first input on a GPU, else on the CPU.
@@ -44,8 +45,9 @@ def torch_op(
     "cube_2".
 
     Raises ImportError where PyTorch is not installed; TypeError for an `op` that is not callable;
-    ArgumentError where its name or inputs are not known, and for a `name` that another op has. A call raises the errors of `op` for
-    inputs that do not fit; backward() raises GraphError where a derivative is undefined.
+    ArgumentError where its name or inputs are not known, and for a `name` that another op has. A
+    call raises the errors of `op` for inputs that do not fit; backward() raises GraphError where a
+    derivative is undefined.
     """
     try:
         import torch
