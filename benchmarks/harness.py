@@ -19,7 +19,7 @@ class Unavailable(Exception):
 
 @dataclasses.dataclass
 class Contender:
-    """One column: the seconds per operation of each round."""
+    """The timings of one contender, a column of the report: seconds per operation, one for each round."""
 
     seconds: list[float]
 
@@ -81,6 +81,7 @@ class Result:
 
     @property
     def reached(self) -> bool | None:
+        """Whether the goal is reached; None without a goal, or if its peer was not measured."""
         if self.goal is None:
             return None
         kind, peer, bound = self.goal
@@ -146,19 +147,20 @@ def interleave_processes(
     """Runs each command in turn, `rounds` times after one warm-up; returns wall seconds."""
     before = before or {}
     figures: dict[str, Contender] = {name: Contender([]) for name in commands}
-    for counted in range(rounds + 1):
+    for number in range(rounds + 1):
         for name, command in commands.items():
             before.get(name, _nothing)()
             start = time.perf_counter()
             subprocess.run(
                 command, check=True, env={**os.environ, **(env or {})}, capture_output=True
             )
-            if counted:
+            if number > 0:  # round 0 is the warm-up
                 figures[name].seconds.append(time.perf_counter() - start)
     return figures
 
 
 def python(program: str) -> list[str]:
+    """The command that runs `program` in this interpreter, for interleave_processes()."""
     return [sys.executable, "-c", program]
 
 
