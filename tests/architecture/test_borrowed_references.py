@@ -42,7 +42,7 @@ def test_containers_that_change_are_read_through_snapshots():
     )
 
 
-def test_the_exceptions_are_still_needed():
+def test_each_allowed_file_still_needs_its_exception():
     unused = [file for file in ALLOWED if not BORROWING.search((ROOT / file).read_text())]
     assert not unused
 

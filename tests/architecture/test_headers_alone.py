@@ -36,7 +36,7 @@ def compiled() -> dict[Path, str]:
 
 
 @pytest.mark.parametrize("header", HEADERS, ids=str)
-def test_compiles_alone(header, compiled):
+def test_header_compiles_without_other_includes(header, compiled):
     assert not compiled[header], f"{header} must include what it uses:\n{compiled[header]}"
 
 

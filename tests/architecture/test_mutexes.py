@@ -24,7 +24,7 @@ EXCEPTIONS = {
 STANDARD = re.compile(r"std::(\w+_)?mutex\b|std::once_flag|std::call_once|pthread_atfork")
 
 
-def test_mutexes_are_of_the_types_that_a_fork_knows():
+def test_only_fork_safe_mutex_types_are_used():
     found = [
         f"{file}:{number}: {line.strip()}"
         for file in tree_files(("sdk", "ops", "bridges"), (".cpp", ".hpp", ".h"))

@@ -174,7 +174,7 @@ def test_arrays_offer_the_interface_on_the_cpu(values):
     assert again.ctypes.data == ours.ptr
 
 
-def test_arrays_on_a_gpu_do_not_offer_it(device):
+def test_gpu_array_has_no_array_interface(device):
     if device.kind == "cpu":
         pytest.skip("needs a GPU")
     assert not hasattr(sw.zeros(3, device=device), "__array_interface__")

@@ -105,7 +105,7 @@ def sharing_is_seen(library, array, theirs, shares=True):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_out(library, device, layout):
+def test_export_shares_or_copies_as_explained(library, device, layout):
     for dtype in DTYPES:
         check_out(library, device, layout, dtype)
 
@@ -151,7 +151,7 @@ def check_out(library, device, layout, dtype):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_in(library, layout):
+def test_import_shares_or_copies_as_explained(library, layout):
     if not library.has_views and layout not in WHOLE:
         pytest.skip(f"{library.name} has no views")
     shape, window = LAYOUTS[layout]
@@ -260,7 +260,7 @@ def least_growth(levels):
 
 
 @skip_under_asan("freed memory stays in quarantine")
-def test_nothing_leaks(library):
+def test_repeated_exchanges_leak_no_memory(library):
     """SPANWISE_TEST_EXCHANGES=1000000 is the long form."""
     values = numbers((16, 16), "float32")
     array = sw.array(np.asfortranarray(values), device=library.device)

@@ -210,7 +210,7 @@ def test_hidden_copies_are_errors_while_strict():
     assert sw.asarray(swapped).size == 6
 
 
-def test_strictness_nests_and_ends_with_an_error():
+def test_strict_copies_nests_and_is_undone_by_an_error():
     swapped = big_endian()
     strict = sw.strict_copies()
     with strict, strict:

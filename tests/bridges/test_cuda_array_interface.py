@@ -102,7 +102,7 @@ def test_failing_attribute_is_ignored():
     assert sw.asarray(OnCpu()).tolist() == [0.0, 1.0, 2.0]
 
 
-def test_arrays_on_the_cpu_do_not_have_it():
+def test_cpu_array_has_no_cuda_array_interface():
     array = sw.zeros(3, device="cpu")
     assert not hasattr(array, "__cuda_array_interface__")
     with pytest.raises(AttributeError, match="CPU"):

@@ -262,7 +262,7 @@ def test_strict_copies_hold_for_theanos_reading(cudamat):
         sw.to_cudamat(ours, copyif=True, theano_layout=True)
 
 
-def test_theanos_functions(cudamat):
+def test_theanos_conversion_functions_share_memory_or_need_copyif(cudamat):
     from spanwise.compat import cudamat_utils
 
     values = numbered(3, 4)

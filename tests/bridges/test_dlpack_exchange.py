@@ -170,7 +170,7 @@ def test_an_older_table_in_the_chain_is_found(foreign):
     assert sw.asarray(foreign(Producer(np.arange(3.0)))).tolist() == [0, 1, 2]
 
 
-def test_a_table_of_another_major_version_is_left_alone(foreign):
+def test_table_of_another_major_version_is_not_called(foreign):
     foreign.table.header.version = Version(2, 0)
     with pytest.raises(sw.BridgeError):
         sw.asarray(foreign(Producer(np.arange(3.0))))

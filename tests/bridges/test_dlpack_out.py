@@ -66,7 +66,7 @@ def test_the_tensor_describes_the_array(device, window, dtype, version, seed):
             assert tensor.strides[axis] > 0
 
 
-def test_dlpack_device(device):
+def test_dlpack_device_is_the_pair_of_the_standard(device):
     assert sw.zeros(3, device=device).__dlpack_device__() == device_pair(device)
 
 

@@ -38,7 +38,7 @@ def make(values, device):
 
 @pytest.mark.parametrize("dtype", [*DTYPES, "bfloat16", "complex64"])
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3, 4)])
-def test_arrays_are_shared_in_and_cannot_be_written(device, shape, dtype):
+def test_import_shares_memory_and_is_read_only(device, shape, dtype):
     foreign = make(jnp.ones(shape, dtype), device)
     ours = sw.from_jax(foreign)
     assert ours.shape == shape
@@ -69,7 +69,7 @@ def test_explain_matches_asarray(device, window, dtype, seed):
     assert made.dtype == oracle.dtype
 
 
-def test_permuted_axes_are_shared_and_slices_are_not(device):
+def test_permuted_axes_are_shared_and_strided_slices_are_not(device):
     base = sw.asarray(np.arange(24, dtype=np.float32).reshape(2, 3, 4), device=device, copy=True)
     for view in (base, base.T, base.transpose(1, 2, 0), base[None]):
         assert sw.explain(view, "jax").shares
@@ -78,7 +78,7 @@ def test_permuted_axes_are_shared_and_slices_are_not(device):
         assert "strides" in sw.explain(view, "jax").reason
 
 
-def test_an_unaligned_address_is_said_where_jax_would_copy_in_silence():
+def test_explain_reports_an_address_that_jax_would_copy():
     raw = sw.zeros(65, dtype="float32", device="cpu")
     assert sw.explain(raw, "jax").shares
     said = sw.explain(raw[1:], "jax")
@@ -87,7 +87,7 @@ def test_an_unaligned_address_is_said_where_jax_would_copy_in_silence():
     assert sw.to_jax(raw[1:], copyif=True).shape == (64,)
 
 
-def test_a_width_that_jax_would_halve_is_refused(device):
+def test_64_bit_dtype_raises_where_jax_would_narrow_it(device):
     ours = sw.zeros(3, dtype="float64", device=device)
     if jax.config.jax_enable_x64:
         pytest.skip("x64 is enabled")
@@ -97,7 +97,7 @@ def test_a_width_that_jax_would_halve_is_refused(device):
         sw.to_jax(ours, copyif=True)
 
 
-def test_read_only_memory_can_be_given_to_arrays_that_cannot_be_written():
+def test_read_only_array_is_shared_with_jax():
     values = np.zeros(16, np.float32)
     values.flags.writeable = False
     ours = sw.asarray(sw.zeros(16, dtype="float32", device="cpu"))
@@ -105,7 +105,7 @@ def test_read_only_memory_can_be_given_to_arrays_that_cannot_be_written():
     assert address(shared) == ours.ptr
 
 
-def test_traced_arrays_are_refused():
+def test_traced_array_raises():
     def traced(x):
         sw.asarray(x)
         return x
@@ -128,7 +128,7 @@ def test_error_for_unsupported_arrays_gives_the_remedy():
     assert sw.asarray(jax.random.key_data(jax.random.key(0))).shape == (2,)
 
 
-def test_an_array_on_several_devices_is_refused_by_name():
+def test_array_on_several_devices_raises_naming_addressable_data():
     program = """
         import jax, numpy as np, spanwise as sw
         from jax.sharding import Mesh, NamedSharding, PartitionSpec
@@ -154,7 +154,7 @@ def test_an_array_on_several_devices_is_refused_by_name():
     assert values == "[4.0, 5.0, 6.0, 7.0]"
 
 
-def test_memory_lives_as_long_as_either_side_needs_it(device):
+def test_shared_memory_outlives_either_array(device):
     ours = sw.asarray(np.arange(1024, dtype=np.float32), device=device, copy=True)
     foreign = sw.to_jax(ours)
     del ours
@@ -166,6 +166,6 @@ def test_memory_lives_as_long_as_either_side_needs_it(device):
     assert_same(ours, np.arange(1024, dtype=np.float32))
 
 
-def test_jax_takes_our_arrays_itself(device):
+def test_jax_from_dlpack_accepts_our_arrays(device):
     ours = sw.asarray(np.arange(16, dtype=np.float32), device=device, copy=True)
     np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(ours)), ours.numpy())

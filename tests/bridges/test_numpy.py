@@ -102,7 +102,7 @@ def test_misaligned_or_swapped_memory_is_refused_without_a_copy(make):
         sw.asarray(make(), copy=False)
 
 
-def test_a_byte_order_of_single_bytes_means_nothing():
+def test_byte_order_of_single_bytes_is_ignored():
     values = np.arange(3, dtype=np.dtype("u1").newbyteorder(">"))
     assert sw.asarray(values, copy=False).ptr == values.ctypes.data
 
@@ -268,7 +268,7 @@ def test_operands_of_one_call_are_not_held(kind):
         np.testing.assert_array_equal(copied.numpy(), kept)
 
 
-def test_a_numpy_operand_may_lie_in_the_result():
+def test_numpy_operand_may_overlap_the_result():
     a = sw.array(np.arange(8.0), device="cpu")
     window = a.numpy()[1:]
     expected = np.arange(7.0) + np.arange(1.0, 8.0)

@@ -140,7 +140,7 @@ def test_a_list_that_shrinks_while_it_is_read_is_an_error():
         sw.asarray(outer)
 
 
-def test_errors_of_the_sequence_itself_come_through():
+def test_error_of_a_sequence_is_propagated():
     class Broken:
         def __len__(self):
             return 1
@@ -152,7 +152,7 @@ def test_errors_of_the_sequence_itself_come_through():
         sw.asarray(Broken())
 
 
-def test_numbers_have_nothing_to_share():
+def test_asarray_of_numbers_without_copy_raises():
     for values in (1, [1, 2]):
         with pytest.raises(sw.CopyNeededError):
             sw.asarray(values, copy=False)

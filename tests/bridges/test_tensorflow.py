@@ -102,7 +102,7 @@ def test_gpu_memory_is_copied_through_the_host(tf, device):
     assert sw.to_tensorflow(ours, copyif=True).numpy().tolist() == [0, 1, 2, 3, 4]
 
 
-def test_a_tensor_on_a_gpu_is_shared_where_it_is(tf, device):
+def test_gpu_tensor_is_shared(tf, device):
     if device.kind == "cpu" or not tf.config.list_physical_devices("GPU"):
         pytest.skip("needs a GPU that TensorFlow has")
     with tf.device("GPU:0"):
@@ -114,7 +114,7 @@ def test_a_tensor_on_a_gpu_is_shared_where_it_is(tf, device):
     assert float(ours[-1]) == 2 * ((1 << 20) - 1)
 
 
-def test_it_is_not_imported_for_being_known():
+def test_importing_spanwise_does_not_import_tensorflow():
     program = "import spanwise as sw, sys; sw.asarray([1]); print('tensorflow' in sys.modules)"
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
     done = subprocess.run(

@@ -96,7 +96,7 @@ def test_a_tensor_is_held_while_an_array_shares_it(device):
     assert sys.getrefcount(foreign) == held
 
 
-def test_torchs_own_import_of_negative_strides_is_refused_and_ends_nothing(device):
+def test_torch_from_dlpack_of_negative_strides_raises_and_the_array_stays_usable(device):
     ours = sw.asarray(np.arange(6.0).reshape(2, 3), device=device)
     for window in (ours[::-1], ours[:, ::-1]):
         with pytest.raises(sw.CopyNeededError, match=r"negative.*to_torch\(x, copyif=True\)"):
@@ -144,7 +144,7 @@ def test_writes_are_seen_on_both_sides(device):
     assert sw.asarray(foreign).tolist() == [0, 5, 7, 0]
 
 
-def test_memory_lives_as_long_as_either_side_needs_it(device):
+def test_shared_memory_outlives_either_array(device):
     foreign = torch.arange(1000, device=str(device))
     ours = sw.asarray(foreign)
     del foreign

@@ -24,7 +24,7 @@ PAGES = [
 NEEDED = {"docs/guides/dask.md": "distributed"}
 
 
-def test_there_are_pages_with_python():
+def test_docs_contain_pages_with_python():
     assert len(PAGES) > 1
 
 
@@ -32,7 +32,7 @@ FRAMEWORK = re.compile(r"^import (torch|jax)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_snippets_run_and_print_what_they_say(page):
+def test_snippets_run_and_print_the_shown_output(page):
     snippets = SNIPPET.findall((ROOT / page).read_text())
     for name in FRAMEWORK.findall("".join(snippets)):
         if importlib.util.find_spec(name) is None:

@@ -40,7 +40,7 @@ def caches(device, tmp_path):
 RIGHT, FORGED = list(range(KERNELS)), [cache_attacks.FORGED] * KERNELS
 
 
-def test_forged_entries_are_what_they_are_taken_for(device, caches):
+def test_unforged_and_forged_caches_give_their_own_results(device, caches):
     cache, forged = caches
     assert victim(str(device), cache)[:2] == (RIGHT, KERNELS)
     assert victim(str(device), forged)[:2] == (FORGED, KERNELS)
@@ -101,7 +101,7 @@ def test_every_folder_above_counts(device, tmp_path, mode, is_used):
         assert (f"{above} may be written by other users" in problem) == (not is_used), problem
 
 
-def test_the_folders_behind_a_symbolic_link_count_too(device, tmp_path):
+def test_permissions_of_folders_behind_a_symbolic_link_are_checked(device, tmp_path):
     for name in ("open", "private"):
         (tmp_path / name).mkdir(mode=0o700)
         (tmp_path / name / "inside").mkdir(mode=0o700)
@@ -158,7 +158,7 @@ def test_without_proc_files_are_loaded(device, tmp_path):
     assert done.stdout.split() == ["False"]
 
 
-def test_a_full_disk_is_told(device, tmp_path):
+def test_full_disk_is_reported(device, tmp_path):
     fill = """
 import os, sys
 with open(os.environ["SPANWISE_CACHE_DIR"] + "/filler", "wb", buffering=0) as filler:

@@ -23,6 +23,6 @@ def test_names_all_that_a_bare_interpreter_lacks_in_one_message():
     assert sys.executable in done.stderr
 
 
-def test_says_nothing_where_all_is_there():
+def test_offline_check_prints_nothing_if_all_dependencies_exist():
     done = offline("test")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

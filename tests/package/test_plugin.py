@@ -20,7 +20,7 @@ def library(tmp_path_factory):
     return folder / "build" / "libsignal_ops.so"
 
 
-def test_the_example(library, device):
+def test_plugin_example_computes_and_rejects_short_input(library, device):
     out = package.run(sys.executable, EXAMPLE / "use_signal.py", library, "--device", device)
     smooth, highest, refusal = out.splitlines()
     assert smooth.startswith(f"{device}: [signal.moving_mean{{width=4}}(")
@@ -47,7 +47,7 @@ def texts(language):
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_as_a_new_user_follows_it(tmp_path):
+def test_code_of_the_plugin_page_builds_and_prints_as_shown(tmp_path):
     for language, name in {"cpp": "my_ops.cpp", "cmake": "CMakeLists.txt", "py": "use.py"}.items():
         (tmp_path / name).write_text(texts(language)[0])
     package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))

@@ -55,7 +55,7 @@ def test_jax_and_tensorflow_reserve_no_gpu_memory(monkeypatch):
     assert os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] == "of the user"
 
 
-def test_a_test_that_leaves_another_gpu_current_fails_alone(tmp_path):
+def test_only_the_test_that_leaves_another_gpu_current_fails(tmp_path):
     (tmp_path / "test_contexts.py").write_text("""
 from support import cuda_process
 

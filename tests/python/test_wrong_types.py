@@ -16,7 +16,7 @@ import spanwise as sw
 core = sw._core
 
 
-def test_hostile_calls_leave_the_process_alive_and_raise_in_pythons_words():
+def test_hostile_calls_raise_python_errors_and_do_not_crash():
     program = (
         "import os, resource, sys\n"
         "from support import hostile_calls\n"

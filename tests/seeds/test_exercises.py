@@ -96,6 +96,6 @@ def test_several_outputs_from_one_kernel(tmp_path, flags):
     assert printed == "done\n" and "integer division" in errors
 
 
-def test_strided_input(tmp_path):
+def test_exercise_op_accepts_strided_input(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", HEAD + STRIDED, "device=gpu,floatX=float32")
     assert printed == "[(-2, 10)]\n"

@@ -70,12 +70,12 @@ def test_signatures_match_the_standard(name, signature):
 
 
 @pytest.mark.parametrize(("names", "count"), [(UNARY, 1), (BINARY, 2)])
-def test_elementwise_functions_are_there(names, count):
+def test_elementwise_functions_exist_with_the_standards_arity(names, count):
     for name in words(names):
         assert getattr(sw, name).nin == count, name
 
 
-def test_real_and_imag_are_there(device):
+def test_real_and_imag_return_the_parts(device):
     a = sw.asarray([1 + 2j], device=device)
     assert (sw.real(a).tolist(), sw.imag(a).tolist()) == ([1.0], [2.0])
 
@@ -91,7 +91,7 @@ def test_arrays_have_the_attributes(device):
     assert (a.T.shape, a.mT.shape, a.dtype) == ((3, 2), (3, 2), sw.float64)
 
 
-def test_constants():
+def test_constants_are_the_standards():
     assert (sw.e, sw.pi, sw.inf) == (math.e, math.pi, math.inf)
     assert math.isnan(sw.nan)
     assert sw.newaxis is None
@@ -160,7 +160,7 @@ def test_iinfo_is_numpys(name):
     assert len({ours, sw.iinfo(name)}) == 1
 
 
-def test_limits_of_the_wrong_kind():
+def test_finfo_and_iinfo_reject_dtypes_of_the_other_kind():
     with pytest.raises(ValueError, match="finfo: expected a floating.* got int8"):
         sw.finfo("int8")
     with pytest.raises(ValueError, match="iinfo: expected an integer.* got bool"):
@@ -181,7 +181,7 @@ def test_isdtype_is_numpys():
         sw.isdtype(sw.int8, "floating")
 
 
-def test_astype(device):
+def test_astype_converts_dtype_and_device(device):
     a = sw.asarray([1.5, -2.5], device=device)
     assert sw.astype(a, sw.int32).tolist() == [1, -2]
     assert sw.astype(a, "float64", copy=False) is a
@@ -322,7 +322,7 @@ def test_modf_is_numpys(device):
         sw.modf(sw.asarray([1j], device=device))
 
 
-def test_to_device(device):
+def test_to_device_copies_only_to_another_device(device):
     a = sw.asarray([1, 2], device=device)
     assert a.to_device(a.device) is a
     moved = a.to_device("cpu", stream=sw.current_stream(a.device))

@@ -126,7 +126,7 @@ def test_writing_functions_write_to_our_memory(device):
     assert_same(ours, theirs)
 
 
-def test_writing_by_numpy_alone():
+def test_functions_of_numpy_write_to_our_arrays():
     ours = sw.zeros(4, device="cpu")
     np.copyto(ours, 5.0, where=[True, False, True, False])
     assert ours.tolist() == [5.0, 0.0, 5.0, 0.0]
@@ -203,7 +203,7 @@ def test_arguments_that_numpy_makes_objects_or_text_of(device):
         np.sum(ours, dtype="U3")
 
 
-def test_saving(tmp_path):
+def test_numpy_save_writes_the_elements(tmp_path):
     ours = sw.asarray(A, device="cpu")
     file = io.BytesIO()
     np.save(file, ours)
@@ -224,7 +224,7 @@ def test_testing_functions_go_on_working(device):
 # ---- ufuncs ----
 
 
-def test_ufuncs_that_numpy_alone_has():
+def test_ufuncs_that_only_numpy_has_are_computed_by_numpy():
     ours = sw.asarray([6, 4], device="cpu")
     assert_same(np.gcd(ours, 4), np.gcd(np.asarray([6, 4]), 4))
     assert_same(np.multiply.outer(ours, [1, 2]), np.multiply.outer([6, 4], [1, 2]))
@@ -281,7 +281,7 @@ def test_membership_is_numpys(device):
     assert 1 not in sw.zeros(0, device=device)
 
 
-def test_import_does_not_bring_numpy():
+def test_importing_spanwise_does_not_import_numpy():
     code = "import sys, spanwise; assert 'numpy' not in sys.modules; spanwise.zeros(2).sum()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -108,7 +108,7 @@ def test_windows_with_repeats_and_empty_axes(device, window, dtype):
         ((2, 2051, 4), (0, 2, 1)),
     ],
 )
-def test_permutations(device, dtype, shape, axes):
+def test_permuted_axes_are_copied_exactly(device, dtype, shape, axes):
     source = shape, lambda memory: memory.transpose(axes)
     target = tuple(shape[axis] for axis in axes), lambda memory: memory
     check(source, target, device, dtype)
@@ -173,7 +173,7 @@ def test_last_write_to_an_element_wins(device):
     np.testing.assert_array_equal(memory.numpy(), values[-1])
 
 
-def test_large_copies_reach_their_ends(device):
+def test_large_transposed_copy_is_complete(device):
     values = np.random.default_rng(6).random((2050, 2051), dtype=np.float32)
     source = sw.array(values, device=device)
     target = sw.full((2053, 2053), -1.0, dtype="float32", device=device)

@@ -18,7 +18,7 @@ IN_NUMPY = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 
 
 @pytest.mark.parametrize("name", IN_NUMPY)
-def test_equals_everything_that_names_it(name):
+def test_dtype_equals_all_its_spellings(name):
     ours, theirs = getattr(sw, name), np.dtype(name)
     for spelling in (name, theirs, theirs.type, theirs.str, theirs.char, sw.dtype(name)):
         assert ours == spelling
@@ -108,7 +108,7 @@ def test_equal_dtypes_hash_alike_and_by_name():
 
 
 @pytest.mark.parametrize("name", [*COMPUTABLE, "float8_e4m3fn", "opaque24", "float32x4"])
-def test_pickles(name):
+def test_unpickled_dtype_is_equal(name):
     assert pickle.loads(pickle.dumps(sw.dtype(name))) == sw.dtype(name)
 
 

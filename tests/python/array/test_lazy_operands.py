@@ -291,7 +291,7 @@ def test_operators_on_dask_arrays_are_refused_before_spanwise_dask_is_imported()
     assert "unsupported operand" in done.stdout, done.stderr
 
 
-def test_dask(array):
+def test_dask_arrays_are_computed_by_asarray_only(array):
     da = pytest.importorskip("dask.array")
     lazy = da.arange(3, chunks=2)
     for call in (CALLS["sum"], CALLS["add"], CALLS["kernel"], CALLS["concatenate"]):

@@ -102,7 +102,7 @@ def test_choose_and_searchsorted(device):
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "complex64"])
 @pytest.mark.parametrize("how", [{}, {"offset": 1}, {"offset": -1, "axis1": 2, "axis2": 0}])
-def test_traces(device, dtype, how):
+def test_trace_matches_numpy(device, dtype, how):
     values = numbers((3, 4, 5), dtype, 2)
     ours = sw.array(values, device=device)
     for found in (ours.trace(**how), sw.trace(ours, **how), np.trace(ours, **how)):
@@ -113,7 +113,7 @@ def test_traces(device, dtype, how):
     assert_same(out.astype(dtype), values.trace(0, 0, 2).astype(dtype))
 
 
-def test_setflags(device):
+def test_setflags_clears_write_and_refuses_what_it_cannot_set(device):
     a = sw.zeros(3, device=device)
     a.setflags()
     a.setflags(write=True, align=True, uic=False)
@@ -132,7 +132,7 @@ def test_setflags(device):
 
 @pytest.mark.parametrize("order", ["C", "F", "A"])
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "complex128", "bfloat16"])
-def test_tobytes(device, dtype, order):
+def test_tobytes_follows_the_order_for_any_layout(device, dtype, order):
     if dtype not in COMPUTABLE:
         pytest.skip("ml_dtypes is not installed")
     values = numbers((3, 4), dtype, 6)[::-1, ::2]

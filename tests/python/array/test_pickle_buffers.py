@@ -133,7 +133,7 @@ def test_read_only_flag_survives_pickling(device, protocol):
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_repeated_elements_are_written_once(device, protocol):
+def test_broadcast_elements_are_pickled_once(device, protocol):
     oracle = np.broadcast_to(np.arange(4.0)[:, None], (1000, 4, 1000))
     array = sw.broadcast_to(sw.array(np.arange(4.0)[:, None], device=device), oracle.shape)
     stream = pickle.dumps(array, protocol)

@@ -99,7 +99,7 @@ def test_transpose_and_swapaxes(device, data, window, seed):
 
 
 @given(data=st.data(), window=windows(), seed=SEEDS)
-def test_squeeze(device, data, window, seed):
+def test_squeeze_matches_numpys_layout(device, data, window, seed):
     ours, oracle = pair(window, "float32", device, seed)
     assert_same(ours.squeeze(), oracle.squeeze())
     ones = [axis for axis, extent in enumerate(oracle.shape) if extent == 1]
@@ -109,7 +109,7 @@ def test_squeeze(device, data, window, seed):
 
 
 @given(data=st.data(), window=windows(min_rank=2), seed=SEEDS, offset=st.integers(-6, 6))
-def test_diagonal(device, data, window, seed, offset):
+def test_diagonal_matches_numpys_layout(device, data, window, seed, offset):
     ours, oracle = pair(window, "int64", device, seed)
     axes = data.draw(st.permutations(range(oracle.ndim)))[:2]
     mine, expected = ours.diagonal(offset, *axes), oracle.diagonal(offset, *axes)
@@ -118,7 +118,7 @@ def test_diagonal(device, data, window, seed, offset):
 
 
 @given(data=st.data(), window=windows(broadcast=False), seed=SEEDS)
-def test_broadcast_to(device, data, window, seed):
+def test_broadcast_to_matches_numpys_layout_and_is_read_only(device, data, window, seed):
     ours, oracle = pair(window, "uint8", device, seed)
     stretched = [data.draw(st.integers(0, 4)) if n == 1 else n for n in oracle.shape]
     shape = (
@@ -151,7 +151,7 @@ def test_ravel_and_flatten(device, window, seed, order):
     dtype=st.sampled_from(["int8", "float16", "float32", "float64", "complex128"]),
     target=st.sampled_from(["uint8", "int16", "float32", "int64", "complex128"]),
 )
-def test_view_of_another_dtype(device, window, seed, dtype, target):
+def test_view_with_another_dtype_matches_numpy(device, window, seed, dtype, target):
     ours, oracle = pair(window, dtype, device, seed)
     try:
         expected = oracle.view(target)

@@ -30,7 +30,7 @@ def package(folder, driver):
     return folder
 
 
-def test_a_script_with_its_own_imports_runs():
+def test_script_that_imports_pycuda_runs():
     out = run("""
 import spanwise.pycuda.install
 import pycuda.autoinit
@@ -47,7 +47,7 @@ print(a, pycuda.autoinit.device == drv.Context.get_device())
     assert out == "[0. 2. 4. 6.] True\n"
 
 
-def test_scripts_run_without_a_change(tmp_path):
+def test_module_spanwise_pycuda_runs_an_unchanged_script(tmp_path):
     (tmp_path / "numbers_of_script.py").write_text("count = 3\n")
     script = tmp_path / "script.py"
     script.write_text("""
@@ -77,14 +77,14 @@ import pycuda.tools, pycuda.cumath
 """)
 
 
-def test_pycuda_itself_is_preferred(tmp_path):
+def test_installed_pycuda_has_precedence(tmp_path):
     folder = package(tmp_path, "")
     assert (
         run("import spanwise.pycuda.install, pycuda; print(pycuda.origin)", folder) == "installed\n"
     )
 
 
-def test_a_pycuda_that_does_not_load_is_replaced(tmp_path):
+def test_pycuda_that_cannot_be_imported_is_replaced(tmp_path):
     folder = package(tmp_path, "raise ImportError('libcuda.so.1: cannot open shared object file')")
     program = "import spanwise.pycuda.install, pycuda.driver as d; print(d.Device.count() > 0)"
     assert run(program, folder) == "True\n"

@@ -13,14 +13,14 @@ from spanwise.pycuda._unsupported import INSTEAD
 PAGE = "docs/pycuda-names.md"
 
 
-def test_the_page_lists_the_names_of_the_modules():
+def test_docs_page_lists_the_names_of_the_modules():
     assert (ROOT / PAGE).read_text() == pycuda_names.text(), (
         f"update it: PYTHONPATH=build/release/python .venv/bin/python tests/support/pycuda_names.py > {PAGE}"
     )
 
 
 @pytest.mark.parametrize("module", pycuda_names.MODULES)
-def test_every_listed_name_exists_and_no_other_does(module):
+def test_all_lists_exactly_the_public_names(module):
     found = importlib.import_module(f"spanwise.pycuda.{module}")
     assert [name for name in found.__all__ if not hasattr(found, name)] == []
     own = {
@@ -32,7 +32,7 @@ def test_every_listed_name_exists_and_no_other_does(module):
 
 
 @pytest.mark.parametrize("module", INSTEAD)
-def test_names_that_are_left_out_raise_with_the_remedy(module):
+def test_unsupported_name_raises_with_the_remedy(module):
     found = importlib.import_module(f"spanwise.{module}")
     for name, remedy in INSTEAD[module].items():
         if (module, name) == ("pycuda", "gl"):

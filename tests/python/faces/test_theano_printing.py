@@ -115,7 +115,7 @@ if{} [id A] ''
 
 
 def without_spaces(text):
-    """Theano writes spaces behind the name of a node; test_trees_of_a_script checks them."""
+    """Theano writes spaces behind the name of a node; test_script_prints_theanos_trees checks them."""
     return [line.rstrip() for line in text.splitlines()]
 
 
@@ -125,7 +125,7 @@ def found():
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_text_is_theanos(found, name):
+def test_debugprint_of_a_graph_is_theanos_text(found, name):
     assert without_spaces(found[name]) == TEXTS[name].splitlines()
 
 
@@ -153,7 +153,7 @@ CGemv{no_inplace} [id F] ''   3
 }
 
 
-def test_compiled_graphs_have_numbers():
+def test_debugprint_of_a_function_numbers_its_nodes():
     found = trees("theano", PRINT_GRAPHS, {graph: (graph, True) for graph in COMPILED})
     for graph, tree in COMPILED.items():
         assert without_spaces(found[graph]) == tree.splitlines(), graph
@@ -172,7 +172,7 @@ SCRIPT = """
 """
 
 
-def test_trees_of_a_script(tmp_path):
+def test_script_prints_theanos_trees(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", SCRIPT, "device=cpu")
     assert printed.splitlines() == [
         "Elemwise{add,no_inplace} [id A] ''   ",
@@ -190,7 +190,7 @@ def test_trees_of_a_script(tmp_path):
     ]
 
 
-def test_integers_of_an_index_stay_on_the_host(tmp_path):
+def test_integers_of_an_index_are_not_transferred_to_the_gpu(tmp_path):
     source = """
         import theano, theano.tensor as T
         x, n = T.fmatrix('x'), T.lscalar('n')

@@ -189,7 +189,7 @@ def test_ops_of_scripts(tmp_path):
     ]
 
 
-def test_import_hook(tmp_path):
+def test_import_theano_gives_spanwise_theano(tmp_path):
     source = """
         import sys
         assert "spanwise.theano.tensor" not in sys.modules

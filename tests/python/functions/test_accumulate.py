@@ -94,7 +94,7 @@ def test_rows_of_large_arrays(device, shape):
 
 @pytest.mark.parametrize("name", ["maximum", "minimum"])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
-def test_nan_wins(device, name, dtype):
+def test_nan_is_the_accumulated_extremum(device, name, dtype):
     expected = np.array([1, np.nan, 3, -2], dtype)
     ours = sw.array(expected, device=device)
     values = np.array([2, 5, np.nan, -5, 0], dtype)
@@ -127,7 +127,7 @@ def test_wide_values_are_not_cut_before_they_are_used(device):
     assert ours.tolist() == [50, 7]
 
 
-def test_numbers(device):
+def test_numbers_are_accumulated_if_their_dtype_fits(device):
     ours = sw.zeros((2, 3), "float32", device=device)
     sw.add.at(ours, 0, 1)
     sw.add.at(ours, (slice(None), [1, 1]), 0.5)

@@ -133,7 +133,7 @@ RANDOM = ["add", "divide", "less", "exp", "sqrt", "floor_divide", "maximum", "lo
     dtypes=st.tuples(*[st.sampled_from(REALS)] * 2),
     seed=st.integers(0, 2**31),
 )
-def test_random_layouts(device, data, name, window, dtypes, seed):
+def test_random_layouts_match_numpy(device, data, name, window, dtypes, seed):
     left = operand(dtypes[0], window.base_shape, seed)
     a = window.of(left)
     shape = tuple(data.draw(st.sampled_from((1, n))) for n in a.shape)
@@ -191,19 +191,19 @@ def test_out_may_overlap_the_operands(device, shift, step, dtypes):
     np.testing.assert_array_equal(ours.numpy(), theirs)
 
 
-def test_out_of_another_dtype_over_the_same_bytes(device):
+def test_out_may_be_a_view_of_an_operand_with_another_dtype(device):
     memory = sw.array(np.arange(4000, dtype="int32"), device=device)
     sw.multiply(memory, 2, out=memory.view("float32"), casting="unsafe")
     np.testing.assert_array_equal(memory.view("float32").numpy(), np.arange(4000) * 2.0)
 
 
-def test_an_out_that_overlaps_itself(device):
+def test_out_whose_elements_overlap_is_written(device):
     out = writable_broadcast(sw.zeros((1,), "int64", device=device), (3,))
     sw.add(sw.array([7, 7, 7], device=device), 1, out=out)
     assert out.tolist() == [8, 8, 8]
 
 
-def test_misaligned_memory():
+def test_misaligned_memory_is_read_correctly():
     memory = np.zeros(8 * 600 + 1, "uint8")
     odd = memory[1:].view("float64")
     odd[:] = np.arange(600)

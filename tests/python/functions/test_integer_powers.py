@@ -29,7 +29,7 @@ def wrapped(x, y):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_by_arrays(dtype, device):
+def test_exponent_arrays_wrap_around(dtype, device):
     for size in LENGTHS:
         for most in (1, 9, np.iinfo(dtype).max):
             x = bases(dtype, size)
@@ -43,7 +43,7 @@ def test_by_arrays(dtype, device):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_by_numbers(dtype, device):
+def test_exponent_numbers_wrap_around(dtype, device):
     for size in LENGTHS:
         x = bases(dtype, size)
         a = sw.array(x, device=device)

@@ -346,7 +346,7 @@ def lines(text):
     "expression",
     [line for text in (DTYPES, CLIPS, FACES, JOINS, SHAPES, CLOSE, ZEROS) for line in lines(text)],
 )
-def test_as_numpy(device, arrays, expression):
+def test_expression_matches_numpy(device, arrays, expression):
     oracle, expected = evaluate(expression, np, {name: a.copy() for name, a in ARRAYS.items()})
     with device:
         result, error = evaluate(expression, sw, arrays)

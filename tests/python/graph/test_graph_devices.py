@@ -74,7 +74,7 @@ def test_a_transfer_before_anything_is_compiled(other):
     )
 
 
-def test_there_and_back_shows_both_transfers(device, other):
+def test_transfer_to_a_device_and_back_prints_both_transfers(device, other):
     a = T.tensor("float32", (None, None), "a", device=device)
     f = sw.function([a], (sw.square(a.transfer(other))).transfer(device), device=device)
     assert text(f) == (

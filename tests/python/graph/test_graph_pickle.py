@@ -137,7 +137,7 @@ def test_pickle_is_read_by_another_process(tmp_path):
     assert done.stdout.strip() == "14.0"
 
 
-def test_copies(device):
+def test_deepcopy_gives_an_equal_graph_and_copy_the_same_variable(device):
     x, y = of_all_kinds()
     deep = copy.deepcopy(y)
     assert deep is not y and sw.graph.equal(deep, y)

@@ -17,7 +17,7 @@ def ones(*shape, dtype="float32"):
     return np.ones(shape, dtype)
 
 
-def test_an_integer_scalar_lives_on_the_host():
+def test_shared_integer_scalar_is_on_the_host():
     state = sw.shared(0)
     assert repr(state) == "<TensorType(int64, scalar)>"
     assert state.device == "cpu" and state.get_value().shape == ()
@@ -26,7 +26,7 @@ def test_an_integer_scalar_lives_on_the_host():
     assert isinstance(state, sw.SharedVariable) and isinstance(state, sw.Variable)
 
 
-def test_others_live_on_the_default_device_or_the_target(device):
+def test_shared_variable_is_on_the_default_device_or_the_target(device):
     with device:
         assert sw.shared(ones(2)).device == device
         assert sw.shared(2.5).device == device

@@ -49,7 +49,7 @@ def gpu_results():
 
 
 @pytest.mark.parametrize("construct", RUNS, ids=str)
-def test_runs(device, compiler, construct, gpu_results):
+def test_supported_construct_runs(device, compiler, construct, gpu_results):
     if device.kind != "cpu":
         gpu_results[construct.title] = "fails, or lacks a header"
     with toolkit_headers():

@@ -54,7 +54,7 @@ def call(module, name, *args):
 
 
 @pytest.mark.parametrize("mode", ["none", "bounds", "order", "all"])
-def test_values_of_variables(module, x, mode):
+def test_checked_launches_read_and_write_module_variables(module, x, mode):
     with sw.config.change(kernel_check=mode):
         module.get_global("factor").view("int32")[0] = 2
         call(module, "use", x)
@@ -71,7 +71,7 @@ def test_values_of_variables(module, x, mode):
 
 
 @pytest.mark.parametrize("mode", ["none", "all"])
-def test_initialised_variables_and_pointers(module, x, mode):
+def test_checked_launches_see_initialised_variables_and_heap_pointers(module, x, mode):
     with sw.config.change(kernel_check=mode):
         call(module, "initialised", x)
         assert x.tolist() == [7 + 2 + 2] * 32
@@ -82,7 +82,7 @@ def test_initialised_variables_and_pointers(module, x, mode):
 
 
 @pytest.mark.parametrize("mode", ["none", "bounds", "all"])
-def test_memory_behind_an_address_is_changed_once(module, x, mode):
+def test_checked_launch_changes_memory_at_a_raw_address_once(module, x, mode):
     y = sw.zeros(32, "int32", device="cpu")
     with sw.config.change(kernel_check=mode):
         call(module, "through_address", x, np.int64(y.ptr))
@@ -90,7 +90,7 @@ def test_memory_behind_an_address_is_changed_once(module, x, mode):
     assert y.tolist() == [2] * 32
 
 
-def test_two_modules_have_their_own_values(x):
+def test_checked_modules_have_separate_variables(x):
     modules = [sw.SourceModule(VARIABLES, device="cpu") for _ in range(2)]
     for factor, module in enumerate(modules, 1):
         module.get_global("factor").view("int32")[0] = factor
@@ -100,7 +100,7 @@ def test_two_modules_have_their_own_values(x):
             assert x[5].item() == 1000 * factor + 350
 
 
-def test_values_of_variables_in_linked_sources(compiler, x):
+def test_checked_launch_reads_variables_of_linked_sources(compiler, x):
     first = "__device__ int set; extern __device__ int other();\n__global__ void k(int *x) { x[threadIdx.x] = set + other(); }"
     second = "static __device__ int calls = 4;\n__device__ int other() { return calls; }"
     module = sw.SourceModule(first, link=[second], device="cpu")

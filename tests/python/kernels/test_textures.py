@@ -131,7 +131,7 @@ def test_coordinates_from_0_to_1(device, shape, mode, filter):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("mode", ["clamp", "border"])
-def test_linear_filtering(device, shape, mode):
+def test_linear_filter_matches_the_reference(device, shape, mode):
     values = random_values(shape, "float32")
     points, _ = random_points(shape)
     texture = sw.Texture(sw.array(values, device=device), address=mode, filter="linear")

@@ -64,7 +64,7 @@ def test_work_on_two_streams_is_in_order(device):
     assert isinstance(array.stream, sw.Stream)
 
 
-def test_events(device):
+def test_events_order_streams_and_measure_time(device):
     stream = sw.Stream(device)
     start, end = sw.Event(timing=True), sw.Event(timing=True)
     start.record(stream)
