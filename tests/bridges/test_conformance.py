@@ -126,12 +126,12 @@ def check_out(library, device, layout, dtype):
         return
 
     shares = library.shares(array)
-    said = sw.explain(array, library.name)
-    assert said.shares == shares, str(said)
-    assert said.bytes == (0 if shares else oracle.nbytes)
+    explanation = sw.explain(array, library.name)
+    assert explanation.shares == shares, str(explanation)
+    assert explanation.bytes == (0 if shares else oracle.nbytes)
     before = counts(library)
     if not shares:
-        assert said.remedy
+        assert explanation.remedy
         with pytest.raises(sw.CopyNeededError, match="copyif=True"):
             give(array)
         with sw.strict_copies(), pytest.raises(sw.CopyNeededError):
@@ -217,8 +217,8 @@ def test_from_each_library_to_each(library, target):
         pytest.skip(str(reason))
     values = numbers((16, 16), "float32")
     theirs = library.make(values)
-    said = sw.explain(theirs, target)
-    if said.shares:
+    explanation = sw.explain(theirs, target)
+    if explanation.shares:
         made = sw.convert(theirs, target)
     else:
         with pytest.raises(sw.CopyNeededError):
@@ -228,9 +228,9 @@ def test_from_each_library_to_each(library, target):
     if target == library.name:
         assert made is theirs
         return
-    if to.is_writable(made) and (library.is_mutable or not said.shares):
+    if to.is_writable(made) and (library.is_mutable or not explanation.shares):
         to.write(made, 1)
-        assert bool((library.read(theirs) == 1).all()) == said.shares
+        assert bool((library.read(theirs) == 1).all()) == explanation.shares
     del theirs
     gc.collect()
     assert to.read(made).shape == (16, 16)

@@ -113,27 +113,27 @@ def test_arguments_are_checked():
 
 
 def test_explain_reports_sharing():
-    said = sw.explain(np.zeros((2, 3), np.float32), "numpy")
-    assert said.shares
-    assert said.bytes == 0
-    assert said.remedy == ""
-    assert "already" in str(said)
-    said = sw.explain(memoryview(np.zeros((2, 3), np.float32)), "numpy")
-    assert said.shares
-    assert said.reason == "C-contiguous float32 on cpu"
-    assert said.layout.startswith("float32 (2, 3) on cpu")
-    assert str(said).startswith("shares memory")
+    explanation = sw.explain(np.zeros((2, 3), np.float32), "numpy")
+    assert explanation.shares
+    assert explanation.bytes == 0
+    assert explanation.remedy == ""
+    assert "already" in str(explanation)
+    explanation = sw.explain(memoryview(np.zeros((2, 3), np.float32)), "numpy")
+    assert explanation.shares
+    assert explanation.reason == "C-contiguous float32 on cpu"
+    assert explanation.layout.startswith("float32 (2, 3) on cpu")
+    assert str(explanation).startswith("shares memory")
 
 
 def test_explain_reports_the_copy_and_its_reason():
-    said = sw.explain(memoryview(np.zeros((4, 2), ">f8")), "numpy")
-    assert not said.shares
-    assert said.bytes == 64
-    assert "byte order" in said.reason
-    assert "float64 (4, 2)" in said.layout
-    assert "copyif=True" in said.remedy
-    assert "copies 64 bytes" in str(said)
-    assert "copies 64 bytes" in repr(said)
+    explanation = sw.explain(memoryview(np.zeros((4, 2), ">f8")), "numpy")
+    assert not explanation.shares
+    assert explanation.bytes == 64
+    assert "byte order" in explanation.reason
+    assert "float64 (4, 2)" in explanation.layout
+    assert "copyif=True" in explanation.remedy
+    assert "copies 64 bytes" in str(explanation)
+    assert "copies 64 bytes" in repr(explanation)
 
 
 def test_explain_makes_no_copy():
@@ -144,9 +144,9 @@ def test_explain_makes_no_copy():
 
 
 def test_explain_of_numbers():
-    said = sw.explain([1, 2, 3], "numpy")
-    assert not said.shares
-    assert said.bytes == 24
+    explanation = sw.explain([1, 2, 3], "numpy")
+    assert not explanation.shares
+    assert explanation.bytes == 24
 
 
 # --- counters

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""JAX: what its layouts can hold is shared, everything else is said."""
+"""JAX: arrays are shared where JAX has their dtype and layout; otherwise an error names the reason."""
 
 import gc
 import os
@@ -22,16 +22,17 @@ DTYPES = ("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float1
 
 
 def address(array):
+    """The address of a JAX array."""
     return array.unsafe_buffer_pointer()
 
 
 @pytest.fixture(autouse=True)
-def on_a_device_of_both(device):
+def skip_devices_that_jax_lacks(device):
     if device.kind == "cuda" and jax.default_backend() != "gpu":
         pytest.skip("this jax has no GPU")
 
 
-def make(values, device):
+def jax_array(values, device):
     kind = "gpu" if device.kind == "cuda" else "cpu"
     return jax.device_put(values, jax.devices(kind)[0])
 
@@ -39,7 +40,7 @@ def make(values, device):
 @pytest.mark.parametrize("dtype", [*DTYPES, "bfloat16", "complex64"])
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3, 4)])
 def test_import_shares_memory_and_is_read_only(device, shape, dtype):
-    foreign = make(jnp.ones(shape, dtype), device)
+    foreign = jax_array(jnp.ones(shape, dtype), device)
     ours = sw.from_jax(foreign)
     assert ours.shape == shape
     assert ours.dtype == dtype
@@ -55,8 +56,8 @@ def test_import_shares_memory_and_is_read_only(device, shape, dtype):
 @given(window=windows(broadcast=False), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
 def test_explain_matches_asarray(device, window, dtype, seed):
     ours, oracle = pair(window, dtype, device, seed)
-    said = sw.explain(ours, "jax")
-    if said.shares:
+    explanation = sw.explain(ours, "jax")
+    if explanation.shares:
         made = sw.to_jax(ours)
         if ours.size:
             assert address(made) == ours.ptr
@@ -81,9 +82,9 @@ def test_permuted_axes_are_shared_and_strided_slices_are_not(device):
 def test_explain_reports_an_address_that_jax_would_copy():
     raw = sw.zeros(65, dtype="float32", device="cpu")
     assert sw.explain(raw, "jax").shares
-    said = sw.explain(raw[1:], "jax")
-    assert not said.shares
-    assert "64" in said.reason
+    explanation = sw.explain(raw[1:], "jax")
+    assert not explanation.shares
+    assert "64" in explanation.reason
     assert sw.to_jax(raw[1:], copyif=True).shape == (64,)
 
 
@@ -98,10 +99,8 @@ def test_64_bit_dtype_raises_where_jax_would_narrow_it(device):
 
 
 def test_read_only_array_is_shared_with_jax():
-    values = np.zeros(16, np.float32)
-    values.flags.writeable = False
     ours = sw.asarray(sw.zeros(16, dtype="float32", device="cpu"))
-    shared = sw.to_jax(sw.from_dlpack(sw.to_jax(ours)))  # read-only after the first hop
+    shared = sw.to_jax(sw.from_dlpack(sw.to_jax(ours)))  # what comes from JAX is read-only
     assert address(shared) == ours.ptr
 
 
@@ -115,16 +114,16 @@ def test_traced_array_raises():
 
 
 def test_error_for_unsupported_arrays_gives_the_remedy():
-    gone = jnp.ones(3)
-    gone.delete()
-    for what, error, remedy in (
-        (gone, sw.ArgumentError, "deleted"),
+    deleted = jnp.ones(3)
+    deleted.delete()
+    for array, error, remedy in (
+        (deleted, sw.ArgumentError, "deleted"),
         (jax.random.key(0), sw.DTypeError, "key_data"),
         (jnp.ones(3, dtype="int4"), sw.DTypeError, "astype"),
     ):
         for take in (sw.asarray, sw.from_jax):
             with pytest.raises(error, match=remedy):
-                take(what)
+                take(array)
     assert sw.asarray(jax.random.key_data(jax.random.key(0))).shape == (2,)
 
 
@@ -148,9 +147,9 @@ def test_array_on_several_devices_raises_naming_addressable_data():
         PYTHONPATH=os.pathsep.join(p for p in sys.path if p),
     )
     out = package.run(sys.executable, "-c", textwrap.dedent(program), env=environment)
-    said, values = out.splitlines()
-    assert "2 devices" in said
-    assert "addressable_data" in said
+    message, values = out.splitlines()
+    assert "2 devices" in message
+    assert "addressable_data" in message
     assert values == "[4.0, 5.0, 6.0, 7.0]"
 
 

@@ -44,15 +44,15 @@ def test_tensors_are_shared_both_ways(device, shape, dtype):
 @given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
 def test_explain_matches_asarray(device, window, dtype, seed):
     ours, oracle = pair(window, dtype, device, seed)
-    said = sw.explain(ours, "torch")
-    if said.shares:
+    explanation = sw.explain(ours, "torch")
+    if explanation.shares:
         made = sw.to_torch(ours)
         if ours.size:
             assert made.data_ptr() == ours.ptr
     else:
-        # Of two reasons, either may be said, and the refusal says the same one.
-        why = "negative" if "negative" in said.reason else "read-only"
-        assert why in said.reason
+        # Of two reasons, explain() may give either; the error gives the same one.
+        why = "negative" if "negative" in explanation.reason else "read-only"
+        assert why in explanation.reason
         assert min(ours.strides) < 0 if why == "negative" else not ours.flags.writeable
         with pytest.raises(sw.CopyNeededError, match=why):
             sw.to_torch(ours)

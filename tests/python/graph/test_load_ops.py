@@ -204,7 +204,7 @@ def test_after_an_error_a_function_can_be_called_again(gnu):
         ("another shape", "does not fit its type"),
         ("output 1", "names output 1; expected 0 to 0"),
         ("infers in run", "calls set_output_type outside of infer"),
-        ("infers nothing", "infer said no type for output 0"),
+        ("infers nothing", "infer set no type for output 0"),
         ("infers output 1", "says the type of output 1; expected 0 to 0"),
     ],
 )

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checked runs see the values of variables and addresses, and change nothing but the result."""
+"""Kernels under config.kernel_check read and write module variables, the heap and memory by address as
+unchecked ones do, although checked launches run on copies of arrays."""
 
 import numpy as np
 import pytest
@@ -58,10 +59,10 @@ def test_checked_launches_read_and_write_module_variables(module, x, mode):
     with sw.config.change(kernel_check=mode):
         module.get_global("factor").view("int32")[0] = 2
         call(module, "use", x)
-        assert x.tolist() == [2350] * 32
+        assert x.tolist() == [2350] * 32  # factor 2, offset 3, level 5, hidden 0
         call(module, "change", x)
         call(module, "use", x)
-        assert x.tolist() == [2461] * 32
+        assert x.tolist() == [2461] * 32  # each but factor is one more
         module.get_global("offset").view("int32")[0] = 9
     call(module, "use", x)  # the next launch continues with the same values
     assert x.tolist() == [2961] * 32

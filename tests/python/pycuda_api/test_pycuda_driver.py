@@ -44,9 +44,9 @@ def test_copy_beyond_the_allocation_raises():
 
 
 def test_address_is_valid_after_other_allocations_are_freed():
-    keep = [drv.to_device(np.full(8, n, "int32")) for n in range(50)]
-    addresses = [int(memory) for memory in keep]
-    del keep[::2]
+    allocations = [drv.to_device(np.full(8, n, "int32")) for n in range(50)]
+    addresses = [int(memory) for memory in allocations]
+    del allocations[::2]
     for n in range(1, 50, 2):
         np.testing.assert_array_equal(drv.from_device(addresses[n] + 4, 7, "int32"), np.full(7, n))
 

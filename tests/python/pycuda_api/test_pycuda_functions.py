@@ -127,7 +127,8 @@ def test_take_and_put_functions_match_numpy(rng, places):
     np.testing.assert_array_equal(put.get(), expected[0])
 
 
-UNARY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+#: Names of cumath -> of NumPy, where they differ.
+NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ UNARY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 def test_cumath_functions_match_numpy(rng, name):
     x = rng.uniform(0.1, 0.9, (6, 8))
     g, function = to_gpu(x)[:, ::2], getattr(cumath, name)
-    wanted = getattr(np, UNARY.get(name, name))(x[:, ::2])
+    wanted = getattr(np, NUMPY_NAMES.get(name, name))(x[:, ::2])
     np.testing.assert_allclose(function(g).get(), wanted, rtol=1e-14)
     out = gpuarray.empty_like(g)
     assert function(g, out) is out and function(g, out=out, stream=drv.Stream()) is out

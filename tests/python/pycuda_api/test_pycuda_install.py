@@ -11,6 +11,7 @@ import spanwise as sw
 
 
 def run(program, *folders):
+    """What `program` prints with `folders` before Spanwise's on PYTHONPATH."""
     path = os.pathsep.join([*map(str, folders), str(Path(sw.__file__).parents[1])])
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -23,7 +24,8 @@ def run(program, *folders):
     return done.stdout
 
 
-def package(folder, driver):
+def installed_pycuda(folder, driver):
+    """`folder` with a package pycuda, whose module driver has the source `driver`."""
     (folder / "pycuda").mkdir()
     (folder / "pycuda" / "__init__.py").write_text("origin = 'installed'\n")
     (folder / "pycuda" / "driver.py").write_text(driver)
@@ -78,14 +80,16 @@ import pycuda.tools, pycuda.cumath
 
 
 def test_installed_pycuda_has_precedence(tmp_path):
-    folder = package(tmp_path, "")
+    folder = installed_pycuda(tmp_path, "")
     assert (
         run("import spanwise.pycuda.install, pycuda; print(pycuda.origin)", folder) == "installed\n"
     )
 
 
 def test_pycuda_that_cannot_be_imported_is_replaced(tmp_path):
-    folder = package(tmp_path, "raise ImportError('libcuda.so.1: cannot open shared object file')")
+    folder = installed_pycuda(
+        tmp_path, "raise ImportError('libcuda.so.1: cannot open shared object file')"
+    )
     program = "import spanwise.pycuda.install, pycuda.driver as d; print(d.Device.count() > 0)"
     assert run(program, folder) == "True\n"
 
