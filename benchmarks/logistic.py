@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One training step of logistic regression in float32, as in Theano's tutorial, and the same step in other
-libraries. Used by the lines logistic_cpu and logistic_gpu.
+"""One training step of logistic regression in float32, as in Theano's tutorial, and the same step
+in other libraries. Used by the lines logistic_cpu and logistic_gpu.
 
 Every step returns (predicted labels, cross-entropy per row) and updates its own weights and bias.
 """

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time from process start to the first result of a user's kernel, with a warm and a cold disk cache.
+"""Time from process start to the first result of a user's kernel, with a warm and a cold disk
+cache.
 
 "from NumPy" has NumPy arrays as input, so that its time includes the import of NumPy. "python,
 nothing" is the start of the interpreter alone.

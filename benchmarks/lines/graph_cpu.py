@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The overhead of graphs on the CPU: a call, an input, a node, compiling, pickling; and exp of 230400
-elements, the loop of the "Using the GPU" page of Theano's tutorial."""
+"""The overhead of graphs on the CPU: a call, an input, a node, compiling, pickling; and exp of
+230400 elements, the loop of the "Using the GPU" page of Theano's tutorial."""
 
 import pickle
 import time
@@ -65,7 +65,11 @@ def input_lines():
 
 def op_lines(x, values):
     """Functions of one op: the additional time compared with the call on arrays."""
-    ops = {"sum": lambda a: a.sum(), "slice": lambda a: a[1:], "index array": lambda a: a[[3, 1, 2]]}
+    ops = {
+        "sum": lambda a: a.sum(),
+        "slice": lambda a: a[1:],
+        "index array": lambda a: a[[3, 1, 2]],
+    }
     indices = sw.array([3, 1, 2], device="cpu")
     eager = {
         "sum": values.sum,

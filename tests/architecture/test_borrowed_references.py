@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python's containers are read through snapshots (support/snapshot.hpp): a borrowed item, or a length that
-was asked for before, is not valid once code of an item or another thread has run."""
+"""Python's containers are read through snapshots (support/snapshot.hpp): a borrowed item, or a
+length that was asked for before, is not valid once code of an item or another thread has run."""
 
 import re
 

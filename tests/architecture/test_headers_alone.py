@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each public header compiles by itself, without warnings, and leaks no macro without our prefix."""
+"""Each public header compiles by itself, without warnings, and leaks no macro without our
+prefix."""
 
 import os
 import re

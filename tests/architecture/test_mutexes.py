@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mutexes survive a fork: spanwise::Mutex and OwnedMutex, and std::mutex inside such only."""
+"""Mutexes are of types that work after a fork: spanwise::Mutex, OwnedMutex, and std::mutex inside
+them."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Host objects that are no library's arrays: buffers, array interfaces, __array__."""
+"""Host objects with a protocol instead of a bridge of their own: buffers, array interfaces,
+__array__."""
 
 import array
 import ctypes

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One suite over every library x layout x dtype x copyif: what is promised of all bridges alike.
+"""The contract of all bridges, for every library x layout x dtype x copyif.
 
-Values are NumPy's; sharing is proved by writing through, both ways; what explain() says is what then
+Values are NumPy's; sharing is checked by writes on either side; explain() must predict what
 happens; no copy happens that was not allowed, and each is counted.
 """
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""convert, explain, bridges and strict_copies: the same rules whatever the library."""
+"""convert, explain, bridges and strict_copies: the same rules for every library."""
 
 import os
 import subprocess

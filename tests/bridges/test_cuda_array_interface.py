@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA Array Interface: malformed dictionaries, what a CPU says, and round trips on a GPU."""
+"""The CUDA Array Interface: malformed dictionaries, errors of CPU arrays, and round trips on a
+GPU."""
 
 import numpy as np
 import pytest

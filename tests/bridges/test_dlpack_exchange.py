@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The C exchange API: our table called as C code calls it, and others' tables used by ours."""
+"""The C exchange API: our function table called as C code does, and the tables of other
+libraries."""
 
 import ctypes
 import gc

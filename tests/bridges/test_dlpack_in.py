@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""DLPack tensors in: every deleter called exactly once, every malformed tensor an error."""
+"""Import of DLPack tensors: every deleter is called exactly once, every malformed tensor raises."""
 
 import ctypes
 import gc

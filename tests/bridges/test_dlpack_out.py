@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Our arrays out through DLPack: both capsules, the flags, the arguments of the standard."""
+"""Export through DLPack: both kinds of capsules, the flags, and the arguments of the standard."""
 
 import ctypes
 import gc

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gnumpy: the real one on a GPU; elsewhere 0.2 from the package index over npmat, where that can be
-had, and a stand-in over that of CUDAMat, whose arrays are addresses as on a GPU."""
+"""Gnumpy: the real library on a GPU; elsewhere Gnumpy 0.2 from the package index over npmat, if it
+can be downloaded, and a fake over the fake of CUDAMat, whose arrays are addresses as on a GPU."""
 
 import gc
 import os

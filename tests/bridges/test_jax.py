@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""JAX: arrays are shared where JAX has their dtype and layout; otherwise an error names the reason."""
+"""JAX: arrays are shared where JAX has their dtype and layout; otherwise an error names the
+reason."""
 
 import gc
 import os

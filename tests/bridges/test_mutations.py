@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A thousand malformed interface dictionaries and a thousand malformed capsules: what is certainly invalid
-raises, nothing crashes, and every tensor is released once."""
+"""A thousand malformed interface dictionaries and a thousand malformed capsules: what is certainly
+invalid raises, nothing crashes, and every tensor is released once."""
 
 import ctypes
 import random

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's arrays in and out: shared as they are, copied only where memory is no Layout's."""
+"""NumPy arrays are imported and exported without a copy wherever a Layout can describe their
+memory."""
 
 import gc
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and nested sequences: NumPy's shapes and dtypes, and errors that say where."""
+"""Numbers and nested sequences: NumPy's shapes and dtypes, and errors that give the position."""
 
 from collections import UserList, deque
 

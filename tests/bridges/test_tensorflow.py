@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow: tensors never change, lie in C order, and are aligned; everything else is said."""
+"""TensorFlow: tensors are read-only, C-contiguous and aligned; other arrays raise with the
+reason."""
 
 import gc
 import os

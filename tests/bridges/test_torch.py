@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: shared through its C exchange API, refused where a tensor is more than memory."""
+"""PyTorch: tensors are shared through its C exchange API; tensors that need more than memory
+raise."""
 
 import gc
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of PyTorch tensors: which are memory and no more, and what is said of the others."""
+"""Kinds of PyTorch tensors: plain strided memory is shared, other kinds raise with the remedy."""
 
 import os
 import sys

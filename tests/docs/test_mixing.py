@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of docs/mixing.md says what happens; its times are of the machine that wrote it."""
+"""The table of docs/mixing.md agrees with what conversions do; its times are not compared."""
 
 import re
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python of each page runs as it stands, from top to bottom, and prints what its comments say."""
+"""The Python of each page runs as it stands, from top to bottom, and prints what its comments
+say."""
 
 import contextlib
 import importlib.util

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a case works with: random draws, arrays made alike on both sides, and the check of a call."""
+"""The context of a case: random draws, equal arrays in NumPy and Spanwise, and the check of a
+call."""
 
 import random
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""OFFLINE=1 downloads nothing, so what it says about a bare interpreter has to be complete."""
+"""OFFLINE=1 downloads nothing, so its list of missing dependencies must be complete."""
 
 import os
 import subprocess

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python tests need no environment variable: how many run at once, and what foreign libraries see."""
+"""The Python tests need no environment variable: how many run at once, and what foreign libraries
+see."""
 
 import json
 import os

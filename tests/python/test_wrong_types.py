@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of wrong types: errors in Python's words, from private functions too, and no crash."""
+"""Arguments of wrong types raise Python exceptions with Python's type names, in private functions
+too."""
 
 import itertools
 import os

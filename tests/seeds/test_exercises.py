@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Solutions of the exercises that the tutorials set on PyCUDADoubleOp, written as in their time."""
+"""Solutions of the exercises that the tutorials set on PyCUDADoubleOp, in the code style of the
+tutorials."""
 
 import importlib.util
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Importing the package in a sub-interpreter raises ImportError, before and while the main interpreter uses
-it."""
+"""Importing the package in a sub-interpreter raises ImportError, before and while the main
+interpreter uses it."""
 
 import sys
 import threading

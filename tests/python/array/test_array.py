@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an array is: its attributes, its numbers, its text, and that it stays clear of wrong answers."""
+"""Attributes of arrays, conversions to Python numbers, text, and errors for ambiguous
+operations."""
 
 import copy
 import gc

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise as a namespace of the array API standard 2024.12; docs/arrays.md lists what is not supported."""
+"""spanwise as a namespace of the array API standard 2024.12; docs/arrays.md lists what is not
+supported."""
 
 import inspect
 import math

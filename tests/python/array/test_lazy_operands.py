@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lazy foreign arrays are never computed in silence: operators leave them the word, all else refuses."""
+"""Lazy foreign arrays are not computed implicitly: operators return NotImplemented, other functions
+raise."""
 
 import operator
 import subprocess

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise.dask uses public names only, and nothing else of the package uses it or Dask."""
+"""spanwise.dask uses public names only, and no other module of the package imports it or Dask."""
 
 import ast
 import subprocess

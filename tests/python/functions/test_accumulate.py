@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""sw.add.at and its kin: NumPy's results where an index names an element again and again."""
+"""sw.add.at and the other ufuncs' at(): NumPy's results where an element is indexed repeatedly."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each line of the tables of docs/arrays.md: what is not as in NumPy, and is meant so."""
+"""The intended differences from NumPy, one test for each line of the tables of docs/arrays.md."""
 
 import warnings
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Division of integers by a number and by integers, and of floats: the limits of each way to compute."""
+"""Division of integers by a number and by integers, and of floats: the limits of each way to
+compute."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""take, put, nonzero and their kin against NumPy's."""
+"""take, put, nonzero and other functions with indices against NumPy's."""
 
 import numpy as np
 import pytest

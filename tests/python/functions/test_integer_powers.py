@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Powers of integers, which wrap around: every dtype, by arrays and by numbers, in pieces of any length."""
+"""Powers of integers, which wrap around: every dtype, by arrays and by numbers, in pieces of any
+length."""
 
 import numpy as np
 import pytest

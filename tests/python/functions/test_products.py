@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products of vectors and matrices against NumPy in higher precision: any layout, dtype and device."""
+"""Products of vectors and matrices against NumPy in higher precision: any layout, dtype and
+device."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions that NumPy evaluates first: the same dtype, shape and values, or the same kind of error.
+"""Expressions that NumPy evaluates first: the same dtype, shape and values, or the same kind of
+error.
 
 In an expression `xp` is the namespace, `a[name]` an array, `x(...)` a scalar of NumPy.
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Other shapes of arrays, joined, split and padded ones, against NumPy's."""
+"""Functions that reshape, join, split and pad arrays, against NumPy's."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""default_update of shared variables: updates that functions make unless told otherwise."""
+"""default_update of shared variables: updates that functions make by default."""
 
 import pickle
 

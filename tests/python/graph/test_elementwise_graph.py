@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The elementwise operations in graphs: the same table, so the same answers as eager."""
+"""Elementwise operations in graphs give the results of eager calls."""
 
 import operator
 

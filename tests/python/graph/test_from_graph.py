@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""OpFromGraph: graphs as ops, their gradients, and how they are shown and pickled."""
+"""OpFromGraph: graphs as ops, their gradients, printing and pickling."""
 
 import pickle
 

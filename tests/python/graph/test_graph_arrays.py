@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Variables do what arrays do: each expression on a variable gives what NumPy gives, on any layout."""
+"""Variables do what arrays do: each expression on a variable gives what NumPy gives, on any
+layout."""
 
 import numpy as np
 import pytest

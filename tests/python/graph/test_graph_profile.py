@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a function cost, and how its graph looks."""
+"""Profiles of functions: times as numbers, tables and traces; and drawings of graphs."""
 
 import io
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shared variables, updates, and what a function may do to memory that is not its own."""
+"""Shared variables, updates, and borrowed memory."""
 
 import threading
 

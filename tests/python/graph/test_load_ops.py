@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of libraries that sw.load_ops loads, built by several compilers with several C++ libraries."""
+"""Ops of libraries that sw.load_ops loads, built by several compilers with several C++
+libraries."""
 
 import functools
 import pickle

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""ElementwiseKernel in PyCUDA's words and in CuPy's: any layout, dtype and device, and refusals."""
+"""ElementwiseKernel with PyCUDA's and CuPy's arguments: any layout, dtype and device, and
+errors."""
 
 import ctypes
 from concurrent.futures import ThreadPoolExecutor

@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What of CUDA C runs where, construct by construct; docs/host-execution.md is made from it.
+"""The constructs of CUDA C that run on the CPU and on GPUs, as docs/host-execution.md lists them.
 
-After a change: SPANWISE_UPDATE_DOCS=1 pytest tests/python/kernels/test_host_execution.py, on a GPU too where one
-is at hand, which renews the table's GPU column.
+After a change: SPANWISE_UPDATE_DOCS=1 pytest tests/python/kernels/test_host_execution.py, on a GPU
+too where one is at hand, which renews the table's GPU column.
 """
 
 import json

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""config.kernel_check: accesses outside of arrays and results that depend on the order of threads."""
+"""config.kernel_check: accesses outside of arrays and results that depend on the order of
+threads."""
 
 import os
 import shutil

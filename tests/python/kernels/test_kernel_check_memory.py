@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels under config.kernel_check read and write module variables, the heap and memory by address as
-unchecked ones do, although checked launches run on copies of arrays."""
+"""Kernels under config.kernel_check read and write module variables, the heap and memory by address
+as unchecked ones do, although checked launches run on copies of arrays."""
 
 import numpy as np
 import pytest

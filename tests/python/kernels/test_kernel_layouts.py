@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declared layouts of kernel parameters: raw, contiguous, strided, beside NumPy on any window."""
+"""Declared layouts of kernel parameters: raw, contiguous and strided, compared with NumPy on any
+layout."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from source: compiling, finding, calling, and every refusal that a caller can meet."""
+"""Kernels from source: compiling, finding, calling, and every error of a call."""
 
 import ctypes
 import os

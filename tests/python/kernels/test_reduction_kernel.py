@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""ReductionKernel and ScanKernel against NumPy: any axes, layouts and device, and refusals."""
+"""ReductionKernel and ScanKernel against NumPy: any axes, layouts and device, and errors."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texture and surface objects beside a reference in NumPy, on each device."""
+"""Texture and surface objects compared with a reference in NumPy, on each device."""
 
 import ctypes
 import gc

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Settings: attributes, changes for a while, the environment, and the list on the command line."""
+"""Settings: attributes, temporary changes, environment variables, and the listing of the command
+line."""
 
 import os
 import subprocess

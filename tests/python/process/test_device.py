@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: names, the thread's default, and what a device that is absent says."""
+"""Devices: names, the thread's default, and the errors of absent devices."""
 
 import operator
 import pickle

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise.pycuda's functions of arrays, kernels from expressions, and generators, against NumPy."""
+"""spanwise.pycuda's functions of arrays, kernels from expressions, and generators, against
+NumPy."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise.pycuda uses public names only, and nothing else of the package uses it."""
+"""spanwise.pycuda uses public names only, and no other module of the package imports it."""
 
 import ast
 import subprocess

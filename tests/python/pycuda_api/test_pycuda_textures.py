@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texture references of spanwise.pycuda, which are texture objects behind their old syntax."""
+"""Texture references of spanwise.pycuda, which are implemented by texture objects."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions and their programs as scripts for Theano see them, in both dialects."""
+"""The graphs of compiled functions with Theano's op names, for device=gpu and device=cuda."""
 
 import subprocess
 import sys
