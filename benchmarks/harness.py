@@ -19,7 +19,8 @@ class Unavailable(Exception):
 
 @dataclasses.dataclass
 class Contender:
-    """The timings of one contender, a column of the report: seconds per operation, one for each round."""
+    """The timings of one contender, a column of the report: seconds per operation, one for each
+    round."""
 
     seconds: list[float]
 
@@ -54,8 +55,8 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Floor:
-    """A lower bound measured by a loop in C: the function returns the seconds per operation, or a negative
-    number if it failed."""
+    """A lower bound measured by a loop in C: the function returns the seconds per operation, or a
+    negative number if it failed."""
 
     seconds: Callable[[], float]
 
@@ -68,9 +69,10 @@ class Floor:
 
 @dataclasses.dataclass
 class Result:
-    """One line of the report. `ours` is the name of Spanwise's column; `goal`, if any, is a bound on it:
-    ("ratio", peer, factor), ("over", peer, seconds above) or ("at most", None, seconds). It compares
-    medians, or in a table the fastest rounds, which other load on the machine affects less."""
+    """One line of the report. `ours` is the name of Spanwise's column; `goal`, if any, is a bound
+    on it: ("ratio", peer, factor), ("over", peer, seconds above) or ("at most", None, seconds). It
+    compares medians, or in a table the fastest rounds, which other load on the machine affects
+    less."""
 
     name: str
     ours: str

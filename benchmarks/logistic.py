@@ -16,7 +16,8 @@ SIZES = ((400, 784), (4000, 784))
 
 
 def data(rows, columns):
-    """Inputs (rows, columns), labels 0 or 1 (rows,) and initial weights (columns,), as NumPy float32."""
+    """Inputs (rows, columns), labels 0 or 1 (rows,) and initial weights (columns,), as NumPy
+    float32."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal((rows, columns), dtype="float32")
     return (

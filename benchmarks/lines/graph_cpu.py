@@ -92,7 +92,8 @@ def op_lines(x, values):
 
 
 def node_line(x, values):
-    """The time per node: the difference between a long and a short chain, over their difference in length."""
+    """The time per node: the difference between a long and a short chain, over their difference in
+    length."""
     lengths = 8, 72
     # The op contiguous does nothing for a contiguous input, so only the overhead is measured.
     functions = [sw.function([x], chain(x, n, sw.contiguous) + 1, device="cpu") for n in lengths]

@@ -19,7 +19,8 @@ MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def compiled() -> dict[Path, str]:
-    """The compiler's complaints about each header; all compiled at once, as that is the slow part."""
+    """The compiler's complaints about each header; all compiled at once, as that is the slow
+    part."""
     compiler = os.environ.get("CXX") or next(
         filter(None, map(shutil.which, ("c++", "g++", "clang++")))
     )

@@ -255,7 +255,8 @@ def held(device):
 
 
 def least_growth(levels):
-    """What leaks grows in every part of a run; allocators and other threads' arenas grow at times."""
+    """What leaks grows in every part of a run; allocators and other threads' arenas grow at
+    times."""
     return min(after - before for before, after in itertools.pairwise(levels))
 
 

@@ -253,7 +253,8 @@ LENT = {
 
 @pytest.mark.parametrize("kind", LENT)
 def test_operands_of_one_call_are_not_held(kind):
-    """array(), operands and indices are read where they are, and belong to their owner after that."""
+    """array(), operands and indices are read where they are, and belong to their owner after
+    that."""
     values = LENT[kind]()
     before = sys.getrefcount(values)
     copied = sw.array(values, device="cpu")

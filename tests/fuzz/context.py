@@ -91,7 +91,8 @@ class Memory:
 
 
 class Context:
-    """Where cases of one device run, one after the other. Everything follows from seed and number."""
+    """Where cases of one device run, one after the other. Everything follows from seed and
+    number."""
 
     def __init__(self, device, seed, is_shared=None):
         """Not `is_shared`: arrays are copied to the device, as on a GPU they have to be."""

@@ -114,7 +114,8 @@ def test_permissions_of_folders_behind_a_symbolic_link_are_checked(device, tmp_p
 
 
 def in_folder_without_programs(folder, command, **environment):
-    """Runs a command with a file system mounted at `folder` from which no program may be started."""
+    """Runs a command with a file system mounted at `folder` from which no program may be
+    started."""
     unshare = shutil.which("unshare")
     mounted = [unshare or "unshare", "-rm", "sh", "-c"]
     script = 'mount -t tmpfs -o noexec,mode=700,size=8m tmpfs "$0" && exec "$@"'

@@ -36,20 +36,23 @@ def git_listing() -> set[Path] | None:
 
 
 def files_without_git() -> set[Path]:
-    """All files of an unpacked archive, which has no git listing, except outputs of building and testing."""
+    """All files of an unpacked archive, which has no git listing, except outputs of building and
+    testing."""
     found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
     return {path for path in found if not any(map(is_output, path.parent.parts))}
 
 
 def is_output(folder: str) -> bool:
-    """Whether a folder of this name has outputs of building and testing; .ci is part of the project."""
+    """Whether a folder of this name has outputs of building and testing; .ci is part of the
+    project."""
     return folder in ("build", "dist", "__pycache__") or (
         folder.startswith(".") and folder != ".ci"
     )
 
 
 def tree_files(folders: Sequence[str], suffixes: Sequence[str]) -> list[Path]:
-    """The project's files below `folders` that end in one of `suffixes` (".py"), relative to ROOT."""
+    """The project's files below `folders` that end in one of `suffixes` (".py"), relative to
+    ROOT."""
     return [
         file
         for file in project_files()

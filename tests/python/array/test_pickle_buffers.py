@@ -12,7 +12,8 @@ import spanwise as sw
 
 
 def round_trip(array, transport=bytearray):
-    """The array after pickling and unpickling with out-of-band buffers, each copied by `transport`."""
+    """The array after pickling and unpickling with out-of-band buffers, each copied by
+    `transport`."""
     buffers = []
     stream = pickle.dumps(array, 5, buffer_callback=buffers.append)
     assert len(stream) < 1000

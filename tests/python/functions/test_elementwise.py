@@ -230,7 +230,8 @@ def test_large_arrays_on_all_threads(name, shape, device):
 @pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "complex64"])
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "less", "greater_equal", "equal"])
 def test_an_element_before_an_array(name, dtype, device):
-    """Loops take one in the second place, where the operation has a twin with its operands turned."""
+    """Loops take one in the second place, where the operation has a twin with its operands
+    turned."""
     if (name, dtype) == ("subtract", "bool"):
         pytest.skip("no subtraction of bool")
     values = operand(dtype, (70, 33), 1)

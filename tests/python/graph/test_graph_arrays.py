@@ -23,7 +23,8 @@ def like(values, name=None):
 
 
 def check(expression, *values, device, exact=True, mode=None, oracle=None):
-    """What `expression` makes of variables of these values, on two calls, is what NumPy makes of them."""
+    """What `expression` makes of variables of these values, on two calls, is what NumPy makes of
+    them."""
     variables = [like(v) for v in values]
     result = expression(*variables)
     f = sw.function(variables, result, device=device, mode=mode, on_unused_input="ignore")

@@ -44,7 +44,8 @@ def axpy(module):
 
 
 def window(draw, rows, columns):
-    """A view of shape (rows, columns) with strides of every sign, and the array that contains it."""
+    """A view of shape (rows, columns) with strides of every sign, and the array that contains
+    it."""
     steps = [draw(st.sampled_from([1, 2, -1, -3])) for _ in range(2)]
     transposed = draw(st.booleans())
     extents = [n * abs(step) for n, step in zip((rows, columns), steps, strict=True)]

@@ -271,7 +271,8 @@ class TestLaunchers:
 
 
 class TestLibrariesOfNvcc:
-    """A library with the section that nvcc writes device code to; it needs neither nvcc nor a GPU."""
+    """A library with the section that nvcc writes device code to; it needs neither nvcc nor a
+    GPU."""
 
     @pytest.fixture
     def built(self, tmp_path):

@@ -300,7 +300,8 @@ def test_a_number_is_the_first_channel(device):
 @pytest.mark.parametrize("channels", [None, 2, 4])
 @pytest.mark.parametrize("filter", ["point", "linear"])
 def test_rows_of_memory_are_shared(device, channels, filter):
-    """A window of a larger array: rows that a GPU's pitch allows, and memory that is written later."""
+    """A window of a larger array: rows that a GPU's pitch allows, and memory that is written
+    later."""
     whole = sw.array(np.zeros((6, 64, *([channels] if channels else [])), "float32"), device=device)
     window = whole[:, :10]
     texture = sw.Texture(window, channels=channels, memory="linear", filter=filter)

@@ -207,7 +207,8 @@ def test_in_compiled_functions():
 
 
 def test_results_on_the_host(gpu):
-    """Copies off a GPU of a size that keeps coming: each its own memory, which outlives the pool."""
+    """Copies off a GPU of a size that keeps coming: each its own memory, which outlives the
+    pool."""
     values = numbers((300, 1000), "float32", 5)
     a = sw.array(values, device=gpu)
     kept = []

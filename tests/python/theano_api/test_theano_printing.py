@@ -115,8 +115,8 @@ if{} [id A] ''
 
 
 def without_spaces(text):
-    """The lines without the spaces that Theano writes after a node; test_script_prints_theanos_trees checks
-    those."""
+    """The lines without the spaces that Theano writes after a node;
+    test_script_prints_theanos_trees checks those."""
     return [line.rstrip() for line in text.splitlines()]
 
 

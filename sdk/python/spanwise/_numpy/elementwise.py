@@ -58,8 +58,9 @@ def angle(z: Any, deg: bool = False, **options: Any) -> Any:
 
 
 def copyto_where(dst: Any, src: Any, casting: str, where: Any) -> None:
-    """copyto() with where=: writes the elements of `src` to `dst` where the mask `where` is true; `src` and
-    `where` are broadcast to the shape of `dst`. Raises DTypeError for a cast that `casting` does not allow."""
+    """copyto() with where=: writes the elements of `src` to `dst` where the mask `where` is true;
+    `src` and `where` are broadcast to the shape of `dst`. Raises DTypeError for a cast that
+    `casting` does not allow."""
     target = _core._asarray(dst, copy=False)
     if isinstance(src, (bool, int, float, complex)):
         source_dtype = _core.result_type(

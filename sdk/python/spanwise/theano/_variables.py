@@ -48,8 +48,8 @@ def shared(
 
 
 def transfer(variable: Any, target: Any) -> Any:
-    """`variable` on `target`: "cpu", None for the GPU, or the name of a context. Raises ValueError for
-    an unknown `target`."""
+    """`variable` on `target`: "cpu", None for the GPU, or the name of a context. Raises ValueError
+    for an unknown `target`."""
     variable = sw.graph.as_variable(variable)
     device, current = devices.target(target), variable.type.device
     if is_host(device) and is_host(current or "cpu"):
@@ -66,9 +66,9 @@ def is_on_gpu(variable: Any) -> bool:
 
 
 def stays_on_device(variable: Any) -> bool:
-    """Whether a function returns `variable` as an array on the device instead of a NumPy array: it is a
-    shared variable or an input there, the output of an op that the script defines, or was transferred
-    there explicitly."""
+    """Whether a function returns `variable` as an array on the device instead of a NumPy array: it
+    is a shared variable or an input there, the output of an op that the script defines, or was
+    transferred there explicitly."""
     if not is_on_gpu(variable):
         return False
     node = variable.owner
