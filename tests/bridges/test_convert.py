@@ -143,7 +143,7 @@ def test_explain_makes_no_copy():
     assert not sw.explain(Producer(np.arange(3.0), flags=IS_COPIED), "numpy").shares
 
 
-def test_explain_of_numbers():
+def test_explain_of_a_list_reports_a_copy():
     explanation = sw.explain([1, 2, 3], "numpy")
     assert not explanation.shares
     assert explanation.bytes == 24
@@ -221,7 +221,7 @@ def test_strict_copies_nests_and_is_undone_by_an_error():
     assert sw.asarray(swapped).size == 6
 
 
-def test_strictness_is_the_threads_own():
+def test_strict_copies_applies_to_its_thread_only():
     import threading
 
     made = []
@@ -256,7 +256,7 @@ def test_array_import_imports_no_library():
     assert out.stdout.strip() == "[]"
 
 
-def test_explain_of_an_import_and_of_a_move(device):
+def test_explain_reports_imports_and_transfers(device):
     values = np.arange(6.0)
     assert sw.explain(values, "spanwise").shares
     swapped = sw.explain(values.astype(">f8"), "spanwise")

@@ -64,7 +64,7 @@ def test_malformed_dictionaries_name_the_entry(entries, message):
         sw.asarray(Offers(**entries))
 
 
-def test_something_else_than_a_dictionary_is_refused():
+def test_interface_that_is_no_dictionary_raises():
     offers = Offers()
     offers.__cuda_array_interface__ = 3
     with pytest.raises(sw.BridgeError, match="expected a dict"):
@@ -148,7 +148,7 @@ def test_address_outside_gpu_memory_is_refused(gpu):
         sw.asarray(Offers())
 
 
-def test_without_elements_the_address_is_not_looked_up(gpu):
+def test_address_of_an_empty_array_is_ignored(gpu):
     array = sw.asarray(Offers(shape=(0, 3), data=(0, False)))
     assert array.shape == (0, 3)
     assert array.device == gpu

@@ -147,7 +147,7 @@ def foreign():
     return Foreign
 
 
-def test_anothers_table_is_used(foreign):
+def test_table_of_another_library_is_used(foreign):
     producer = Producer(np.arange(6.0).reshape(2, 3).T)
     ours = sw.asarray(foreign(producer))
     assert producer.calls == []

@@ -49,7 +49,7 @@ def test_null_shape_and_strides_are_right_for_rank_0():
     assert sw.from_dlpack(producer).item() == 2.5
 
 
-def test_the_byte_offset_counts():
+def test_byte_offset_is_added_to_the_address():
     producer = Producer(np.arange(4.0))
     producer.tensor.ndim = 0
     producer.tensor.byte_offset = 16
@@ -162,7 +162,7 @@ def test_malformed_tensors_are_errors_and_given_back(spoil, versioned):
     assert producer.deleted == 1
 
 
-def test_a_device_without_a_bridge_is_named():
+def test_unsupported_device_raises_naming_it():
     producer = Producer(np.zeros(3), device=dlpack.METAL)
     with pytest.raises(sw.BridgeError, match="Metal"):
         sw.from_dlpack(producer)

@@ -171,7 +171,7 @@ def test_other_dtypes_are_never_cast(gnumpy, dtype):
         sw.to_gnumpy(sw.ones(3, dtype=dtype, device=gnumpy.device), copyif=True)
 
 
-def test_a_garray_that_was_never_finished_is_refused(gnumpy):
+def test_uninitialised_garray_raises(gnumpy):
     unfinished = object.__new__(gnumpy.module.garray)
     with pytest.raises(TypeError, match="shape"):
         sw.from_gnumpy(unfinished)
@@ -203,7 +203,7 @@ def test_theanos_conversion_functions_share_memory_or_need_copyif(gnumpy):
 
 
 @pytest.mark.skipif("SPANWISE_TEST_GNUMPY" in os.environ, reason="is the other half itself")
-def test_the_same_over_addresses_as_on_a_gpu(pytestconfig):
+def test_these_tests_pass_with_the_fake_whose_arrays_are_addresses(pytestconfig):
     if any(device.kind == "cuda" for device in sw.devices()):
         pytest.skip("the real library is tested here")
     done = subprocess.run(

@@ -28,7 +28,7 @@ def test_plugin_example_computes_and_rejects_short_input(library, device):
     assert refusal == "signal.moving_mean{width=4}: x: expected at least 4 elements, got 3"
 
 
-def test_where_cmake_finds_the_package(tmp_path, monkeypatch, capsys):
+def test_cmake_dir_prints_the_folder_of_the_package(tmp_path, monkeypatch, capsys):
     from spanwise import cmake_dir
 
     monkeypatch.setattr(cmake_dir, "__file__", str(tmp_path / "cmake_dir.py"))
@@ -56,7 +56,7 @@ def test_code_of_the_plugin_page_builds_and_prints_as_shown(tmp_path):
     assert out.splitlines() == re.findall(r"print.*# (.*)", texts("py")[0])
 
 
-def test_the_pages_program_in_cpp(tmp_path):
+def test_cpp_program_of_the_page_runs(tmp_path):
     for language, name in {"cpp": "halve.cpp", "cmake": "CMakeLists.txt"}.items():
         (tmp_path / name).write_text(texts(language)[1])
     package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))

@@ -17,7 +17,7 @@ SEEDS = st.integers(0, 2**32)
 
 @pytest.mark.parametrize("dtype", COMPUTABLE)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 4), 5])
-def test_zeros_ones_full_empty(device, dtype, shape):
+def test_zeros_ones_full_and_empty_match_numpy(device, dtype, shape):
     real = sw.dtype(dtype).dtype
     assert_same(sw.zeros(shape, dtype, device=device), np.zeros(shape, real))
     assert_same(sw.ones(shape, dtype, device=device), np.ones(shape, real))
@@ -84,7 +84,7 @@ def test_arange_matches_numpy(device, arguments, dtype):
         (True, 7), (np.int32(3), 9), (5, None, 2),
     ],
 )  # fmt: skip
-def test_ranges_of_whole_numbers(device, arguments):
+def test_arange_of_integers_matches_numpy(device, arguments):
     assert_same(sw.arange(*arguments, device=device), np.arange(*arguments))
     assert sw.arange(*arguments, device=device).device == device
 
@@ -174,7 +174,7 @@ def test_long_ranges_are_numpys(device, dtype):
     )
 
 
-def test_ranges_of_no_use_are_numpys_errors(device):
+def test_degenerate_ranges_match_numpy_or_raise(device):
     with pytest.raises(ValueError, match="-1"):
         sw.linspace(0, 1, -1, device=device)
     for stop in (np.inf, np.nan):
@@ -194,7 +194,7 @@ def test_ranges_of_no_use_are_numpys_errors(device):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("readonly", [False, True])
-def test_copies_of_small_foreign_arrays(device, dtype, view, readonly):
+def test_small_foreign_array_is_copied_to_the_default_device(device, dtype, view, readonly):
     source = numbers((16,), "float64", 9).astype(dtype)
     source.flags.writeable = not readonly
     oracle = view(source)
@@ -332,7 +332,7 @@ def test_invalid_calls_name_the_remedy(function):
 @pytest.mark.parametrize(
     "shape", [-1, (2, -1), "3", 2.0, (2, 2.0), None, True, (2**40, 2**40), (1,) * 65]
 )
-def test_shapes_that_are_none(shape):
+def test_invalid_shape_raises_as_in_numpy(shape):
     with pytest.raises(sw.Error) as ours:
         sw.zeros(shape)
     with pytest.raises((TypeError, ValueError, MemoryError)) as numpys:

@@ -148,7 +148,7 @@ def test_several_dtypes_are_promoted_together():
         assert sw.concatenate(arrays).dtype == np.concatenate(arrays).dtype
 
 
-def test_casting_rules_have_names():
+def test_can_cast_rejects_unknown_rules_and_numbers():
     with pytest.raises(sw.ArgumentError, match='got "lax"'):
         sw.can_cast("int8", "int16", "lax")
     with pytest.raises(sw.DTypeError, match="Python number"):

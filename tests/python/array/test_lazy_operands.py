@@ -201,7 +201,7 @@ def kernel(device):
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("make", [Lazy, lambda: Collection({})], ids=["array", "collection"])
-def test_functions_and_kernels_name_the_way_out(array, make, call):
+def test_functions_and_kernels_raise_with_the_remedy(array, make, call):
     lazy = make()
     with pytest.raises(TypeError, match=r"map_blocks.*spanwise\.asarray"), array.device:
         call(array, lazy)
@@ -253,7 +253,7 @@ class Ranked:
 
 @pytest.mark.parametrize("priority", [1000, 0.5, 0, -1, None])
 @pytest.mark.parametrize("name", ["eq", "ne", "lt", "gt", "add", "matmul"])
-def test_a_higher_priority_answers(array, priority, name):
+def test_operand_of_higher_priority_computes_the_operation(array, priority, name):
     kind = type("Kind", (Ranked,), {})
     other = kind(priority)
     function = getattr(operator, name)
@@ -313,7 +313,7 @@ print(np.asarray((a + da.ones(3, chunks=2)).compute()).tolist())
 """
 
 
-def test_dask_with_our_arrays_registered():
+def test_dask_computes_with_registered_arrays():
     pytest.importorskip("dask.array")
     done = subprocess.run(
         [sys.executable, "-c", REGISTERED], capture_output=True, text=True, check=False

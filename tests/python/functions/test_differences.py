@@ -53,7 +53,7 @@ def test_shape_and_dtype_are_fixed(device):
             setattr(a, name, value)
 
 
-def test_read_only_is_for_good(device):
+def test_read_only_flag_cannot_be_cleared(device):
     a = sw.zeros(4, device=device)
     a.flags.writeable = False
     with pytest.raises(ValueError, match=r"a\.copy\(\)"):

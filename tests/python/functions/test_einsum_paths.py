@@ -64,7 +64,7 @@ def test_numpys_own_path_is_taken(device):
         ["einsum_path", (0, 1.5), (0, 1)],
     ],
 )
-def test_bad_paths_are_errors_as_in_numpy(device, optimize):
+def test_invalid_paths_raise_as_in_numpy(device, optimize):
     arrays, ours = operands(device)
     with pytest.raises((TypeError, IndexError, RuntimeError)) as expected:
         np.einsum("ij,jk,kl->il", *arrays[:3], optimize=optimize)

@@ -130,7 +130,7 @@ def with_thunk(work):
     return Work()
 
 
-def test_a_cell_is_like_a_list_of_one():
+def test_cell_is_indexed_like_a_list_of_one_value():
     seen = {}
 
     def work(x, z):

@@ -128,7 +128,7 @@ def test_host_integer_needs_no_transfer(device):
     assert ops(f) == ["Multiply"] and f([1, 2]).tolist() == [3, 6]
 
 
-def test_useless_ways_are_cut(device, other):
+def test_superfluous_transfers_are_removed(device, other):
     x = T.tensor("float32", (None,), "x", device=device)
     f = sw.function([x], x.transfer(other).transfer(device) + 1, device=device)
     assert ops(f) == ["Add"] and f([1]).tolist() == [2]

@@ -149,7 +149,7 @@ class Fails(sw.Op):
 
 
 @pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
-def test_after_an_error_all_is_as_before(mode, device):
+def test_failed_call_changes_no_shared_variable(mode, device):
     a, b, op = sw.shared(ones(2), target=device), sw.shared(ones(2), target=device), Fails()
     f = sw.function([], a + b, updates=[(a, a * 2), (b, op(b + 1))], mode=mode, device=device)
     op.fails = True
@@ -178,7 +178,7 @@ def test_an_op_that_overwrites_gets_a_copy_of_a_shared_value(device):
         (lambda w, x: {"w": w}, "no variable"),
     ],
 )
-def test_updates_that_cannot_be(updates, message):
+def test_invalid_updates_raise(updates, message):
     w, x = sw.shared(ones(2), "w"), T.fvector("x")
     with pytest.raises((sw.GraphError, TypeError), match=message):
         sw.function([x], x, updates=updates(w, x))
@@ -198,7 +198,7 @@ def test_givens_put_shared_variables_in_and_out(device):
     assert sw.function([v], w + 1, givens={w: v}, device=device)([5]).tolist() == [6]
 
 
-def test_an_update_that_does_not_fit_at_run_time(device):
+def test_update_of_the_wrong_shape_raises_at_run_time(device):
     w = sw.shared(ones(2), target=device)
     x = T.fvector("x")
     f = sw.function([x], updates={w: x + w}, device=device)

@@ -92,7 +92,7 @@ def test_same_view_twice_is_copied_once(axpy, device):
     assert x.tolist() == [0, 2, 2, 6, 4, 10, 6, 14]
 
 
-def test_on_another_stream(axpy, device):
+def test_copied_arguments_are_ordered_on_another_stream(axpy, device):
     x = sw.array(np.arange(200_000, dtype="float32"), device=device)
     stream = sw.Stream(device)
     for _ in range(5):
@@ -181,7 +181,7 @@ def test_structs_of_the_users_go_by_pointer(module, device):
     assert out.numpy().view("int32")[:, 0].tolist() == [7, 5, 3, 1]
 
 
-def test_strict_copies_allow_none(axpy, device):
+def test_strict_copies_refuses_contiguous_copies(axpy, device):
     x = sw.zeros((4, 2), dtype="float32", device=device)
     bound = axpy.bind(DECLARED)
     with sw.strict_copies():
