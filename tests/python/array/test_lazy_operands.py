@@ -54,7 +54,7 @@ class Lazy:
 
 
 class Collection:
-    """As xarray.DataArray: lazy where its graph is there."""
+    """Like xarray.DataArray: lazy if it has a graph."""
 
     def __init__(self, graph):
         self.graph = graph

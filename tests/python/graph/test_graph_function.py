@@ -265,16 +265,16 @@ def test_functions_and_their_arrays_are_freed(x):
         pass
 
     held = ones(2, 2).view(Held)
-    there = weakref.ref(held)
+    input_ref = weakref.ref(held)
     f = sw.function([x], x + 1)
-    function_there = weakref.ref(f)
+    function_ref = weakref.ref(f)
     f(held)
     del held
     gc.collect()
-    assert there() is None, "a function must let go of its inputs after the call"
+    assert input_ref() is None, "a function must release its inputs after the call"
     del f
     gc.collect()
-    assert function_there() is None
+    assert function_ref() is None
 
 
 def test_threads_take_turns(x, device):

@@ -122,7 +122,7 @@ def page():
             "What differs from a GPU: a thread that spins on another thread of its block without a barrier never",
             "sees it run; threads of a warp do not run in step without a barrier or `_sync`; the last places of floating results",
             "may differ, as fused multiply-add and the math library do. [Finding a kernel's",
-            "faults](guides/checking_kernels.md) tells how misses of a barrier and wrong indices are found.",
+            "faults](guides/checking_kernels.md) explains how missing barriers and wrong indices are found.",
             "",
         ]
     )

@@ -142,9 +142,7 @@ BRIDGES = """
 def test_conversions_to_other_libraries_share_memory(tmp_path):
     from support.tree import ROOT
 
-    on_cpu = {
-        "SPANWISE_DEVICE": "cpu"
-    }  # the modules in the place of CUDAMat and Gnumpy are the CPU's
+    on_cpu = {"SPANWISE_DEVICE": "cpu"}  # the fakes of CUDAMat and Gnumpy are in host memory
     folder = str(ROOT / "tests")
     printed, _ = run_script(tmp_path / "script.py", BRIDGES, arguments=[folder], environment=on_cpu)
     assert printed == "done\n"
