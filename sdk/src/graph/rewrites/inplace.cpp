@@ -32,8 +32,8 @@ std::unordered_map<Variable, int> count_readers(const std::vector<Ref<Apply>>& n
 
 // Whether `variable` owns its memory and is read once: a mutable input, or an output that is not a
 // view. An output that overwrites an input also owns its memory.
-bool is_free(const Variable& variable, const std::unordered_map<Variable, int>& readers,
-             const RewriteGraph& graph) {
+bool may_be_overwritten(const Variable& variable, const std::unordered_map<Variable, int>& readers,
+                        const RewriteGraph& graph) {
   if (graph.inputs.contains(variable)) {
     if (!graph.mutable_inputs.contains(variable)) return false;
   } else if (variable.owner() == nullptr || !variable.owner()->op().gives_own_memory() ||
@@ -55,11 +55,12 @@ Ref<const Op> overwriting_op(const Apply& node, const std::unordered_map<Variabl
     return {};
   const auto inputs = node.inputs();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!same_kind(inputs[i].type(), node.output(0).type()) || !is_free(inputs[i], readers, graph))
+    if (!same_kind(inputs[i].type(), node.output(0).type()) ||
+        !may_be_overwritten(inputs[i], readers, graph))
       continue;
     const Ref<const Op> op = node.op().overwriting(static_cast<int>(i));
-    const bool has_twin = std::count(inputs.begin(), inputs.end(), inputs[i]) > 1;
-    if (op && (!has_twin || op->allows_aliased_inplace())) return op;
+    const bool is_read_twice = std::count(inputs.begin(), inputs.end(), inputs[i]) > 1;
+    if (op && (!is_read_twice || op->allows_aliased_inplace())) return op;
   }
   return {};
 }
