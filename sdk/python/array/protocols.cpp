@@ -75,7 +75,7 @@ PyObject* get(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObjec
 }
 
 // The caller may write to the memory, on the current stream.
-PyObject* data_ptr(PyObject* self, PyObject*, Py_ssize_t, PyObject*) {
+PyObject* data_ptr(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
   const Array& array = array_in(self);
   order_use(Stream::current(array.device()), array, !array.readonly());
   return PyLong_FromUnsignedLongLong(reinterpret_cast<std::uintptr_t>(array.data()));
