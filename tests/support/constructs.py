@@ -1289,12 +1289,13 @@ __global__ void k(int* out) {
 #include <thrust/sort.h>
 #include <thrust/tuple.h>
 __global__ void k(int* out) {
-  int t = threadIdx.x, values[4] = {t, 3, -t, 1};
+  int t = threadIdx.x;
+  float values[4] = {t + 0.5f, 3, -t - 0.5f, 1};
   thrust::sort(thrust::seq, values, values + 4);
-  int sum = thrust::reduce(thrust::seq, values, values + 4, 0, thrust::plus<int>());
+  float sum = thrust::reduce(thrust::seq, values, values + 4, 0.0f, thrust::plus<float>());
   thrust::complex<float> z(t, 1);
   auto pair = thrust::make_tuple(z.real(), z * thrust::conj(z));
-  bool ok = values[0] == -t && sum == 4 && thrust::get<1>(pair).real() == t * t + 1.0f;
+  bool ok = values[0] == -t - 0.5f && sum == 4 && thrust::get<1>(pair).real() == t * t + 1.0f;
   out[t] = ok ? t + 1 : 0;
 }
 """,
@@ -1382,10 +1383,20 @@ __global__ void k(int* out) {
   asm volatile("membar.gl;" ::: "memory");
   bool ok = lane == t % 32 && below == (1u << t % 32) - 1 && (t + 1) >> high == 1;
   ok &= bits == 0x44332211u && root > 3.999f && root < 4.001f;
+  unsigned field, mixed, logic, shifted, sum;
+  int sign;
+  asm("bfe.u32 %0, %1, %2, %3;" : "=r"(field) : "r"(0xabcd0000u + t), "r"(16), "r"(8));
+  asm("bfe.s32 %0, %1, %2, %3;" : "=r"(sign) : "r"(0xabcd0000u), "r"(24), "r"(8));
+  asm("bfi.b32 %0, %1, %2, %3, %4;" : "=r"(mixed) : "r"(0xffu), "r"(t << 16), "r"(4), "r"(8));
+  asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(logic) : "r"(t), "r"(12), "r"(10));
+  asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(shifted) : "r"(0xf0000000u), "r"(t), "r"(4));
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(t), "r"(3), "r"(5));
+  ok &= field == 0xcdu && sign == (int)0xffffffab && mixed == (t << 16 | 0xff0);
+  ok &= logic == (t ^ 12 ^ 10) && shifted == (t << 4 | 15) && sum == 3 * t + 5;
   out[t] = ok ? t + 1 : 0;
 }
 """,
-        note="special registers, bit operations, approximate math and fences",
+        note="special registers, bit operations, approximate math, loads and fences",
     ),
     Construct(
         "dynamic shared in a macro",
@@ -1413,7 +1424,7 @@ __global__ void k(int* out) {
         (
             "kernel.cu:2",
             "PTX",
-            "asm",
+            'asm "bar.sync 0"',
             "SW_CPU",
         ),
     ),

@@ -101,7 +101,10 @@ class Finder {
     const std::string_view name = token.text, next = at(i + 1).text;
     if (name == "asm" || name == "__asm__" || name == "__asm") {
       const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
-      return is_statement && !read_ptx(scan_.tokens, i) ? say(token, "PTX instructions", name) : "";
+      const auto statement = is_statement ? read_ptx(scan_.tokens, i) : std::nullopt;
+      if (!is_statement || (statement && !statement->replacement.empty())) return {};
+      return say(token, "PTX instructions",
+                 text(name, " \"", statement ? statement->instructions : "", '"'));
     }
     // A name that the source declares itself is not CUDA's.
     if (scan_.uses.knows(name)) return {};
