@@ -62,7 +62,7 @@ PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
       .ptr();
 }
 
-PyObject* get(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* get_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<3> signature{"get", {"stream", "order", "out"}, 0, 3};
   const auto [stream, order, out] = signature.read(values, count, words);
   const py::object given_order = order == nullptr ? py::object(py::str("C"))
@@ -75,7 +75,7 @@ PyObject* get(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObjec
 }
 
 // The caller may write to the memory, on the current stream.
-PyObject* data_ptr(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+PyObject* data_ptr_method(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
   const Array& array = array_in(self);
   order_use(Stream::current(array.device()), array, !array.readonly());
   return PyLong_FromUnsignedLongLong(reinterpret_cast<std::uintptr_t>(array.data()));
@@ -95,10 +95,10 @@ PyMethodDef protocol_methods[] = {
     method<&array_function>("__array_function__",
                             "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
                             "Implements NumPy's functions on Spanwise arrays."),
-    method<&get>("get",
+    method<&get_method>("get",
                  "get($self, stream=None, order=\"C\", out=None)\n--\n\n"
                  "A copy as a new numpy.ndarray, or in `out`, as in CuPy; see spanwise.asnumpy."),
-    method<&data_ptr>("data_ptr",
+    method<&data_ptr_method>("data_ptr",
                       "data_ptr($self)\n--\n\n"
                       "The address of the first element, for Triton and others that read PyTorch's "
                       "tensors by it.\nThe current stream waits for earlier work on the array; what "
