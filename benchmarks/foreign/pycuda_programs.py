@@ -49,7 +49,9 @@ def matrix(folder):
 def run_example(file, options):
     """(outcome, line of its error) of one example, started in an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = [matrix(folder)] if file.name == "sparse_solve.py" else ARGUMENTS.get(file.name, [])
+        arguments = (
+            [matrix(folder)] if file.name == "sparse_solve.py" else ARGUMENTS.get(file.name, [])
+        )
         command = [sys.executable, *options.face, str(file), *arguments]
         try:
             done = subprocess.run(
@@ -91,7 +93,12 @@ def run_part(tests, options):
         command = [sys.executable, *options.face, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += ["-W", "ignore", "--tb=line", f"--junit-xml={report}", *tests]
         done = subprocess.run(
-            command, cwd=options.checkout, env=ENVIRONMENT, capture_output=True, text=True, check=False
+            command,
+            cwd=options.checkout,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if not report.exists():
             return [("", "crash", tests[0], done.stdout[-300:] + done.stderr[-300:])]
