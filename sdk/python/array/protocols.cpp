@@ -65,8 +65,8 @@ PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
 PyObject* get_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<3> signature{"get", {"stream", "order", "out"}, 0, 3};
   const auto [stream, order, out] = signature.read(values, count, words);
-  const py::object given_order = order == nullptr ? py::object(py::str("C"))
-                                                  : py::reinterpret_borrow<py::object>(order);
+  const py::object given_order =
+      order == nullptr ? py::object(py::str("C")) : py::reinterpret_borrow<py::object>(order);
   return py::module_::import("spanwise._kernels.raw_kernel")
       .attr("asnumpy")(py::handle(self), py::handle(or_none(stream)), given_order,
                        py::handle(or_none(out)))
@@ -95,14 +95,16 @@ PyMethodDef protocol_methods[] = {
     method<&array_function>("__array_function__",
                             "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
                             "Implements NumPy's functions on Spanwise arrays."),
-    method<&get_method>("get",
-                 "get($self, stream=None, order=\"C\", out=None)\n--\n\n"
-                 "A copy as a new numpy.ndarray, or in `out`, as in CuPy; see spanwise.asnumpy."),
-    method<&data_ptr_method>("data_ptr",
-                      "data_ptr($self)\n--\n\n"
-                      "The address of the first element, for Triton and others that read PyTorch's "
-                      "tensors by it.\nThe current stream waits for earlier work on the array; what "
-                      "uses the address must be queued\non that stream."),
+    method<&get_method>(
+        "get",
+        "get($self, stream=None, order=\"C\", out=None)\n--\n\n"
+        "A copy as a new numpy.ndarray, or in `out`, as in CuPy; see spanwise.asnumpy."),
+    method<&data_ptr_method>(
+        "data_ptr",
+        "data_ptr($self)\n--\n\n"
+        "The address of the first element, for Triton and others that read PyTorch's "
+        "tensors by it.\nThe current stream waits for earlier work on the array; what "
+        "uses the address must be queued\non that stream."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

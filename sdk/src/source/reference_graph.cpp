@@ -31,8 +31,9 @@ bool is_barrier_name(std::string_view name) {
                                                           "arrive_and_wait",
                                                           "__barrier_sync"};
   static constexpr std::array<std::string_view, 11> stems{
-      "__syncthreads", "__shfl",    "__match_",      "__reduce_",     "__barrier_sync", "BlockReduce",
-      "BlockScan",     "WarpScan",  "BlockExchange", "BlockRadixSort", "WarpReduce"};
+      "__syncthreads",  "__shfl",         "__match_",  "__reduce_",
+      "__barrier_sync", "BlockReduce",    "BlockScan", "WarpScan",
+      "BlockExchange",  "BlockRadixSort", "WarpReduce"};
   return std::find(names.begin(), names.end(), name) != names.end() ||
          std::any_of(stems.begin(), stems.end(),
                      [&](std::string_view stem) { return name.starts_with(stem); });

@@ -28,8 +28,7 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
                                       const std::vector<std::string>& sources,
                                       const std::string& output,
                                       const runtime::TemporaryFolder& folder,
-                                      const Translation& module, bool with_system,
-                                      bool with_cccl) {
+                                      const Translation& module, bool with_system, bool with_cccl) {
   std::vector<std::string> words{compiler.path};
   const auto add = [&](const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());

@@ -85,4 +85,4 @@ SW_FN float4 curand_normal4(curandStatePhilox4_32_10_t* state) {
   return {a.x, a.y, b.x, b.y};
 }
 
-#include "curand_poisson.h"
+#include "spanwise_poisson.h"

@@ -39,7 +39,8 @@ class BlockReduce {
 
   /// The result is thread 0's.
   template <class SwOp>
-  SwT Reduce(SwT value, SwOp op, int valid = SwX * SwY * SwZ, sw_line line = sw_line(__builtin_LINE())) {
+  SwT Reduce(SwT value, SwOp op, int valid = SwX * SwY * SwZ,
+             sw_line line = sw_line(__builtin_LINE())) {
     const int rank = sw_detail::rank_in_block();
     values_[rank] = value;
     ::sw_barrier(line.value);
@@ -78,7 +79,8 @@ class BlockScan {
     InclusiveScan(in, out, op, total, line);
   }
   template <class SwOp>
-  void InclusiveScan(SwT in, SwT& out, SwOp op, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
+  void InclusiveScan(SwT in, SwT& out, SwOp op, SwT& total,
+                     sw_line line = sw_line(__builtin_LINE())) {
     scan(in, op, [](SwT) {}, total, line);
     out = values_[sw_detail::rank_in_block()];
   }
@@ -90,7 +92,8 @@ class BlockScan {
     if (const int rank = sw_detail::rank_in_block(); rank > 0) out = values_[rank - 1];
   }
   template <class SwOp>
-  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op, sw_line line = sw_line(__builtin_LINE())) {
+  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op,
+                     sw_line line = sw_line(__builtin_LINE())) {
     SwT total;
     ExclusiveScan(in, out, first, op, total, line);
   }
@@ -143,7 +146,8 @@ class BlockScan {
     }
   }
   template <int SwN, class SwOp>
-  void InclusiveScan(SwT (&in)[SwN], SwT (&out)[SwN], SwOp op, sw_line line = sw_line(__builtin_LINE())) {
+  void InclusiveScan(SwT (&in)[SwN], SwT (&out)[SwN], SwOp op,
+                     sw_line line = sw_line(__builtin_LINE())) {
     SwT total;
     InclusiveScan(in, out, op, total, line);
   }
@@ -170,7 +174,8 @@ class BlockScan {
     InclusiveScan(in, out, cub::Sum(), line);
   }
   template <int SwN>
-  void InclusiveSum(SwT (&in)[SwN], SwT (&out)[SwN], SwT& total, sw_line line = sw_line(__builtin_LINE())) {
+  void InclusiveSum(SwT (&in)[SwN], SwT (&out)[SwN], SwT& total,
+                    sw_line line = sw_line(__builtin_LINE())) {
     InclusiveScan(in, out, cub::Sum(), total, line);
   }
   template <int SwN>
@@ -178,7 +183,8 @@ class BlockScan {
     ExclusiveScan(in, out, SwT(0), cub::Sum(), line);
   }
   template <int SwN>
-  void ExclusiveSum(SwT (&in)[SwN], SwT (&out)[SwN], SwT& total, sw_line line = sw_line(__builtin_LINE())) {
+  void ExclusiveSum(SwT (&in)[SwN], SwT (&out)[SwN], SwT& total,
+                    sw_line line = sw_line(__builtin_LINE())) {
     ExclusiveScan(in, out, SwT(0), cub::Sum(), total, line);
   }
 

@@ -136,8 +136,8 @@ class BlockRadixSort {
                       sw_line line = sw_line(__builtin_LINE())) {
     sort(keys, static_cast<SwValue*>(nullptr), first, last, ~0ull, line);
   }
-  void Sort(SwKey (&keys)[SwN], SwValue (&values)[SwN], int first = 0,
-            int last = 8 * sizeof(SwKey), sw_line line = sw_line(__builtin_LINE())) {
+  void Sort(SwKey (&keys)[SwN], SwValue (&values)[SwN], int first = 0, int last = 8 * sizeof(SwKey),
+            sw_line line = sw_line(__builtin_LINE())) {
     sort(keys, values, first, last, 0, line);
   }
   void SortDescending(SwKey (&keys)[SwN], SwValue (&values)[SwN], int first = 0,
@@ -146,7 +146,8 @@ class BlockRadixSort {
   }
 
  private:
-  void sort(SwKey* keys, SwValue* values, int first, int last, unsigned long long flip, sw_line line) {
+  void sort(SwKey* keys, SwValue* values, int first, int last, unsigned long long flip,
+            sw_line line) {
     const int rank = sw_detail::rank_in_block();
     for (int i = 0; i < SwN; ++i) {
       at_.keys[0][rank * SwN + i] = keys[i];

@@ -12,12 +12,12 @@ struct sw_line {
   explicit sw_line(int value) : value(value) {}
 };
 
-#define SW_OPERATION(name, expression)                          \
-  struct name {                                                 \
-    template <class SwT>                                        \
+#define SW_OPERATION(name, expression)                                                 \
+  struct name {                                                                        \
+    template <class SwT>                                                               \
     __attribute__((always_inline)) auto operator()(const SwT& a, const SwT& b) const { \
-      return expression;                                        \
-    }                                                           \
+      return expression;                                                               \
+    }                                                                                  \
   };
 SW_OPERATION(Sum, SwT(a + b))
 SW_OPERATION(Max, SwT(a < b ? b : a))
@@ -70,8 +70,7 @@ template <int SwSize>
 struct lanes {
   static_assert(SwSize >= 1 && SwSize <= 32 && (SwSize & (SwSize - 1)) == 0,
                 "on the CPU a logical warp has 1, 2, 4, 8, 16 or 32 threads");
-  const int lane =
-      (int)((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % 32;
+  const int lane = (int)((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % 32;
   const int rank = lane % SwSize;
   const unsigned mask = (SwSize == 32 ? ~0u : (1u << SwSize % 32) - 1) << (lane - rank);
   template <class SwT>
@@ -125,12 +124,14 @@ class WarpScan {
     out = in;
   }
   template <class SwOp>
-  void InclusiveScan(SwT in, SwT& out, SwOp op, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
+  void InclusiveScan(SwT in, SwT& out, SwOp op, SwT& total,
+                     sw_line line = sw_line(__builtin_LINE())) {
     InclusiveScan(in, out, op, line);
     total = Broadcast(out, SwSize - 1, line);
   }
   template <class SwOp>
-  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op, sw_line line = sw_line(__builtin_LINE())) {
+  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op,
+                     sw_line line = sw_line(__builtin_LINE())) {
     SwT total;
     ExclusiveScan(in, out, first, op, total, line);
   }

@@ -134,8 +134,9 @@ SW_FN SwT tex2Dgather(cudaTextureObject_t object, float x, float y, int channel 
   const bool is_real = (int)kind::value == (int)sw_f32;
   if (kind::channels != 4 || channel < 0 || channel >= t.channels ||
       (int)kind::value != (sw_is_read_as_real(t) ? (int)sw_f32 : t.kind))
-    sw_fail("tex2Dgather: expected a type of four numbers as the texture holds, and a channel of it",
-            nullptr, 0);
+    sw_fail(
+        "tex2Dgather: expected a type of four numbers as the texture holds, and a channel of it",
+        nullptr, 0);
   const int low[2] = {(int)sw_floor(sw_coordinate(t, 0, x) - 0.5f),
                       (int)sw_floor(sw_coordinate(t, 1, y) - 0.5f)};
   typename kind::element values[kind::channels] = {};
