@@ -67,8 +67,8 @@ if __name__ == "__main__":
     assert done.returncode == 2 and "usage: python -m spanwise.pycuda (script.py" in done.stderr
 
 
-def test_a_program_is_run_over_spanwise_where_pycuda_is_installed(tmp_path):
-    folder = package(tmp_path, "")
+def test_program_runs_over_spanwise_where_pycuda_is_installed(tmp_path):
+    folder = installed_pycuda(tmp_path, "")
     (tmp_path / "program.py").write_text(
         "import sys, pycuda.driver\nprint(pycuda.driver.__name__, sys.argv[1:])\n"
     )
