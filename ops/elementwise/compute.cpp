@@ -10,7 +10,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::ops {

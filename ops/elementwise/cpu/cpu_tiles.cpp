@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "operand_cursor.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/parallel.hpp"
 #include "spanwise/runtime/host_block.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "spanwise/array.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/scalar.hpp"
 
 namespace spanwise::ops {

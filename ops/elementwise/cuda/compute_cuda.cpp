@@ -13,7 +13,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::ops {

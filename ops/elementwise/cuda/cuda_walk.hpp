@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 

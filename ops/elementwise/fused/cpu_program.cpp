@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/parallel.hpp"
 #include "spanwise/runtime/host_block.hpp"
 #include "spanwise/view.hpp"

@@ -8,7 +8,7 @@
 #include "../cuda/cuda_plan.hpp"
 #include "../cuda/cuda_walk.hpp"
 #include "spanwise/interpreter_lock.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::ops {

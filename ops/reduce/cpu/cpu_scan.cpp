@@ -7,7 +7,7 @@
 #include "../job.hpp"
 #include "cpu_finish.hpp"
 #include "cpu_kernels.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/parallel.hpp"
 
 namespace spanwise::ops::reduce {
