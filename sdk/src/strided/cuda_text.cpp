@@ -85,9 +85,11 @@ std::string CudaText::head() const {
   for (int k = 0; k < count_; ++k)
     if (is_memory(k))
       types += text("typedef ", body_.arrays[static_cast<std::size_t>(k)].type, " sw_t", k, ";\n");
-  return text(body_.prelude, device_text("pack.cuh"), device_text("packs.cuh"), types,
-              "constexpr int sw_width = ", int{shape_.width}, ", sw_threads = ", block_threads,
-              ";\n");
+  // The library's text comes first: a prelude may define macros.
+  return text(device_text("pack.cuh"), device_text("packs.cuh"),
+              shape_.kind == PlanShape::Kind::tiles ? device_text("tiles.cuh") : "", body_.prelude,
+              types, "constexpr int sw_width = ", int{shape_.width},
+              ", sw_threads = ", block_threads, ";\n");
 }
 
 std::string CudaText::numbers_struct() const {
@@ -199,14 +201,15 @@ std::string CudaText::dense() const {
                     "sw_o",
                     false};
   const std::string call = text("(", arguments_, "sw_begin + threadIdx.x * sw_width, sw_n);\n");
-  return text(
-      "template <bool sw_whole>\n__device__ __forceinline__ void sw_run(", parameters_,
-      "const long long sw_first, const long long sw_n) {\n", body_.before, loop(place), body_.after,
-      "}\n", kernel("const long long sw_n"), "  constexpr int sw_block = sw_threads * sw_width * ",
-      int{shape_.packs}, ";\n  const long long sw_begin = (long long)blockIdx.x * sw_block;\n",
-      has_parts ? text("  if (sw_begin + sw_block <= sw_n)\n    sw_run<true>", call, "  else\n  ")
-                : "",
-      "  sw_run<false>", call, "}\n");
+  return text("template <bool sw_whole>\n__device__ __forceinline__ void sw_run(", parameters_,
+              "const long long sw_first, const long long sw_n) {\n", body_.declarations,
+              body_.before, loop(place), body_.after, "}\n", kernel("const long long sw_n"),
+              "  constexpr int sw_block = sw_threads * sw_width * ", int{shape_.packs},
+              ";\n  const long long sw_begin = (long long)blockIdx.x * sw_block;\n",
+              has_parts
+                  ? text("  if (sw_begin + sw_block <= sw_n)\n    sw_run<true>", call, "  else\n  ")
+                  : "",
+              "  sw_run<false>", call, "}\n");
 }
 
 std::string CudaText::rows() const {
@@ -235,7 +238,8 @@ std::string CudaText::rows() const {
     sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
 )",
       tail ? "    if (sw_axis == sw_rank - 1) sw_left = sw_w.shape[sw_axis] - sw_index;\n" : "",
-      offsets("    ", false), "  }\n", body_.before, loop(place), body_.after, "}\n");
+      offsets("    ", false), "  }\n", body_.declarations, body_.before, loop(place), body_.after,
+      "}\n");
 }
 
 std::string cuda_source(const Body& body, const PlanShape& shape) {

@@ -1,7 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_text.hpp"
-#include "embedded/strided_text.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::strided {
@@ -39,15 +38,16 @@ std::string CudaText::tile_function() const {
       false};
   const std::string between =
       text("  if (sw_base == sw_row) {\n", fills, "    __syncthreads();\n  }\n");
-  return text(
-      "template <bool sw_whole>\n__device__ __forceinline__ void sw_do_tile(", parameters_,
-      parameters, R"(const sw_walk& sw_w, long long sw_corner, int sw_left_s,
+  return text("template <bool sw_whole>\n__device__ __forceinline__ void sw_do_tile(", parameters_,
+              parameters, R"(const sw_walk& sw_w, long long sw_corner, int sw_left_s,
                            int sw_left_t) {
   const int sw_tt = threadIdx.x % (sw_side_t / sw_width) * sw_width;
   const int sw_row = threadIdx.x / (sw_side_t / sw_width);
 )",
-      body_.before, "  for (int sw_base = sw_row; sw_base == sw_row || sw_base < sw_side_s;) {\n",
-      loop(place, between, takes), "  sw_base += sw_rows * sw_steps;\n  }\n", body_.after, "}\n");
+              body_.declarations, body_.before,
+              "  for (int sw_base = sw_row; sw_base == sw_row || sw_base < sw_side_s;) {\n",
+              loop(place, between, takes), "  sw_base += sw_rows * sw_steps;\n  }\n", body_.after,
+              "}\n");
 }
 
 std::string CudaText::tiles() const {
@@ -71,12 +71,11 @@ std::string CudaText::tiles() const {
   return text(
       "constexpr int sw_side_s = ", int{shape_.side_s}, ", sw_side_t = ", int{shape_.side_t},
       ";\n// Rows that a block visits at a time.\n",
-      "constexpr int sw_rows = sw_threads * sw_width / sw_side_t;\n",
-      embedded::file_text(embedded::strided_text, "tiles.cuh"), numbers_struct(), tile_function(),
-      kernel("const sw_walk sw_w"), declare, offsets("  ", true),
+      "constexpr int sw_rows = sw_threads * sw_width / sw_side_t;\n", numbers_struct(),
+      tile_function(), kernel("const sw_walk sw_w"), declare, offsets("  ", true),
       R"(  unsigned int sw_rest = blockIdx.x;
-  const auto sw_tiles = [&](int axis, int side) {
-    return (unsigned int)((sw_w.shape[axis] + side - 1) / side);
+  const auto sw_tiles = [&](int sw_axis, int sw_side) {
+    return (unsigned int)((sw_w.shape[sw_axis] + sw_side - 1) / sw_side);
   };
   const long long sw_first_t = sw_rest % sw_tiles(sw_rank - 1, sw_side_t) * (long long)sw_side_t;
   sw_rest /= sw_tiles(sw_rank - 1, sw_side_t);

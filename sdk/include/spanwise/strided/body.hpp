@@ -27,6 +27,8 @@ struct Body {
   std::vector<BodyArray> arrays{};
   /// Further parameters of the kernel, each followed by ", ": as declared, and as passed on.
   std::string parameters{}, arguments{};
+  /// Declarations that all statements below may use; they may use the parameters.
+  std::string declarations{};
   /// Statements before and after the loop over a thread's elements; each thread of the grid runs
   /// them if there are any.
   std::string before{}, after{};
