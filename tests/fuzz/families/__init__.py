@@ -14,5 +14,5 @@ FAMILIES = {
     "copies": (copies.case, 13),
     "shape": (shape.case, 15),
     "products": (products.case, 10),
-    "programs": (programs.case, 6),
+    "programs": (programs.case, 1),
 }
