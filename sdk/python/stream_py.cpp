@@ -179,7 +179,7 @@ void bind_event(py::module_& module) {
 
 }  // namespace
 
-SW_BIND(streams, 30) {
+SW_BIND(streams) {
   bind_stream(module);
   bind_event(module);
   module.def(

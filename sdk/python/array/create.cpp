@@ -186,6 +186,6 @@ PyMethodDef create_functions[] = {
 
 }  // namespace
 
-SW_BIND(array_create, 57) { add_functions(module, create_functions); }
+SW_BIND(array_create) { add_functions(module, create_functions); }
 
 }  // namespace spanwise::python

@@ -163,7 +163,7 @@ PyType_Slot slot(int id, F* function) {
 
 }  // namespace
 
-SW_BIND(array_flags, 52) {
+SW_BIND(array_flags, array_type) {
   static PyType_Slot slots[] = {
       slot(Py_tp_dealloc, &flags_dealloc),
       slot(Py_tp_repr, &flags_repr),

@@ -120,7 +120,7 @@ PyMethodDef dir_method[] = {{"__dir__", &array_dir, METH_NOARGS, "The names of t
 
 }  // namespace
 
-SW_BIND(array_foreign_names, 59) {
+SW_BIND(array_foreign_names, array_type) {
   static PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(&foreign_name_dealloc)},
       {Py_tp_descr_get, reinterpret_cast<void*>(&raise_missing)},

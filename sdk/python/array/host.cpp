@@ -255,6 +255,6 @@ py::object to_numpy(const Array& array) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-SW_BIND(array_host, 56) { add_array_methods(host_methods); }
+SW_BIND(array_host, array_type) { add_array_methods(host_methods); }
 
 }  // namespace spanwise::python

@@ -214,6 +214,6 @@ PyMethodDef import_functions[] = {
 
 }  // namespace
 
-SW_BIND(array_import, 58) { add_functions(module, import_functions); }
+SW_BIND(array_import) { add_functions(module, import_functions); }
 
 }  // namespace spanwise::python

@@ -77,7 +77,7 @@ PyMethodDef protocol_methods[] = {
 
 }  // namespace
 
-SW_BIND(array_protocols, 58) {
+SW_BIND(array_protocols, array_type) {
   module.attr("_max_rank") = max_rank;
   add_array_methods(protocol_methods);
 }

@@ -237,7 +237,7 @@ void add_array_attributes(PyGetSetDef* attributes) {
   }
 }
 
-SW_BIND(array_type, 5) {
+SW_BIND(array_type) {
   array_type = make_type();
   module.add_object("Array",
                     py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(array_type)));

@@ -241,7 +241,7 @@ PyMethodDef view_functions[] = {
 
 }  // namespace
 
-SW_BIND(array_views, 54) {
+SW_BIND(array_views, array_type) {
   add_array_methods(view_methods);
   add_functions(module, view_functions);
 }

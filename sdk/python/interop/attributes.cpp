@@ -11,19 +11,6 @@ namespace spanwise::python {
 
 namespace py = pybind11;
 
-namespace {
-// Row-major strides with an innermost stride of `step`; false on overflow. Negative extents are not
-// checked here.
-bool write_packed_strides(std::span<const std::int64_t> shape, std::int64_t step,
-                          std::span<std::int64_t> strides) noexcept {
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    strides[axis] = step;
-    if (__builtin_mul_overflow(step, shape[axis], &step)) return false;
-  }
-  return true;
-}
-}  // namespace
-
 void CachedAttribute::find(PyTypeObject* type) const noexcept {
   // Also assigns the class a version tag, if it has none.
   PyObject* found = _PyType_Lookup(type, name_.get());
@@ -73,12 +60,9 @@ bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTe
   memory.rank = read_integers(array, attributes.shape, scratch.first(max_rank));
   memory.dtype = *native;
   memory.shape = scratch.data();
+  if (memory.rank < 0 || is_packed) return memory.rank >= 0;
   memory.strides = scratch.data() + max_rank;
-  if (memory.rank >= 0 && is_packed)
-    return write_packed_strides(scratch.first(static_cast<std::size_t>(memory.rank)),
-                                memory.dtype.itemsize(), scratch.last(max_rank));
-  return memory.rank >= 0 &&
-         read_integers(array, attributes.strides, scratch.last(max_rank)) == memory.rank;
+  return read_integers(array, attributes.strides, scratch.last(max_rank)) == memory.rank;
 }
 
 }  // namespace spanwise::python

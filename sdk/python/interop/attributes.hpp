@@ -56,8 +56,8 @@ int read_integers(PyObject* object, const CachedAttribute& name,
 std::uintptr_t read_address(PyObject* object, const CachedAttribute& name) noexcept;
 
 /// Sets shape, strides (bytes) and dtype of `memory` from attributes like NumPy's. Returns false if
-/// they have other types. With `is_packed` (C-contiguous) the strides are computed from the shape,
-/// as some libraries make a new tuple of strides at each access. Leaves no Python error.
+/// they have other types. With `is_packed` (C-contiguous) the strides are not read: some libraries
+/// make a new tuple of them at each access. Leaves no Python error.
 bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
                  bool is_packed = false) noexcept;
 

@@ -115,9 +115,9 @@ class Reader {
     if (is_array(object)) {
       arrays_.push_back(array_in(object));
     } else {
-      std::optional<BridgeMatch> found = find_view(object, true, may_compute_);
-      if (!found) return false;
-      arrays_.push_back(finish_import(*found, {}, "asarray"));
+      std::optional<Array> array = import_foreign(object, {.may_compute = may_compute_});
+      if (!array) return false;
+      arrays_.push_back(*std::move(array));
     }
     leaves_.emplace_back();
     const Array& array = arrays_.back();

@@ -177,7 +177,7 @@ PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
   return reinterpret_cast<PyObject*>(self);
 }
 
-SW_BIND(kernels_function, 71) {
+SW_BIND(kernels_function) {
   kernel_function_type = make_function_type();
   if (kernel_function_type == nullptr) throw py::error_already_set();
   kernel_launch_type = make_launch_type();

@@ -127,7 +127,7 @@ class ArrayObject : public pybind11::object {
   }
 };
 
-/// Adds methods and attributes to spanwise.Array; call from SW_BIND parts of an order above 50. The
+/// Adds methods and attributes to spanwise.Array; call from SW_BIND parts that name array_type. The
 /// tables end with an empty entry and must live as long as the process.
 void add_array_methods(PyMethodDef* methods);
 void add_array_attributes(PyGetSetDef* attributes);

@@ -65,6 +65,8 @@ inline std::int64_t integer_from(PyObject* argument) {
 std::int64_t integer_in(PyObject* argument, std::int64_t otherwise);
 /// The array API's copy=: None (or absent) if needed, True always, False never.
 CopyMode mode_in(PyObject* copy);
+/// copyif=: None (or absent) or False never, True if needed.
+CopyMode copyif_mode_in(PyObject* copyif);
 /// dtype= and device=; `otherwise` where they are absent or None.
 DType dtype_in(PyObject* argument, DType otherwise);
 Device device_in(PyObject* argument, Device otherwise);
