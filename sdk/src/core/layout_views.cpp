@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bitset>
+#include <sstream>
 
 #include "core/checked_int.hpp"
 #include "spanwise/error.hpp"

@@ -7,6 +7,7 @@
 #include "graph/hooks_in_use.hpp"
 #include "graph/order.hpp"
 #include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
