@@ -159,7 +159,7 @@ PyMethodDef dot_methods[] = {
 
 }  // namespace
 
-SW_BIND(dot_products, 65) {
+SW_BIND(dot_products, array_type) {
   add_array_methods(dot_methods);
   add_functions(module, dot_functions);
 }

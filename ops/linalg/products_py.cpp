@@ -219,7 +219,7 @@ PyMethodDef product_functions[] = {
 
 }  // namespace
 
-SW_BIND(products, 65) {
+SW_BIND(products) {
   add_functions(module, product_functions);
   products_of_arrays = {&matmul_operator, &matmul_in_place};
 }

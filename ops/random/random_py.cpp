@@ -193,6 +193,6 @@ PyMethodDef random_functions[] = {
 
 }  // namespace
 
-SW_BIND(random, 66) { add_functions(module, random_functions); }
+SW_BIND(random) { add_functions(module, random_functions); }
 
 }  // namespace spanwise::python

@@ -233,6 +233,6 @@ PyMethodDef join_functions[] = {
 
 }  // namespace
 
-SW_BIND(shape_join, 63) { add_functions(module, join_functions); }
+SW_BIND(shape_join) { add_functions(module, join_functions); }
 
 }  // namespace spanwise::python

@@ -243,7 +243,7 @@ PyMethodDef methods[] = {
 
 }  // namespace
 
-SW_BIND(indexing_functions, 62) {
+SW_BIND(indexing_functions, array_type) {
   add_array_methods(methods);
   add_functions(module, functions);
 }

@@ -89,7 +89,7 @@ PyMethodDef nonzero_methods[] = {
 
 }  // namespace
 
-SW_BIND(indexing_nonzero, 62) {
+SW_BIND(indexing_nonzero, array_type) {
   add_array_methods(nonzero_methods);
   add_functions(module, nonzero_functions);
 }

@@ -169,6 +169,6 @@ PyMethodDef range_functions[] = {
 
 }  // namespace
 
-SW_BIND(ranges, 62) { add_functions(module, range_functions); }
+SW_BIND(ranges) { add_functions(module, range_functions); }
 
 }  // namespace spanwise::python

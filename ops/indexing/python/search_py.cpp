@@ -28,6 +28,6 @@ PyMethodDef search_functions[] = {
 
 }  // namespace
 
-SW_BIND(searches, 63) { add_functions(module, search_functions); }
+SW_BIND(searches) { add_functions(module, search_functions); }
 
 }  // namespace spanwise::python

@@ -206,11 +206,11 @@ PyMethodDef reduce_functions[] = {
 
 }  // namespace
 
-SW_BIND(reductions, 64) {
+SW_BIND(reductions, array_type) {
   add_array_methods(reduce_methods);
   add_functions(module, reduce_functions);
 }
 
-SW_BIND(reductions_of_variables, 88) { add_variable_methods(reduce_methods); }
+SW_BIND(reductions_of_variables, graph_variable) { add_variable_methods(reduce_methods); }
 
 }  // namespace spanwise::python

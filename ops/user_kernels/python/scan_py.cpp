@@ -86,7 +86,7 @@ PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept 
 
 }  // namespace
 
-SW_BIND(user_scan, 72) {
+SW_BIND(user_scan) {
   add_user_kernel_type<ScanKernel>(module, "_ScanKernel", "spanwise._core._ScanKernel", &new_scan);
 }
 
