@@ -9,7 +9,7 @@
 
 #include "spanwise/source/token.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// An asm statement of one PTX instruction that the CPU can express.
 struct PtxStatement {
@@ -24,4 +24,4 @@ std::optional<PtxStatement> read_ptx(const std::vector<source::Token>& tokens, s
 /// Names whose parts of the shim replacements use.
 const std::vector<std::string>& ptx_names();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

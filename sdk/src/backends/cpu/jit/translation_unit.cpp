@@ -11,7 +11,7 @@
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using Kernel = RewriteResult::Kernel;
@@ -248,4 +248,4 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   return module;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend
