@@ -60,6 +60,7 @@ endfunction()
 function(sw_compile_in_batches target)
   set_target_properties(${target} PROPERTIES
     UNITY_BUILD ${SPANWISE_UNITY}
+    UNITY_BUILD_RELOCATABLE ON  # a compiler cache serves all checkouts; CMake 4.0
     UNITY_BUILD_BATCH_SIZE 10)
 endfunction()
 
