@@ -60,8 +60,8 @@ bool is_aligned(const BorrowedTensor& memory, std::int64_t item) noexcept {
 bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner, Storage&& spare) {
   const std::int64_t item = memory.dtype.itemsize();
   if (memory.data == nullptr || memory.rank < 0 || memory.rank > max_rank ||
-      !bridges::ItemSize(item).is_power() ||
-      item * 8 != memory.dtype.bits() || !is_aligned(memory, item)) [[unlikely]] {
+      !bridges::ItemSize(item).is_power() || item * 8 != memory.dtype.bits() ||
+      !is_aligned(memory, item)) [[unlikely]] {
     return false;
   }
   std::int64_t strides[max_rank];

@@ -128,12 +128,12 @@ std::unique_ptr<Thunk> make_python_thunk(py::object op, const ThunkContext& cont
                      "and perhaps impl; it takes ",
                      *count, " besides self");
   // Ops from before 2016 do not have the parameter impl.
-  py::object thunk = count == 4 ? make(node, maps.storage, maps.compute, maps.no_recycling)
-                                : make(node, maps.storage, maps.compute, maps.no_recycling, py::none());
+  py::object thunk = count == 4
+                         ? make(node, maps.storage, maps.compute, maps.no_recycling)
+                         : make(node, maps.storage, maps.compute, maps.no_recycling, py::none());
   if (PyCallable_Check(thunk.ptr()) == 0)
     fail<GraphError>(std::string(py::str(op)),
-                     ": make_thunk must return a callable without arguments, got ",
-                     repr_of(thunk));
+                     ": make_thunk must return a callable without arguments, got ", repr_of(thunk));
   return std::make_unique<PythonThunk>(std::move(thunk), context);
 }
 

@@ -70,8 +70,7 @@ PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count, 
   return convert(x, bridge_in(self), copyif_mode_in(copyif)).release().ptr();
 }
 
-PyObject* from_library(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                       PyObject* names) {
+PyObject* from_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   if (count == 1 && names == nullptr) {
     PyObject* shared = shared_object(values[0], &bridge_in(self));
     if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
@@ -91,9 +90,8 @@ void add_for(py::module_& module, const Bridge& bridge, bool to) {
       (to ? "`x`, any library's array, as an array of " + library + " that shares its memory.\n"
           : "`x`, an array of " + library + ", as a spanwise.Array that shares its memory.\n") +
       "If the memory cannot be shared: CopyNeededError, or a copy with copyif=True.");
-  auto* definition =
-      new PyMethodDef(to ? method<&to_library>(name->c_str(), doc->c_str())
-                         : method<&from_library>(name->c_str(), doc->c_str()));
+  auto* definition = new PyMethodDef(to ? method<&to_library>(name->c_str(), doc->c_str())
+                                        : method<&from_library>(name->c_str(), doc->c_str()));
   const py::capsule self(static_cast<const void*>(&bridge));
   const py::str module_name = py::str(module.attr("__name__"));
   PyObject* function = PyCFunction_NewEx(definition, self.ptr(), module_name.ptr());
@@ -108,13 +106,13 @@ PyMethodDef bridge_functions[] = {
         "An Array from an object with __dlpack__, or from a DLPack capsule. Shares memory if it\n"
         "can, else copies; copy=False raises CopyNeededError instead, copy=True always copies."),
     method<&convert_to_named>(
-           "convert",
-           "convert(x, library, copyif=False)\n--\n\n"
-           "`x`, any library's array, as an array of \"numpy\", \"torch\", \"jax\", \"cupy\",\n"
-           "\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". It shares "
-           "the\n"
-           "memory of `x`; if that is not possible, it raises CopyNeededError, or returns a copy\n"
-           "with copyif=True. `x` itself if it is an array of that library."),
+        "convert",
+        "convert(x, library, copyif=False)\n--\n\n"
+        "`x`, any library's array, as an array of \"numpy\", \"torch\", \"jax\", \"cupy\",\n"
+        "\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". It shares "
+        "the\n"
+        "memory of `x`; if that is not possible, it raises CopyNeededError, or returns a copy\n"
+        "with copyif=True. `x` itself if it is an array of that library."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -194,7 +194,8 @@ std::optional<SmallMemory> small_memory(PyObject* object) {
   const Bridge* known = describe(object, memory);
   if (known == nullptr || !memory.device.is_cpu()) return std::nullopt;
   const std::int64_t item = memory.dtype.itemsize(), size = memory.packed_size();
-  const bool is_whole = item * 8 == memory.dtype.bits();  // not of several lanes, nor of sub-byte type
+  const bool is_whole =
+      item * 8 == memory.dtype.bits();  // not of several lanes, nor of sub-byte type
   if (!is_whole || size == 0 || size > most_bytes / item) return std::nullopt;
   known->count_shared_import();
   const std::span shape(memory.shape, static_cast<std::size_t>(memory.rank));

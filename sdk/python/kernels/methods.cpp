@@ -136,8 +136,7 @@ template <const char* name>
 PyObject* in_python(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   const py::object function = py::module_::import("spanwise.kernels").attr(name);
   std::vector<PyObject*> all{self};
-  all.insert(all.end(), values,
-             values + count + (names != nullptr ? PyTuple_GET_SIZE(names) : 0));
+  all.insert(all.end(), values, values + count + (names != nullptr ? PyTuple_GET_SIZE(names) : 0));
   return PyObject_Vectorcall(function.ptr(), all.data(), static_cast<std::size_t>(count) + 1,
                              names);
 }
@@ -202,10 +201,9 @@ PyMethodDef function_methods[] = {
         "prepared_timed_call($self, grid, block, /, *args, shared_size=0)\n--\n\nLaunches on the "
         "current stream. Returns a function that waits for the kernel and returns its\n"
         "duration in seconds."),
-    method<&in_python<get_attribute_name>>(
-        "get_attribute",
-        "get_attribute($self, attribute)\n--\n\nThe value of a "
-        "spanwise.driver.function_attribute."),
+    method<&in_python<get_attribute_name>>("get_attribute",
+                                           "get_attribute($self, attribute)\n--\n\nThe value of a "
+                                           "spanwise.driver.function_attribute."),
     method<&in_python<set_attribute_name>>(
         "set_attribute",
         "set_attribute($self, attribute, value)\n--\n\nChecks the limit of dynamic shared memory "

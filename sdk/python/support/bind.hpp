@@ -15,8 +15,8 @@
 ///     }
 ///
 /// The names behind the first are the parts that must have run before, here the one that adds
-/// to_gnumpy(). The parameter of the body is `pybind11::module_& module`. Module initialisation runs
-/// each part after those it names. A name of the module without leading underscore becomes
+/// to_gnumpy(). The parameter of the body is `pybind11::module_& module`. Module initialisation
+/// runs each part after those it names. A name of the module without leading underscore becomes
 /// `spanwise.<name>`.
 namespace spanwise::python {
 
@@ -54,8 +54,8 @@ auto member(Result (C::*function)(Args...) const noexcept) {
 
 }  // namespace spanwise::python
 
-#define SW_BIND(name, ...)                                               \
-  static void bind_##name(::pybind11::module_& module);                  \
-  [[maybe_unused]] static ::spanwise::python::Part part_##name{          \
-      #name, ::std::string_view(#__VA_ARGS__), &bind_##name};            \
+#define SW_BIND(name, ...)                                      \
+  static void bind_##name(::pybind11::module_& module);         \
+  [[maybe_unused]] static ::spanwise::python::Part part_##name{ \
+      #name, ::std::string_view(#__VA_ARGS__), &bind_##name};   \
   static void bind_##name([[maybe_unused]] ::pybind11::module_& module)
