@@ -15,7 +15,7 @@ namespace spanwise {
 namespace {
 
 // The memory that a layout covers.
-struct Placement {
+struct CoveredMemory {
   std::int64_t bytes = 0;   ///< from the lowest address to the end of the highest element
   std::int64_t offset = 0;  ///< of element (0, ..., 0) from the lowest, in elements
 };
@@ -23,7 +23,7 @@ struct Placement {
 // Any strides, converted to elements; false for layouts that the general path has to handle. The
 // element size is a power of two.
 [[gnu::noinline]] bool place_strided(const BorrowedTensor& memory, std::int64_t item,
-                                     std::int64_t* strides, Placement& placement) noexcept {
+                                     std::int64_t* strides, CoveredMemory& placement) noexcept {
   if (memory.strides == nullptr) return false;
   const bridges::ItemSize unit(memory.in_elements ? 1 : item);
   bridges::Reach reach;
@@ -65,7 +65,7 @@ bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner, St
     return false;
   }
   std::int64_t strides[max_rank];
-  Placement placement;
+  CoveredMemory placement;
   // Most arrays are packed in C order, which is checked with one comparison per axis.
   const std::int64_t packed = memory.packed_size(strides);
   const bool fits = packed != 0 && !__builtin_mul_overflow(packed, item, &placement.bytes);

@@ -11,14 +11,14 @@
 namespace spanwise {
 namespace {
 
-struct Registry {
+struct BridgeRegistry {
   Mutex mutex;
   std::vector<const Bridge*> bridges;  // in ascending order of (priority(), name())
 };
 
 // Never destroyed: bridges register before main() and are looked up until the process ends.
-Registry& registry() {
-  static Registry* const the_registry = new Registry;
+BridgeRegistry& registry() {
+  static BridgeRegistry* const the_registry = new BridgeRegistry;
   return *the_registry;
 }
 
@@ -64,7 +64,7 @@ BridgeCounts Bridge::counts() const {
 }
 
 bool register_bridge(const Bridge& bridge) {
-  Registry& all = registry();
+  BridgeRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto rank = [](const Bridge* one) { return std::pair(one->priority(), one->name()); };
   const auto place =
@@ -75,7 +75,7 @@ bool register_bridge(const Bridge& bridge) {
 }
 
 const Bridge* find_bridge(std::string_view name) noexcept {
-  Registry& all = registry();
+  BridgeRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   for (const Bridge* bridge : all.bridges)
     if (bridge->name() == name) return bridge;
@@ -83,7 +83,7 @@ const Bridge* find_bridge(std::string_view name) noexcept {
 }
 
 std::vector<const Bridge*> registered_bridges() {
-  Registry& all = registry();
+  BridgeRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   return all.bridges;
 }

@@ -57,7 +57,7 @@ struct Arguments {
 };
 
 Arguments read(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  const Signature<3> signature{who, {"x", "copyif", "theano_layout"}, 1, 2};
+  const CallSignature<3> signature{who, {"x", "copyif", "theano_layout"}, 1, 2};
   const auto [x, copyif, theano] = signature.read(values, count, names);
   return {x, copyif_mode_in(copyif), truth_in(theano, false)};
 }

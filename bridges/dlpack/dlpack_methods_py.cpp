@@ -47,7 +47,7 @@ std::pair<long, long> pair_in(PyObject* object, const char* word) {
 }
 
 Request read(PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  static constexpr python::Signature<4> signature{
+  static constexpr python::CallSignature<4> signature{
       "__dlpack__", {"stream", "max_version", "dl_device", "copy"}, 0, 0};
   const auto [stream, max_version, device, copy] = signature.read(values, count, names);
   Request request;

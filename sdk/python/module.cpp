@@ -16,7 +16,7 @@
 namespace {
 
 namespace py = pybind11;
-using spanwise::python::Part;
+using spanwise::python::ModulePart;
 
 [[noreturn]] void* raise_not_initialised(std::size_t) {
   throw py::type_error("spanwise: the object was not initialised; call its class, not __new__");
@@ -36,10 +36,10 @@ void refuse_uninitialised_objects() {
 }
 
 // Runs the parts of the module, each after the parts that it names.
-class Parts {
+class ModuleParts {
  public:
-  explicit Parts(py::module_& module) : module_(module) {
-    for (const Part* part = Part::first; part != nullptr; part = part->next)
+  explicit ModuleParts(py::module_& module) : module_(module) {
+    for (const ModulePart* part = ModulePart::first; part != nullptr; part = part->next)
       waiting_.emplace(part->name, part);
   }
 
@@ -65,7 +65,7 @@ class Parts {
   }
 
   py::module_& module_;
-  std::map<std::string_view, const Part*> waiting_;
+  std::map<std::string_view, const ModulePart*> waiting_;
   std::set<std::string_view> done_;
 };
 
@@ -73,7 +73,7 @@ class Parts {
 
 PYBIND11_MODULE(_core_of_main_interpreter, module) {
   module.doc() = "The extension module of spanwise. Import `spanwise` instead.";
-  Parts(module).bind_all();
+  ModuleParts(module).bind_all();
   spanwise::python::refuse_pickling(module);
   refuse_uninitialised_objects();
 }

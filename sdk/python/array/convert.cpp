@@ -30,7 +30,7 @@ bool lies_in(Order order, const Layout& layout, const Layout& wanted) {
 }
 
 PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       "astype", {"dtype", "order", "casting", "copy", "device"}, 1, 3};
   const auto [dtype, order, casting, copy, device] = signature.read(values, count, words);
   const Array& array = array_in(self);
@@ -53,7 +53,7 @@ PyObject* copied_in(PyObject* self, Order order) {
 }
 
 PyObject* copy(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"copy", {"order"}, 0, 1};
+  static constexpr CallSignature<1> signature{"copy", {"order"}, 0, 1};
   const auto [order] = signature.read(values, count, words);
   return copied_in(self, order_in(order, Order::c));
 }
@@ -63,14 +63,14 @@ PyObject* shallow_copy(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) 
 }
 
 PyObject* fill(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"fill", {"value"}, 1, 1};
+  static constexpr CallSignature<1> signature{"fill", {"value"}, 1, 1};
   const auto [value] = signature.read(values, count, words);
   assign(array_in(self), value);
   Py_RETURN_NONE;
 }
 
 PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<2> signature{"to", {"device", "copy"}, 1, 1};
+  static constexpr CallSignature<2> signature{"to", {"device", "copy"}, 1, 1};
   const auto [device, copy_word] = signature.read(values, count, words);
   const Array& array = array_in(self);
   const Device target = device_from(device);

@@ -29,7 +29,7 @@ PyTypeObject* flags_type = nullptr;
 
 PyObject* owner_in(PyObject* flags) noexcept { return reinterpret_cast<PyFlags*>(flags)->owner; }
 
-enum class Flag { c_contiguous, f_contiguous, owndata, writeable, aligned, fnc, forc };
+enum class ArrayFlag { c_contiguous, f_contiguous, owndata, writeable, aligned, fnc, forc };
 
 bool is_aligned(const Array& array) {
   const auto address = reinterpret_cast<std::uintptr_t>(array.data());
@@ -39,29 +39,29 @@ bool is_aligned(const Array& array) {
   return array.size() == 0 || address % static_cast<std::uintptr_t>(unit) == 0;
 }
 
-bool holds(PyObject* owner, Flag flag) {
+bool holds(PyObject* owner, ArrayFlag flag) {
   const Array& array = array_in(owner);
   const Layout& layout = array.layout();
   switch (flag) {
-    case Flag::c_contiguous:
+    case ArrayFlag::c_contiguous:
       return layout.is_row_major();
-    case Flag::f_contiguous:
+    case ArrayFlag::f_contiguous:
       return layout.is_column_major();
-    case Flag::owndata:
+    case ArrayFlag::owndata:
       return py::handle(owner).attr("base").is_none();
-    case Flag::writeable:
+    case ArrayFlag::writeable:
       return !array.readonly();
-    case Flag::aligned:
+    case ArrayFlag::aligned:
       return is_aligned(array);
-    case Flag::fnc:
+    case ArrayFlag::fnc:
       return layout.is_column_major() && !layout.is_row_major();
-    case Flag::forc:
+    case ArrayFlag::forc:
       return layout.is_column_major() || layout.is_row_major();
   }
   return false;
 }
 
-template <Flag flag>
+template <ArrayFlag flag>
 PyObject* get_flag(PyObject* self, void*) noexcept {
   try {
     return PyBool_FromLong(holds(owner_in(self), flag));
@@ -70,14 +70,14 @@ PyObject* get_flag(PyObject* self, void*) noexcept {
   }
 }
 
-Flag flag_named(std::string_view name) {
-  if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return Flag::c_contiguous;
-  if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return Flag::f_contiguous;
-  if (name == "OWNDATA" || name == "O") return Flag::owndata;
-  if (name == "WRITEABLE" || name == "W") return Flag::writeable;
-  if (name == "ALIGNED" || name == "A") return Flag::aligned;
-  if (name == "FNC") return Flag::fnc;
-  if (name == "FORC") return Flag::forc;
+ArrayFlag flag_named(std::string_view name) {
+  if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return ArrayFlag::c_contiguous;
+  if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return ArrayFlag::f_contiguous;
+  if (name == "OWNDATA" || name == "O") return ArrayFlag::owndata;
+  if (name == "WRITEABLE" || name == "W") return ArrayFlag::writeable;
+  if (name == "ALIGNED" || name == "A") return ArrayFlag::aligned;
+  if (name == "FNC") return ArrayFlag::fnc;
+  if (name == "FORC") return ArrayFlag::forc;
   throw py::key_error(
       text("Array.flags: no flag \"", name,
            "\"; there are C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE, ALIGNED, FNC, FORC"));
@@ -89,7 +89,7 @@ PyObject* flags_subscript(PyObject* self, PyObject* key) noexcept {
     Py_ssize_t size = 0;
     const char* name = PyUnicode_AsUTF8AndSize(key, &size);
     if (name == nullptr) return nullptr;
-    const Flag flag = flag_named({name, static_cast<std::size_t>(size)});
+    const ArrayFlag flag = flag_named({name, static_cast<std::size_t>(size)});
     return PyBool_FromLong(holds(owner_in(self), flag));
   } catch (...) {
     return raise_current();
@@ -143,14 +143,14 @@ PyObject* array_flags(PyObject* self, void*) noexcept {
 }
 
 PyGetSetDef flag_attributes[] = {
-    {"c_contiguous", &get_flag<Flag::c_contiguous>, nullptr, nullptr, nullptr},
-    {"contiguous", &get_flag<Flag::c_contiguous>, nullptr, nullptr, nullptr},
-    {"f_contiguous", &get_flag<Flag::f_contiguous>, nullptr, nullptr, nullptr},
-    {"owndata", &get_flag<Flag::owndata>, nullptr, nullptr, nullptr},
-    {"writeable", &get_flag<Flag::writeable>, &set_writeable, nullptr, nullptr},
-    {"aligned", &get_flag<Flag::aligned>, nullptr, nullptr, nullptr},
-    {"fnc", &get_flag<Flag::fnc>, nullptr, nullptr, nullptr},
-    {"forc", &get_flag<Flag::forc>, nullptr, nullptr, nullptr},
+    {"c_contiguous", &get_flag<ArrayFlag::c_contiguous>, nullptr, nullptr, nullptr},
+    {"contiguous", &get_flag<ArrayFlag::c_contiguous>, nullptr, nullptr, nullptr},
+    {"f_contiguous", &get_flag<ArrayFlag::f_contiguous>, nullptr, nullptr, nullptr},
+    {"owndata", &get_flag<ArrayFlag::owndata>, nullptr, nullptr, nullptr},
+    {"writeable", &get_flag<ArrayFlag::writeable>, &set_writeable, nullptr, nullptr},
+    {"aligned", &get_flag<ArrayFlag::aligned>, nullptr, nullptr, nullptr},
+    {"fnc", &get_flag<ArrayFlag::fnc>, nullptr, nullptr, nullptr},
+    {"forc", &get_flag<ArrayFlag::forc>, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyGetSetDef attributes[] = {{"flags", &array_flags, nullptr, "As numpy.ndarray.flags.", nullptr},

@@ -40,7 +40,7 @@ PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
     PyObject* shared = is_known_to_speak_dlpack(values[0]) ? shared_object(values[0]) : nullptr;
     if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
   }
-  static constexpr Signature<3> signature{"from_dlpack", {"x", "device", "copy"}, 1, 1};
+  static constexpr CallSignature<3> signature{"from_dlpack", {"x", "device", "copy"}, 1, 1};
   const auto [x, device, copy] = signature.read(values, count, names);
   if (!offers_dlpack(x))
     fail<BridgeError>("from_dlpack: a ", Py_TYPE(x)->tp_name,
@@ -51,7 +51,7 @@ PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
 }
 
 PyObject* convert_to_named(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  static constexpr Signature<3> signature{"convert", {"x", "library", "copyif"}, 2, 3};
+  static constexpr CallSignature<3> signature{"convert", {"x", "library", "copyif"}, 2, 3};
   const auto [x, library, copyif] = signature.read(values, count, names);
   if (!PyUnicode_Check(library)) throw py::type_error("convert(): library must be a str");
   const Bridge& target = target_bridge(std::string(py::str(py::handle(library))));
@@ -65,7 +65,7 @@ const Bridge& bridge_in(PyObject* self) {
 PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   if (count == 1 && names == nullptr && is_array(values[0]))
     if (PyObject* made = shared_with(bridge_in(self), array_in(values[0]))) return made;
-  static constexpr Signature<2> signature{"to_<library>", {"x", "copyif"}, 1, 2};
+  static constexpr CallSignature<2> signature{"to_<library>", {"x", "copyif"}, 1, 2};
   const auto [x, copyif] = signature.read(values, count, names);
   return convert(x, bridge_in(self), copyif_mode_in(copyif)).release().ptr();
 }
@@ -75,7 +75,7 @@ PyObject* from_library(PyObject* self, PyObject* const* values, Py_ssize_t count
     PyObject* shared = shared_object(values[0], &bridge_in(self));
     if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
   }
-  static constexpr Signature<2> signature{"from_<library>", {"x", "copyif"}, 1, 2};
+  static constexpr CallSignature<2> signature{"from_<library>", {"x", "copyif"}, 1, 2};
   const auto [x, copyif] = signature.read(values, count, names);
   return wrap(import_through(bridge_in(self), x, {.copy = copyif_mode_in(copyif)}));
 }

@@ -21,14 +21,14 @@ namespace py = pybind11;
 
 namespace {
 
-struct Kind {
+struct TransferKind {
   Around around;
   const char* module_name;  // the name in _core, which sw.driver imports
   const char* type_name;
   const char* doc;
 };
 
-constexpr std::array<Kind, 4> kinds{{
+constexpr std::array<TransferKind, 4> kinds{{
     {Around::in, "_DriverIn", "spanwise.driver.In",
      "In(x)\n--\n\nA host array that a kernel reads: copied to the device before the call."},
     {Around::out, "_DriverOut", "spanwise.driver.Out",

@@ -96,7 +96,7 @@ std::vector<std::string> declarations_from(PyObject* object) {
 }
 
 PyObject* bind(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  static constexpr Signature<1> signature{"bind", {"args"}, 1, 1};
+  static constexpr CallSignature<1> signature{"bind", {"args"}, 1, 1};
   const auto [args] = signature.read(values, count, names);
   const std::vector<std::string> declarations = declarations_from(args);
   const auto origin = py::reinterpret_borrow<py::tuple>(origin_of(self));
@@ -111,7 +111,7 @@ std::int64_t shared_from(PyObject* shared) {
 
 PyObject* max_active_blocks(PyObject* self, PyObject* const* values, Py_ssize_t count,
                             PyObject* names) {
-  static constexpr Signature<2> signature{"max_active_blocks", {"block", "shared"}, 1, 2};
+  static constexpr CallSignature<2> signature{"max_active_blocks", {"block", "shared"}, 1, 2};
   const auto [threads, shared] = signature.read(values, count, names);
   const Dim3 block = dim3_from(threads, "the block");
   return PyLong_FromLong(function_in(self).max_active_blocks(
@@ -120,7 +120,7 @@ PyObject* max_active_blocks(PyObject* self, PyObject* const* values, Py_ssize_t 
 
 PyObject* occupancy_block_size(PyObject* self, PyObject* const* values, Py_ssize_t count,
                                PyObject* names) {
-  static constexpr Signature<1> signature{"occupancy_block_size", {"shared"}, 0, 1};
+  static constexpr CallSignature<1> signature{"occupancy_block_size", {"shared"}, 0, 1};
   const auto [shared] = signature.read(values, count, names);
   const BlockSize best = function_in(self).occupancy_block_size(shared_from(shared));
   return py::make_tuple(best.min_blocks, best.threads).release().ptr();

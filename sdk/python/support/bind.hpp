@@ -23,20 +23,21 @@ namespace spanwise::python {
 using BindFunction = void (*)(pybind11::module_& module);
 
 /// One part of the module; lives as long as the process.
-struct Part {
-  Part(const char* part_name, std::string_view parts_before, BindFunction function) noexcept
+struct ModulePart {
+  ModulePart(const char* part_name, std::string_view parts_before, BindFunction function) noexcept
       : name(part_name), after(parts_before), bind(function), next(first) {
     first = this;
   }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
+  ModulePart(const ModulePart&) = delete;
+  ModulePart& operator=(const ModulePart&) = delete;
 
   std::string_view name;
   std::string_view after;  ///< names, separated by ", "
   BindFunction bind;
-  Part* next;
-  // Constant-initialised: valid before the constructor of the first Part, in any order of files.
-  static inline Part* first = nullptr;
+  ModulePart* next;
+  // Constant-initialised: valid before the constructor of the first ModulePart, in any order of
+  // files.
+  static inline ModulePart* first = nullptr;
 };
 
 /// Wraps a const member function for pybind11's def(). Given the member function itself, pybind11
@@ -54,8 +55,8 @@ auto member(Result (C::*function)(Args...) const noexcept) {
 
 }  // namespace spanwise::python
 
-#define SW_BIND(name, ...)                                      \
-  static void bind_##name(::pybind11::module_& module);         \
-  [[maybe_unused]] static ::spanwise::python::Part part_##name{ \
-      #name, ::std::string_view(#__VA_ARGS__), &bind_##name};   \
+#define SW_BIND(name, ...)                                            \
+  static void bind_##name(::pybind11::module_& module);               \
+  [[maybe_unused]] static ::spanwise::python::ModulePart part_##name{ \
+      #name, ::std::string_view(#__VA_ARGS__), &bind_##name};         \
   static void bind_##name([[maybe_unused]] ::pybind11::module_& module)

@@ -19,7 +19,7 @@ namespace spanwise::python {
 
 /// The parameters of a function, in order.
 template <std::size_t n>
-struct Signature {
+struct CallSignature {
   const char* who;
   std::array<const char*, n> names;
   int required;    ///< the first `required` parameters have no default
@@ -37,8 +37,8 @@ void read_arguments(const char* who, const char* const* names, int size, int req
 }  // namespace detail
 
 template <std::size_t n>
-std::array<PyObject*, n> Signature<n>::read(PyObject* const* values, Py_ssize_t count,
-                                            PyObject* words) const {
+std::array<PyObject*, n> CallSignature<n>::read(PyObject* const* values, Py_ssize_t count,
+                                                PyObject* words) const {
   std::array<PyObject*, n> out{};
   detail::read_arguments(who, names.data(), static_cast<int>(n), required, positional, out.data(),
                          values, count, words);

@@ -67,7 +67,7 @@ struct Kept {
   }
 };
 
-struct Table {
+struct GraphMemoryTable {
   Mutex mutex;
   std::vector<Ref<Graph>> graphs;
   // address -> the graph it was allocated for
@@ -96,8 +96,8 @@ struct Table {
 };
 
 // Never destroyed: arrays may be released until the process exits.
-Table& table() {
-  static auto& the_table = *new Table;
+GraphMemoryTable& table() {
+  static auto& the_table = *new GraphMemoryTable;
   return the_table;
 }
 
@@ -132,7 +132,7 @@ std::vector<Ref<StreamIdentity>> recorded_streams(StreamUses& uses) {
 }  // namespace
 
 void note_graph_memory(StreamState& stream, const void* data) {
-  Table& known = table();
+  GraphMemoryTable& known = table();
   const std::lock_guard lock(known.mutex);
   if (Ref<Graph> graph = known.graph_of(stream)) known.allocated[data] = std::move(graph);
 }
@@ -142,7 +142,7 @@ bool keep_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept {
     const std::vector<Ref<StreamIdentity>> recorded = recorded_streams(uses);
     if (recorded.empty() && !has_graphs.load(std::memory_order_relaxed)) [[likely]]
       return false;
-    Table& known = table();
+    GraphMemoryTable& known = table();
     const std::lock_guard lock(known.mutex);
     std::vector<Ref<Graph>> graphs;
     if (const auto found = known.allocated.find(memory.data); found != known.allocated.end()) {
@@ -163,7 +163,7 @@ bool keep_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept {
 void release_graph_memory() noexcept {
   std::list<Kept> ready;
   {
-    Table& known = table();
+    GraphMemoryTable& known = table();
     const std::lock_guard lock(known.mutex);
     may_release_graph_memory.store(false, std::memory_order_relaxed);
     for (auto next = known.kept.begin(); next != known.kept.end();) {
