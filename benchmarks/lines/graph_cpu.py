@@ -63,12 +63,16 @@ def input_lines():
 
 def op_lines(x, values):
     """Functions of one op: the additional time compared with the call on arrays."""
-    ops = {"sum": lambda a: a.sum(), "part": lambda a: a[1:], "at places": lambda a: a[[3, 1, 2]]}
+    ops = {
+        "sum": lambda a: a.sum(),
+        "slice": lambda a: a[1:],
+        "index by integers": lambda a: a[[3, 1, 2]],
+    }
     places = sw.array([3, 1, 2], device="cpu")
     eager = {
         "sum": values.sum,
-        "part": lambda: values[1:].copy(),  # a result shares no memory with an input
-        "at places": lambda: values[places],
+        "slice": lambda: values[1:].copy(),  # a result shares no memory with an input
+        "index by integers": lambda: values[places],
     }
     for name, op in ops.items():
         f = sw.function([x], op(x), device="cpu")

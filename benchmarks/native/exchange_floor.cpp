@@ -1,9 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The floor of giving a library an array through DLPack's C exchange API: the library's own making
-// of an object around memory that is there, and its end, from C, in a loop, with a tensor that
-// costs nothing to make or to give back.
+// Lower bound of the export of an array through DLPack's C exchange API: a loop in C in which the
+// library creates and destroys an object around existing memory. The tensor that it gets is made
+// once and needs no release.
 
 #include <dlfcn.h>
 
@@ -18,8 +18,8 @@ float elements[12];
 std::int64_t shape[] = {12}, strides[] = {1};
 }  // namespace
 
-// Seconds for one object of the type with the table `api`, around the host's memory where `data` is
-// null; negative where the library refuses. For a caller with the GIL.
+// Seconds for one object of the type with the table `api`, around GPU memory at `data`, or host
+// memory if that is null; negative if the library refuses. The caller holds the GIL.
 extern "C" double floor_out(const ExchangeApi* api, void* data, int repeats) {
   using Drop = void (*)(void*);
   static const auto drop = reinterpret_cast<Drop>(dlsym(RTLD_DEFAULT, "Py_DecRef"));

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The error family: classes that old programs catch already, and nothing lost on the way."""
+"""The exception classes: their built-in bases, pickling, attributes, and propagation."""
 
 import pickle
 
@@ -36,12 +36,12 @@ def test_bases_names_and_pickles(name):
     error = pickle.loads(pickle.dumps(kind("what went wrong")))
     assert type(error) is kind
     assert str(error) == "what went wrong"
-    # As tblib makes them, which Dask's workers use.
+    # tblib, which Dask's workers use, makes exceptions by __new__ alone.
     made = kind.__new__(kind, "what went wrong")
     assert type(made) is kind and made.args == ("what went wrong",)
 
 
-# One way to each class that needs no device and no compiler.
+# A call that raises each class, without a GPU or compiler.
 RAISED = {
     "ArgumentError": lambda: sw.device("abacus"),
     "LayoutError": lambda: sw.zeros((2, 3)).reshape(7),
@@ -57,7 +57,7 @@ RAISED = {
 
 
 @pytest.mark.parametrize("name", RAISED)
-def test_each_error_class_is_preserved(name):
+def test_each_call_raises_its_error_class(name):
     with pytest.raises(sw.Error) as caught:
         RAISED[name]()
     assert type(caught.value) is getattr(sw, name)
@@ -73,7 +73,7 @@ def test_a_device_error_has_the_drivers_code_and_name():
     assert (sw.CompileError("raised in Python").log, sw.CompileError("x").source) == ("", "")
 
 
-def test_an_error_in_a_callback_is_not_translated():
+def test_error_in_a_callback_propagates_unchanged():
     class Broken:
         @property
         def __array_interface__(self):
