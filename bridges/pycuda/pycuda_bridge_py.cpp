@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "python/interop/attributes.hpp"
 #include "python/interop/interface.hpp"
+#include "python/interop/layout_attributes.hpp"
 #include "python/interop/legacy.hpp"
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"

@@ -282,6 +282,20 @@ struct Exchange {
   std::string remedy;      ///< how to avoid the copy; "" where memory is shared
 };
 
+/// How the language binding holds and makes objects, for bridges in modules of their own
+/// (spanwise/python/objects.hpp).
+struct ObjectBinding {
+  /// Drops the reference to an object, its context: on any thread, without waiting for the lock of
+  /// the interpreter.
+  ReleaseFn release;
+  /// `array` as an object of the binding, a new reference; null with the interpreter's error set.
+  _object* (*wrap)(const Array& array) noexcept;
+};
+/// Called by the language binding. `binding` must live as long as the process.
+SW_API void set_object_binding(const ObjectBinding& binding) noexcept;
+/// Throws BridgeError before the binding is loaded (`import spanwise`).
+SW_API const ObjectBinding& object_binding();
+
 /// Registers a bridge, which must live as long as the process; called by a static initialiser of
 /// the bridge itself.
 SW_API bool register_bridge(const Bridge& bridge);
