@@ -11,6 +11,7 @@
 
 #include "array.hpp"
 #include "gil.hpp"
+#include "slot.hpp"
 #include "spanwise/copy.hpp"
 
 /// Functions and methods with the calling convention METH_FASTCALL | METH_KEYWORDS, for frequently
@@ -88,17 +89,6 @@ inline bool has_length(PyObject* object) noexcept {
   return false;
 }
 
-/// Turns exceptions of `function` into a null result with a Python error.
-template <FastCall function>
-PyObject* guarded(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                  PyObject* words) noexcept {
-  try {
-    return function(self, values, count, words);
-  } catch (...) {
-    return raise_current();
-  }
-}
-
 /// A function as PyCFunction, the type that method tables have for all calling conventions. The
 /// cast through void (*)() avoids a compiler warning.
 template <class Function>
@@ -109,7 +99,7 @@ PyCFunction as_c_function(Function* function) noexcept {
 /// An entry of a method table. `doc` opens with "name($self, ...)\n--\n\n".
 template <FastCall function>
 PyMethodDef method(const char* name, const char* doc) {
-  return {name, as_c_function(&guarded<function>), METH_FASTCALL | METH_KEYWORDS, doc};
+  return {name, as_c_function(guarded<function>), METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
 /// Releases the GIL for its lifetime if the operation may be long: on a GPU, which may have to
