@@ -5,7 +5,8 @@
 Names, parameters and defaults come from the signatures in the compiled MODULE, types from pybind11's
 signatures and from TYPES, a file in the syntax of stubs that has what signatures do not say:
 
-- `class parameters` has the types of parameters by name, without None, which a default adds;
+- `class parameters` has the types of parameters by name, `a = b = _ArrayLike`, without None, which
+  a default adds;
 - a function or method has the types of single parameters and of its result, and its whole
   signature where the module has none;
 - an annotation in a class is a property's type, or with `= ...` that of an attribute that can be set;
@@ -50,7 +51,7 @@ class Types:
         self.head, self.parameters, self.functions, self.classes = [], {}, {}, {}
         for node in ast.parse(text).body:
             if isinstance(node, ast.ClassDef) and node.name == "parameters":
-                self.parameters = {a.target.id: a.annotation for a in node.body}
+                self.parameters = {t.id: a.value for a in node.body for t in a.targets}
             elif isinstance(node, ast.ClassDef):
                 self.classes[node.name] = node
             elif isinstance(node, ast.FunctionDef):

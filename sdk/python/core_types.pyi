@@ -45,88 +45,35 @@ _DType: TypeAlias = dtype
 _Device: TypeAlias = device
 
 class parameters:
-    M: int
-    N: int
-    a: _ArrayLike
-    align: bool
-    api_version: str
-    arr: _ArrayLike
-    array: _ArrayLike
-    arrays: Sequence[_ArrayLike]
-    attribute: str
-    axis: _Axes
-    axis1: SupportsIndex
-    axis2: SupportsIndex
-    b: _ArrayLike
-    block: _Dim3
-    borrow: bool
-    casting: _Casting
-    choices: Sequence[_ArrayLike]
-    condition: _ArrayLike
-    config: str
-    copy: bool
-    copyif: bool
-    correction: float
-    ddof: float
-    decimals: int
-    delete_updates: bool
-    device: _DeviceLike
-    dst: _ArrayLike
-    dtype: _DTypeLike
-    end: Event
-    endpoint: bool
-    fill_value: _ArrayLike
-    flags: int
-    grid: _Dim3
-    include_dirs: _Paths
-    ind: _ArrayLike
-    indices: _ArrayLike
-    inputs: Sequence[Variable]
-    inputs_to_values: Mapping[Variable, Any]
-    k: int
-    keep: bool
-    keepdims: bool
-    key: _Index
-    library: str
-    link: Iterable[_Bytes]
-    memo: dict[int, Any]
-    mode: _BoundsMode
-    name: str
-    names: _Paths
-    ndim: int
-    ndmin: int
-    num: SupportsIndex
-    offset: int
-    op: Op
-    options: _Paths
-    order: _Order
-    out: _ArrayLike
-    outputs: Sequence[Variable]
-    path: str | os.PathLike[str]
-    path_or_bytes: _Bytes
-    repeats: _ArrayLike
-    retstep: bool
-    return_internal_type: bool
-    shape: _ShapeLike
-    shared: int
-    shared_size: int
-    side: Literal["left", "right"]
-    size: SupportsIndex
-    sorter: _ArrayLike
-    source: str
-    src: _ArrayLike
-    start: _ArrayLike
-    step: _ArrayLike
-    stop: _ArrayLike
-    stream: _AnyStream
-    theano_layout: bool
-    timing: bool
-    uic: bool
-    v: _ArrayLike
-    values: _ArrayLike
-    where: _ArrayLike
-    write: bool
-    x: _ArrayLike
+    end = Event
+    link = Iterable[_Bytes]
+    side = Literal["left", "right"]
+    inputs_to_values = Mapping[Variable, Any]
+    op = Op
+    inputs = outputs = Sequence[Variable]
+    arrays = choices = Sequence[_ArrayLike]
+    axis1 = axis2 = num = size = SupportsIndex
+    stream = _AnyStream
+    a = arr = array = b = condition = dst = fill_value = ind = indices = out = _ArrayLike
+    repeats = sorter = src = start = step = stop = v = values = where = x = _ArrayLike
+    axis = _Axes
+    mode = _BoundsMode
+    path_or_bytes = _Bytes
+    casting = _Casting
+    dtype = _DTypeLike
+    device = _DeviceLike
+    block = grid = _Dim3
+    key = _Index
+    order = _Order
+    include_dirs = names = options = _Paths
+    shape = _ShapeLike
+    align = borrow = copy = copyif = delete_updates = endpoint = keep = keepdims = bool
+    retstep = return_internal_type = theano_layout = timing = uic = write = bool
+    memo = dict[int, Any]
+    correction = ddof = float
+    M = N = decimals = flags = k = ndim = ndmin = offset = shared = shared_size = int
+    api_version = attribute = config = library = name = source = str
+    path = str | os.PathLike[str]
 
 class CompileError:
     log: str = ...
