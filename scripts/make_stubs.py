@@ -126,7 +126,8 @@ def from_signature(function, is_method):
         signature = inspect.signature(function)
     except (ValueError, TypeError):
         return None
-    parameters = list(signature.parameters.values())
+    # Every type that has ** gets a third parameter of pow(), which no array supports.
+    parameters = [p for p in signature.parameters.values() if p.name != "mod"]
     kinds = [p.kind for p in parameters[is_method:]]
     if kinds == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]:
         return None  # every callable has this one
