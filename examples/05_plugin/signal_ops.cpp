@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two ops for signals, loaded by sw.load_ops(): a CUDA C kernel for the CPU and GPUs, and C++ code
-// for the CPU, for which a graph copies inputs from a GPU.
+// Ops for signals, loaded by sw.load_ops(): a CUDA C kernel for the CPU and GPUs with its
+// derivative, and C++ code for the CPU, for which a graph copies inputs from a GPU.
 
 #include <spanwise/plugin.hpp>
 
@@ -67,7 +67,46 @@ class MovingMean final : public swp::Op {
 };
 SW_REGISTER_OP(MovingMean, {.name = "moving_mean",
                             .summary = "The mean of each `width` neighbours of a float32 vector.",
-                            .properties = {{"width", swp::Property::integer}}});
+                            .properties = {{"width", swp::Property::integer}},
+                            .gradient = {.op = "moving_mean_gradient",
+                                         .inputs = {swp::from_input(0), swp::from_gradient(0)}}});
+
+constexpr const char* gradient_kernel = R"(
+#include <spanwise/view.cuh>
+
+__global__ void moving_mean_gradient(spanwise::View<const float, 1> dmean, float* dx, int width,
+                                     int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  float sum = 0;
+  for (int k = max(i - width + 1, 0); k <= min(i, count - width); ++k) sum += dmean(k);
+  dx[i] = sum / width;
+}
+)";
+
+/// From x and the derivative of a cost with respect to moving_mean(x): that with respect to x. The
+/// graph uses it where moving_mean is differentiated, with the same width.
+class MovingMeanGradient final : public swp::Op {
+ public:
+  explicit MovingMeanGradient(const swp::Properties& properties)
+      : width_(properties.integer("width")) {}
+
+  void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
+
+  void run(const swp::Run& run) const override {
+    const std::int64_t count = run.input(0).size();
+    const swp::Array dx = run.new_output(0, {count});
+    kernel_.launch_over(run, count, run.input(1), dx, width_, count);
+  }
+
+ private:
+  std::int64_t width_;
+  swp::Kernel kernel_{gradient_kernel, "moving_mean_gradient"};
+};
+SW_REGISTER_OP(MovingMeanGradient, {.name = "moving_mean_gradient",
+                                    .summary = "The derivative of moving_mean.",
+                                    .inputs = 2,
+                                    .properties = {{"width", swp::Property::integer}}});
 
 /// float64 (n,) to float64 (n,): the running maximum.
 class RunningMaximum final : public swp::Op {

@@ -37,6 +37,11 @@ def run(signal: Any) -> None:
     )
     print(f"{sw.default_device()}: {smooth.maker.fgraph.toposort()}")
 
+    slope = sw.function([x], T.grad((signal.moving_mean(x, width=4) ** 2).sum(), x))
+    mean = np.convolve(values, np.ones(4) / 4, "valid")
+    expected = np.convolve(2 * mean, np.ones(4) / 4, "full")
+    assert np.allclose(slope(values.astype("float32")), expected, atol=1e-5)
+
     y = T.dvector("y")
     highest = sw.function([y], sw.ops.signal.running_maximum(y * y))
     assert np.array_equal(highest(values), np.maximum.accumulate(values * values))

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define SW_PLUGIN_ABI_MAJOR 1u
-#define SW_PLUGIN_ABI_MINOR 1u /* since 1: need_input, computed, SW_LAZY */
+#define SW_PLUGIN_ABI_MINOR 2u /* since 1: need_input, computed, SW_LAZY; since 2: gradient_op */
 
 /* An extent that is not known until the op runs. */
 #define SW_ANY_EXTENT (-1)
@@ -97,6 +97,18 @@ typedef struct sw_alias {
   int32_t output;
   int32_t input;
 } sw_alias;
+
+/* Since 1.2. An input of the op that computes derivatives (sw_op.gradient_op). */
+enum {
+  SW_FROM_INPUT = 1,   /* input `index` of the node */
+  SW_FROM_OUTPUT = 2,  /* its output `index` */
+  SW_FROM_GRADIENT = 3 /* the derivative of the cost with respect to its output `index`; zeros if
+                          the cost does not depend on that output */
+};
+typedef struct sw_gradient_input {
+  int32_t kind;
+  int32_t index;
+} sw_gradient_input;
 
 /* The context of a call from the host. The plug-in passes it to the host's functions, on the same
  * thread, and must not keep it after its own function has returned. */
@@ -262,6 +274,19 @@ typedef struct sw_op {
   void (*unbind)(void* state);
   /* Computes the outputs. On a GPU it queues the work on the stream. */
   sw_status (*run)(void* op, const sw_run* run);
+
+  /* Since 1.2. The name of an op of this library whose outputs are the derivatives of a cost with
+   * respect to inputs of this op; null if there is none. It gets the values of those of its
+   * properties that this op has too, under the same name and of the same kind. */
+  const char* gradient_op;
+  /* The inputs of gradient_op, in order. Null: all inputs of the node, all its outputs, and the
+   * derivatives with respect to all its outputs. */
+  const sw_gradient_input* gradient_inputs;
+  /* The inputs of this op with respect to which output 0, 1, ... of gradient_op is the derivative,
+   * of the same rank; the derivative with respect to others is undefined. Null: input 0, 1, ... */
+  const int32_t* gradient_wrt;
+  int32_t gradient_input_count;
+  int32_t gradient_wrt_count;
 } sw_op;
 
 typedef struct sw_plugin {

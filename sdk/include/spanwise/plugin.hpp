@@ -79,6 +79,19 @@ struct Property {
   bool required = false;
 };
 
+/// The inputs of a gradient op: input `i` of the node, its output `i`, or the derivative of the
+/// cost with respect to its output `i`.
+constexpr sw_gradient_input from_input(std::int32_t i) noexcept { return {SW_FROM_INPUT, i}; }
+constexpr sw_gradient_input from_output(std::int32_t i) noexcept { return {SW_FROM_OUTPUT, i}; }
+constexpr sw_gradient_input from_gradient(std::int32_t i) noexcept { return {SW_FROM_GRADIENT, i}; }
+
+/// The derivatives of an op, computed by another op of the library. Members as in sw_op.
+struct Gradient {
+  const char* op = nullptr;                 ///< its name; null: the op has no derivative
+  std::vector<sw_gradient_input> inputs{};  ///< empty: inputs, outputs, derivatives of all outputs
+  std::vector<std::int32_t> wrt{};          ///< empty: input 0, 1, ...
+};
+
 /// The description of an op. Strings must have static lifetime.
 struct OpInfo {
   const char* name;
@@ -90,6 +103,7 @@ struct OpInfo {
   std::vector<sw_alias> overwrites{};           ///< {output, input}: computed in the input's memory
   std::vector<std::int32_t> reusable_inputs{};  ///< see sw_op
   std::uint32_t flags = SW_ON_CPU | SW_ON_GPU;
+  Gradient gradient{};
 };
 
 /// The values of an op's properties.
@@ -163,6 +177,9 @@ class Registration {
     table_.overwrites = info_.overwrites.data();
     table_.reusable_inputs = info_.reusable_inputs.data();
     table_.user_data = &info_;
+    const Gradient& gradient = info_.gradient;
+    table_.gradient_inputs = gradient.inputs.empty() ? nullptr : gradient.inputs.data();
+    table_.gradient_wrt = gradient.wrt.empty() ? nullptr : gradient.wrt.data();
     return table_;
   }
 
@@ -179,6 +196,9 @@ class Registration {
     table_.view_count = count(info_.views);
     table_.overwrite_count = count(info_.overwrites);
     table_.reusable_count = count(info_.reusable_inputs);
+    table_.gradient_op = info_.gradient.op;
+    table_.gradient_input_count = count(info_.gradient.inputs);
+    table_.gradient_wrt_count = count(info_.gradient.wrt);
     table_.destroy = [](void* op) { delete static_cast<Op*>(op); };
     table_.infer = [](void* op, const sw_infer* infer) {
       return guarded(infer->call, [&] { static_cast<const Op*>(op)->infer(Infer(*infer)); });

@@ -57,27 +57,27 @@ static sw_property properties[] = {{"factor", {SW_REAL, 0, {0}}, 1},
                                    {"factor", {SW_REAL, 0, {0}}, 0}};
 static sw_alias alias = {0, 7};
 static int32_t reusable = 3;
-static sw_op scale = {sizeof(sw_op),
-                      SW_ON_CPU,
-                      "scale",
-                      "x * factor",
-                      1,
-                      1,
-                      properties,
-                      1,
-                      0,
-                      NULL,
-                      NULL,
-                      0,
-                      0,
-                      NULL,
-                      &one,
-                      scale_create,
-                      scale_destroy,
-                      scale_infer,
-                      NULL,
-                      NULL,
-                      scale_run};
+// The derivative of x * factor is that of the output, times factor.
+static sw_gradient_input outer[] = {{SW_FROM_GRADIENT, 0}, {SW_FROM_OUTPUT, 1}, {9, 0}};
+static int32_t wrt[] = {0, 0};
+static sw_op scale = {.struct_size = sizeof(sw_op),
+                      .flags = SW_ON_CPU,
+                      .name = "scale",
+                      .summary = "x * factor",
+                      .input_count = 1,
+                      .output_count = 1,
+                      .properties = properties,
+                      .property_count = 1,
+                      .user_data = &one,
+                      .create = scale_create,
+                      .destroy = scale_destroy,
+                      .infer = scale_infer,
+                      .run = scale_run,
+                      .gradient_op = "scale",
+                      .gradient_inputs = outer,
+                      .gradient_wrt = wrt,
+                      .gradient_input_count = 1,
+                      .gradient_wrt_count = 1};
 static const sw_op* ops[] = {&scale, &scale};
 static sw_plugin plugin = {
     SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR, sizeof(sw_plugin), 1, "plain", ops};
@@ -109,6 +109,14 @@ static void spoil(void) {
   if (is("two properties")) scale.property_count = 2;
   if (is("property kind")) properties[0].value.kind = 9;
   if (is("alias")) scale.views = &alias, scale.view_count = 1;
+  if (is("gradient of another library")) scale.gradient_op = "add";
+  if (is("gradient input count")) scale.gradient_input_count = 2;
+  if (is("all gradient inputs")) scale.gradient_inputs = NULL, scale.gradient_input_count = 0;
+  if (is("gradient inputs nowhere")) scale.gradient_inputs = NULL;
+  if (is("gradient output")) scale.gradient_inputs = outer + 1;
+  if (is("gradient kind")) scale.gradient_inputs = outer + 2;
+  if (is("gradient wrt count")) scale.gradient_wrt_count = 2;
+  if (is("gradient wrt")) wrt[0] = 1;
   if (is("reusable")) scale.reusable_inputs = &reusable, scale.reusable_count = 1;
 }
 

@@ -12,7 +12,7 @@ from .._core import Apply, GraphError, TensorType, Variable
 from .compiled import function
 from .from_graph_arguments import as_overrides, check_inputs, shared_inputs_of
 from .op import Op
-from .op_gradient import DisconnectedType, GradFunction, grad_undefined
+from .op_gradient import DisconnectedType, GradFunction, grad_undefined, is_differentiable
 from .rewrite import rewrite
 from .traversal import ancestors, clone, equal
 from .unobserved import without_test_values
@@ -137,7 +137,7 @@ class OpFromGraph(Op):
     def _derivative(self, known: list[tuple[Variable, Variable]], i: int) -> Any:
         """Of input `i`: a variable of the graph, or a disconnected or undefined derivative."""
         x = self.inputs[i]
-        if x.dtype.kind not in "fc" and x.dtype.name != "bfloat16":
+        if not is_differentiable(x):
             return DisconnectedType()()
         try:
             with without_test_values():

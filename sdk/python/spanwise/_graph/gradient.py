@@ -10,6 +10,8 @@ from typing import Any
 from .. import _core
 from .._core import GraphError, Variable
 from .op import apply_registered
+from .op_gradient import is_differentiable, op_directional
+from .traversal import ancestors
 
 
 def grad(
@@ -72,14 +74,42 @@ def Rop(  # noqa: N802  (Theano's name)
     f: Any, wrt: Any, eval_points: Any, disconnected_outputs: str = "raise"
 ) -> Any:
     """The product of the Jacobian of `f` with respect to `wrt` and the column `eval_points`: the
-    derivative of f in that direction. Computed by Lop twice, so every op between needs a gradient,
-    and so do the ops of these gradients."""
-    outputs, variables = _listed(f), _listed(wrt)
-    rows = [_core._zeros_like(output) for output in outputs]
-    columns = _core._gradients(list(zip(outputs, rows, strict=True)), variables, [], "ignore")
-    known = list(zip(columns, map(_core._as_variable, _listed(eval_points)), strict=True))
-    directional = _core._gradients(known, rows, [], disconnected_outputs)
+    derivative of f in that direction. Ops with a method ``R_op`` compute it themselves. Elsewhere it
+    is computed by Lop twice, so every other op between needs a gradient, and so do the ops of these
+    gradients."""
+    outputs = _listed(f)
+    known = dict(zip(_listed(wrt), map(_core._as_variable, _listed(eval_points)), strict=True))
+    borders: list[Variable] = []  # outputs of ops with R_op
+    for node in ancestors(outputs, known):
+        if not hasattr(node.op, "R_op"):
+            continue
+        columns = _lop_twice(node.inputs, known, borders, "none")
+        if all(column is None for column in columns):
+            continue
+        for output, column in zip(node.outputs, op_directional(node, columns), strict=True):
+            borders.append(output)
+            if column is not None:
+                known[output] = column
+    directional = _lop_twice(outputs, known, borders, disconnected_outputs)
     return directional if isinstance(f, (list, tuple)) else directional[0]
+
+
+def _lop_twice(
+    outputs: Sequence[Variable],
+    known: Mapping[Variable, Variable],
+    borders: list[Variable],
+    disconnected: str,
+) -> list[Variable | None]:
+    """The derivatives of `outputs` in the direction in which each variable of `known` changes by its
+    value and other `borders` are constant. "none" gives None for outputs of integer dtypes too."""
+    rows = [_core._zeros_like(output) for output in outputs]
+    pairs = [
+        (output, row)
+        for output, row in zip(outputs, rows, strict=True)
+        if disconnected != "none" or is_differentiable(output)
+    ]
+    columns = _core._gradients(pairs, list(known), borders, "ignore")
+    return _core._gradients(list(zip(columns, known.values(), strict=True)), rows, [], disconnected)
 
 
 def consider_constant(x: Any) -> Variable:
@@ -114,7 +144,7 @@ def _one(cost: Variable) -> Variable:
             f"grad: expected a cost of rank 0, got {cost} of {cost.type}; take its sum() or mean(), or "
             "give the derivatives in known_grads="
         )
-    if cost.dtype.kind != "f" and cost.dtype.name != "bfloat16":
+    if cost.dtype.kind == "c" or not is_differentiable(cost):
         raise _core.DTypeError(
             f"grad: expected a cost of a floating dtype, got {cost} of {cost.type}; cast it"
         )

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The gradient methods of Python ops (``grad``, ``L_op``, ``connection_pattern``), ``grad=`` of
-``kernel_op``, and what they return besides variables. The interface is that of Theano (theano/gradient.py)."""
+"""The gradient methods of Python ops (``grad``, ``L_op``, ``R_op``, ``connection_pattern``),
+``grad=`` of ``kernel_op``, and what they return besides variables. The interface is that of Theano (theano/gradient.py)."""
 
 from __future__ import annotations
 
@@ -82,6 +82,37 @@ def _converted(op: Any, derivative: Any) -> Any:
     if not isinstance(derivative, Variable):
         raise GraphError(f"{op}: grad must return variables, got {derivative!r}")
     return derivative
+
+
+def is_differentiable(x: Variable) -> bool:
+    """Whether `x` is of a floating or complex dtype."""
+    return x.dtype.kind in "fc" or x.dtype.name == "bfloat16"
+
+
+def op_directional(node: Apply, columns: Sequence[Variable | None]) -> list[Variable | None]:
+    """The derivatives of the outputs of `node` by its op's ``R_op(inputs, eval_points)``, where its
+    inputs change by `columns` (None: not at all); None for an output that does not change. Raises
+    GraphError for another result."""
+    op: Any = node.op
+    result = op.R_op(node.inputs, list(columns))
+    if not isinstance(result, (list, tuple)) or len(result) != len(node.outputs):
+        raise GraphError(
+            f"{op}: R_op must return a list with one derivative for each of the {len(node.outputs)} "
+            f"outputs, got {result!r}"
+        )
+    found = []
+    for output, derivative in zip(node.outputs, result, strict=True):
+        if derivative is not None and not isinstance(derivative, Variable):
+            derivative = _converted(op, derivative)
+        if isinstance(derivative, str):
+            raise GraphError(f"Rop: no derivative of {output} by {op}: {derivative}")
+        if derivative is not None and derivative.ndim != output.ndim:
+            raise GraphError(
+                f"{op}: R_op gives a derivative of rank {derivative.ndim} for {output} of "
+                f"{output.type}; expected the rank of the output"
+            )
+        found.append(None if derivative is None else derivative.astype(output.dtype))
+    return found
 
 
 def op_connects(op: Any, node: Apply, input: int, output: int) -> bool:

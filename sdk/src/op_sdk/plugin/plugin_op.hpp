@@ -48,6 +48,8 @@ class PluginOp final : public Op {
   AliasMap view_map() const override { return instance_->table().views; }
   AliasMap destroy_map() const override;
   Ref<const Op> overwriting(int input) const override;
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override;
   bool foldable(const Apply&) const override { return !instance_->table().has(SW_NOT_PURE); }
 
   const PluginInstance& instance() const noexcept { return *instance_; }

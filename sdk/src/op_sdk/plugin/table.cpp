@@ -17,6 +17,10 @@ namespace {
 // Sizes in version 1.0; later tables are longer.
 constexpr std::size_t least_plugin = offsetof(sw_plugin, ops) + sizeof(sw_plugin::ops);
 constexpr std::size_t least_op = offsetof(sw_op, run) + sizeof(sw_op::run);
+// In version 1.2, which added the gradient. Its last member is followed by padding or later
+// members.
+constexpr std::size_t op_with_gradient =
+    offsetof(sw_op, gradient_wrt_count) + sizeof(sw_op::gradient_wrt_count);
 
 bool is_python_name(const char* name) {
   if (name == nullptr || *name == 0 || std::isdigit(static_cast<unsigned char>(*name)))
@@ -36,6 +40,7 @@ class OpReader {
            " bytes; expected at least ", least_op,
            ": set struct_size to sizeof(sw_op), and build it with <spanwise/plugin.h>");
     std::memcpy(&table_.functions, &op, std::min<std::size_t>(op.struct_size, sizeof(sw_op)));
+    if (op.struct_size < op_with_gradient) table_.functions.gradient_op = nullptr;
     expect(is_python_name(op.name), or_none(op.name), ": is no name; expected letters, digits, _");
     table_.name = text(name_space, ".", op.name);
     who_ += text(op.name, ": ");
@@ -162,6 +167,7 @@ PluginTable read_plugin_table(const sw_plugin& plugin, const std::string& librar
     if (!names.insert(table.ops.back().name).second)
       fail<GraphError>(library, ": has two ops named ", table.ops.back().name);
   }
+  read_gradients(table, library);
   return table;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,15 @@ struct PluginProperty {
   bool required;
 };
 
+/// How an op of the same library computes derivatives.
+struct PluginGradient {
+  std::string op;  ///< "signal.window_gradient"
+  /// Nothing: all inputs and outputs of the node, and the derivatives of all outputs.
+  std::optional<std::vector<sw_gradient_input>> inputs;
+  std::vector<int> wrt;                 ///< the input to which each output of the op belongs
+  std::vector<std::string> properties;  ///< passed on
+};
+
 /// One op of a plug-in, checked for consistency. Never destroyed, as its library is never unloaded.
 struct PluginOpTable {
   std::string name;  ///< "signal.window"
@@ -25,6 +35,7 @@ struct PluginOpTable {
   std::vector<PluginProperty> properties;
   AliasMap views, overwrites;
   std::vector<int> reusable_inputs;
+  std::optional<PluginGradient> gradient;
 
   bool has(std::uint32_t flag) const noexcept { return (functions.flags & flag) != 0; }
 };
@@ -36,6 +47,9 @@ struct PluginTable {
 
 /// Reads a plug-in's table. Throws GraphError naming `library`, the op and the inconsistency.
 PluginTable read_plugin_table(const sw_plugin& plugin, const std::string& library);
+
+/// Reads sw_op.gradient_op of the ops of `table`, after all ops are known. Throws GraphError.
+void read_gradients(PluginTable& table, const std::string& library);
 
 /// Converts a value of the C interface, whose kind must be valid.
 OpProperty property_of(const sw_value& value);

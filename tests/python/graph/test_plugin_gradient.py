@@ -1,0 +1,96 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of ops of loaded libraries (sw_op.gradient_op), and libraries of interface 1.1."""
+
+import pickle
+
+import numpy as np
+import pytest
+from support.plugin import SOURCES, compiled
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+@pytest.fixture(scope="session")
+def derived(tmp_path_factory):
+    library = tmp_path_factory.mktemp("derived") / "libderived.so"
+    return sw.load_ops(compiled("g++ -std=c++20", SOURCES / "gradient_ops.cpp", library))
+
+
+def test_gradient_op_gets_the_declared_inputs(derived, device):
+    x, y = T.dvectors("x", "y")
+    z, s = derived.product(x, y, factor=3.0)
+    rng = np.random.default_rng(5)
+    a, b, u, v = rng.standard_normal((4, 30))
+    dx, dy = T.grad((z * u).sum() + (s * v).sum(), [x, y])
+    got = sw.function([x, y], [dx, dy], device=device)(a[::-1], b)
+    np.testing.assert_allclose(got[0].numpy(), 3 * b * u + v, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(got[1].numpy(), 3 * a[::-1] * u + v, rtol=1e-13, atol=1e-13)
+
+
+def test_output_without_influence_has_the_derivative_zero(derived, device):
+    x, y = T.dvectors("x", "y")
+    total = derived.product(x, y)[1]
+    f = sw.function([x, y], T.grad((total * total).sum(), [x, y]), device=device)
+    for g in f([1.0, 2.0], [5.0, -3.0]):
+        assert g.numpy().tolist() == [12.0, -2.0]
+
+
+def test_second_derivatives_and_rop(derived, device):
+    rng = np.random.default_rng(6)
+    a, b, p, q = rng.standard_normal((4, 12))
+    for of in (0, 1):
+        sw.gradient.verify_grad(
+            lambda x, y, of=of: derived.product(x, y, factor=2.0)[of], [a, b], rng=rng
+        )
+        sw.gradient.verify_grad(
+            lambda x, y, of=of: T.grad((derived.product(x, y, factor=2.0)[of] ** 3).sum(), [x, y])[
+                0
+            ],
+            [a, b],
+            rng=rng,
+        )
+    x, y = T.dvectors("x", "y")
+    z, s = sw.gradient.Rop(
+        derived.product(x, y, factor=2.0), [x, y], [T.constant(p), T.constant(q)]
+    )
+    got = sw.function([x, y], [z, s], device=device)(a, b)
+    np.testing.assert_allclose(got[0].numpy(), 2 * (a * q + p * b), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(got[1].numpy(), p + q, rtol=1e-13, atol=1e-13)
+
+
+def test_inputs_that_gradient_op_leaves_out_are_undefined(derived):
+    x, y = T.dvectors("x", "y")
+    z = derived.half(x, y)
+    f = sw.function([x, y], T.grad(z.sum(), y), device="cpu")
+    assert f([2.0, 3.0], [7.0, 7.0]).tolist() == [2.0, 3.0]
+    with pytest.raises(sw.GraphError, match="half.* input 0: its gradient_op does not compute it"):
+        T.grad(z.sum(), x)
+
+
+def test_ops_without_gradient_op_are_named(derived):
+    x = T.dvector("x")
+    z = derived.product_second(*[x] * 8, factor=1.0)[0]
+    with pytest.raises(
+        sw.GraphError,
+        match=r"product_second.*declares no gradient_op(.|\n)*test_ops_without_gradient_op_are_named",
+    ):
+        T.grad(z.sum(), x)
+
+
+def test_pickled_gradient(derived):
+    x, y = T.dvectors("x", "y")
+    f = sw.function([x, y], T.grad(derived.product(x, y, factor=4.0)[0].sum(), x), device="cpu")
+    assert pickle.loads(pickle.dumps(f))([1.0], [3.0]).tolist() == [12.0]
+
+
+def test_library_of_version_1_1(tmp_path):
+    library = tmp_path / "libof_1_1.so"
+    old = sw.load_ops(compiled("gcc -std=c99", SOURCES / "ops_1_1.c", library))
+    x = T.dvector("x")
+    f = sw.function([x], old.increment(x), device="cpu")
+    assert f(np.arange(6.0)[::-2]).tolist() == [6.0, 4.0, 2.0]
+    with pytest.raises(sw.GraphError, match="declares no gradient_op"):
+        T.grad(old.increment(x).sum(), x)
