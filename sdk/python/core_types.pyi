@@ -125,7 +125,6 @@ class device:
 
 class Stream:
     def wait(self, x: Event | Array | _AnyStream): ...
-    def record(self, timing: bool = False) -> Event: ...
     __cuda_stream__ = tuple[int, int]
     __enter__ = Stream
     __eq__ = bool
