@@ -182,6 +182,8 @@ class Writer:
         """The definition of a function, or of a method of the class `owner`."""
         found = from_pybind(value.__doc__) if "->" in (value.__doc__ or "").split("\n")[0] else None
         found = found or from_signature(value, owner is not None)
+        if found is None and entry is None and name[0] == "_" != name[1]:
+            entry = ast.parse("def f(*args: Any, **kwargs: Any) -> Any: ...").body[0]
         if found is None and entry is None:
             raise SystemExit(f"make_stubs: {owner}.{name} has no signature; expected one in TYPES")
         return self.completed(found or entry, name, entry, owner)

@@ -10,6 +10,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
+#include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
 #include "spanwise/error.hpp"
 
@@ -19,47 +20,6 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
-
-// The kind of a Python number, in ascending order.
-enum class Weak { none, bool_, int_, float_, complex };
-
-Weak weak_kind(PyObject* object) {
-  if (PyBool_Check(object)) return Weak::bool_;
-  if (PyLong_CheckExact(object)) return Weak::int_;
-  if (PyFloat_CheckExact(object)) return Weak::float_;
-  if (PyComplex_CheckExact(object)) return Weak::complex;
-  return Weak::none;
-}
-
-DType default_of(Weak weak) {
-  switch (weak) {
-    case Weak::bool_:
-      return bool_;
-    case Weak::int_:
-      return int64;
-    case Weak::complex:
-      return complex128;
-    default:
-      return float64;
-  }
-}
-
-// The result dtype of `strong` and a Python number: its kind changes if the number's kind is
-// higher, its width within a kind does not.
-DType with_weak(DType strong, Weak weak) {
-  const bool is_real = strong.is_floating();
-  switch (weak) {
-    case Weak::int_:
-      return strong.is_bool() ? int64 : strong;
-    case Weak::float_:
-      return is_real || strong.is_complex() ? strong : float64;
-    case Weak::complex:
-      if (strong.is_complex()) return strong;
-      return is_real && strong != float64 ? complex64 : complex128;
-    default:
-      return strong;
-  }
-}
 
 DType result_type(const py::args& operands) {
   if (operands.empty())
@@ -86,14 +46,16 @@ Casting casting_from(const std::string& word) {
 }  // namespace
 
 bool Promotion::add_number(PyObject* object) {
-  const Weak kind = weak_kind(object);
+  const NumberKind kind = number_kind(object);
   weak_ = std::max(weak_, static_cast<int>(kind));
-  return kind != Weak::none;
+  return kind != NumberKind::none;
 }
 
 DType Promotion::result() const {
-  const auto weak = static_cast<Weak>(weak_);
-  return dtypes_.empty() ? default_of(weak) : with_weak(promote(dtypes_), weak);
+  const auto number = static_cast<NumberKind>(weak_);
+  if (dtypes_.empty()) return number == NumberKind::none ? float64 : number_dtype(number, {});
+  const DType strong = promote(dtypes_);
+  return promote(strong, number_dtype(number, strong));
 }
 
 void check_casting(DType from, DType to, const std::string& casting, const char* who) {
@@ -111,7 +73,7 @@ SW_BIND(promotion) {
   module.def(
       "can_cast",
       [](py::handle from, DType to, const std::string& casting) {
-        if (weak_kind(from.ptr()) != Weak::none)
+        if (number_kind(from.ptr()) != NumberKind::none)
           fail<DTypeError>("can_cast: expected a dtype or an array, got the Python number ",
                            std::string(py::repr(from)),
                            ", whose dtype depends on its partner; name a dtype");

@@ -34,7 +34,7 @@ PUBLIC = {
         storage text version view working_device
     """,
     "runtime": """
-        config copy creation devices gemm memory parallel scan stream tools
+        communicator config copy creation devices gemm memory parallel scan stream tools
     """,
     "kernels": "kernel",
     "op_sdk": "op_sdk plugin",

@@ -6,7 +6,7 @@ import importlib
 
 MODULES = (
     "driver", "compiler", "gpuarray", "elementwise", "reduction", "scan", "curandom", "cumath",
-    "tools", "characterize",
+    "tools", "characterize", "sparse.coordinate", "sparse.packeted", "sparse.operator", "sparse.cg",
 )  # fmt: skip
 CLASSES = {
     "driver": (

@@ -10,38 +10,12 @@
 
 #include "../compute.hpp"
 #include "python/support/array.hpp"
+#include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
 #include "spanwise/devices.hpp"
 
 /// The operands of an elementwise operation from Python: arrays of any library, lists and numbers.
 namespace spanwise::python {
-
-/// The kinds of Python numbers, in ascending order of promotion.
-enum class NumberKind { none, bool_, int_, float_, complex };
-
-inline NumberKind number_kind(PyObject* object) noexcept {
-  if (PyFloat_CheckExact(object)) return NumberKind::float_;
-  if (PyLong_CheckExact(object)) return NumberKind::int_;
-  if (PyBool_Check(object)) return NumberKind::bool_;
-  return PyComplex_CheckExact(object) ? NumberKind::complex : NumberKind::none;
-}
-
-/// The dtype of a Python number next to an array of dtype `strong`, by NumPy 2's rule (NEP 50): it
-/// may raise the kind, never the width.
-inline DType number_kind_dtype(NumberKind weak, std::optional<DType> strong) {
-  const bool is_inexact = strong && (strong->is_floating() || strong->is_complex());
-  switch (weak) {
-    case NumberKind::int_:
-      return strong && !strong->is_bool() ? *strong : int64;
-    case NumberKind::float_:
-      return is_inexact ? *strong : float64;
-    case NumberKind::complex:
-      if (strong && strong->is_complex()) return *strong;
-      return is_inexact && *strong != float64 ? complex64 : complex128;
-    default:
-      return bool_;
-  }
-}
 
 /// The converted operands of one call. They refer to the Python objects, which must outlive it.
 class UfuncCall {
@@ -69,7 +43,7 @@ class UfuncCall {
     const NumberKind kind = weak_[at(i)];
     if (kind == NumberKind::int_ && !dtype.is_integer() && !dtype.is_bool()) return int8;
     if (kind == NumberKind::float_ && dtype.is_complex()) return float16;
-    return number_kind_dtype(kind, dtype);
+    return python::number_dtype(kind, dtype);
   }
 
   /// Converts Python numbers to the dtypes of the computation. Throws OverflowError.
@@ -147,10 +121,10 @@ class UfuncCall {
     NumberKind highest = NumberKind::none;
     for (int i = first; i < count_; ++i) highest = std::max(highest, weak_[at(i)]);
     // Without arrays, the highest kind of number determines the dtype.
-    if (!strong && highest != NumberKind::none) strong = number_kind_dtype(highest, {});
+    if (!strong && highest != NumberKind::none) strong = python::number_dtype(highest, {});
     for (int i = 0; i < count_; ++i)
       if (weak_[at(i)] != NumberKind::none)
-        dtypes_[at(i)] = i < first ? bool_ : number_kind_dtype(weak_[at(i)], strong);
+        dtypes_[at(i)] = i < first ? bool_ : python::number_dtype(weak_[at(i)], strong);
   }
 
   ops::OpId op_;

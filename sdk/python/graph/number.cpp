@@ -9,6 +9,7 @@
 #include "errors.hpp"
 #include "python/support/array.hpp"
 #include "python/support/gil.hpp"
+#include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/copy.hpp"
@@ -24,25 +25,9 @@ namespace py = pybind11;
 
 namespace {
 
-// Exact types (except bool): NumPy's scalars derive from Python's, but have a dtype of their own.
-bool is_weak_number(PyObject* value) noexcept {
-  return PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
-         PyComplex_CheckExact(value);
-}
+bool is_weak_number(PyObject* value) noexcept { return number_kind(value) != NumberKind::none; }
 
 DType default_float() { return DType::parse(config::get("floatX")); }
-
-// numpy.result_type for a Python number beside an array of `beside` (NEP 50); a float beside
-// integers becomes floatX.
-DType number_dtype(PyObject* number, std::optional<DType> beside) {
-  const bool beside_real = beside && beside->is_floating();
-  const bool beside_complex = beside && beside->is_complex();
-  if (PyBool_Check(number)) return bool_;
-  if (PyLong_Check(number)) return beside && !beside->is_bool() ? *beside : int64;
-  if (PyFloat_Check(number)) return beside_real || beside_complex ? *beside : default_float();
-  if (beside_complex) return *beside;
-  return beside_real && beside->bits() <= 32 ? complex64 : complex128;
-}
 
 Array filled(const Scalar& value) { return full(Shape{}, value, value.dtype(), cpu); }
 
@@ -125,8 +110,10 @@ PyObject* positive(PyObject* self) noexcept { return Py_NewRef(self); }
 
 Variable as_variable(py::handle value, std::optional<DType> beside) {
   if (is_variable(value.ptr())) return variable_in(value.ptr());
-  if (is_weak_number(value.ptr()))
-    return Variable::constant(filled(scalar_from(value.ptr(), number_dtype(value.ptr(), beside))));
+  if (const NumberKind kind = number_kind(value.ptr()); kind != NumberKind::none) {
+    const DType floats = kind == NumberKind::float_ ? default_float() : float64;
+    return Variable::constant(filled(scalar_from(value.ptr(), number_dtype(kind, beside, floats))));
+  }
   // A copy, since the caller may modify the array.
   const Array array = import_array(value.ptr());
   const GilRelease unlocked;

@@ -1,6 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <pybind11/stl.h>
+
 #include <initializer_list>
 #include <new>
 #include <string>
@@ -8,13 +10,16 @@
 #include "array.hpp"
 #include "bind.hpp"
 #include "errors.hpp"
+#include "python/collectives/error.hpp"
 #include "spanwise/axis_error.hpp"
+#include "spanwise/communicator.hpp"
 #include "spanwise/error.hpp"
 #include "value.hpp"
 
 namespace spanwise::python {
 
 ErrorClasses errors;
+PyObject* collective_error = nullptr;
 
 namespace {
 
@@ -82,6 +87,11 @@ void translate(const std::exception_ptr& exception) {
     raise(errors.kernel_argument, e);
   } catch (const GraphError& e) {
     raise(errors.graph, e);
+  } catch (const CollectiveError& e) {
+    raise(collective_error, e,
+          {{"number", py::int_(e.number())},
+           {"op", py::str(e.op())},
+           {"calls", py::cast(e.calls())}});
   } catch (const Error& e) {
     raise(errors.error, e);
   } catch (const py::reference_cast_error&) {
@@ -187,6 +197,14 @@ SW_BIND(errors) {
   e.not_supported = make_class(module, "NotSupportedError",
                                "A function of NumPy or of the array API that is not implemented.",
                                {e.error, PyExc_NotImplementedError});
+  collective_error = make_class(
+      module, "CollectiveError",
+      "A collective call that failed: ranks that disagree, are late, have ended or have "
+      "raised. .number is the call's, .op its description, .calls each rank's last call.",
+      {e.error, PyExc_RuntimeError});
+  py::setattr(collective_error, "number", py::int_(-1));
+  py::setattr(collective_error, "op", py::str());
+  py::setattr(collective_error, "calls", py::list());
   py::register_exception_translator([](std::exception_ptr exception) {
     if (exception && !set_error(exception)) std::rethrow_exception(exception);
   });

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/order.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <queue>
+#include <string_view>
 #include <unordered_map>
 
 #include "spanwise/error.hpp"
+#include "spanwise/graph/sequenced_op.hpp"
 
 namespace spanwise::graph {
 namespace {
@@ -51,8 +55,13 @@ Waiting who_waits(const std::vector<Ref<Apply>>& nodes, const std::vector<Before
                               const std::vector<Before>& edges, const Waiting& waiting) {
   for (const auto& [first, then] : edges) {
     if (waiting.count[static_cast<std::size_t>(first)] == 0) continue;
-    fail<GraphError>("function: ", nodes[static_cast<std::size_t>(then)]->label(),
-                     " overwrites memory that ", nodes[static_cast<std::size_t>(first)]->label(),
+    const Apply& later = *nodes[static_cast<std::size_t>(then)];
+    if (dynamic_cast<const SequencedOp*>(&later.op()) != nullptr)
+      fail<GraphError>("function: ", nodes[static_cast<std::size_t>(first)]->label(),
+                       " depends on a later node of its sequence, ", later.label(),
+                       "; make the nodes in the order in which they run");
+    fail<GraphError>("function: ", later.label(), " overwrites memory that ",
+                     nodes[static_cast<std::size_t>(first)]->label(),
                      " still reads, and must yet run before it; use the op without destroy_map "
                      "there, or give one of the two a copy");
   }
@@ -82,6 +91,21 @@ std::vector<Ref<Apply>> nodes_for(std::span<const Variable> outputs, const Varia
     }
   }
   return done;
+}
+
+std::vector<Before> sequences(const std::vector<Ref<Apply>>& nodes) {
+  using Member = std::pair<std::int64_t, int>;  // position in the sequence, in `nodes`
+  std::map<std::string_view, std::vector<Member>> all;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (const auto* op = dynamic_cast<const SequencedOp*>(&nodes[i]->op()))
+      all[op->sequence()].emplace_back(op->position(), static_cast<int>(i));
+  std::vector<Before> edges;
+  for (auto& [name, members] : all) {
+    std::sort(members.begin(), members.end());
+    for (std::size_t i = 1; i < members.size(); ++i)
+      edges.emplace_back(members[i - 1].second, members[i].second);
+  }
+  return edges;
 }
 
 std::vector<Ref<Apply>> reorder(const std::vector<Ref<Apply>>& nodes,

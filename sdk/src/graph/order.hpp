@@ -20,6 +20,10 @@ std::vector<Ref<Apply>> nodes_for(std::span<const Variable> outputs, const Varia
 /// {first, then}: positions in a list of nodes.
 using Before = std::pair<int, int>;
 
+/// The order of the nodes of SequencedOps. Throws GraphError where a node of an earlier position
+/// depends on one of a later.
+std::vector<Before> sequences(const std::vector<Ref<Apply>>& nodes);
+
 /// Reorders `nodes`, which are in topological order, as little as possible so that `edges` hold
 /// too. Throws GraphError where that is impossible, naming two nodes that would each have to run
 /// before the other.

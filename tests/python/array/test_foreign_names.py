@@ -39,7 +39,6 @@ def message(array, name):
     [
         ("cpu", 'a.to("cpu")'),
         ("cuda", 'a.to("cuda:0")'),
-        ("data_ptr", "a.ptr"),
         ("median", "numpy.median(a.numpy())"),
         ("grad", "T.grad(cost, wrt)"),
         ("detach", "use a itself"),

@@ -62,7 +62,22 @@ if __name__ == "__main__":
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "[0 1 2] ['-x', '1']\n"), done.stderr
     done = subprocess.run(command[:3], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "usage: python -m spanwise.pycuda script.py" in done.stderr
+    assert done.returncode == 2 and "usage: python -m spanwise.pycuda (script.py" in done.stderr
+
+
+def test_a_program_is_run_over_spanwise_where_pycuda_is_installed(tmp_path):
+    folder = package(tmp_path, "")
+    (tmp_path / "program.py").write_text(
+        "import sys, pycuda.driver\nprint(pycuda.driver.__name__, sys.argv[1:])\n"
+    )
+    path = os.pathsep.join([str(folder), str(Path(sw.__file__).parents[1])])
+    for program in (["-m", "program"], [str(tmp_path / "program.py")]):
+        out = subprocess.check_output(
+            [sys.executable, "-m", "spanwise.pycuda", *program, "-x"],
+            env={**os.environ, "PYTHONPATH": path},
+            text=True,
+        )
+        assert out == "spanwise.pycuda.driver ['-x']\n"
 
 
 def test_both_names_import_the_same_module():

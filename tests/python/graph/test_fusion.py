@@ -195,6 +195,51 @@ def test_results_may_overwrite_inputs_and_shared_variables(device):
     np.testing.assert_allclose(state.get_value(), expected, rtol=1e-5)
 
 
+def overwritten_pairs(f):
+    return [node.op.destroy_map for node in f.maker.fgraph.toposort() if node.op.destroy_map]
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "debug"])
+def test_several_results_overwrite_several_inputs(device, mode):
+    x, y, z = T.fvectors("x", "y", "z")
+    a, b = T.cumsum(x), T.cumsum(y)  # in memory of their own, read once
+    outputs = [a * b + z, (a - b) * z, T.cast(a + b, "float64")]
+    sums = [T.cumsum(p) for p in outputs]
+    kept = sw.function([x, y, z], [*sums, T.exp(a)], device=device)
+    assert {0: [0]} not in overwritten_pairs(kept), "a is read again"
+    g = sw.function([x, y, z], sums, device=device, mode=mode)
+    if mode == "fast_run":
+        assert overwritten_pairs(g)[0] == {0: [0], 1: [1]}
+    for size in (1, 7, 5000):
+        values = [numbers(size, seed=i) for i in range(3)]
+        p, q = (np.cumsum(v.astype("float64")) for v in values[:2])
+        expected = [p * q + values[2], (p - q) * values[2], p + q]
+        for got, wanted in zip(g(*values), expected, strict=True):
+            np.testing.assert_allclose(got.numpy(), np.cumsum(wanted), rtol=2e-3, atol=0.5)
+
+
+def test_mutable_inputs_that_are_one_array_give_separate_results(device):
+    x, y = T.fvectors("x", "y")
+    inputs = [sw.In(x, mutable=True, borrow=True), sw.In(y, mutable=True, borrow=True)]
+    f = sw.function(inputs, [T.cumsum(x + y), T.cumsum(x - y)], device=device)
+    values = sw.array(numbers(300), device=device)
+    total, difference = f(values, values)
+    np.testing.assert_allclose(total.numpy(), np.cumsum(numbers(300) * 2), rtol=1e-3, atol=1e-2)
+    assert not difference.numpy().any()
+
+
+def test_layouts_that_cannot_all_be_overwritten(device):
+    x, y = T.fmatrices("x", "y")
+    inputs = [sw.In(x, mutable=True, borrow=True), sw.In(y, mutable=True, borrow=True)]
+    f = sw.function(inputs, [(x * y).T, (x - y).T], device=device)
+    p, q = numbers((40, 30)), numbers((30, 40), seed=1)
+    for a, b in ((p, q.T), (p, np.array(q.T)), (p[::-1], q.T[::-1]), (p[:1], q.T[:1])):
+        given = [sw.array(v, device=device) for v in (a, b)]
+        product, difference = f(*given)
+        np.testing.assert_array_equal(product.numpy(), (a * b).T)
+        np.testing.assert_array_equal(difference.numpy(), (a - b).T)
+
+
 def test_casts_and_comparisons_take_part(device):
     x, n = T.fvector("x"), T.ivector("n")
     outputs = [T.cast(n, "float64") * x, T.where(x > 0, x, T.cast(n, "float32")), (x > 1) & (n < 3)]

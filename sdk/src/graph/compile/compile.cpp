@@ -129,9 +129,14 @@ void Compilation::rewrite() {
 
 void Compilation::order_nodes() {
   nodes_ = nodes_for(outputs_, given_);
-  const std::vector<Before> edges = readers_first(nodes_, given_);
+  const auto order = [this] {
+    std::vector<Before> edges = readers_first(nodes_, given_);
+    for (const Before& edge : sequences(nodes_)) edges.push_back(edge);
+    return edges;
+  };
+  const std::vector<Before> edges = order();
   nodes_ = reorder(nodes_, edges);
-  readers_first_ = edges.empty() ? edges : readers_first(nodes_, given_);
+  readers_first_ = edges.empty() ? edges : order();
 }
 
 Step Compilation::make_step(const Ref<Apply>& node) {

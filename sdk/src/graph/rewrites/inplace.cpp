@@ -48,20 +48,32 @@ bool same_kind(const TensorType& a, const TensorType& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() && a.device() == b.device();
 }
 
-// The variant of the node's op that overwrites one of its inputs; null where there is none.
+bool has_output_like(const Apply& node, const TensorType& type) {
+  const std::vector<Variable> outputs = node.outputs();
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [&](const Variable& output) { return same_kind(type, output.type()); });
+}
+
+// The variant of the node's op that overwrites as many of its inputs as it can; null where there is
+// none.
 Ref<const Op> overwriting_op(const Apply& node, const std::unordered_map<Variable, int>& readers,
                              const RewriteGraph& graph) {
-  if (node.output_count() != 1 || !node.op().destroy_map().empty() || !node.op().view_map().empty())
-    return {};
+  if (!node.op().destroy_map().empty() || !node.op().view_map().empty()) return {};
   const auto inputs = node.inputs();
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!same_kind(inputs[i].type(), node.output(0).type()) || !is_free(inputs[i], readers, graph))
-      continue;
-    const Ref<const Op> op = node.op().overwriting(static_cast<int>(i));
+  Ref<const Op> found;
+  int overwritten = 0;
+  for (std::size_t i = 0; i < inputs.size() && overwritten < node.output_count(); ++i) {
+    if (!has_output_like(node, inputs[i].type()) || !is_free(inputs[i], readers, graph)) continue;
+    const auto before = inputs.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(inputs.begin(), before, inputs[i]) != before && found) continue;
+    const Op& current = found ? *found : node.op();
+    const Ref<const Op> op = current.overwriting(static_cast<int>(i));
     const bool has_twin = std::count(inputs.begin(), inputs.end(), inputs[i]) > 1;
-    if (op && (!has_twin || op->allows_aliased_inplace())) return op;
+    if (!op || (has_twin && !op->allows_aliased_inplace())) continue;
+    found = op;
+    ++overwritten;
   }
-  return {};
+  return found;
 }
 
 int inplace(RewriteGraph& graph) {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/library_search.hpp"
+#include "runtime/system/library_search.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "spanwise/config.hpp"
 
-namespace spanwise::cuda {
+namespace spanwise::runtime {
 namespace {
 
 namespace fs = std::filesystem;
@@ -168,4 +168,4 @@ TEST(MajorVersion, IsTheFirstNumberAfterSo) {
 }
 
 }  // namespace
-}  // namespace spanwise::cuda
+}  // namespace spanwise::runtime

@@ -9,7 +9,7 @@
 
 /// Where CUDA's libraries and headers are on this machine. Looks at the file system only; loads
 /// nothing.
-namespace spanwise::cuda {
+namespace spanwise::runtime {
 
 struct FoundLibrary {
   std::filesystem::path path;  ///< symbolic links are resolved
@@ -43,4 +43,4 @@ std::filesystem::path cccl_headers(const std::vector<std::filesystem::path>& lib
 /// The major version in a file name such as libnvrtc.so.12.4.127, or 0.
 int major_version(const std::filesystem::path& library);
 
-}  // namespace spanwise::cuda
+}  // namespace spanwise::runtime

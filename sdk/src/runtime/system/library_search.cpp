@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/library_search.hpp"
+#include "runtime/system/library_search.hpp"
 
 #include <dlfcn.h>
 
@@ -12,13 +12,13 @@
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::cuda {
+namespace spanwise::runtime {
 namespace {
 
 namespace fs = std::filesystem;
 using Paths = std::vector<fs::path>;
 
-[[maybe_unused]] const bool declared = config::declare({
+[[maybe_unused]] const bool library_path_declared = config::declare({
     .name = "cuda_library_path",
     .description = "Folders, joined by ':', to look in first for CUDA's libraries (libnvrtc.so).",
     .value = {},
@@ -219,4 +219,4 @@ fs::path cccl_headers(const Paths& library_folders) {
   return {};
 }
 
-}  // namespace spanwise::cuda
+}  // namespace spanwise::runtime

@@ -1,0 +1,35 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""all_reduce by MPI between two processes, beside mpi4py and torch.distributed (Gloo)."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+from harness import Contender, Result, Unavailable
+from support.collectives.launch import mpiexec, variables, why_no_mpi
+
+RANKS = pathlib.Path(__file__).resolve().parents[1] / "collective_ranks.py"
+
+
+def measure():
+    if reason := why_no_mpi():
+        raise Unavailable(reason)
+    run = subprocess.run(
+        [mpiexec(), "-n", "2", sys.executable, RANKS],
+        env=variables(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    if run.returncode != 0:
+        raise Unavailable(f"mpiexec failed: {run.stderr[-500:]}")
+    for line in run.stdout.splitlines():
+        found = json.loads(line)
+        yield Result(
+            f"all_reduce of {found['count']} float32, two ranks on the CPU",
+            "all_reduce",
+            {name: Contender(seconds) for name, seconds in found["seconds"].items()},
+            goal=("over", "mpi4py", 10e-6),
+        )

@@ -1,0 +1,30 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "fused_op.hpp"
+
+namespace spanwise::ops {
+
+/// An output that may be computed in the memory of an input.
+struct Overwrite {
+  int output, input;
+  friend bool operator==(const Overwrite&, const Overwrite&) = default;
+};
+using Overwrites = std::vector<Overwrite>;
+
+/// What the nodes of one op share.
+struct Fused {
+  ElementProgram program;
+  std::vector<RequiredExtent> required;
+  FusedNodes nodes;
+};
+
+/// The computation of one node of a fused op.
+std::unique_ptr<Thunk> fused_thunk(std::shared_ptr<const Fused> fused, const Overwrites& overwrites,
+                                   const ThunkContext& context);
+
+}  // namespace spanwise::ops

@@ -1,0 +1,130 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "python/graph/apply.hpp"  // the holder Ref<T>
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/value.hpp"
+#include "python_engine.hpp"
+#include "spanwise/communicator.hpp"
+
+/// Functions that spanwise/collectives calls with checked arguments.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+Communicator::Options options_from(std::string name, int rank, int size, Device device,
+                                   double timeout, std::int64_t check) {
+  Communicator::Options options;
+  options.name = std::move(name);
+  options.rank = rank;
+  options.size = size;
+  options.device = device;
+  options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
+  options.checked_calls = check;
+  return options;
+}
+
+// `engine` is a Python engine, or (name, id) for one of the library.
+Ref<Communicator> make_communicator(const std::string& name, int rank, int size, Device device,
+                                    double timeout, std::int64_t check, py::object engine,
+                                    py::object monitor) {
+  const Communicator::Options options = options_from(name, rank, size, device, timeout, check);
+  Ref<CommunicatorMonitor> ranks = monitor_from(std::move(monitor));
+  if (!py::isinstance<py::tuple>(engine))
+    return Communicator::make(options, engine_from(std::move(engine)), std::move(ranks));
+  const auto [type, id] = engine.cast<std::pair<std::string, py::bytes>>();
+  const std::string bytes = id;
+  const GilRelease unlocked;
+  return Communicator::make(options, communicator_engine(type).start(bytes, options),
+                            std::move(ranks));
+}
+
+std::string_view word_in(PyObject* object) {
+  Py_ssize_t size = 0;
+  const char* letters = PyUnicode_AsUTF8AndSize(object, &size);
+  if (letters == nullptr) throw py::error_already_set();
+  return {letters, static_cast<std::size_t>(size)};
+}
+
+// The result as an array, None where this rank gets none.
+PyObject* run_collective(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr CallSignature<7> signature{
+      "_collective", {"communicator", "op", "x", "reduction", "peer", "out", "overlap"}, 7, 7};
+  const auto [object, op, x, reduction, peer, out, overlap] = signature.read(values, count, words);
+  auto& communicator = py::handle(object).cast<Communicator&>();
+  const Array source = is_array(x) ? array_in(x) : import_array(x);
+  CollectiveOptions options;
+  options.reduction = reduction_named(word_in(reduction));
+  options.peer = static_cast<int>(integer_from(peer));
+  options.overlap = truth_in(overlap, false);
+  std::optional<Array> target;
+  if (given(out)) options.out = &target.emplace(is_array(out) ? array_in(out) : import_array(out));
+  const Collective what = collective_named(word_in(op));
+  Array result;
+  {
+    const GilRelease unlocked;
+    result = communicator.run(what, source, options);
+  }
+  if (given(out)) return Py_NewRef(out);
+  const bool has_none = what == Collective::send ||
+                        (what == Collective::reduce && options.peer != communicator.rank());
+  return has_none ? Py_NewRef(Py_None) : wrap(std::move(result));
+}
+
+PyMethodDef collective_functions[] = {method<run_collective>("_collective", nullptr), {}};
+
+}  // namespace
+
+SW_BIND(collectives) {
+  py::class_<Communicator, Ref<Communicator>> type(module, "_Communicator");
+  type.def(py::init(&make_communicator));
+  type.def_property_readonly("name", member(&Communicator::name), "Equal on all ranks.");
+  type.def_property_readonly("rank", member(&Communicator::rank), "The number of this process.");
+  type.def_property_readonly("size", member(&Communicator::size), "The number of ranks.");
+  type.def_property_readonly("device", member(&Communicator::device),
+                             "The device that this rank should compute on.");
+  type.def_property_readonly(
+      "timeout",
+      [](const Communicator& self) {
+        return static_cast<double>(self.options().timeout.count()) / 1000;
+      },
+      "Seconds after which a wait for another rank is an error.");
+  type.def_property_readonly(
+      "engine", [](const Communicator& self) { return std::string(self.engine().name()); },
+      "\"nccl\", \"mpi\", \"torch\", or \"self\" for a single rank.");
+  type.def_property_readonly("failure", member(&Communicator::failure),
+                             "Why calls raise CollectiveError; \"\" where they do not.");
+  const py::call_guard<GilRelease> without_gil;
+  type.def("_barrier", [](Communicator& self) { self.barrier(); }, without_gil);
+  type.def("_begin_group", [](Communicator& self) { self.begin_group(); });
+  type.def("_end_group", [](Communicator& self) { self.end_group(); }, without_gil);
+  type.def("_cancel_group", [](Communicator& self) { self.cancel_group(); });
+  type.def(
+      "_abort", [](Communicator& self, const std::string& reason) { self.abort(reason); },
+      without_gil);
+  type.def("_poll", [](Communicator& self) { self.poll(); }, without_gil);
+  type.def("_close", [](Communicator& self) { self.close(); }, without_gil);
+  type.def("_last_call", member(&Communicator::last_call));
+  module.def("_why_no_engine", [](const std::string& name) {
+    const GilRelease unlocked;
+    return communicator_engine(name).why_absent();
+  });
+  module.def("_engine_id", [](const std::string& name) {
+    return py::bytes(communicator_engine(name).make_id());
+  });
+  module.def("_next_collective_node",
+             [](const std::string& name) { return Communicator::next_node(name); });
+  add_functions(module, collective_functions);
+}
+
+}  // namespace spanwise::python

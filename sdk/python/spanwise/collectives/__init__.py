@@ -1,0 +1,54 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Collective operations between processes (ranks), on arrays and in graphs.
+
+Launchers start the ranks: ``torchrun``, ``mpiexec`` or ``spanwise.dask.run_ranks``. ``init()``
+connects them; NCCL (GPUs), MPI or PyTorch's Gloo (CPU) moves the data::
+
+    from spanwise import collectives as C
+    comm = C.init()
+    total = C.all_reduce(x, comm)
+
+Packages: ``pip install 'spanwise[mpi]'``, ``'spanwise[nccl-cu13]'`` or ``'spanwise[nccl-cu12]'``.
+docs/concepts/collectives.md describes order, streams, dtypes and errors.
+"""
+
+from __future__ import annotations
+
+from .._core import CollectiveError as CollectiveError
+from ._communicator import (
+    Communicator as Communicator,
+    default as default,
+    group as group,
+    init as init,
+    named as named,
+)
+from ._operations import (
+    all_gather as all_gather,
+    all_reduce as all_reduce,
+    all_to_all as all_to_all,
+    barrier as barrier,
+    broadcast as broadcast,
+    recv as recv,
+    reduce as reduce,
+    reduce_scatter as reduce_scatter,
+    send as send,
+)
+
+__all__ = [
+    "CollectiveError",
+    "Communicator",
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "barrier",
+    "broadcast",
+    "default",
+    "group",
+    "init",
+    "named",
+    "recv",
+    "reduce",
+    "reduce_scatter",
+    "send",
+]

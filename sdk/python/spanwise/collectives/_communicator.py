@@ -1,0 +1,278 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Communicator, and init() that makes the first one of a process."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import _core
+from .._core import ArgumentError, CollectiveError
+from ._host import SelfEngine, Waits
+from ._monitor import Link, Monitor
+from ._stores import connect, launched_by_mpi, local_rank
+
+_ENGINES = ("nccl", "mpi", "torch")
+#: The communicator of calls without one.
+_default: Communicator | None = None
+_count = 0
+
+
+class Communicator(_core._Communicator):
+    """A group of ranks that call the same operations in the same order. Made by init() and split().
+
+    Attributes: ``name``, ``rank``, ``size``, ``device`` (the one that this rank should compute on),
+    ``engine``, ``timeout`` in seconds and ``failure``, the reason why it is not usable any more, or
+    "". As a context manager it is closed at the end of the block. Pickled by its name: the receiver
+    must have an open communicator of that name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        ranks: list[int],
+        rank: int,
+        device: Any,
+        timeout: float,
+        check: int,
+        engine: Any,
+        monitor: Monitor | None,
+    ) -> None:
+        super().__init__(name, rank, len(ranks), device, timeout, check, engine, monitor)
+        self._ranks, self._check, self._engine, self._monitor = ranks, check, engine, monitor
+        self._splits = 0
+        _open[name] = self
+        if monitor is not None:
+            monitor.serve(self)
+
+    def split(self, color: int | None, key: int = 0) -> Communicator | None:
+        """One communicator for the ranks that pass the same `color`, ordered by `key`, then by rank.
+        All ranks call it. None for a rank that passes color=None."""
+        self._splits += 1
+        name = f"{self.name}/{self._splits}"
+        asked = [[color, key]]
+        if self._monitor is not None:
+            asked = self._monitor.exchange(name, [color, key])
+        members = sorted((k, r) for r, (c, k) in enumerate(asked) if c == color)
+        own = [self._ranks[rank] for _, rank in members]
+        start = _split_starter(self, color, key)
+        if color is None:
+            return None
+        return _made(
+            f"{name}.{color}", own, self._monitor and self._monitor.link, self.engine,
+            self.device, self.timeout, self._check, start,
+        )  # fmt: skip
+
+    def barrier(self) -> None:
+        """Returns when all ranks have called it. On a GPU it also waits for the current stream."""
+        self._barrier()
+
+    def abort(self, reason: str = "a rank has called abort()") -> None:
+        """Ends the calls of all ranks: each raises CollectiveError with `reason`, here and on the
+        other ranks, and so do later calls. The processes go on."""
+        if self._monitor is not None:
+            self._monitor.report(f"rank {self.rank}: {reason}")
+        self._abort(reason)
+
+    def close(self) -> None:
+        """Waits for queued work, at most `timeout` seconds, and ends the communicator. Each rank
+        calls it when it has made its last call; done at exit too."""
+        global _default
+        self._close()
+        if _open.get(self.name) is self:
+            del _open[self.name]
+        if _default is self:
+            _default = None
+        if self._monitor is not None:
+            self._monitor.close()
+
+    def __enter__(self) -> Communicator:
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is not None and not isinstance(error, CollectiveError):
+            self.abort(f"it raised {type(error).__name__}: {error}")
+        self.close()
+
+    def __reduce__(self) -> tuple[Callable[[str], Communicator], tuple[str]]:
+        return named, (self.name,)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Communicator {self.name!r}: rank {self.rank} of {self.size} by {self.engine}, "
+            f"{self.device}>"
+        )
+
+
+_open: dict[str, Communicator] = {}
+
+
+def named(name: str) -> Communicator:
+    """The open communicator of that name. Raises ArgumentError where there is none."""
+    if name not in _open:
+        raise ArgumentError(
+            f"collectives: there is no open communicator {name!r} in this process; it has "
+            f"{sorted(_open)}; call spanwise.collectives.init(name={name!r}) first"
+        )
+    return _open[name]
+
+
+def default() -> Communicator:
+    """The communicator of the last init(). Raises ArgumentError before."""
+    if _default is None:
+        raise ArgumentError(
+            "collectives: expected a communicator; call spanwise.collectives.init() first, or pass "
+            "one"
+        )
+    return _default
+
+
+def init(
+    engine: str = "auto",
+    store: Any = None,
+    device: Any = None,
+    timeout: float = 300,
+    *,
+    rank: int | None = None,
+    size: int | None = None,
+    check: int = 64,
+    name: str | None = None,
+) -> Communicator:
+    """Connects this process with the others of the program; all of them call it.
+
+    `store` says how they find each other: "env" (RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as
+    torchrun sets them), "mpi" or a communicator of mpi4py, "tcp://host:port" of rank 0,
+    "file:///path" on a shared file system, or the rank that spanwise.dask.run_ranks passes. By
+    default what the launcher offers; without a launcher the process is the only rank. `rank` and
+    `size` are for "tcp:" and "file:" without a launcher.
+
+    `engine` moves the data: "nccl" (GPUs, one for each rank), "mpi" or "torch" (Gloo) on the CPU;
+    arrays of a GPU then pass through host memory. "auto" takes NCCL where each rank has a GPU of its
+    own, else MPI under mpiexec, else PyTorch. `device` is the one that the rank should compute on,
+    by default GPU number LOCAL_RANK, else the CPU.
+
+    No wait takes longer than `timeout` seconds. The first `check` calls (-1: all) are compared
+    before they start. Raises ArgumentError, CollectiveError, TimeoutError, and ImportError for a
+    missing package.
+    """
+    global _default, _count
+    if engine not in ("auto", *_ENGINES):
+        raise ArgumentError(
+            f"init: expected engine= of 'auto', {', '.join(map(repr, _ENGINES))}, got {engine!r}"
+        )
+    if not timeout > 0:
+        raise ArgumentError(f"init: expected timeout= of more than 0 seconds, got {timeout!r}")
+    link = connect(store, rank, size, timeout)
+    name = name or (f"world-{_count}" if _count else "world")
+    _count += 1
+    own_device = _device(device)
+    ranks = list(range(link.size)) if link else [0]
+    chosen = _choose(engine, link, name, own_device)
+    _default = _made(name, ranks, link, chosen, own_device, timeout, check, None)
+    return _default
+
+
+def _device(given: Any) -> Any:
+    if given is not None:
+        return _core.device(given)
+    own = _core.device()
+    if own.kind != "cuda":
+        return own
+    gpus = [each for each in _core.devices() if each.kind == "cuda"]
+    return gpus[local_rank() % len(gpus)]
+
+
+def _choose(engine: str, link: Link | None, name: str, device: Any) -> str:
+    if engine != "auto":
+        return engine
+    with_gpu = device.kind == "cuda" and not _core._why_no_engine("nccl")
+    if link is None:
+        return "nccl" if with_gpu else "self"
+    gpu = [socket.gethostname(), os.environ.get("CUDA_VISIBLE_DEVICES", ""), str(device)]
+    monitor = Monitor(link, f"{name}/engine", list(range(link.size)), link.timeout)
+    everyones = monitor.exchange("gpu", gpu if with_gpu else None)
+    if None not in everyones and len({tuple(each) for each in everyones}) == link.size:
+        return "nccl"
+    if launched_by_mpi():
+        return "mpi"
+    return "torch" if link.size > 1 else "self"
+
+
+def _made(
+    name: str,
+    ranks: list[int],
+    link: Link | None,
+    kind: str,
+    device: Any,
+    timeout: float,
+    check: int,
+    start: Callable[[Waits], Any] | None,
+) -> Communicator:
+    """The communicator of this rank; `start` makes its engine where it derives from another one."""
+    rank = ranks.index(link.rank) if link else 0
+    monitor = Monitor(link, name, ranks, timeout) if link else None
+    if monitor is not None:
+        text = f"init(engine={kind!r}, timeout={timeout:g}, check={check}) named {name!r}"
+        monitor.agree([("init", [], text)], -1, "init")
+    waits = Waits(monitor, timeout)
+    engine = start(waits) if start else _start(kind, monitor, rank, waits)
+    return Communicator(name, ranks, rank, device, timeout, check, engine, monitor)
+
+
+def _start(kind: str, monitor: Monitor | None, rank: int, waits: Waits) -> Any:
+    if kind == "nccl":
+        return _nccl_id(monitor)
+    if kind == "self" or monitor is None:
+        return SelfEngine()
+    if kind == "mpi":
+        from ._mpi import MpiEngine, duplicate, load_mpi
+
+        mpi = load_mpi()
+        if mpi.COMM_WORLD.Get_size() != len(monitor.ranks):
+            raise ArgumentError(
+                f"init: engine='mpi' needs the {len(monitor.ranks)} ranks to be those of mpiexec, "
+                f"which has started {mpi.COMM_WORLD.Get_size()}"
+            )
+        return MpiEngine(duplicate(mpi.COMM_WORLD, waits), waits)
+    from ._torch import start_torch
+
+    return start_torch(monitor, waits)
+
+
+def _nccl_id(monitor: Monitor | None) -> tuple[str, bytes]:
+    if monitor is None or len(monitor.ranks) == 1:
+        return "nccl", _core._engine_id("nccl")
+    own = _core._engine_id("nccl").hex() if monitor.rank == 0 else None
+    return "nccl", bytes.fromhex(monitor.exchange("nccl", own)[0])
+
+
+def _split_starter(
+    parent: Communicator, color: int | None, key: int
+) -> Callable[[Waits], Any] | None:
+    """MPI splits its own communicator, which all ranks do, also those without a color."""
+    if parent.engine != "mpi":
+        return None
+    from ._mpi import MpiEngine, load_mpi
+
+    mpi = load_mpi()
+    comm = parent._engine._comm.Split(mpi.UNDEFINED if color is None else color, key)
+    return lambda waits: MpiEngine(comm, waits)
+
+
+@contextmanager
+def group(comm: Communicator | None = None) -> Iterator[None]:
+    """Calls inside the block are recorded and run together at its end, so that ranks can send to and
+    receive from each other without an order. Results are filled then; arrays that are passed must
+    not change before. Nothing runs where the block raises."""
+    comm = comm or default()
+    comm._begin_group()
+    try:
+        yield
+    except BaseException:
+        comm._cancel_group()
+        raise
+    comm._end_group()

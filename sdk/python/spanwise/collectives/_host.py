@@ -1,0 +1,110 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the engines of the CPU share: dtypes that a library does not reduce, and waits that end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from .._core import Array, CollectiveError, DTypeError
+
+if TYPE_CHECKING:
+    from ._monitor import Monitor
+
+#: Tests without a pause, which take some 100 us: most small calls end within them.
+_SPINS = 200
+
+#: bool as 0 and 1: the sum is "or" and the product "and", as in NumPy.
+BOOL_OPS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
+
+
+class Reduction:
+    """A reduction of `source` into `target` (None where this rank gets no result) in a dtype that
+    the library has. `computed` maps names of dtypes to such dtypes."""
+
+    def __init__(
+        self,
+        reduction: str,
+        source: Array,
+        target: Array | None,
+        size: int,
+        computed: dict[str, str],
+    ) -> None:
+        self._result, self._size = target, size
+        self.op, self._is_mean = ("sum", True) if reduction == "mean" else (reduction, False)
+        self.source, self.target = source, target
+        name = source.dtype.name
+        if name == "bool":
+            self.op = BOOL_OPS[reduction]
+            self.source = source.view("uint8")
+            self.target = None if target is None else target.view("uint8")
+        elif name in computed:
+            in_place = target is not None and target.ptr == source.ptr
+            self.source = source.astype(computed[name])
+            if in_place:
+                self.target = self.source
+            elif target is not None:
+                self.target = _core.empty(target.shape, computed[name], device="cpu")
+
+    def finish(self) -> None:
+        if self._result is None or self.target is None:
+            return
+        if self._is_mean:
+            self.target /= self._size
+        if self.target.dtype != self._result.dtype and self._result.dtype.name != "bool":
+            self._result[...] = self.target.astype(self._result.dtype)
+
+
+def refuse_reduction(engine: str, op: str, dtype: Any, remedy: str) -> DTypeError:
+    return DTypeError(f"{engine}: it does not compute op={op!r} of {dtype}; {remedy}")
+
+
+class Waits:
+    """Waits of one communicator: bounded by its time limit, and ended where another rank is known
+    to have ended or failed."""
+
+    def __init__(self, monitor: Monitor | None, timeout: float) -> None:
+        self._monitor, self._timeout = monitor, timeout
+
+    def until(self, tests: Iterable[Callable[[], Any]]) -> None:
+        """Returns when every test has returned something true. Raises CollectiveError."""
+        for test in tests:
+            for _ in range(_SPINS):
+                if test():
+                    break
+                os.sched_yield()
+            else:
+                self._slowly(test)
+
+    def _slowly(self, test: Callable[[], Any]) -> None:
+        end, pause = time.monotonic() + self._timeout, 2e-5
+        while not test():
+            if self._monitor is not None and (failure := self._monitor.failure()) is not None:
+                raise CollectiveError(failure)
+            if time.monotonic() > end:
+                if self._monitor is not None:
+                    self._monitor.link.beat()
+                raise CollectiveError(f"it did not end within {self._timeout:g} s")
+            time.sleep(pause)
+            pause = min(pause * 1.5, 1e-3)
+
+
+class SelfEngine:
+    """The engine of a communicator of one rank: copies."""
+
+    name = "self"
+
+    def run(self, calls: list[tuple[Any, ...]]) -> None:
+        for _, _, _, source, target in calls:
+            if source is not None and target is not None and source.ptr != target.ptr:
+                target[...] = source.reshape(target.shape)
+
+    def abort(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass

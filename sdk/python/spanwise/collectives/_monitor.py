@@ -1,0 +1,288 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a rank knows of the others: a thread that asks the board a few times a second, and one
+monitor for each communicator."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from .._core import CollectiveError
+from ._board import BoardClient, BoardServer
+
+#: Seconds between two questions to the board; longer for many ranks.
+_BEAT = 0.1
+#: Seconds that a call goes on after another rank has ended: that rank may have done its part.
+GRACE = 0.5
+#: Seconds that rank 0 waits at exit for the others to leave, so that they learn what happened.
+_FAREWELL = 2.0
+
+#: Why a rank takes part no more, where it has made all its calls.
+CLOSED = "it has closed its communicators"
+
+_links: weakref.WeakSet[Link] = weakref.WeakSet()
+
+
+class Link:
+    """The connection of this process, `rank` of `size`, to the board of one init()."""
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        token: str,
+        rank: int,
+        size: int,
+        timeout: float,
+        server: BoardServer | None,
+    ) -> None:
+        self.rank, self.size, self.timeout = rank, size, timeout
+        self._address, self._token, self._server = address, token, server
+        self._board = BoardClient(address, token, rank, watch=True, timeout=timeout)
+        self._lock = threading.Lock()  # of _board
+        self._ended: dict[int, str] = {}
+        self._errors: dict[str, dict[int, str]] = {}
+        self._calls: dict[int, dict[str, str]] = {}
+        self._monitors: list[Monitor] = []
+        self._stops = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="spanwise-watchdog", daemon=True)
+        self._thread.start()
+        _links.add(self)
+        _report_uncaught()
+
+    def client(self) -> BoardClient:
+        return BoardClient(self._address, self._token, self.rank, watch=False, timeout=self.timeout)
+
+    def add(self, monitor: Monitor) -> None:
+        self._monitors.append(monitor)
+
+    def remove(self, monitor: Monitor) -> None:
+        if monitor in self._monitors:
+            self._monitors.remove(monitor)
+        if not self._monitors:
+            self.close(CLOSED)
+
+    def close(self, why: str) -> None:
+        if self._stops.is_set():
+            return
+        self._stops.set()
+        try:
+            with self._lock:
+                self._board.request(_FAREWELL, do="bye", why=why)
+                self._board.close()
+        except OSError:
+            pass
+        if self._server is not None:
+            self._server.close(_FAREWELL)
+
+    def report(self, communicator: str, text: str) -> None:
+        try:
+            with self._lock:
+                self._board.request(
+                    _FAREWELL, do="error", communicator=communicator, text=text[:10000]
+                )
+        except OSError:
+            self._board_lost()
+
+    def error_among(self, communicator: str, ranks: list[int]) -> str | None:
+        """What another of these ranks has reported, or None."""
+        for name in (communicator, "*"):
+            for rank, text in self._errors.get(name, {}).items():
+                if rank in ranks and rank != self.rank:
+                    return text
+        return None
+
+    def failure_among(self, communicator: str, ranks: list[int]) -> str | None:
+        """Why a call of these ranks will not end, or None."""
+        reported = self.error_among(communicator, ranks)
+        if reported is not None:
+            return reported
+        for rank, why in self._ended.items():
+            if rank in ranks and rank != self.rank:
+                return f"rank {ranks.index(rank)}: {why}"
+        return None
+
+    def lost_among(self, ranks: list[int]) -> bool:
+        """Whether one of these ranks has ended without closing its communicators."""
+        return any(rank in ranks and why != CLOSED for rank, why in self._ended.items())
+
+    def calls_of(self, communicator: str, ranks: list[int]) -> list[str]:
+        return [self._calls.get(rank, {}).get(communicator, "not known") for rank in ranks]
+
+    def learn(self, news: dict[str, Any]) -> None:
+        by_rank = lambda known: {int(rank): value for rank, value in known.items()}  # noqa: E731
+        self._errors = {name: by_rank(known) for name, known in news["errors"].items()}
+        self._calls, self._ended = by_rank(news["calls"]), by_rank(news["ended"])
+
+    def beat(self) -> None:
+        """Tells the board this rank's last calls and asks for those of the others."""
+        calls = {monitor.name: monitor.last_call() for monitor in list(self._monitors)}
+        try:
+            with self._lock:
+                self.learn(self._board.request(self.timeout, do="beat", calls=calls))
+        except OSError:
+            self._board_lost()
+
+    def _board_lost(self) -> None:
+        if not self._stops.is_set():
+            self._ended = {**self._ended, 0: "its process, which connects the ranks, has ended"}
+
+    def _watch(self) -> None:
+        pause = max(_BEAT, self.size / 5000)
+        while not self._stops.wait(pause):
+            if 0 not in self._ended or self._server is not None:
+                self.beat()
+            for monitor in list(self._monitors):
+                monitor.watch()
+
+
+class Monitor:
+    """Of one communicator, whose ranks are `ranks` of the link. See CommunicatorMonitor in
+    spanwise/communicator.hpp for agree, report and last_calls."""
+
+    def __init__(self, link: Link, name: str, ranks: list[int], timeout: float) -> None:
+        self.link, self.name, self.ranks, self.timeout = link, name, ranks, timeout
+        self.rank = ranks.index(link.rank)
+        self._client = link.client()
+        self._communicator: weakref.ref[Any] | None = None
+        self._failed_at: float | None = None
+        self._closed = False
+
+    def serve(self, communicator: Any) -> None:
+        self._communicator = weakref.ref(communicator)
+        self.link.add(self)
+
+    def last_call(self) -> str:
+        communicator = self._communicator and self._communicator()
+        return communicator._last_call() if communicator is not None else "closed"
+
+    def failure(self) -> str | None:
+        """Why a call that waits now will not end; None where it may, within GRACE too."""
+        found = self.link.failure_among(self.name, self.ranks)
+        if found is None:
+            self._failed_at = None
+            return None
+        now = time.monotonic()
+        if self._failed_at is None:
+            self._failed_at = now
+        return found if now - self._failed_at >= GRACE else None
+
+    def watch(self) -> None:
+        """Called by the watchdog. Ends the communicator where a rank has reported an error, and
+        queued work that a rank which is no more will not do. Ranks that have closed the communicator
+        have done theirs."""
+        communicator = self._communicator and self._communicator()
+        if communicator is None or communicator.failure:
+            return
+        communicator._poll()
+        reported = self.link.error_among(self.name, self.ranks)
+        if reported is None and communicator.engine == "nccl" and self.link.lost_among(self.ranks):
+            reported = self.failure()
+        if reported is not None:
+            communicator._abort(reported)
+
+    def agree(self, items: list[tuple[str, list[int], str]], number: int, op: str) -> None:
+        everybody = range(len(self.ranks))
+        sent = [
+            (f"{self.name}: {key}", [self.ranks[rank] for rank in ranks or everybody], text)
+            for key, ranks, text in items
+        ]
+        try:
+            reply = self._client.request(
+                self.timeout, do="agree", communicator=self.name, items=sent
+            )
+        except TimeoutError:
+            self.link.beat()
+            self._give_up(number, op, f"not all ranks made this call within {self.timeout:g} s")
+        except OSError:
+            self._give_up(number, op, "rank 0, whose process connects the ranks, has ended")
+        if "texts" not in reply:
+            self.link.learn(reply)
+            why = self.link.failure_among(self.name, self.ranks) or "a rank has ended"
+            self._give_up(number, op, why)
+        for key, _, text in sent:
+            texts = {int(rank): value for rank, value in reply["texts"][key].items()}
+            if any(other != text for other in texts.values()):
+                calls = [texts.get(rank, "another call") for rank in self.ranks]
+                raise self._error(number, op, "the ranks disagree", calls)
+
+    def exchange(self, key: str, value: Any) -> list[Any]:
+        """The values that all ranks pass, by rank."""
+        end = time.monotonic() + self.timeout
+        name = f"{self.name}: {key}"
+        values = []
+        try:
+            self._client.request(self.timeout, do="set", key=f"{name} {self.rank}", value=value)
+            for rank in range(len(self.ranks)):
+                left = max(end - time.monotonic(), 0.001)
+                reply = self._client.request(left, do="get", key=f"{name} {rank}")
+                values.append(reply["value"])
+        except TimeoutError:
+            late = f"rank {len(values)} did not call this within {self.timeout:g} s"
+            raise self._error(-1, key, late, self.last_calls()) from None
+        except OSError as error:
+            raise self._error(-1, key, f"the board is lost ({error})", []) from error
+        return values
+
+    def _give_up(self, number: int, op: str, why: str) -> None:
+        error = self._error(number, op, why, self.last_calls())
+        self.report(str(error).partition("\n")[0])
+        communicator = self._communicator and self._communicator()
+        if communicator is not None:
+            communicator._abort(str(error).partition("\n")[0])
+        raise error
+
+    def _error(self, number: int, op: str, why: str, calls: list[str]) -> CollectiveError:
+        lines = [
+            f"communicator {self.name}, rank {self.rank} of {len(self.ranks)}, call {number}, "
+            f"{op}: {why}"
+        ]
+        lines += [f"  rank {rank}: {call}" for rank, call in enumerate(calls)]
+        error = CollectiveError("\n".join(lines))
+        error.number, error.op, error.calls = number, op, calls
+        return error
+
+    def report(self, error: str) -> None:
+        self.link.report(self.name, error)
+
+    def last_calls(self) -> list[str]:
+        known = self.link.calls_of(self.name, self.ranks)
+        known[self.rank] = self.last_call()
+        return known
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._client.close()
+            self.link.remove(self)
+
+
+def _close_links() -> None:
+    for link in list(_links):
+        for monitor in list(link._monitors):
+            communicator = monitor._communicator and monitor._communicator()
+            if communicator is not None:
+                communicator.close()
+        link.close(CLOSED)
+
+
+def _report_uncaught() -> None:
+    """Makes an exception that ends this process known to the other ranks. Once a process."""
+    if getattr(sys.excepthook, "_spanwise", False):
+        return
+    before: Callable[..., Any] = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        before(kind, error, trace)
+        if not isinstance(error, CollectiveError):  # the others have got that themselves
+            for link in list(_links):
+                link.report("*", f"rank {link.rank} raised {kind.__name__}: {error}")
+
+    hook._spanwise = True  # type: ignore[attr-defined]
+    sys.excepthook = hook
+    atexit.register(_close_links)

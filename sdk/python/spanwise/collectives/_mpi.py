@@ -1,0 +1,155 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The engine "mpi": nonblocking operations of mpi4py, whose completion is tested until the time
+limit, because a blocking one would wait for ever for a rank that has ended."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .._core import Array, CollectiveError
+from ._host import Reduction, Waits, refuse_reduction
+
+#: MPI has no 16-bit floating dtypes everywhere.
+_COMPUTED = {"float16": "float32", "bfloat16": "float32"}
+_TYPES = {
+    "uint8": "UINT8_T", "int8": "INT8_T", "int16": "INT16_T", "uint16": "UINT16_T",
+    "int32": "INT32_T", "uint32": "UINT32_T", "int64": "INT64_T", "uint64": "UINT64_T",
+    "float32": "FLOAT", "float64": "DOUBLE",
+    "complex64": "C_FLOAT_COMPLEX", "complex128": "C_DOUBLE_COMPLEX",
+}  # fmt: skip
+
+
+def load_mpi() -> Any:
+    """mpi4py.MPI. Where this is its first import, MPI is finalized at exit only if every
+    communicator is in order: MPI_Finalize waits for operations that a lost rank will not end."""
+    if "mpi4py.MPI" in sys.modules:
+        return sys.modules["mpi4py.MPI"]
+    import mpi4py
+
+    finalize = mpi4py.rc.finalize is not False
+    mpi4py.rc.finalize = False
+    from mpi4py import MPI
+
+    if finalize:
+        atexit.register(_finalize, MPI)
+    return MPI
+
+
+def _finalize(mpi: Any) -> None:
+    if not MpiEngine.is_broken and not mpi.Is_finalized():
+        mpi.Finalize()
+
+
+class MpiEngine:
+    """Calls of one communicator of MPI, which the engine owns."""
+
+    name = "mpi"
+    #: Whether an engine of this process has operations that do not end.
+    is_broken = False
+    #: Requests that were given up, with their arrays: MPI may still write to these.
+    _lost: list[Any] = []
+
+    def __init__(self, comm: Any, waits: Waits) -> None:
+        self._mpi = mpi = load_mpi()
+        self._comm, self._waits = comm, waits
+        self._rank, self._size = comm.Get_rank(), comm.Get_size()
+        self._types = {name: getattr(mpi, type_) for name, type_ in _TYPES.items()}
+        self._ops = {"sum": mpi.SUM, "prod": mpi.PROD, "min": mpi.MIN, "max": mpi.MAX}
+
+    def run(self, calls: list[tuple[Any, ...]]) -> None:
+        requests, finishers = [], []
+        try:
+            for op, reduction, peer, source, target in calls:
+                request, finish = getattr(self, "_" + op)(reduction, peer, source, target)
+                requests.append(request)
+                if finish is not None:
+                    finishers.append(finish)
+            self._waits.until([request.Test for request in requests])
+        except BaseException:
+            if requests:
+                MpiEngine.is_broken = True
+                self._lost.append((requests, calls, finishers))
+            raise
+        for finish in finishers:
+            finish()
+
+    def abort(self) -> None:
+        MpiEngine.is_broken = True
+
+    def close(self) -> None:
+        """Leaves the communicator to MPI_Finalize: freeing it would wait for the other ranks."""
+
+    # ---- Operations: (request, what to do when it is complete) ----
+
+    def _bytes(self, array: Array) -> list[Any]:
+        return [self._mpi.buffer.fromaddress(array.ptr, array.nbytes), self._mpi.BYTE]
+
+    def _numbers(self, array: Array) -> list[Any]:
+        return [
+            self._mpi.buffer.fromaddress(array.ptr, array.nbytes),
+            self._types[array.dtype.name],
+        ]
+
+    def _reduced(
+        self, start: Callable[..., Any], reduction: str, source: Array, target: Array | None
+    ) -> tuple[Any, Callable[[], None]]:
+        work = Reduction(reduction, source, target, self._size, _COMPUTED)
+        if work.source.dtype.name not in self._types:
+            raise refuse_reduction("mpi", reduction, source.dtype, "convert the array first")
+        in_place = work.target is not None and work.source.ptr == work.target.ptr
+        sent = self._mpi.IN_PLACE if in_place else self._numbers(work.source)
+        received = None if work.target is None else self._numbers(work.target)
+        return start(sent, received, self._ops[work.op]), work.finish
+
+    def _all_reduce(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
+        return self._reduced(self._comm.Iallreduce, reduction, source, target)
+
+    def _reduce(self, reduction: str, peer: int, source: Array, target: Array | None) -> Any:
+        def start(sent: Any, received: Any, op: Any) -> Any:
+            return self._comm.Ireduce(sent, received, op, peer)
+
+        return self._reduced(start, reduction, source, target)
+
+    def _reduce_scatter(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
+        return self._reduced(self._comm.Ireduce_scatter_block, reduction, source, target)
+
+    def _broadcast(self, reduction: str, peer: int, source: Array | None, target: Array) -> Any:
+        if source is not None and source.ptr != target.ptr:
+            target[...] = source
+        return self._comm.Ibcast(self._bytes(target), peer), None
+
+    def _all_gather(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
+        return self._comm.Iallgather(self._bytes(source), self._bytes(target)), None
+
+    def _all_to_all(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
+        return self._comm.Ialltoall(self._bytes(source), self._bytes(target)), None
+
+    def _send(self, reduction: str, peer: int, source: Array, target: None) -> Any:
+        return self._comm.Isend(self._bytes(source), peer), None
+
+    def _recv(self, reduction: str, peer: int, source: None, target: Array) -> Any:
+        return self._comm.Irecv(self._bytes(target), peer), None
+
+    def _barrier(self, reduction: str, peer: int, source: None, target: None) -> Any:
+        return self._comm.Ibarrier(), None
+
+
+def duplicate(comm: Any, waits: Waits) -> Any:
+    """A communicator of MPI with the same ranks. All ranks call it."""
+    made, request = comm.Idup()
+    waits.until([request.Test])
+    return made
+
+
+def share_text(comm: Any, text: str, waits: Waits) -> str:
+    """Rank 0's `text`, at most 1000 bytes, on every rank."""
+    data = bytearray(text.encode().ljust(1000))
+    if len(data) != 1000:
+        raise CollectiveError("mpi: an address of more than 1000 bytes")
+    request = comm.Ibcast([data, load_mpi().BYTE], 0)
+    waits.until([request.Test])
+    return data.decode().rstrip()

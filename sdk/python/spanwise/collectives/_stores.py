@@ -1,0 +1,218 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the ranks find each other: each store passes the address of rank 0's board to the others.
+Launchers (torchrun, mpiexec, Dask) have started the processes and numbered them."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import time
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from ._board import BoardServer
+from ._host import Waits
+from ._monitor import Link
+
+#: Variables of launchers: rank, number of ranks, rank on this machine.
+_LAUNCHERS = (
+    ("RANK", "WORLD_SIZE", "LOCAL_RANK"),  # torchrun
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),  # MPICH, Intel MPI
+    ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
+)
+#: init() calls of this process by address: the next one uses the next port or key.
+_used: dict[str, int] = {}
+
+
+def launched_by_mpi() -> bool:
+    names = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MPI_LOCALRANKID")
+    return any(name in os.environ for name in names)
+
+
+def numbers_from_launcher() -> tuple[int, int] | None:
+    for rank, size, _ in _LAUNCHERS:
+        if rank in os.environ and size in os.environ:
+            return int(os.environ[rank]), int(os.environ[size])
+    return None
+
+
+def local_rank() -> int:
+    """The rank among those of this machine, as far as the launcher says it; else 0."""
+    return next((int(os.environ[each]) for *_, each in _LAUNCHERS if each in os.environ), 0)
+
+
+def connect(store: Any, rank: int | None, size: int | None, timeout: float) -> Link | None:
+    """The link of this process through `store`; None for a single rank without a launcher."""
+    if store is None:
+        store = _store_of_launcher()
+        if store is None:
+            return None
+    if hasattr(store, "workers") and hasattr(store, "rank"):
+        return _by_dask(store, timeout)
+    if store == "mpi" or hasattr(store, "Get_rank"):
+        return _by_mpi(store, timeout)
+    if not isinstance(store, str):
+        raise TypeError(
+            f"init: expected store= of 'env', 'mpi', 'tcp://host:port', 'file:///path', a "
+            f"communicator of mpi4py or the rank of run_ranks, got {store!r}"
+        )
+    rank, size = _numbers(store, rank, size)
+    if store == "env":
+        return _by_environment(rank, size, timeout)
+    parts = urlsplit(store)
+    if parts.scheme == "tcp" and parts.hostname and parts.port:
+        return _by_port(parts.hostname, parts.port, rank, size, timeout)
+    if parts.scheme == "file" and parts.path:
+        return _by_file(parts.path, rank, size, timeout)
+    raise ValueError(
+        f"init: expected store= of 'env', 'mpi', 'tcp://host:port' or 'file:///path', got {store!r}"
+    )
+
+
+def _store_of_launcher() -> str | None:
+    if "MASTER_ADDR" in os.environ and "RANK" in os.environ:
+        return "env"
+    return "mpi" if launched_by_mpi() else None
+
+
+def _numbers(store: str, rank: int | None, size: int | None) -> tuple[int, int]:
+    if rank is not None and size is not None:
+        return rank, size
+    found = numbers_from_launcher()
+    if found is None:
+        raise ValueError(
+            f"init: store={store!r} needs the number of this process and of all: pass rank= and "
+            "size=, or set RANK and WORLD_SIZE, as torchrun does"
+        )
+    return found
+
+
+def _next_use(address: str) -> int:
+    _used[address] = _used.get(address, -1) + 1
+    return _used[address]
+
+
+def _own_address() -> str:
+    """An address of this machine that others can reach, as far as the routes tell."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing (RFC 5737: an address of no machine)
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"
+
+
+class _Board:
+    """Rank 0's server and the text that leads to it."""
+
+    def __init__(self, size: int, *, is_local: bool) -> None:
+        self.token = secrets.token_hex(16)
+        host = "127.0.0.1" if is_local else _own_address()
+        self.server = BoardServer(host, 0, size, self.token)
+        self.text = json.dumps([host, self.server.port, self.token])
+
+
+def _link(text: str, rank: int, size: int, timeout: float, server: BoardServer | None) -> Link:
+    host, port, token = json.loads(text)
+    return Link((host, port), token, rank, size, timeout, server)
+
+
+def _by_mpi(store: Any, timeout: float) -> Link:
+    from ._mpi import load_mpi, share_text
+
+    mpi = load_mpi()
+    world = mpi.COMM_WORLD if store == "mpi" else store
+    rank, size = world.Get_rank(), world.Get_size()
+    here = world.Split_type(mpi.COMM_TYPE_SHARED)
+    is_local = here.Get_size() == size
+    here.Free()
+    board = _Board(size, is_local=is_local) if rank == 0 else None
+    text = share_text(world, board.text if board else "", Waits(None, timeout))
+    return _link(text, rank, size, timeout, board.server if board else None)
+
+
+def _by_environment(rank: int, size: int, timeout: float) -> Link:
+    host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
+        return _by_port(host, port, rank, size, timeout)
+    # torchrun's agent listens at that port: its store passes the address of the board.
+    from datetime import timedelta
+
+    from torch.distributed import TCPStore
+
+    agent = TCPStore(host, port, is_master=False, timeout=timedelta(seconds=timeout))
+    run = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    key = f"spanwise/collectives/{run}/{_next_use(f'agent {host}:{port}')}"
+    board = None
+    if rank == 0:
+        machines = os.environ.get("LOCAL_WORLD_SIZE") != str(size)
+        board = _Board(size, is_local=not machines)
+        agent.set(key, board.text)
+    return _link(agent.get(key).decode(), rank, size, timeout, board.server if board else None)
+
+
+def _by_port(host: str, port: int, rank: int, size: int, timeout: float) -> Link:
+    port += _next_use(f"{host}:{port}")
+    token = os.environ.get("SPANWISE_COLLECTIVES_TOKEN", "")
+    server = BoardServer(host, port, size, token) if rank == 0 else None
+    return _retried(json.dumps([host, port, token]), rank, size, timeout, server)
+
+
+def _by_file(path: str, rank: int, size: int, timeout: float) -> Link:
+    if use := _next_use(path):
+        path += f".{use}"
+    if rank == 0:
+        board = _Board(size, is_local=False)
+        with open(f"{path}.new", "w", opener=_private) as file:
+            file.write(board.text)
+        os.replace(f"{path}.new", path)
+        return _link(board.text, rank, size, timeout, board.server)
+    end = time.monotonic() + timeout
+    while True:
+        # A file that an earlier run has left leads to no board of its token.
+        with suppress(OSError, ValueError), open(path) as file:
+            return _link(file.read(), rank, size, timeout, None)
+        if time.monotonic() > end:
+            raise TimeoutError(f"init: rank 0 did not write {path} within {timeout:g} s")
+        time.sleep(0.02)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _retried(text: str, rank: int, size: int, timeout: float, server: BoardServer | None) -> Link:
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            return _link(text, rank, size, timeout, server)
+        except OSError as error:
+            if time.monotonic() > end:
+                host, port, _ = json.loads(text)
+                raise TimeoutError(
+                    f"init: found no rank 0 at {host}:{port} within {timeout:g} s ({error})"
+                ) from error
+            time.sleep(0.02)
+
+
+def _by_dask(rank: Any, timeout: float) -> Link:
+    from distributed import get_client
+
+    client, size = get_client(), len(rank.workers)
+    key = ["spanwise-collectives", rank.token, str(_next_use(f"dask {rank.token}"))]
+    if rank.rank == 0:
+        hosts = {urlsplit(address).hostname for address in rank.workers}
+        board = _Board(size, is_local=len(hosts) == 1)
+        client.set_metadata(key, board.text)
+        return _link(board.text, 0, size, timeout, board.server)
+    end = time.monotonic() + timeout
+    while (text := client.get_metadata(key, default=None)) is None:
+        if time.monotonic() > end:
+            raise TimeoutError(f"init: rank 0 did not call it within {timeout:g} s")
+        time.sleep(0.02)
+    return _link(text, rank.rank, size, timeout, None)

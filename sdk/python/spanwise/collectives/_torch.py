@@ -1,0 +1,165 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The engine "torch": a ProcessGroupGloo of PyTorch on the CPU, apart from the default group of
+torch.distributed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from .._core import Array, CollectiveError
+from ._host import Reduction, Waits, refuse_reduction
+from ._monitor import Monitor
+from ._stores import _own_address
+
+#: Gloo lacks these; sums and products of unsigned numbers are those of signed ones of that width.
+_COMPUTED = {
+    "float16": "float32", "bfloat16": "float32",
+    "int16": "int32", "uint16": "int32", "uint32": "int64",
+}  # fmt: skip
+_REAL = {"complex64": "float32", "complex128": "float64"}
+
+
+def start_torch(monitor: Monitor, waits: Waits) -> TorchEngine:
+    """All ranks of `monitor` call it. Raises ImportError without PyTorch."""
+    try:
+        import torch
+        from torch.distributed import ProcessGroupGloo, TCPStore
+    except ImportError as error:
+        raise ImportError(
+            f"spanwise.collectives: engine='torch' needs PyTorch with Gloo, got {error}. Remedy: "
+            "pip install torch, or start the program by mpiexec with 'spanwise[mpi]'"
+        ) from error
+    time = timedelta(seconds=monitor.timeout)
+    size, store, text = len(monitor.ranks), None, None
+    if monitor.rank == 0:
+        is_local = monitor.link._address[0] == "127.0.0.1"
+        host = "127.0.0.1" if is_local else _own_address()
+        store = TCPStore(host, 0, size, True, time, wait_for_workers=False)
+        text = json.dumps([host, store.port])
+    host, port = json.loads(monitor.exchange("torch", text)[0])
+    if store is None:
+        store = TCPStore(host, port, size, False, time, wait_for_workers=False)
+    group = ProcessGroupGloo(store, monitor.rank, size, time)
+    return TorchEngine(torch, group, store, monitor.rank, size, waits)
+
+
+class TorchEngine:
+    """Calls of one process group, which the engine owns with the store that connects it."""
+
+    name = "torch"
+
+    def __init__(
+        self, torch: Any, group: Any, store: Any, rank: int, size: int, waits: Waits
+    ) -> None:
+        self._torch, self._group, self._store = torch, group, store
+        self._rank, self._size, self._waits = rank, size, waits
+        kind = torch.distributed.ReduceOp
+        self._ops = {"sum": kind.SUM, "prod": kind.PRODUCT, "min": kind.MIN, "max": kind.MAX}
+
+    def run(self, calls: list[tuple[Any, ...]]) -> None:
+        works, finishers = [], []
+        for op, reduction, peer, source, target in calls:
+            started, finish = getattr(self, "_" + op)(reduction, peer, source, target)
+            works.append(started)
+            if finish is not None:
+                finishers.append(finish)
+        self._waits.until([work.is_completed for work in works])
+        for work in works:
+            try:
+                work.wait()
+            except RuntimeError as error:
+                raise CollectiveError(f"Gloo: {error}") from error
+        for finish in finishers:
+            finish()
+
+    def abort(self) -> None:
+        with suppress(Exception):  # versions before 2.6 have no abort()
+            self._group.abort()
+
+    def close(self) -> None:
+        self._group = None
+
+    # ---- Operations: (work, what to do when it is complete) ----
+
+    def _tensor(self, array: Array) -> Any:
+        return self._torch.from_dlpack(array)
+
+    def _bytes(self, array: Array) -> Any:
+        return self._tensor(array.reshape(-1).view("uint8"))
+
+    def _reduced(
+        self,
+        start: Callable[[Any, Any], Any],
+        reduction: str,
+        source: Array,
+        target: Array | None,
+    ) -> tuple[Any, Callable[[], None]]:
+        """start(tensor, op) reduces `tensor` in place; the result is copied to `target`."""
+        name = source.dtype.name
+        if reduction == "prod" and name in _REAL:
+            remedy = "use engine='mpi', or all_gather and multiply"
+            raise refuse_reduction("torch", reduction, source.dtype, remedy)
+        if name == "uint64" and reduction in ("min", "max"):
+            raise refuse_reduction("torch", reduction, source.dtype, "use engine='mpi'")
+        work = Reduction(reduction, source, None, self._size, _COMPUTED)
+        values = work.source.copy() if work.source.ptr == source.ptr else work.source
+        flat = values.reshape(-1)
+        if name in _REAL:
+            flat = flat.view(_REAL[name])
+        if name == "uint64":
+            flat = flat.view("int64")
+
+        def finish() -> None:
+            if target is None:
+                return
+            part = values
+            if target.shape != values.shape:
+                rows = values.shape[0] // self._size
+                part = values[self._rank * rows : (self._rank + 1) * rows]
+            if reduction == "mean":
+                part /= self._size
+            target[...] = part.view("bool") if name == "bool" else part.astype(target.dtype)
+
+        return start(self._tensor(flat), self._ops[work.op]), finish
+
+    def _all_reduce(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
+        def start(tensor: Any, op: Any) -> Any:
+            return self._group.allreduce([tensor], op)
+
+        return self._reduced(start, reduction, source, target)
+
+    #: Gloo has no such operation: all blocks are reduced, and one is kept.
+    _reduce_scatter = _all_reduce
+
+    def _reduce(self, reduction: str, peer: int, source: Array, target: Array | None) -> Any:
+        def start(tensor: Any, op: Any) -> Any:
+            return self._group.reduce(tensor, peer, op)
+
+        return self._reduced(start, reduction, source, target)
+
+    def _broadcast(self, reduction: str, peer: int, source: Array | None, target: Array) -> Any:
+        if source is not None and source.ptr != target.ptr:
+            target[...] = source
+        return self._group.broadcast(self._bytes(target), peer), None
+
+    def _all_gather(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
+        own = self._bytes(source)
+        parts = list(self._bytes(target).reshape(self._size, -1))
+        return self._group.allgather([parts], [own]), None
+
+    def _all_to_all(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
+        return self._group.alltoall_base(self._bytes(target), self._bytes(source), [], []), None
+
+    def _send(self, reduction: str, peer: int, source: Array, target: None) -> Any:
+        return self._group.send([self._bytes(source)], peer, 0), None
+
+    def _recv(self, reduction: str, peer: int, source: None, target: Array) -> Any:
+        return self._group.recv([self._bytes(target)], peer, 0), None
+
+    def _barrier(self, reduction: str, peer: int, source: None, target: None) -> Any:
+        return self._group.barrier(), None

@@ -1,0 +1,29 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "runtime/streams/stream_state.hpp"
+#include "spanwise/communicator.hpp"
+
+namespace spanwise {
+
+/// A call whose arrays are packed.
+struct Communicator::Pending {
+  CollectiveCall call;
+  Last description;
+  Array result{};            ///< where the caller expects the elements
+  bool copies_back = false;  ///< the engine writes to call.target, which is copied to `result`
+  bool overlap = false;
+  std::int64_t message = -1;  ///< the number of a message between its two ranks
+};
+
+/// Work of a GPU that the watchdog waits for: complete when `event` is.
+struct Communicator::Queued {
+  Ref<runtime::EventState> event;
+  std::chrono::steady_clock::time_point deadline;
+  std::string text;
+};
+
+}  // namespace spanwise

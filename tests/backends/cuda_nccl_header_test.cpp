@@ -1,0 +1,65 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "backends/cuda/nccl.hpp"
+
+#if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
+#include <nccl.h>
+
+#include <cstddef>
+
+#include "prototypes.hpp"
+
+namespace spanwise::cuda {
+
+template <>
+struct PassedAlike<nccl::Comm, ncclComm_t> : std::true_type {};
+template <>
+struct PassedAlike<nccl::Comm*, ncclComm_t*> : std::true_type {};
+template <>
+struct PassedAlike<nccl::UniqueId, ncclUniqueId>
+    : std::bool_constant<sizeof(nccl::UniqueId) == sizeof(ncclUniqueId)> {};
+template <>
+struct PassedAlike<nccl::UniqueId*, ncclUniqueId*> : std::true_type {};
+template <>
+struct PassedAlike<nccl::Config*, ncclConfig_t*> : std::true_type {};
+template <>
+struct PassedAlike<nccl::Result*, ncclResult_t*> : std::true_type {};
+
+namespace nccl {
+namespace {
+
+#define SW_COMPARE(name, function, ...)                                         \
+  static_assert(CalledAlike<decltype(Api::name), decltype(&::function)>::value, \
+                #function " is declared otherwise in nccl.h");
+SW_NCCL_FUNCTIONS(SW_COMPARE)
+#if NCCL_VERSION_CODE >= 22800
+SW_NCCL_NEWER_FUNCTIONS(SW_COMPARE)
+#endif
+#undef SW_COMPARE
+
+static_assert(success == ncclSuccess && in_progress == ncclInProgress);
+static_assert(int8 == ncclInt8 && uint8 == ncclUint8 && int32 == ncclInt32 &&
+              uint32 == ncclUint32 && int64 == ncclInt64 && uint64 == ncclUint64);
+static_assert(float16 == ncclFloat16 && float32 == ncclFloat32 && float64 == ncclFloat64 &&
+              bfloat16 == ncclBfloat16);
+static_assert(sum == ncclSum && prod == ncclProd && max == ncclMax && min == ncclMin &&
+              average == ncclAvg);
+static_assert(offsetof(Config, size) == offsetof(ncclConfig_t, size) &&
+              offsetof(Config, magic) == offsetof(ncclConfig_t, magic) &&
+              offsetof(Config, version) == offsetof(ncclConfig_t, version) &&
+              offsetof(Config, blocking) == offsetof(ncclConfig_t, blocking));
+
+TEST(NcclPrototypes, AreThoseOfTheRealHeader) {
+  const ncclConfig_t real = NCCL_CONFIG_INITIALIZER;
+  EXPECT_EQ(Config{}.magic, real.magic);
+}
+
+}  // namespace
+}  // namespace nccl
+}  // namespace spanwise::cuda
+
+#else
+TEST(NcclPrototypes, AreThoseOfTheRealHeader) { GTEST_SKIP() << "nccl.h is not installed"; }
+#endif

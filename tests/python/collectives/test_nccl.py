@@ -1,0 +1,86 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The engine "nccl": one rank where there is one GPU, two ranks where there are two."""
+
+import numpy as np
+import pytest
+from support.collectives.launch import run_env
+
+import spanwise as sw
+from spanwise import _core, collectives as C  # noqa: N812
+
+
+def why_not(ranks):
+    gpus = sum(device.kind == "cuda" for device in sw.devices())
+    if gpus < ranks:
+        return "needs a GPU" if ranks == 1 else "needs two GPUs"
+    return _core._why_no_engine("nccl")
+
+
+@pytest.fixture(params=[1, 2], ids=["one rank", "two ranks"])
+def ranks(request):
+    if reason := why_not(request.param):
+        pytest.skip(reason)
+    return request.param
+
+
+@pytest.fixture
+def comm():
+    if reason := why_not(1):
+        pytest.skip(reason)
+    with C.init("nccl", device="cuda:0", timeout=60) as made:
+        yield made
+
+
+def test_all_operations_dtypes_and_layouts_equal_numpy(tmp_path, ranks):
+    results, output = run_env("all_operations.py", tmp_path, "nccl", "gpu", ranks=ranks)
+    assert None not in results, output
+    assert [result["problems"] for result in results] == [[]] * ranks
+    assert {result["engine"] for result in results} == {"nccl"}
+
+
+def test_graphs(tmp_path, ranks):
+    results, output = run_env("graphs.py", tmp_path, "nccl", "gpu", ranks=ranks)
+    assert None not in results, output
+    assert [result["problems"] for result in results] == [[]] * ranks
+
+
+def test_auto_selects_it_for_a_gpu_of_its_own(comm):
+    with C.init(device="cuda:0", name="automatic") as made:
+        assert made.engine == "nccl"
+
+
+def test_work_is_queued_on_the_current_stream(comm):
+    x = sw.arange(1 << 22, dtype="float32", device="cuda:0")
+    with sw.Stream("cuda:0") as stream:
+        y = C.all_reduce(x * 2, comm)
+        assert y.stream == stream
+    np.testing.assert_array_equal((y + 1).numpy(), np.arange(1 << 22, dtype="float32") * 2 + 1)
+
+
+def test_capture_by_pytorch_replays_with_new_values(comm):
+    torch = pytest.importorskip("torch")
+    x = torch.ones(1000, device="cuda")
+    C.all_reduce(sw.asarray(x), comm)
+    graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    torch.cuda.synchronize()
+    out = torch.zeros(500, device="cuda")
+    with torch.cuda.graph(graph, stream=side), sw.Stream.foreign(side):
+        C.all_reduce(sw.asarray(x)[::2], comm, out=sw.asarray(out))
+    x.fill_(7)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert bool((out == 7).all())
+
+
+def test_arrays_of_the_host_pass_through_the_gpu(comm):
+    got = C.all_reduce(np.arange(5.0), comm)
+    assert got.device == sw.device("cpu")
+    np.testing.assert_array_equal(got.numpy(), np.arange(5.0))
+
+
+def test_aborted_communicator_raises(comm):
+    comm.abort("enough")
+    with pytest.raises(sw.CollectiveError, match="enough"):
+        C.all_reduce(sw.ones(3, device="cuda:0"), comm)
+    assert comm.failure == "enough"

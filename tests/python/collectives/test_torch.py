@@ -1,0 +1,20 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The engine "torch": two ranks with the variables of torchrun."""
+
+import importlib.util
+
+import pytest
+from support.collectives.launch import run_env
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="needs the package torch"
+)
+
+
+@pytest.mark.parametrize("program", ["all_operations.py", "graphs.py"])
+def test_programs_of_two_ranks(tmp_path, program):
+    results, output = run_env(program, tmp_path, "torch", "cpu")
+    assert None not in results, output
+    assert [result["problems"] for result in results] == [[], []]
+    assert {result["engine"] for result in results} == {"torch"}

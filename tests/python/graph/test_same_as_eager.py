@@ -1,0 +1,161 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on variables have the dtypes, ranks and shapes that the same operations on arrays have:
+every elementwise operation, pair of dtypes and kind of number, and functions that combine shapes."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+NUMBERS = [True, 2, 0.5, 1 + 1j]
+UFUNCS = sorted(name for name in dir(sw) if isinstance(getattr(sw, name), sw.ufunc))
+BINARY = [name for name in UFUNCS if getattr(sw, name).nin == 2]
+UNARY = [name for name in UFUNCS if getattr(sw, name).nin == 1]
+
+
+def outcome(function, operands):
+    """The dtypes and shapes that the function gives, or that it refuses."""
+    try:
+        result = function(*operands)
+    except (TypeError, ValueError, OverflowError):
+        return "refused"
+    results = result if isinstance(result, (list, tuple)) else [result]
+    return [(str(r.dtype), r.ndim) for r in results]
+
+
+def array(dtype, shape=(3,)):
+    return sw.ones(shape, dtype=dtype, device="cpu")
+
+
+def variable(dtype, shape=(3,)):
+    return T.tensor(dtype, (None,) * len(shape))
+
+
+def disagreements(function, operands):
+    """For each list of dtypes, shapes and numbers: where arrays and variables give something else."""
+    wrong = []
+    for given in operands:
+        makers = [
+            [
+                value if isinstance(value, (bool, int, float, complex)) else make(*value)
+                for value in given
+            ]
+            for make in (array, variable)
+        ]
+        eager, graph = (outcome(function, values) for values in makers)
+        if eager != graph:
+            wrong.append((given, eager, graph))
+    return wrong
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_pairs_of_dtypes(name):
+    pairs = itertools.product(DTYPES, DTYPES)
+    operands = [[(a,), (b, ()) if i % 3 == 0 else (b,)] for i, (a, b) in enumerate(pairs)]
+    assert disagreements(getattr(sw, name), operands) == []
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_numbers_beside_each_dtype(name):
+    operands = [
+        order
+        for dtype in DTYPES
+        for number in NUMBERS
+        for order in ([(dtype,), number], [number, (dtype,)])
+    ]
+    assert disagreements(getattr(sw, name), operands) == []
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_single_operands(name):
+    assert disagreements(getattr(sw, name), [[(dtype,)] for dtype in DTYPES]) == []
+
+
+def test_conditions_and_numbers():
+    operands = [
+        [("bool",), *others]
+        for dtype in DTYPES
+        for number in NUMBERS
+        for others in ([(dtype,), number], [number, (dtype,)], [number, 2])
+    ]
+    assert disagreements(sw.where, operands) == []
+
+
+OPERATORS = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "**": lambda a, b: a**b,
+    "<": lambda a, b: a < b,
+    "&": lambda a, b: a & b,
+    "<<": lambda a, b: a << b,
+}
+
+
+@pytest.mark.parametrize("sign", OPERATORS)
+def test_operators_with_numbers(sign):
+    operands = [
+        order
+        for dtype in DTYPES
+        for number in NUMBERS
+        for order in ([(dtype,), number], [number, (dtype,)])
+    ]
+    assert disagreements(OPERATORS[sign], operands) == []
+
+
+def test_floatx_is_the_dtype_of_floats_without_a_float_beside_them():
+    """Theano's rule for graphs; arrays follow NumPy."""
+    with sw.config.change(floatX="float32"):
+        assert str((T.bvector() * 0.5).dtype) == "float32"
+        assert str((T.lvector() * 0.5).dtype) == "float64"
+        assert str((T.dvector() * 0.5).dtype) == "float64"
+        assert str(T.as_tensor_variable(0.5).dtype) == "float32"
+        assert str((array("int8") * 0.5).dtype) == "float64"
+
+
+SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (1, 3), (4, 2, 3), (2, 1, 3), (0, 3)]
+COMBINING = {
+    "add": (sw.add, T.add),
+    "matmul": (sw.matmul, T.matmul),
+    "dot": (sw.dot, T.dot),
+    "outer": (sw.outer, T.outer),
+    "where": (lambda a, b: sw.where(a > 0, a, b), lambda a, b: T.where(a > 0, a, b)),
+    "maximum": (sw.maximum, T.maximum),
+    "concatenate": (lambda a, b: sw.concatenate([a, b]), lambda a, b: T.concatenate([a, b])),
+    "stack": (lambda a, b: sw.stack([a, b]), lambda a, b: T.stack([a, b])),
+}
+
+
+@pytest.mark.parametrize("name", COMBINING)
+def test_shapes_of_two_operands(name):
+    """Static shapes, and the shapes of open ones when they are computed."""
+    eager, graph = COMBINING[name]
+    for left, right in itertools.product(SHAPES, SHAPES):
+        if name == "dot" and max(len(left), len(right)) > 2:
+            continue  # refused for variables: their matmul takes batches
+        a, b = array("float32", left), array("int16", right)
+        try:
+            wanted = eager(a, b)
+        except (TypeError, ValueError):
+            wanted = None
+        x, y = T.tensor("float32", left), T.tensor("int16", right)
+        if wanted is None:
+            with pytest.raises((TypeError, ValueError, sw.GraphError)):
+                sw.function([x, y], graph(x, y), device="cpu")(a, b)
+            continue
+        z = graph(x, y)
+        assert z.dtype == wanted.dtype and z.ndim == wanted.ndim, (left, right)
+        for known, extent in zip(z.type.shape, wanted.shape, strict=True):
+            assert known in (None, extent), (left, right, z.type)
+        u, v = (T.tensor(t, (None,) * len(s)) for t, s in (("float32", left), ("int16", right)))
+        computed = sw.function([u, v], graph(u, v), device="cpu", mode="fast_compile")(a, b)
+        assert computed.shape == wanted.shape and computed.dtype == wanted.dtype, (left, right)
+        np.testing.assert_array_equal(computed.numpy(), wanted.numpy())

@@ -1,0 +1,114 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What collective operations give, by NumPy, and the arrays that the programs pass to them."""
+
+import zlib
+
+import numpy as np
+
+import spanwise as sw
+
+DTYPES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+REDUCTIONS = ("sum", "prod", "min", "max", "mean")
+REDUCING = ("all_reduce", "reduce", "reduce_scatter")
+MOVING = ("broadcast", "all_gather", "all_to_all")
+ROWS, COLUMNS = 6, 5
+#: Views of an array with twice the extents, all of shape (ROWS, COLUMNS) but "number" and "empty".
+LAYOUTS = {
+    "contiguous": lambda a: a[:ROWS, :COLUMNS].copy(),
+    "window": lambda a: a[1 : ROWS + 1, 2 : COLUMNS + 2],
+    "steps": lambda a: a[::2, ::2],
+    "reversed": lambda a: a[ROWS - 1 :: -1, COLUMNS - 1 :: -1],
+    "transposed": lambda a: a.reshape(-1)[: ROWS * COLUMNS].reshape(COLUMNS, ROWS).T,
+    "broadcast": lambda a: sw.broadcast_to(a[0, :COLUMNS], (ROWS, COLUMNS)),
+    "number": lambda a: a[0, 0],
+    "empty": lambda a: a[:0, :COLUMNS],
+}
+
+
+def is_defined(op, reduction, dtype):
+    if op not in REDUCING:
+        return reduction == "sum"
+    if reduction in ("min", "max"):
+        return not dtype.startswith("complex")
+    return reduction != "mean" or dtype.startswith(("float", "bfloat", "complex"))
+
+
+def values(key, dtype, rank):
+    """Random numbers that every rank can draw for every other one: small, so that products are
+    exact or well conditioned."""
+    random = np.random.default_rng([zlib.crc32(key.encode()), rank])
+    shape = (2 * ROWS, 2 * COLUMNS)
+    if dtype == "bool":
+        return random.integers(0, 2, shape).astype(bool)
+    if dtype.startswith(("int", "uint")):
+        return random.integers(0, 100, shape).astype(dtype)  # 8-bit sums and products overflow
+    real = random.uniform(0.5, 2, shape)
+    if dtype.startswith("complex"):
+        return (real + 1j * random.uniform(0.5, 2, shape)).astype(dtype)
+    return as_numpy(sw.array(real).astype(dtype))
+
+
+def as_numpy(array):
+    """Of a dtype of NumPy: bfloat16 as float32, which has all its values."""
+    array = sw.asarray(array)
+    return (array.astype("float32") if array.dtype.name == "bfloat16" else array).numpy()
+
+
+def array(key, dtype, rank, layout, device):
+    return LAYOUTS[layout](sw.array(values(key, dtype, rank), dtype=dtype, device=device))
+
+
+def reduced(arrays, reduction):
+    if reduction == "mean":
+        wide = [each.astype(np.result_type(each, np.float64)) for each in arrays]
+        return sum(wide[1:], wide[0]) / len(arrays)
+    exact = arrays[0].dtype.kind in "fc"
+    wide = [each.astype(np.result_type(each, np.float64)) if exact else each for each in arrays]
+    ufunc = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}[reduction]
+    return ufunc.reduce(np.stack(wide), axis=0, dtype=wide[0].dtype)
+
+
+def expected(op, arrays, reduction, rank, root):
+    """The result of `rank`, None where it gets none; `arrays` are all ranks'."""
+    size = len(arrays)
+    if op == "broadcast":
+        return arrays[root]
+    rows = [np.atleast_1d(each) for each in arrays]
+    if op == "all_gather":
+        return np.concatenate(rows)
+    if op == "all_to_all":
+        return np.concatenate([np.split(each, size)[rank] for each in rows])
+    if op == "reduce":
+        return reduced(arrays, reduction) if rank == root else None
+    if op == "reduce_scatter":
+        return np.split(reduced(rows, reduction), size)[rank]
+    return reduced(arrays, reduction)
+
+
+def close(got, wanted, dtype, op):
+    got = as_numpy(got)
+    if got.shape != wanted.shape:
+        return f"shape {got.shape}, expected {wanted.shape}"
+    if op in MOVING or np.dtype(got.dtype).kind not in "fc":
+        same = np.array_equal(got, wanted)
+    else:
+        bits = {"bfloat16": 8, "float16": 11, "float32": 24, "complex64": 24}.get(dtype, 53)
+        same = np.allclose(got, wanted, rtol=8 * 2.0**-bits, atol=0)
+    return "" if same else f"got {got.ravel()[:4]}, expected {wanted.ravel()[:4]}"

@@ -1,0 +1,87 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Starts programs of several ranks and reads what each rank has written."""
+
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAMS = Path(__file__).parent
+
+
+def why_no_mpi():
+    """Why programs cannot be started by mpiexec; "" where they can."""
+    if importlib.util.find_spec("mpi4py") is None or mpiexec() is None:
+        return "needs the packages mpi4py and mpich (pip install mpi4py mpich)"
+    return ""
+
+
+def mpiexec():
+    """Of the wheel beside this interpreter, else of the system."""
+    from shutil import which
+
+    own = Path(sys.executable).parent / "mpiexec"
+    return str(own) if own.exists() else which("mpiexec")
+
+
+def run_mpi(program, folder, *arguments, ranks=3, timeout=120):
+    """The results of the ranks of `program`, None for one that has written none, and the output."""
+    # Launchers end all ranks when a process ends by a signal: the shell hides that for a while.
+    stays = ["sh", "-c", '"$0" "$@" || sleep 4']
+    command = [mpiexec(), "-n", str(ranks), *stays, *python(program, folder, arguments)]
+    with open(folder / "output", "w+") as output:
+        try:
+            subprocess.run(command, stdout=output, stderr=output, timeout=timeout, env=variables())
+        except subprocess.TimeoutExpired:
+            output.write("\nthe program did not end in time")
+    return results(folder, ranks), (folder / "output").read_text()
+
+
+def run_env(program, folder, *arguments, ranks=2, timeout=120):
+    """The same without a launcher: with the variables that torchrun sets."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    with open(folder / "output", "w+") as output:
+        started = [
+            subprocess.Popen(
+                python(program, folder, arguments),
+                stdout=output,
+                stderr=output,
+                env=variables()
+                | {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)}
+                | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port},
+            )
+            for rank in range(ranks)
+        ]
+        for process in started:
+            try:
+                process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+    return results(folder, ranks), (folder / "output").read_text()
+
+
+def python(program, folder, arguments):
+    return [sys.executable, str(PROGRAMS / program), str(folder), *arguments]
+
+
+def variables():
+    """Few threads: the ranks share the processors of this machine."""
+    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def results(folder, ranks):
+    paths = [folder / f"rank{rank}.json" for rank in range(ranks)]
+    return [json.loads(path.read_text()) if path.exists() else None for path in paths]
+
+
+def write_result(folder, rank, result):
+    path = Path(folder) / f"rank{rank}.json"
+    path.with_suffix(".new").write_text(json.dumps(result))
+    path.with_suffix(".new").rename(path)
