@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who may include whom: every #include of the tree is an allowed edge, and no headers form a cycle."""
+"""Every #include is an allowed edge between layers, and headers do not include each other in
+cycles."""
 
 import os
 import re

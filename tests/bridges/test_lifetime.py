@@ -17,10 +17,10 @@ import spanwise as sw
 
 
 class Own(np.ndarray):
-    """An ndarray subclass; its finalization is observed by weak references."""
+    """An ndarray that can be watched."""
 
 
-def test_one_owner_for_many_views():
+def test_owner_is_released_with_its_last_view():
     foreign = np.arange(24.0).reshape(4, 6).view(Own)
     owner = weakref.ref(foreign)
     views = [sw.asarray(foreign)]
@@ -38,13 +38,13 @@ def test_finalizer_of_an_owner_may_import_and_drop_arrays():
     # Its finalizer runs while the array that owned it is being destroyed.
     seen = []
 
-    def import_arrays():
+    def last_words():
         arrays = [sw.asarray(np.full(3, i)) for i in range(40)]
         seen.append([array[0].item() for array in arrays])
 
     for rank in (1, 7, 2):
         foreign = np.ones((1,) * rank)
-        weakref.finalize(foreign, import_arrays)
+        weakref.finalize(foreign, last_words)
         array = sw.asarray(foreign)
         del foreign
         assert not seen
@@ -52,7 +52,7 @@ def test_finalizer_of_an_owner_may_import_and_drop_arrays():
         assert seen.pop() == list(range(40))
 
 
-def test_simultaneous_imports_keep_their_own_values():
+def test_many_imports_hold_their_own_owners():
     for _ in range(3):
         foreign = [np.full((2,) * (i % 8), i, "float32") for i in range(100)]
         arrays = [sw.asarray(values) for values in foreign]
@@ -90,8 +90,8 @@ def test_threads_share_and_drop_owners():
     assert all(owner() is None for owner in owners)
 
 
-def test_cached_bridge_is_removed_with_its_type():
-    """A new type may get the address of a freed one, and must not get its bridge."""
+def test_new_type_at_the_address_of_a_freed_one_is_examined():
+    """A new type may get the address of one that was freed; what the old one was must not stick."""
     for i in range(200):
         as_dlpack = type(
             "Foreign",
@@ -137,14 +137,14 @@ def test_arrays_may_outlive_the_interpreter_on_both_sides():
         import numpy as np
         import spanwise as sw
 
-        # Referenced by a module that is cleared last, by a cycle, and by an unconsumed capsule.
+        # Owned by a module that is cleared last, by a cycle, and by an unconsumed capsule.
         builtins.ours = sw.asarray(np.arange(10.0))
         builtins.theirs = np.from_dlpack(sw.zeros(10, device="cpu"))
         builtins.capsule = sw.zeros(10, device="cpu").__dlpack__()
         cycle = [sw.asarray(np.arange(3.0))]
         cycle.append(cycle)
         sys.modules["_keeps"] = builtins.ours
-        # A reference that is never released.
+        # One that is never dropped at all.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(sw.asarray(np.arange(4.0))))
         print("done")
     """)
@@ -222,7 +222,7 @@ def test_threads_without_the_gil_may_drop_owners_while_python_ends():
     assert out.strip() == "None"
 
 
-def test_import_without_the_gil_is_refused():
+def test_a_python_that_runs_without_its_lock_is_refused():
     out = run("""
         import sys
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The exception classes: their built-in bases, pickling, attributes, and propagation."""
+"""The exception classes: built-in bases that programs already catch, pickling, and the way through
+C++."""
 
 import pickle
 
@@ -36,12 +37,12 @@ def test_bases_names_and_pickles(name):
     error = pickle.loads(pickle.dumps(kind("what went wrong")))
     assert type(error) is kind
     assert str(error) == "what went wrong"
-    # tblib, which Dask's workers use, makes exceptions by __new__ alone.
+    # As tblib makes them, which Dask's workers use.
     made = kind.__new__(kind, "what went wrong")
     assert type(made) is kind and made.args == ("what went wrong",)
 
 
-# A call that raises each class, without a GPU or compiler.
+# One way to each class that needs no device and no compiler.
 RAISED = {
     "ArgumentError": lambda: sw.device("abacus"),
     "LayoutError": lambda: sw.zeros((2, 3)).reshape(7),
@@ -57,7 +58,7 @@ RAISED = {
 
 
 @pytest.mark.parametrize("name", RAISED)
-def test_each_call_raises_its_error_class(name):
+def test_each_error_class_is_preserved(name):
     with pytest.raises(sw.Error) as caught:
         RAISED[name]()
     assert type(caught.value) is getattr(sw, name)
@@ -73,7 +74,7 @@ def test_a_device_error_has_the_drivers_code_and_name():
     assert (sw.CompileError("raised in Python").log, sw.CompileError("x").source) == ("", "")
 
 
-def test_error_in_a_callback_propagates_unchanged():
+def test_an_error_in_a_callback_is_not_translated():
     class Broken:
         @property
         def __array_interface__(self):

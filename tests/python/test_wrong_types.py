@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of wrong types raise Python errors, in private functions too, and crash nothing."""
+"""Arguments of wrong types raise Python exceptions with Python's type names, in private functions
+too."""
 
 import itertools
 import os
@@ -16,7 +17,7 @@ import spanwise as sw
 core = sw._core
 
 
-def test_arguments_of_wrong_types_raise_and_do_not_crash():
+def test_hostile_calls_raise_python_errors_and_do_not_crash():
     program = (
         "import os, resource, sys\n"
         "from support import hostile_calls\n"
@@ -81,12 +82,12 @@ def test_conversion_errors_name_expected_and_actual_types(call, words):
 @pytest.mark.parametrize(
     "make", [sw.ones, sw.empty, lambda shape: sw.tensor.TensorType("float32", shape)]
 )
-def test_infinite_iterator_as_shape_is_refused(make):
+def test_a_shape_without_an_end_is_refused(make):
     with pytest.raises(sw.LayoutError, match=f"at most {core._max_rank} dimensions, got more"):
         make(itertools.count())
 
 
-def test_error_in_bool_of_the_read_only_flag_propagates():
+def test_an_error_of_the_read_only_flag_is_raised():
     class Flag:
         def __bool__(self):
             raise ZeroDivisionError("of the flag")

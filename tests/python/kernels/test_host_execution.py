@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What of CUDA C runs where, construct by construct; docs/host-execution.md is made from it.
+"""The constructs of CUDA C that run on the CPU and on GPUs, as docs/host-execution.md lists them.
 
-After a change: SPANWISE_UPDATE_DOCS=1 pytest tests/python/kernels/test_host_execution.py, on a GPU too where one
-is at hand, which renews the table's GPU column.
+After a change: SPANWISE_UPDATE_DOCS=1 pytest tests/python/kernels/test_host_execution.py, on a GPU
+too where one is at hand, which renews the table's GPU column.
 """
 
 import json
@@ -49,7 +49,7 @@ def gpu_results():
 
 
 @pytest.mark.parametrize("construct", RUNS, ids=str)
-def test_runs(device, compiler, construct, gpu_results):
+def test_supported_construct_runs(device, compiler, construct, gpu_results):
     if device.kind != "cpu":
         gpu_results[construct.title] = "fails, or lacks a header"
     with toolkit_headers():
@@ -125,7 +125,7 @@ def page():
             "What differs from a GPU: a thread that spins on another thread of its block without a barrier never",
             "sees it run; threads of a warp do not run in step without a barrier or `_sync`; the last places of floating results",
             "may differ, as fused multiply-add and the math library do. [Finding a kernel's",
-            "faults](guides/checking_kernels.md) tells how misses of a barrier and wrong indices are found.",
+            "faults](guides/checking_kernels.md) explains how missing barriers and wrong indices are found.",
             "",
         ]
     )

@@ -49,7 +49,7 @@ def test_templates_and_variables_of_a_module(device):
         np.testing.assert_array_equal(x.numpy(), np.arange(10) * 3.5)
 
 
-def test_a_file(device, tmp_path):
+def test_raw_module_compiles_a_file(device, tmp_path):
     (tmp_path / "add.cu").write_text(ADD)
     y = sw.zeros(3, dtype="float32", device=device)
     ones = sw.ones(3, dtype="float32", device=device)
@@ -59,7 +59,7 @@ def test_a_file(device, tmp_path):
     assert y.tolist() == [2, 2, 2]
 
 
-def test_wrong_arguments():
+def test_invalid_arguments_raise():
     with pytest.raises(sw.ArgumentError, match="either code=.*neither"):
         sw.RawModule()
     with pytest.raises(sw.ArgumentError, match="jitify"):

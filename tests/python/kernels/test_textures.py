@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texture and surface objects beside a reference in NumPy, on each device."""
+"""Texture and surface objects compared with a reference in NumPy, on each device."""
 
 import ctypes
 import gc
@@ -131,7 +131,7 @@ def test_coordinates_from_0_to_1(device, shape, mode, filter):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("mode", ["clamp", "border"])
-def test_linear_filtering(device, shape, mode):
+def test_linear_filter_matches_the_reference(device, shape, mode):
     values = random_values(shape, "float32")
     points, _ = random_points(shape)
     texture = sw.Texture(sw.array(values, device=device), address=mode, filter="linear")
@@ -319,7 +319,8 @@ def test_gathers_of_four_texels(device, channels, dtype, mode):
 @pytest.mark.parametrize("channels", [None, 2, 4])
 @pytest.mark.parametrize("filter", ["point", "linear"])
 def test_rows_of_memory_are_shared(device, channels, filter):
-    """A window of a larger array: rows that a GPU's pitch allows, and memory that is written later."""
+    """A window of a larger array: rows that a GPU's pitch allows, and memory that is written
+    later."""
     whole = sw.array(np.zeros((6, 64, *([channels] if channels else [])), "float32"), device=device)
     window = whole[:, :10]
     texture = sw.Texture(window, channels=channels, memory="linear", filter=filter)

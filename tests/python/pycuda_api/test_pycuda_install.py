@@ -11,6 +11,7 @@ import spanwise as sw
 
 
 def run(program, *folders):
+    """What `program` prints with `folders` before Spanwise's on PYTHONPATH."""
     path = os.pathsep.join([*map(str, folders), str(Path(sw.__file__).parents[1])])
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -23,14 +24,15 @@ def run(program, *folders):
     return done.stdout
 
 
-def package(folder, driver):
+def installed_pycuda(folder, driver):
+    """`folder` with a package pycuda, whose module driver has the source `driver`."""
     (folder / "pycuda").mkdir()
     (folder / "pycuda" / "__init__.py").write_text("origin = 'installed'\n")
     (folder / "pycuda" / "driver.py").write_text(driver)
     return folder
 
 
-def test_a_script_with_its_own_imports_runs():
+def test_script_that_imports_pycuda_runs():
     out = run("""
 import spanwise.pycuda.install
 import pycuda.autoinit
@@ -47,7 +49,7 @@ print(a, pycuda.autoinit.device == drv.Context.get_device())
     assert out == "[0. 2. 4. 6.] True\n"
 
 
-def test_scripts_run_without_a_change(tmp_path):
+def test_module_spanwise_pycuda_runs_an_unchanged_script(tmp_path):
     (tmp_path / "numbers_of_script.py").write_text("count = 3\n")
     script = tmp_path / "script.py"
     script.write_text("""
@@ -65,8 +67,8 @@ if __name__ == "__main__":
     assert done.returncode == 2 and "usage: python -m spanwise.pycuda (script.py" in done.stderr
 
 
-def test_a_program_is_run_over_spanwise_where_pycuda_is_installed(tmp_path):
-    folder = package(tmp_path, "")
+def test_program_runs_over_spanwise_where_pycuda_is_installed(tmp_path):
+    folder = installed_pycuda(tmp_path, "")
     (tmp_path / "program.py").write_text(
         "import sys, pycuda.driver\nprint(pycuda.driver.__name__, sys.argv[1:])\n"
     )
@@ -92,15 +94,17 @@ import pycuda.tools, pycuda.cumath
 """)
 
 
-def test_pycuda_itself_is_preferred(tmp_path):
-    folder = package(tmp_path, "")
+def test_installed_pycuda_has_precedence(tmp_path):
+    folder = installed_pycuda(tmp_path, "")
     assert (
         run("import spanwise.pycuda.install, pycuda; print(pycuda.origin)", folder) == "installed\n"
     )
 
 
-def test_a_pycuda_that_does_not_load_is_replaced(tmp_path):
-    folder = package(tmp_path, "raise ImportError('libcuda.so.1: cannot open shared object file')")
+def test_pycuda_that_cannot_be_imported_is_replaced(tmp_path):
+    folder = installed_pycuda(
+        tmp_path, "raise ImportError('libcuda.so.1: cannot open shared object file')"
+    )
     program = "import spanwise.pycuda.install, pycuda.driver as d; print(d.Device.count() > 0)"
     assert run(program, folder) == "True\n"
 

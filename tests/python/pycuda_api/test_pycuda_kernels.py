@@ -34,7 +34,7 @@ def module():
     return compiler.SourceModule(SOURCE)
 
 
-def test_host_arrays(module):
+def test_host_arrays_are_copied_in_and_out(module):
     x, z = np.arange(8, dtype="float32"), np.zeros(8, "float32")
     add = module.get_function("add")
     seconds = add(
@@ -61,7 +61,7 @@ def test_any_memory_for_a_pointer(module):
     np.testing.assert_array_equal(out.get(), x + 5)
 
 
-def test_records(module):
+def test_vector_types_are_passed_by_value(module):
     value, out = gpuarray.vec.make_float3(1, 2, 3), np.empty(5, gpuarray.vec.float3)
     module.get_function("fill")(drv.Out(out), value, block=(5, 1, 1))
     assert (out == value).all()
@@ -71,7 +71,7 @@ def test_records(module):
     assert on_device.get().tolist() == [(4.0, 5.0, 6.0)] * 5
 
 
-def test_prepared_calls(module):
+def test_prepared_calls_run_on_streams_and_are_timed(module):
     x, z = gpuarray.to_gpu(np.arange(4, dtype="float32")), gpuarray.zeros(4, np.float32)
     stream = drv.Stream()
     add = module.get_function("add").prepare("PPfi")
@@ -134,7 +134,7 @@ def test_compile_accepts_options_of_nvcc():
     assert out[0] == 3
 
 
-def test_compile_errors():
+def test_compile_error_has_message_and_stderr():
     with pytest.raises(drv.CompileError) as failure:
         compiler.SourceModule("__global__ void f() { undeclared = 1; }")
     error = failure.value

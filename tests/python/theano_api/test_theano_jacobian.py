@@ -25,7 +25,7 @@ VALUES = """
 """
 
 
-def test_values(tmp_path):
+def test_jacobian_hessian_and_trace_match_the_derivatives(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", VALUES, "device=cpu")
     lines = printed.splitlines()
     assert lines[0] == "list"
@@ -58,7 +58,7 @@ ERRORS = """
 """
 
 
-def test_errors(tmp_path):
+def test_unsupported_arguments_raise(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", ERRORS, "device=cpu")
     lines = printed.splitlines()
     assert all(line.startswith("GraphError") for line in lines)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise.pycuda's functions of arrays, kernels from expressions, and generators, against NumPy."""
+"""spanwise.pycuda's functions of arrays, kernels from expressions, and generators, against
+NumPy."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def rng():
     return np.random.default_rng(11)
 
 
-def test_creation():
+def test_creation_functions_match_numpy():
     for order in "CF":
         x = gpuarray.zeros((2, 3), np.complex64, order=order)
         assert x.get().tolist() == [[0] * 3] * 2
@@ -39,7 +40,7 @@ def test_creation():
         gpuarray.arange(1, stop=0)
 
 
-def test_join(rng):
+def test_concatenate_and_stack_match_numpy(rng):
     x, y = rng.standard_normal((2, 3, 4)), rng.standard_normal((2, 3, 4)).astype("float32")
     for axis in (0, 1, -1):
         for name in ("concatenate", "stack"):
@@ -47,7 +48,7 @@ def test_join(rng):
             np.testing.assert_array_equal(result.get(), getattr(np, name)([x, y], axis=axis))
 
 
-def test_choices(rng):
+def test_selections_and_logical_functions_match_numpy(rng):
     x, y = rng.standard_normal((5, 4)), rng.standard_normal((4, 5)).T
     g, h = to_gpu(x), to_gpu(y)
     np.testing.assert_array_equal(gpuarray.if_positive(g, g, h).get(), np.where(x > 0, x, y))
@@ -66,7 +67,7 @@ def test_choices(rng):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
-def test_reductions(rng, dtype):
+def test_reductions_match_numpy(rng, dtype):
     x = (10 * rng.standard_normal((30, 20))).astype(dtype)
     g, part = to_gpu(x), x[:, ::3]
     for name in ("sum", "min", "max", "any", "all"):
@@ -98,7 +99,7 @@ def test_reductions(rng, dtype):
         np.testing.assert_allclose(result.get(), value, rtol=1e-4, atol=1e-3)
 
 
-def test_results_come_from_the_allocator(rng):
+def test_result_uses_the_given_allocator(rng):
     pool = DeviceMemoryPool()
     x = gpuarray.GPUArray((10,), np.float32, allocator=pool.allocate)
     x.fill(2)
@@ -110,7 +111,7 @@ def test_results_come_from_the_allocator(rng):
 
 
 @pytest.mark.parametrize("places", [[0, 3, 3, 5], []])
-def test_takes_and_puts(rng, places):
+def test_take_and_put_functions_match_numpy(rng, places):
     x = rng.standard_normal(12).astype("float32")
     g, at = to_gpu(x), to_gpu(np.array(places, "uint32"))
     np.testing.assert_array_equal(gpuarray.take(g, at).get(), x[places])
@@ -127,16 +128,17 @@ def test_takes_and_puts(rng, places):
     np.testing.assert_array_equal(put.get(), expected[0])
 
 
-UNARY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+#: Names of cumath -> of NumPy, where they differ.
+NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
 @pytest.mark.parametrize(
     "name", [n for n in cumath.__all__ if n not in ("fmod", "frexp", "ldexp", "modf")]
 )
-def test_elementary_functions(rng, name):
+def test_cumath_functions_match_numpy(rng, name):
     x = rng.uniform(0.1, 0.9, (6, 8))
     g, function = to_gpu(x)[:, ::2], getattr(cumath, name)
-    wanted = getattr(np, UNARY.get(name, name))(x[:, ::2])
+    wanted = getattr(np, NUMPY_NAMES.get(name, name))(x[:, ::2])
     np.testing.assert_allclose(function(g).get(), wanted, rtol=1e-14)
     out = gpuarray.empty_like(g)
     assert function(g, out) is out and function(g, out=out, stream=drv.Stream()) is out
@@ -144,7 +146,7 @@ def test_elementary_functions(rng, name):
     np.testing.assert_allclose(function(g, drv.Stream()).get(), wanted, rtol=1e-14)
 
 
-def test_parts_of_numbers(rng):
+def test_fmod_ldexp_modf_and_frexp_match_numpy(rng):
     x, y = rng.uniform(-9, 9, 50), rng.uniform(1, 3, 50)
     g, h = to_gpu(x), to_gpu(y)
     np.testing.assert_array_equal(cumath.fmod(g, h).get(), np.fmod(x, y))

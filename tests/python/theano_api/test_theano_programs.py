@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions and their programs as scripts for Theano see them, in both dialects."""
+"""The graphs of compiled functions with Theano's op names, for device=gpu and device=cuda."""
 
 import subprocess
 import sys
@@ -189,7 +189,7 @@ def test_ops_of_scripts(tmp_path):
     ]
 
 
-def test_import_hook(tmp_path):
+def test_import_theano_gives_spanwise_theano(tmp_path):
     source = """
         import sys
         assert "spanwise.theano.tensor" not in sys.modules

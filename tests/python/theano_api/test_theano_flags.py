@@ -56,7 +56,7 @@ def test_unknown_flag_is_named(tmp_path, capsys):
         ("lib.cnmem=much", "expected a number, got 'much'"),
     ],
 )
-def test_bad_values(tmp_path, flags, expected):
+def test_invalid_flag_raises(tmp_path, flags, expected):
     with pytest.raises(ValueError, match=expected):
         _flags.read({"HOME": str(tmp_path), "THEANO_FLAGS": flags})
 
@@ -94,7 +94,7 @@ CONFIG = """
 """
 
 
-def test_config(tmp_path):
+def test_config_reads_sets_and_rejects_flags(tmp_path):
     printed, errors = run_script(
         tmp_path / "script.py", CONFIG, "device=gpu,allow_gc=False,lib.cnmem=1"
     )
@@ -118,7 +118,7 @@ MODES = """
 """
 
 
-def test_modes(tmp_path):
+def test_mode_names_choose_the_rewrites(tmp_path):
     printed, errors = run_script(tmp_path / "script.py", MODES)
     assert [line.split() for line in printed.splitlines()] == [
         [mode, "[", "1.]", profiled]
@@ -205,7 +205,7 @@ def test_devices_of_a_machine_with_gpus(tmp_path, flags, values, messages):
     assert done.stderr.splitlines() == messages
 
 
-def test_a_gpu_that_is_not_there_is_played_by_the_cpu(tmp_path):
+def test_gpu_that_does_not_exist_is_replaced_by_the_cpu(tmp_path):
     done = run_with_two_gpus(tmp_path, "contexts=dev0->cuda0;dev2->cuda2")
     assert done.stdout.splitlines() == ["cpu cuda:0 cuda:0 cpu cuda:0", "None cuda None"]
     assert "this machine has no cuda2, so the program runs on the CPU back end in its place" in (

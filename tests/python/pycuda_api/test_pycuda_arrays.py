@@ -87,7 +87,7 @@ def test_indices_give_views(rng, dtype, index):
         assert g.get().tobytes() == x.tobytes()
 
 
-def test_assignment(rng):
+def test_assignment_and_set_write_the_elements(rng):
     x, row = rng.standard_normal((4, 6)), rng.standard_normal(6)
     g = to_gpu(x)
     g[1], g[2, ::2], g[:, 0] = row, 5, to_gpu(row[:4])
@@ -105,7 +105,7 @@ def test_assignment(rng):
         g.get(np.empty(3))
 
 
-def test_shapes(rng):
+def test_shape_methods_match_numpy(rng):
     x = rng.standard_normal((2, 1, 6))
     g = to_gpu(x)
     np.testing.assert_array_equal(g.transpose((2, 0, -2)).get(), x.transpose(2, 0, -2))
@@ -194,7 +194,7 @@ def test_in_place_operators_keep_memory_and_dtype(rng, name, dtype):
     np.testing.assert_allclose(g.get(), x, rtol=1e-6)
 
 
-def test_methods(rng):
+def test_elementwise_methods_match_numpy(rng):
     z = rng.standard_normal((3, 4)) + 1j * rng.standard_normal((3, 4))
     g, x = to_gpu(z), to_gpu(z.real.copy())
     np.testing.assert_array_equal(g.real.get(), z.real)

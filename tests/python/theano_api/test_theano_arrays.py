@@ -81,7 +81,7 @@ CUDA = """
 """
 
 
-def test_cudandarray(tmp_path):
+def test_cudandarray_script_prints_as_theano(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", CUDA, "device=gpu,floatX=float32")
     assert printed == "CudaNdarray([ 1.  2.])\n"
 
@@ -102,7 +102,7 @@ GPU = """
 """
 
 
-def test_gpuarray(tmp_path):
+def test_gpuarray_script_prints_as_theano(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", GPU, "device=cuda")
     text = "[[  1.   3.   5.]\n [  7.   9.  11.]]"
     assert printed == f"gpuarray.array({text}, dtype=float64) {text}\n"
@@ -139,12 +139,10 @@ BRIDGES = """
 """
 
 
-def test_conversions(tmp_path):
+def test_conversions_to_other_libraries_share_memory(tmp_path):
     from support.tree import ROOT
 
-    on_cpu = {
-        "SPANWISE_DEVICE": "cpu"
-    }  # the modules in the place of CUDAMat and Gnumpy are the CPU's
+    on_cpu = {"SPANWISE_DEVICE": "cpu"}  # the fakes of CUDAMat and Gnumpy are in host memory
     folder = str(ROOT / "tests")
     printed, _ = run_script(tmp_path / "script.py", BRIDGES, arguments=[folder], environment=on_cpu)
     assert printed == "done\n"

@@ -61,7 +61,7 @@ def test_default_updates_test_values_and_nan_guard(tmp_path, flags):
 
 
 @FLAGS
-def test_random_streams(tmp_path, flags):
+def test_random_streams_draw_as_documented(tmp_path, flags):
     source = """
         import theano.tensor as T
         from theano import function

@@ -46,7 +46,7 @@ TRAINING = """
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu", "cuda"])
-def test_classifier(tmp_path, device):
+def test_classifier_script_learns(tmp_path, device):
     flags = f"device={device},floatX=float32"
     printed, errors = run_script(tmp_path / "script.py", TRAINING, flags)
     lines = printed.splitlines()
@@ -72,6 +72,6 @@ IFELSE = """
 """
 
 
-def test_ifelse(tmp_path):
+def test_ifelse_script_evaluates_one_branch(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", IFELSE)
     assert printed == "1.0 2.0\n[3.0, -0.0]\n"

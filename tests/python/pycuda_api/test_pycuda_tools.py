@@ -27,14 +27,14 @@ def on_device(device):
         ("float3 v", tools.ScalarArg, "v", gpuarray.vec.float3),
     ],
 )
-def test_c_declarations(text, kind, name, dtype):
+def test_c_declaration_gives_argument_kind_name_and_dtype(text, kind, name, dtype):
     argument = tools.parse_c_arg(text)
     assert type(argument) is kind and argument.name == name and argument.dtype == np.dtype(dtype)
     assert tools.parse_c_arg(argument.declarator()).dtype == argument.dtype
     assert tools.get_arg_type(text) == argument.struct_char
 
 
-def test_declarations_that_are_wrong():
+def test_invalid_declaration_raises():
     with pytest.raises(TypeError, match="'abacus' is not registered"):
         tools.parse_c_arg("abacus *x")
     with pytest.raises(ValueError, match="at most one"):
@@ -45,7 +45,7 @@ def test_declarations_that_are_wrong():
         tools.dtype_to_ctype(np.dtype("S3"))
 
 
-def test_registered_types():
+def test_registered_dtype_has_one_c_name():
     pair = np.dtype([("first", "f4"), ("second", "i4")])
     tools.register_dtype(pair, "test_pair")
     assert tools.dtype_to_ctype(pair) == "test_pair"
@@ -55,7 +55,7 @@ def test_registered_types():
     assert tools.dtype_to_ctype(np.uint16) == "unsigned short"
 
 
-def test_pools_round_and_count():
+def test_device_pool_rounds_sizes_and_counts_blocks():
     pool = tools.DeviceMemoryPool()
     for size in (1, 2, 3, 5, 1000, 1 << 20, (1 << 20) + 1, 12345678901):
         rounded = pool.alloc_size(pool.bin_number(size))
@@ -72,7 +72,7 @@ def test_pools_round_and_count():
     pool.stop_holding()
 
 
-def test_page_locked_pools():
+def test_page_locked_pool_holds_memory_while_a_view_exists():
     pool = tools.PageLockedMemoryPool()
     x = pool.allocate((3, 4), np.float32)
     x[:] = 1
@@ -86,7 +86,7 @@ def test_page_locked_pools():
     assert pool.active_blocks == 0
 
 
-def test_results_are_kept_for_each_context():
+def test_memoized_results_are_kept_for_each_context():
     calls = []
 
     @tools.context_dependent_memoize
@@ -100,7 +100,7 @@ def test_results_are_kept_for_each_context():
     assert square(3) == 9 and calls == [3, 3, 4, 3]
 
 
-def test_default_contexts(device, monkeypatch):
+def test_default_context_is_chosen_by_argument_or_environment(device, monkeypatch):
     context = tools.make_default_context()
     assert context is drv.Context.get_current() and context.get_device().spanwise_device == device
     context.pop()
@@ -120,7 +120,7 @@ def test_default_contexts(device, monkeypatch):
     assert len(seen) == 2 and seen[0].spanwise_device == device
 
 
-def test_device_data():
+def test_device_data_aligns_to_the_devices_granularity():
     data = tools.DeviceData()
     assert data.max_threads >= 512 and data.warp_size == 32
     assert (data.align(65), data.align_words(8), data.align_dtype(17, 8), data.coalesce(17)) == (

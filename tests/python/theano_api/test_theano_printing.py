@@ -115,18 +115,20 @@ if{} [id A] ''
 
 
 def without_spaces(text):
-    """Theano writes spaces behind the name of a node; test_trees_of_a_script checks them."""
+    """The lines without the spaces that Theano writes after a node;
+    test_script_prints_theanos_trees checks those."""
     return [line.rstrip() for line in text.splitlines()]
 
 
 @pytest.fixture(scope="module")
-def found():
+def printed_trees():
+    """graph -> what debugprint prints for it, all from one run of a script."""
     return trees("theano", PRINT_GRAPHS, {name: (GRAPHS[name], False) for name in TEXTS})
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_text_is_theanos(found, name):
-    assert without_spaces(found[name]) == TEXTS[name].splitlines()
+def test_debugprint_of_a_graph_is_theanos_text(printed_trees, name):
+    assert without_spaces(printed_trees[name]) == TEXTS[name].splitlines()
 
 
 #: graph -> the tree of its function, whose nodes have numbers.
@@ -153,10 +155,10 @@ CGemv{no_inplace} [id F] ''   3
 }
 
 
-def test_compiled_graphs_have_numbers():
-    found = trees("theano", PRINT_GRAPHS, {graph: (graph, True) for graph in COMPILED})
+def test_debugprint_of_a_function_numbers_its_nodes():
+    printed = trees("theano", PRINT_GRAPHS, {graph: (graph, True) for graph in COMPILED})
     for graph, tree in COMPILED.items():
-        assert without_spaces(found[graph]) == tree.splitlines(), graph
+        assert without_spaces(printed[graph]) == tree.splitlines(), graph
 
 
 SCRIPT = """
@@ -172,7 +174,7 @@ SCRIPT = """
 """
 
 
-def test_trees_of_a_script(tmp_path):
+def test_script_prints_theanos_trees(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", SCRIPT, "device=cpu")
     assert printed.splitlines() == [
         "Elemwise{add,no_inplace} [id A] ''   ",
@@ -190,7 +192,7 @@ def test_trees_of_a_script(tmp_path):
     ]
 
 
-def test_integers_of_an_index_stay_on_the_host(tmp_path):
+def test_integers_of_an_index_are_not_transferred_to_the_gpu(tmp_path):
     source = """
         import theano, theano.tensor as T
         x, n = T.fmatrix('x'), T.lscalar('n')

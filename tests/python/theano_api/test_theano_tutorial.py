@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small programs in the manner of Theano's tutorial give NumPy's values, here and in PyTensor."""
+"""Small programs in the manner of Theano's tutorial give NumPy's values, in spanwise.theano and in
+PyTensor."""
 
 import json
 import subprocess

@@ -16,7 +16,7 @@ def on_device(device):
         yield
 
 
-def test_addresses_are_integers():
+def test_memory_converts_to_integer_addresses():
     x = np.random.default_rng(1).standard_normal(16).astype("float32")
     memory = drv.mem_alloc(x.nbytes)
     drv.memcpy_htod(memory, x)
@@ -30,7 +30,7 @@ def test_addresses_are_integers():
     assert drv.mem_get_address_range(memory + 16) == (int(memory) + 16, 48)
 
 
-def test_copies_are_checked_against_the_allocation():
+def test_copy_beyond_the_allocation_raises():
     memory = drv.mem_alloc(16)
     with pytest.raises(sw.ArgumentError, match="at least 16 bytes"):
         drv.memcpy_htod(memory + 8, np.zeros(2))
@@ -43,16 +43,16 @@ def test_copies_are_checked_against_the_allocation():
         drv.mem_get_address_range(8)
 
 
-def test_an_address_outlives_other_allocations():
-    keep = [drv.to_device(np.full(8, n, "int32")) for n in range(50)]
-    addresses = [int(memory) for memory in keep]
-    del keep[::2]
+def test_address_is_valid_after_other_allocations_are_freed():
+    allocations = [drv.to_device(np.full(8, n, "int32")) for n in range(50)]
+    addresses = [int(memory) for memory in allocations]
+    del allocations[::2]
     for n in range(1, 50, 2):
         np.testing.assert_array_equal(drv.from_device(addresses[n] + 4, 7, "int32"), np.full(7, n))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_to_and_from_device_keep_the_order(order):
+def test_to_and_from_device_keep_c_or_f_order(order):
     x = np.asarray(np.arange(12).reshape(3, 4), order=order)
     back = drv.from_device_like(drv.to_device(x), x)
     np.testing.assert_array_equal(back, x)
@@ -61,7 +61,7 @@ def test_to_and_from_device_keep_the_order(order):
 
 
 @pytest.mark.parametrize(("bits", "dtype"), [(8, "uint8"), (16, "uint16"), (32, "uint32")])
-def test_memsets(bits, dtype):
+def test_memset_writes_only_its_range(bits, dtype):
     stream, itemsize = drv.Stream(), bits // 8
     memory = drv.to_device(np.zeros(12, dtype))
     getattr(drv, f"memset_d{bits}")(memory + itemsize, 5, 3)
@@ -75,7 +75,7 @@ def test_memsets(bits, dtype):
     np.testing.assert_array_equal(drv.from_device(memory, 12, dtype), expected)
 
 
-def test_rectangles_with_addresses():
+def test_memcpy_2d_copies_to_pitched_memory():
     memory, pitch = drv.mem_alloc_pitch(20, 3, 4)
     assert pitch >= 20 and memory.nbytes == 3 * pitch
     x = np.arange(15, dtype="int32").reshape(3, 5)
@@ -88,12 +88,12 @@ def test_rectangles_with_addresses():
     np.testing.assert_array_equal(rows[:, :5], x)
 
 
-def test_foreign_addresses_are_used_as_they_are(device):
+def test_address_of_a_spanwise_array_is_accepted(device):
     x = sw.array(np.arange(8, dtype="int64"), device=device)
     np.testing.assert_array_equal(drv.from_device(x.ptr + 16, 6, "int64"), np.arange(2, 8))
 
 
-def test_addresses_in_views_reach_to_the_end_of_the_array():
+def test_address_in_a_view_is_valid_to_the_end_of_the_array():
     x = gpuarray.zeros(16, np.float32) + 1  # memory that no call has requested explicitly
     view = x[4:6]
     address = int(view.gpudata)
@@ -104,7 +104,7 @@ def test_addresses_in_views_reach_to_the_end_of_the_array():
         drv.memcpy_htod(view.gpudata, np.zeros(3, "float32"))
 
 
-def test_pointer_holders():
+def test_pointer_holder_subclass_is_accepted_as_memory():
     class Holder(drv.PointerHolderBase):
         def __init__(self, memory):
             self.memory = memory
@@ -118,7 +118,7 @@ def test_pointer_holders():
     assert int(holder) == x.ptr
 
 
-def test_contexts_are_a_stack(device):
+def test_contexts_are_pushed_and_popped_as_a_stack(device):
     first = drv.Device(sw.device()).make_context()
     second = first.get_device().retain_primary_context()
     assert second == first and hash(second) == hash(first)
@@ -132,7 +132,7 @@ def test_contexts_are_a_stack(device):
     first.detach()  # not current: no effect
 
 
-def test_devices():
+def test_device_reports_attributes_and_rejects_unknown_ids():
     assert drv.Device.count() >= 1
     device = drv.Device(0)
     assert isinstance(device.name(), str) and device.total_memory() > 0
@@ -149,7 +149,7 @@ def test_devices():
         drv.Device("ffff:99:00.0")
 
 
-def test_streams_and_events():
+def test_events_measure_asynchronous_copies():
     stream, start, end = drv.Stream(), drv.Event(), drv.Event()
     start.record(stream)
     x = drv.pagelocked_zeros(1000, "float32")
@@ -161,7 +161,7 @@ def test_streams_and_events():
     np.testing.assert_array_equal(x, np.ones(1000))
 
 
-def test_omitted_names_name_a_replacement():
+def test_unsupported_name_raises_naming_the_replacement():
     with pytest.raises(AttributeError, match=r"spanwise\.Surface"):
         drv.SurfaceReference  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'abacus'"):

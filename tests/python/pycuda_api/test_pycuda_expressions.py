@@ -29,7 +29,7 @@ def rng():
     return np.random.default_rng(11)
 
 
-def test_elementwise_kernels(rng):
+def test_elementwise_kernel_computes_slices_and_ranges(rng):
     x, y = rng.standard_normal(60), rng.standard_normal(60)
     g, h, z = to_gpu(x), to_gpu(y), gpuarray.zeros(60, np.float64)
     kernel = ElementwiseKernel(
@@ -71,7 +71,7 @@ def test_elementwise_kernels_by_address(rng):
     np.testing.assert_array_equal(out.get(), 18 * np.arange(5))
 
 
-def test_reduction_kernels(rng):
+def test_reduction_kernel_matches_numpy(rng):
     x, y = rng.standard_normal((2, 300, 7))
     kernel = reduction.ReductionKernel(
         np.float64, "0", "a+b", map_expr="x[i]*y[i]", arguments="double *x, double *y"
@@ -96,7 +96,7 @@ def test_reductions_to_records(rng):
 
 
 @pytest.mark.parametrize("n", [0, 1, 1000, 70_001])
-def test_scans(rng, n):
+def test_scans_match_numpy(rng, n):
     x = rng.integers(0, 10, n).astype("int32")
     total = np.cumsum(x, dtype="int32")
     g = to_gpu(x)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise.pycuda uses public names only, and nothing else of the package uses it."""
+"""spanwise.pycuda uses public names only, and no other module of the package imports it."""
 
 import ast
 import subprocess
@@ -26,7 +26,7 @@ def imported(tree):
             yield "." * node.level + (node.module or "")
 
 
-def test_no_other_module_imports_it():
+def test_only_spanwise_pycuda_imports_spanwise_pycuda():
     others = [file for file in PACKAGE.rglob("*.py") if FACE not in file.parents]
     assert len(others) > 50
     for file, tree in trees(others).items():
@@ -34,7 +34,7 @@ def test_no_other_module_imports_it():
             assert not name.lstrip(".").startswith(("spanwise.pycuda", "pycuda")), (file, name)
 
 
-def test_importing_spanwise_and_its_driver_does_not_import_it():
+def test_importing_spanwise_and_its_driver_does_not_import_spanwise_pycuda():
     program = (
         "import sys, spanwise as sw; sw.driver.mem_alloc(8); "
         "assert not [m for m in sys.modules if m.startswith('spanwise.pycuda')]"
@@ -42,7 +42,7 @@ def test_importing_spanwise_and_its_driver_does_not_import_it():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_it_uses_public_names_only():
+def test_spanwise_pycuda_uses_public_names_only():
     """It imports spanwise as a whole, and no attribute of it begins with an underscore."""
     files = list(FACE.glob("*.py"))
     assert len(files) > 25

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texture references of spanwise.pycuda, which are texture objects behind their old syntax."""
+"""Texture references of spanwise.pycuda, which are implemented by texture objects."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ __global__ void read(float *out, float shift)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_matrices(order):
+def test_texture_reference_reads_a_matrix(order):
     module = SourceModule(IMAGE)
     image, read = module.get_texref("image"), module.get_function("read")
     x = np.random.default_rng(3).standard_normal((3, 5)).astype("float32")
@@ -42,7 +42,7 @@ def test_matrices(order):
     np.testing.assert_array_equal(result.get(), 2 * x)
 
 
-def test_modes():
+def test_filter_and_address_modes_apply_to_the_next_launch():
     module = SourceModule(IMAGE)
     image, read = module.get_texref("image"), module.get_function("read")
     x = np.arange(12, dtype="float32").reshape(3, 4)

@@ -24,7 +24,7 @@ GENERATORS = [name for name in curandom.__all__ if name.endswith("NumberGenerato
 
 
 @pytest.mark.parametrize("name", GENERATORS)
-def test_generators(name):
+def test_generators_follow_their_distributions(name):
     generator = getattr(curandom, name)()
     uniform = generator.gen_uniform((50, 400), np.float32).get()
     assert uniform.min() >= 0 and uniform.max() < 1 and abs(uniform.mean() - 0.5) < 0.02

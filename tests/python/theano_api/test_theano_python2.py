@@ -48,7 +48,7 @@ TRANSLATIONS = [
 
 
 @pytest.mark.parametrize(("before", "after"), TRANSLATIONS)
-def test_statement(before, after):
+def test_python2_statement_is_translated(before, after):
     head = "try: pass\n" if before.startswith("except") else ""
     source = f"{head}{before}\n"
     assert translate(source) == f"{head}{after}\n"
@@ -83,7 +83,7 @@ def test_python_2_is_distinguished_from_python_3(source, expected):
     assert is_python2(source) is expected
 
 
-def test_script(tmp_path):
+def test_python2_script_prints_the_same(tmp_path):
     source = """
         # -*- coding: utf-8 -*-
         import sys, numpy, helper
