@@ -122,6 +122,6 @@ PyMethodDef convert_methods[] = {
 
 }  // namespace
 
-SW_BIND(array_convert, 55) { add_array_methods(convert_methods); }
+SW_BIND(array_convert, array_type) { add_array_methods(convert_methods); }
 
 }  // namespace spanwise::python
