@@ -61,7 +61,7 @@ PyObject* run_collective(PyObject*, PyObject* const* values, Py_ssize_t count, P
   static constexpr CallSignature<7> signature{
       "_collective", {"communicator", "op", "x", "reduction", "peer", "out", "overlap"}, 7, 7};
   const auto [object, op, x, reduction, peer, out, overlap] = signature.read(values, count, words);
-  auto& communicator = py::handle(object).cast<Communicator&>();
+  auto& communicator = value_of<Communicator&>(object, "communicator");
   const Array source = is_array(x) ? array_in(x) : import_array(x);
   CollectiveOptions options;
   options.reduction = reduction_named(word_in(reduction));
