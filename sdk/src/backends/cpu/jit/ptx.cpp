@@ -106,6 +106,21 @@ std::string normal_form(std::string_view text) {
   return out;
 }
 
+// Renumbers the operands in the order in which the instruction names them, and returns which ones
+// they are: "[%1], %0" becomes "[%0], %1" and {1, 0}.
+std::vector<std::size_t> renumber(std::string& instruction) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i + 1 < instruction.size(); ++i) {
+    const char digit = instruction[i + 1];
+    if (instruction[i] != '%' || digit < '0' || digit > '9') continue;
+    const auto number = static_cast<std::size_t>(digit - '0');
+    const auto place = std::find(order.begin(), order.end(), number);
+    instruction[i + 1] = static_cast<char>('0' + (place - order.begin()));
+    if (place == order.end()) order.push_back(number);
+  }
+  return order;
+}
+
 }  // namespace
 
 std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size_t begin) {
@@ -131,8 +146,9 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
     operands.emplace_back(first, last.text.data() + last.text.size());
     i = close - 1;
   }
-  const std::string wanted = normal_form(text);
+  std::string wanted = normal_form(text);
   PtxStatement statement{end, wanted, ""};
+  const std::vector<std::size_t> order = renumber(wanted);
   const auto* const found =
       std::find_if(instructions.begin(), instructions.end(),
                    [&](const Instruction& candidate) { return candidate.ptx == wanted; });
@@ -152,8 +168,8 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
       continue;
     }
     const auto number = static_cast<std::size_t>(code[++k] - '0');
-    if (number >= operands.size()) return {};
-    statement.replacement += operands[number];
+    if (number >= order.size() || order[number] >= operands.size()) return {};
+    statement.replacement += operands[order[number]];
   }
   statement.replacement += ")";
   return statement;
