@@ -46,8 +46,17 @@ class ProgramSource {
     for (int value = 0; value < program_.values(); ++value)
       types += text("typedef ", element_text(program_.dtype(value)), value < inputs() ? " M" : " V",
                     value, ";\n");
-    return types;
+    return types + bodies();
   }
+
+  std::string bodies() const {
+    std::string all;
+    for (std::size_t k = 0; k < program_.steps.size(); ++k)
+      if (const UserBody& body = program_.steps[k].body)
+        all += body_source(body, body_name(program_.inputs.size() + k));
+    return all;
+  }
+  static std::string body_name(std::size_t value) { return text("sw_body", value); }
 
   template <class Element>
   std::string statements(const KernelText& kernel, const Element& element,
@@ -72,6 +81,12 @@ class ProgramSource {
   std::string result(const ProgramStep& step, std::size_t value,
                      const std::vector<std::string>& values) const {
     const auto arguments = program_.arguments(step);
+    if (step.body) {
+      std::vector<std::string> given;
+      for (const int argument : arguments)
+        given.push_back(values[static_cast<std::size_t>(argument)]);
+      return text("To<V", value, ">::from(", body_call(step.body, body_name(value), given), ")");
+    }
     if (is_cast(step.signature))
       return text("To<V", value, ">::from(", values[static_cast<std::size_t>(arguments[0])], ")");
     std::string list;
