@@ -8,6 +8,7 @@ from harness import Unavailable
 
 import spanwise as sw
 
+#: Calls that one timing queues on the GPU before it waits for them.
 QUEUED = 10
 
 

@@ -19,7 +19,8 @@ class Unavailable(Exception):
 
 @dataclasses.dataclass
 class Contender:
-    """One column: the seconds per operation of each round."""
+    """The timings of one contender, a column of the report: seconds per operation, one for each
+    round."""
 
     seconds: list[float]
 
@@ -54,8 +55,8 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Floor:
-    """A lower bound measured by a loop in C: the function returns the seconds per operation, or a negative
-    number if it failed."""
+    """A lower bound measured by a loop in C: the function returns the seconds per operation, or a
+    negative number if it failed."""
 
     seconds: Callable[[], float]
 
@@ -68,9 +69,10 @@ class Floor:
 
 @dataclasses.dataclass
 class Result:
-    """One line of the report. `ours` is the name of Spanwise's column; `goal`, if any, is a bound on it:
-    ("ratio", peer, factor), ("over", peer, seconds above) or ("at most", None, seconds). It compares
-    medians, or in a table the fastest rounds, which other load on the machine affects less."""
+    """One line of the report. `ours` is the name of Spanwise's column; `goal`, if any, is a bound
+    on it: ("ratio", peer, factor), ("over", peer, seconds above) or ("at most", None, seconds). It
+    compares medians, or in a table the fastest rounds, which other load on the machine affects
+    less."""
 
     name: str
     ours: str
@@ -81,6 +83,7 @@ class Result:
 
     @property
     def reached(self) -> bool | None:
+        """Whether the goal is reached; None without a goal, or if its peer was not measured."""
         if self.goal is None:
             return None
         kind, peer, bound = self.goal
@@ -146,19 +149,20 @@ def interleave_processes(
     """Runs each command in turn, `rounds` times after one warm-up; returns wall seconds."""
     before = before or {}
     figures: dict[str, Contender] = {name: Contender([]) for name in commands}
-    for counted in range(rounds + 1):
+    for number in range(rounds + 1):
         for name, command in commands.items():
             before.get(name, _nothing)()
             start = time.perf_counter()
             subprocess.run(
                 command, check=True, env={**os.environ, **(env or {})}, capture_output=True
             )
-            if counted:
+            if number > 0:  # round 0 is the warm-up
                 figures[name].seconds.append(time.perf_counter() - start)
     return figures
 
 
 def python(program: str) -> list[str]:
+    """The command that runs `program` in this interpreter, for interleave_processes()."""
     return [sys.executable, "-c", program]
 
 

@@ -1,7 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One training step of logistic regression, float32: Theano's tutorial, with gradients of the graph, and
-the same step in other libraries. Used by the lines logistic_cpu and logistic_gpu."""
+"""One training step of logistic regression in float32, as in Theano's tutorial, and the same step
+in other libraries. Used by the lines logistic_cpu and logistic_gpu.
+
+Every step returns (predicted labels, cross-entropy per row) and updates its own weights and bias.
+"""
 
 import numpy as np
 from harness import Result, installed, interleave
@@ -13,6 +16,8 @@ SIZES = ((400, 784), (4000, 784))
 
 
 def data(rows, columns):
+    """Inputs (rows, columns), labels 0 or 1 (rows,) and initial weights (columns,), as NumPy
+    float32."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal((rows, columns), dtype="float32")
     return (
@@ -23,7 +28,7 @@ def data(rows, columns):
 
 
 def spanwise_step(x, y, w, device):
-    """A function of x and y that updates w and b, on arrays of `device`."""
+    """A compiled graph whose updates come from T.grad, called with arrays on `device`."""
     T = sw.tensor  # noqa: N806
     inputs, labels = T.fmatrix("x"), T.fvector("y")
     weights = sw.shared(w, "w", target=device)
@@ -106,7 +111,10 @@ def jax_step(x, y, w, device):
 
 
 def lines(device, torch_device, jax_device, synchronize):
-    """Results for each size. `synchronize` maps names of contenders to functions that wait for them."""
+    """Yields a Result for each of SIZES. Devices that are None are left out.
+
+    `synchronize` maps names of contenders to functions that wait for their queued work.
+    """
     for rows, columns in SIZES:
         arguments = data(rows, columns)
         steps = {"Spanwise": spanwise_step(*arguments, device)}
@@ -126,7 +134,7 @@ def lines(device, torch_device, jax_device, synchronize):
             calls,
             seconds=0.02,
             rounds=21,
-            after={n: w for n, w in synchronize.items() if n in calls},
+            after={name: wait for name, wait in synchronize.items() if name in calls},
         )
         yield Result(
             f"training step of logistic regression, {rows} x {columns} float32, {device}",
@@ -137,13 +145,17 @@ def lines(device, torch_device, jax_device, synchronize):
 
 
 def blocking(name, step):
-    """Waits for the result of JAX, which computes steps asynchronously; other libraries do not."""
+    """`step` with a wait for its result if it is JAX's.
+
+    JAX computes asynchronously on the CPU too, where the other libraries return when they are done.
+    """
     if not name.startswith("JAX"):
         return step
     return lambda: step()[1].block_until_ready()
 
 
 def host(result):
+    """A result of any of the libraries as a NumPy array."""
     if hasattr(result, "detach"):
         result = result.detach().cpu()
     return np.asarray(result.numpy() if hasattr(result, "numpy") else result)

@@ -3,17 +3,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs the dependencies of building, testing, the demo or linting: bootstrap.py build test ...
 
-Everything is installed into .venv and .cache inside the checkout, without root. Python packages are
-installed by pip, with the user's index and proxy configuration. If the system's Python lacks pip or
-its headers, they are unpacked from Debian packages. A group that is installed already is skipped: a
-stamp file has the hash of its requirements.
+A group is a file of requirements/; "peers" are the libraries that tests and benchmarks compare
+with. Everything is installed into .venv and .cache inside the checkout, without root. Python
+packages are installed by pip, with the user's index and proxy configuration. If the system's Python
+lacks pip or its headers, they are unpacked from Debian packages. A group that is installed already
+is skipped: a stamp file has the hash of its requirements.
 """
 
 import sys
 
 if sys.version_info < (3, 10):  # noqa: UP036 - before syntax that older versions do not parse
     raise SystemExit(
-        "spanwise: Python 3.10 or newer is needed. Say which: make PYTHON=python3.11 ..."
+        f"spanwise: expected Python 3.10 or newer, got {sys.version.split()[0]}; choose another: make "
+        "PYTHON=python3.11 ..."
     )
 
 import hashlib
@@ -35,13 +37,16 @@ from places import (
 )
 
 GROUPS = ("build", "demo", "test", "peers", "lint")
+#: Groups that may fail to install, on platforms for which they have no wheels.
 OPTIONAL = {"peers"}
 
 
 def main(groups: list[str]) -> None:
     unknown = [group for group in groups if group not in GROUPS]
     if unknown or not groups:
-        raise SystemExit(f"usage: bootstrap.py {{{','.join(GROUPS)}}}...")
+        raise SystemExit(
+            f"usage: bootstrap.py {{{','.join(GROUPS)}}}...\ngot {' '.join(unknown) or 'no group'}"
+        )
     check_compiler()
     make_venv()
     for group in groups:
@@ -55,6 +60,7 @@ def main(groups: list[str]) -> None:
 
 
 def check_compiler() -> None:
+    """Raises debian.Missing with the package to install if there is no C++ compiler."""
     names = [os.environ.get("CXX", "").split(" ")[0], "c++", "g++", "clang++"]
     if not any(shutil.which(name) for name in names if name):
         raise debian.Missing("a C++ compiler", "g++")
@@ -84,6 +90,7 @@ def make_venv() -> None:
 
 
 def install(group: str) -> None:
+    """Installs requirements/<group>.txt unless its stamp file has the hash of that file."""
     requirements = ROOT / "requirements" / f"{group}.txt"
     wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
     stamp = VENV / f"spanwise-{group}"
@@ -97,10 +104,11 @@ def install(group: str) -> None:
     if done.returncode != 0 and group not in OPTIONAL:
         raise SystemExit(
             f"spanwise: pip could not install requirements/{group}.txt (see above). Without a package "
-            "index, install those packages beside python3 and say OFFLINE=1."
+            "index, install those packages for python3 and run make with OFFLINE=1."
         )
     if done.returncode != 0:
-        say(f"going on without requirements/{group}.txt, which is optional")
+        say(f"continuing without requirements/{group}.txt, which is optional")
+    # Also after a failure of an optional group: it is not tried again until its file changes.
     stamp.write_text(wanted)
 
 
@@ -121,6 +129,7 @@ def pip_environment() -> dict[str, str]:
 
 
 def provide_python_headers() -> None:
+    """Unpacks Python.h from a Debian package if the interpreter has none."""
     if python_headers():
         return
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -132,10 +141,11 @@ def provide_python_headers() -> None:
     # The packaged pyconfig.h includes that of the architecture by its system path; replace it.
     for pyconfig in unpacked.glob(f"*-linux-*/{name}/pyconfig.h"):
         shutil.copy(pyconfig, partial / "pyconfig.h")
-    partial.rename(PYTHON_HEADERS)
+    partial.rename(PYTHON_HEADERS)  # last, so that an interrupted copy is not taken for complete
 
 
 def provide_googletest() -> None:
+    """Unpacks GoogleTest's sources from a Debian package if they are not installed."""
     installed = [
         Path("/usr/src/googletest"),
         Path("/usr/include/gtest"),

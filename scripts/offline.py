@@ -50,7 +50,7 @@ def missing_build_tools() -> list[str]:
     if not (cuda_headers() or cuda_headers_of_wheels()):
         missing.append("cuda.h: a CUDA toolkit (CUDA_HOME), or Python package nvidia-cuda-runtime")
     if has("pybind11") and importlib.import_module("pybind11").version_info[0] < 3:
-        missing.append("Python package pybind11 >= 3 (an older one is there)")
+        missing.append("Python package pybind11 >= 3 (an older one is installed)")
     return missing
 
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all Python tests share: the devices of this machine, and how property tests search."""
+"""Fixtures and settings of all Python tests: the devices of this machine, and the profiles of
+hypothesis."""
 
 import os
 import random

@@ -1,22 +1,33 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs PyCUDA's own examples and tests through spanwise.pycuda.
+"""Runs PyCUDA's own examples and tests through spanwise.pycuda, or with PyCUDA itself.
 
-python benchmarks/foreign/pycuda_programs.py CHECKOUT [PART ...]
+python benchmarks/foreign/pycuda_programs.py CHECKOUT [--only PART] [--skip PART] [--peer]
+                                  [--processes N] [--seconds S] [--large] [--json FILE]
 
-CHECKOUT is a clone of inducer/pycuda, of which only the examples and tests are used. PART selects
-examples by a part of their names. The examples also need pytools, jinja2, cgen and codepy.
+CHECKOUT is a clone of inducer/pycuda, of which only the examples and tests are used. --only selects
+"examples", "tests" or examples by a part of their names, --skip leaves examples out; --peer runs with PyCUDA itself. The examples
+also need pytools, jinja2, cgen and codepy. --large includes tests that need up to 17 GB.
 """
 
+import argparse
+import collections
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-SECONDS = 120
 ARGUMENTS = {"mandelbrot.py": ["gpu"], "game_of_life.py": ["128", "1"]}
+ALONE = ("fill_gpu_with_nans.py",)  # uses all the memory of the GPU
+ENDLESS = ("game_of_life.py",)
+LARGE = "not 8gb and not 16gb and not big_array"
+TESTS = ("test_gpuarray.py", "test_cumath.py", "test_driver.py")
+ENVIRONMENT = {**os.environ, "MPLBACKEND": "Agg"}
 
 
 def error_line(text):
@@ -26,56 +37,132 @@ def error_line(text):
     return (named or lines or [""])[-1][:160]
 
 
-def run_example(file):
-    """(outcome, line of its error) of one example, started in its folder."""
+def matrix(folder):
+    """A file for sparse_solve.py: a symmetric positive definite matrix of 400 rows."""
+    entries = [f"{i} {i} 4" for i in range(1, 401)] + [f"{i + 1} {i} -1" for i in range(1, 400)]
+    head = "%%MatrixMarket matrix coordinate real symmetric\n400 400 799\n"
+    path = Path(folder) / "matrix.mtx"
+    path.write_text(head + "\n".join(entries) + "\n")
+    return str(path)
+
+
+def run_example(file, options):
+    """(outcome, line of its error) of one example, started in an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "spanwise.pycuda",
-            str(file),
-            *ARGUMENTS.get(file.name, []),
-        ]
+        arguments = (
+            [matrix(folder)] if file.name == "sparse_solve.py" else ARGUMENTS.get(file.name, [])
+        )
+        command = [sys.executable, *options.face, str(file), *arguments]
         try:
             done = subprocess.run(
                 command,
                 cwd=folder,
                 input="\n" * 3,
-                env={**os.environ, "MPLBACKEND": "Agg"},
+                env=ENVIRONMENT,
                 capture_output=True,
                 text=True,
-                timeout=SECONDS,
+                timeout=20 if file.name in ENDLESS else options.seconds,
                 check=False,
             )
-        except subprocess.TimeoutExpired:
-            return "time limit", f"still running after {SECONDS} s"
+        except subprocess.TimeoutExpired as stopped:
+            error = error_line((stopped.stderr or b"").decode())
+            is_running = file.name in ENDLESS and "Error" not in error
+            return ("pass", "endless, stopped") if is_running else ("time limit", error)
     return ("pass", "") if done.returncode == 0 else ("fail", error_line(done.stderr))
 
 
-def run_tests(checkout):
-    """pytest's report of PyCUDA's test files."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "spanwise.pycuda.install"]
-    command += [
-        "-p",
-        "no:cacheprovider",
-        "-W",
-        "ignore",
-        "-k",
-        "not 8gb and not 16gb and not big_array",
+def run_examples(options):
+    folder = options.checkout / "examples"
+    files = [
+        file
+        for file in sorted(folder.rglob("*.py"))
+        if options.only in ("", "examples") or options.only in file.name
     ]
-    files = [f"test/test_{name}.py" for name in ("gpuarray", "cumath", "driver")]
-    subprocess.run([*command, "--tb=line", *files], cwd=checkout, check=False)
+    files = [file for file in files if not options.skip or options.skip not in file.name]
+    with ThreadPoolExecutor(options.processes) as pool:
+        made = {f: pool.submit(run_example, f, options) for f in files if f.name not in ALONE}
+        results = {file: future.result() for file, future in made.items()}
+    results.update((file, run_example(file, options)) for file in files if file.name in ALONE)
+    return {str(file.relative_to(folder)): results[file] for file in files}
 
 
-def main(checkout, *parts):
-    examples = Path(checkout).resolve() / "examples"
-    for file in sorted(examples.rglob("*.py")):
-        name = str(file.relative_to(examples))
-        if not parts or any(part in name for part in parts):
-            print(f"| {name} | {' | '.join(run_example(file))} |", flush=True)
-    if not parts:
-        run_tests(checkout)
+def run_part(tests, options):
+    """[(file, outcome, name, message)] of some tests, run in one process."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, *options.face, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += ["-W", "ignore", "--tb=line", f"--junit-xml={report}", *tests]
+        done = subprocess.run(
+            command,
+            cwd=options.checkout,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if not report.exists():
+            return [("", "crash", tests[0], done.stdout[-300:] + done.stderr[-300:])]
+        found = []
+        for case in ElementTree.parse(report).iter("testcase"):
+            kind = next((child for child in case if child.tag != "system-out"), None)
+            outcome = "passed" if kind is None else kind.tag
+            if outcome == "skipped" and "xfail" in kind.get("type", ""):
+                outcome = "expected failure"
+            file = next(f for f in TESTS if f[:-3] in case.get("classname"))
+            message = "" if kind is None else (kind.get("message") or "")[:200]
+            found.append((file, outcome, case.get("name"), message))
+        return found
+
+
+def run_tests(options):
+    """{file: {outcome: count}} and the tests that did not pass."""
+    files = [f"test/{name}" for name in TESTS]
+    select = [] if options.large else ["-k", LARGE]
+    listing = subprocess.run(
+        [sys.executable, *options.face, "-m", "pytest", "--collect-only", "-q", *select, *files],
+        cwd=options.checkout,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    tests = [line for line in listing.stdout.splitlines() if "::" in line]
+    if not tests:
+        raise SystemExit(listing.stdout + listing.stderr)
+    parts = [tests[i :: options.processes] for i in range(options.processes)]
+    with ThreadPoolExecutor(options.processes) as pool:
+        found = [case for part in pool.map(lambda p: run_part(p, options), parts) for case in part]
+    counts = collections.defaultdict(collections.Counter)
+    for file, outcome, _, _ in found:
+        counts[file][outcome] += 1
+    return {"counts": counts, "others": [case for case in sorted(found) if case[1] != "passed"]}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkout", type=lambda path: Path(path).resolve())
+    parser.add_argument("--only", default="")
+    parser.add_argument("--skip", default="")
+    parser.add_argument("--peer", action="store_true")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    options.face = [] if options.peer else ["-m", "spanwise.pycuda"]
+    report = {}
+    if options.only != "tests":
+        report["examples"] = run_examples(options)
+        for name, result in report["examples"].items():
+            print(f"| {name} | {' | '.join(result)} |", flush=True)
+    if options.only in ("", "tests"):
+        report["tests"] = run_tests(options)
+        for case in report["tests"]["others"]:
+            print("|".join(case).replace("\n", " "))
+        print({file: dict(counts) for file, counts in report["tests"]["counts"].items()})
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

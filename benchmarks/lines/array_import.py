@@ -89,24 +89,27 @@ def _torch(gpu):
                 {
                     "sw.to_torch": Call(sw.to_torch, mine),
                     "torch.from_dlpack": Call(torch.from_dlpack, mine),
-                    **_floor_out(torch.Tensor, None if device == "cpu" else mine.ptr),
+                    **_export_floor(torch.Tensor, None if device == "cpu" else mine.ptr),
                 }
             ),
             goal=("at most", None, 200e-9),
         )
 
 
-def _floor_out(kind, address):
-    """The part of the library's C exchange API in an import."""
+def _export_floor(kind, address):
+    """The time that the library's own C exchange API takes, as a column; none if it has no such API.
+
+    `kind` is the library's array type, `address` GPU memory of 12 float32 or None for host memory.
+    """
     capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
     if capsule is None:
         return {}
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     api = pointer(capsule, b"dlpack_exchange_api")
-    loop = build("exchange_floor", keeps_gil=True).floor_out
+    loop = build("exchange_floor", keeps_gil=True).export_floor
     loop.restype, loop.argtypes = ctypes.c_double, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
-    return {"its own making, from C (floor)": Floor(lambda: loop(api, address, 20000))}
+    return {"PyTorch's part, from C (floor)": Floor(lambda: loop(api, address, 20000))}
 
 
 def _jax():

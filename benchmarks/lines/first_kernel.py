@@ -1,8 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Process start to the first result of a user's kernel, with a cold and a warm disk cache.
+"""Time from process start to the first result of a user's kernel, with a warm and a cold disk
+cache.
 
-Also with NumPy arrays as input; the time then includes the import of NumPy.
+"from NumPy" has NumPy arrays as input, so that its time includes the import of NumPy. "python,
+nothing" is the start of the interpreter alone.
 """
 
 import shutil
@@ -63,6 +65,7 @@ def measure():
         if gpu and installed("pycuda") and shutil.which("nvcc"):
             peers["pycuda"] = python(PYCUDA)
         with tempfile.TemporaryDirectory() as cache:
+            # The warm-up of interleave_processes() fills the cache.
             env = {"SPANWISE_CACHE_DIR": cache, "CUPY_CACHE_DIR": cache + "/cupy"}
             yield Result(
                 f"start to first kernel result on {device}, warm cache",

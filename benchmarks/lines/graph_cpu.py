@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The overhead of graphs on the CPU: a call, a node, an update, compiling; and the tutorial's exp loops."""
+"""The overhead of graphs on the CPU: a call, an input, a node, compiling, pickling; and exp of
+230400 elements, the loop of the "Using the GPU" page of Theano's tutorial."""
 
 import pickle
 import time
@@ -14,6 +15,7 @@ SMALL = 16
 
 
 def chain(x, length, op):
+    """op(op(...(x))), with `length` nodes."""
     for _ in range(length):
         x = op(x)
     return x
@@ -63,12 +65,16 @@ def input_lines():
 
 def op_lines(x, values):
     """Functions of one op: the additional time compared with the call on arrays."""
-    ops = {"sum": lambda a: a.sum(), "part": lambda a: a[1:], "at places": lambda a: a[[3, 1, 2]]}
-    places = sw.array([3, 1, 2], device="cpu")
+    ops = {
+        "sum": lambda a: a.sum(),
+        "slice": lambda a: a[1:],
+        "index array": lambda a: a[[3, 1, 2]],
+    }
+    indices = sw.array([3, 1, 2], device="cpu")
     eager = {
         "sum": values.sum,
-        "part": lambda: values[1:].copy(),  # a result shares no memory with an input
-        "at places": lambda: values[places],
+        "slice": lambda: values[1:].copy(),  # a result shares no memory with an input
+        "index array": lambda: values[indices],
     }
     for name, op in ops.items():
         f = sw.function([x], op(x), device="cpu")
@@ -86,8 +92,10 @@ def op_lines(x, values):
 
 
 def node_line(x, values):
+    """The time per node: the difference between a long and a short chain, over their difference in
+    length."""
     lengths = 8, 72
-    # Contiguous does no work for contiguous inputs, so that only the overhead is measured.
+    # The op contiguous does nothing for a contiguous input, so only the overhead is measured.
     functions = [sw.function([x], chain(x, n, sw.contiguous) + 1, device="cpu") for n in lengths]
     figures = interleave(
         {"short": lambda: functions[0](values), "long": lambda: functions[1](values)},
@@ -106,13 +114,14 @@ def node_line(x, values):
 
 
 def alternating(x, nodes, exp):
+    """A graph of `nodes` nodes that are exp and addition by turns, no two of which are equal."""
     y = x
     for i in range(nodes):
         y = y + x if i % 2 else exp(y)
     return y
 
 
-def compile_seconds(function, rounds):
+def seconds_of(function, rounds):
     seconds = []
     for _ in range(rounds):
         start = time.perf_counter()
@@ -127,14 +136,14 @@ def pytensor_seconds(nodes):
 
     x = pytensor.tensor.vector("x", dtype="float32")
     y = alternating(x, nodes, pytensor.tensor.exp)
-    return compile_seconds(lambda: pytensor.function([x], y, mode="FAST_COMPILE"), 5)
+    return seconds_of(lambda: pytensor.function([x], y, mode="FAST_COMPILE"), 5)
 
 
 def compile_line(nodes, limit, peers=False):
     x = sw.tensor.fvector("x")
     y = alternating(x, nodes, sw.exp)
     rounds = 5 if nodes <= 10_000 else 1
-    figures = {"compile": compile_seconds(lambda: sw.function([x], y, device="cpu"), rounds)}
+    figures = {"compile": seconds_of(lambda: sw.function([x], y, device="cpu"), rounds)}
     if peers and installed("pytensor"):
         figures["pytensor"] = pytensor_seconds(nodes)
     yield Result(
@@ -146,17 +155,18 @@ def compile_line(nodes, limit, peers=False):
 
 
 def pickle_line(nodes):
-    """Pickling and unpickling, compared with compiling the same function."""
+    """Pickling a graph and unpickling it, without a peer."""
     x = sw.tensor.fvector("x")
     y = alternating(x, nodes, sw.exp)
     yield Result(
-        f"pickling a graph of {nodes} nodes, there and back",
+        f"pickling and unpickling a graph of {nodes} nodes",
         "pickle",
-        {"pickle": compile_seconds(lambda: pickle.loads(pickle.dumps([x, y])), 3)},
+        {"pickle": seconds_of(lambda: pickle.loads(pickle.dumps([x, y])), 3)},
     )
 
 
 def exp_line(dtype):
+    # Size and seed of the tutorial's script.
     values = np.random.RandomState(22).rand(10 * 30 * 768).astype(dtype)
     x = sw.shared(values, target="cpu")
     f = sw.function([], sw.exp(x), device="cpu")

@@ -29,11 +29,25 @@ __global__ void meet(int *out, int rounds) {
 }
 """
 
+# One barrier in a short kernel: most of the time is the start and end of its threads.
+BLUR = """
+__global__ void blur(float *y, const float *x) {
+  __shared__ float row[258];
+  int t = threadIdx.x, i = blockIdx.x * 256 + t, n = gridDim.x * 256;
+  row[t + 1] = x[i];
+  if (t == 0) row[0] = i > 0 ? x[i - 1] : 0;
+  if (t == 255) row[257] = i + 1 < n ? x[i + 1] : 0;
+  __syncthreads();
+  y[i] = (row[t] + row[t + 1] + row[t + 2]) / 3;
+}
+"""
+
 
 def measure():
     with sw.config.change(cpu_threads=1):
         yield _elementwise(1 << 25, "33.5M float32, memory bound, one thread each")
         yield _barrier()
+        yield _blur()
 
 
 def _elementwise(n, note):
@@ -80,4 +94,23 @@ def _barrier():
         "__syncthreads()",
         {"__syncthreads()": Contender(each)},
         goal=("at most", None, 15e-9),
+    )
+
+
+def _blur():
+    blocks = 4096
+    x = np.random.default_rng(0).random(256 * blocks, dtype="float32")
+    y = sw.zeros(x.size, "float32", device="cpu")
+    f = sw.SourceModule(BLUR, device="cpu").get_function("blur")
+    source = sw.asarray(x)
+    call = lambda: f(y, source, block=256, grid=blocks)  # noqa: E731
+    call()
+    padded = np.pad(x.astype("float64"), 1)
+    np.testing.assert_allclose(y.numpy(), (padded[:-2] + x + padded[2:]) / 3, rtol=1e-5)
+    seconds = interleave({"blur": call})["blur"].seconds
+    return Result(
+        "a blur on the CPU with one __syncthreads(), a thread, blocks of 256, one worker",
+        "the kernel",
+        {"the kernel": Contender([one / x.size for one in seconds])},
+        goal=("at most", None, 20e-9),
     )

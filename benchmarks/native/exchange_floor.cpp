@@ -1,9 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The floor of giving a library an array through DLPack's C exchange API: the library's own making
-// of an object around memory that is there, and its end, from C, in a loop, with a tensor that
-// costs nothing to make or to give back.
+// Lower bound of the time to export an array to a library through DLPack's C exchange API: a loop
+// that calls the library's managed_to_object for one constant tensor and destroys the object. The
+// tensor costs nothing to create or release, so the time is the library's own.
 
 #include <dlfcn.h>
 
@@ -18,11 +18,11 @@ float elements[12];
 std::int64_t shape[] = {12}, strides[] = {1};
 }  // namespace
 
-// Seconds for one object of the type with the table `api`, around the host's memory where `data` is
-// null; negative where the library refuses. For a caller with the GIL.
-extern "C" double floor_out(const ExchangeApi* api, void* data, int repeats) {
-  using Drop = void (*)(void*);
-  static const auto drop = reinterpret_cast<Drop>(dlsym(RTLD_DEFAULT, "Py_DecRef"));
+// Seconds per object made through `api`, over `data`, 12 float32 in GPU memory, or over host memory
+// if `data` is null. Negative if the library returns an error. The caller holds the GIL.
+extern "C" double export_floor(const ExchangeApi* api, void* data, int repeats) {
+  using DecRef = void (*)(void*);
+  static const auto decref = reinterpret_cast<DecRef>(dlsym(RTLD_DEFAULT, "Py_DecRef"));
   const TensorDevice device{data == nullptr ? DeviceType::cpu : DeviceType::cuda, 0};
   ManagedTensorVersioned borrowed{
       version,
@@ -34,7 +34,7 @@ extern "C" double floor_out(const ExchangeApi* api, void* data, int repeats) {
   for (int i = 0; i < repeats; ++i) {
     void* object = nullptr;
     if (api->managed_to_object(&borrowed, &object) != 0) return -1;
-    drop(object);
+    decref(object);
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / repeats;
 }

@@ -92,7 +92,7 @@ class PycudaBridge final : public Bridge {
     if (works_apart()) {
       return ShareBlocker{
           "PyCUDA works in a context of its own, where the memory of this array is not",
-          "import pycuda.autoprimaryctx in the place of pycuda.autoinit, or allow a copy "
+          "import pycuda.autoprimaryctx instead of pycuda.autoinit, or allow a copy "
           "(copyif=True)"};
     }
     if (auto blocker = pycuda_library.share_blocker(array)) return blocker;

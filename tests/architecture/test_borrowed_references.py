@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python's containers are read through snapshots (support/snapshot.hpp): a borrowed item, or a length that
-was asked for before, is not valid once code of an item or another thread has run."""
+"""Python's containers are read through snapshots (support/snapshot.hpp): a borrowed item, or a
+length that was asked for before, is not valid once code of an item or another thread has run."""
 
 import re
 
@@ -42,7 +42,7 @@ def test_containers_that_change_are_read_through_snapshots():
     )
 
 
-def test_the_exceptions_are_still_needed():
+def test_each_allowed_file_still_needs_its_exception():
     unused = [file for file in ALLOWED if not BORROWING.search((ROOT / file).read_text())]
     assert not unused
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each public header compiles by itself, without warnings, and leaks no macro without our prefix."""
+"""Each public header compiles by itself, without warnings, and leaks no macro without our
+prefix."""
 
 import os
 import re
@@ -18,7 +19,8 @@ MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def compiled() -> dict[Path, str]:
-    """The compiler's complaints about each header; all compiled at once, as that is the slow part."""
+    """The compiler's complaints about each header; all compiled at once, as that is the slow
+    part."""
     compiler = os.environ.get("CXX") or next(
         filter(None, map(shutil.which, ("c++", "g++", "clang++")))
     )
@@ -36,7 +38,7 @@ def compiled() -> dict[Path, str]:
 
 
 @pytest.mark.parametrize("header", HEADERS, ids=str)
-def test_compiles_alone(header, compiled):
+def test_header_compiles_without_other_includes(header, compiled):
     assert not compiled[header], f"{header} must include what it uses:\n{compiled[header]}"
 
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mutexes survive a fork: spanwise::Mutex and OwnedMutex, and std::mutex inside such only."""
+"""Mutexes are of types that work after a fork: spanwise::Mutex, OwnedMutex, and std::mutex inside
+them."""
 
 import re
 from pathlib import Path
@@ -24,7 +25,7 @@ EXCEPTIONS = {
 STANDARD = re.compile(r"std::(\w+_)?mutex\b|std::once_flag|std::call_once|pthread_atfork")
 
 
-def test_mutexes_are_of_the_types_that_a_fork_knows():
+def test_only_fork_safe_mutex_types_are_used():
     found = [
         f"{file}:{number}: {line.strip()}"
         for file in tree_files(("sdk", "ops", "bridges"), (".cpp", ".hpp", ".h"))

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The project's text speaks of the project alone, and every code file carries its licence."""
+"""No text names a machine's paths or a package registry, and every code file has its licence
+header."""
 
 import re
 from pathlib import Path

@@ -157,7 +157,7 @@ TEST(CpuStacks, ThatRanOverAreReported) {
   std::vector<int> out(4, 0);
   try {
     kernels.run("k", {{1}, {4}}, out.data(), 230);
-    FAIL() << "nobody noticed";
+    FAIL() << "the stack overflow was not reported";
   } catch (const DeviceError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("bytes of stack"), HasSubstr("cpu_stack_kb")));
   }

@@ -112,7 +112,7 @@ TEST_F(CudaMemory, SmallBlocksWaitForTheNextArrayOfTheirStream) {
   void* first = backend().allocate(0, 1000, *stream);
   EXPECT_EQ(backend().memory(0).used, used + 1024);
   backend().deallocate(0, first, 1000, *stream);
-  EXPECT_EQ(backend().memory(0).used, used) << "kept, but nobody's";
+  EXPECT_EQ(backend().memory(0).used, used) << "cached blocks do not count as used";
   void* elsewhere = backend().allocate(0, 1000, *other);
   EXPECT_NE(elsewhere, first) << "the other stream has not waited for this one";
   backend().deallocate(0, elsewhere, 1000, *other);

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Other libraries, real or standing in, for the tests of bridges."""
+"""Fixtures of other libraries for the tests of bridges: the real library, or a fake of it."""
 
 import gc
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Host objects that are no library's arrays: buffers, array interfaces, __array__."""
+"""Host objects with a protocol instead of a bridge of their own: buffers, array interfaces,
+__array__."""
 
 import array
 import ctypes
@@ -55,7 +56,7 @@ def test_strided_and_multidimensional_views_keep_their_layout():
     assert ours.strides == view.strides
 
 
-def test_complex_and_half_formats():
+def test_complex_and_half_formats_are_imported():
     for dtype in ("complex64", "complex128", "float16", "bool"):
         values = np.ones(3, dtype)
         assert sw.asarray(memoryview(values), copy=False).dtype == dtype
@@ -163,7 +164,7 @@ def test_an_array_struct_is_shared(values):
     assert sw.asarray(OffersStruct(swapped)).tolist() == values.tolist()
 
 
-def test_arrays_offer_the_interface_on_the_cpu(values):
+def test_cpu_array_has_numpys_array_interface(values):
     ours = sw.asarray(values[:, ::-1])
     theirs = values[:, ::-1].__array_interface__
     mine = ours.__array_interface__
@@ -174,7 +175,7 @@ def test_arrays_offer_the_interface_on_the_cpu(values):
     assert again.ctypes.data == ours.ptr
 
 
-def test_arrays_on_a_gpu_do_not_offer_it(device):
+def test_gpu_array_has_no_array_interface(device):
     if device.kind == "cpu":
         pytest.skip("needs a GPU")
     assert not hasattr(sw.zeros(3, device=device), "__array_interface__")
@@ -193,7 +194,7 @@ def test_array_methods_are_the_last_resort(values):
     assert sw.asarray(Method(), copy=False).ptr == values.ctypes.data
 
 
-def test_array_methods_that_cannot_promise_to_share(values):
+def test_array_method_without_a_copy_argument_is_copied_or_refused(values):
     class Old:
         def __array__(self):
             return values
@@ -203,7 +204,7 @@ def test_array_methods_that_cannot_promise_to_share(values):
         sw.asarray(Old(), copy=False)
 
 
-def test_array_methods_that_return_something_else():
+def test_array_method_that_returns_no_array_raises():
     class Wrong:
         def __array__(self, dtype=None, copy=None):
             return [1, 2]

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One suite over every library x layout x dtype x copyif: what is promised of all bridges alike.
+"""The contract of all bridges, for every library x layout x dtype x copyif.
 
-Values are NumPy's; sharing is proved by writing through, both ways; what explain() says is what then
+Values are NumPy's; sharing is checked by writes on either side; explain() must predict what
 happens; no copy happens that was not allowed, and each is counted.
 """
 
@@ -105,7 +105,7 @@ def sharing_is_seen(library, array, theirs, shares=True):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_out(library, device, layout):
+def test_export_shares_or_copies_as_explained(library, device, layout):
     for dtype in DTYPES:
         check_out(library, device, layout, dtype)
 
@@ -126,12 +126,12 @@ def check_out(library, device, layout, dtype):
         return
 
     shares = library.shares(array)
-    said = sw.explain(array, library.name)
-    assert said.shares == shares, str(said)
-    assert said.bytes == (0 if shares else oracle.nbytes)
+    explanation = sw.explain(array, library.name)
+    assert explanation.shares == shares, str(explanation)
+    assert explanation.bytes == (0 if shares else oracle.nbytes)
     before = counts(library)
     if not shares:
-        assert said.remedy
+        assert explanation.remedy
         with pytest.raises(sw.CopyNeededError, match="copyif=True"):
             give(array)
         with sw.strict_copies(), pytest.raises(sw.CopyNeededError):
@@ -151,7 +151,7 @@ def check_out(library, device, layout, dtype):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_in(library, layout):
+def test_import_shares_or_copies_as_explained(library, layout):
     if not library.has_views and layout not in WHOLE:
         pytest.skip(f"{library.name} has no views")
     shape, window = LAYOUTS[layout]
@@ -217,8 +217,8 @@ def test_from_each_library_to_each(library, target):
         pytest.skip(str(reason))
     values = numbers((16, 16), "float32")
     theirs = library.make(values)
-    said = sw.explain(theirs, target)
-    if said.shares:
+    explanation = sw.explain(theirs, target)
+    if explanation.shares:
         made = sw.convert(theirs, target)
     else:
         with pytest.raises(sw.CopyNeededError):
@@ -228,9 +228,9 @@ def test_from_each_library_to_each(library, target):
     if target == library.name:
         assert made is theirs
         return
-    if to.is_writable(made) and (library.is_mutable or not said.shares):
+    if to.is_writable(made) and (library.is_mutable or not explanation.shares):
         to.write(made, 1)
-        assert bool((library.read(theirs) == 1).all()) == said.shares
+        assert bool((library.read(theirs) == 1).all()) == explanation.shares
     del theirs
     gc.collect()
     assert to.read(made).shape == (16, 16)
@@ -255,12 +255,13 @@ def held(device):
 
 
 def least_growth(levels):
-    """What leaks grows in every part of a run; allocators and other threads' arenas grow at times."""
+    """What leaks grows in every part of a run; allocators and other threads' arenas grow at
+    times."""
     return min(after - before for before, after in itertools.pairwise(levels))
 
 
 @skip_under_asan("freed memory stays in quarantine")
-def test_nothing_leaks(library):
+def test_repeated_exchanges_leak_no_memory(library):
     """SPANWISE_TEST_EXCHANGES=1000000 is the long form."""
     values = numbers((16, 16), "float32")
     array = sw.array(np.asfortranarray(values), device=library.device)

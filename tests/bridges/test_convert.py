@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""convert, explain, bridges and strict_copies: the same rules whatever the library."""
+"""convert, explain, bridges and strict_copies: the same rules for every library."""
 
 import os
 import subprocess
@@ -113,27 +113,27 @@ def test_arguments_are_checked():
 
 
 def test_explain_reports_sharing():
-    said = sw.explain(np.zeros((2, 3), np.float32), "numpy")
-    assert said.shares
-    assert said.bytes == 0
-    assert said.remedy == ""
-    assert "already" in str(said)
-    said = sw.explain(memoryview(np.zeros((2, 3), np.float32)), "numpy")
-    assert said.shares
-    assert said.reason == "C-contiguous float32 on cpu"
-    assert said.layout.startswith("float32 (2, 3) on cpu")
-    assert str(said).startswith("shares memory")
+    explanation = sw.explain(np.zeros((2, 3), np.float32), "numpy")
+    assert explanation.shares
+    assert explanation.bytes == 0
+    assert explanation.remedy == ""
+    assert "already" in str(explanation)
+    explanation = sw.explain(memoryview(np.zeros((2, 3), np.float32)), "numpy")
+    assert explanation.shares
+    assert explanation.reason == "C-contiguous float32 on cpu"
+    assert explanation.layout.startswith("float32 (2, 3) on cpu")
+    assert str(explanation).startswith("shares memory")
 
 
 def test_explain_reports_the_copy_and_its_reason():
-    said = sw.explain(memoryview(np.zeros((4, 2), ">f8")), "numpy")
-    assert not said.shares
-    assert said.bytes == 64
-    assert "byte order" in said.reason
-    assert "float64 (4, 2)" in said.layout
-    assert "copyif=True" in said.remedy
-    assert "copies 64 bytes" in str(said)
-    assert "copies 64 bytes" in repr(said)
+    explanation = sw.explain(memoryview(np.zeros((4, 2), ">f8")), "numpy")
+    assert not explanation.shares
+    assert explanation.bytes == 64
+    assert "byte order" in explanation.reason
+    assert "float64 (4, 2)" in explanation.layout
+    assert "copyif=True" in explanation.remedy
+    assert "copies 64 bytes" in str(explanation)
+    assert "copies 64 bytes" in repr(explanation)
 
 
 def test_explain_makes_no_copy():
@@ -143,10 +143,10 @@ def test_explain_makes_no_copy():
     assert not sw.explain(Producer(np.arange(3.0), flags=IS_COPIED), "numpy").shares
 
 
-def test_explain_of_numbers():
-    said = sw.explain([1, 2, 3], "numpy")
-    assert not said.shares
-    assert said.bytes == 24
+def test_explain_of_a_list_reports_a_copy():
+    explanation = sw.explain([1, 2, 3], "numpy")
+    assert not explanation.shares
+    assert explanation.bytes == 24
 
 
 # --- counters
@@ -210,7 +210,7 @@ def test_hidden_copies_are_errors_while_strict():
     assert sw.asarray(swapped).size == 6
 
 
-def test_strictness_nests_and_ends_with_an_error():
+def test_strict_copies_nests_and_is_undone_by_an_error():
     swapped = big_endian()
     strict = sw.strict_copies()
     with strict, strict:
@@ -221,7 +221,7 @@ def test_strictness_nests_and_ends_with_an_error():
     assert sw.asarray(swapped).size == 6
 
 
-def test_strictness_is_the_threads_own():
+def test_strict_copies_applies_to_its_thread_only():
     import threading
 
     made = []
@@ -256,7 +256,7 @@ def test_array_import_imports_no_library():
     assert out.stdout.strip() == "[]"
 
 
-def test_explain_of_an_import_and_of_a_move(device):
+def test_explain_reports_imports_and_transfers(device):
     values = np.arange(6.0)
     assert sw.explain(values, "spanwise").shares
     swapped = sw.explain(values.astype(">f8"), "spanwise")

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA Array Interface: malformed dictionaries, what a CPU says, and round trips on a GPU."""
+"""The CUDA Array Interface: malformed dictionaries, errors of CPU arrays, and round trips on a
+GPU."""
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_malformed_dictionaries_name_the_entry(entries, message):
         sw.asarray(Offers(**entries))
 
 
-def test_something_else_than_a_dictionary_is_refused():
+def test_interface_that_is_no_dictionary_raises():
     offers = Offers()
     offers.__cuda_array_interface__ = 3
     with pytest.raises(sw.BridgeError, match="expected a dict"):
@@ -102,7 +103,7 @@ def test_failing_attribute_is_ignored():
     assert sw.asarray(OnCpu()).tolist() == [0.0, 1.0, 2.0]
 
 
-def test_arrays_on_the_cpu_do_not_have_it():
+def test_cpu_array_has_no_cuda_array_interface():
     array = sw.zeros(3, device="cpu")
     assert not hasattr(array, "__cuda_array_interface__")
     with pytest.raises(AttributeError, match="CPU"):
@@ -147,7 +148,7 @@ def test_address_outside_gpu_memory_is_refused(gpu):
         sw.asarray(Offers())
 
 
-def test_without_elements_the_address_is_not_looked_up(gpu):
+def test_address_of_an_empty_array_is_ignored(gpu):
     array = sw.asarray(Offers(shape=(0, 3), data=(0, False)))
     assert array.shape == (0, 3)
     assert array.device == gpu

@@ -96,7 +96,7 @@ def test_matrix_is_imported_with_its_shape_and_order(cudamat):
     assert (sw.asarray(theirs).numpy() == 6).all()
 
 
-def test_slices_come_in_where_they_are(cudamat):
+def test_column_slice_is_shared_and_holds_its_matrix(cudamat):
     theirs = cudamat.make(numbered(3, 4))
     part = sw.asarray(theirs.get_col_slice(1, 3))
     assert part.ptr == sw.asarray(theirs).ptr + 4 * 3
@@ -125,7 +125,7 @@ def test_each_result_has_a_struct_of_its_own(cudamat):
     assert (one.shape, other.shape) == ((6, 1), (3, 2))
 
 
-def test_products_with_its_transposed_are_right(cudamat):
+def test_product_of_an_export_with_its_transpose_matches_numpy(cudamat):
     values = numbered(3, 4)
     theirs = sw.to_cudamat(matrix(cudamat, values.T.copy()).T)
     np.testing.assert_array_equal(theirs.dot(theirs.T).asarray(), values @ values.T)
@@ -179,7 +179,7 @@ def test_other_dtypes_are_never_cast(cudamat, dtype):
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2, 2)])
-def test_only_matrices_go(cudamat, shape):
+def test_array_that_is_no_matrix_raises(cudamat, shape):
     with pytest.raises(TypeError, match=r"expected a matrix.*x\[None, :\]"):
         sw.to_cudamat(sw.ones(shape, dtype="float32", device=cudamat.device), copyif=True)
 
@@ -262,7 +262,7 @@ def test_strict_copies_hold_for_theanos_reading(cudamat):
         sw.to_cudamat(ours, copyif=True, theano_layout=True)
 
 
-def test_theanos_functions(cudamat):
+def test_theanos_conversion_functions_share_memory_or_need_copyif(cudamat):
     from spanwise.compat import cudamat_utils
 
     values = numbered(3, 4)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The C exchange API: our table called as C code calls it, and others' tables used by ours."""
+"""The C exchange API: our function table called as C code does, and the tables of other
+libraries."""
 
 import ctypes
 import gc
@@ -146,7 +147,7 @@ def foreign():
     return Foreign
 
 
-def test_anothers_table_is_used(foreign):
+def test_table_of_another_library_is_used(foreign):
     producer = Producer(np.arange(6.0).reshape(2, 3).T)
     ours = sw.asarray(foreign(producer))
     assert producer.calls == []
@@ -170,7 +171,7 @@ def test_an_older_table_in_the_chain_is_found(foreign):
     assert sw.asarray(foreign(Producer(np.arange(3.0)))).tolist() == [0, 1, 2]
 
 
-def test_a_table_of_another_major_version_is_left_alone(foreign):
+def test_table_of_another_major_version_is_not_called(foreign):
     foreign.table.header.version = Version(2, 0)
     with pytest.raises(sw.BridgeError):
         sw.asarray(foreign(Producer(np.arange(3.0))))

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""DLPack tensors in: every deleter called exactly once, every malformed tensor an error."""
+"""Import of DLPack tensors: every deleter is called exactly once, every malformed tensor raises."""
 
 import ctypes
 import gc
@@ -49,7 +49,7 @@ def test_null_shape_and_strides_are_right_for_rank_0():
     assert sw.from_dlpack(producer).item() == 2.5
 
 
-def test_the_byte_offset_counts():
+def test_byte_offset_is_added_to_the_address():
     producer = Producer(np.arange(4.0))
     producer.tensor.ndim = 0
     producer.tensor.byte_offset = 16
@@ -57,13 +57,13 @@ def test_the_byte_offset_counts():
 
 
 @pytest.mark.parametrize("data", [0, 0xDEADBEEF])
-def test_without_elements_the_address_means_nothing(data):
+def test_address_of_an_empty_tensor_is_ignored(data):
     producer = Producer(np.zeros((0, 3), np.float32))
     producer.tensor.data = data
     assert sw.from_dlpack(producer).shape == (0, 3)
 
 
-def test_strides_of_extents_up_to_1_mean_nothing():
+def test_strides_of_axes_with_at_most_one_element_are_ignored():
     producer = Producer(np.arange(3.0).reshape(1, 3))
     producer._strides[0] = -(2**62)
     assert sw.from_dlpack(producer).tolist() == [[0.0, 1.0, 2.0]]
@@ -97,7 +97,7 @@ def test_misaligned_memory_is_copied_and_the_tensor_given_back():
 
 
 @pytest.mark.parametrize("versioned", [True, False])
-def test_a_capsule_can_be_taken_itself_but_once(versioned):
+def test_capsule_is_consumed_once(versioned):
     producer = Producer(np.arange(3.0), versioned)
     capsule = producer.capsule()
     ours = sw.from_dlpack(capsule)
@@ -115,7 +115,7 @@ def test_a_capsule_of_something_else_is_refused():
         sw.from_dlpack(other)
 
 
-def test_of_another_major_version_only_the_deleter_is_touched():
+def test_tensor_of_another_major_version_is_only_deleted():
     producer = Producer(np.arange(3.0))
     producer.managed.version = dlpack.Version(2, 0)
     producer.tensor.ndim = -7
@@ -162,7 +162,7 @@ def test_malformed_tensors_are_errors_and_given_back(spoil, versioned):
     assert producer.deleted == 1
 
 
-def test_a_device_without_a_bridge_is_named():
+def test_unsupported_device_raises_naming_it():
     producer = Producer(np.zeros(3), device=dlpack.METAL)
     with pytest.raises(sw.BridgeError, match="Metal"):
         sw.from_dlpack(producer)

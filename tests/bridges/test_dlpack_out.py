@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Our arrays out through DLPack: both capsules, the flags, the arguments of the standard."""
+"""Export through DLPack: both kinds of capsules, the flags, and the arguments of the standard."""
 
 import ctypes
 import gc
@@ -66,7 +66,7 @@ def test_the_tensor_describes_the_array(device, window, dtype, version, seed):
             assert tensor.strides[axis] > 0
 
 
-def test_dlpack_device(device):
+def test_dlpack_device_is_the_pair_of_the_standard(device):
     assert sw.zeros(3, device=device).__dlpack_device__() == device_pair(device)
 
 
@@ -125,7 +125,7 @@ def test_stream_for_a_host_array_is_refused():
             sw.zeros(3, device="cpu").__dlpack__(stream=stream)
 
 
-def test_stream_arguments_of_a_gpu_array(device):
+def test_gpu_array_accepts_any_stream_but_0(device):
     if device.kind == "cpu":
         pytest.skip("needs a GPU")
     ours = sw.zeros(3, device=device)
@@ -152,7 +152,7 @@ def test_malformed_arguments_are_type_errors(words):
         sw.zeros(3, device="cpu").__dlpack__(**words)
 
 
-def test_arguments_go_by_name_only():
+def test_positional_arguments_raise():
     with pytest.raises(TypeError, match="positional"):
         sw.zeros(3).__dlpack__(None)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Other libraries' streams that are destroyed while arrays that were used on them live on."""
+"""Streams of other libraries that are destroyed before the arrays that were used on them."""
 
 import gc
 import subprocess

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What sw.torch_op and sw.jax_op say where their library is not installed."""
+"""Errors of sw.torch_op and sw.jax_op where their library is not installed."""
 
 import sys
 

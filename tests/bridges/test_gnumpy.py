@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gnumpy: the real one on a GPU; elsewhere 0.2 from the package index over npmat, where that can be
-had, and a stand-in over that of CUDAMat, whose arrays are addresses as on a GPU."""
+"""Gnumpy: the real library on a GPU; elsewhere Gnumpy 0.2 from the package index over npmat, if it
+can be downloaded, and a fake over the fake of CUDAMat, whose arrays are addresses as on a GPU."""
 
 import gc
 import os
@@ -78,7 +78,7 @@ def test_released_memory_is_reused(gnumpy):
     assert sw.asarray(gnumpy.make(numbered((7, 3)))).ptr == address
 
 
-def test_a_collection_leaves_nothing_dead_in_its_cache(gnumpy):
+def test_garbage_collection_leaves_no_freed_matrix_in_gnumpys_cache(gnumpy):
     """A matrix in one reference cycle with its garray is freed, and its data still copied back."""
     sw.asarray(gnumpy.make(numbered((3, 4))))
     cycle = [gnumpy.make(numbered((3, 4))) for _ in range(3)]
@@ -106,7 +106,7 @@ def test_our_memory_never_enters_its_cache(gnumpy):
     assert len(cache[6]) == before
 
 
-def test_our_memory_lives_as_long_as_a_garray_of_it(gnumpy):
+def test_our_memory_lives_as_long_as_its_garray(gnumpy):
     ours = array(gnumpy, numbered((4, 3)))
     owner = weakref.ref(ours)
     if gnumpy.device == "cpu":
@@ -171,7 +171,7 @@ def test_other_dtypes_are_never_cast(gnumpy, dtype):
         sw.to_gnumpy(sw.ones(3, dtype=dtype, device=gnumpy.device), copyif=True)
 
 
-def test_a_garray_that_was_never_finished_is_refused(gnumpy):
+def test_uninitialised_garray_raises(gnumpy):
     unfinished = object.__new__(gnumpy.module.garray)
     with pytest.raises(TypeError, match="shape"):
         sw.from_gnumpy(unfinished)
@@ -184,7 +184,7 @@ def test_a_shape_of_more_elements_than_64_bits_count_is_refused(gnumpy):
         sw.from_gnumpy(garray)
 
 
-def test_theanos_functions(gnumpy):
+def test_theanos_conversion_functions_share_memory_or_need_copyif(gnumpy):
     from spanwise.compat import gnumpy_utils
 
     values = numbered((3, 4, 5))
@@ -203,7 +203,7 @@ def test_theanos_functions(gnumpy):
 
 
 @pytest.mark.skipif("SPANWISE_TEST_GNUMPY" in os.environ, reason="is the other half itself")
-def test_the_same_over_addresses_as_on_a_gpu(pytestconfig):
+def test_these_tests_pass_with_the_fake_whose_arrays_are_addresses(pytestconfig):
     if any(device.kind == "cuda" for device in sw.devices()):
         pytest.skip("the real library is tested here")
     done = subprocess.run(
@@ -222,6 +222,6 @@ def test_the_same_over_addresses_as_on_a_gpu(pytestconfig):
     assert "skipped" not in done.stdout.splitlines()[-1].replace("1 skipped", "")
 
 
-def test_a_library_without_a_version_is_there_all_the_same(gnumpy):
+def test_library_without_a_version_is_listed_as_unknown(gnumpy):
     (info,) = [info for info in sw.bridges() if info.name == "gnumpy"]
     assert info.version == getattr(gnumpy.module, "__version__", "unknown")

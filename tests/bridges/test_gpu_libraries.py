@@ -25,7 +25,7 @@ def cuda(gpu):
 
 
 @given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
-def test_any_window_of_ours_is_cupys(gpu, cupy, window, dtype, seed):
+def test_array_of_any_layout_is_exported_to_cupy(gpu, cupy, window, dtype, seed):
     ours, oracle = pair(window, dtype, gpu, seed)
     readonly = not ours.flags.writeable  # as broadcast views are
     if readonly:
@@ -39,7 +39,7 @@ def test_any_window_of_ours_is_cupys(gpu, cupy, window, dtype, seed):
 
 
 @given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
-def test_any_window_of_cupys_is_ours(gpu, cupy, window, dtype, seed):
+def test_cupy_array_of_any_layout_is_imported(gpu, cupy, window, dtype, seed):
     _, oracle = pair(window, dtype, "cpu", seed)
     base = cupy.asarray(np.asarray(pair(window, dtype, "cpu", seed)[0]))
     ours = sw.from_cupy(base)
@@ -69,7 +69,7 @@ def test_misaligned_complex_numbers_are_copied(gpu, cupy, part, whole):
         sw.asarray(halves[1:]).view(whole)
 
 
-def test_cupys_stream_has_a_function_in_c(gpu, cupy):
+def test_cupy_has_the_c_function_for_its_current_stream(gpu, cupy):
     functions = pytest.importorskip("cupy_backends.cuda.stream").__pyx_capi__
     assert '"intptr_t (int)"' in repr(functions["get_stream_ptr"])
 
@@ -79,7 +79,7 @@ def test_cupys_stream_has_a_function_in_c(gpu, cupy):
     [lambda x: x, lambda x: x.T, lambda x: x[:, ::2], lambda x: x[:1], lambda x: x[:, :1]],
     ids=["packed", "transposed", "steps", "one row", "one column"],
 )
-def test_cupys_layouts_are_read_at_each_look(gpu, cupy, window):
+def test_repeated_imports_read_the_current_layout_of_cupy(gpu, cupy, window):
     foreign = window(cupy.arange(12, dtype="float32").reshape(3, 4))
     for _ in range(3):
         ours = sw.asarray(foreign, copy=False)
@@ -125,7 +125,7 @@ def test_read_only_arrays_are_not_given_to_cupy(gpu, cupy):
 
 
 @given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
-def test_any_window_of_ours_is_numbas(gpu, cuda, window, dtype, seed):
+def test_array_of_any_layout_is_exported_to_numba(gpu, cuda, window, dtype, seed):
     ours, _ = pair(window, dtype, gpu, seed)
     broadcast = any(e > 1 and s == 0 for e, s in zip(ours.shape, ours.strides, strict=True))
     unshared = broadcast or not ours.flags.writeable
@@ -157,7 +157,7 @@ def test_numba_kernels_work_on_our_memory(gpu, cuda):
     assert_same(sw.asarray(sw.to_numba(ours)), np.arange(256.0) * 2)
 
 
-def test_numbas_arrays_are_shared_in(gpu, cuda):
+def test_numba_array_is_shared(gpu, cuda):
     foreign = cuda.to_device(np.arange(12.0).reshape(3, 4))
     ours = sw.from_numba(foreign)
     assert ours.ptr == foreign.device_ctypes_pointer.value

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""JAX: what its layouts can hold is shared, everything else is said."""
+"""JAX: arrays are shared where JAX has their dtype and layout; otherwise an error names the
+reason."""
 
 import gc
 import os
@@ -22,24 +23,25 @@ DTYPES = ("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float1
 
 
 def address(array):
+    """The address of a JAX array."""
     return array.unsafe_buffer_pointer()
 
 
 @pytest.fixture(autouse=True)
-def on_a_device_of_both(device):
+def skip_devices_that_jax_lacks(device):
     if device.kind == "cuda" and jax.default_backend() != "gpu":
         pytest.skip("this jax has no GPU")
 
 
-def make(values, device):
+def jax_array(values, device):
     kind = "gpu" if device.kind == "cuda" else "cpu"
     return jax.device_put(values, jax.devices(kind)[0])
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, "bfloat16", "complex64"])
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3, 4)])
-def test_arrays_are_shared_in_and_cannot_be_written(device, shape, dtype):
-    foreign = make(jnp.ones(shape, dtype), device)
+def test_import_shares_memory_and_is_read_only(device, shape, dtype):
+    foreign = jax_array(jnp.ones(shape, dtype), device)
     ours = sw.from_jax(foreign)
     assert ours.shape == shape
     assert ours.dtype == dtype
@@ -55,8 +57,8 @@ def test_arrays_are_shared_in_and_cannot_be_written(device, shape, dtype):
 @given(window=windows(broadcast=False), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
 def test_explain_matches_asarray(device, window, dtype, seed):
     ours, oracle = pair(window, dtype, device, seed)
-    said = sw.explain(ours, "jax")
-    if said.shares:
+    explanation = sw.explain(ours, "jax")
+    if explanation.shares:
         made = sw.to_jax(ours)
         if ours.size:
             assert address(made) == ours.ptr
@@ -69,7 +71,7 @@ def test_explain_matches_asarray(device, window, dtype, seed):
     assert made.dtype == oracle.dtype
 
 
-def test_permuted_axes_are_shared_and_slices_are_not(device):
+def test_permuted_axes_are_shared_and_strided_slices_are_not(device):
     base = sw.asarray(np.arange(24, dtype=np.float32).reshape(2, 3, 4), device=device, copy=True)
     for view in (base, base.T, base.transpose(1, 2, 0), base[None]):
         assert sw.explain(view, "jax").shares
@@ -78,16 +80,16 @@ def test_permuted_axes_are_shared_and_slices_are_not(device):
         assert "strides" in sw.explain(view, "jax").reason
 
 
-def test_an_unaligned_address_is_said_where_jax_would_copy_in_silence():
+def test_explain_reports_an_address_that_jax_would_copy():
     raw = sw.zeros(65, dtype="float32", device="cpu")
     assert sw.explain(raw, "jax").shares
-    said = sw.explain(raw[1:], "jax")
-    assert not said.shares
-    assert "64" in said.reason
+    explanation = sw.explain(raw[1:], "jax")
+    assert not explanation.shares
+    assert "64" in explanation.reason
     assert sw.to_jax(raw[1:], copyif=True).shape == (64,)
 
 
-def test_a_width_that_jax_would_halve_is_refused(device):
+def test_64_bit_dtype_raises_where_jax_would_narrow_it(device):
     ours = sw.zeros(3, dtype="float64", device=device)
     if jax.config.jax_enable_x64:
         pytest.skip("x64 is enabled")
@@ -97,15 +99,13 @@ def test_a_width_that_jax_would_halve_is_refused(device):
         sw.to_jax(ours, copyif=True)
 
 
-def test_read_only_memory_can_be_given_to_arrays_that_cannot_be_written():
-    values = np.zeros(16, np.float32)
-    values.flags.writeable = False
+def test_read_only_array_is_shared_with_jax():
     ours = sw.asarray(sw.zeros(16, dtype="float32", device="cpu"))
-    shared = sw.to_jax(sw.from_dlpack(sw.to_jax(ours)))  # read-only after the first hop
+    shared = sw.to_jax(sw.from_dlpack(sw.to_jax(ours)))  # what comes from JAX is read-only
     assert address(shared) == ours.ptr
 
 
-def test_traced_arrays_are_refused():
+def test_traced_array_raises():
     def traced(x):
         sw.asarray(x)
         return x
@@ -115,20 +115,20 @@ def test_traced_arrays_are_refused():
 
 
 def test_error_for_unsupported_arrays_gives_the_remedy():
-    gone = jnp.ones(3)
-    gone.delete()
-    for what, error, remedy in (
-        (gone, sw.ArgumentError, "deleted"),
+    deleted = jnp.ones(3)
+    deleted.delete()
+    for array, error, remedy in (
+        (deleted, sw.ArgumentError, "deleted"),
         (jax.random.key(0), sw.DTypeError, "key_data"),
         (jnp.ones(3, dtype="int4"), sw.DTypeError, "astype"),
     ):
         for take in (sw.asarray, sw.from_jax):
             with pytest.raises(error, match=remedy):
-                take(what)
+                take(array)
     assert sw.asarray(jax.random.key_data(jax.random.key(0))).shape == (2,)
 
 
-def test_an_array_on_several_devices_is_refused_by_name():
+def test_array_on_several_devices_raises_naming_addressable_data():
     program = """
         import jax, numpy as np, spanwise as sw
         from jax.sharding import Mesh, NamedSharding, PartitionSpec
@@ -148,13 +148,13 @@ def test_an_array_on_several_devices_is_refused_by_name():
         PYTHONPATH=os.pathsep.join(p for p in sys.path if p),
     )
     out = package.run(sys.executable, "-c", textwrap.dedent(program), env=environment)
-    said, values = out.splitlines()
-    assert "2 devices" in said
-    assert "addressable_data" in said
+    message, values = out.splitlines()
+    assert "2 devices" in message
+    assert "addressable_data" in message
     assert values == "[4.0, 5.0, 6.0, 7.0]"
 
 
-def test_memory_lives_as_long_as_either_side_needs_it(device):
+def test_shared_memory_outlives_either_array(device):
     ours = sw.asarray(np.arange(1024, dtype=np.float32), device=device, copy=True)
     foreign = sw.to_jax(ours)
     del ours
@@ -166,6 +166,6 @@ def test_memory_lives_as_long_as_either_side_needs_it(device):
     assert_same(ours, np.arange(1024, dtype=np.float32))
 
 
-def test_jax_takes_our_arrays_itself(device):
+def test_jax_from_dlpack_accepts_our_arrays(device):
     ours = sw.asarray(np.arange(16, dtype=np.float32), device=device, copy=True)
     np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(ours)), ours.numpy())

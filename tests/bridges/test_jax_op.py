@@ -36,7 +36,7 @@ def same(value, expected):
     np.testing.assert_allclose(np.asarray(value), np.asarray(expected), rtol=2e-6)
 
 
-def test_values_under_the_transformations():
+def test_op_computes_under_jit_and_vmap():
     op, x = sw.jax_op(cube()), random(6)
     result = op(x)
     assert isinstance(result, jax.Array) and op.__name__ == "cube"
@@ -49,7 +49,7 @@ def test_values_under_the_transformations():
     assert op(jnp.ones(3, "bfloat16")).dtype == "bfloat16"
 
 
-def test_gradients_under_the_transformations():
+def test_gradient_computes_under_jit_vmap_and_jacrev():
     op, x = sw.jax_op(cube()), random(6)
     gradient = jax.grad(lambda v: op(v * 2).sum())
     same(gradient(x), 24 * x**2)
@@ -62,7 +62,7 @@ def test_gradients_under_the_transformations():
     same(pull_back(x)[0], 3 * x**3)
 
 
-def test_several_inputs_and_outputs():
+def test_op_has_several_inputs_and_outputs():
     op, x, by = sw.jax_op(scale_rows()), random(3, 4), random(3)
     same(op(x.T.T, by), x * by[:, None])
     dx, dby = jax.grad(lambda x, by: (op(x, by) ** 2).sum(), argnums=(0, 1))(x, by)
@@ -105,7 +105,7 @@ def test_gradient_function_replaces_that_of_the_op():
     same(jax.grad(lambda v: op(v).sum())(x), x)
 
 
-def test_outputs_of_64_bits(x64):
+def test_outputs_have_64_bits_with_x64(x64):
     op = sw.jax_op(lambda x: T.argmax(x, axis=0))
     x = random(4, dtype="float64")
     assert op(x).dtype == "int64"
@@ -148,7 +148,7 @@ def test_unsuitable_inputs_and_missing_gradients_raise():
         sw.jax_op(sw.ops.exp)
 
 
-def test_many_large_callbacks_in_flight():
+def test_many_pending_calls_give_their_own_results():
     op = sw.jax_op(cube())
     step = jax.jit(lambda x: op(op(x) * 0.5) + 1)
     pending = [step(jnp.full((200_000,), float(i % 3))) for i in range(40)]

@@ -20,7 +20,7 @@ class Own(np.ndarray):
     """An ndarray that can be watched."""
 
 
-def test_one_owner_for_many_views():
+def test_owner_is_released_with_its_last_view():
     foreign = np.arange(24.0).reshape(4, 6).view(Own)
     owner = weakref.ref(foreign)
     views = [sw.asarray(foreign)]
@@ -52,7 +52,7 @@ def test_finalizer_of_an_owner_may_import_and_drop_arrays():
         assert seen.pop() == list(range(40))
 
 
-def test_many_imports_at_once_are_apart():
+def test_many_imports_hold_their_own_owners():
     for _ in range(3):
         foreign = [np.full((2,) * (i % 8), i, "float32") for i in range(100)]
         arrays = [sw.asarray(values) for values in foreign]
@@ -90,7 +90,7 @@ def test_threads_share_and_drop_owners():
     assert all(owner() is None for owner in owners)
 
 
-def test_a_type_that_went_is_forgotten():
+def test_new_type_at_the_address_of_a_freed_one_is_examined():
     """A new type may get the address of one that was freed; what the old one was must not stick."""
     for i in range(200):
         as_dlpack = type(

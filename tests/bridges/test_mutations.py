@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A thousand spoilt interface dictionaries and a thousand spoilt capsules: an error each where
-something is surely wrong, never a crash, and every tensor given back once."""
+"""A thousand malformed interface dictionaries and a thousand malformed capsules: what is certainly
+invalid raises, nothing crashes, and every tensor is released once."""
 
 import ctypes
 import random
@@ -65,7 +65,7 @@ def dictionary(dice, address):
     return entries, wrong
 
 
-def test_spoilt_array_interfaces():
+def test_malformed_array_interfaces_raise():
     values = np.zeros(64, np.float32)
     dice = random.Random(20261121)
     raised = 0
@@ -82,7 +82,7 @@ def test_spoilt_array_interfaces():
     assert raised > CASES // 2
 
 
-def test_spoilt_cuda_array_interfaces():
+def test_malformed_cuda_array_interfaces_raise():
     address = 0x7F0000000000
     if any(device.kind == "cuda" for device in sw.devices()):
         memory = sw.zeros(64, dtype="float32", device="cuda")
@@ -158,7 +158,7 @@ STRANGE_TENSORS = [
 ]
 
 
-def test_spoilt_capsules():
+def test_malformed_capsules_raise_and_are_released_once():
     values = np.zeros((4, 6), np.float32)
     dice = random.Random(20261123)
     for case in range(CASES):
@@ -182,7 +182,7 @@ def test_spoilt_capsules():
 
 
 @pytest.mark.parametrize("name", [b"", b"dltensor2", b"used_dltensor", b"array", None], ids=repr)
-def test_capsules_of_other_names_are_left_alone(name):
+def test_capsule_of_another_name_raises_and_is_not_released(name):
     producer = dlpack.Producer(np.zeros(3, np.float32))
     capsule = dlpack.pythonapi.PyCapsule_New(ctypes.addressof(producer.managed), name, None)
     with pytest.raises((sw.Error, TypeError, ValueError)):

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's arrays in and out: shared as they are, copied only where memory is no Layout's."""
+"""NumPy arrays are imported and exported without a copy wherever a Layout can describe their
+memory."""
 
 import gc
 import sys
@@ -102,7 +103,7 @@ def test_misaligned_or_swapped_memory_is_refused_without_a_copy(make):
         sw.asarray(make(), copy=False)
 
 
-def test_a_byte_order_of_single_bytes_means_nothing():
+def test_byte_order_of_single_bytes_is_ignored():
     values = np.arange(3, dtype=np.dtype("u1").newbyteorder(">"))
     assert sw.asarray(values, copy=False).ptr == values.ctypes.data
 
@@ -116,7 +117,7 @@ def test_a_stride_that_is_never_used_does_not_matter():
 
 @pytest.mark.parametrize("dtype", COMPUTABLE)
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,)])
-def test_empty_and_zero_dimensional_arrays_go_round(shape, dtype):
+def test_empty_and_zero_dimensional_arrays_round_trip(shape, dtype):
     values = numbers(shape, dtype, 1)
     ours = sw.asarray(values)
     assert ours.shape == shape
@@ -127,7 +128,7 @@ def test_empty_and_zero_dimensional_arrays_go_round(shape, dtype):
 @pytest.mark.parametrize(
     "name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3", "float8_e8m0fnu", "bfloat16"]
 )
-def test_narrow_floats_move_though_not_all_compute(name):
+def test_narrow_floats_round_trip(name):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     values = np.arange(1, 7).astype(getattr(ml_dtypes, name)).reshape(2, 3)[:, ::2]
     ours = sw.asarray(values)
@@ -230,7 +231,7 @@ def test_a_wrong_dtype_is_cast_and_counts_as_a_copy():
         sw.asarray(values, dtype="float32", copy=False)
 
 
-def test_writable_memory_can_be_insisted_on():
+def test_read_only_target_raises():
     values = np.arange(3.0)
     values.flags.writeable = False
     with pytest.raises(sw.ReadOnlyError):
@@ -252,7 +253,8 @@ LENT = {
 
 @pytest.mark.parametrize("kind", LENT)
 def test_operands_of_one_call_are_not_held(kind):
-    """array(), operands and indices are read where they are, and belong to their owner after that."""
+    """array(), operands and indices are read where they are, and belong to their owner after
+    that."""
     values = LENT[kind]()
     before = sys.getrefcount(values)
     copied = sw.array(values, device="cpu")
@@ -268,7 +270,7 @@ def test_operands_of_one_call_are_not_held(kind):
         np.testing.assert_array_equal(copied.numpy(), kept)
 
 
-def test_a_numpy_operand_may_lie_in_the_result():
+def test_numpy_operand_may_overlap_the_result():
     a = sw.array(np.arange(8.0), device="cpu")
     window = a.numpy()[1:]
     expected = np.arange(7.0) + np.arange(1.0, 8.0)
@@ -277,7 +279,7 @@ def test_a_numpy_operand_may_lie_in_the_result():
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "bool", ">i8"])
-def test_indices_of_numpy(dtype):
+def test_numpy_index_array_is_not_held(dtype):
     a = sw.array(np.arange(10.0, 14.0), device="cpu")
     index = np.array([1, 0, 1, 1]).astype(dtype)
     before = sys.getrefcount(index)

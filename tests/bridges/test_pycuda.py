@@ -201,7 +201,7 @@ def test_a_class_that_changes_is_looked_at_anew(monkeypatch, pycuda):
             assert sw.asarray(foreign).tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
-def test_theanos_functions(pycuda):
+def test_theanos_conversion_functions_share_memory_or_need_copyif(pycuda):
     from spanwise.compat import pycuda_utils
 
     ours = sw.array(np.arange(12, dtype=np.float32).reshape(3, 4), device=pycuda.device)

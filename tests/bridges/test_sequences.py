@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and nested sequences: NumPy's shapes and dtypes, and errors that say where."""
+"""Numbers and nested sequences: NumPy's shapes and dtypes, and errors that give the position."""
 
 from collections import UserList, deque
 
@@ -53,12 +53,12 @@ def test_integer_beyond_64_bits_is_refused():
         hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4),
     )
 )
-def test_lists_go_round(values):
+def test_lists_round_trip(values):
     assert_same(sw.asarray(values.tolist(), device="cpu"), values)
 
 
 @pytest.mark.parametrize("dtype", COMPUTABLE)
-def test_a_dtype_is_made_at_once(dtype):
+def test_list_is_converted_to_the_given_dtype(dtype):
     ours = sw.asarray([[1, 0], [0, 1]], dtype=dtype, device="cpu")
     assert ours.dtype == dtype
     assert ours.astype("float64").tolist() == [[1.0, 0.0], [0.0, 1.0]] or dtype.startswith(
@@ -140,7 +140,7 @@ def test_a_list_that_shrinks_while_it_is_read_is_an_error():
         sw.asarray(outer)
 
 
-def test_errors_of_the_sequence_itself_come_through():
+def test_error_of_a_sequence_is_propagated():
     class Broken:
         def __len__(self):
             return 1
@@ -152,7 +152,7 @@ def test_errors_of_the_sequence_itself_come_through():
         sw.asarray(Broken())
 
 
-def test_numbers_have_nothing_to_share():
+def test_asarray_of_numbers_without_copy_raises():
     for values in (1, [1, 2]):
         with pytest.raises(sw.CopyNeededError):
             sw.asarray(values, copy=False)
@@ -167,7 +167,7 @@ def test_numbers_have_nothing_to_share():
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("dtype", [None, "float64", "int64", "float32"])
-def test_flat_lists_of_numbers(make, values, dtype):
+def test_flat_list_of_numbers_matches_numpy(make, values, dtype):
     """Sequences of floats only and of integers only take a fast path up to the first other type."""
     numbers = make(values)
     try:

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow: tensors never change, lie in C order, and are aligned; everything else is said."""
+"""TensorFlow: tensors are read-only, C-contiguous and aligned; other arrays raise with the
+reason."""
 
 import gc
 import os
@@ -102,7 +103,7 @@ def test_gpu_memory_is_copied_through_the_host(tf, device):
     assert sw.to_tensorflow(ours, copyif=True).numpy().tolist() == [0, 1, 2, 3, 4]
 
 
-def test_a_tensor_on_a_gpu_is_shared_where_it_is(tf, device):
+def test_gpu_tensor_is_shared(tf, device):
     if device.kind == "cpu" or not tf.config.list_physical_devices("GPU"):
         pytest.skip("needs a GPU that TensorFlow has")
     with tf.device("GPU:0"):
@@ -114,7 +115,7 @@ def test_a_tensor_on_a_gpu_is_shared_where_it_is(tf, device):
     assert float(ours[-1]) == 2 * ((1 << 20) - 1)
 
 
-def test_it_is_not_imported_for_being_known():
+def test_importing_spanwise_does_not_import_tensorflow():
     program = "import spanwise as sw, sys; sw.asarray([1]); print('tensorflow' in sys.modules)"
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
     done = subprocess.run(

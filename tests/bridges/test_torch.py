@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: shared through its C exchange API, refused where a tensor is more than memory."""
+"""PyTorch: tensors are shared through its C exchange API; tensors that need more than memory
+raise."""
 
 import gc
 import sys
@@ -44,15 +45,15 @@ def test_tensors_are_shared_both_ways(device, shape, dtype):
 @given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
 def test_explain_matches_asarray(device, window, dtype, seed):
     ours, oracle = pair(window, dtype, device, seed)
-    said = sw.explain(ours, "torch")
-    if said.shares:
+    explanation = sw.explain(ours, "torch")
+    if explanation.shares:
         made = sw.to_torch(ours)
         if ours.size:
             assert made.data_ptr() == ours.ptr
     else:
-        # Of two reasons, either may be said, and the refusal says the same one.
-        why = "negative" if "negative" in said.reason else "read-only"
-        assert why in said.reason
+        # Of two reasons, explain() may give either; the error gives the same one.
+        why = "negative" if "negative" in explanation.reason else "read-only"
+        assert why in explanation.reason
         assert min(ours.strides) < 0 if why == "negative" else not ours.flags.writeable
         with pytest.raises(sw.CopyNeededError, match=why):
             sw.to_torch(ours)
@@ -96,7 +97,7 @@ def test_a_tensor_is_held_while_an_array_shares_it(device):
     assert sys.getrefcount(foreign) == held
 
 
-def test_torchs_own_import_of_negative_strides_is_refused_and_ends_nothing(device):
+def test_torch_from_dlpack_of_negative_strides_raises_and_the_array_stays_usable(device):
     ours = sw.asarray(np.arange(6.0).reshape(2, 3), device=device)
     for window in (ours[::-1], ours[:, ::-1]):
         with pytest.raises(sw.CopyNeededError, match=r"negative.*to_torch\(x, copyif=True\)"):
@@ -144,7 +145,7 @@ def test_writes_are_seen_on_both_sides(device):
     assert sw.asarray(foreign).tolist() == [0, 5, 7, 0]
 
 
-def test_memory_lives_as_long_as_either_side_needs_it(device):
+def test_shared_memory_outlives_either_array(device):
     foreign = torch.arange(1000, device=str(device))
     ours = sw.asarray(foreign)
     del foreign

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of PyTorch tensors: which are memory and no more, and what is said of the others."""
+"""Kinds of PyTorch tensors: plain strided memory is shared, other kinds raise with the remedy."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ def test_gradients_are_refused_by_name(device):
         sw.asarray(torch.nn.Parameter(torch.ones(3)))
 
 
-def test_gradients_are_no_obstacle_where_autograd_records_nothing(device):
+def test_tensor_with_gradient_is_shared_where_autograd_is_off(device):
     foreign = torch.ones(3, requires_grad=True, device=str(device))
     lazy = torch.tensor([1 + 2j], device=str(device), requires_grad=True).conj()
     for block in (torch.no_grad, torch.inference_mode):

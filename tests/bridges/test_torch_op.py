@@ -94,7 +94,7 @@ def test_extents_may_be_symbolic(device):
     assert counter.frame_count == 1
 
 
-def test_expressions_of_extents(device):
+def test_output_extents_may_be_expressions(device):
     pool = sw.kernel_op(
         "pool",
         "__global__ void pool(const float *x, float *y, int n, int m)"
@@ -124,7 +124,7 @@ def test_gradient_functions_replace_that_of_the_op(device):
     torch.testing.assert_close(y.grad, torch.full_like(y, 3))
 
 
-def test_ops_in_python_and_integers(device):
+def test_python_ops_and_integer_outputs_are_supported(device):
     x = torch.arange(6, device=str(device))
     total, difference = sw.torch_op(BothOp(), outputs=2)(x, x * 2)
     assert total.dtype == torch.int64
@@ -139,7 +139,7 @@ def test_ops_in_python_and_integers(device):
     assert torch.equal(y.grad, torch.nn.functional.one_hot(places, 4).to(y.dtype))
 
 
-def test_tensors_of_other_kinds(device):
+def test_empty_meta_and_other_tensors_are_accepted(device):
     op = sw.torch_op(cube())
     empty = torch.empty(0, device=str(device), requires_grad=True)
     op(empty).sum().backward()

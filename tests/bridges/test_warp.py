@@ -17,7 +17,7 @@ def warp():
         pytest.skip(str(reason))
 
 
-def test_vectors_come_in_as_further_axes(warp):
+def test_vectors_are_imported_as_a_further_axis(warp):
     theirs = warp.module.zeros(5, dtype=warp.module.vec3, device=warp.device)
     ours = sw.from_warp(theirs)
     assert (ours.shape, ours.strides) == ((5, 3), (12, 4))
@@ -41,12 +41,12 @@ def test_negative_strides_are_read_right(warp):
 
 
 @pytest.mark.parametrize("shape", [(), (1, 1, 1, 1, 1)])
-def test_arrays_with_an_unsupported_number_of_axes(warp, shape):
+def test_unsupported_number_of_axes_raises(warp, shape):
     with pytest.raises(ValueError, match=r"1 to 4 axes.*reshape"):
         sw.to_warp(sw.ones(shape, dtype="float32", device=warp.device), copyif=True)
 
 
-def test_complex_numbers_go_as_pairs(warp):
+def test_complex_array_is_exported_as_pairs_of_reals(warp):
     ours = sw.ones(3, dtype="complex64", device=warp.device)
     with pytest.raises(sw.DTypeError, match="view"):
         sw.to_warp(ours)

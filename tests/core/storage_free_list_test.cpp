@@ -20,7 +20,7 @@ using core::StorageFreeList;
 // Counts memory between allocation and release.
 std::atomic<std::int64_t> bytes_out{0};
 
-void give_back(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
+void free_memory(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
   std::free(data);
   bytes_out -= static_cast<std::int64_t>(bytes);
 }
@@ -28,7 +28,7 @@ void give_back(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
 Storage make(std::size_t bytes) {
   const std::size_t room = StorageFreeList::capacity_for(bytes);
   bytes_out += static_cast<std::int64_t>(room);
-  return StorageFreeList::adopt(std::malloc(room), bytes, give_back, nullptr);
+  return StorageFreeList::adopt(std::malloc(room), bytes, free_memory, nullptr);
 }
 
 // Runs in a new thread, whose free list is empty at the start and at the end.

@@ -114,7 +114,7 @@ TEST_F(StorageTest, OnlyTheLastReferenceReclaims) {
     EXPECT_EQ(storage.reclaim(note_release), nullptr);
   }
   EXPECT_EQ(storage.reclaim(note_release), &owner_);
-  EXPECT_EQ(storage.reclaim(note_release), nullptr) << "it has been given back";
+  EXPECT_EQ(storage.reclaim(note_release), nullptr) << "reclaimed already";
   storage = {};
   EXPECT_EQ(owner_.releases, 0);
   EXPECT_EQ(Storage{}.reclaim(note_release), nullptr);

@@ -123,7 +123,7 @@ TEST_F(StreamUsesTest, ProducerIsTheFirstWriter) {
   EXPECT_THAT(all(), ElementsAre(a_.get(), b_.get()));
   EXPECT_THAT(use(*c_, true), UnorderedElementsAre(a_.get(), b_.get()));
   EXPECT_THAT(all(), ElementsAre(c_.get()));
-  EXPECT_EQ(uses_.producer(), a_.get()) << "whoever works on the bytes in between";
+  EXPECT_EQ(uses_.producer(), a_.get()) << "other users of the memory do not replace the producer";
   EXPECT_THAT(use(*a_, true), ElementsAre(c_.get()));
   EXPECT_TRUE(uses_.only_producer_used());
 }

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of docs/mixing.md says what happens; its times are of the machine that wrote it."""
+"""The table of docs/mixing.md agrees with what conversions do; its times are not compared."""
 
 import re
 
@@ -27,12 +27,12 @@ def rows():
             yield source, target, cell.split()[0]
 
 
-def test_the_table_is_there():
+def test_page_has_the_table():
     assert len(list(rows())) >= 9 or foreign.has_gpu()
 
 
 @pytest.mark.parametrize(("source", "target", "word"), list(rows()))
-def test_what_the_table_says(source, target, word):
+def test_exchange_does_what_the_table_states(source, target, word):
     if source.startswith("Spanwise") or target == "Spanwise":
         return
     try:

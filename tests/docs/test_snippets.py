@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python of each page runs as it stands, from top to bottom, and prints what its comments say."""
+"""The Python of each page runs as it stands, from top to bottom, and prints what its comments
+say."""
 
 import contextlib
 import importlib.util
@@ -24,7 +25,7 @@ PAGES = [
 NEEDED = {"docs/guides/dask.md": "distributed"}
 
 
-def test_there_are_pages_with_python():
+def test_docs_contain_pages_with_python():
     assert len(PAGES) > 1
 
 
@@ -32,7 +33,7 @@ FRAMEWORK = re.compile(r"^import (torch|jax)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_snippets_run_and_print_what_they_say(page):
+def test_snippets_run_and_print_the_shown_output(page):
     snippets = SNIPPET.findall((ROOT / page).read_text())
     for name in FRAMEWORK.findall("".join(snippets)):
         if importlib.util.find_spec(name) is None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Host memory between pages that cannot be touched: an access outside of it ends the process."""
+"""Host memory between inaccessible pages: an access outside of it ends the process."""
 
 import ctypes
 import mmap

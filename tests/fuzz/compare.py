@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""When is an answer right: the same bits, or as close as the operation promises."""
+"""Comparison of results: equal bits, or an error within the bound of the operation."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a case works with: random draws, arrays made alike on both sides, and the check of a call."""
+"""The context of a case: random draws, equal arrays in NumPy and Spanwise, and the check of a
+call."""
 
 import random
 
@@ -90,7 +91,8 @@ class Memory:
 
 
 class Context:
-    """Where cases of one device run, one after the other. Everything follows from seed and number."""
+    """Where cases of one device run, one after the other. Everything follows from seed and
+    number."""
 
     def __init__(self, device, seed, is_shared=None):
         """Not `is_shared`: arrays are copied to the device, as on a GPU they have to be."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a fuzzing run found, as JSON, with what it ran on."""
+"""The results of a fuzzing run as JSON, with the machine and versions."""
 
 import json
 import pathlib

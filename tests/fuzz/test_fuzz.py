@@ -22,7 +22,7 @@ CASES = {"cpu": 300_000 if os.environ.get("CI") else 60_000, "cuda": 400}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_random_cases_are_numpys(device, family):
+def test_random_cases_match_numpy(device, family):
     runner = Runner(device, SEED, [family])
     share = FAMILIES[family][1] / sum(share for _, share in FAMILIES.values())
     wrong = []
@@ -116,7 +116,7 @@ def test_an_input_that_changes_is_found():
         context.check("nothing", ours, lambda: None)
 
 
-def test_units_in_the_last_place():
+def test_tolerance_is_in_units_in_the_last_place():
     one = np.array([1.0, 1e-40, np.inf, np.nan, -0.0], "float32")
     near = np.nextafter(one, np.float32(2))
     near[2:] = one[2:]

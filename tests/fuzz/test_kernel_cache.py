@@ -40,7 +40,7 @@ def caches(device, tmp_path):
 RIGHT, FORGED = list(range(KERNELS)), [cache_attacks.FORGED] * KERNELS
 
 
-def test_forged_entries_are_what_they_are_taken_for(device, caches):
+def test_unforged_and_forged_caches_give_their_own_results(device, caches):
     cache, forged = caches
     assert victim(str(device), cache)[:2] == (RIGHT, KERNELS)
     assert victim(str(device), forged)[:2] == (FORGED, KERNELS)
@@ -50,7 +50,7 @@ def test_forged_entries_are_never_run(device, tmp_path):
     assert attacks(str(device), rounds=5, folder=tmp_path) == []
 
 
-def test_files_that_go_before_they_are_loaded(device, tmp_path):
+def test_files_removed_before_loading_are_compiled_again(device, tmp_path):
     (tmp_path / "c" / "kernels").mkdir(parents=True, mode=0o700)
     with during(cache_attacks.remove_files, tmp_path / "c"):
         for _ in range(2):
@@ -91,7 +91,7 @@ def test_a_folder_that_others_may_write_is_not_used(device, tmp_path, mode):
 
 
 @pytest.mark.parametrize(("mode", "is_used"), [(0o770, False), (0o707, False), (0o1777, True)])
-def test_every_folder_above_counts(device, tmp_path, mode, is_used):
+def test_permissions_of_every_parent_folder_are_checked(device, tmp_path, mode, is_used):
     above = tmp_path / "above"
     above.mkdir()
     above.chmod(mode)
@@ -101,7 +101,7 @@ def test_every_folder_above_counts(device, tmp_path, mode, is_used):
         assert (f"{above} may be written by other users" in problem) == (not is_used), problem
 
 
-def test_the_folders_behind_a_symbolic_link_count_too(device, tmp_path):
+def test_permissions_of_folders_behind_a_symbolic_link_are_checked(device, tmp_path):
     for name in ("open", "private"):
         (tmp_path / name).mkdir(mode=0o700)
         (tmp_path / name / "inside").mkdir(mode=0o700)
@@ -114,7 +114,8 @@ def test_the_folders_behind_a_symbolic_link_count_too(device, tmp_path):
 
 
 def in_folder_without_programs(folder, command, **environment):
-    """Runs a command with a file system mounted at `folder` from which no program may be started."""
+    """Runs a command with a file system mounted at `folder` from which no program may be
+    started."""
     unshare = shutil.which("unshare")
     mounted = [unshare or "unshare", "-rm", "sh", "-c"]
     script = 'mount -t tmpfs -o noexec,mode=700,size=8m tmpfs "$0" && exec "$@"'
@@ -133,7 +134,7 @@ def in_folder_without_programs(folder, command, **environment):
     )
 
 
-def test_no_folder_needs_to_hold_programs(device, tmp_path):
+def test_cache_works_where_no_program_may_be_executed(device, tmp_path):
     done = in_folder_without_programs(
         tmp_path,
         [sys.executable, "-c", PROGRAM, str(device)],
@@ -144,7 +145,7 @@ def test_no_folder_needs_to_hold_programs(device, tmp_path):
     assert done.stdout.split() == ["False"]
 
 
-def test_without_proc_files_are_loaded(device, tmp_path):
+def test_kernels_are_loaded_without_proc(device, tmp_path):
     """The loader opens the image in memory by a name in /proc; else it is written to a file."""
     if device.kind == "cuda":
         pytest.skip("CUDA's driver does not start without /proc")
@@ -158,7 +159,7 @@ def test_without_proc_files_are_loaded(device, tmp_path):
     assert done.stdout.split() == ["False"]
 
 
-def test_a_full_disk_is_told(device, tmp_path):
+def test_full_disk_is_reported(device, tmp_path):
     fill = """
 import os, sys
 with open(os.environ["SPANWISE_CACHE_DIR"] + "/filler", "wb", buffering=0) as filler:

@@ -38,7 +38,7 @@ class LaunchBatchesTest : public test::RuntimeTest {
     gpus().take_log();
     for (std::size_t i = 0; i < steps.size(); ++i) rows.before(i);
     if (last_fails)
-      rows.give_up();
+      rows.abort_batch();
     else
       rows.finish();
     return gpus().take_log();

@@ -134,7 +134,7 @@ def orders():
 
 
 @pytest.mark.parametrize("order", list(orders()), ids="-".join)
-def test_imports_in_any_order_beside_a_static_libstdcxx(static_package, order):
+def test_package_with_a_static_libstdcxx_imports_in_any_order(static_package, order):
     program = "".join(f"import {name}\n" for name in order) + USE
     assert run_with(static_package, program).strip() == str(static_package / "__init__.py")
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""OFFLINE=1 downloads nothing, so what it says about a bare interpreter has to be complete."""
+"""OFFLINE=1 downloads nothing, so its list of missing dependencies must be complete."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ def offline(*groups: str, interpreter_flags: tuple[str, ...] = ()) -> subprocess
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
-def test_names_all_that_a_bare_interpreter_lacks_in_one_message():
+def test_one_message_lists_all_missing_dependencies():
     done = offline("build", "test", interpreter_flags=("-S",))  # without site-packages
     assert done.returncode == 1
     for package in ("pybind11", "numpy", "pytest", "hypothesis"):
@@ -23,6 +23,6 @@ def test_names_all_that_a_bare_interpreter_lacks_in_one_message():
     assert sys.executable in done.stderr
 
 
-def test_says_nothing_where_all_is_there():
+def test_offline_check_prints_nothing_if_all_dependencies_exist():
     done = offline("test")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

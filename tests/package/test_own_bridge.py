@@ -64,7 +64,7 @@ PROGRAM = """
 """
 
 
-def test_a_bridge_of_ones_own(tmp_path):
+def test_example_bridge_imports_and_exports(tmp_path):
     build = tmp_path / "build"
     prefix = package.install(tmp_path / "installed")
     package.build(EXAMPLE, build, prefix, f"-DPython_EXECUTABLE={sys.executable}")

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C++ only: another CMake project can find, compile against and run the installation."""
+"""Another CMake project finds the installed C++ library, compiles against it and runs."""
 
 from pathlib import Path
 

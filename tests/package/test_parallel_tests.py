@@ -14,7 +14,7 @@ from support.tree import BUILD
     ("processors", "gib", "gpu_gib", "expected"),
     [(2, 64, None, 2), (64, 256, None, 16), (64, 8, None, 4), (64, 1, None, 1), (64, 256, 35, 3)],
 )
-def test_as_many_as_processors_and_memory_allow(processors, gib, gpu_gib, expected):
+def test_processors_and_memory_limit_the_parallel_programs(processors, gib, gpu_gib, expected):
     program = f"""
 import cxx_tests, os, subprocess, workers
 os.sched_getaffinity = lambda _: set(range({processors}))

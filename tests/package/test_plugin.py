@@ -20,7 +20,7 @@ def library(tmp_path_factory):
     return folder / "build" / "libsignal_ops.so"
 
 
-def test_the_example(library, device):
+def test_plugin_example_computes_and_rejects_short_input(library, device):
     out = package.run(sys.executable, EXAMPLE / "use_signal.py", library, "--device", device)
     smooth, highest, refusal = out.splitlines()
     assert smooth.startswith(f"{device}: [signal.moving_mean{{width=4}}(")
@@ -28,7 +28,7 @@ def test_the_example(library, device):
     assert refusal == "signal.moving_mean{width=4}: x: expected at least 4 elements, got 3"
 
 
-def test_where_cmake_finds_the_package(tmp_path, monkeypatch, capsys):
+def test_cmake_dir_prints_the_folder_of_the_package(tmp_path, monkeypatch, capsys):
     from spanwise import cmake_dir
 
     monkeypatch.setattr(cmake_dir, "__file__", str(tmp_path / "cmake_dir.py"))
@@ -47,7 +47,7 @@ def texts(language):
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_as_a_new_user_follows_it(tmp_path):
+def test_code_of_the_plugin_page_builds_and_prints_as_shown(tmp_path):
     for language, name in {"cpp": "my_ops.cpp", "cmake": "CMakeLists.txt", "py": "use.py"}.items():
         (tmp_path / name).write_text(texts(language)[0])
     package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))
@@ -56,7 +56,7 @@ def test_the_page_as_a_new_user_follows_it(tmp_path):
     assert out.splitlines() == re.findall(r"print.*# (.*)", texts("py")[0])
 
 
-def test_the_pages_program_in_cpp(tmp_path):
+def test_cpp_program_of_the_page_runs(tmp_path):
     for language, name in {"cpp": "halve.cpp", "cmake": "CMakeLists.txt"}.items():
         (tmp_path / name).write_text(texts(language)[1])
     package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python tests need no environment variable: how many run at once, and what foreign libraries see."""
+"""The Python tests need no environment variable: how many run at once, and what foreign libraries
+see."""
 
 import json
 import os
@@ -55,7 +56,7 @@ def test_jax_and_tensorflow_reserve_no_gpu_memory(monkeypatch):
     assert os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] == "of the user"
 
 
-def test_a_test_that_leaves_another_gpu_current_fails_alone(tmp_path):
+def test_only_the_test_that_leaves_another_gpu_current_fails(tmp_path):
     (tmp_path / "test_contexts.py").write_text("""
 from support import cuda_process
 

@@ -36,13 +36,13 @@ def section(report, title):
     return found.group(1)
 
 
-def test_it_has_every_section(report):
+def test_report_has_every_section(report):
     for title, _ in doctor.SECTIONS:
         assert section(report, title)
     assert "cannot be determined" not in report
 
 
-def test_it_names_program_and_devices(report):
+def test_report_names_version_and_devices(report):
     assert f"spanwise {sw.__version__}" in section(report, "Program")
     devices = section(report, "Devices")
     for device in sw.devices():
@@ -57,7 +57,7 @@ def test_missing_driver_report_names_a_remedy(report):
     assert "install" in section(report, "Devices")
 
 
-def test_it_shows_the_compilers_with_version_and_place(report):
+def test_report_lists_compilers_with_version_and_path(report):
     lines = section(report, "Compilers of kernels").splitlines()
     for line in lines:
         assert re.match(r"  .+ \S*\d+\.\d+.*, /|  .+: missing\. .+", line), line
@@ -80,19 +80,19 @@ def test_report_explains_a_disabled_cache(tmp_path):
     assert "nothing is kept: " in cache and "may be written by other users" in cache
 
 
-def test_it_knows_the_cache_and_the_bridges(report):
+def test_report_lists_cache_and_bridges(report):
     assert sw.kernel_cache.info().path in section(report, "Kernel cache")
     bridges = section(report, "Bridges")
     assert re.search(r"numpy \d+\.\d+", bridges)
     assert "dlpack" in bridges
 
 
-def test_it_tells_settings_that_were_changed():
+def test_report_lists_settings_from_the_environment():
     done = run(SPANWISE_FLOATX="float16")
     assert "floatX = float16 (environment)" in section(done.stdout, "Settings")
 
 
-def test_a_wrong_setting_is_no_end_of_it():
+def test_report_is_complete_with_an_invalid_setting():
     done = run(SPANWISE_DEVICE="abacus", SPANWISE_CACHE_DIR="/proc/no/such/place")
     assert done.returncode == 0, done.stderr
     assert "abacus" in done.stdout
@@ -114,7 +114,7 @@ def test_a_broken_part_is_a_line_of_the_report(monkeypatch):
     ]
 
 
-def test_it_imports_no_array_library():
+def test_report_imports_no_array_library():
     program = """
 import contextlib, io, sys
 from spanwise import doctor

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The error family: classes that old programs catch already, and nothing lost on the way."""
+"""The exception classes: built-in bases that programs already catch, pickling, and the way through
+C++."""
 
 import pickle
 

@@ -37,6 +37,7 @@ def test_folders_of_files_are_no_modules():
     folders = {file.name for file in Path(sw.__file__).parent.iterdir() if file.is_dir()}
     assert "lib" in folders
     packages = {
+        "collectives",
         "compat",
         "dask",
         "pycuda",

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The typed face equals the module: every name, every member, every parameter; and mypy agrees."""
+"""The stubs agree with the module in every name, member and parameter, and mypy accepts them."""
 
 import ast
 import importlib.util

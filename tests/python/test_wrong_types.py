@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of wrong types: errors in Python's words, from private functions too, and no crash."""
+"""Arguments of wrong types raise Python exceptions with Python's type names, in private functions
+too."""
 
 import itertools
 import os
@@ -16,7 +17,7 @@ import spanwise as sw
 core = sw._core
 
 
-def test_hostile_calls_leave_the_process_alive_and_raise_in_pythons_words():
+def test_hostile_calls_raise_python_errors_and_do_not_crash():
     program = (
         "import os, resource, sys\n"
         "from support import hostile_calls\n"

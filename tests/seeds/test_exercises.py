@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Solutions of the exercises that the tutorials set on PyCUDADoubleOp, written as in their time."""
+"""Solutions of the exercises that the tutorials set on PyCUDADoubleOp, in the code style of the
+tutorials."""
 
 import importlib.util
 
@@ -96,6 +97,6 @@ def test_several_outputs_from_one_kernel(tmp_path, flags):
     assert printed == "done\n" and "integer division" in errors
 
 
-def test_strided_input(tmp_path):
+def test_exercise_op_accepts_strided_input(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", HEAD + STRIDED, "device=gpu,floatX=float32")
     assert printed == "[(-2, 10)]\n"

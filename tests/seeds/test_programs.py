@@ -86,7 +86,7 @@ CHECKS = [
 
 
 @pytest.mark.parametrize(("name", "flags", "nodes", "used"), CHECKS)
-def test_exp_loop(run, name, flags, nodes, used):
+def test_exp_loop_prints_the_published_values(run, name, flags, nodes, used):
     lines = run(name, flags)
     assert lines[0] == nodes
     assert re.fullmatch(r"Looping 3 times took [\d.e-]+ seconds", lines[1])
@@ -102,7 +102,7 @@ def test_exp_loop(run, name, flags, nodes, used):
 
 @pytest.mark.parametrize("name", ["002_logistic", "002_solution"])
 @pytest.mark.parametrize("device", ["cpu", "gpu", "cuda"])
-def test_logistic_regression(run, name, device):
+def test_logistic_regression_predicts_0_or_1_for_each_row(run, name, device):
     lines = run(name, f"device={device},floatX=float32")
     assert lines[0] == ("Used the cpu" if device == "cpu" else "Used the gpu")
     assert lines[1] == "target values for D"
@@ -171,7 +171,7 @@ print("%d examples, %d failures" % (result.attempted, result.failed))
         ),
     ],
 )
-def test_session(tmp_path, name, flags, examples):
+def test_published_session_prints_the_same(tmp_path, name, flags, examples):
     # The published session shows a matrix without name there, but has named it "a" before.
     text = text_of(name).replace(">>> b = a.transfer('cpu')", ">>> b = T.matrix().transfer('cpu')")
     file = tmp_path / "session.txt"
@@ -190,7 +190,7 @@ def test_kernel_on_cudandarrays(run):
 
 @needs_pycuda
 @pytest.mark.parametrize("name", ["002_pycuda", "004_pycuda"])
-def test_pycuda_example(run, name):
+def test_pycuda_example_multiplies(run, name):
     after = "assert (dest == a * b).all() and dest.size == 400\nprint 'done'\n"
     assert run(name, after=after)[-1] == "done"
 
@@ -198,7 +198,7 @@ def test_pycuda_example(run, name):
 @needs_pycuda
 @pytest.mark.parametrize("name", ["000_double_op", "002_double_op", "004_double_op"])
 @pytest.mark.parametrize("flags", ["", "device=gpu,floatX=float32"])
-def test_double_op(run, name, flags):
+def test_double_op_doubles_and_stays_in_the_graph(run, name, flags):
     session = text_of("002_double_op_session").replace(">>> ", "")
     lines = run(name, flags, session + "print f.maker.fgraph.toposort()[-1].op\n")
     assert lines[:4] == [

@@ -23,8 +23,8 @@ COMPUTABLE = ("bool", *INTEGERS, *FLOATS, *COMPLEX, *(("bfloat16",) if ml_dtypes
 
 
 def same_kind(source, target):
-    """NumPy's casting rule, with bfloat16 treated like float16, since NumPy does not have
-    nothing."""
+    """NumPy's casting rule "same_kind", with bfloat16 treated like float16, since NumPy has no
+    bfloat16."""
     kinds = [np.dtype("float16") if dtype == "bfloat16" else dtype for dtype in (source, target)]
     return np.can_cast(*kinds, "same_kind")
 

@@ -1147,6 +1147,30 @@ __global__ void k(int* out) {
 """,
     ),
     Construct(
+        "asynchronous copies of groups",
+        r"""
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;
+__device__ int table[64];
+__global__ void k(int* out) {
+  __shared__ int whole[64], part[2][32];
+  cg::thread_block block = cg::this_thread_block();
+  auto tile = cg::tiled_partition<32>(block);
+  int t = threadIdx.x, half = t / 32;
+  table[t] = t;
+  __threadfence();
+  cg::sync(block);
+  cg::memcpy_async(block, whole, table, sizeof(table));
+  cg::memcpy_async(tile, part[half], 32, table + 32 * half, 16);
+  cg::wait(block);
+  cg::wait(tile);
+  int lane = t % 32, other = whole[63 - t] == 63 - t;
+  out[t] = other && (lane >= 16 || part[half][15 - lane] == 32 * half + 15 - lane) ? t + 1 : 0;
+}
+""",
+    ),
+    Construct(
         "cooperative groups by label",
         r"""
 #include <cooperative_groups.h>
@@ -1175,6 +1199,132 @@ __global__ void k(int* out) {
 }
 """,
         note="sync() needs a grid of one block on the CPU",
+    ),
+    Construct(
+        "reductions and scans of CUB",
+        r"""
+#include <cub/cub.cuh>
+struct Later {
+  int total;
+  __device__ int operator()(int sum) { int before = total; total += sum; return before; }
+};
+__global__ void k(int* out) {
+  typedef cub::BlockReduce<int, 64> Reduce;
+  typedef cub::BlockScan<int, 64> Scan;
+  __shared__ typename Reduce::TempStorage sums;
+  __shared__ typename Scan::TempStorage scans;
+  __shared__ typename cub::WarpReduce<float>::TempStorage warps[2];
+  __shared__ typename cub::WarpScan<int, 16>::TempStorage parts[4];
+  int t = threadIdx.x, ok = 1, before, through, total, pair[2] = {2 * t, 2 * t + 1};
+  int sum = Reduce(sums).Sum(t);
+  __syncthreads();
+  int most = Reduce(sums).Reduce(pair, [](int a, int b) { return a > b ? a : b; });
+  if (t == 0) ok &= sum == 2016 && most == 127;
+  Scan(scans).ExclusiveSum(t, before, total);
+  ok &= before == t * (t - 1) / 2 && total == 2016;
+  __syncthreads();
+  Later later{100};
+  Scan(scans).ExclusiveSum(1, before, later);
+  ok &= before == 100 + t;
+  __syncthreads();
+  Scan(scans).InclusiveScan(pair, pair, [](int a, int b) { return a > b ? a : b; });
+  ok &= pair[0] == 2 * t && pair[1] == 2 * t + 1;
+  float of_warp = cub::WarpReduce<float>(warps[t / 32]).Sum(1.0f + t % 32);
+  if (t % 32 == 0) ok &= of_warp == 528;
+  cub::WarpScan<int, 16>(parts[t / 16]).InclusiveSum(1, through);
+  ok &= through == t % 16 + 1;
+  out[t] = ok ? t + 1 : 0;
+}
+""",
+        note="on the CPU by small replacements of CUB's primitives of blocks and warps",
+    ),
+    Construct(
+        "loads, stores and sorts of CUB",
+        r"""
+#include <cub/cub.cuh>
+__device__ float keys[256];
+__device__ int tags[256];
+__global__ void k(int* out) {
+  typedef cub::BlockLoad<float, 64, 4, cub::BLOCK_LOAD_TRANSPOSE> Load;
+  typedef cub::BlockRadixSort<float, 64, 4, int> Sort;
+  typedef cub::BlockExchange<int, 64, 4> Exchange;
+  typedef cub::BlockStore<int, 64, 4, cub::BLOCK_STORE_STRIPED> Store;
+  __shared__ union {
+    typename Load::TempStorage load;
+    typename Sort::TempStorage sort;
+    typename Exchange::TempStorage exchange;
+    typename Store::TempStorage store;
+  } temp;
+  int t = threadIdx.x, tag[4];
+  for (int i = t; i < 256; i += 64) keys[i] = (i * 37 % 256) - 128.5f;
+  __threadfence();
+  __syncthreads();
+  float key[4];
+  Load(temp.load).Load(keys, key, 254, 500.0f);
+  for (int i = 0; i < 4; ++i) tag[i] = 4 * t + i;
+  __syncthreads();
+  Sort(temp.sort).Sort(key, tag);
+  __syncthreads();
+  int ok = 1;
+  for (int i = 0; i < 4; ++i)
+    ok &= tag[i] >= 254 ? key[i] == 500 : key[i] == (tag[i] * 37 % 256) - 128.5f;
+  for (int i = 1; i < 4; ++i) ok &= key[i - 1] <= key[i];
+  Exchange(temp.exchange).BlockedToStriped(tag, tag);
+  __syncthreads();
+  Store(temp.store).Store(tags, tag);
+  __threadfence();
+  __syncthreads();
+  for (int i = t; i > 0 && i < 254; i += 64) ok &= tags[i - 1] * 37 % 256 < tags[i] * 37 % 256;
+  out[t] = ok ? t + 1 : 0;
+}
+""",
+    ),
+    Construct(
+        "sequential algorithms of Thrust",
+        r"""
+#include <thrust/complex.h>
+#include <thrust/execution_policy.h>
+#include <thrust/functional.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+#include <thrust/tuple.h>
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  float values[4] = {t + 0.5f, 3, -t - 0.5f, 1};
+  thrust::sort(thrust::seq, values, values + 4);
+  float sum = thrust::reduce(thrust::seq, values, values + 4, 0.0f, thrust::plus<float>());
+  thrust::complex<float> z(t, 1);
+  auto pair = thrust::make_tuple(z.real(), z * thrust::conj(z));
+  bool ok = values[0] == -t - 0.5f && sum == 4 && thrust::get<1>(pair).real() == t * t + 1.0f;
+  out[t] = ok ? t + 1 : 0;
+}
+""",
+        note="on the CPU with the headers of CCCL, where they are installed",
+    ),
+    Construct(
+        "libcu++",
+        r"""
+#include <cuda/atomic>
+#include <cuda/std/array>
+#include <cuda/std/complex>
+#include <cuda/std/limits>
+#include <cuda/std/tuple>
+__device__ int total;
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  cuda::atomic_ref<int, cuda::thread_scope_device> sum(total);
+  if (t == 0) sum.store(0);
+  __syncthreads();
+  sum.fetch_add(t, cuda::std::memory_order_relaxed);
+  __syncthreads();
+  cuda::std::complex<double> z(t, 2);
+  cuda::std::array<int, 3> a{1, 2, t};
+  auto [first, last] = cuda::std::make_tuple(a[0], a.back());
+  bool ok = sum.load() == 2016 && cuda::std::norm(z) == t * t + 4.0 && first + last == t + 1;
+  out[t] = ok && cuda::std::numeric_limits<int>::max() > t ? t + 1 : 0;
+}
+""",
+        note="on the CPU with the headers of CCCL, where they are installed",
     ),
     Construct(
         "random numbers of cuRAND",
@@ -1233,10 +1383,20 @@ __global__ void k(int* out) {
   asm volatile("membar.gl;" ::: "memory");
   bool ok = lane == t % 32 && below == (1u << t % 32) - 1 && (t + 1) >> high == 1;
   ok &= bits == 0x44332211u && root > 3.999f && root < 4.001f;
+  unsigned field, mixed, logic, shifted, sum;
+  int sign;
+  asm("bfe.u32 %0, %1, %2, %3;" : "=r"(field) : "r"(0xabcd0000u + t), "r"(16), "r"(8));
+  asm("bfe.s32 %0, %1, %2, %3;" : "=r"(sign) : "r"(0xabcd0000u), "r"(24), "r"(8));
+  asm("bfi.b32 %0, %1, %2, %3, %4;" : "=r"(mixed) : "r"(0xffu), "r"(t << 16), "r"(4), "r"(8));
+  asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(logic) : "r"(t), "r"(12), "r"(10));
+  asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(shifted) : "r"(0xf0000000u), "r"(t), "r"(4));
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(t), "r"(3), "r"(5));
+  ok &= field == 0xcdu && sign == (int)0xffffffab && mixed == (t << 16 | 0xff0);
+  ok &= logic == (t ^ 12 ^ 10) && shifted == (t << 4 | 15) && sum == 3 * t + 5;
   out[t] = ok ? t + 1 : 0;
 }
 """,
-        note="special registers, bit operations, approximate math and fences",
+        note="special registers, bit operations, approximate math, loads and fences",
     ),
     Construct(
         "dynamic shared in a macro",
@@ -1264,7 +1424,7 @@ __global__ void k(int* out) {
         (
             "kernel.cu:2",
             "PTX",
-            "asm",
+            'asm "bar.sync 0"',
             "SW_CPU",
         ),
     ),
@@ -1329,18 +1489,6 @@ __global__ void __cluster_dims__(2, 1, 1) k(int* out) {
             "kernel.cu:3",
             "clusters",
         ),
-    ),
-    Refusal(
-        "asynchronous copies of groups",
-        r"""
-#include <cooperative_groups/memcpy_async.h>
-__global__ void k(int* a) {}
-""",
-        (
-            "kernel.cu:1",
-            "cooperative_groups/memcpy_async.h",
-        ),
-        runs_on_gpu=False,
     ),
     Refusal(
         "asynchronous barriers",

@@ -126,7 +126,7 @@ inline Ref<TestOp> plus_in_place(float amount) {
   return op;
 }
 
-/// x backwards, a view.
+/// A view of x with its elements in reverse order.
 inline Ref<TestOp> reversed() {
   Ref<TestOp> op = make_test_op("Reversed", [](const TestOp::Cells& in, const TestOp::Cells& out) {
     out[0]->value = in[0]->value->slice(0, {{}, {}, -1});

@@ -6,7 +6,7 @@ import importlib
 
 MODULES = (
     "driver", "compiler", "gpuarray", "elementwise", "reduction", "scan", "curandom", "cumath",
-    "tools", "characterize",
+    "tools", "characterize", "sparse.coordinate", "sparse.packeted", "sparse.operator", "sparse.cg",
 )  # fmt: skip
 CLASSES = {
     "driver": (
@@ -21,7 +21,7 @@ CLASSES = {
 }  # fmt: skip
 HEAD = """# The names of spanwise.pycuda
 
-Written from the modules by `tests/support/pycuda_names.py`; `tests/python/faces/test_pycuda_names.py`
+Written from the modules by `tests/support/pycuda_names.py`; `tests/python/pycuda_api/test_pycuda_names.py`
 compares the two. `autoinit` has `context` and `device`, `autoprimaryctx` the same. Importing
 `pycuda.gl` raises ImportError.
 """

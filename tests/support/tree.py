@@ -17,7 +17,7 @@ BUILD = Path(os.environ.get("SPANWISE_BUILD_DIR", ROOT / "build" / "release"))
 def project_files() -> tuple[Path, ...]:
     """All files that git tracks or would track, relative to ROOT."""
     listed = git_listing()
-    names = in_an_archive() if listed is None else listed
+    names = files_without_git() if listed is None else listed
     return tuple(sorted(name for name in names if (ROOT / name).is_file()))
 
 
@@ -35,19 +35,24 @@ def git_listing() -> set[Path] | None:
     return {Path(name) for name in listing.stdout.splitlines()}
 
 
-def in_an_archive() -> set[Path]:
-    """All files except outputs of building and testing: hidden folders, build/ and dist/."""
+def files_without_git() -> set[Path]:
+    """All files of an unpacked archive, which has no git listing, except outputs of building and
+    testing."""
     found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
     return {path for path in found if not any(map(is_output, path.parent.parts))}
 
 
 def is_output(folder: str) -> bool:
+    """Whether a folder of this name has outputs of building and testing; .ci is part of the
+    project."""
     return folder in ("build", "dist", "__pycache__") or (
         folder.startswith(".") and folder != ".ci"
     )
 
 
 def tree_files(folders: Sequence[str], suffixes: Sequence[str]) -> list[Path]:
+    """The project's files below `folders` that end in one of `suffixes` (".py"), relative to
+    ROOT."""
     return [
         file
         for file in project_files()

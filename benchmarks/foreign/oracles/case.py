@@ -16,7 +16,7 @@ class Case:
     expected: dict  # name -> array in float64; arrays that are not named must stay as they are
     block: tuple = ()
     options: tuple = ()
-    what: str = ""  # tells cases of one kernel apart
+    what: str = ""  # distinguishes cases of one kernel
     rtol: float = 2e-5  # of the largest expected value
 
     @property

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of pjreddie/darknet, src/."""
+"""The kernels in src/ of github.com/pjreddie/darknet, in the order of their modules here."""
 
 from .darknet_blas import batches, elementwise, with_steps
 from .darknet_layers import activations, layers

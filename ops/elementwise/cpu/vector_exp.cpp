@@ -14,6 +14,8 @@
 namespace spanwise::ops {
 namespace {
 
+// The same loops once per instruction set, each in a namespace of its own. exp_loops.inc uses the
+// includes above.
 SW_BEGIN_AVX2_FMA
 namespace exp_avx2 {
 #include "exp_loops.inc"

@@ -12,7 +12,7 @@
 #include "elementwise_op.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -17,16 +17,18 @@
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 
-/// The methods astype, copy, fill, to and sync.
+/// Array's methods astype, copy, fill, to and sync.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-bool lies_in(Order order, const Layout& layout, const Layout& wanted) {
+// Whether `layout` has the order of axes that a copy in `order`, with the layout `copied`, would
+// have.
+bool has_order(Order order, const Layout& layout, const Layout& copied) {
   if (order == Order::k) return true;
-  return wanted.is_row_major() ? layout.is_row_major() : layout.is_column_major();
+  return copied.is_row_major() ? layout.is_row_major() : layout.is_column_major();
 }
 
 PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -41,13 +43,13 @@ PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyOb
     check_casting(array.dtype(), target, value_of<std::string>(casting, "casting"), "astype");
   }
   if (!truth_in(copy, true) && target == array.dtype() && target_device == array.device() &&
-      lies_in(wanted, array.layout(), layout_in(wanted, array.shape(), array.layout()))) {
+      has_order(wanted, array.layout(), layout_in(wanted, array.shape(), array.layout()))) {
     return Py_NewRef(self);
   }
   return wrap(copied(array, target, target_device, wanted));
 }
 
-PyObject* copied_in(PyObject* self, Order order) {
+PyObject* copy_with_order(PyObject* self, Order order) {
   const Array& array = array_in(self);
   return wrap(copied(array, array.dtype(), array.device(), order));
 }
@@ -55,11 +57,12 @@ PyObject* copied_in(PyObject* self, Order order) {
 PyObject* copy(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<1> signature{"copy", {"order"}, 0, 1};
   const auto [order] = signature.read(values, count, words);
-  return copied_in(self, order_in(order, Order::c));
+  return copy_with_order(self, order_in(order, Order::c));
 }
 
-PyObject* shallow_copy(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
-  return copied_in(self, Order::k);
+// __copy__ and __deepcopy__: both copy the elements, as NumPy's do.
+PyObject* copy_keeping_order(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  return copy_with_order(self, Order::k);
 }
 
 PyObject* fill(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -71,10 +74,10 @@ PyObject* fill(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObje
 
 PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<2> signature{"to", {"device", "copy"}, 1, 1};
-  const auto [device, copy_word] = signature.read(values, count, words);
+  const auto [device, copy_argument] = signature.read(values, count, words);
   const Array& array = array_in(self);
   const Device target = device_from(device);
-  const CopyMode mode = mode_in(copy_word);
+  const CopyMode mode = mode_in(copy_argument);
   if (mode != CopyMode::always && target == array.device()) return Py_NewRef(self);
   Array moved;
   {
@@ -100,11 +103,13 @@ PyMethodDef convert_methods[] = {
         "astype",
         "astype($self, dtype, order='K', casting='unsafe', *, copy=True, device=None)\n--\n\n"
         "A copy cast to `dtype`, on `device` if given; with copy=False the array itself where "
-        "neither\ndtype, device nor order change. Raises DTypeError for a cast that `casting` "
-        "does not allow."),
-    method<&copy>("copy", "copy($self, order='C')\n--\n\nA new array with the same elements."),
-    method<&shallow_copy>("__copy__", "__copy__($self)\n--\n\n"),
-    method<&shallow_copy>("__deepcopy__", "__deepcopy__($self, memo=None)\n--\n\n"),
+        "neither\ndtype, device nor order change. `order` is that of numpy.ndarray.astype. Raises "
+        "DTypeError\nfor a cast that `casting` does not allow."),
+    method<&copy>("copy",
+                  "copy($self, order='C')\n--\n\nA new array with the same elements, on the "
+                  "same device. `order` is 'C', 'F',\n'A' or 'K', as in NumPy."),
+    method<&copy_keeping_order>("__copy__", "__copy__($self)\n--\n\n"),
+    method<&copy_keeping_order>("__deepcopy__", "__deepcopy__($self, memo=None)\n--\n\n"),
     method<&fill>("fill", "fill($self, value)\n--\n\nSets every element to `value`."),
     method<&to>("to",
                 "to($self, device, *, copy=None)\n--\n\n"

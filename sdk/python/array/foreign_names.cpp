@@ -34,7 +34,6 @@ constexpr std::array foreign_names{
     ForeignName{"contiguous", "use spanwise.ascontiguousarray(a)"},
     ForeignName{"cpu", "use a.to(\"cpu\"), or a.numpy() for a NumPy array"},
     ForeignName{"cuda", "use a.to(\"cuda:0\")"},
-    ForeignName{"data_ptr", "use a.ptr"},
     ForeignName{"detach", "arrays record no gradients; use a itself"},
     ForeignName{"dim", "use a.ndim"},
     ForeignName{"double", "use a.astype(\"float64\")"},

@@ -3,14 +3,17 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
 #include "spanwise/dims.hpp"
+#include "spanwise/stream.hpp"
 
 /// Protocol methods of arrays: __array_namespace__ and to_device (data-apis.org/array-api),
-/// __array_function__ (numpy.org/neps/nep-0018) and __contains__. They are implemented in Python,
-/// in the modules imported below.
+/// __array_function__ (numpy.org/neps/nep-0018), __contains__, and get and data_ptr of CuPy's and
+/// PyTorch's arrays. All but data_ptr are implemented in Python, in the modules imported below.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -59,6 +62,25 @@ PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
       .ptr();
 }
 
+PyObject* get_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"get", {"stream", "order", "out"}, 0, 3};
+  const auto [stream, order, out] = signature.read(values, count, words);
+  const py::object given_order =
+      order == nullptr ? py::object(py::str("C")) : py::reinterpret_borrow<py::object>(order);
+  return py::module_::import("spanwise._kernels.raw_kernel")
+      .attr("asnumpy")(py::handle(self), py::handle(or_none(stream)), given_order,
+                       py::handle(or_none(out)))
+      .release()
+      .ptr();
+}
+
+// The caller may write to the memory, on the current stream.
+PyObject* data_ptr_method(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  const Array& array = array_in(self);
+  order_use(Stream::current(array.device()), array, !array.readonly());
+  return PyLong_FromUnsignedLongLong(reinterpret_cast<std::uintptr_t>(array.data()));
+}
+
 PyMethodDef protocol_methods[] = {
     method<&contains>("__contains__",
                       "__contains__($self, key, /)\n--\n\n"
@@ -73,6 +95,16 @@ PyMethodDef protocol_methods[] = {
     method<&array_function>("__array_function__",
                             "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
                             "Implements NumPy's functions on Spanwise arrays."),
+    method<&get_method>(
+        "get",
+        "get($self, stream=None, order=\"C\", out=None)\n--\n\n"
+        "A copy as a new numpy.ndarray, or in `out`, as in CuPy; see spanwise.asnumpy."),
+    method<&data_ptr_method>(
+        "data_ptr",
+        "data_ptr($self)\n--\n\n"
+        "The address of the first element, for Triton and others that read PyTorch's "
+        "tensors by it.\nThe current stream waits for earlier work on the array; what "
+        "uses the address must be queued\non that stream."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "host.hpp"
-#include "python/support/slot.hpp"
 
 #include <structmember.h>
 
@@ -11,6 +10,7 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/slot.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -21,14 +21,15 @@ namespace py = pybind11;
 
 namespace {
 
-struct Kind {
+// One of the four Python types; all have the struct PyWrapped.
+struct WrapperType {
   Around around;
   const char* module_name;  // the name in _core, which sw.driver imports
   const char* type_name;
   const char* doc;
 };
 
-constexpr std::array<Kind, 4> kinds{{
+constexpr std::array<WrapperType, 4> kinds{{
     {Around::in, "_DriverIn", "spanwise.driver.In",
      "In(x)\n--\n\nA host array that a kernel reads: copied to the device before the call."},
     {Around::out, "_DriverOut", "spanwise.driver.Out",
@@ -109,7 +110,7 @@ void add_type(py::module_& module) {
   module.add_object(kinds[I].module_name, py::reinterpret_borrow<py::object>(type));
 }
 
-Array imported(const PyWrapped& wrapped) {
+Array import_wrapped(const PyWrapped& wrapped) {
   const bool writes = wrapped.around != Around::in;
   ImportOptions options;
   options.copy = writes ? CopyMode::never : CopyMode::if_needed;
@@ -127,10 +128,10 @@ const PyWrapped* wrapped_in(PyObject* object) noexcept {
 }
 
 HostArgument::HostArgument(const PyWrapped& wrapped, Device device, bool only_reads)
-    : host_(imported(wrapped)), target_(device), around_(wrapped.around) {
+    : host_(import_wrapped(wrapped)), target_(device), around_(wrapped.around) {
   // A kernel that may write through a non-const pointer gets a copy of read-only memory.
-  const bool may_lend = only_reads || !host_.readonly();
-  is_temporary_ = host_.device() != device || !host_.layout().is_row_major() || !may_lend;
+  const bool is_protected = host_.readonly() && !only_reads;
+  is_temporary_ = host_.device() != device || !host_.layout().is_row_major() || is_protected;
   if (!is_temporary_) device_ = host_;
 }
 

@@ -26,8 +26,8 @@ inf = float("inf")
 nan = float("nan")
 
 _gil.require_gil()
-_wheels.tell_where_cuda_is()
-_wheels.tell_where_blas_is()
+_wheels.set_cuda_library_path()
+_wheels.set_blas()
 
 
 def _names_of_modules():

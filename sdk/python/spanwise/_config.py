@@ -14,8 +14,8 @@ _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 
 def _value_of(setting: _core._Setting, text: str) -> bool | int | str:
-    """`text` as bool or int where the setting has no choices, its default is one and `text` parses;
-    else `text`."""
+    """`text` as bool or int if the setting has no choices, its default is a bool or int, and `text`
+    can be parsed as one; else `text`."""
     default = setting.default_value.lower()
     is_text = default not in _WORDS and not default.lstrip("-").isdecimal()
     if setting.choices or is_text:
@@ -77,12 +77,12 @@ class _Change:
             for name, value in self._values.items():
                 _core._config_set(name, _text_of(value))
         except BaseException:
-            self._put_back()
+            self._restore()
             raise
         return self._owner
 
     def __exit__(self, *error: object) -> None:
-        self._put_back()
+        self._restore()
 
     def __call__(self, function: Any) -> Any:
         """As a decorator: the settings apply during each call."""
@@ -95,7 +95,7 @@ class _Change:
 
         return changed
 
-    def _put_back(self) -> None:
+    def _restore(self) -> None:
         for name, text in self._before.pop().items():
             _core._config_set(name, text)
 

@@ -24,7 +24,7 @@ def library_folders() -> list[str]:
     return found
 
 
-def tell_where_cuda_is() -> None:
+def set_cuda_library_path() -> None:
     """Sets config.cuda_library_path if it still has its default. Lists folders; loads no
     library."""
     settings = {setting.name: setting for setting in _core._config_list()}
@@ -47,7 +47,7 @@ def blas_folder() -> str | None:
     return None
 
 
-def tell_where_blas_is() -> None:
+def set_blas() -> None:
     """Sets config.blas if it still has its default. Lists folders; loads no library."""
     settings = {setting.name: setting for setting in _core._config_list()}
     setting = settings.get("blas")

@@ -20,7 +20,7 @@ void release_unused(ReleaseFn release, void* context, void* data, std::size_t by
 
 Storage::Block::~Block() = default;
 
-void Storage::Block::dispose() noexcept { core::StorageFreeList::let_go(*this); }
+void Storage::Block::dispose() noexcept { core::StorageFreeList::cache_or_release(*this); }
 
 Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn release,
                        void* context, bool readonly) {

@@ -109,7 +109,7 @@ void StorageFreeList::release(Block& block) noexcept {
     block.release_fn(block.context, block.data, bytes, block.uses);
 }
 
-void StorageFreeList::let_go(Block& block) noexcept {
+void StorageFreeList::cache_or_release(Block& block) noexcept {
   const bool is_idle = block.uses.none();
   if (block.stays_whole && is_idle && lists().keep_whole(block)) return;
   release(block);

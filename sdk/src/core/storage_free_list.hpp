@@ -42,7 +42,9 @@ class StorageFreeList {
   static Lists& lists() noexcept;
   /// A Block with a count of 1; null where the host is out of memory.
   static Block* bare() noexcept;
-  static void let_go(Block& block) noexcept;
+  /// After the last reference: caches the block with its memory if possible, else releases the
+  /// memory and caches or deletes the block.
+  static void cache_or_release(Block& block) noexcept;
   static void release(Block& block) noexcept;
 };
 

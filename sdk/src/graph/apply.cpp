@@ -14,7 +14,7 @@ namespace {
 // Each node holds references to its input nodes, so releasing a long chain would recurse to its
 // length. Instead the outermost call empties a list iteratively. Only the pointer to the list is
 // thread-local, so that graphs may be released after the thread's own objects have been destroyed.
-void let_go(std::vector<Variable> inputs) noexcept {
+void release_iteratively(std::vector<Variable> inputs) noexcept {
   static thread_local std::vector<std::vector<Variable>>* pending = nullptr;
   try {
     if (pending != nullptr) {
@@ -63,7 +63,7 @@ void check_outputs(const std::string& op, const std::vector<Variable>& inputs,
 Apply::Apply(Ref<const Op> op, std::vector<Variable> inputs)
     : op_(std::move(op)), inputs_(std::move(inputs)) {}
 
-Apply::~Apply() { let_go(std::move(inputs_)); }
+Apply::~Apply() { release_iteratively(std::move(inputs_)); }
 
 Ref<Apply> Apply::make(Ref<const Op> op, std::vector<Variable> inputs,
                        std::vector<Variable> outputs) {

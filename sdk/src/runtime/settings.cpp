@@ -24,7 +24,8 @@ bool cuda_launches_block() {
 config::Setting launch_blocking_setting() {
   config::Setting setting{
       .name = "launch_blocking",
-      .description = "wait for each kernel and copy, so that an error shows where it arose",
+      .description =
+          "wait for each kernel and copy, so that the call that causes an error raises it",
       .value = {},
       .default_value = "0",
       .choices = {},
@@ -40,7 +41,7 @@ bool declare_all() {
   config::declare(
       {.name = "device",
        .description =
-           "where arrays are made when nothing else is said; auto is the first GPU, else the CPU",
+           "the device of arrays made without device=; auto is the first GPU, else the CPU",
        .value = {},
        .default_value = automatic_device,
        .choices = {},

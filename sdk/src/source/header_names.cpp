@@ -54,6 +54,10 @@ bool is_host_library_header(std::string_view name) {
   return is_cuda_library_header(name) || starts_with_any(name, other_libraries);
 }
 
+bool is_cccl_header(std::string_view name) {
+  return name.starts_with("thrust/") || name.starts_with("cuda/") || name.starts_with("nv/");
+}
+
 bool is_c_header(std::string_view name) {
   static constexpr std::array<std::string_view, 6> folders{"sys/", "netinet/", "arpa/",
                                                            "asm/", "linux/",   "bits/"};

@@ -13,6 +13,8 @@ namespace spanwise::source {
 SW_API bool is_cuda_library_header(std::string_view name);
 /// Whether `name` belongs to a library that host code alone calls, CUDA's or another.
 SW_API bool is_host_library_header(std::string_view name);
+/// Whether `name` is a header of libcu++ or Thrust, which CCCL contains and host compilers accept.
+SW_API bool is_cccl_header(std::string_view name);
 /// Whether `name` is a header of the C library or of POSIX.
 SW_API bool is_c_header(std::string_view name);
 /// Whether the header `name` of the C++ library can be included after the shim.

@@ -10,7 +10,7 @@ namespace spanwise::source {
 
 // Names from the CUDA C++ Programming Guide 13.0, sections "Synchronization Functions", "Warp
 // Vote", "Warp Match", "Warp Reduce", "Warp Shuffle Functions" and "Cooperative Groups"; those
-// without _sync are CUDA 8's.
+// without _sync are CUDA 8's. Classes of CUB.
 bool is_barrier_name(std::string_view name) {
   static constexpr std::array<std::string_view, 18> names{"__syncwarp",
                                                           "__activemask",
@@ -30,8 +30,10 @@ bool is_barrier_name(std::string_view name) {
                                                           "thread_block",
                                                           "arrive_and_wait",
                                                           "__barrier_sync"};
-  static constexpr std::array<std::string_view, 5> stems{"__syncthreads", "__shfl", "__match_",
-                                                         "__reduce_", "__barrier_sync"};
+  static constexpr std::array<std::string_view, 11> stems{
+      "__syncthreads",  "__shfl",         "__match_",  "__reduce_",
+      "__barrier_sync", "BlockReduce",    "BlockScan", "WarpScan",
+      "BlockExchange",  "BlockRadixSort", "WarpReduce"};
   return std::find(names.begin(), names.end(), name) != names.end() ||
          std::any_of(stems.begin(), stems.end(),
                      [&](std::string_view stem) { return name.starts_with(stem); });

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <initializer_list>
 
 #include "source/source_scan.hpp"
 
@@ -17,7 +18,7 @@ bool is_variable(const std::vector<Token>& tokens, std::size_t i) {
   for (; i < tokens.size(); ++i) {
     const std::string_view word = tokens[i].text;
     if (is_one_of(word, {";", "=", "[", "{"})) return true;
-    // Shared memory, operator functions, constants and kernels.
+    // Parameters of a function or kernel, and variables that do not persist between launches.
     if (is_one_of(word, {"(", "operator", "__shared__", "constexpr", "__global__"})) return false;
     if (word == "<") i = skip_balanced(tokens, i) - 1;
     if (is_attribute_word(word)) i = skip_balanced(tokens, i + 1) - 1;
@@ -28,6 +29,7 @@ bool is_variable(const std::vector<Token>& tokens, std::size_t i) {
 }  // namespace
 
 bool declares_variables(std::string_view source) {
+  // The text is searched first, since most sources have none of the words and need no tokens.
   for (const std::string_view word :
        {"__device__", "__constant__", "__managed__", "static", "texture"}) {
     if (source.find(word) == source.npos) continue;

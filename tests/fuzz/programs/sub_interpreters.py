@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sub-interpreters import the package, which refuses, before and while the main interpreter uses it."""
+"""Importing the package in a sub-interpreter raises ImportError, before and while the main
+interpreter uses it."""
 
 import sys
 import threading
@@ -23,33 +24,35 @@ else:
 """
 
 
-def refuses():
-    made = interpreters.create()
-    failure = interpreters.run_string(made, IMPORT)  # returned from Python 3.13 on, raised before
+def check_import_raises():
+    interpreter = interpreters.create()
+    failure = interpreters.run_string(
+        interpreter, IMPORT
+    )  # returned from Python 3.13 on, raised before
     assert failure is None, failure
-    interpreters.destroy(made)
+    interpreters.destroy(interpreter)
 
 
 def main():
-    refuses()
+    check_import_raises()
     import spanwise as sw
 
-    refuses()
+    check_import_raises()
     a = sw.ones((300, 300), "float32", device="cpu")
-    goes_on = threading.Event()
-    threads = [threading.Thread(target=add, args=(a, goes_on)) for _ in range(2)]
+    stop = threading.Event()
+    threads = [threading.Thread(target=add, args=(a, stop)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for _ in range(5):
-        refuses()
-    goes_on.set()
+        check_import_raises()
+    stop.set()
     for thread in threads:
         thread.join()
     assert float((a + a).sum()) == 2 * 300 * 300
 
 
-def add(a, ends):
-    while not ends.is_set():
+def add(a, stop):
+    while not stop.is_set():
         a + a
 
 

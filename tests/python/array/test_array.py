@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an array is: its attributes, its numbers, its text, and that it stays clear of wrong answers."""
+"""Attributes of arrays, conversions to Python numbers, text, and errors for ambiguous
+operations."""
 
 import copy
 import gc
@@ -90,7 +91,7 @@ def test_the_owner_of_imported_memory_lives_as_long_as_a_view():
     assert watch() is None
 
 
-def test_arrays_are_no_keys():
+def test_hash_of_an_array_raises():
     with pytest.raises(TypeError, match="unhashable"):
         hash(sw.zeros(2))
 
@@ -136,13 +137,13 @@ def test_the_truth_of_several_elements_is_ambiguous():
             bool(sw.ones(shape))
 
 
-def test_the_largest_integers_survive():
+def test_largest_integers_round_trip():
     assert sw.array(2**64 - 1, "uint64").item() == 2**64 - 1
     assert sw.array(-(2**63)).item() == -(2**63)
 
 
 @given(window=windows(), seed=st.integers(0, 2**32), data=st.data())
-def test_item_counts_as_numpys(device, window, seed, data):
+def test_item_accepts_numpys_flat_and_tuple_indices(device, window, seed, data):
     ours, oracle = pair(window, "int64", device, seed)
     assert ours.tolist() == oracle.tolist()
     if oracle.size == 0:
@@ -218,14 +219,14 @@ def test_summary_text_contains_the_corners(device):
     assert str(sw.array(values, device=device).T) == str(values.T)
 
 
-def test_text_of_dtypes_that_numpy_lacks(device):
+def test_repr_shows_dtypes_that_numpy_lacks(device):
     text = repr(sw.full((2,), 1.5, "bfloat16", device=device))
     assert text == f"array([1.5, 1.5], dtype=bfloat16, device='{device}')"
     raw = sw.zeros(4, "uint8", device=device).view("opaque32")
     assert "opaque32 (1,)" in repr(raw)
 
 
-def test_format_is_the_elements():
+def test_format_applies_to_one_element_only():
     assert f"{sw.array(3.14159):.2f}" == "3.14"
     assert f"{sw.arange(3)}" == "[0 1 2]"
     with pytest.raises(TypeError):
@@ -278,7 +279,7 @@ def test_methods_reject_objects_that_are_not_arrays():
         sw.Array.shape.__get__(np.zeros(3))
 
 
-def test_sync_and_stream(device):
+def test_sync_returns_the_array_after_its_stream_is_done(device):
     array = sw.zeros(1000, device=device)
     array[...] = 3
     assert array.sync() is array

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise as a namespace of the array API standard 2024.12; docs/arrays.md lists what is not supported."""
+"""spanwise as a namespace of the array API standard 2024.12; docs/arrays.md lists what is not
+supported."""
 
 import inspect
 import math
@@ -70,12 +71,12 @@ def test_signatures_match_the_standard(name, signature):
 
 
 @pytest.mark.parametrize(("names", "count"), [(UNARY, 1), (BINARY, 2)])
-def test_elementwise_functions_are_there(names, count):
+def test_elementwise_functions_exist_with_the_standards_arity(names, count):
     for name in words(names):
         assert getattr(sw, name).nin == count, name
 
 
-def test_real_and_imag_are_there(device):
+def test_real_and_imag_return_the_parts(device):
     a = sw.asarray([1 + 2j], device=device)
     assert (sw.real(a).tolist(), sw.imag(a).tolist()) == ([1.0], [2.0])
 
@@ -91,7 +92,7 @@ def test_arrays_have_the_attributes(device):
     assert (a.T.shape, a.mT.shape, a.dtype) == ((3, 2), (3, 2), sw.float64)
 
 
-def test_constants():
+def test_constants_are_the_standards():
     assert (sw.e, sw.pi, sw.inf) == (math.e, math.pi, math.inf)
     assert math.isnan(sw.nan)
     assert sw.newaxis is None
@@ -100,7 +101,7 @@ def test_constants():
 # ---- Inspection ----
 
 
-def test_capabilities_and_devices(device):
+def test_namespace_info_lists_capabilities_and_devices(device):
     info = sw.__array_namespace_info__()
     found = info.capabilities()
     assert found == {
@@ -115,7 +116,7 @@ def test_capabilities_and_devices(device):
     assert sw.device(device) in info.devices()
 
 
-def test_dtypes_by_kind(device):
+def test_namespace_info_selects_dtypes_by_kind(device):
     info = sw.__array_namespace_info__()
     assert info.dtypes() == {name: sw.dtype(name) for name in words(DTYPES)}
     assert set(info.dtypes(kind="signed integer")) == {"int8", "int16", "int32", "int64"}
@@ -144,7 +145,7 @@ def test_finfo_is_numpys(name):
     assert ours != sw.iinfo("int8")
 
 
-def test_finfo_of_bfloat16(device):
+def test_finfo_has_the_limits_of_bfloat16(device):
     limits = sw.finfo(sw.bfloat16)
     assert (limits.bits, limits.eps, limits.smallest_normal) == (16, 2.0**-7, 2.0**-126)
     largest = sw.asarray(limits.max, "bfloat16", device=device)
@@ -160,7 +161,7 @@ def test_iinfo_is_numpys(name):
     assert len({ours, sw.iinfo(name)}) == 1
 
 
-def test_limits_of_the_wrong_kind():
+def test_finfo_and_iinfo_reject_dtypes_of_the_other_kind():
     with pytest.raises(ValueError, match="finfo: expected a floating.* got int8"):
         sw.finfo("int8")
     with pytest.raises(ValueError, match="iinfo: expected an integer.* got bool"):
@@ -181,7 +182,7 @@ def test_isdtype_is_numpys():
         sw.isdtype(sw.int8, "floating")
 
 
-def test_astype(device):
+def test_astype_converts_dtype_and_device(device):
     a = sw.asarray([1.5, -2.5], device=device)
     assert sw.astype(a, sw.int32).tolist() == [1, -2]
     assert sw.astype(a, "float64", copy=False) is a
@@ -210,7 +211,7 @@ def test_diff_is_numpys(device, window, dtype, n, data):
     assert_same(sw.diff(ours, n, axis, **mine), np.diff(theirs, n, axis, **extra))
 
 
-def test_errors_of_diff(device):
+def test_invalid_diff_arguments_raise(device):
     with pytest.raises(ValueError, match="non-negative, got -1"):
         sw.diff(sw.zeros(3, device=device), -1)
     with pytest.raises(ValueError, match="at least one dimensional"):
@@ -242,7 +243,7 @@ def test_running_sums_are_numpys(device, window, dtype, name, include_initial, d
         assert_same(mine, oracle)
 
 
-def test_running_sums_into_out(device):
+def test_running_sums_are_written_to_out(device):
     a = sw.asarray([1, 2, 3], device=device)
     out = sw.full(4, 9, dtype="int64", device=device)
     assert sw.cumulative_sum(a, out=out, include_initial=True) is out
@@ -270,7 +271,7 @@ def test_searchsorted_is_numpys(device, values, wanted, side, dtype):
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_searchsorted_of_any_layout_and_dtype(device, dtype, side):
+def test_searchsorted_accepts_any_layout_and_dtype(device, dtype, side):
     random = np.random.default_rng(3)
     for size in (1, 2, 3, 17, 1000):
         line = np.sort(random.integers(0, 100, 3 * size).astype(dtype))
@@ -285,7 +286,7 @@ def test_searchsorted_of_any_layout_and_dtype(device, dtype, side):
     assert_same(sw.searchsorted(ours[:0], values, side), np.searchsorted(line[:0], wanted, side))
 
 
-def test_searchsorted_beyond_the_plain(device):
+def test_searchsorted_handles_nan_and_sorter(device):
     line = np.asarray([3.0, np.nan, 1.0, 2.0, np.nan])
     order = np.argsort(line)
     wanted = np.asarray([[np.nan, 2.0], [0.0, np.inf]])
@@ -322,7 +323,7 @@ def test_modf_is_numpys(device):
         sw.modf(sw.asarray([1j], device=device))
 
 
-def test_to_device(device):
+def test_to_device_copies_only_to_another_device(device):
     a = sw.asarray([1, 2], device=device)
     assert a.to_device(a.device) is a
     moved = a.to_device("cpu", stream=sw.current_stream(a.device))
@@ -334,7 +335,7 @@ def test_counts_are_arrays(device):
     assert (count.shape, count.dtype, int(count)) == ((), "int64", 2)
 
 
-def test_diagonals_far_outside(device):
+def test_eye_is_zero_for_diagonals_outside(device):
     for k in (2**70, -(2**70), 3, -3):
         assert sw.eye(3, k=k, device=device).tolist() == [[0.0] * 3] * 3
 
@@ -359,7 +360,7 @@ np.testing.assert_allclose(ours.numpy(), np.log(np.exp(values).sum(axis=1)))
 """
 
 
-def test_a_library_written_for_the_standard(device):
+def test_scipy_computes_with_our_arrays(device):
     """SciPy with its array API support, which must be enabled before its import."""
     pytest.importorskip("scipy", "1.14")
     code = SCIPY.format(device=device.name)

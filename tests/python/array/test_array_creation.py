@@ -17,7 +17,7 @@ SEEDS = st.integers(0, 2**32)
 
 @pytest.mark.parametrize("dtype", COMPUTABLE)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 4), 5])
-def test_zeros_ones_full_empty(device, dtype, shape):
+def test_zeros_ones_full_and_empty_match_numpy(device, dtype, shape):
     real = sw.dtype(dtype).dtype
     assert_same(sw.zeros(shape, dtype, device=device), np.zeros(shape, real))
     assert_same(sw.ones(shape, dtype, device=device), np.ones(shape, real))
@@ -51,7 +51,9 @@ def test_order_decides_the_strides(device, order):
     order=st.sampled_from("CFAK"),
     dtype=st.sampled_from([None, "int8", "complex64"]),
 )
-def test_like_functions(device, window, seed, order, dtype):
+def test_like_functions_take_shape_order_and_device_of_the_array(
+    device, window, seed, order, dtype
+):
     ours, oracle = pair(window, "float32", device, seed)
     expected = np.zeros_like(oracle, dtype, order)
     made = sw.zeros_like(ours, dtype, order)
@@ -68,7 +70,7 @@ def test_like_functions(device, window, seed, order, dtype):
     "arguments", [(5,), (2, 9), (2, 9, 3), (9, 2, -2), (0.0, 1.0, 0.25), (0,), (3, 1)]
 )
 @pytest.mark.parametrize("dtype", [None, "float32", "int16"])
-def test_arange(device, arguments, dtype):
+def test_arange_matches_numpy(device, arguments, dtype):
     assert_same(
         sw.arange(*arguments, dtype=dtype, device=device), np.arange(*arguments, dtype=dtype)
     )
@@ -82,7 +84,7 @@ def test_arange(device, arguments, dtype):
         (True, 7), (np.int32(3), 9), (5, None, 2),
     ],
 )  # fmt: skip
-def test_ranges_of_whole_numbers(device, arguments):
+def test_arange_of_integers_matches_numpy(device, arguments):
     assert_same(sw.arange(*arguments, device=device), np.arange(*arguments))
     assert sw.arange(*arguments, device=device).device == device
 
@@ -93,7 +95,7 @@ def test_ranges_without_a_step_are_refused_as_numpy_does(device):
             sw.arange(*arguments, device=device)
 
 
-def test_linspace(device):
+def test_linspace_matches_numpy(device):
     assert_same(sw.linspace(0, 1, 7, device=device), np.linspace(0, 1, 7))
     assert_same(
         sw.linspace([0, 1], 5, 4, endpoint=False, dtype="float32", axis=1, device=device),
@@ -172,7 +174,7 @@ def test_long_ranges_are_numpys(device, dtype):
     )
 
 
-def test_ranges_of_no_use_are_numpys_errors(device):
+def test_degenerate_ranges_match_numpy_or_raise(device):
     with pytest.raises(ValueError, match="-1"):
         sw.linspace(0, 1, -1, device=device)
     for stop in (np.inf, np.nan):
@@ -192,7 +194,7 @@ def test_ranges_of_no_use_are_numpys_errors(device):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("readonly", [False, True])
-def test_copies_of_small_foreign_arrays(device, dtype, view, readonly):
+def test_small_foreign_array_is_copied_to_the_default_device(device, dtype, view, readonly):
     source = numbers((16,), "float64", 9).astype(dtype)
     source.flags.writeable = not readonly
     oracle = view(source)
@@ -211,7 +213,7 @@ def test_ranges_of_bfloat16_are_rounded_once(device):
 
 
 @pytest.mark.parametrize("arguments", [(3,), (3, 5), (5, 3, 1), (3, 3, -2), (2, 2, 9), (0,)])
-def test_eye(device, arguments):
+def test_eye_matches_numpy(device, arguments):
     assert_same(sw.eye(*arguments, dtype="int32", device=device), np.eye(*arguments, dtype="int32"))
 
 
@@ -233,7 +235,7 @@ def test_array_copies_and_asarray_does_not(device, window, seed, dtype):
     dtypes=st.tuples(st.sampled_from(COMPUTABLE), st.sampled_from(COMPUTABLE)),
     order=st.sampled_from("CFAK"),
 )
-def test_astype(device, window, seed, dtypes, order):
+def test_astype_matches_numpy_for_any_layout(device, window, seed, dtypes, order):
     ours, oracle = pair(window, dtypes[0], device, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a complex number loses its imaginary part
@@ -302,7 +304,7 @@ def test_array_takes_order_and_ndmin(device):
         sw.array(5, ndmin=100)
 
 
-def test_ascontiguousarray(device):
+def test_ascontiguousarray_copies_only_other_layouts(device):
     array = sw.array(numbers((3, 4), "float32", 4), device=device)
     assert sw.ascontiguousarray(array) is array
     made = sw.ascontiguousarray(array.T)
@@ -330,7 +332,7 @@ def test_invalid_calls_name_the_remedy(function):
 @pytest.mark.parametrize(
     "shape", [-1, (2, -1), "3", 2.0, (2, 2.0), None, True, (2**40, 2**40), (1,) * 65]
 )
-def test_shapes_that_are_none(shape):
+def test_invalid_shape_raises_as_in_numpy(shape):
     with pytest.raises(sw.Error) as ours:
         sw.zeros(shape)
     with pytest.raises((TypeError, ValueError, MemoryError)) as numpys:

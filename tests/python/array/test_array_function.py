@@ -56,7 +56,7 @@ SHARED = {
 
 
 @pytest.mark.parametrize("call", SHARED.values(), ids=SHARED.keys())
-def test_functions_that_spanwise_has(device, call):
+def test_functions_that_spanwise_has_run_on_the_device(device, call):
     ours = call(sw.asarray(A, device=device))
     assert_same(ours, np.asarray(call(A)))
     assert ours.device == sw.device(device)
@@ -78,7 +78,7 @@ NUMPYS = {
 
 
 @pytest.mark.parametrize("call", NUMPYS.values(), ids=NUMPYS.keys())
-def test_functions_that_numpy_has(device, call):
+def test_functions_that_only_numpy_has_run_on_the_cpu_and_raise_on_a_gpu(device, call):
     ours = sw.asarray(A, device=device)
     if device.kind == "cpu":
         assert_same(call(ours), np.asarray(call(A)))
@@ -87,7 +87,7 @@ def test_functions_that_numpy_has(device, call):
         call(ours)
 
 
-def test_several_results_and_their_names():
+def test_several_results_are_arrays_and_keep_their_names():
     ours = sw.asarray([3, 1, 3], device="cpu")
     found = np.unique_counts(ours)
     assert (found.values.tolist(), found.counts.tolist()) == ([1, 3], [1, 2])
@@ -126,7 +126,7 @@ def test_writing_functions_write_to_our_memory(device):
     assert_same(ours, theirs)
 
 
-def test_writing_by_numpy_alone():
+def test_functions_of_numpy_write_to_our_arrays():
     ours = sw.zeros(4, device="cpu")
     np.copyto(ours, 5.0, where=[True, False, True, False])
     assert ours.tolist() == [5.0, 0.0, 5.0, 0.0]
@@ -140,7 +140,7 @@ def test_writing_by_numpy_alone():
         np.copyto(frozen, 5.0, where=True)
 
 
-def test_functions_that_only_read_the_array(device):
+def test_functions_of_shape_and_dtype_work_on_any_device(device):
     ours = sw.zeros((2, 3), "complex64", device=device)
     assert (np.shape(ours), np.ndim(ours), np.size(ours), np.size(ours, 1)) == ((2, 3), 2, 6, 3)
     assert np.iscomplexobj(ours)
@@ -149,7 +149,7 @@ def test_functions_that_only_read_the_array(device):
     assert np.can_cast(ours.dtype, "complex128")
 
 
-def test_a_mix_with_numpys_arrays(device):
+def test_numpy_arrays_mix_on_the_cpu_and_raise_on_a_gpu(device):
     ours = sw.asarray(A, device=device)
     if device.kind == "cpu":
         assert_same(np.concatenate([ours, A]), np.concatenate([A, A]))
@@ -158,7 +158,7 @@ def test_a_mix_with_numpys_arrays(device):
         np.concatenate([ours, A])
 
 
-def test_other_libraries_go_first():
+def test_array_function_of_another_library_has_precedence():
     class Other:
         def __array_function__(self, function, types, args, kwargs):
             return function.__name__, len(types)
@@ -203,7 +203,7 @@ def test_arguments_that_numpy_makes_objects_or_text_of(device):
         np.sum(ours, dtype="U3")
 
 
-def test_saving(tmp_path):
+def test_numpy_save_writes_the_elements(tmp_path):
     ours = sw.asarray(A, device="cpu")
     file = io.BytesIO()
     np.save(file, ours)
@@ -211,7 +211,7 @@ def test_saving(tmp_path):
     np.testing.assert_array_equal(np.load(file), A)
 
 
-def test_testing_functions_go_on_working(device):
+def test_numpy_testing_compares_our_arrays(device):
     ours = sw.asarray(A, device=device)
     np.testing.assert_allclose(ours, A)
     np.testing.assert_array_equal(ours, A)
@@ -224,7 +224,7 @@ def test_testing_functions_go_on_working(device):
 # ---- ufuncs ----
 
 
-def test_ufuncs_that_numpy_alone_has():
+def test_ufuncs_that_only_numpy_has_are_computed_by_numpy():
     ours = sw.asarray([6, 4], device="cpu")
     assert_same(np.gcd(ours, 4), np.gcd(np.asarray([6, 4]), 4))
     assert_same(np.multiply.outer(ours, [1, 2]), np.multiply.outer([6, 4], [1, 2]))
@@ -233,7 +233,7 @@ def test_ufuncs_that_numpy_alone_has():
     assert out.tolist() == [30, 20]
 
 
-def test_ufuncs_that_a_gpu_lacks(device):
+def test_ufuncs_without_a_gpu_implementation_raise_on_a_gpu(device):
     ours = sw.asarray([6, 4], device=device)
     if device.kind == "cpu":
         assert np.lcm(ours, 4).tolist() == [12, 4]
@@ -244,7 +244,7 @@ def test_ufuncs_that_a_gpu_lacks(device):
         np.subtract.reduce(ours)
 
 
-def test_modf_by_numpys_name(device):
+def test_numpy_modf_matches_numpy(device):
     for mine, oracle in zip(np.modf(sw.asarray(A / 4, device=device)), np.modf(A / 4), strict=True):
         assert_same(mine, oracle)
 
@@ -281,7 +281,7 @@ def test_membership_is_numpys(device):
     assert 1 not in sw.zeros(0, device=device)
 
 
-def test_import_does_not_bring_numpy():
+def test_importing_spanwise_does_not_import_numpy():
     code = "import sys, spanwise; assert 'numpy' not in sys.modules; spanwise.zeros(2).sum()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

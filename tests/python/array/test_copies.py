@@ -75,7 +75,7 @@ def test_any_layout_to_any_layout(device, data):
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_casts_ride_along_in_any_layout(device, data):
+def test_copy_with_cast_matches_numpy_in_any_layout(device, data):
     shape = tuple(data.draw(st.integers(1, 40)) for _ in range(2))
     source, target = (memory_and_view(shape, data.draw(layouts(2))) for _ in "st")
     dtypes = st.sampled_from(("uint8", "int16", "float32", "float64", "complex64", "int64"))
@@ -108,7 +108,7 @@ def test_windows_with_repeats_and_empty_axes(device, window, dtype):
         ((2, 2051, 4), (0, 2, 1)),
     ],
 )
-def test_permutations(device, dtype, shape, axes):
+def test_permuted_axes_are_copied_exactly(device, dtype, shape, axes):
     source = shape, lambda memory: memory.transpose(axes)
     target = tuple(shape[axis] for axis in axes), lambda memory: memory
     check(source, target, device, dtype)
@@ -117,7 +117,7 @@ def test_permutations(device, dtype, shape, axes):
 @pytest.mark.parametrize("dtype", SIZES)
 @pytest.mark.parametrize("first", [0, 1, 3])
 @pytest.mark.parametrize("step", [1, 2, 3, 8, -1, -2])
-def test_steps_and_unaligned_heads(device, dtype, first, step):
+def test_strided_and_unaligned_rows_are_copied_exactly(device, dtype, first, step):
     n = 2003
     long = n * abs(step) + first
 
@@ -140,7 +140,7 @@ def test_rows_and_columns_are_stretched(device, dtype):
 
 @pytest.mark.parametrize("dtype", ["int16", "float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("shape", [(7,), (1000,), (33, 65)])
-def test_the_other_byte_order(device, dtype, shape):
+def test_swapped_byte_order_is_converted(device, dtype, shape):
     values = numbers(shape, dtype, 4)
     swapped = values.astype(values.dtype.newbyteorder(">"))
     for view in (lambda a: a, lambda a: a.T, lambda a: a[::-1]):
@@ -173,7 +173,7 @@ def test_last_write_to_an_element_wins(device):
     np.testing.assert_array_equal(memory.numpy(), values[-1])
 
 
-def test_large_copies_reach_their_ends(device):
+def test_large_transposed_copy_is_complete(device):
     values = np.random.default_rng(6).random((2050, 2051), dtype=np.float32)
     source = sw.array(values, device=device)
     target = sw.full((2053, 2053), -1.0, dtype="float32", device=device)

@@ -18,7 +18,7 @@ IN_NUMPY = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 
 
 @pytest.mark.parametrize("name", IN_NUMPY)
-def test_equals_everything_that_names_it(name):
+def test_dtype_equals_all_its_spellings(name):
     ours, theirs = getattr(sw, name), np.dtype(name)
     for spelling in (name, theirs, theirs.type, theirs.str, theirs.char, sw.dtype(name)):
         assert ours == spelling
@@ -108,7 +108,7 @@ def test_equal_dtypes_hash_alike_and_by_name():
 
 
 @pytest.mark.parametrize("name", [*COMPUTABLE, "float8_e4m3fn", "opaque24", "float32x4"])
-def test_pickles(name):
+def test_unpickled_dtype_is_equal(name):
     assert pickle.loads(pickle.dumps(sw.dtype(name))) == sw.dtype(name)
 
 
@@ -148,7 +148,7 @@ def test_several_dtypes_are_promoted_together():
         assert sw.concatenate(arrays).dtype == np.concatenate(arrays).dtype
 
 
-def test_casting_rules_have_names():
+def test_can_cast_rejects_unknown_rules_and_numbers():
     with pytest.raises(sw.ArgumentError, match='got "lax"'):
         sw.can_cast("int8", "int16", "lax")
     with pytest.raises(sw.DTypeError, match="Python number"):

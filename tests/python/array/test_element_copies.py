@@ -88,14 +88,14 @@ def test_ellipsis_index_returns_a_view_of_one_element(device, key):
 
 
 @pytest.mark.parametrize("key", [slice(1, 2), (1, None), None, [1]])
-def test_keys_that_keep_an_axis_are_as_before(device, key):
+def test_keys_that_keep_an_axis_give_views_as_numpy(device, key):
     array, oracle = sw.arange(3, device=device), np.arange(3)
     assert (array[key].base is array) == (oracle[key].base is not None)
     assert_same(array[key], oracle[key])
 
 
 @pytest.mark.parametrize("dtype", COMPUTABLE)
-def test_elements_of_every_dtype(device, dtype):
+def test_elements_of_every_dtype_match_numpy(device, dtype):
     values = numbers((5, 2), dtype, 3)
     array = sw.array(values, device=device)[::-2, ::-1]
     for i, j in np.ndindex(3, 2):
@@ -103,7 +103,7 @@ def test_elements_of_every_dtype(device, dtype):
         assert_same(array[i][j], np.asarray(values[::-2, ::-1][i, j]))
 
 
-def test_dtypes_that_are_only_carried():
+def test_element_of_a_non_computable_dtype_is_a_copy():
     carried = sw.arange(4, dtype="uint8", device="cpu").view("float8_e4m3fn")
     element = carried[2]
     assert (element.dtype, element.view("uint8").item()) == ("float8_e4m3fn", 2)
@@ -132,7 +132,7 @@ def test_adding_to_an_element_leaves_the_array(device):
     assert array.tolist() == [0.0, 6.0, 2.0]
 
 
-def test_elements_of_several_dtypes_in_turn():
+def test_alternating_dtypes_give_the_right_elements():
     arrays = {dtype: sw.array(numbers((40,), dtype, 4), device="cpu") for dtype in COMPUTABLE}
     oracles = {dtype: numbers((40,), dtype, 4) for dtype in COMPUTABLE}
     kept = {dtype: list(array) for dtype, array in arrays.items()}
@@ -164,7 +164,7 @@ class Capsule:
         return (1, 0)
 
 
-def test_a_read_only_element_does_not_pass_that_on():
+def test_read_only_flag_of_an_element_is_not_reused():
     array = sw.arange(3.0, device="cpu")
     element = array[0]
     element.flags.writeable = False
@@ -182,7 +182,7 @@ def test_an_element_does_not_hold_the_array(device):
     assert element.item() == 0.0
 
 
-def test_arrays_on_numbered_cpus():
+def test_element_of_a_numbered_cpu_is_a_copy_there():
     array = sw.arange(3, device="cpu:1")
     element = array[2]
     assert (element.device, element.item()) == (array.device, 2)

@@ -56,7 +56,7 @@ def test_a_mapping_array_is_no_sequence():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, MappingArray, of_torch])
-def test_shapes_of_other_libraries(device, kind):
+def test_shape_may_be_another_librarys_array(device, kind):
     assert sw.zeros(kind([2, 3]), device=device).shape == (2, 3)
     assert sw.zeros(kind([4]), device=device).shape == (4,)
     assert sw.zeros(kind(5), device=device).shape == (5,)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lazy foreign arrays are never computed in silence: operators leave them the word, all else refuses."""
+"""Lazy foreign arrays are not computed implicitly: operators return NotImplemented, other functions
+raise."""
 
 import operator
 import subprocess
@@ -53,7 +54,7 @@ class Lazy:
 
 
 class Collection:
-    """As xarray.DataArray: lazy where its graph is there."""
+    """Like xarray.DataArray: lazy if it has a graph."""
 
     def __init__(self, graph):
         self.graph = graph
@@ -200,7 +201,7 @@ def kernel(device):
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("make", [Lazy, lambda: Collection({})], ids=["array", "collection"])
-def test_functions_and_kernels_name_the_way_out(array, make, call):
+def test_functions_and_kernels_raise_with_the_remedy(array, make, call):
     lazy = make()
     with pytest.raises(TypeError, match=r"map_blocks.*spanwise\.asarray"), array.device:
         call(array, lazy)
@@ -252,7 +253,7 @@ class Ranked:
 
 @pytest.mark.parametrize("priority", [1000, 0.5, 0, -1, None])
 @pytest.mark.parametrize("name", ["eq", "ne", "lt", "gt", "add", "matmul"])
-def test_a_higher_priority_answers(array, priority, name):
+def test_operand_of_higher_priority_computes_the_operation(array, priority, name):
     kind = type("Kind", (Ranked,), {})
     other = kind(priority)
     function = getattr(operator, name)
@@ -291,7 +292,7 @@ def test_operators_on_dask_arrays_are_refused_before_spanwise_dask_is_imported()
     assert "unsupported operand" in done.stdout, done.stderr
 
 
-def test_dask(array):
+def test_dask_arrays_are_computed_by_asarray_only(array):
     da = pytest.importorskip("dask.array")
     lazy = da.arange(3, chunks=2)
     for call in (CALLS["sum"], CALLS["add"], CALLS["kernel"], CALLS["concatenate"]):
@@ -312,7 +313,7 @@ print(np.asarray((a + da.ones(3, chunks=2)).compute()).tolist())
 """
 
 
-def test_dask_with_our_arrays_registered():
+def test_dask_computes_with_registered_arrays():
     pytest.importorskip("dask.array")
     done = subprocess.run(
         [sys.executable, "-c", REGISTERED], capture_output=True, text=True, check=False

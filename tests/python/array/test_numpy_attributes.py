@@ -51,7 +51,7 @@ def test_every_attribute_of_numpys_arrays_exists_or_is_documented():
     assert {name for name in LACKING if hasattr(sw.Array, name)} <= {"__setstate__"}
 
 
-def test_byte_orders_of_dtypes():
+def test_newbyteorder_returns_native_dtypes_or_numpys():
     assert sw.int32.newbyteorder("=") is sw.int32
     assert sw.int32.newbyteorder("<") is sw.int32
     assert sw.int32.newbyteorder() == np.dtype(">i4")
@@ -89,7 +89,7 @@ def test_numpy_reads_bfloat16_before_ml_dtypes_is_imported():
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True)
 
 
-def test_choose_and_searchsorted(device):
+def test_choose_and_searchsorted_methods_match_numpy(device):
     places = sw.array([1, 0, 2, 1], device=device)
     choices = [[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]
     assert_same(places.choose(choices), places.numpy().choose(choices))
@@ -102,7 +102,7 @@ def test_choose_and_searchsorted(device):
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "complex64"])
 @pytest.mark.parametrize("how", [{}, {"offset": 1}, {"offset": -1, "axis1": 2, "axis2": 0}])
-def test_traces(device, dtype, how):
+def test_trace_matches_numpy(device, dtype, how):
     values = numbers((3, 4, 5), dtype, 2)
     ours = sw.array(values, device=device)
     for found in (ours.trace(**how), sw.trace(ours, **how), np.trace(ours, **how)):
@@ -113,7 +113,7 @@ def test_traces(device, dtype, how):
     assert_same(out.astype(dtype), values.trace(0, 0, 2).astype(dtype))
 
 
-def test_setflags(device):
+def test_setflags_clears_write_and_refuses_what_it_cannot_set(device):
     a = sw.zeros(3, device=device)
     a.setflags()
     a.setflags(write=True, align=True, uic=False)
@@ -132,7 +132,7 @@ def test_setflags(device):
 
 @pytest.mark.parametrize("order", ["C", "F", "A"])
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "complex128", "bfloat16"])
-def test_tobytes(device, dtype, order):
+def test_tobytes_follows_the_order_for_any_layout(device, dtype, order):
     if dtype not in COMPUTABLE:
         pytest.skip("ml_dtypes is not installed")
     values = numbers((3, 4), dtype, 6)[::-1, ::2]
@@ -143,7 +143,7 @@ def test_tobytes(device, dtype, order):
     assert ours[0, 0].tobytes() == values[0, 0].tobytes()
 
 
-def test_images_of_any_strides():
+def test_pillow_reads_arrays_of_any_strides():
     image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
     values = numbers((4, 5, 3), "uint8", 3)
     a = sw.array(values, device="cpu")

@@ -20,7 +20,9 @@ import spanwise as sw
     protocol=st.integers(0, pickle.HIGHEST_PROTOCOL),
     seed=st.integers(0, 2**32),
 )
-def test_round_trip(device, window, dtype, protocol, seed):
+def test_unpickled_array_has_the_same_elements_in_its_own_memory(
+    device, window, dtype, protocol, seed
+):
     ours, oracle = pair(window, dtype, device, seed)
     back = pickle.loads(pickle.dumps(ours, protocol))
     assert_same(back, oracle)
@@ -91,7 +93,7 @@ def test_only_subclasses_of_array_are_made():
         sw.rebuild_array(bytes(8), "float64", (), kind=list)
 
 
-def test_another_process_reads_it(tmp_path):
+def test_pickle_is_read_by_another_process(tmp_path):
     path = tmp_path / "array.pickle"
     path.write_bytes(pickle.dumps(sw.arange(5)))
     program = f"import pickle; print(pickle.load(open({str(path)!r}, 'rb')).tolist())"

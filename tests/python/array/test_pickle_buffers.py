@@ -11,12 +11,13 @@ from support.arrays import assert_same, numbers
 import spanwise as sw
 
 
-def travelled(array, carried=bytearray):
-    """The array after a pickle round trip with out-of-band buffers."""
+def round_trip(array, transport=bytearray):
+    """The array after pickling and unpickling with out-of-band buffers, each copied by
+    `transport`."""
     buffers = []
     stream = pickle.dumps(array, 5, buffer_callback=buffers.append)
     assert len(stream) < 1000
-    return pickle.loads(stream, buffers=[carried(buffer.raw()) for buffer in buffers])
+    return pickle.loads(stream, buffers=[transport(buffer.raw()) for buffer in buffers])
 
 
 def test_large_buffers_are_pickled_out_of_band(device):
@@ -34,29 +35,29 @@ def test_out_of_band_buffer_is_shared():
     stream = pickle.dumps(array, 5, buffer_callback=buffers.append)
     assert buffers[0].raw().nbytes == array.nbytes
     assert np.shares_memory(np.frombuffer(buffers[0], "uint8"), array.numpy())
-    place = bytearray(buffers[0].raw())
-    back = pickle.loads(stream, buffers=[place])
-    np.frombuffer(place, "float32")[5] = 77
+    storage = bytearray(buffers[0].raw())
+    back = pickle.loads(stream, buffers=[storage])
+    np.frombuffer(storage, "float32")[5] = 77
     assert back[1, 1].item() == 77
     back[0, 0] = 55
-    assert np.frombuffer(place, "float32")[0] == 55
+    assert np.frombuffer(storage, "float32")[0] == 55
     with pytest.raises(BufferError):
-        place.append(0)  # held as long as the array is
+        storage.append(0)  # exported as long as the array exists
     del back
-    place.append(0)
+    storage.append(0)
 
 
 def test_read_only_out_of_band_buffer_gives_a_read_only_array(device):
     array = sw.array(numbers((3, 4), "float32", 1), device=device)
-    back = travelled(array, bytes)
+    back = round_trip(array, bytes)
     assert_same(back, array.numpy())
-    assert back.flags.writeable is (device.kind != "cpu")  # a GPU's memory is the array's own
+    assert back.flags.writeable is (device.kind != "cpu")  # on a GPU the array has a copy
 
 
-@pytest.mark.parametrize("carried", [bytes, bytearray, memoryview])
-def test_unaligned_buffer_is_copied(carried):
+@pytest.mark.parametrize("transport", [bytes, bytearray, memoryview])
+def test_unaligned_buffer_is_copied(transport):
     array = sw.array(numbers((3, 4), "float64", 1), device="cpu")
-    back = travelled(array, lambda raw: memoryview(carried(b"x" + bytes(raw)))[1:])
+    back = round_trip(array, lambda raw: memoryview(transport(b"x" + bytes(raw)))[1:])
     assert_same(back, array.numpy())
     back[0, 0] = 1
 
@@ -86,9 +87,7 @@ def test_dense_buffer_of_any_order_is_shared():
     in_columns = np.asfortranarray(array.numpy().reshape(4, 3).T)
     back = pickle.loads(stream, buffers=[pickle.PickleBuffer(in_columns)])
     assert_same(back, array.numpy())
-
-
-# ---- Preserved properties ----
+    assert np.shares_memory(back.numpy(), in_columns)
 
 
 VIEWS = {
@@ -103,23 +102,23 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("carried", [bytes, bytearray])
+@pytest.mark.parametrize("transport", [bytes, bytearray])
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-def test_pickle_keeps_the_order_of_axes(device, view, protocol, carried):
+def test_pickle_keeps_the_order_of_axes(device, view, protocol, transport):
     oracle = view(numbers((3, 4, 5), "int32", 1))
     array = view(sw.array(numbers((3, 4, 5), "int32", 1), device=device))
-    kept = oracle.copy("K")
+    dense = oracle.copy("K")  # without gaps, in the same order of axes
     backs = [pickle.loads(pickle.dumps(array, protocol))]
     if protocol == 5:
-        backs.append(travelled(array, carried))
+        backs.append(round_trip(array, transport))
     for back in backs:
         assert_same(back, oracle)
-        along = [i for i, extent in enumerate(kept.shape) if extent > 1]
-        if kept.size:
-            assert [back.strides[i] for i in along] == [kept.strides[i] for i in along]
-        assert back.flags.f_contiguous == kept.flags.f_contiguous
-        assert back.flags.c_contiguous == kept.flags.c_contiguous
+        strided = [i for i, extent in enumerate(dense.shape) if extent > 1]
+        if dense.size:
+            assert [back.strides[i] for i in strided] == [dense.strides[i] for i in strided]
+        assert back.flags.f_contiguous == dense.flags.f_contiguous
+        assert back.flags.c_contiguous == dense.flags.c_contiguous
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -129,11 +128,11 @@ def test_read_only_flag_survives_pickling(device, protocol):
     back = pickle.loads(pickle.dumps(array, protocol))
     assert_same(back, np.arange(6.0))
     assert not back.flags.writeable
-    assert not travelled(array).flags.writeable
+    assert not round_trip(array).flags.writeable
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_repeated_elements_are_written_once(device, protocol):
+def test_broadcast_elements_are_pickled_once(device, protocol):
     oracle = np.broadcast_to(np.arange(4.0)[:, None], (1000, 4, 1000))
     array = sw.broadcast_to(sw.array(np.arange(4.0)[:, None], device=device), oracle.shape)
     stream = pickle.dumps(array, protocol)

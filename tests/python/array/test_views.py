@@ -78,7 +78,7 @@ def test_reshape_to_another_size_is_a_layout_error(device, shape):
 
 
 @given(data=st.data(), window=windows(), seed=SEEDS)
-def test_transpose_and_swapaxes(device, data, window, seed):
+def test_transpose_and_swapaxes_match_numpys_layout(device, data, window, seed):
     ours, oracle = pair(window, "float32", device, seed)
     rank = oracle.ndim
     axes = data.draw(st.permutations(range(rank)))
@@ -99,7 +99,7 @@ def test_transpose_and_swapaxes(device, data, window, seed):
 
 
 @given(data=st.data(), window=windows(), seed=SEEDS)
-def test_squeeze(device, data, window, seed):
+def test_squeeze_matches_numpys_layout(device, data, window, seed):
     ours, oracle = pair(window, "float32", device, seed)
     assert_same(ours.squeeze(), oracle.squeeze())
     ones = [axis for axis, extent in enumerate(oracle.shape) if extent == 1]
@@ -109,7 +109,7 @@ def test_squeeze(device, data, window, seed):
 
 
 @given(data=st.data(), window=windows(min_rank=2), seed=SEEDS, offset=st.integers(-6, 6))
-def test_diagonal(device, data, window, seed, offset):
+def test_diagonal_matches_numpys_layout(device, data, window, seed, offset):
     ours, oracle = pair(window, "int64", device, seed)
     axes = data.draw(st.permutations(range(oracle.ndim)))[:2]
     mine, expected = ours.diagonal(offset, *axes), oracle.diagonal(offset, *axes)
@@ -118,7 +118,7 @@ def test_diagonal(device, data, window, seed, offset):
 
 
 @given(data=st.data(), window=windows(broadcast=False), seed=SEEDS)
-def test_broadcast_to(device, data, window, seed):
+def test_broadcast_to_matches_numpys_layout_and_is_read_only(device, data, window, seed):
     ours, oracle = pair(window, "uint8", device, seed)
     stretched = [data.draw(st.integers(0, 4)) if n == 1 else n for n in oracle.shape]
     shape = (
@@ -134,7 +134,7 @@ def test_broadcast_to(device, data, window, seed):
 
 
 @given(window=windows(), seed=SEEDS, order=st.sampled_from("CFAK"))
-def test_ravel_and_flatten(device, window, seed, order):
+def test_ravel_and_flatten_match_numpy_in_every_order(device, window, seed, order):
     ours, oracle = pair(window, "int16", device, seed)
     # NumPy's "K" is in no fixed order where axes of stride 0 are among the others, or all negative.
     steps = [s for n, s in zip(oracle.shape, oracle.strides, strict=True) if n > 1]
@@ -151,7 +151,7 @@ def test_ravel_and_flatten(device, window, seed, order):
     dtype=st.sampled_from(["int8", "float16", "float32", "float64", "complex128"]),
     target=st.sampled_from(["uint8", "int16", "float32", "int64", "complex128"]),
 )
-def test_view_of_another_dtype(device, window, seed, dtype, target):
+def test_view_with_another_dtype_matches_numpy(device, window, seed, dtype, target):
     ours, oracle = pair(window, dtype, device, seed)
     try:
         expected = oracle.view(target)
@@ -227,7 +227,7 @@ def test_axes_without_stride_are_walked_as_numpy_does():
         assert ours.copy("K").strides == oracle.copy("K").strides
 
 
-def test_axes_of_rank_0_arrays_as_in_numpy(device):
+def test_rank_0_arrays_accept_axes_0_and_minus_1(device):
     ours, oracle = sw.array(3, device=device), np.array(3)
     for axis in (0, -1):
         assert_same(ours.squeeze(axis), oracle.squeeze(axis))
@@ -300,7 +300,7 @@ def test_read_only_view_does_not_change_other_views(device):
     assert a.tolist() == [0, 0, 0, 0, 4, 5]
 
 
-def test_orders_that_do_not_exist_are_named():
+def test_unknown_order_raises():
     with pytest.raises(sw.ArgumentError, match='got "Z"'):
         sw.zeros((2, 3)).copy("Z")
     with pytest.raises(sw.ArgumentError, match='"C", "F" or "A"'):

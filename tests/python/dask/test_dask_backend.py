@@ -24,7 +24,7 @@ def backend():
         yield
 
 
-def test_to_backend_and_back():
+def test_to_backend_converts_chunks_and_back():
     host = np.arange(12.0).reshape(3, 4)
     x = da.from_array(host, chunks=2).to_backend("spanwise")
     assert type(x._meta) is sw.Array and x._meta.shape == (0, 0) and x.dtype == "float64"
@@ -52,7 +52,7 @@ def test_dtypes_that_spanwise_lacks_are_refused():
         (lambda: da.empty((3,), dtype="int32", chunks=2) * 0, np.zeros(3, "int32")),
     ],
 )
-def test_creation(backend, make, expected):
+def test_creation_functions_give_chunks_of_spanwise(backend, make, expected):
     x = make()
     result = x.compute()
     assert type(x._meta) is sw.Array and type(result) is sw.Array
@@ -71,7 +71,7 @@ def test_creation(backend, make, expected):
         lambda g: g.choice(2, size=2000, chunks=500),
     ],
 )
-def test_random_numbers(backend, draw):
+def test_random_chunks_depend_on_the_seed_and_differ(backend, draw):
     first, again, other = (draw(da.random.default_rng(seed)) for seed in (3, 3, 4))
     x = first.compute()
     assert type(first._meta) is sw.Array and type(x) is sw.Array
@@ -80,7 +80,7 @@ def test_random_numbers(backend, draw):
     assert x.numpy().reshape(2, -1)[0].tolist() != x.numpy().reshape(2, -1)[1].tolist()
 
 
-def test_random_state(backend):
+def test_random_state_repeats_with_its_seed(backend):
     for name, options in {
         "normal": {"loc": 2.0},
         "random_sample": {},
@@ -94,7 +94,7 @@ def test_random_state(backend):
         assert x.compute().tolist() == same.compute().tolist()
 
 
-def test_distribution_that_does_not_exist(backend):
+def test_unknown_distribution_raises_attribute_error(backend):
     with pytest.raises(AttributeError, match="abacus"):
         spanwise.dask.BitGenerator(1).abacus  # noqa: B018
 
@@ -104,7 +104,7 @@ def test_generator_is_pickled_with_its_seed():
     assert pickle.loads(pickle.dumps(g)).random(3).tolist() == g.random(3).tolist()
 
 
-def test_sizes_count_memory():
+def test_sizeof_counts_memory_and_not_broadcast_elements():
     from dask.sizeof import sizeof
 
     x = sw.zeros((100, 50), dtype="float32")
@@ -113,7 +113,7 @@ def test_sizes_count_memory():
     assert sizeof(sw.zeros((0, 3))) == 0
 
 
-def test_kernels_and_functions_in_map_blocks():
+def test_map_blocks_calls_kernels_and_compiled_functions():
     host = np.arange(10, dtype="float32")
     x = da.from_array(host, chunks=4).to_backend("spanwise")
     kernel = sw.ElementwiseKernel("T x, float32 g", "T y", "y = x * g", "scaled")
@@ -135,7 +135,7 @@ def test_kernels_and_functions_in_map_blocks():
         lambda s, d: np.exp(d) + s,
     ],
 )
-def test_operators_stay_lazy(use):
+def test_operators_with_dask_arrays_are_lazy(use):
     s, d = sw.arange(4.0), da.arange(4.0, chunks=2)
     result = use(s, d)
     assert isinstance(result, da.Array)

@@ -76,7 +76,7 @@ def kinds(folder):
     }
 
 
-def test_every_kind_of_kernel_in_map_blocks(client, tmp_path):
+def test_map_blocks_runs_every_kind_of_kernel(client, tmp_path):
     host = np.arange(64, dtype="float32")
     x = da.from_array(host, chunks=16).to_backend("spanwise")
     results = {
@@ -127,7 +127,7 @@ def test_arrays_are_serialized_as_they_are():
     ],
     ids=str,
 )
-def test_frames_of_gpu_arrays(x):
+def test_gpu_array_is_serialized_as_one_device_frame(x):
     """The frame is one contiguous piece of device memory; deserialized arrays share it."""
     from spanwise.dask._serialize import cuda_deserialize, packed
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise.dask uses public names only, and nothing else of the package uses it or Dask."""
+"""spanwise.dask uses public names only, and no other module of the package imports it or Dask."""
 
 import ast
 import subprocess
@@ -24,7 +24,7 @@ def imported(file):
             yield "." * node.level + (node.module or "")
 
 
-def test_no_other_module_imports_it():
+def test_only_spanwise_dask_imports_dask():
     others = [file for file in PACKAGE.rglob("*.py") if FOLDER not in file.parents]
     assert len(others) > 50 and SIZEOF in others
     for file in others:
@@ -41,7 +41,7 @@ def test_importing_spanwise_does_not_import_dask():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_it_uses_public_names_only():
+def test_spanwise_dask_uses_public_names_only():
     files = list(FOLDER.glob("*.py"))
     assert len(files) >= 6
     for file in files:
@@ -52,7 +52,7 @@ def test_it_uses_public_names_only():
                 assert node.value.id != "sw" or not node.attr.startswith("_"), (file, node.attr)
 
 
-def test_missing_dask_is_an_error_with_a_remedy():
+def test_import_without_dask_raises_with_a_remedy():
     program = (
         "import sys; sys.modules['dask'] = None\n"
         "try:\n    import spanwise.dask\n"

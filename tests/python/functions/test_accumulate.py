@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""sw.add.at and its kin: NumPy's results where an index names an element again and again."""
+"""sw.add.at and the other ufuncs' at(): NumPy's results where an element is indexed repeatedly."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def small(values):
     seed=SEEDS,
     where=WHERE,
 )
-def test_random_layouts_and_keys(device, data, window, name, dtype, seed, where):
+def test_random_layouts_and_keys_match_numpy(device, data, window, name, dtype, seed, where):
     if (name == "subtract" and dtype == "bool") or without(device, name, dtype):
         return
     expected = small(numbers(window.base_shape, dtype, seed))
@@ -63,7 +63,7 @@ def test_random_layouts_and_keys(device, data, window, name, dtype, seed, where)
 @pytest.mark.parametrize(
     "dtype", ["int8", "uint16", "int32", "int64", "float32", "float64", "complex64"]
 )
-def test_many_values_for_few_elements(device, name, dtype):
+def test_many_values_for_few_elements_match_numpy(device, name, dtype):
     rng = np.random.default_rng(5)
     indices = rng.integers(-7, 7, 100_003)
     low = -3 if dtype.startswith(("int", "float", "complex")) else 0
@@ -80,7 +80,7 @@ def test_many_values_for_few_elements(device, name, dtype):
 
 
 @pytest.mark.parametrize("shape", [(5003, 64), (64, 5003), (4, 5003, 8)])
-def test_rows_of_large_arrays(device, shape):
+def test_rows_of_large_arrays_match_numpy(device, shape):
     rng = np.random.default_rng(6)
     for axis in range(len(shape)):
         key = (slice(None),) * axis + (rng.integers(0, shape[axis], 3001),)
@@ -94,7 +94,7 @@ def test_rows_of_large_arrays(device, shape):
 
 @pytest.mark.parametrize("name", ["maximum", "minimum"])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
-def test_nan_wins(device, name, dtype):
+def test_nan_is_the_accumulated_extremum(device, name, dtype):
     expected = np.array([1, np.nan, 3, -2], dtype)
     ours = sw.array(expected, device=device)
     values = np.array([2, 5, np.nan, -5, 0], dtype)
@@ -127,7 +127,7 @@ def test_wide_values_are_not_cut_before_they_are_used(device):
     assert ours.tolist() == [50, 7]
 
 
-def test_numbers(device):
+def test_numbers_are_accumulated_if_their_dtype_fits(device):
     ours = sw.zeros((2, 3), "float32", device=device)
     sw.add.at(ours, 0, 1)
     sw.add.at(ours, (slice(None), [1, 1]), 0.5)
@@ -232,13 +232,13 @@ def test_a_chain_overwrites_its_own_memory(device):
     assert f([1, 2, 3], [2, 2]).tolist() == [2, 4, 6 + 2 + 1 + 2]
 
 
-def test_masks_in_a_graph(device):
+def test_inc_subtensor_accepts_a_mask(device):
     x = T.dmatrix("x")
     f = sw.function([x], T.inc_subtensor(x[x > 1], 10), device=device)
     assert f([[1, 2], [3, 0]]).tolist() == [[1, 12], [13, 0]]
 
 
-def test_one_array_as_target_and_value(device):
+def test_target_may_also_be_the_value(device):
     x = T.dvector("x")
     f = sw.function([x], T.inc_subtensor(x[::-1][[0, 1, 2]], x), device=device, mode="debug")
     assert f([1, 2, 4]).tolist() == [4 + 1, 2 + 2, 1 + 4]

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each line of the tables of docs/arrays.md: what is not as in NumPy, and is meant so."""
+"""The intended differences from NumPy, one test for each line of the tables of docs/arrays.md."""
 
 import warnings
 
@@ -53,7 +53,7 @@ def test_shape_and_dtype_are_fixed(device):
             setattr(a, name, value)
 
 
-def test_read_only_is_for_good(device):
+def test_read_only_flag_cannot_be_cleared(device):
     a = sw.zeros(4, device=device)
     a.flags.writeable = False
     with pytest.raises(ValueError, match=r"a\.copy\(\)"):
@@ -85,7 +85,7 @@ def test_subclasses_are_left(device):
     assert [type(x) for x in (mine + 1, mine[:1], mine.sum())] == [sw.Array] * 3
 
 
-def test_methods_that_numpy_alone_has(device):
+def test_arrays_lack_the_listed_numpy_methods(device):
     a = sw.zeros(2, device=device)
     for name in ("flat", "data", "ctypes", "resize", "byteswap", "sort"):
         assert not hasattr(a, name)
@@ -124,7 +124,7 @@ def test_integers_are_of_64_bits_at_most(device):
 # ---- Values ----
 
 
-def test_bfloat16_promotes(device):
+def test_bfloat16_promotes_with_other_dtypes(device):
     narrow = sw.ones(2, "bfloat16", device=device)
     assert (narrow + sw.ones(2, "float16", device=device)).dtype == "float32"
     assert (narrow + sw.ones(2, "int8", device=device)).dtype == "bfloat16"
@@ -132,7 +132,7 @@ def test_bfloat16_promotes(device):
     assert sw.can_cast("int8", "bfloat16")
 
 
-def test_nothing_warns(device):
+def test_invalid_values_do_not_warn(device):
     a = sw.asarray([0.0, 1e300, -1.0], device=device)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

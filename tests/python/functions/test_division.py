@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Division of integers by a number and by integers, and of floats: the limits of each way to compute."""
+"""Division of integers by a number and by integers, and of floats: the limits of each way to
+compute."""
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def test_by_a_number_of_any_size_in_place(size, device):
 
 @pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_by_integers(name, dtype, device):
+def test_division_by_integer_arrays_matches_python(name, dtype, device):
     some = np.array([0, *numbers(dtype)], dtype)
     a, b = (x.ravel() for x in np.meshgrid(some, some))
     rng = np.random.default_rng(7)
@@ -84,7 +85,7 @@ def awkward(dtype):
 
 @pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_of_floats(name, dtype, device):
+def test_division_of_floats_matches_numpy_bitwise(name, dtype, device):
     """fmod is exact, so it and what is made of it are NumPy's to the last bit; signs of 0 too."""
     with np.errstate(all="ignore"):
         a, b = awkward(dtype)

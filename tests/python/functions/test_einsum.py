@@ -56,7 +56,7 @@ def check(ours, theirs, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("subscripts", SUBSCRIPTS)
-def test_subscripts(device, subscripts, dtype):
+def test_subscripts_match_numpy(device, subscripts, dtype):
     xs = operands_for(subscripts, dtype, 7)
     arrays = [sw.array(x, device=device) for x in xs]
     oracle = np.einsum(subscripts, *map(wide, xs))

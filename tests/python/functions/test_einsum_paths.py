@@ -35,7 +35,7 @@ def test_all_paths_have_equal_results(device, subscripts, path):
 
 
 @pytest.mark.parametrize("optimize", [("greedy", 10), ("optimal", 1e6), None, True, "greedy"])
-def test_methods(device, optimize):
+def test_path_methods_give_the_same_result(device, optimize):
     arrays, ours = operands(device)
     found = sw.einsum("ij,jk,kl->il", *ours[:3], optimize=optimize)
     np.testing.assert_array_equal(found.numpy(), np.einsum("ij,jk,kl->il", *arrays[:3]))
@@ -64,7 +64,7 @@ def test_numpys_own_path_is_taken(device):
         ["einsum_path", (0, 1.5), (0, 1)],
     ],
 )
-def test_bad_paths_are_errors_as_in_numpy(device, optimize):
+def test_invalid_paths_raise_as_in_numpy(device, optimize):
     arrays, ours = operands(device)
     with pytest.raises((TypeError, IndexError, RuntimeError)) as expected:
         np.einsum("ij,jk,kl->il", *arrays[:3], optimize=optimize)
@@ -104,7 +104,7 @@ def test_view_results_are_views_for_any_order(device, subscripts, order):
     np.testing.assert_array_equal(found.numpy(), expected)
 
 
-def test_of_another_dtype_it_is_no_view(device):
+def test_einsum_with_another_dtype_gives_a_copy(device):
     ours = sw.array(np.arange(6.0).reshape(2, 3), device=device)
     found = sw.einsum("ij->ij", ours, dtype="f4", casting="same_kind", order="F")
     assert not sw.may_share_memory(found, ours)

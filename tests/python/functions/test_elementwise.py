@@ -59,7 +59,7 @@ def check(name, operands, device):
 
 
 @pytest.mark.parametrize("name", UNARY)
-def test_unary_of_every_dtype(name, device):
+def test_unary_operations_match_numpy_in_every_dtype(name, device):
     for seed, dtype in enumerate(few(ALL, device)):
         if name == "angle" and dtype == "bool":
             continue  # np.angle is no ufunc and returns float64 for bool only
@@ -67,7 +67,7 @@ def test_unary_of_every_dtype(name, device):
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_binary_of_every_pair_of_dtypes(name, device):
+def test_binary_operations_match_numpy_for_every_pair_of_dtypes(name, device):
     pairs = [(left, right) for left in ALL for right in ALL]
     if on_gpu(device):
         pairs = [(d, d) for d in few(ALL, device)] + [("int8", "float32"), ("uint64", "int64")]
@@ -84,7 +84,7 @@ def test_python_numbers_are_weak(name, device):
             check(name, [number, array], device)
 
 
-def test_weak_numbers_in_words(device):
+def test_python_numbers_keep_the_dtype_or_raise_overflow(device):
     a = sw.array([1, 2], "int8", device=device)
     assert (a + 1).dtype == "int8" and (a + 1.5).dtype == "float64"
     assert (sw.array([1.0], "float32", device=device) + 1.0).dtype == "float32"
@@ -133,7 +133,7 @@ RANDOM = ["add", "divide", "less", "exp", "sqrt", "floor_divide", "maximum", "lo
     dtypes=st.tuples(*[st.sampled_from(REALS)] * 2),
     seed=st.integers(0, 2**31),
 )
-def test_random_layouts(device, data, name, window, dtypes, seed):
+def test_random_layouts_match_numpy(device, data, name, window, dtypes, seed):
     left = operand(dtypes[0], window.base_shape, seed)
     a = window.of(left)
     shape = tuple(data.draw(st.sampled_from((1, n))) for n in a.shape)
@@ -191,19 +191,19 @@ def test_out_may_overlap_the_operands(device, shift, step, dtypes):
     np.testing.assert_array_equal(ours.numpy(), theirs)
 
 
-def test_out_of_another_dtype_over_the_same_bytes(device):
+def test_out_may_be_a_view_of_an_operand_with_another_dtype(device):
     memory = sw.array(np.arange(4000, dtype="int32"), device=device)
     sw.multiply(memory, 2, out=memory.view("float32"), casting="unsafe")
     np.testing.assert_array_equal(memory.view("float32").numpy(), np.arange(4000) * 2.0)
 
 
-def test_an_out_that_overlaps_itself(device):
+def test_out_whose_elements_overlap_is_written(device):
     out = writable_broadcast(sw.zeros((1,), "int64", device=device), (3,))
     sw.add(sw.array([7, 7, 7], device=device), 1, out=out)
     assert out.tolist() == [8, 8, 8]
 
 
-def test_misaligned_memory():
+def test_misaligned_memory_is_read_correctly():
     memory = np.zeros(8 * 600 + 1, "uint8")
     odd = memory[1:].view("float64")
     odd[:] = np.arange(600)
@@ -213,7 +213,7 @@ def test_misaligned_memory():
 
 @pytest.mark.parametrize("shape", [(3, 100_000), (100_000, 3), (70, 70, 70), (300_001,)])
 @pytest.mark.parametrize("name", ["add", "less", "exp", "power"])
-def test_large_arrays_on_all_threads(name, shape, device):
+def test_large_arrays_match_numpy(name, shape, device):
     a = np.abs(operand("float32", shape, 1)).astype("float32")
     b = np.float32(0.5) + operand("uint8", shape[-1:], 2) % 3
     operands = [a, b.astype("float32")][: getattr(np, name).nin]
@@ -229,8 +229,9 @@ def test_large_arrays_on_all_threads(name, shape, device):
 
 @pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "complex64"])
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "less", "greater_equal", "equal"])
-def test_an_element_before_an_array(name, dtype, device):
-    """Loops take one in the second place, where the operation has a twin with its operands turned."""
+def test_scalar_left_operand_matches_numpy(name, dtype, device):
+    """Loops take one in the second place, where the operation has a twin with its operands
+    turned."""
     if (name, dtype) == ("subtract", "bool"):
         pytest.skip("no subtraction of bool")
     values = operand(dtype, (70, 33), 1)
@@ -288,7 +289,7 @@ OPERATORS = [
 
 
 @pytest.mark.parametrize("operation", OPERATORS, ids=lambda f: f.__name__)
-def test_operators_both_ways(operation, device):
+def test_operators_match_numpy_for_either_operand(operation, device):
     a, b = np.array([1, 5, 7, 2], "int32"), np.array([3, 1, 2, 2], "int32")
     ours, theirs = sw.asarray(a, device=device), sw.asarray(b, device=device)
     for result, oracle in (
@@ -365,7 +366,7 @@ def test_foreign_operand_handles_the_operation():
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float16", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("exponent", [-1, -1.0, 0, 0.5, 1, 1.0, 2, 2.0, 3, True])
-def test_powers_that_are_other_operations(device, dtype, exponent):
+def test_powers_with_special_exponents_match_numpy(device, dtype, exponent):
     a = np.array([-2.5, -0.0, 0.0, 0.5, 1, 3, 7], dtype)
     if np.dtype(dtype).kind in "fc":
         a = np.append(a, np.array([np.inf, -np.inf, np.nan], dtype)[: 3 * (a.dtype.kind == "f")])
@@ -436,7 +437,7 @@ def test_sigmoid_softplus_erf_at_the_limits(device):
 # ---- errors
 
 
-def test_errors_name_the_operation_and_the_way_out(device):
+def test_errors_name_the_operation_and_the_remedy(device):
     a = sw.ones(2, device=device)
     frozen = np.zeros(2)
     frozen.flags.writeable = False
@@ -464,7 +465,7 @@ def test_errors_name_the_operation_and_the_way_out(device):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "complex128"])
-def test_rows_and_columns(dtype, device):
+def test_broadcast_rows_and_columns_match_numpy(dtype, device):
     """Arrays that are contiguous along the last axis, beside such that do not move along it."""
     matrix, row, column = (operand(dtype, s, 3) for s in ((6, 5, 48), (48,), (6, 1, 1)))
     masks = operand("bool", (5, 48), 4), operand("bool", (5, 1), 5)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far each function is from the truth, in units in the last place (ULP), as docs/elementwise.md says."""
+"""The error of each function in units in the last place (ULP) is within the bound in
+docs/elementwise.md."""
 
 import pathlib
 

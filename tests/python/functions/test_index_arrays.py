@@ -73,7 +73,7 @@ def test_numbers_are_written_everywhere(device, data, shape, dtype):
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("shape", [(200_003,), (701, 300), (3, 70_001), (40_000, 3), (40_000, 8)])
-def test_large_arrays(device, dtype, shape):
+def test_large_index_arrays_match_numpy(device, dtype, shape):
     values = numbers(shape, dtype, 1)
     ours = sw.array(values, device=device)
     rng = np.random.default_rng(2)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""take, put, nonzero and their kin against NumPy's."""
+"""take, put, nonzero and other functions with indices against NumPy's."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def on(device, values):
 
 
 @given(data=st.data(), window=windows(), seed=SEEDS, dtype=DTYPES)
-def test_take(device, data, window, seed, dtype):
+def test_take_matches_numpy_in_every_mode(device, data, window, seed, dtype):
     ours, oracle = pair(window, dtype, device, seed)
     axis = (
         data.draw(st.none() | st.integers(-oracle.ndim, oracle.ndim - 1)) if oracle.ndim else None
@@ -71,7 +71,7 @@ def test_many_true_elements(device, shape):
 
 
 @given(data=st.data(), window=windows(broadcast=False), seed=SEEDS, dtype=DTYPES)
-def test_put(device, data, window, seed, dtype):
+def test_put_matches_numpy_in_every_mode(device, data, window, seed, dtype):
     values = numbers(window.base_shape, dtype, seed)
     base = on(device, values)
     ours, oracle = window.of(base), window.of(values)
@@ -135,7 +135,7 @@ def test_compress_and_repeat(device, data, window, seed, dtype):
 
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("shape", [(100_003,), (5003, 3), (2003, 8), (3, 40_001), (101, 1000)])
-def test_many_repeats(device, dtype, shape):
+def test_repeat_of_many_elements_matches_numpy(device, dtype, shape):
     values = numbers(shape, dtype, 1)
     ours = on(device, values)
     for axis in (None, *range(len(shape))):
@@ -188,7 +188,7 @@ def test_select_and_choose(device):
             sw.choose(on(device, np.array([0, wrong])), ours)
 
 
-def test_index_builders(device):
+def test_index_builders_match_numpy(device):
     for ours, theirs in (
         (sw.ix_([0, 2], [True, False, True], []), np.ix_([0, 2], [True, False, True], [])),
         (sw.unravel_index(on(device, [22, 41]), (7, 6)), np.unravel_index([22, 41], (7, 6))),
@@ -227,7 +227,7 @@ def test_triangles_and_diagonals(device, window, seed, k, dtype):
         assert_same(sw.diagonal(ours, k), np.diagonal(oracle, k))
 
 
-def test_fill_diagonal(device):
+def test_fill_diagonal_matches_numpy(device):
     for shape, value, wrap in (
         ((3, 3), 5, False),
         ((7, 3), 4, True),
@@ -247,7 +247,7 @@ def test_fill_diagonal(device):
     indexing=st.sampled_from(("xy", "ij")),
     sizes=st.lists(st.integers(0, 4), max_size=3),
 )
-def test_meshgrid(device, sparse, indexing, sizes):
+def test_meshgrid_matches_numpy(device, sparse, indexing, sizes):
     lines = [np.arange(n) * 2.5 for n in sizes]
     ours = sw.meshgrid(*(on(device, x) for x in lines), sparse=sparse, indexing=indexing)
     theirs = np.meshgrid(*lines, sparse=sparse, indexing=indexing)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Basic indexing: what makes a view is NumPy's view."""
+"""Basic indexing gives the same views as NumPy."""
 
 import operator
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops for processors that are older than the one at hand: config instruction_set."""
+"""Loops for older processors than this machine's, selected by config instruction_set."""
 
 import os
 import pathlib

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Powers of integers, which wrap around: every dtype, by arrays and by numbers, in pieces of any length."""
+"""Powers of integers, which wrap around: every dtype, by arrays and by numbers, in pieces of any
+length."""
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def wrapped(x, y):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_by_arrays(dtype, device):
+def test_exponent_arrays_wrap_around(dtype, device):
     for size in LENGTHS:
         for most in (1, 9, np.iinfo(dtype).max):
             x = bases(dtype, size)
@@ -43,7 +44,7 @@ def test_by_arrays(dtype, device):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_by_numbers(dtype, device):
+def test_exponent_numbers_wrap_around(dtype, device):
     for size in LENGTHS:
         x = bases(dtype, size)
         a = sw.array(x, device=device)

@@ -58,7 +58,7 @@ def test_every_pair_of_dtypes(name, left, right, device):
 
 
 @pytest.mark.parametrize("dtype", REAL[1:] + FLOATING)
-def test_negation(dtype, device):
+def test_negation_matches_numpy(dtype, device):
     a = values(dtype, (3, 5))
     with np.errstate(all="ignore"):
         oracle = -a
@@ -82,7 +82,7 @@ def test_bfloat16_rounds_to_nearest_even(device):
         assert np.array_equal(ours.numpy().astype("float32"), operation(a, b).astype("float32"))
 
 
-def test_special_values(device):
+def test_special_values_match_numpy(device):
     a = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e38, 1e-45], "float32")
     f = compiled(lambda x, y: x / y, ("float32",) * 2, (2, 1), device)
     with np.errstate(all="ignore"):
@@ -125,7 +125,7 @@ def test_results_keep_the_operands_order_of_axes(device):
         assert np.array_equal(result, window.numpy() * 2)
 
 
-def test_misaligned_memory(device):
+def test_misaligned_memory_is_read_correctly_or_refused(device):
     bytes_ = np.zeros(4 * 6 + 1, "uint8")
     odd = bytes_[1:].view("float32")
     odd[:] = np.arange(6)
@@ -138,7 +138,7 @@ def test_misaligned_memory(device):
         assert np.array_equal(result, odd * 2)
 
 
-def test_random_layouts(device):
+def test_random_layouts_match_numpy(device):
     hypothesis = pytest.importorskip("hypothesis")
     from hypothesis import strategies as st
     from support.arrays import numbers, windows
@@ -171,7 +171,7 @@ def test_random_layouts(device):
     run()
 
 
-def test_buffers_are_reused_whatever_came_before(device):
+def test_reused_buffers_fit_changing_shapes_and_layouts(device):
     f = compiled(lambda x, y: (x + y) * y, ("float32",) * 2, (2, 2), device)
     for seed, shape in enumerate([(4, 5), (4, 5), (5, 4), (1, 1), (0, 2), (4, 5)]):
         a, b = values("float32", shape, seed), values("float32", shape, seed + 100)

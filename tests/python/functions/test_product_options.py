@@ -46,7 +46,7 @@ def test_order_of_products(order, lie, device):
 
 
 @pytest.mark.parametrize("name", ["matmul", "vecdot"])
-def test_products_lie_as_numpys_by_themselves(name, device):
+def test_products_have_numpys_memory_order_by_default(name, device):
     a = some((3, 2, 4, 4), (3, 1, 0, 2))
     check(name, device, a, a)
 
@@ -87,7 +87,7 @@ def test_unsupported_keywords_of_products(device):
         assert ours(a, a, subok=False).dtype == "float64"
 
 
-def test_axes(device):
+def test_axes_and_keepdims_match_numpy(device):
     x, y = some((3, 4, 5)), some((3, 6, 5))
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     axes = [(1, 0), (0, 1), (2, 0)]

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products of vectors and matrices against NumPy in higher precision: any layout, dtype and device."""
+"""Products of vectors and matrices against NumPy in higher precision: any layout, dtype and
+device."""
 
 import numpy as np
 import pytest
@@ -255,7 +256,7 @@ def test_out_may_be_an_operand(device):
     np.testing.assert_allclose(sw.matmul(a, a, out=a).numpy(), x @ x, rtol=1e-12)
 
 
-def test_out_of_more_batches_and_of_another_dtype(device):
+def test_out_may_have_more_batches_or_a_wider_dtype(device):
     x, y = random_values((2, 3), "float32", 1), random_values((3, 4), "float32", 2)
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     out = sw.empty((5, 2, 4), dtype="float64", device=device)
@@ -355,7 +356,7 @@ SHAPES_OF_DOT = [((), (3,)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 
 
 @pytest.mark.parametrize("shapes", SHAPES_OF_DOT)
 @pytest.mark.parametrize("dtype", ["float32", "int16", "complex128", "bool"])
-def test_dot(device, shapes, dtype):
+def test_dot_matches_numpy(device, shapes, dtype):
     x, y = (random_values(shape, dtype, seed) for seed, shape in enumerate(shapes))
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     oracle = np.dot(widened(x), widened(y))
@@ -399,7 +400,7 @@ def test_inner_outer_vdot(device, dtype):
     "axes", [0, 1, 2, ([1], [0]), ((0, 2), (1, 0)), (2, 0), ([-1, 0], [0, -2])]
 )
 @pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "float16"])
-def test_tensordot(device, axes, dtype):
+def test_tensordot_matches_numpy(device, axes, dtype):
     x = random_values((3, 4, 5), dtype, 1)
     shapes = {1: (5, 2), 2: (4, 5, 2)}.get(axes if isinstance(axes, int) else -1, (5, 3, 4))
     if axes == ([1], [0]):
@@ -414,7 +415,7 @@ def test_tensordot(device, axes, dtype):
         compare(backwards, wide[::-1], sizes[::-1] if sizes is not None else None, dtype)
 
 
-def test_tensordot_refuses(device):
+def test_tensordot_rejects_mismatched_axes(device):
     a = sw.ones((2, 3), device=device)
     with pytest.raises(ValueError, match="shape-mismatch"):
         sw.tensordot(a, a, axes=1)
@@ -439,7 +440,7 @@ def test_numpys_ufuncs_give_our_arrays(device, name):
         x @ a
 
 
-def test_one_device(device):
+def test_factors_on_two_devices_raise(device):
     if device == "cpu":
         pytest.skip("needs a second device")
     a = sw.ones((2, 2), device=device)

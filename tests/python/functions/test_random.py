@@ -106,7 +106,7 @@ def test_words_are_those_of_the_reference(device, position):
     assert g.state["position"] == (position + 9) % 2**64
 
 
-def test_bytes():
+def test_bytes_are_those_of_the_words():
     g, twin = default_rng(3), default_rng(3)
     words = words_for(g, 5, 32)
     assert g.bytes(18) == words.astype("<u4").tobytes()[:18]
@@ -166,7 +166,7 @@ erf = np.vectorize(math.erf)
         ("standard_exponential", lambda x: -np.expm1(-x)),
     ],
 )
-def test_distributions(device, method, distribution, dtype):
+def test_values_follow_the_distribution(device, method, distribution, dtype):
     values = getattr(default_rng(11, device), method)(200_000, dtype=dtype).numpy()
     assert distance(values, distribution) < 1.95  # one in a thousand is above
     pairs = values.reshape(-1, 2).astype("float64")
@@ -198,7 +198,7 @@ def test_numbers_and_arrays_as_parameters_agree(device, method, dtype):
     assert a.state == b.state
 
 
-def test_parameters_broadcast(device):
+def test_parameters_are_broadcast_to_the_size(device):
     g, twin = default_rng(6, device), default_rng(6, device)
     loc, scale = np.array([[0.0], [10.0]]), np.array([1.0, 2.0, 0.0])
     drawn = g.normal(sw.asarray(loc, device=device), scale)
@@ -358,7 +358,7 @@ def test_permutation_and_shuffle_take_slices(device):
     )
 
 
-def test_choice(device):
+def test_choice_draws_with_the_given_probabilities(device):
     g = default_rng(35, device)
     array = sw.asarray(np.arange(12.0).reshape(4, 3), device=device)
     assert g.choice(array, (2, 5), axis=1).shape == (4, 2, 5)
@@ -481,7 +481,7 @@ def test_the_gpu_makes_the_cpus_numbers():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("method", ["random", "standard_normal", "standard_exponential"])
-def test_elements_depend_on_their_place_alone(device, method, dtype):
+def test_element_depends_only_on_its_index(device, method, dtype):
     whole = getattr(default_rng(41, device), method)(1_000_003, dtype=dtype).numpy()
     for size in SIZES[1:]:
         part = getattr(default_rng(41, device), method)(size, dtype=dtype).numpy()
@@ -508,7 +508,7 @@ def test_out_may_have_any_strides(device, window, method, dtype):
     assert base.numpy().tobytes() == expected.tobytes()
 
 
-def test_out_may_be_another_librarys(device):
+def test_out_may_be_a_numpy_array(device):
     target = np.zeros(10, "float32")
     assert default_rng(43, device).random(out=target) is target
     np.testing.assert_array_equal(
@@ -536,7 +536,7 @@ def test_device_of_a_call_and_of_a_generator(device):
 # ---- Generators ----
 
 
-def test_seeds():
+def test_different_seeds_give_different_streams():
     assert default_rng(5).random(4).tolist() == default_rng([5]).random(4).tolist()
     assert default_rng(5).random(4).tolist() == default_rng(np.array([5])).random(4).tolist()
     seeds = [0, 1, 2**32, 2**64 - 1, 2**200, (), (0, 0), (1, 2), (2, 1), (258,), (2, 1, 0)]
@@ -617,7 +617,7 @@ def test_threads_share_a_generator():
     assert sorted(found) == sorted(whole.tolist())
 
 
-def test_it_is_loaded_when_it_is_used():
+def test_random_module_is_imported_at_first_use():
     program = (
         "import sys, spanwise; print('spanwise.random' in sys.modules, 'hashlib' in sys.modules)"
     )

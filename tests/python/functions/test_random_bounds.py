@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters at the ends of what generators take: the same are taken, and refused, as in NumPy."""
+"""Parameters at the bounds of the generators' domains are accepted or rejected as in NumPy."""
 
 import numpy as np
 import pytest

@@ -199,7 +199,7 @@ def test_shapes_that_are_cut_in_pieces(device, shape, dtype):
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("size", [5, 5000, 200_000])
-def test_nan_wins(device, dtype, size):
+def test_nan_is_the_extremum_and_is_skipped_by_nan_functions(device, dtype, size):
     values = numbers((size,), dtype, 9)
     for places in ([], [size // 2], [size - 1, 3]):
         theirs = values.copy()
@@ -307,13 +307,13 @@ def test_columns_not_a_multiple_of_the_vector_width(device, dtype, columns):
     np.testing.assert_allclose(sw.sum(a[:, 1:-1], axis=0).numpy(), expected, rtol=1e-6)
 
 
-def test_runs_agree(device):
+def test_repeated_sums_are_bitwise_equal(device):
     x = sw.array(np.random.default_rng(2).standard_normal(300_000), device=device)
     first = float(x.sum())
     assert all(float(x.sum()) == first for _ in range(5))
 
 
-def test_wrong_calls(device):
+def test_invalid_arguments_raise(device):
     x = sw.array(np.ones((2, 3), "float32"), device=device)
     with pytest.raises(IndexError, match="axis 2"):
         x.sum(axis=2)
@@ -350,7 +350,7 @@ def test_wrong_calls(device):
         assert getattr(sw, name)(sw.zeros((0, 3), device=device), axis=1).shape == (0,)
 
 
-def test_numpys_corners(device):
+def test_unusual_arguments_match_numpy(device):
     scalar = sw.array(np.float32(3), device=device)
     assert scalar.sum(axis=0).shape == scalar.sum(axis=-1).shape == ()
     assert scalar.cumsum().shape == (1,)
@@ -401,7 +401,7 @@ def test_indices_with_repeated_values(device, name, dtype):
     "shape", [(9_000_001,), (2, 2_100_000), (5000, 600), (600, 5000), (70_000, 33)]
 )
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_long_scans(device, shape, dtype):
+def test_long_scans_match_numpy(device, shape, dtype):
     values = numbers(shape, dtype, 3)
     ours = sw.array(values, device=device)
     for axis in range(len(shape)):

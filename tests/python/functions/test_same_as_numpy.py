@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions that NumPy evaluates first: the same dtype, shape and values, or the same kind of error.
+"""Expressions that NumPy evaluates first: the same dtype, shape and values, or the same kind of
+error.
 
 In an expression `xp` is the namespace, `a[name]` an array, `x(...)` a scalar of NumPy.
 """
@@ -346,7 +347,7 @@ def lines(text):
     "expression",
     [line for text in (DTYPES, CLIPS, FACES, JOINS, SHAPES, CLOSE, ZEROS) for line in lines(text)],
 )
-def test_as_numpy(device, arrays, expression):
+def test_expression_matches_numpy(device, arrays, expression):
     oracle, expected = evaluate(expression, np, {name: a.copy() for name, a in ARRAYS.items()})
     with device:
         result, error = evaluate(expression, sw, arrays)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Other shapes of arrays, joined, split and padded ones, against NumPy's."""
+"""Functions that reshape, join, split and pad arrays, against NumPy's."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ class Recorded:
 
 @pytest.mark.parametrize("name", [*VIEWS, *COPIES])
 @given(data=st.data(), window=windows(), seed=SEEDS, dtype=DTYPES)
-def test_one_array(device, name, data, window, seed, dtype):
+def test_function_of_one_array_matches_numpy(device, name, data, window, seed, dtype):
     ours, oracle = pair(window, dtype, device, seed)
     call, draw = (VIEWS | COPIES)[name], Recorded(data)
     try:
@@ -125,7 +125,7 @@ def test_concatenate_accepts_lists_and_overlapping_out(device):
 
 @pytest.mark.parametrize("name", ["vstack", "hstack", "dstack", "column_stack"])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 3, 2)])
-def test_stacks(device, name, shape):
+def test_stack_functions_match_numpy(device, name, shape):
     arrays = [numbers(shape, dtype, 1) for dtype in ("int32", "float32")]
     if name == "column_stack" and shape == ():
         arrays = arrays[:1]
@@ -134,7 +134,7 @@ def test_stacks(device, name, shape):
 
 
 @given(data=st.data(), window=windows(min_rank=1), seed=SEEDS)
-def test_splits(device, data, window, seed):
+def test_split_functions_match_numpy(device, data, window, seed):
     ours, oracle = pair(window, "int16", device, seed)
     at = data.draw(axis(oracle))
     cuts = data.draw(st.integers(1, 5) | st.lists(st.integers(-4, 6), max_size=3))
@@ -159,7 +159,7 @@ MODES = ("constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp")
 
 
 @given(data=st.data(), window=windows(), seed=SEEDS, mode=st.sampled_from(MODES))
-def test_pad(device, data, window, seed, mode):
+def test_pad_matches_numpy_in_every_mode(device, data, window, seed, mode):
     ours, oracle = pair(window, data.draw(st.sampled_from(("int32", "float64"))), device, seed)
     width = st.integers(0, 7)
     widths = [(data.draw(width), data.draw(width)) for _ in range(oracle.ndim)]
@@ -207,7 +207,7 @@ def test_pad_with_statistics_of_other_dtypes(device):
     assert sw.pad(mask, 1, "maximum").tolist() == [True, False, True, True]
 
 
-def test_pad_widths(device):
+def test_pad_accepts_numpys_forms_of_widths(device):
     values = numbers((2, 3), "float32", 1)
     for widths in (1, (2,), (1, 2), ((1, 2),), ((1, 2), (0, 3)), {1: 2}, {-1: (1, 2)}):
         assert_same(sw.pad(on(device, values), widths), np.pad(values, widths))
@@ -244,7 +244,7 @@ def test_insert_and_delete_by_masks(device):
     assert_same(sw.insert(ours, [2], 9, 1), np.insert(values, [2], 9, 1))
 
 
-def test_broadcasts(device):
+def test_broadcast_functions_match_numpy(device):
     shapes = [(3, 1), (4,), (), (2, 1, 4)]
     assert sw.broadcast_shapes(*shapes, 4) == np.broadcast_shapes(*shapes, 4)
     arrays = [numbers(shape, "int32", 1) for shape in shapes]
@@ -254,7 +254,7 @@ def test_broadcasts(device):
 
 
 @pytest.mark.parametrize("n", [1 << 16, 300_001])
-def test_large_arrays(device, n):
+def test_large_arrays_match_numpy(device, n):
     values = numbers((n,), "float32", 1)
     ours = on(device, values)
     assert_same(sw.roll(ours, 77), np.roll(values, 77))

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""default_update of shared variables: updates that functions make unless told otherwise."""
+"""default_update of shared variables: updates that functions make by default."""
 
 import pickle
 
@@ -29,7 +29,7 @@ def test_function_that_reads_the_variable_updates_it(device):
     assert value(n) == 3
 
 
-def test_function_that_does_not_read_it_leaves_it():
+def test_function_that_does_not_read_the_variable_does_not_update_it():
     n, x = counter(), T.dscalar("x")
     sw.function([x], x + 1)(1.0)
     assert value(n) == 0

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The elementwise operations in graphs: the same table, so the same answers as eager."""
+"""Elementwise operations in graphs give the results of eager calls."""
 
 import operator
 
@@ -15,7 +15,7 @@ UFUNCS = sorted({getattr(sw, n).__name__ for n in dir(sw) if isinstance(getattr(
 
 
 @pytest.mark.parametrize("name", [*UFUNCS, "where", "clip"])
-def test_graphs_compute_what_eager_calls_do(name, device):
+def test_graph_of_a_ufunc_matches_the_eager_call(name, device):
     ufunc = getattr(sw, name)
     count = 3 if name in ("where", "clip") else ufunc.nin
     for dtype in ("float32", "int32"):

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""OpFromGraph: graphs as ops, their gradients, and how they are shown and pickled."""
+"""OpFromGraph: graphs as ops, their gradients, printing and pickling."""
 
 import pickle
 
@@ -63,7 +63,7 @@ def test_gradient_is_that_of_the_graph(inline, device):
 
 
 @INLINE
-def test_second_derivatives(inline, device):
+def test_second_derivatives_match_finite_differences(inline, device):
     op = pair(inline)
     verify_grad(lambda a, b: T.grad((op(a, b)[0] * op(a, b)[1]).sum(), a), [A, B], device=device)
 

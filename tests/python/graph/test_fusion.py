@@ -50,7 +50,7 @@ def test_operations_become_one_node_with_several_outputs(device):
 
 
 @pytest.mark.parametrize("size", [0, 1, 255, 1024, 257, 1025, 100_003])
-def test_sizes(size, device):
+def test_fused_result_is_right_at_block_boundaries(size, device):
     a, b = T.fvectors("a", "b")
     check([a, b], [(a + b) * a - 1, a > b], [numbers(size), numbers(size, seed=1)], device)
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Variables do what arrays do: each expression on a variable gives what NumPy gives, on any layout."""
+"""Variables do what arrays do: each expression on a variable gives what NumPy gives, on any
+layout."""
 
 import numpy as np
 import pytest
@@ -22,7 +23,8 @@ def like(values, name=None):
 
 
 def check(expression, *values, device, exact=True, mode=None, oracle=None):
-    """What `expression` makes of variables of these values, on two calls, is what NumPy makes of them."""
+    """What `expression` makes of variables of these values, on two calls, is what NumPy makes of
+    them."""
     variables = [like(v) for v in values]
     result = expression(*variables)
     f = sw.function(variables, result, device=device, mode=mode, on_unused_input="ignore")
@@ -43,7 +45,7 @@ AXES = (None, 0, 1, -1, (0, 2), (2, 0, 1), ())
 
 @pytest.mark.parametrize("axis", AXES, ids=str)
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_reductions(device, name, axis):
+def test_reductions_of_variables_match_numpy(device, name, axis):
     x = np.random.default_rng(1).integers(-3, 4, (2, 3, 4)).astype("float64")
     for keepdims in (False, True):
         check(
@@ -89,7 +91,7 @@ def test_reduction_names_show_their_properties():
     assert x.argmax(0).dtype == "int64" and T.count_nonzero(x).dtype == "int64"
 
 
-def test_bad_reductions(device):
+def test_invalid_reductions_raise_when_the_graph_is_built(device):
     x = T.fmatrix("x")
     with pytest.raises(IndexError, match=r"axis 2 of x of TensorType\(float32, matrix\).*-2 to 1"):
         x.sum(axis=2)
@@ -130,7 +132,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_shapes(device, name):
+def test_shape_functions_of_variables_match_arrays(device, name):
     """As on arrays, which other tests hold against NumPy."""
     x = np.random.default_rng(4).standard_normal((2, 3, 4))
     a, change = like(x), SHAPES[name]
@@ -142,7 +144,7 @@ def test_shapes(device, name):
             np.testing.assert_array_equal(ours.numpy(), theirs)
 
 
-def test_dimshuffle(device):
+def test_dimshuffle_permutes_inserts_and_drops_axes(device):
     x = np.random.default_rng(5).standard_normal((2, 3))
     check(lambda a: a.dimshuffle(1, "x", 0), x, device=device, oracle=lambda v: v.T[:, None])
     a = T.fmatrix()
@@ -282,7 +284,7 @@ INDICES = {
 
 @pytest.mark.parametrize("mode", ["fast_run", "debug"])
 @pytest.mark.parametrize("key", INDICES.values(), ids=INDICES)
-def test_indices(device, key, mode):
+def test_indexed_variables_match_numpy(device, key, mode):
     x = np.random.default_rng(6).standard_normal((2, 3, 4))
     check(lambda a: a[key], x, device=device, mode=mode)
     check(lambda a: (a + 1)[key] * 2, x, device=device, mode=mode)
@@ -303,7 +305,7 @@ def test_indices_that_the_graph_computes(device):
         f(x, 9, [0])
 
 
-def test_bad_indices():
+def test_invalid_indices_raise_when_the_graph_is_built():
     a = T.fmatrix("a")
     for key in (1.5, "name", {"a": 1}, np.array([1.5])):
         with pytest.raises(IndexError):
@@ -345,7 +347,7 @@ def test_values_set_at_an_index(device):
         T.set_subtensor(a, b)
 
 
-def test_joined_variables(device):
+def test_joined_variables_match_numpy(device):
     x, y = np.arange(6.0).reshape(2, 3), np.arange(6, dtype="float32").reshape(2, 3)
     for join in (
         lambda m, a, b: m.concatenate([a, b]),

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an op may do, after Theano's contract: every shape of make_thunk, cells, lazy thunks, errors."""
+"""The contract of ops, as in Theano: the forms of make_thunk, cells, lazy thunks and errors."""
 
 import traceback
 
@@ -130,7 +130,7 @@ def with_thunk(work):
     return Work()
 
 
-def test_a_cell_is_like_a_list_of_one():
+def test_cell_is_indexed_like_a_list_of_one_value():
     seen = {}
 
     def work(x, z):

@@ -74,7 +74,7 @@ def test_a_transfer_before_anything_is_compiled(other):
     )
 
 
-def test_there_and_back_shows_both_transfers(device, other):
+def test_transfer_to_a_device_and_back_prints_both_transfers(device, other):
     a = T.tensor("float32", (None, None), "a", device=device)
     f = sw.function([a], (sw.square(a.transfer(other))).transfer(device), device=device)
     assert text(f) == (
@@ -128,7 +128,7 @@ def test_host_integer_needs_no_transfer(device):
     assert ops(f) == ["Multiply"] and f([1, 2]).tolist() == [3, 6]
 
 
-def test_useless_ways_are_cut(device, other):
+def test_superfluous_transfers_are_removed(device, other):
     x = T.tensor("float32", (None,), "x", device=device)
     f = sw.function([x], x.transfer(other).transfer(device) + 1, device=device)
     assert ops(f) == ["Add"] and f([1]).tolist() == [2]

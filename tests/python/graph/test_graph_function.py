@@ -168,7 +168,7 @@ def test_the_graph_of_a_function(x):
     assert f.maker.fgraph.inputs == [x] and x in f.maker.fgraph.variables
 
 
-def test_givens(x):
+def test_givens_replace_variables_of_equal_type(x):
     y = T.fmatrix("y")
     z = x * 2
     assert sw.function([y], z, givens={x: y + 1})(ones(1, 1)).item() == 4
@@ -179,7 +179,7 @@ def test_givens(x):
         sw.function([], z, givens={x: T.dmatrix("d")})
 
 
-def test_unused_inputs(x):
+def test_unused_input_raises_warns_or_is_ignored(x):
     y = T.fmatrix("y")
     with pytest.raises(sw.GraphError, match="index 1, y"):
         sw.function([x, y], x)
@@ -201,7 +201,7 @@ def test_invalid_graphs_raise(x):
         sw.function([3], x)
 
 
-def test_eval(x):
+def test_eval_computes_with_the_given_inputs(x):
     assert (x * 3).eval({x: ones(1, 1)}).item() == 3
     assert (T.constant(2.0) * 4).eval().item() == 8
     z = x + 1
@@ -232,7 +232,7 @@ def test_inputs_that_are_taken_are_not_formatted(x):
     assert np.array_equal(sw.function([], shared * 3, device="cpu")(), ones(4, 5) * 3)
 
 
-def test_trust_input(x):
+def test_trust_input_accepts_arrays_only(x):
     f = sw.function([x], x + 1)
     assert f.trust_input is False
     f.trust_input = True
@@ -265,16 +265,16 @@ def test_functions_and_their_arrays_are_freed(x):
         pass
 
     held = ones(2, 2).view(Held)
-    there = weakref.ref(held)
+    input_ref = weakref.ref(held)
     f = sw.function([x], x + 1)
-    function_there = weakref.ref(f)
+    function_ref = weakref.ref(f)
     f(held)
     del held
     gc.collect()
-    assert there() is None, "a function must let go of its inputs after the call"
+    assert input_ref() is None, "a function must release its inputs after the call"
     del f
     gc.collect()
-    assert function_there() is None
+    assert function_ref() is None
 
 
 def test_threads_take_turns(x, device):

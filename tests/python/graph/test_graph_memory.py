@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""allow_gc and preallocate: when results between nodes have memory."""
+"""allow_gc and preallocate: when memory of intermediate results is held."""
 
 import weakref
 

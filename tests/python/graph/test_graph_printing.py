@@ -18,7 +18,7 @@ def graph():
     return x, y, z
 
 
-def test_a_variable(graph):
+def test_variable_is_printed_as_theanos_tree(graph):
     _, _, z = graph
     assert sw.printing.debugprint(z, file="str") == (
         "Multiply [id A] ''   \n"

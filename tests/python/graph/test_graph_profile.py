@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a function cost, and how its graph looks."""
+"""Profiles of functions: times as numbers, tables and traces; and drawings of graphs."""
 
 import io
 import json
@@ -53,7 +53,7 @@ def test_functions_are_not_measured_unless_asked(device):
         assert sw.function([x], x + 1, profile=False, device=device).profile is None
 
 
-def test_the_numbers(f):
+def test_profile_counts_calls_and_sums_times(f):
     profile = f.profile
     assert profile.calls == 3 and profile.name == "f"
     assert [calls for _, calls, _, _ in profile.nodes] == [3] * 4
@@ -66,7 +66,7 @@ def test_the_numbers(f):
     assert slow.kind == "Py" and slow.calls == 3 and slow.nodes == 1
 
 
-def test_the_tables(f):
+def test_profile_text_has_theanos_tables(f):
     text = f.profile.text()
     assert "Function profiling\n==================\n  Message: f, mode fast_run" in text
     assert "Time in 3 calls to CompiledFunction.__call__" in text
@@ -81,7 +81,7 @@ def test_the_tables(f):
     assert stream.getvalue().startswith("Function profiling")
 
 
-def test_the_trace(f, tmp_path):
+def test_trace_has_one_ordered_event_per_node_and_call(f, tmp_path):
     sw.profile.trace(tmp_path / "t.json", f)
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     spans = [event for event in events if event["ph"] == "X"]
@@ -102,7 +102,7 @@ def test_failed_call_is_not_counted(device):
     assert f.profile.calls == 0 and f.profile.nodes[0][1] == 0
 
 
-def test_at_the_end_of_a_program_that_asks_for_it():
+def test_profile_is_printed_at_exit_if_configured():
     program = (
         "import spanwise as sw\n"
         "x = sw.tensor.fscalar('x')\n"
@@ -118,7 +118,7 @@ def test_at_the_end_of_a_program_that_asks_for_it():
     assert "Message: last, mode fast_run" in ran.stderr
 
 
-def test_a_drawing(f, tmp_path, capsys):
+def test_graph_is_drawn_as_dot_or_svg(f, tmp_path, capsys):
     text = sw.printing.graph(f, tmp_path / "f.dot").read_text()
     assert text.startswith("digraph {") and text.count("->") == 7 and '"Slow"' in text
     written = sw.printing.graph(f, tmp_path / "f.svg")

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is done to a graph before it runs, and that it stays what it was."""
+"""Rewrites change a graph before it runs, and not its results."""
 
 import numpy as np
 import pytest

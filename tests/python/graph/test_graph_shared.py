@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shared variables, updates, and what a function may do to memory that is not its own."""
+"""Shared variables, updates, and borrowed memory."""
 
 import threading
 
@@ -17,7 +17,7 @@ def ones(*shape, dtype="float32"):
     return np.ones(shape, dtype)
 
 
-def test_an_integer_scalar_lives_on_the_host():
+def test_shared_integer_scalar_is_on_the_host():
     state = sw.shared(0)
     assert repr(state) == "<TensorType(int64, scalar)>"
     assert state.device == "cpu" and state.get_value().shape == ()
@@ -26,7 +26,7 @@ def test_an_integer_scalar_lives_on_the_host():
     assert isinstance(state, sw.SharedVariable) and isinstance(state, sw.Variable)
 
 
-def test_others_live_on_the_default_device_or_the_target(device):
+def test_shared_variable_is_on_the_default_device_or_the_target(device):
     with device:
         assert sw.shared(ones(2)).device == device
         assert sw.shared(2.5).device == device
@@ -149,7 +149,7 @@ class Fails(sw.Op):
 
 
 @pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
-def test_after_an_error_all_is_as_before(mode, device):
+def test_failed_call_changes_no_shared_variable(mode, device):
     a, b, op = sw.shared(ones(2), target=device), sw.shared(ones(2), target=device), Fails()
     f = sw.function([], a + b, updates=[(a, a * 2), (b, op(b + 1))], mode=mode, device=device)
     op.fails = True
@@ -178,7 +178,7 @@ def test_an_op_that_overwrites_gets_a_copy_of_a_shared_value(device):
         (lambda w, x: {"w": w}, "no variable"),
     ],
 )
-def test_updates_that_cannot_be(updates, message):
+def test_invalid_updates_raise(updates, message):
     w, x = sw.shared(ones(2), "w"), T.fvector("x")
     with pytest.raises((sw.GraphError, TypeError), match=message):
         sw.function([x], x, updates=updates(w, x))
@@ -198,7 +198,7 @@ def test_givens_put_shared_variables_in_and_out(device):
     assert sw.function([v], w + 1, givens={w: v}, device=device)([5]).tolist() == [6]
 
 
-def test_an_update_that_does_not_fit_at_run_time(device):
+def test_update_of_the_wrong_shape_raises_at_run_time(device):
     w = sw.shared(ones(2), target=device)
     x = T.fvector("x")
     f = sw.function([x], updates={w: x + w}, device=device)

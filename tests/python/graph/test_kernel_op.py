@@ -295,7 +295,7 @@ def test_the_example_runs(device):
     )
 
 
-def test_names_of_the_old_back_end():
+def test_sandbox_cuda_names_check_their_arguments():
     from spanwise.compat import sandbox_cuda as cuda
 
     assert cuda.CudaNdarray.zeros((2, 3)).dtype == "float32"

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of kernel ops on arrays, which compute at once."""
+"""Calls of kernel ops on arrays, which are computed immediately."""
 
 import pickle
 

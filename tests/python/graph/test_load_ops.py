@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of libraries that sw.load_ops loads, built by several compilers with several C++ libraries."""
+"""Ops of libraries that sw.load_ops loads, built by several compilers with several C++
+libraries."""
 
 import functools
 import pickle
@@ -94,7 +95,7 @@ def test_nested_lazy_ops(gnu):
         ("kernel", "badly_lazy.*an array that this call did not give"),
     ],
 )
-def test_lazy_ops_that_go_wrong(gnu, how, message):
+def test_invalid_request_of_a_lazy_op_raises(gnu, how, message):
     x = T.dvector("x")
     f = cpu_function([x], gnu.badly_lazy(x + 1, how=how))
     with pytest.raises(sw.Error, match=message):
@@ -129,7 +130,7 @@ def test_invalid_call_on_arrays_raises_with_a_reason(gnu):
         gnu.tell(np.ones(3), shape=[2, 3], axis=4)
 
 
-def test_complex_numbers(gnu):
+def test_complex_op_accepts_any_layout(gnu):
     x = T.tensor("complex64", shape=(None, None))
     f = cpu_function([x], gnu.conjugate(x), mode="debug")
     values = (np.arange(12) + 1j * np.arange(12)[::-1]).astype("complex64").reshape(3, 4)
@@ -170,7 +171,7 @@ def test_properties_that_do_not_fit(gnu, properties, message):
         ("number", sw.GraphError, "no std::exception"),
     ],
 )
-def test_exceptions_end_at_the_border(many, where, what, kind, text):
+def test_exception_of_an_op_becomes_an_error_of_its_type(many, where, what, kind, text):
     x = T.dvector("x")
 
     def build_and_call():
@@ -204,7 +205,7 @@ def test_after_an_error_a_function_can_be_called_again(gnu):
         ("another shape", "does not fit its type"),
         ("output 1", "names output 1; expected 0 to 0"),
         ("infers in run", "calls set_output_type outside of infer"),
-        ("infers nothing", "infer said no type for output 0"),
+        ("infers nothing", "infer set no type for output 0"),
         ("infers output 1", "says the type of output 1; expected 0 to 0"),
     ],
 )
@@ -240,7 +241,7 @@ def test_memory_of_an_unused_input_is_reused(gnu):
     assert f(view).tolist() == [10, 8, 6, 4, 2]
 
 
-def test_views(gnu, device):
+def test_view_op_accepts_any_layout_and_rejects_views_out_of_bounds(gnu, device):
     x = T.dmatrix("x")
     f = sw.function([x], gnu.diagonal(x) * 1, device=device)
     values = np.arange(12.0).reshape(3, 4)
@@ -309,7 +310,7 @@ def test_kernel_calls_are_checked(gnu, device, fault, kind, message):
         build_and_call()
 
 
-def test_an_op_of_the_cpu_in_a_function_of_another_device(gnu, device):
+def test_cpu_op_runs_in_a_function_of_another_device(gnu, device):
     x, y = T.dvectors("x", "y")
     f = sw.function([x, y], gnu.both(x, y)[0] * 2, device=device)
     assert f([1.0, 2.0], [3.0, 4.0]).tolist() == [8, 12]
@@ -321,7 +322,7 @@ def test_an_op_of_gpus_on_the_cpu(gnu):
         cpu_function([x], gnu.gpu_only(x))
 
 
-def test_namespaces(gnu):
+def test_namespace_lists_its_ops_and_names_them_in_errors(gnu):
     assert gnu is not sw.ops.gnu and gnu == sw.ops.gnu
     assert "gnu" in dir(sw.ops) and {"both", "axpy"} <= set(dir(gnu))
     assert repr(gnu).startswith("<ops gnu: axpy, badly_lazy, both, ")

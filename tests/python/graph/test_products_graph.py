@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products in graphs: what eager calls give."""
+"""Products in graphs give the results of eager calls."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_dot_of_variables(device):
         T.dot(T.ftensor3(), a)
 
 
-def test_types_know_their_extents():
+def test_product_type_has_the_known_extents():
     a, b = T.tensor("float32", (7, 1, 2, 3)), T.tensor("float32", (5, 3, None))
     assert (a @ b).type.shape == (7, 5, 2, None)
     assert (T.tensor("int8", (None, 3)) @ T.tensor("int8", (3,))).type.shape == (None,)
@@ -67,7 +67,7 @@ def test_types_know_their_extents():
         sw.matmul(a, b, out=sw.ones(3, device="cpu"))
 
 
-def test_shapes_that_differ_when_it_runs(device):
+def test_shape_mismatch_at_run_time_raises(device):
     a, b = T.fmatrix("a"), T.fmatrix("b")
     f = sw.function([a, b], a @ b, device=device)
     with pytest.raises(ValueError, match="matmul"):

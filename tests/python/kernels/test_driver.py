@@ -97,7 +97,7 @@ def test_host_arrays_of_any_layout_go_around_a_call(layout):
     np.testing.assert_array_equal(out, x + 1)
 
 
-def test_in_leaves_a_read_only_array_alone():
+def test_kernel_that_writes_to_in_does_not_change_a_read_only_array():
     x = random(32)
     x.flags.writeable = False
     before = x.copy()
@@ -147,7 +147,7 @@ def test_a_spanwise_array_may_be_wrapped_too():
     np.testing.assert_array_equal(x.numpy(), 2 * before)
 
 
-def test_wrapping_holds_the_array_no_longer_than_itself():
+def test_wrapper_holds_the_array_only_while_it_exists():
     x = random(8)
     count = sys.getrefcount(x)
     wrapped = drv.InOut(x)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""sw.driver's way to cuda.bindings: handles both ways, results and errors."""
+"""sw.driver calls cuda.bindings: conversion of handles, results and errors."""
 
 import enum
 import sys

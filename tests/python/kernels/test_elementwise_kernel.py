@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""ElementwiseKernel in PyCUDA's words and in CuPy's: any layout, dtype and device, and refusals."""
+"""ElementwiseKernel with PyCUDA's and CuPy's arguments: any layout, dtype and device, and
+errors."""
 
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
@@ -164,7 +165,7 @@ class TestMeaning:
         prepared(z)
         assert z.tolist() == [7] * 5
 
-    def test_an_index_of_the_users_own_is_left_alone(self, device):
+    def test_raw_array_with_an_index_of_its_own_is_not_rewritten(self, device):
         sums = sw.ElementwiseKernel(
             "raw T x, int32 m",
             "T y",
@@ -222,7 +223,7 @@ class TestMeaning:
         for view, result in zip(views, results, strict=True):
             assert_same(result, view.numpy() + 1)
 
-    def test_streams(self, device):
+    def test_kernel_runs_on_the_stream(self, device):
         x = sw.ones(1000, "float32", device=device)
         z = poisoned(1000, "float32", device)
         if device.kind == "cpu":
@@ -231,7 +232,7 @@ class TestMeaning:
             AXPY(z, 2, x, x, stream=sw.Stream(device))
         assert z.tolist() == [3] * 1000
 
-    def test_nothing_to_do(self, device):
+    def test_arrays_without_elements_are_accepted(self, device):
         z = sw.empty((0, 3), "float32", device=device)
         AXPY(z, 1, z, z)
         assert SUM_INDEX(z, z)[0].shape == (0, 3)
@@ -256,11 +257,11 @@ class TestRefusals:
             (("T x, T", "T z", "z = x"), 'such as "float32 x"'),
         ],
     )
-    def test_declarations(self, declared, message):
+    def test_invalid_declaration_raises(self, declared, message):
         with pytest.raises(sw.ArgumentError, match=message):
             sw.ElementwiseKernel(*declared)
 
-    def test_constructor_arguments(self):
+    def test_invalid_constructor_arguments_raise(self):
         with pytest.raises(sw.ArgumentError, match="keep="):
             sw.ElementwiseKernel("float *x", "x[i] = 0", keep=True)
         with pytest.raises(TypeError, match="unexpected arguments"):
@@ -272,7 +273,7 @@ class TestRefusals:
         with pytest.raises(sw.NotSupportedError, match="texture"):
             AXPY.get_texref("x")
 
-    def test_dtypes(self, device):
+    def test_dtype_mismatch_raises_naming_the_argument(self, device):
         x, y = sw.ones(3, "float32", device=device), sw.ones(3, "float64", device=device)
         with pytest.raises(
             sw.DTypeError, match=r"'x'.*expected dtype float32, got float64.*astype"
@@ -286,7 +287,7 @@ class TestRefusals:
         with pytest.raises(sw.DTypeError, match="no argument determines what T is"):
             only_out(sw.ones(3, "int32", device=device))
 
-    def test_shapes(self, device):
+    def test_shape_mismatch_raises_naming_the_argument(self, device):
         x, y = sw.ones(3, "float32", device=device), sw.ones((2, 2), "float32", device=device)
         with pytest.raises(ValueError, match=r"axpy.*\(3,\) and \(2, 2\)"):
             AXPY(x, 1, x, y)

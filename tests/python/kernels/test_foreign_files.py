@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA files written for nvcc, with host code, compiled as they are; values beside NumPy's."""
+"""CUDA files written for nvcc, with host code, compiled unchanged and compared with NumPy."""
 
 import numpy as np
 import pytest

@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What of CUDA C runs where, construct by construct; docs/host-execution.md is made from it.
+"""The constructs of CUDA C that run on the CPU and on GPUs, as docs/host-execution.md lists them.
 
-After a change: SPANWISE_UPDATE_DOCS=1 pytest tests/python/kernels/test_host_execution.py, on a GPU too where one
-is at hand, which renews the table's GPU column.
+After a change: SPANWISE_UPDATE_DOCS=1 pytest tests/python/kernels/test_host_execution.py, on a GPU
+too where one is at hand, which renews the table's GPU column.
 """
 
 import json
@@ -49,7 +49,7 @@ def gpu_results():
 
 
 @pytest.mark.parametrize("construct", RUNS, ids=str)
-def test_runs(device, compiler, construct, gpu_results):
+def test_supported_construct_runs(device, compiler, construct, gpu_results):
     if device.kind != "cpu":
         gpu_results[construct.title] = "fails, or lacks a header"
     with toolkit_headers():
@@ -112,17 +112,20 @@ def page():
             "Files written for nvcc compile as they are: the CPU leaves out host code, which is all that kernels",
             "do not reach, with its launches, and keeps the numbers of lines. Headers of the C and C++ libraries",
             "are the system's own where a small replacement does not suffice; CUDA's host libraries (cuBLAS,",
-            "cuFFT, Thrust, CUB and others) and graphics libraries are left out; small replacements of",
-            "`helper_cuda.h`, `helper_math.h`, `cutil.h` and others of NVIDIA's samples are used where the file's",
-            "folder and `include_dirs` lack them. Old texture references, `texture<float, 2> t;`, are variables",
-            'that hold a texture object: `module.get_global("t")[:8]` is its handle.',
+            "cuFFT and others) and graphics libraries are left out; small replacements of `helper_cuda.h`,",
+            "`helper_math.h`, `cutil.h` and others of NVIDIA's samples are used where the file's folder and",
+            "`include_dirs` lack them. Kernels may use CUB's primitives of blocks and warps, of which the CPU has",
+            "replacements of its own, and with CCCL's headers, of a toolkit or of the wheel `nvidia-cuda-cccl`,",
+            "the sequential algorithms, functions and types of Thrust and libcu++; device-wide algorithms are",
+            "host code and left out. Old texture references, `texture<float, 2> t;`, are variables that hold a",
+            'texture object: `module.get_global("t")[:8]` is its handle.',
             "`tests/python/kernels/test_foreign_files.py` runs all of these, and `benchmarks/foreign/cuda_files.md`",
             "counts public files.",
             "",
             "What differs from a GPU: a thread that spins on another thread of its block without a barrier never",
             "sees it run; threads of a warp do not run in step without a barrier or `_sync`; the last places of floating results",
             "may differ, as fused multiply-add and the math library do. [Finding a kernel's",
-            "faults](guides/checking_kernels.md) tells how misses of a barrier and wrong indices are found.",
+            "faults](guides/checking_kernels.md) explains how missing barriers and wrong indices are found.",
             "",
         ]
     )

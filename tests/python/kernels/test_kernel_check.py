@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""config.kernel_check: accesses outside of arrays and results that depend on the order of threads."""
+"""config.kernel_check: accesses outside of arrays and results that depend on the order of
+threads."""
 
 import os
 import shutil
@@ -80,7 +81,7 @@ print("ended")
 )
 
 
-def test_the_first_program_of_the_tutorial_leaves_other_memory_alone_on_the_cpu(compiler):
+def test_out_of_bounds_tutorial_program_does_not_change_other_arrays(compiler):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], text=True, capture_output=True, check=False
     )
@@ -94,7 +95,7 @@ def test_cpu_slack_is_a_number_of_bytes():
             sw.config.cpu_slack = value
 
 
-def test_writes_in_front_and_far_behind(device, compiler):
+def test_write_before_or_far_after_an_array_raises(device, compiler):
     source = "__global__ void put(int *x, int at) { x[at] = 1; }"
     put = function(device, source, "put")
     (x,) = arrays(device, np.zeros(10, "int32"))
@@ -241,7 +242,7 @@ __global__ void dynamic(int *x)
 """
 
 
-def test_shared_memory(device, compiler):
+def test_access_outside_of_shared_memory_is_reported(device, compiler):
     if device.kind != "cpu":
         pytest.skip("on a GPU the faults in shared memory are compute-sanitizer's")
     (x,) = arrays(device, np.arange(64, dtype="int32"))
@@ -278,7 +279,7 @@ def test_in_out_arguments_and_graphs_are_checked(device, compiler):
             multiply(sw.driver.Out(out), sw.driver.In(host), sw.driver.In(host), block=400)
 
 
-def test_the_setting():
+def test_kernel_check_rejects_unknown_modes():
     assert sw.config.kernel_check == os.environ.get("SPANWISE_KERNEL_CHECK", "none")
     with pytest.raises(sw.ArgumentError, match="kernel_check.*bounds"):
         sw.config.kernel_check = "yes"

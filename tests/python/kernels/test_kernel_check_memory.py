@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checked runs see the values of variables and addresses, and change nothing but the result."""
+"""Kernels under config.kernel_check read and write module variables, the heap and memory by address
+as unchecked ones do, although checked launches run on copies of arrays."""
 
 import numpy as np
 import pytest
@@ -54,14 +55,14 @@ def call(module, name, *args):
 
 
 @pytest.mark.parametrize("mode", ["none", "bounds", "order", "all"])
-def test_values_of_variables(module, x, mode):
+def test_checked_launches_read_and_write_module_variables(module, x, mode):
     with sw.config.change(kernel_check=mode):
         module.get_global("factor").view("int32")[0] = 2
         call(module, "use", x)
-        assert x.tolist() == [2350] * 32
+        assert x.tolist() == [2350] * 32  # factor 2, offset 3, level 5, hidden 0
         call(module, "change", x)
         call(module, "use", x)
-        assert x.tolist() == [2461] * 32
+        assert x.tolist() == [2461] * 32  # each but factor is one more
         module.get_global("offset").view("int32")[0] = 9
     call(module, "use", x)  # the next launch continues with the same values
     assert x.tolist() == [2961] * 32
@@ -71,7 +72,7 @@ def test_values_of_variables(module, x, mode):
 
 
 @pytest.mark.parametrize("mode", ["none", "all"])
-def test_initialised_variables_and_pointers(module, x, mode):
+def test_checked_launches_see_initialised_variables_and_heap_pointers(module, x, mode):
     with sw.config.change(kernel_check=mode):
         call(module, "initialised", x)
         assert x.tolist() == [7 + 2 + 2] * 32
@@ -82,7 +83,7 @@ def test_initialised_variables_and_pointers(module, x, mode):
 
 
 @pytest.mark.parametrize("mode", ["none", "bounds", "all"])
-def test_memory_behind_an_address_is_changed_once(module, x, mode):
+def test_checked_launch_changes_memory_at_a_raw_address_once(module, x, mode):
     y = sw.zeros(32, "int32", device="cpu")
     with sw.config.change(kernel_check=mode):
         call(module, "through_address", x, np.int64(y.ptr))
@@ -90,7 +91,7 @@ def test_memory_behind_an_address_is_changed_once(module, x, mode):
     assert y.tolist() == [2] * 32
 
 
-def test_two_modules_have_their_own_values(x):
+def test_checked_modules_have_separate_variables(x):
     modules = [sw.SourceModule(VARIABLES, device="cpu") for _ in range(2)]
     for factor, module in enumerate(modules, 1):
         module.get_global("factor").view("int32")[0] = factor
@@ -100,7 +101,7 @@ def test_two_modules_have_their_own_values(x):
             assert x[5].item() == 1000 * factor + 350
 
 
-def test_values_of_variables_in_linked_sources(compiler, x):
+def test_checked_launch_reads_variables_of_linked_sources(compiler, x):
     first = "__device__ int set; extern __device__ int other();\n__global__ void k(int *x) { x[threadIdx.x] = set + other(); }"
     second = "static __device__ int calls = 4;\n__device__ int other() { return calls; }"
     module = sw.SourceModule(first, link=[second], device="cpu")

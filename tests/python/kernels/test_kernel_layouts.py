@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declared layouts of kernel parameters: raw, contiguous, strided, beside NumPy on any window."""
+"""Declared layouts of kernel parameters: raw, contiguous and strided, compared with NumPy on any
+layout."""
 
 import numpy as np
 import pytest
@@ -43,7 +44,8 @@ def axpy(module):
 
 
 def window(draw, rows, columns):
-    """A view of shape (rows, columns) with strides of every sign, and the array that contains it."""
+    """A view of shape (rows, columns) with strides of every sign, and the array that contains
+    it."""
     steps = [draw(st.sampled_from([1, 2, -1, -3])) for _ in range(2)]
     transposed = draw(st.booleans())
     extents = [n * abs(step) for n, step in zip((rows, columns), steps, strict=True)]
@@ -90,7 +92,7 @@ def test_same_view_twice_is_copied_once(axpy, device):
     assert x.tolist() == [0, 2, 2, 6, 4, 10, 6, 14]
 
 
-def test_on_another_stream(axpy, device):
+def test_copied_arguments_are_ordered_on_another_stream(axpy, device):
     x = sw.array(np.arange(200_000, dtype="float32"), device=device)
     stream = sw.Stream(device)
     for _ in range(5):
@@ -179,7 +181,7 @@ def test_structs_of_the_users_go_by_pointer(module, device):
     assert out.numpy().view("int32")[:, 0].tolist() == [7, 5, 3, 1]
 
 
-def test_strict_copies_allow_none(axpy, device):
+def test_strict_copies_refuses_contiguous_copies(axpy, device):
     x = sw.zeros((4, 2), dtype="float32", device=device)
     bound = axpy.bind(DECLARED)
     with sw.strict_copies():

@@ -79,7 +79,7 @@ def test_signal_names_kernel_block_and_thread(module, x, name, index, says):
     assert is_sound(module, x)
 
 
-def test_none_for_an_array(module, x):
+def test_null_pointer_argument_names_the_signal(module, x):
     with pytest.raises(sw.KernelFaultError, match=r"SIGSEGV.*thread \(0, 0, 0\)"):
         module.get_function("put")(None, np.int64(1), block=64)
     assert is_sound(module, x)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from source: compiling, finding, calling, and every refusal that a caller can meet."""
+"""Kernels from source: compiling, finding, calling, and every error of a call."""
 
 import ctypes
 import os
@@ -255,13 +255,13 @@ class TestScalars:
         scalars.get_function(kernel)(out, *args, block=1)
         np.testing.assert_array_equal(out.numpy()[: len(expected)], expected)
 
-    def test_python_numbers(self, scalars, poisoned):
+    def test_python_numbers_are_converted_to_the_parameters_types(self, scalars, poisoned):
         self.check(
             scalars, poisoned, (-5, 2**40, 200, 0.5, 0.1, True), [-5, 2**40, 200, 0.5, 0.1, 1]
         )
         self.check(scalars, poisoned, (True, -1, 0, 3, 7, False), [1, -1, 0, 3, 7, 0])
 
-    def test_numpy_scalars(self, scalars, poisoned):
+    def test_numpy_scalars_are_converted_to_the_parameters_types(self, scalars, poisoned):
         args = (
             np.int32(-5),
             np.int64(2**40),
@@ -294,7 +294,7 @@ class TestScalars:
             expected = [-value, value << 33, value, value / 4, value / 8, value > 9]
             self.check(scalars, poisoned, args, expected)
 
-    def test_ctypes(self, scalars, poisoned):
+    def test_ctypes_values_are_passed(self, scalars, poisoned):
         args = (
             ctypes.c_int(-5),
             ctypes.c_longlong(9),
@@ -305,7 +305,7 @@ class TestScalars:
         )
         self.check(scalars, poisoned, args, [-5, 9, 7, 0.5, 0.1, 1])
 
-    def test_structs(self, scalars, poisoned):
+    def test_structs_are_passed_if_their_size_matches(self, scalars, poisoned):
         aligned = np.dtype([("key", "i1"), ("value", "f4")], align=True)
 
         class Pair(ctypes.Structure):
@@ -373,11 +373,11 @@ class TestRefusals:
         assert isinstance(caught.value, sw.Error)
         return str(caught.value)
 
-    def test_wrong_count(self, axpy, args):
+    def test_wrong_argument_count_raises(self, axpy, args):
         self.refused(axpy, args[:4], r"expected 5 arguments \('float \*out', .*'int n'\), got 4")
         self.refused(axpy, [*args, 1], "got 6")
 
-    def test_wrong_dtype(self, axpy, args, on_device):
+    def test_wrong_dtype_raises_naming_the_argument(self, axpy, args, on_device):
         args[1] = on_device(random(8, "float64"))
         self.refused(
             axpy,
@@ -385,7 +385,7 @@ class TestRefusals:
             r"argument 2 of 5 \('const float \*x'\): expected a float32 array.*float64 \(8,\).*astype",
         )
 
-    def test_strided_array(self, axpy, args, on_device):
+    def test_strided_array_for_a_pointer_raises(self, axpy, args, on_device):
         args[1] = on_device(random(16))[::2]
         message = self.refused(axpy, args, r"strides are \(2,\) elements")
         assert "contiguous float32*" in message and "View<T, 1>" in message
@@ -437,10 +437,10 @@ class TestRefusals:
         with pytest.raises(sw.KernelArgumentError, match=r"f\[grid, block\]"):
             axpy[8]
 
-    def test_more_shared_memory_than_there_is(self, axpy, args):
+    def test_shared_memory_beyond_the_devices_limit_raises(self, axpy, args):
         self.refused(axpy, args, "shared", shared=1 << 30)
 
-    def test_stream_of_another_device(self, axpy, args, device):
+    def test_stream_of_another_device_raises(self, axpy, args, device):
         others = [d for d in sw.devices() if d != sw.device(device)]
         if not others:
             pytest.skip("needs a second device")
@@ -539,7 +539,7 @@ class TestModules:
             )
             assert x.tolist() == [amount] * 2
 
-    def test_global_variables(self, device, on_device):
+    def test_global_variables_are_views_of_device_memory(self, device, on_device):
         module = sw.SourceModule(
             """
             __constant__ float table[3];

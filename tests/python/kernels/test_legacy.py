@@ -201,7 +201,7 @@ class TestLaunchers:
             smooth(array.numpy(), host, 53, 37)
             np.testing.assert_allclose(host, expected, atol=1e-6)
 
-    def test_errors_that_it_returns(self, smooth, device, image):
+    def test_error_code_of_a_launcher_raises(self, smooth, device, image):
         with pytest.raises(
             sw.DeviceError, match=f"'smooth_rows' on {device}: it returned the error 1"
         ):
@@ -257,7 +257,7 @@ class TestLaunchers:
         ):
             library.launcher("smooth_rows", declaration)
 
-    def test_declarations_and_files_that_are_wrong(self, library, tmp_path):
+    def test_invalid_declaration_or_file_raises(self, library, tmp_path):
         with pytest.raises(sw.ArgumentError, match="'smoth'.*extern"):
             library.launcher("smoth", SMOOTH)
         with pytest.raises(sw.KernelArgumentError, match="parameter 1.*'Config'"):
@@ -271,7 +271,8 @@ class TestLaunchers:
 
 
 class TestLibrariesOfNvcc:
-    """A library with the section that nvcc writes device code to; it needs neither nvcc nor a GPU."""
+    """A library with the section that nvcc writes device code to; it needs neither nvcc nor a
+    GPU."""
 
     @pytest.fixture
     def built(self, tmp_path):

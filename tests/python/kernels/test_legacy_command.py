@@ -116,7 +116,7 @@ def test_launchers_of_a_library(capsys):
     assert "launch kernels" not in listing(capsys, EXAMPLES / "sobel.cu")
 
 
-def test_what_is_missing(capsys, mixed):
+def test_missing_headers_are_listed_with_a_remedy(capsys, mixed):
     text = listing(capsys, mixed, "--list")
     assert "line 7: absent.h: not found; pass its folder as include_dirs=" in text
     assert "line 5: helper_math.h: not found; Spanwise's replacement" in text

@@ -63,7 +63,7 @@ def test_kernels_of_all_sources_are_there_with_their_parameters(linked, device):
     assert p.tolist() == [7] * 8
 
 
-def test_barriers_and_shared_memory_behind_a_call(device):
+def test_function_of_another_source_may_use_barriers_and_shared_memory(device):
     """Of another source, of which the kernel's own says nothing."""
     kernel = """
         extern __device__ void turn(int *out);
@@ -122,7 +122,7 @@ def test_a_source_that_does_not_compile_is_shown(device):
     assert re.search(r"2 \| broken !", caught.value.source)
 
 
-def test_the_disk_cache_knows_linked_sources(device, tmp_path):
+def test_disk_cache_distinguishes_linked_sources(device, tmp_path):
     program = f"""if True:
         import sys
         import spanwise as sw
@@ -172,7 +172,7 @@ def test_compiled_code_is_linked_on_a_gpu_and_refused_on_the_cpu(device):
 
 
 @pytest.mark.parametrize("link", ["a source", b"bytes", [1], 3])
-def test_other_things_are_refused(link):
+def test_link_rejects_other_types(link):
     with pytest.raises(sw.ArgumentError, match="link"):
         sw.SourceModule(APPLY, link=link, device="cpu")
 

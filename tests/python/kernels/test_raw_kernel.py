@@ -49,7 +49,7 @@ def test_templates_and_variables_of_a_module(device):
         np.testing.assert_array_equal(x.numpy(), np.arange(10) * 3.5)
 
 
-def test_a_file(device, tmp_path):
+def test_raw_module_compiles_a_file(device, tmp_path):
     (tmp_path / "add.cu").write_text(ADD)
     y = sw.zeros(3, dtype="float32", device=device)
     ones = sw.ones(3, dtype="float32", device=device)
@@ -59,7 +59,7 @@ def test_a_file(device, tmp_path):
     assert y.tolist() == [2, 2, 2]
 
 
-def test_wrong_arguments():
+def test_invalid_arguments_raise():
     with pytest.raises(sw.ArgumentError, match="either code=.*neither"):
         sw.RawModule()
     with pytest.raises(sw.ArgumentError, match="jitify"):
@@ -83,3 +83,25 @@ def test_copies_to_numpy(device):
     assert sw.asnumpy(a, out=out) is out and out[1, 2] == 5
     assert sw.asnumpy(a, order="F").flags.f_contiguous
     np.testing.assert_array_equal(sw.asnumpy([1, 2]), [1, 2])
+
+
+def test_get_is_a_copy_as_in_cupy(device):
+    values = np.random.default_rng().standard_normal((3, 4)).astype("float32")
+    a = sw.array(values, device=device)
+    for view, expected in ((a, values), (a.T, values.T), (a[::-1, 1::2], values[::-1, 1::2])):
+        copied = view.get()
+        assert type(copied) is np.ndarray and copied.flags.c_contiguous and copied.flags.owndata
+        np.testing.assert_array_equal(copied, expected)
+    a.get()[...] = 7
+    np.testing.assert_array_equal(a.numpy(), values)
+    out = np.full((3, 4), np.nan, "float32")
+    assert a.get(out=out) is out and out.tolist() == values.tolist()
+    assert a.get(sw.current_stream(a.device), "F").flags.f_contiguous
+    with pytest.raises(TypeError):
+        a.get(blocking_order=1)
+
+
+def test_data_ptr_is_the_address_of_the_first_element(device):
+    a = sw.arange(12, dtype="int16", device=device).reshape(3, 4)
+    assert a.data_ptr() == a.ptr and a[1:, 1:].data_ptr() == a.ptr + 10
+    assert sw.empty((0, 3), device=device).data_ptr() == sw.empty((0, 3), device=device).ptr

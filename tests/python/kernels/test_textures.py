@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texture and surface objects beside a reference in NumPy, on each device."""
+"""Texture and surface objects compared with a reference in NumPy, on each device."""
 
 import ctypes
 import gc
@@ -131,7 +131,7 @@ def test_coordinates_from_0_to_1(device, shape, mode, filter):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("mode", ["clamp", "border"])
-def test_linear_filtering(device, shape, mode):
+def test_linear_filter_matches_the_reference(device, shape, mode):
     values = random_values(shape, "float32")
     points, _ = random_points(shape)
     texture = sw.Texture(sw.array(values, device=device), address=mode, filter="linear")
@@ -297,10 +297,30 @@ def test_a_number_is_the_first_channel(device):
     np.testing.assert_array_equal(fetch(device, texture, points, 2, "int16"), expected)
 
 
+@pytest.mark.parametrize("channels", [None, 4])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "uint8"])
+@pytest.mark.parametrize("mode", ["clamp", "border"])
+def test_gathers_of_four_texels(device, channels, dtype, mode):
+    values = random_values((5, 9, *([channels] if channels else [])), dtype)
+    points, _ = random_points((5, 9))
+    texture = sw.Texture(values, channels=channels, address=mode, device=device)
+    vector = {"float32": "float4", "int32": "int4", "uint8": "uchar4"}[dtype]
+    for c in range(channels or 1):
+        call = f"tex2Dgather<{vector}>(t, x, y, {c})"
+        got = fetch_channels(device, texture, points, call, vector, 4, C_TYPES[dtype])
+        one = values[..., c] if channels else values
+        # Of the texels around (x, y): below left, below right, above right, above left.
+        for place, (right, below) in enumerate([(0, 1), (1, 1), (1, 0), (0, 0)]):
+            at = points - np.float32([0.5 - right, 0.5 - below, 0])
+            expected = sampled(one, at, mode, linear=False)
+            np.testing.assert_array_equal(got[:, place].astype("float64"), expected)
+
+
 @pytest.mark.parametrize("channels", [None, 2, 4])
 @pytest.mark.parametrize("filter", ["point", "linear"])
 def test_rows_of_memory_are_shared(device, channels, filter):
-    """A window of a larger array: rows that a GPU's pitch allows, and memory that is written later."""
+    """A window of a larger array: rows that a GPU's pitch allows, and memory that is written
+    later."""
     whole = sw.array(np.zeros((6, 64, *([channels] if channels else [])), "float32"), device=device)
     window = whole[:, :10]
     texture = sw.Texture(window, channels=channels, memory="linear", filter=filter)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Settings: attributes, changes for a while, the environment, and the list on the command line."""
+"""Settings: attributes, temporary changes, environment variables, and the listing of the command
+line."""
 
 import os
 import subprocess
@@ -27,7 +28,7 @@ def test_settings_are_attributes():
     assert "floatX=" in repr(sw.config)
 
 
-def test_change_ends_with_the_block():
+def test_change_is_undone_at_the_end_of_the_block():
     before = sw.config.floatX
     with sw.config.change(floatX="float32") as inside:
         assert inside is sw.config
@@ -71,7 +72,7 @@ def test_unknown_names_get_the_nearest():
             use()
 
 
-def test_wrong_values_get_the_choices():
+def test_invalid_value_raises_naming_the_choices():
     with pytest.raises(sw.ArgumentError, match=r"float16.*float32.*float64"):
         sw.config.floatX = "float31"
     with pytest.raises(sw.ArgumentError):

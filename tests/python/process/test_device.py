@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: names, the thread's default, and what a device that is absent says."""
+"""Devices: names, the thread's default, and the errors of absent devices."""
 
 import operator
 import pickle
@@ -51,14 +51,14 @@ def test_invalid_device_raises(wrong):
     assert isinstance(caught.value, ValueError)
 
 
-def test_devices_end_with_the_cpu(device):
+def test_last_device_is_the_cpu(device):
     present = sw.devices()
     assert present[-1] == "cpu"
     assert device in present
     assert sw.default_device() == present[0] or sw.config.device != "auto"
 
 
-def test_properties(device):
+def test_properties_describe_the_device(device):
     properties = device.properties
     assert properties.name
     assert properties.architecture
@@ -110,7 +110,7 @@ def test_an_exception_passes_through_the_block(device):
     assert sw.default_device() == before
 
 
-def test_transfers(device):
+def test_to_copies_only_to_another_device(device):
     values = numbers((3, 4), "float32", 1)
     there = sw.array(values, device="cpu")[:, ::2].to(device)
     assert there.device == device
@@ -125,7 +125,7 @@ def test_transfers(device):
             there.to("cpu", copy=False)
 
 
-def test_synchronize(device):
+def test_synchronize_waits_for_queued_work(device):
     array = sw.zeros(1000, device=device)
     array.fill(2)
     sw.synchronize(device)

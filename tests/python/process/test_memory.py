@@ -45,7 +45,7 @@ def host_allocator(ordinal, nbytes, stream):
     return HostBlock(nbytes)
 
 
-def test_stats(pool, device):
+def test_stats_count_memory_once_for_all_views(pool, device):
     before = sw.memory.stats(device)
     a = sw.empty((2, MIB), "uint8", device=device)
     views = [a[0], a.T, a[::-1]]
@@ -73,7 +73,7 @@ def test_shared_memory_is_not_counted(pool):
     assert sw.memory.stats("cpu")["used"] == before
 
 
-def test_trim(pool, device):
+def test_trim_returns_unused_memory_to_the_system(pool, device):
     a = sw.empty(64 * MIB, "uint8", device=device)
     del a
     kept = pool.held
@@ -103,7 +103,7 @@ def test_elements_come_from_the_allocator_in_use():
     assert [float(x) for x in array] == [0.0, 1.0, 2.0]
 
 
-def test_limit(pool, device):
+def test_allocation_beyond_the_limit_raises(pool, device):
     pool.limit = pool.used + MIB
     assert pool.limit == pool.used + MIB
     a = sw.zeros(MIB // 2, "uint8", device=device)
@@ -178,7 +178,7 @@ def test_a_function_that_fails():
     assert sw.memory.stats("cpu")["used"] == used
 
 
-def test_allocators_that_are_not_there(monkeypatch):
+def test_unknown_or_missing_allocator_raises(monkeypatch):
     with pytest.raises(
         sw.ArgumentError, match=r"'cupy', 'rmm', 'torch', 'pool' or None, got 'jax'"
     ):
@@ -207,7 +207,8 @@ def test_in_compiled_functions():
 
 
 def test_results_on_the_host(gpu):
-    """Copies off a GPU of a size that keeps coming: each its own memory, which outlives the pool."""
+    """Copies off a GPU of a size that keeps coming: each its own memory, which outlives the
+    pool."""
     values = numbers((300, 1000), "float32", 5)
     a = sw.array(values, device=gpu)
     kept = []
@@ -259,7 +260,7 @@ def test_other_libraries_pools(gpu, name):
     assert reserved(name) == before
 
 
-def test_rmm(gpu, monkeypatch):
+def test_allocator_may_be_rmms(gpu, monkeypatch):
     """With a fake of RMM's classes that allocates from our own pool."""
     taken = []
 

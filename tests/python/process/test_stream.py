@@ -64,7 +64,7 @@ def test_work_on_two_streams_is_in_order(device):
     assert isinstance(array.stream, sw.Stream)
 
 
-def test_events(device):
+def test_events_order_streams_and_measure_time(device):
     stream = sw.Stream(device)
     start, end = sw.Event(timing=True), sw.Event(timing=True)
     start.record(stream)
@@ -95,7 +95,7 @@ def test_an_event_that_was_not_recorded():
             use()
 
 
-def test_waiting_for_nonsense():
+def test_wait_rejects_other_objects():
     with pytest.raises(sw.ArgumentError, match="__cuda_stream__"):
         sw.Stream("cpu").wait("yesterday")
 
@@ -126,7 +126,7 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_every_librarys_stream_is_one(gpu, spelling):
+def test_streams_of_other_libraries_are_accepted(gpu, spelling):
     own = sw.Stream(gpu)
     foreign = sw.Stream.foreign(SPELLINGS[spelling](own.handle), gpu)
     assert foreign.handle == own.handle

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that meet at the same function or kernel: none waits for a lock with the GIL held.
+"""Threads that use the same function or kernel: none waits for a lock with the GIL held.
 
 Each program runs in a process of its own, which a deadlock does not outlive.
 """

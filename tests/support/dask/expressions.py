@@ -1,11 +1,13 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions of dask.array with the operands of `operands()`, one a line."""
+"""Expressions of dask.array, one a line. Their names are those of operands(): a, b float64 (12,
+10); v a vector; i integers; p positive; m a mask; t a in one column of chunks; s square and well-
+conditioned; o a in one chunk."""
 
 import dask.array as da
 import numpy as np
 
-#: Results have chunks of spanwise.Array.
+#: Expressions whose results have chunks of spanwise.Array.
 EXPRESSIONS = r"""
 a + b
 a - b
@@ -158,7 +160,7 @@ a.map_blocks(lambda x: x.sum(keepdims=True), chunks=(1, 1))
 a.reshape(4, 3, 10)
 """.strip().splitlines()
 
-#: Computed by NumPy on chunks on the CPU, an error on chunks on a GPU.
+#: Expressions that NumPy computes for chunks on the CPU; for chunks on a GPU they raise.
 NUMPY_ON_CPU = r"""
 da.nan_to_num(a)
 da.nanmax(a, axis=1)
@@ -190,7 +192,7 @@ da.map_blocks(np.partition, v, 0)
 v.rechunk(10).map_blocks(np.interp, np.arange(10.0), np.arange(10.0))
 """.strip().splitlines()
 
-#: Computed by SciPy on the host, or merged by Dask on the host: results are NumPy arrays.
+#: Expressions that SciPy computes or Dask merges on the host: results are NumPy arrays.
 ON_HOST = r"""
 da.linalg.inv(s)
 da.linalg.solve(s, v)

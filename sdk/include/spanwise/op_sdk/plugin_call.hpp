@@ -120,7 +120,7 @@ class Run {
   /// Makes output i a view of input k that begins `offset` elements after its first element.
   Array output_from_input(int i, int k, Extents shape, Extents strides, std::int64_t offset) const {
     if (shape.count() != strides.count())
-      throw Error(SW_LAYOUT_ERROR, "a window: expected as many strides as extents");
+      throw Error(SW_LAYOUT_ERROR, "output_from_input: expected as many strides as extents");
     return check_host(host->output_from_input(run_->call, i, k, shape.count(), shape.data(),
                                               strides.data(), offset));
   }

@@ -23,8 +23,8 @@ def check(code: int, what: str) -> None:
     if code != 0:
         text = ctypes.c_char_p()
         driver().cuGetErrorString(code, ctypes.byref(text))
-        said = (text.value or b"an unknown error").decode()
-        raise _core.DeviceError(f"{what}: the driver says {said} ({code})")
+        description = (text.value or b"an unknown error").decode()
+        raise _core.DeviceError(f"{what}: the driver reports {description} ({code})")
 
 
 def call(name: str, *arguments: Any) -> None:

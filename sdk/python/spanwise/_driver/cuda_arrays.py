@@ -24,7 +24,9 @@ _FORMATS = {
     "float16": 0x10,
     "float32": 0x20,
 }
-_LAYERED, _SURFACE = 0x01, 0x02  # CUDA_ARRAY3D_LAYERED, CUDA_ARRAY3D_SURFACE_LDST
+# CUDA_ARRAY3D_LAYERED, CUDA_ARRAY3D_SURFACE_LDST, CUDA_ARRAY3D_TEXTURE_GATHER
+_LAYERED, _SURFACE, _GATHER = 0x01, 0x02, 0x08
+_GATHER_EXTENT = 32768  # of either axis, on compute capability 5.0 and later
 _TEXTURE_ALIGNMENT, _PITCH_ALIGNMENT = 14, 51  # CUdevice_attribute
 _AS_INTEGER, _NORMALIZED = 0x01, 0x02  # CU_TRSF_READ_AS_INTEGER, CU_TRSF_NORMALIZED_COORDINATES
 _DEVICE_MEMORY, _ARRAY_MEMORY = 0x02, 0x03  # CUmemorytype
@@ -207,7 +209,9 @@ def texture(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int
     both."""
     device = source.array.device
     with _contexts.current_context(device):
-        resource = _over(_filled(source, 0, kept))
+        can_gather = len(source.extent) == 2 and not source.layers
+        can_gather = can_gather and max(source.extent) <= _GATHER_EXTENT
+        resource = _over(_filled(source, _GATHER if can_gather else 0, kept))
         how = reading.descriptor(source.array.dtype.name)
         return _object("Tex", resource, device, kept, ctypes.byref(how), None)
 

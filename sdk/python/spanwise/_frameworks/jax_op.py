@@ -50,7 +50,7 @@ def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = No
         )
         return results[0] if len(results) == 1 else results
 
-    # With symbolic_zeros JAX tells which inputs and outputs take part, and passes inputs as
+    # With symbolic_zeros JAX marks the inputs that are differentiated, and passes inputs as
     # CustomVJPPrimal.
     def forward_for_gradient(*inputs: Any) -> Any:
         values = [x.value for x in inputs]

@@ -67,7 +67,7 @@ def _replacement(old: Any, by: Any) -> Variable:
     new = as_variable(by)
     if new.dtype != old.dtype or new.ndim != old.ndim:
         raise GraphError(
-            f"clone: replace puts {new} of {new.type} in the place of {old} of {old.type}; expected "
+            f"clone: replace= maps {old} of {old.type} to {new} of {new.type}; expected "
             "the same dtype and rank: cast it"
         )
     return new

@@ -154,10 +154,11 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None) -> An
     array = _core._asarray(a)
     if stream is not None:
         stream.synchronize()
-    if out is None:
-        return numpy.array(array.numpy(), order=order)
-    numpy.copyto(out, array.numpy())
-    return out
+    host = array.numpy()  # of a GPU a copy, of the CPU its memory
+    if out is not None:
+        numpy.copyto(out, host)
+        return out
+    return numpy.array(host, order=order, copy=None if array.device.kind == "cuda" else True)
 
 
 def _device_of(args: Sequence[Any]) -> Any:

@@ -12,7 +12,7 @@ from .operands import as_arrays
 
 
 def _together(a: Any, b: Any) -> tuple[Array, Array]:
-    """Both as arrays on one device: on the GPU if one is there. The other is copied, which is
+    """Both as arrays on one device, a GPU if one of them is on it. The other is copied, which is
     acceptable since the callers return host values."""
     x, y = as_arrays(a, b)
     if x.device == y.device:

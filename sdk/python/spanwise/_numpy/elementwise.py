@@ -21,7 +21,7 @@ def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: A
         if min is None:
             return _core.minimum(a, max, out=out, **options)
         return _core._clip(a, min, max, out=out, **options)
-    except OverflowError:
+    except OverflowError:  # a Python integer that the dtype of `a` cannot hold
         low, high = _limits_within(a, min, max)
         if low is min and high is max:
             raise
@@ -44,10 +44,10 @@ def _limits_within(a: Any, low: Any, high: Any) -> tuple[Any, Any]:
 
 def angle(z: Any, deg: bool = False, **options: Any) -> Any:
     """The angle of each element with the positive real axis, in radians, or in degrees with `deg`,
-    as numpy.angle. Takes the options of elementwise operations."""
+    as numpy.angle. Takes the options of ufuncs."""
     z = _core._operand(z)
     if z.dtype == "bool":
-        z = z.astype("float64")  # as NumPy
+        z = z.astype("float64")  # NumPy's result dtype
     radians = _core._angle(z, **options)
     if not deg:
         return radians
@@ -58,19 +58,22 @@ def angle(z: Any, deg: bool = False, **options: Any) -> Any:
 
 
 def copyto_where(dst: Any, src: Any, casting: str, where: Any) -> None:
-    """copyto() with where=: writes the elements of `dst` where the mask is true. Raises DTypeError
-    for a cast that `casting` does not allow."""
+    """copyto() with where=: writes the elements of `src` to `dst` where the mask `where` is true;
+    `src` and `where` are broadcast to the shape of `dst`. Raises DTypeError for a cast that
+    `casting` does not allow."""
     target = _core._asarray(dst, copy=False)
     if isinstance(src, (bool, int, float, complex)):
-        beside = _core.result_type(target, src)  # NEP 50: a Python number takes the target's dtype
-        if beside == target.dtype:
+        source_dtype = _core.result_type(
+            target, src
+        )  # NEP 50: a Python number takes the target's dtype
+        if source_dtype == target.dtype:
             src = _core.full((), src, target.dtype, device="cpu")
     else:
         src = _core._asarray(src, device=target.device if isinstance(src, (list, tuple)) else None)
-        beside = src.dtype
-    if not _core.can_cast(beside, target.dtype, casting):
+        source_dtype = src.dtype
+    if not _core.can_cast(source_dtype, target.dtype, casting):
         raise _core.DTypeError(
-            f"copyto: cannot cast {beside} to {target.dtype} under casting={casting!r}; allow more "
+            f"copyto: cannot cast {source_dtype} to {target.dtype} under casting={casting!r}; allow more "
             'with casting="unsafe"'
         )
     if isinstance(where, (list, tuple)):
@@ -85,7 +88,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return _core.nonzero(condition)
     if x is None or y is None:
         raise ValueError(
-            "where: either both or neither of x and y should be given; for the places of true "
+            "where: either both or neither of x and y should be given; for the indices of true "
             "elements use nonzero()"
         )
     return _core._where(condition, x, y)
@@ -94,11 +97,13 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 def modf(x: Any, /) -> tuple[Any, Any]:
     """(fractional part, integral part) of each element, both with its sign, as numpy.modf."""
     array = _core._asarray(x)
-    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype  # NumPy's result dtype
-    array = array.astype(computed, copy=False)
-    whole = _core.trunc(array)
-    rest = _core._where(_core.isinf(whole), 0.0, _core.subtract(array, whole))
-    return _core.copysign(rest, whole), whole
+    # fabs has the result dtype of modf; a scalar determines it without computing on the array.
+    result_dtype = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype
+    array = array.astype(result_dtype, copy=False)
+    integral = _core.trunc(array)
+    # inf - inf would be NaN; NumPy's fractional part of inf is 0.
+    fraction = _core._where(_core.isinf(integral), 0.0, _core.subtract(array, integral))
+    return _core.copysign(fraction, integral), integral
 
 
 def divmod(
@@ -108,12 +113,12 @@ def divmod(
     if out is None:
         return _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
     if len(out) != 2:
-        raise ValueError(f"divmod: out= must hold two arrays, got {len(out)}")
-    # Both are computed before either is written: an operand may be one of the two.
-    made = _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
+        raise ValueError(f"divmod: out=: expected a tuple of two arrays or None, got {len(out)}")
+    # Both are computed before either is written: an operand may be one of the two outputs.
+    results = _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
     return tuple(
-        result if place is None else _core.positive(result, out=place)
-        for result, place in zip(made, out, strict=True)
+        result if target is None else _core.positive(result, out=target)
+        for result, target in zip(results, out, strict=True)
     )
 
 
@@ -125,14 +130,14 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
         raise _core.DTypeError(
             f"round: cannot round bool to {decimals} places; cast it first: a.astype('float64')"
         )
-    exact = a.dtype.kind in "iu"
-    if decimals == 0 or (exact and decimals > 0):
-        return _core.positive(a, out=out) if exact else _core.rint(a, out=out)
+    is_integer = a.dtype.kind in "iu"
+    if decimals == 0 or (is_integer and decimals > 0):
+        return _core.positive(a, out=out) if is_integer else _core.rint(a, out=out)
     scale = 10.0 ** abs(decimals)
     if decimals > 0:
         rounded = _core.rint(a * scale)
         return _core.divide(rounded, scale, out=out)
-    if exact:
+    if is_integer:
         scaled = _core.rint(_core.divide(a, scale))
         result = _core.multiply(scaled, scale).astype(a.dtype)
         return result if out is None else _core.positive(result, out=out)
@@ -153,6 +158,7 @@ def imag(x: Any) -> Any:
 
 
 def _part(x: Any, index: int) -> Any:
+    """The real (0) or imaginary (1) part of `x`."""
     x = _core._asarray(x)
     if x.dtype.kind == "c":
         part = "float32" if x.dtype.itemsize == 8 else "float64"

@@ -197,9 +197,6 @@ def rot90(m: Any, k: int = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Array:
     return flip(array.swapaxes(first, second), second)
 
 
-# ---- Repetition ----
-
-
 # ---- Broadcasting ----
 
 

@@ -16,7 +16,7 @@ _LIBRARIES = ("spanwise", "numpy")  # their frames are not where an operation wa
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """``function(*args, **kwargs)`` with nodes in the place of arrays, also inside tuples, lists
+    """``function(*args, **kwargs)`` with nodes instead of arrays, also inside tuples, lists
     and slices. The type of `variable`, the same operation in a graph, holds dtype and shape."""
 
     function: str

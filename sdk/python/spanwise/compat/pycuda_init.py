@@ -28,7 +28,7 @@ def init() -> None:
     if has_its_own or not _core._works_in_primary_context():
         raise _core.DeviceError(
             "pycuda_init: PyCUDA has made a context of its own on this thread; expected the primary "
-            "one, import spanwise.compat.pycuda_init (or pycuda.autoprimaryctx) in the place of "
+            "one, import spanwise.compat.pycuda_init (or pycuda.autoprimaryctx) instead of "
             "pycuda.autoinit"
         )
 

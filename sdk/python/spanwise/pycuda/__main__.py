@@ -1,19 +1,28 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m spanwise.pycuda script.py [ARGUMENT ...]`` runs a script for PyCUDA unchanged."""
+"""``python -m spanwise.pycuda script.py [ARGUMENT ...]``, or ``-m module [ARGUMENT ...]``, runs a
+program for PyCUDA unchanged over spanwise.pycuda, also where PyCUDA itself is installed."""
 
 import runpy
 import sys
 from pathlib import Path
 
-from . import install
+from ._import_hook import PACKAGE, replace_pycuda
+
+USAGE = f"usage: python -m {PACKAGE} (script.py | -m module) [ARGUMENT ...]"
 
 
 def main(arguments):
+    is_module = arguments[:1] == ["-m"]
+    arguments = arguments[is_module:]
     if not arguments or arguments[0].startswith("-"):
-        print(f"usage: python -m {install.PACKAGE} script.py [ARGUMENT ...]", file=sys.stderr)
+        print(USAGE, file=sys.stderr)
         return 2
+    replace_pycuda()
     sys.argv[:] = arguments
+    if is_module:
+        runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+        return 0
     sys.path[0] = str(Path(arguments[0]).resolve().parent)  # as `python script.py` does
     runpy.run_path(arguments[0], run_name="__main__")
     return 0

@@ -43,7 +43,6 @@ _DRIVER = {
 INSTEAD = {
     "pycuda": {
         "gl": "interoperation with OpenGL is left out",
-        "sparse": "sparse matrices are left out; use scipy.sparse, or CuPy's with spanwise.convert",
         "debug": "run the kernels under spanwise.config.kernel_check",
         "_driver": "the names of pycuda._driver are in pycuda.driver",
         "compyte": "dtypes and C types are in pycuda.tools",

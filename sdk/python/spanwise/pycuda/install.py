@@ -6,42 +6,10 @@ It has no effect where PyCUDA itself can be imported.
 """
 
 import importlib
-import importlib.machinery
 import importlib.util
 import sys
 
-# The classes do not derive from those of importlib.abc, whose import takes several milliseconds.
-
-#: The package whose modules are imported in place of PyCUDA's.
-PACKAGE = __name__.rpartition(".")[0]
-
-
-class _Loader:
-    """Loads ``pycuda.x`` as the module ``spanwise.pycuda.x``, which keeps its own spec."""
-
-    def create_module(self, spec):
-        module = importlib.import_module(_here(spec.name))
-        self.spec = module.__spec__
-        return module
-
-    def exec_module(self, module):
-        module.__spec__ = self.spec
-
-
-class _Finder:
-    def find_spec(self, fullname, path=None, target=None):
-        if fullname.partition(".")[0] != "pycuda":
-            return None
-        found = importlib.util.find_spec(_here(fullname))
-        if found is None:
-            return None
-        return importlib.machinery.ModuleSpec(
-            fullname, _Loader(), is_package=found.submodule_search_locations is not None
-        )
-
-
-def _here(fullname):
-    return PACKAGE + fullname.removeprefix("pycuda")
+from ._import_hook import replace_pycuda
 
 
 def _pycuda_works():
@@ -60,4 +28,4 @@ def _pycuda_works():
 
 
 if not _pycuda_works():
-    sys.meta_path.insert(0, _Finder())
+    replace_pycuda()

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shared variables, transfers, and where variables are."""
+"""Shared variables, transfers of variables, and the devices of variables."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ def shared(
 ) -> SharedVariable:
     """A shared variable, on `target` ("cpu", None for the GPU, or the name of a context).
 
-    By default it is on the device of the flag ``device``; with ``device=gpu`` only float32 values
-    are. `strict`, `allow_downcast` and `broadcastable` are accepted for compatibility.
+    By default it is on the device of the flag ``device``. Exceptions are on the CPU: with
+    ``device=gpu`` values that are not float32, which CudaNdarray cannot hold, and integer and bool
+    scalars. `borrow` is that of spanwise.shared; `strict`,
+    `allow_downcast` and `broadcastable` are accepted for compatibility and have no effect. Raises
+    ValueError for an unknown `target`.
     """
     del strict, allow_downcast, broadcastable
     value = unwrap(value)
@@ -45,12 +48,13 @@ def shared(
 
 
 def transfer(variable: Any, target: Any) -> Any:
-    """`variable` on `target`: "cpu", None for the GPU, or the name of a context."""
+    """`variable` on `target`: "cpu", None for the GPU, or the name of a context. Raises ValueError
+    for an unknown `target`."""
     variable = sw.graph.as_variable(variable)
-    device, own = devices.target(target), variable.type.device
-    if is_host(device) and is_host(own or "cpu"):
+    device, current = devices.target(target), variable.type.device
+    if is_host(device) and is_host(current or "cpu"):
         return variable
-    if isinstance(variable, SharedVariable) and str(own) == device:
+    if isinstance(variable, SharedVariable) and str(current) == device:
         return variable
     # Applied also where the value is on the device already: it marks a result that stays there.
     return sw.ops.transfer(variable, device=device)
@@ -62,11 +66,13 @@ def is_on_gpu(variable: Any) -> bool:
 
 
 def stays_on_device(variable: Any) -> bool:
-    """Whether a function returns `variable` as an array on the device: it was transferred there, or
-    is an op's of the script, or is a shared variable there."""
+    """Whether a function returns `variable` as an array on the device instead of a NumPy array: it
+    is a shared variable or an input there, the output of an op that the script defines, or was
+    transferred there explicitly."""
     if not is_on_gpu(variable):
         return False
     node = variable.owner
     if node is None or not isinstance(node.op, sw.graph.NativeOp):
         return True
+    # gpu_contiguous of the script is the op "contiguous".
     return node.op.recipe is not None and node.op.recipe[0] in ("transfer", "contiguous")

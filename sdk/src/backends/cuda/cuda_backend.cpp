@@ -86,7 +86,7 @@ class CudaBackend final : public runtime::Backend {
   void release_pinned(int ordinal, void* data, std::size_t bytes) noexcept override {
     if (!driver_survives()) return;
     try {
-      DeviceContext::of(ordinal).pinned_pool().give_back(data, bytes);
+      DeviceContext::of(ordinal).pinned_pool().put(data, bytes);
     } catch (const std::exception&) {  // as in deallocate()
     }
   }
@@ -113,7 +113,7 @@ class CudaBackend final : public runtime::Backend {
   }
   void synchronize(int ordinal) override {
     DeviceContext& context = DeviceContext::of(ordinal);
-    hand_over_launches();
+    flush_launches();
     const ContextGuard guard(context);
     check(context.api, context.api.ctx_synchronize(), "waiting for ", context.device);
   }

@@ -19,7 +19,7 @@ CUevent EventPool::take(bool timing) {
   return event;
 }
 
-void EventPool::give_back(CUevent event, bool timing) noexcept {
+void EventPool::put(CUevent event, bool timing) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     free_[timing].push_back(event);
@@ -36,7 +36,7 @@ CudaEvent::CudaEvent(DeviceContext& context, CUstream stream, bool timing)
       captured_(is_capturing(context.api, stream)) {
   const CUresult code = context.api.event_record(event_, stream);
   if (code == CUDA_SUCCESS) return;
-  context.events().give_back(event_, timing);
+  context.events().put(event_, timing);
   fail_driver(context.api, code, text("recording an event on a stream of ", context.device));
 }
 
@@ -49,7 +49,7 @@ CudaEvent::CudaEvent(DeviceContext& context, CUevent foreign)
       retired_(true) {}
 
 CudaEvent::~CudaEvent() {
-  if (!retired_.load(std::memory_order_relaxed)) context_.events().give_back(event_, timing_);
+  if (!retired_.load(std::memory_order_relaxed)) context_.events().put(event_, timing_);
 }
 
 void CudaEvent::synchronize() {

@@ -22,7 +22,7 @@ class EventPool {
 
   /// The device's context is current.
   CUevent take(bool timing);
-  void give_back(CUevent event, bool timing) noexcept;
+  void put(CUevent event, bool timing) noexcept;
 
  private:
   const DriverApi& api_;

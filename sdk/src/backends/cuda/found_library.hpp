@@ -13,12 +13,16 @@
 #include <vector>
 
 #include "backends/cuda/driver.hpp"
-#include "backends/cuda/library_search.hpp"
+#include "runtime/system/library_search.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/fork.hpp"
 
 /// Shared code for libraries that are loaded at run time and may be missing.
 namespace spanwise::cuda {
+
+using runtime::find_libraries;
+using runtime::FoundLibrary;
+using runtime::library_folders;
 
 /// The files lib<name>.so* whose major version is not newer than the driver's, or is unknown.
 inline std::vector<FoundLibrary> libraries_for_driver(std::string_view name) {

@@ -91,10 +91,12 @@ bool CudaStream::attach_to_graph(const RefCounted& object) noexcept {
   const RelaxedCaptureMode relaxed(api);
   const CaptureInfo capture = capture_info();
   if (capture.graph == nullptr) return false;
-  const CUhostFn let_go = [](void* held) { static_cast<const RefCounted*>(held)->release(); };
+  const CUhostFn release_object = [](void* held) {
+    static_cast<const RefCounted*>(held)->release();
+  };
   CUuserObject holder = nullptr;
   object.add_ref();
-  if (api.user_object_create(&holder, const_cast<RefCounted*>(&object), let_go, 1,
+  if (api.user_object_create(&holder, const_cast<RefCounted*>(&object), release_object, 1,
                              CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) != CUDA_SUCCESS) {
     object.release();
     return false;

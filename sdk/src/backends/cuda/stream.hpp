@@ -13,13 +13,13 @@
 
 namespace spanwise::cuda {
 
-/// Whether the calling thread holds back launches (launch_batch.hpp). hand_over_launches() queues
+/// Whether the calling thread holds launches in a batch (launch_batch.hpp). flush_launches() queues
 /// them; call it before queueing other work, which must come after them.
-extern constinit thread_local bool launches_are_kept_back;
-void flush_launches() noexcept;
-inline void hand_over_launches() noexcept {
-  if (launches_are_kept_back) [[unlikely]]
-    flush_launches();
+extern constinit thread_local bool launches_are_held;
+void flush_held_launches() noexcept;
+inline void flush_launches() noexcept {
+  if (launches_are_held) [[unlikely]]
+    flush_held_launches();
 }
 
 /// A stream of a device's primary context, owned by Spanwise or by another library.
@@ -30,14 +30,14 @@ class CudaStream final : public runtime::StreamState {
   ~CudaStream() override;
 
   std::uintptr_t handle() const noexcept override {
-    hand_over_launches();
+    flush_launches();
     return reinterpret_cast<std::uintptr_t>(current());
   }
   void synchronize() override;
   bool query() override;
   Ref<runtime::EventState> record(bool timing) override;
   void wait(runtime::EventState& event) override;
-  void flush() noexcept override { hand_over_launches(); }
+  void flush() noexcept override { flush_launches(); }
   bool is_captured() noexcept override;
   std::uint64_t capture_id() noexcept override;
   bool attach_to_graph(const RefCounted& object) noexcept override;
@@ -52,10 +52,10 @@ class CudaStream final : public runtime::StreamState {
   /// one that created this object the legacy stream takes its place: it synchronizes with the
   /// per-thread streams of all threads (CUDA programming guide, "Default stream").
   CUstream raw() const noexcept {
-    hand_over_launches();
+    flush_launches();
     return peek();
   }
-  /// As raw(), but does not queue the launches that are held back: for calls that need no order
+  /// As raw(), but does not queue the launches that are held: for calls that need no order
   /// with them, such as allocations and queries.
   CUstream peek() const noexcept {
     const CUstream stream = current();

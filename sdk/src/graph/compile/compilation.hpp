@@ -31,7 +31,7 @@ class Compilation {
   void place();
   void rewrite();
   void order_nodes();
-  VariableSet numbers_needed_there() const;
+  VariableSet scalars_needed_on_device() const;
   void make_input_slots();
   void make_result_slots();
   Step make_step(const Ref<Apply>& node);

@@ -32,7 +32,7 @@ void Compilation::make_result_slots() {
 // Rank-0 variables that a node or the caller needs on the function's device. Other rank-0 inputs
 // may stay on the host: transferring a number that an index or a kernel takes by value would be
 // wasted.
-VariableSet Compilation::numbers_needed_there() const {
+VariableSet Compilation::scalars_needed_on_device() const {
   VariableSet needed(outputs_.begin(), outputs_.end());
   for (const Ref<Apply>& node : nodes_) {
     const auto inputs = node->inputs();
@@ -46,16 +46,16 @@ VariableSet Compilation::numbers_needed_there() const {
 
 void Compilation::make_input_slots() {
   state_->has_mutable_inputs = !mutable_.empty();
-  const VariableSet needed_there = device_ == cpu ? VariableSet() : numbers_needed_there();
+  const VariableSet needed_on_device = device_ == cpu ? VariableSet() : scalars_needed_on_device();
   for (const Variable& input : inputs_) {
     const Ref<Cell> cell = make_ref<Cell>();
     cell->computed = true;
     cells_.emplace(input, cell);
     const TensorType& type = input.type();
-    state_->input_slots.push_back(
-        {cell, type, type.device().value_or(device_), input.label(), type.has_fixed_extents(),
-         mutable_.contains(input),
-         type.rank() == 0 && !type.device() && device_ != cpu && !needed_there.contains(input)});
+    state_->input_slots.push_back({cell, type, type.device().value_or(device_), input.label(),
+                                   type.has_fixed_extents(), mutable_.contains(input),
+                                   type.rank() == 0 && !type.device() && device_ != cpu &&
+                                       !needed_on_device.contains(input)});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "graph/execute/function_locks.hpp"
 #include "graph/execute/same_values.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
@@ -16,20 +17,21 @@ namespace {
 [[noreturn, gnu::cold]] void fail_input(const FunctionState& function, std::size_t index,
                                         const Array& got) {
   const InputSlot& slot = function.input_slots[index];
-  const TensorType anywhere(slot.type.dtype(), slot.type.shape());
+  // Without a device: an array on another device is copied, so that is no mismatch.
+  const TensorType type(slot.type.dtype(), slot.type.shape());
   fail<InputError>("Bad input argument to function ", function.name, " at index ", index,
                    " (0-based), ", slot.label, " of ", slot.type, ": ",
-                   anywhere.mismatch(got).value_or(""));
+                   type.mismatch(got).value_or(""));
 }
 
-bool fits(const InputSlot& slot, const Array& value) {
+bool matches(const InputSlot& slot, const Array& value) {
   if (value.dtype() != slot.type.dtype() || value.rank() != slot.type.rank()) return false;
   return !slot.has_fixed_extents || TensorType(slot.type.dtype(), slot.type.shape()).matches(value);
 }
 
-// Whether the array is on a device where the thunks accept it.
-bool is_there(const Array& given, const InputSlot& slot) noexcept {
-  return given.device() == slot.device || (slot.may_stay_on_host && given.device() == cpu);
+// Whether the thunks accept `value` on the device where it is.
+bool is_on_accepted_device(const Array& value, const InputSlot& slot) noexcept {
+  return value.device() == slot.device || (slot.may_stay_on_host && value.device() == cpu);
 }
 
 bool same_memory(const Array& a, const Array& b) {
@@ -38,96 +40,41 @@ bool same_memory(const Array& a, const Array& b) {
 
 }  // namespace
 
-/// Holds the function's mutex during a call: calls are serialised.
-class FunctionState::Running {
- public:
-  explicit Running(FunctionState& function) : mutex_(function.mutex_) {
-    if (mutex_.is_mine())
-      fail<GraphError>("function ", function.name,
-                       " was called by an op that it is just running; expected "
-                       "no recursion: compile a second function for the inner call");
-    if (!mutex_.lock())
-      fail<GraphError>("function ", function.name,
-                       " is running in another thread, in an op that waits for a function which "
-                       "this thread is running; expected no two functions whose ops call each "
-                       "other: compile a second function for the inner call");
-  }
-  ~Running() { mutex_.unlock(); }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
- private:
-  OwnedMutex& mutex_;
-};
-
-/// Locks the shared values that a call updates, from reading them to committing the updates.
-class FunctionState::Updating {
- public:
-  explicit Updating(const FunctionState& function) : shared_(function.locking_order) {
-    for (const Ref<SharedValue>& shared : shared_)
-      if (shared->mutex().is_mine())
-        fail<GraphError>("function ", function.name,
-                         " updates a shared variable that the calling op's function updates too; "
-                         "expected one of the two to leave it alone");
-    for (const Ref<SharedValue>& shared : shared_) {
-      if (shared->mutex().lock()) {
-        ++locked_;
-        continue;
-      }
-      release();
-      fail<GraphError>("function ", function.name,
-                       " updates a shared variable that is being updated in another thread, by a "
-                       "function whose op waits for one that this thread is running; expected no "
-                       "two functions whose ops call each other");
-    }
-  }
-  ~Updating() { release(); }
-  Updating(const Updating&) = delete;
-  Updating& operator=(const Updating&) = delete;
-
- private:
-  void release() noexcept {
-    while (locked_ > 0) shared_[--locked_]->mutex().unlock();
-  }
-
-  const std::vector<Ref<SharedValue>>& shared_;
-  std::size_t locked_ = 0;
-};
-
 std::vector<Array> FunctionState::call(std::span<const Array> arguments) {
-  const Running running(*this);
-  const Updating updating(*this);
+  const CallLock call_lock(mutex_, name);
+  const UpdateLock update_lock(locking_order, name);
   return run(arguments);
 }
 
 std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Array> arguments) {
-  if (!program.is_async() || !updated.empty() || !are_there(arguments) || !mutex_.try_lock())
+  if (!program.is_async() || !updated.empty() || !are_on_accepted_devices(arguments) ||
+      !mutex_.try_lock())
     return std::nullopt;
-  const std::lock_guard running(mutex_, std::adopt_lock);
+  const std::lock_guard call_lock(mutex_, std::adopt_lock);
   return run(arguments);
 }
 
-bool FunctionState::are_there(std::span<const Array> arguments) const noexcept {
+bool FunctionState::are_on_accepted_devices(std::span<const Array> arguments) const noexcept {
   return std::equal(arguments.begin(), arguments.end(), input_slots.begin(), input_slots.end(),
-                    is_there);
+                    is_on_accepted_device);
 }
 
 // The calling thread holds mutex_.
 std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
   struct Cleaner {
     FunctionState& function;
-    ~Cleaner() { function.tidy(); }
+    ~Cleaner() { function.clear_cells(); }
   } const cleaner{*this};
-  std::vector<Array> kept;  // mutable inputs may be overwritten
+  std::vector<Array> original_arguments;  // copies, since run() may overwrite mutable inputs
   if (unrewritten)
-    for (const Array& argument : arguments) kept.push_back(copy(argument));
-  take_inputs(arguments);
-  if (!shared_slots.empty()) take_shared();
+    for (const Array& argument : arguments) original_arguments.push_back(copy(argument));
+  load_inputs(arguments);
+  if (!shared_slots.empty()) load_shared_values();
   if (has_mutable_inputs) resolve_aliases();
   if (times != nullptr) times->begin_call();
   program.run();
-  std::vector<Array> results = give_outputs();
-  if (unrewritten) check_rewrites(kept, results);
+  std::vector<Array> results = collect_results();
+  if (unrewritten) check_rewrites(original_arguments, results);
   if (!updated.empty()) commit(results);
   if (times != nullptr) times->end_call();
   return results;
@@ -135,34 +82,34 @@ std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
 
 std::optional<FunctionProfile> FunctionState::profile() {
   if (times == nullptr) return std::nullopt;
-  const Running running(*this);
+  const CallLock call_lock(mutex_, name);
   return times->profile(program.steps());
 }
 
 std::vector<StepSpan> FunctionState::spans() {
   if (times == nullptr) return {};
-  const Running running(*this);
+  const CallLock call_lock(mutex_, name);
   return times->spans();
 }
 
 void FunctionState::free() {
-  const Running running(*this);
+  const CallLock call_lock(mutex_, name);
   for (const Ref<Cell>& cell : kept_cells) cell->value.reset();
 }
 
-void FunctionState::take_inputs(std::span<const Array> arguments) {
+void FunctionState::load_inputs(std::span<const Array> arguments) {
   if (arguments.size() != input_slots.size()) [[unlikely]]
     fail<InputError>("function ", name, ": expected ", input_slots.size(), " inputs, got ",
                      arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const InputSlot& slot = input_slots[i];
-    const Array& given = arguments[i];
-    if (!fits(slot, given)) [[unlikely]]
-      fail_input(*this, i, given);
-    if (is_there(given, slot)) [[likely]]
-      slot.cell->value = given;
+    const Array& argument = arguments[i];
+    if (!matches(slot, argument)) [[unlikely]]
+      fail_input(*this, i, argument);
+    if (is_on_accepted_device(argument, slot)) [[likely]]
+      slot.cell->value = argument;
     else
-      slot.cell->value = to_device(given, slot.device);
+      slot.cell->value = to_device(argument, slot.device);
   }
 }
 
@@ -180,12 +127,13 @@ void FunctionState::resolve_aliases() {
   }
 }
 
-void FunctionState::take_shared() {
+void FunctionState::load_shared_values() {
   const SharedAccess access;
   for (const SharedSlot& slot : shared_slots) slot.cell->value = access.value(*slot.shared);
 }
 
-// Elements that are not finite without rewrites may be so with them.
+// Elements that are infinite or NaN in the unrewritten graph are not compared: a rewrite may make
+// them finite, for example by avoiding an overflow.
 void FunctionState::check_rewrites(std::span<const Array> arguments,
                                    std::span<const Array> results) const {
   const std::vector<Array> expected = (*unrewritten)(arguments);
@@ -199,8 +147,8 @@ void FunctionState::check_rewrites(std::span<const Array> arguments,
     const std::size_t count = results.size() - updated.size();
     fail<GraphError>(
         "function ", name, ": ", i < count ? "output " : "update ", i < count ? i : i - count,
-        " differs from that of the graph without rewrites; applied were: ", applied,
-        "; exclude one of them by mode=Mode(...).excluding(name) to find the wrong one");
+        " differs from that of the graph without rewrites. Applied rewrites: ", applied,
+        ". Exclude one at a time with mode=Mode(...).excluding(name) to find the wrong one");
   }
 }
 
@@ -220,7 +168,7 @@ void FunctionState::commit(std::vector<Array>& results) {
   results.resize(first);
 }
 
-std::vector<Array> FunctionState::give_outputs() {
+std::vector<Array> FunctionState::collect_results() {
   std::vector<Array> results;
   results.reserve(result_slots.size());
   for (const ResultSlot& slot : result_slots) {
@@ -230,7 +178,8 @@ std::vector<Array> FunctionState::give_outputs() {
     } else if (cell.value) {
       Array result = std::move(*cell.value);
       cell.value.reset();
-      results.push_back(slot.is_borrowed ? std::move(result) : own(std::move(result), results));
+      results.push_back(slot.is_borrowed ? std::move(result)
+                                         : unshared(std::move(result), results));
     } else {  // the same variable is an earlier output
       const auto first = std::find_if(result_slots.begin(), result_slots.end(),
                                       [&](const ResultSlot& s) { return s.cell == slot.cell; });
@@ -242,11 +191,11 @@ std::vector<Array> FunctionState::give_outputs() {
 
 // The caller may write to a result, so it must not share memory with anything else, and must not be
 // read-only (as a broadcast array is).
-Array FunctionState::own(Array result, std::span<const Array> earlier) {
-  return result.readonly() || is_taken(result, earlier) ? copy(result) : std::move(result);
+Array FunctionState::unshared(Array result, std::span<const Array> earlier) {
+  return result.readonly() || shares_memory(result, earlier) ? copy(result) : std::move(result);
 }
 
-bool FunctionState::is_taken(const Array& result, std::span<const Array> earlier) const {
+bool FunctionState::shares_memory(const Array& result, std::span<const Array> earlier) const {
   const auto shares_with = [&](const Ref<Cell>& cell) {
     return cell->value && same_memory(result, *cell->value);
   };
@@ -261,7 +210,7 @@ bool FunctionState::is_taken(const Array& result, std::span<const Array> earlier
 
 // Called after every call, also a failed one. Releases kept buffers that something else references
 // (a result, the caller or another cell), since the next call would overwrite them.
-void FunctionState::tidy() noexcept {
+void FunctionState::clear_cells() noexcept {
   program.return_buffers();
   for (const Ref<Cell>& cell : transient_cells) cell->value.reset();
   for (const Ref<Cell>& cell : kept_cells)

@@ -17,6 +17,7 @@
 
 namespace spanwise::graph {
 
+/// Where a call puts one input, and what it expects of it.
 struct InputSlot {
   Ref<Cell> cell;
   TensorType type;
@@ -27,11 +28,13 @@ struct InputSlot {
   bool may_stay_on_host;  ///< rank 0, and all its readers accept host scalars
 };
 
+/// Where a call puts the value of one shared variable.
 struct SharedSlot {
   Ref<Cell> cell;
   Ref<SharedValue> shared;
 };
 
+/// Where a call finds one result: an output, or the new value of a shared variable.
 struct ResultSlot {
   Ref<Cell> cell;
   bool is_leaf;      ///< an input, constant or shared value, which stays in its cell
@@ -50,22 +53,21 @@ class FunctionState final : public RefCounted {
   std::vector<InputSlot> input_slots;
   bool has_mutable_inputs = false;
   std::vector<SharedSlot> shared_slots;
-  std::vector<ResultSlot> result_slots;   // for the outputs, then for `updated`
-  std::vector<Ref<SharedValue>> updated;  // in the order of `updates`
-  // `updated` in the locking order common to all functions
+  std::vector<ResultSlot> result_slots;   ///< for the outputs, then for `updated`
+  std::vector<Ref<SharedValue>> updated;  ///< in the order of `updates`
+  /// `updated` in the locking order common to all functions.
   std::vector<Ref<SharedValue>> locking_order;
   std::vector<Ref<Cell>> constant_cells;
-  /// Cells emptied after each call: inputs, shared values, and results that are returned, or that
-  /// are views of or overwrite other cells' memory, so that a thunk never finds another cell's
-  /// buffer.
+  /// Cells emptied after each call: inputs, shared values, returned results, and results that are
+  /// views of another cell's memory or overwrite it. A thunk reuses what it finds in its output
+  /// cell, so memory of another cell must not stay there.
   std::vector<Ref<Cell>> transient_cells;
-  /// Cells of intermediate results, whose buffers are kept for the next call if nothing else
-  /// references them.
+  /// Cells of intermediate results: a buffer stays for the next call if nothing else references it.
   std::vector<Ref<Cell>> kept_cells;
   Program program;
   std::unique_ptr<StepTimes> times;  ///< null unless the function is profiled
   double compile_seconds = 0;
-  /// Of mode "debug": the outputs and the updates of the graph without rewrites.
+  /// In mode "debug", computes the outputs and the updates by the graph without rewrites.
   std::optional<CompiledFunction> unrewritten;
 
   std::optional<FunctionProfile> profile();
@@ -75,19 +77,21 @@ class FunctionState final : public RefCounted {
   void free();
 
  private:
-  class Running;
-  class Updating;
   std::vector<Array> run(std::span<const Array> arguments);
-  bool are_there(std::span<const Array> arguments) const noexcept;
-  void take_inputs(std::span<const Array> arguments);
-  void take_shared();
+  bool are_on_accepted_devices(std::span<const Array> arguments) const noexcept;
+  void load_inputs(std::span<const Array> arguments);
+  void load_shared_values();
   void resolve_aliases();
-  std::vector<Array> give_outputs();
+  /// The outputs, then the new values of `updated`.
+  std::vector<Array> collect_results();
+  /// Updates the shared variables and removes their new values from `results`.
   void commit(std::vector<Array>& results);
   void check_rewrites(std::span<const Array> arguments, std::span<const Array> results) const;
-  Array own(Array result, std::span<const Array> earlier);
-  bool is_taken(const Array& result, std::span<const Array> earlier) const;
-  void tidy() noexcept;
+  /// `result`, or a copy if it shares memory with anything else or is read-only.
+  Array unshared(Array result, std::span<const Array> earlier);
+  /// Whether `result` shares memory with earlier results, inputs, shared values or constants.
+  bool shares_memory(const Array& result, std::span<const Array> earlier) const;
+  void clear_cells() noexcept;
 
   OwnedMutex mutex_;  // held by the running call
 };

@@ -38,7 +38,7 @@ void LaunchBatches::change(bool join) {
   }
 }
 
-void LaunchBatches::give_up() noexcept {
+void LaunchBatches::abort_batch() noexcept {
   is_joining_ = false;
   if (!std::exchange(is_open_, false)) return;
   try {

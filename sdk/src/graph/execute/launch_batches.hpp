@@ -30,7 +30,7 @@ class LaunchBatches {
   }
   /// Call after a step that failed: submits the batch and ignores its errors, since another error
   /// is being reported.
-  void give_up() noexcept;
+  void abort_batch() noexcept;
 
  private:
   void change(bool join);

@@ -89,7 +89,7 @@ void Program::run() {
     else
       run_in_order();
   } catch (...) {
-    rows_.give_up();
+    rows_.abort_batch();
     rethrow_with_note([this] { return note_on_run(function_name_, steps_, running_); });
   }
   rows_.finish();

@@ -32,7 +32,7 @@ void StepTimes::Measure::finish() {
   const Clock::time_point now = Clock::now();
   const double start = seconds_between(times_.origin_, start_);
   if (!before_) return times_.add(position_, start, seconds_between(start_, now));
-  if (times_.pending_.size() == most_pending) times_.settle();
+  if (times_.pending_.size() == most_pending) times_.add_pending();
   std::size_t span = most_spans;
   if (times_.spans_.size() < most_spans) {
     span = times_.spans_.size();
@@ -47,7 +47,7 @@ void StepTimes::add(std::size_t step, double start, double seconds) {
   if (spans_.size() < most_spans) spans_.push_back({step, start, seconds});
 }
 
-void StepTimes::settle() {
+void StepTimes::add_pending() {
   for (Pending& pending : pending_) {
     pending.after.synchronize();
     const double seconds = pending.after.milliseconds_since(pending.before) * 1e-3;
@@ -65,14 +65,14 @@ void StepTimes::end_call() {
 }
 
 FunctionProfile StepTimes::profile(const std::vector<Step>& steps) {
-  settle();
+  add_pending();
   FunctionProfile result{calls_, call_seconds_, profiles_};
   for (std::size_t i = 0; i < steps.size(); ++i) result.steps[i].node = steps[i].node;
   return result;
 }
 
 std::vector<StepSpan> StepTimes::spans() {
-  settle();
+  add_pending();
   return spans_;
 }
 

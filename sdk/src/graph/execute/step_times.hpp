@@ -28,13 +28,15 @@ class StepTimes {
   std::vector<StepSpan> spans();
 
  private:
+  /// A step whose GPU work may not have finished.
   struct Pending {
     std::size_t step;
     Event before, after;
     std::size_t span;
   };
   void add(std::size_t step, double start, double seconds);
-  void settle();
+  /// Waits for the pending steps and adds their durations.
+  void add_pending();
 
   std::vector<StepProfile> profiles_;
   std::vector<Pending> pending_;

@@ -41,25 +41,25 @@ TensorType common_type(const TensorType& a, const TensorType& b) {
 std::optional<TensorType> GroupTypes::of(const Apply& node) {
   if (node.output_count() != 1 || !rewrite_.accepts(node)) return std::nullopt;
   const TensorType& declared = node.output(0).type();
-  if (!may_be_known_better(node)) return declared;
+  if (!may_have_narrower_type(node)) return declared;
   std::vector<Variable> inputs;
   for (const Variable& input : node.inputs())
-    inputs.push_back(better_.contains(input) ? Variable(better_.at(input)) : input);
+    inputs.push_back(narrower_.contains(input) ? Variable(narrower_.at(input)) : input);
   const Ref<Apply> made = made_with(node, inputs);
   if (!made) return declared;
   if (!rewrite_.accepts(*made)) return std::nullopt;
   TensorType type = common_type(declared, made->output(0).type());
-  if (type != declared) better_.emplace(node.output(0), type);
+  if (type != declared) narrower_.emplace(node.output(0), type);
   return type;
 }
 
 // False where each extent that the declared type leaves open is open in an input, too.
-bool GroupTypes::may_be_known_better(const Apply& node) const {
+bool GroupTypes::may_have_narrower_type(const Apply& node) const {
   const TensorType& declared = node.output(0).type();
   if (declared.has_fixed_shape()) return false;
   const auto inputs = node.inputs();
   if (std::any_of(inputs.begin(), inputs.end(),
-                  [&](const Variable& input) { return better_.contains(input); }))
+                  [&](const Variable& input) { return narrower_.contains(input); }))
     return true;
   for (int from_last = 1; from_last <= declared.rank(); ++from_last) {
     if (declared.shape()[declared.rank() - from_last] != TensorType::any) continue;

@@ -30,10 +30,10 @@ class GroupTypes {
   std::optional<TensorType> of(const Apply& node);
 
  private:
-  bool may_be_known_better(const Apply& node) const;
+  bool may_have_narrower_type(const Apply& node) const;
 
   const FusionRewrite& rewrite_;
-  std::unordered_map<Variable, TensorType> better_;  // where the declared type is not the best
+  std::unordered_map<Variable, TensorType> narrower_;  // where it is narrower than the declared one
 };
 
 }  // namespace spanwise::graph

@@ -14,7 +14,7 @@
 namespace spanwise::graph {
 namespace {
 
-// How often a rewrite may replace what it has itself just made.
+// How often in a row a rewrite may be applied to its own result: bounds rewrites that never stop.
 constexpr int most_repetitions = 100;
 
 [[maybe_unused]] const bool on_error_declared = config::declare(

@@ -32,7 +32,7 @@ KnownRewrites& known_rewrites() {
 }
 
 // The names of each mode, including Theano's (theano/compile/mode.py).
-constexpr std::array<std::pair<const char*, const char*>, 8> mode_words{
+constexpr std::array<std::pair<const char*, const char*>, 8> mode_names{
     {{"fast_run", "fast_run"},
      {"fast_compile", "fast_compile"},
      {"debug", "debug"},
@@ -45,7 +45,7 @@ constexpr std::array<std::pair<const char*, const char*>, 8> mode_words{
 std::string mode_of(std::string word) {
   std::transform(word.begin(), word.end(), word.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const auto& [name, mode] : mode_words)
+  for (const auto& [name, mode] : mode_names)
     if (word == name) return mode;
   fail<ArgumentError>("mode \"", word,
                       "\" is not known; expected \"fast_run\", \"fast_compile\", \"debug\" or "
@@ -54,7 +54,7 @@ std::string mode_of(std::string word) {
 
 void check_mode(std::string_view value) { mode_of(std::string(value)); }
 
-double seconds_in(std::string_view value) {
+double parse_seconds(std::string_view value) {
   const std::string words(value);
   char* end = nullptr;
   const double seconds = std::strtod(words.c_str(), &end);
@@ -63,7 +63,7 @@ double seconds_in(std::string_view value) {
   return seconds;
 }
 
-void check_seconds(std::string_view value) { seconds_in(value); }
+void check_seconds(std::string_view value) { parse_seconds(value); }
 
 bool declare_graph_settings() {
   config::declare(
@@ -91,7 +91,7 @@ bool declare_graph_settings() {
 
 [[maybe_unused]] const bool graph_settings_declared = declare_graph_settings();
 
-bool answers_to(const Rewrite& rewrite, const std::vector<std::string>& words) {
+bool has_name_or_tag(const Rewrite& rewrite, const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     return word == rewrite.name ||
            std::find(rewrite.tags.begin(), rewrite.tags.end(), word) != rewrite.tags.end();
@@ -104,7 +104,7 @@ const std::vector<std::string> whole_node_rewrites{"fusion", "inplace"};
 void check_words(const std::vector<Rewrite>& all, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const bool is_known = std::any_of(all.begin(), all.end(), [&](const Rewrite& rewrite) {
-      return answers_to(rewrite, {word});
+      return has_name_or_tag(rewrite, {word});
     });
     std::string names;
     for (const Rewrite& rewrite : all) names += (names.empty() ? "" : ", ") + rewrite.name;
@@ -131,14 +131,14 @@ std::vector<RewriteReport> run_rewrites(const std::string& function_name, const 
   check_words(all, mode.excluding);
   const std::string name = mode_name(mode.name);
   const std::string tag = name == "fast_compile" ? name : "fast_run";
-  const double limit = seconds_in(config::get("rewrite_seconds"));
+  const double limit = parse_seconds(config::get("rewrite_seconds"));
   const auto start = std::chrono::steady_clock::now();
   graph.is_late = [start, limit] { return since(start) > limit; };
   std::vector<RewriteReport> reports;
   for (const Rewrite& rewrite : all) {
-    if (!answers_to(rewrite, {tag}) && !answers_to(rewrite, mode.including)) continue;
-    if (answers_to(rewrite, mode.excluding)) continue;
-    if (name == "nan_guard" && answers_to(rewrite, whole_node_rewrites)) continue;
+    if (!has_name_or_tag(rewrite, {tag}) && !has_name_or_tag(rewrite, mode.including)) continue;
+    if (has_name_or_tag(rewrite, mode.excluding)) continue;
+    if (name == "nan_guard" && has_name_or_tag(rewrite, whole_node_rewrites)) continue;
     if (graph.is_late()) {
       warn(text("function ", function_name, ": rewriting its graph took more than ", limit,
                 " s (config rewrite_seconds), so that \"", rewrite.name,

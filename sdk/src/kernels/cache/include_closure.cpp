@@ -80,7 +80,7 @@ class ClosureSearch {
     // the current directory.
     for (const HeaderName& header : options_.included_first) resolve(header, ".");
     scan(source, ".");
-    read_all_found();
+    read_unread_files();
     resolve_computed();
     return std::move(closure_);
   }
@@ -103,17 +103,17 @@ class ClosureSearch {
 
   void resolve(const HeaderName& header, const std::string& folder) {
     closure_.wants_device_headers |= header.text.starts_with(device_header_prefix);
-    if (header.form == HeaderName::Form::quoted) look_at(fs::path(folder) / header.text);
-    for (const std::string& dir : options_.folders) look_at(fs::path(dir) / header.text);
-    if (fs::path(header.text).is_absolute()) look_at(header.text);
+    if (header.form == HeaderName::Form::quoted) add_file(fs::path(folder) / header.text);
+    for (const std::string& dir : options_.folders) add_file(fs::path(dir) / header.text);
+    if (fs::path(header.text).is_absolute()) add_file(header.text);
   }
 
-  void look_at(const fs::path& path) {
+  void add_file(const fs::path& path) {
     std::string absolute = fs::absolute(path).lexically_normal().string();
     if (seen_.insert(absolute).second) unread_.push_back(std::move(absolute));
   }
 
-  void read_all_found() {
+  void read_unread_files() {
     while (!unread_.empty()) {
       const std::string path = std::move(unread_.front());
       unread_.pop_front();
@@ -147,7 +147,7 @@ class ClosureSearch {
           resolve(value->second, folder);
         }
       }
-      read_all_found();
+      read_unread_files();
     }
   }
 

@@ -11,15 +11,17 @@ namespace {
 
 using Extents = std::vector<std::int64_t>;
 
-constexpr std::int64_t computed = -2;  // in the property shape= of an op: the extent is an input
+// In the property shape= of "reshape" and "broadcast_to": the extent is the value of a further
+// input.
+constexpr std::int64_t extent_is_input = -2;
 
-// The op "reshape" or "broadcast_to" with the shape of `like`.
+// `x` through the op "reshape" or "broadcast_to", with the shape of `like`.
 Variable with_shape_of(const char* op, const Variable& x, const Variable& like) {
   std::vector<Variable> inputs{x};
   Extents extents;
   for (int axis = 0; axis < like.type().rank(); ++axis) {
     const std::int64_t known = like.type().shape()[axis];
-    extents.push_back(known == TensorType::any ? computed : known);
+    extents.push_back(known == TensorType::any ? extent_is_input : known);
     if (known == TensorType::any) inputs.push_back(extent(like, axis));
   }
   return apply(op, inputs, {{"shape", std::move(extents)}});

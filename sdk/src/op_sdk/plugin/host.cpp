@@ -49,7 +49,7 @@ List extents_from(const sw_call& call, std::int32_t rank, const std::int64_t* va
   return List(std::span(values, static_cast<std::size_t>(rank)));
 }
 
-std::exception_ptr said(sw_status status, const std::string& message) {
+std::exception_ptr exception_for(sw_status status, const std::string& message) {
   switch (status) {
     case SW_ARGUMENT_ERROR:
       return std::make_exception_ptr(ArgumentError(message));
@@ -69,7 +69,7 @@ std::exception_ptr said(sw_status status, const std::string& message) {
 sw_status host_fail(sw_call* call, sw_status status, const char* message) {
   if (status == SW_OK) status = SW_ERROR;
   return guarded(call, status, [&] {
-    call->failure = said(status, text(call->who, ": ", message == nullptr ? "" : message));
+    call->failure = exception_for(status, text(call->who, ": ", message == nullptr ? "" : message));
     return status;
   });
 }

@@ -15,7 +15,7 @@ std::vector<Variable> outputs_of(const InferredTypes& types, const std::string& 
   std::vector<Variable> outputs;
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (!types[i].has_value())
-      fail<GraphError>(op, ": infer said no type for output ", i,
+      fail<GraphError>(op, ": infer set no type for output ", i,
                        "; expected a call of set_output_type for each");
     outputs.emplace_back(TensorType(types[i]->dtype(), types[i]->shape(), device));
   }

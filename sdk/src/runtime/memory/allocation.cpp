@@ -39,7 +39,7 @@ void deallocate_host_block(void*, void* data, std::size_t bytes, StreamUses&) no
 Storage with_producer(Storage storage, StreamState& stream, bool is_recorded) {
   storage.uses().set_producer(Ref<StreamState>(&stream));
   if (is_recorded) [[unlikely]]
-    note_graph_memory(stream, storage.data());
+    record_graph_allocation(stream, storage.data());
   return storage;
 }
 

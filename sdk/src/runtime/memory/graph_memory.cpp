@@ -22,44 +22,48 @@ namespace {
 constinit std::atomic<bool> has_graphs{false};
 
 /// A captured graph that uses memory of the library.
-struct Graph final : RefCounted {
-  Graph(Device of, std::uint64_t capture) noexcept : device(of), id(capture) {}
+struct CapturedGraph final : RefCounted {
+  CapturedGraph(Device capture_device, std::uint64_t capture_id) noexcept
+      : device(capture_device), id(capture_id) {}
   const Device device;
   const std::uint64_t id;  // StreamState::capture_id()
-  std::atomic<bool> is_gone{false};
+  std::atomic<bool> is_destroyed{false};
 };
 
-/// User object that the device holds as long as the graph exists. Its destructor calls nothing.
-class GraphEnd final : public RefCounted {
+/// User object that the device holds as long as the graph exists. Its destructor marks the graph as
+/// destroyed and calls nothing else, since it may run where the driver must not be called.
+class DestructionMarker final : public RefCounted {
  public:
-  explicit GraphEnd(Ref<Graph> graph) noexcept : graph_(std::move(graph)) {}
-  ~GraphEnd() override {
-    graph_->is_gone.store(true, std::memory_order_release);
+  explicit DestructionMarker(Ref<CapturedGraph> graph) noexcept : graph_(std::move(graph)) {}
+  ~DestructionMarker() override {
+    graph_->is_destroyed.store(true, std::memory_order_release);
     may_release_graph_memory.store(true, std::memory_order_release);
   }
 
  private:
-  Ref<Graph> graph_;
+  Ref<CapturedGraph> graph_;
 };
 
-bool is_gone(const Ref<Graph>& graph) noexcept {
-  return graph->is_gone.load(std::memory_order_acquire);
+bool is_destroyed(const Ref<CapturedGraph>& graph) noexcept {
+  return graph->is_destroyed.load(std::memory_order_acquire);
 }
 
 StreamState& state_of(StreamIdentity& stream) noexcept {
   return static_cast<StreamState&>(stream);  // every StreamIdentity is a StreamState
 }
 
-struct Kept {
-  Kept(const UnheldMemory& unheld, std::vector<Ref<Graph>>&& used_by) noexcept
+/// Memory that is released when no graph uses it any more and no stream of `uses` is being
+/// captured.
+struct DeferredRelease {
+  DeferredRelease(const UnheldMemory& unheld, std::vector<Ref<CapturedGraph>>&& used_by) noexcept
       : memory(unheld), graphs(std::move(used_by)) {}
 
   UnheldMemory memory;
-  std::vector<Ref<Graph>> graphs;
+  std::vector<Ref<CapturedGraph>> graphs;
   StreamUses uses;
 
-  bool is_used() const noexcept { return !std::all_of(graphs.begin(), graphs.end(), is_gone); }
-  bool is_recorded() const noexcept {
+  bool is_used() const noexcept { return !std::all_of(graphs.begin(), graphs.end(), is_destroyed); }
+  bool is_being_captured() const noexcept {
     if (uses.producer() != nullptr && state_of(*uses.producer()).is_captured()) return true;
     const auto streams = uses.all();
     return std::any_of(streams.begin(), streams.end(),
@@ -67,43 +71,44 @@ struct Kept {
   }
 };
 
-struct Table {
+struct GraphMemory {
   Mutex mutex;
-  std::vector<Ref<Graph>> graphs;
+  std::vector<Ref<CapturedGraph>> graphs;
   // address -> the graph it was allocated for
-  std::unordered_map<const void*, Ref<Graph>> allocated;
-  std::list<Kept> kept;
+  std::unordered_map<const void*, Ref<CapturedGraph>> allocated;
+  std::list<DeferredRelease> deferred;
 
-  Ref<Graph> graph_of(StreamState& stream) {
+  // The graph that `stream` is being captured into; null if it is not, or if the capture failed.
+  Ref<CapturedGraph> graph_of(StreamState& stream) {
     const std::uint64_t id = stream.capture_id();
     if (id == 0) return {};
-    for (const Ref<Graph>& known : graphs)
+    for (const Ref<CapturedGraph>& known : graphs)
       if (known->id == id && known->device == stream.device()) return known;
-    graphs.push_back(make_ref<Graph>(stream.device(), id));
+    graphs.push_back(make_ref<CapturedGraph>(stream.device(), id));
     has_graphs.store(true, std::memory_order_relaxed);
-    auto end = make_ref<GraphEnd>(graphs.back());
-    // Where the device does not report the graph's destruction, its memory is never released: a
-    // leak instead of a data race.
-    if (!stream.attach_to_graph(*end)) end.detach();
+    auto marker = make_ref<DestructionMarker>(graphs.back());
+    // Where the device does not report the graph's destruction, the marker is leaked, and so the
+    // graph's memory is never released: a leak instead of a data race.
+    if (!stream.attach_to_graph(*marker)) marker.detach();
     return graphs.back();
   }
 
-  void forget_gone_graphs() noexcept {
-    std::erase_if(allocated, [](const auto& entry) { return is_gone(entry.second); });
-    std::erase_if(graphs, is_gone);
+  void remove_destroyed_graphs() noexcept {
+    std::erase_if(allocated, [](const auto& entry) { return is_destroyed(entry.second); });
+    std::erase_if(graphs, is_destroyed);
     has_graphs.store(!graphs.empty(), std::memory_order_relaxed);
   }
 };
 
 // Never destroyed: arrays may be released until the process exits.
-Table& table() {
-  static auto& the_table = *new Table;
-  return the_table;
+GraphMemory& graph_memory() {
+  static auto& instance = *new GraphMemory;
+  return instance;
 }
 
 // Makes the producer stream wait for the others, then releases the memory. If the device fails, the
 // memory is leaked instead of being reused while in use.
-void give_back_now(const UnheldMemory& memory, StreamUses& uses) noexcept {
+void release_now(const UnheldMemory& memory, StreamUses& uses) noexcept {
   if (uses.producer() != nullptr && !uses.only_producer_used()) {
     try {
       order_after_others(state_of(*uses.producer()), uses, /*writes=*/true);
@@ -114,9 +119,9 @@ void give_back_now(const UnheldMemory& memory, StreamUses& uses) noexcept {
   memory.release(memory.context, memory.data, memory.bytes, uses);
 }
 
-// The streams that are being captured. Needs no heap allocation in the usual case of a single
-// stream that is not.
-std::vector<Ref<StreamIdentity>> recorded_streams(StreamUses& uses) {
+// The streams of `uses` that are being captured. Needs no heap allocation in the usual case of a
+// single stream that is not.
+std::vector<Ref<StreamIdentity>> captured_streams(StreamUses& uses) {
   StreamIdentity& first = *uses.any();
   if (uses.is_only_user(first) && (uses.producer() == nullptr || uses.producer() == &first)) {
     if (!state_of(first).is_captured()) [[likely]]
@@ -131,29 +136,33 @@ std::vector<Ref<StreamIdentity>> recorded_streams(StreamUses& uses) {
 
 }  // namespace
 
-void note_graph_memory(StreamState& stream, const void* data) {
-  Table& known = table();
-  const std::lock_guard lock(known.mutex);
-  if (Ref<Graph> graph = known.graph_of(stream)) known.allocated[data] = std::move(graph);
+void record_graph_allocation(StreamState& stream, const void* data) {
+  GraphMemory& registry = graph_memory();
+  const std::lock_guard lock(registry.mutex);
+  if (Ref<CapturedGraph> graph = registry.graph_of(stream))
+    registry.allocated[data] = std::move(graph);
 }
 
-bool keep_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept {
+bool defer_release_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept {
   try {
-    const std::vector<Ref<StreamIdentity>> recorded = recorded_streams(uses);
-    if (recorded.empty() && !has_graphs.load(std::memory_order_relaxed)) [[likely]]
+    const std::vector<Ref<StreamIdentity>> captured = captured_streams(uses);
+    if (captured.empty() && !has_graphs.load(std::memory_order_relaxed)) [[likely]]
       return false;
-    Table& known = table();
-    const std::lock_guard lock(known.mutex);
-    std::vector<Ref<Graph>> graphs;
-    if (const auto found = known.allocated.find(memory.data); found != known.allocated.end()) {
-      if (!is_gone(found->second)) graphs.push_back(found->second);
-      known.allocated.erase(found);
+    GraphMemory& registry = graph_memory();
+    const std::lock_guard lock(registry.mutex);
+    std::vector<Ref<CapturedGraph>> graphs;
+    if (const auto found = registry.allocated.find(memory.data);
+        found != registry.allocated.end()) {
+      if (!is_destroyed(found->second)) graphs.push_back(found->second);
+      registry.allocated.erase(found);
     }
-    for (const Ref<StreamIdentity>& stream : recorded)
-      if (Ref<Graph> graph = known.graph_of(state_of(*stream))) graphs.push_back(std::move(graph));
-    if (recorded.empty() && graphs.empty()) return false;
+    for (const Ref<StreamIdentity>& stream : captured)
+      if (Ref<CapturedGraph> graph = registry.graph_of(state_of(*stream)))
+        graphs.push_back(std::move(graph));
+    if (captured.empty() && graphs.empty()) return false;
+    // The captures have failed: no destruction of a graph will report that the memory is free.
     if (graphs.empty()) may_release_graph_memory.store(true, std::memory_order_relaxed);
-    known.kept.emplace_back(memory, std::move(graphs)).uses.take(uses);
+    registry.deferred.emplace_back(memory, std::move(graphs)).uses.take(uses);
   } catch (...) {
     return true;  // out of host memory for the list: the memory is leaked
   }
@@ -161,29 +170,29 @@ bool keep_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept {
 }
 
 void release_graph_memory() noexcept {
-  std::list<Kept> ready;
+  std::list<DeferredRelease> ready;
   {
-    Table& known = table();
-    const std::lock_guard lock(known.mutex);
+    GraphMemory& registry = graph_memory();
+    const std::lock_guard lock(registry.mutex);
     may_release_graph_memory.store(false, std::memory_order_relaxed);
-    for (auto next = known.kept.begin(); next != known.kept.end();) {
+    for (auto next = registry.deferred.begin(); next != registry.deferred.end();) {
       const auto entry = next++;
       if (entry->is_used()) continue;
-      if (entry->is_recorded())
+      if (entry->is_being_captured())
         may_release_graph_memory.store(true, std::memory_order_relaxed);
       else
-        ready.splice(ready.end(), known.kept, entry);
+        ready.splice(ready.end(), registry.deferred, entry);
     }
-    known.forget_gone_graphs();
+    registry.remove_destroyed_graphs();
   }
   // After unlocking, since release functions run foreign code.
-  for (Kept& entry : ready) give_back_now(entry.memory, entry.uses);
+  for (DeferredRelease& entry : ready) release_now(entry.memory, entry.uses);
 }
 
 void StreamState::release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept {
   // Another thread may reuse the memory and queue work at once.
   flush();
-  if (!keep_for_graph(memory, uses)) give_back_now(memory, uses);
+  if (!defer_release_for_graph(memory, uses)) release_now(memory, uses);
 }
 
 }  // namespace spanwise::runtime

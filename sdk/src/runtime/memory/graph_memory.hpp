@@ -16,11 +16,11 @@ namespace spanwise::runtime {
 
 /// Records that `data` was allocated on `stream`, which is being captured. Does nothing if the
 /// capture has failed already; the memory is then released normally.
-void note_graph_memory(StreamState& stream, const void* data);
+void record_graph_allocation(StreamState& stream, const void* data);
 
 /// Defers the release of `memory` where a graph uses it or a stream of `uses` is being captured,
 /// and moves the contents of `uses` away. Returns false and changes nothing for other memory.
-bool keep_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept;
+bool defer_release_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept;
 
 /// Set when a graph has been destroyed, or when deferred memory only waits for the end of a
 /// capture.
@@ -29,7 +29,8 @@ extern std::atomic<bool> may_release_graph_memory;
 /// Releases deferred memory that no graph uses any more.
 void release_graph_memory() noexcept;
 
-/// The same for allocations: one atomic load where there is nothing to release.
+/// Calls release_graph_memory() if may_release_graph_memory is set. Called before each allocation,
+/// so the usual case is one atomic load.
 inline void collect_graph_memory() noexcept {
   if (may_release_graph_memory.load(std::memory_order_relaxed)) [[unlikely]]
     release_graph_memory();

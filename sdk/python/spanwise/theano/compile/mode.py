@@ -8,5 +8,5 @@ __all__ = ["Mode", "get_default_mode", "get_mode"]
 
 
 def get_default_mode():
-    """The mode of the flags."""
+    """The Mode that the flags ``mode`` and ``optimizer`` choose."""
     return get_mode(None)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.gpuarray.basic_ops``: transfers, and the classes of ops that programs show."""
+"""``theano.gpuarray.basic_ops``: transfers, and classes of ops, which scripts test for and profiles
+print."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.tensor.blas``: the classes of ops that compiled programs show."""
+"""``theano.tensor.blas``: classes of ops, which scripts test for and profiles print."""
 
 from .._op_kinds import BatchedDot, Dot22, Gemm
 

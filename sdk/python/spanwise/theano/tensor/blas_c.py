@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.tensor.blas_c``: the classes of ops that compiled programs show."""
+"""``theano.tensor.blas_c``: classes of ops, which scripts test for and profiles print."""
 
 from .._op_kinds import CGemv
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.tensor.elemwise``: the classes of ops that compiled programs show."""
+"""``theano.tensor.elemwise``: classes of ops, which scripts test for and profiles print."""
 
 from .._op_kinds import All, Any_ as Any, CAReduce, DimShuffle, Elemwise, Prod, Sum
 

@@ -28,7 +28,7 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
                                       const std::vector<std::string>& sources,
                                       const std::string& output,
                                       const runtime::TemporaryFolder& folder,
-                                      const Translation& module, bool with_system) {
+                                      const Translation& module, bool with_system, bool with_cccl) {
   std::vector<std::string> words{compiler.path};
   const auto add = [&](const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
@@ -36,9 +36,11 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   add(compiler.arguments);
   add(base_flags(compiler));
   words.push_back(options.language);
-  // The shim's headers before all others: the C library's would clash with CUDA's intrinsics.
-  add({"-I", folder.path()});
+  // The shim's headers before all others: the C library's would clash with CUDA's intrinsics. CCCL
+  // must not find them in place of the toolkit's.
+  add({with_cccl ? "-iquote" : "-I", folder.path()});
   for (const std::string& include_dir : options.include_dirs) add({"-I", include_dir});
+  if (with_cccl) add({"-isystem", module.cccl});
   add(options.flags);
   if (module.checked) add(check_flags(compiler));
   const std::string sanitizer = module.checked ? "" : sanitize_setting();
@@ -82,8 +84,13 @@ std::string remedy_for(const std::string& log, const Translation& module) {
   for (const std::string& name : module.left_out)
     names.append(names.empty() ? "" : ", ").append(name);
   if (names.empty()) return "";
+  const bool needs_cccl = module.cccl.empty() && names.find("thrust/") != names.npos;
   return text("The CPU compiles device code only and has left out ", names,
-              ". Guard device code that needs them with #ifndef SW_CPU.\n");
+              ". Guard device code that needs them with #ifndef SW_CPU",
+              needs_cccl ? ", or install the headers of Thrust: python3 -m pip install "
+                           "nvidia-cuda-cccl"
+                         : "",
+              ".\n");
 }
 
 [[noreturn]] void fail_compile(const runtime::CompileRequest& request, const HostCompiler& compiler,
@@ -140,16 +147,17 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   }
   const std::string output = folder.path() + "/kernel.so";
   const auto compiles = [&](std::size_t attempt, std::string& log) {
-    bool with_system = false;
+    bool with_system = false, with_cccl = false;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const TranslationUnit& unit = module.units[i];
       const std::string& head = unit.heads[std::min(attempt, unit.heads.size() - 1)];
       folder.write(names[i], head + unit.text);
       with_system |= is_system_head(head);
+      with_cccl |= is_cccl_head(head);
     }
     write_shim(folder, !with_system);
     const auto command =
-        command_line(compiler, options, inputs, output, folder, module, with_system);
+        command_line(compiler, options, inputs, output, folder, module, with_system, with_cccl);
     const ProcessResult result = run_process(command, folder.path());
     log = readable_log(result.output, folder);
     if (result.timed_out) fail_timeout(request, compiler, log);

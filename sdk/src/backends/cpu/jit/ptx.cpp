@@ -19,7 +19,7 @@ struct Instruction {
 };
 
 // PTX ISA 9.0.
-constexpr std::array<Instruction, 32> instructions{{
+constexpr std::array<Instruction, 53> instructions{{
     {"mov.u32 %0, %laneid", "$0 = sw_linear_thread() & 31u"},
     {"mov.u32 %0, %warpid", "$0 = sw_linear_thread() / 32u"},
     {"mov.u32 %0, %lanemask_eq", "$0 = 1u << (sw_linear_thread() & 31u)"},
@@ -30,6 +30,15 @@ constexpr std::array<Instruction, 32> instructions{{
     {"mov.u32 %0, %clock", "$0 = (unsigned)clock64()"},
     {"mov.u64 %0, %clock64", "$0 = clock64()"},
     {"mov.u64 %0, %globaltimer", "$0 = clock64()"},
+    {"mov.u32 %0, %smid", "$0 = 0u"},
+    {"mov.u32 %0, %nsmid", "$0 = 1u"},
+    {"bfe.u32 %0, %1, %2, %3", "$0 = sw_bit_field((unsigned)($1), $2, $3)"},
+    {"bfe.s32 %0, %1, %2, %3", "$0 = sw_bit_field((int)($1), $2, $3)"},
+    {"bfi.b32 %0, %1, %2, %3, %4", "$0 = sw_bit_insert($1, $2, $3, $4)"},
+    {"shf.l.wrap.b32 %0, %1, %2, %3", "$0 = __funnelshift_l($1, $2, $3)"},
+    {"shf.r.wrap.b32 %0, %1, %2, %3", "$0 = __funnelshift_r($1, $2, $3)"},
+    {"shf.l.clamp.b32 %0, %1, %2, %3", "$0 = __funnelshift_lc($1, $2, $3)"},
+    {"shf.r.clamp.b32 %0, %1, %2, %3", "$0 = __funnelshift_rc($1, $2, $3)"},
     {"bfind.u32 %0, %1", "$0 = ($1) == 0 ? ~0u : 31u - __clz($1)"},
     {"popc.b32 %0, %1", "$0 = __popc($1)"},
     {"clz.b32 %0, %1", "$0 = __clz($1)"},
@@ -38,6 +47,17 @@ constexpr std::array<Instruction, 32> instructions{{
     {"mul.hi.u32 %0, %1, %2", "$0 = __umulhi($1, $2)"},
     {"mul.hi.s32 %0, %1, %2", "$0 = __mulhi($1, $2)"},
     {"mad.lo.u32 %0, %1, %2, %3", "$0 = (unsigned)($1) * (unsigned)($2) + (unsigned)($3)"},
+    {"mad.lo.s32 %0, %1, %2, %3", "$0 = (unsigned)($1) * (unsigned)($2) + (unsigned)($3)"},
+    {"mul.lo.u32 %0, %1, %2", "$0 = (unsigned)($1) * (unsigned)($2)"},
+    {"add.s32 %0, %1, %2", "$0 = (unsigned)($1) + (unsigned)($2)"},
+    {"sub.u32 %0, %1, %2", "$0 = (unsigned)($1) - (unsigned)($2)"},
+    {"dp4a.s32.s32 %0, %1, %2, %3", "$0 = __dp4a((int)($1), (int)($2), (int)($3))"},
+    {"ld.global.nc.f32 %0, [%1]", "$0 = *(const float*)($1)"},
+    {"ld.global.nc.u32 %0, [%1]", "$0 = *(const unsigned*)($1)"},
+    {"ld.global.cg.f32 %0, [%1]", "$0 = *(const volatile float*)($1)"},
+    {"ld.global.cg.u32 %0, [%1]", "$0 = *(const volatile unsigned*)($1)"},
+    {"st.global.cg.f32 [%0], %1", "*(volatile float*)($0) = ($1)"},
+    {"st.global.cg.u32 [%0], %1", "*(volatile unsigned*)($0) = ($1)"},
     {"add.u32 %0, %1, %2", "$0 = (unsigned)($1) + (unsigned)($2)"},
     {"fma.rn.f32 %0, %1, %2, %3", "$0 = fmaf($1, $2, $3)"},
     {"ex2.approx.f32 %0, %1", "$0 = exp2f($1)"},
@@ -51,6 +71,7 @@ constexpr std::array<Instruction, 32> instructions{{
     {"membar.cta", "__threadfence_block()"},
     {"membar.gl", "__threadfence()"},
     {"membar.sys", "__threadfence_system()"},
+    {"nanosleep.u32 %0", "__nanosleep($0)"},
     {"trap", "__trap()"},
 }};
 
@@ -94,24 +115,33 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   for (; i < end; ++i) {
     if (tokens[i].kind != Token::Kind::string || at(i + 1) != "(") continue;
     const std::size_t close = source::skip_balanced(tokens, i + 1);
-    std::string operand;
-    for (std::size_t k = i + 2; k + 1 < close; ++k)
-      operand.append(operand.empty() ? "" : " ").append(at(k));
-    operands.push_back(std::move(operand));
+    // As in the source: tokens of their own would separate << and >>.
+    const char* first = tokens[i + 1].text.data();
+    const Token& last = tokens[close - 1];
+    operands.emplace_back(first, last.text.data() + last.text.size());
     i = close - 1;
   }
   const std::string wanted = normal_form(text);
+  PtxStatement statement{end, wanted, ""};
   const auto* const found =
       std::find_if(instructions.begin(), instructions.end(),
                    [&](const Instruction& candidate) { return candidate.ptx == wanted; });
-  if (found == instructions.end()) return {};
-  PtxStatement statement{end, "("};
-  for (std::size_t k = 0; k < found->code.size(); ++k) {
-    if (found->code[k] != '$') {
-      statement.replacement += found->code[k];
+  std::string_view code = found == instructions.end() ? "" : found->code;
+  // lop3.b32 d, a, b, c, table: any function of three bits.
+  constexpr std::string_view logic = "lop3.b32 %0, %1, %2, %3, ";
+  std::string any_logic;
+  if (wanted.starts_with(logic) && wanted.find('%', logic.size()) == wanted.npos) {
+    any_logic = "$0 = sw_logic($1, $2, $3, " + wanted.substr(logic.size()) + ")";
+    code = any_logic;
+  }
+  if (code.empty()) return statement;
+  statement.replacement = "(";
+  for (std::size_t k = 0; k < code.size(); ++k) {
+    if (code[k] != '$') {
+      statement.replacement += code[k];
       continue;
     }
-    const auto number = static_cast<std::size_t>(found->code[++k] - '0');
+    const auto number = static_cast<std::size_t>(code[++k] - '0');
     if (number >= operands.size()) return {};
     statement.replacement += operands[number];
   }

@@ -11,14 +11,17 @@
 
 namespace spanwise::host {
 
-/// An asm statement of one PTX instruction that the CPU can express.
+/// An asm statement of PTX instructions.
 struct PtxStatement {
-  std::size_t end = 0;      ///< the token after its ')'
-  std::string replacement;  ///< an expression
+  std::size_t end = 0;       ///< the token after its ')'
+  std::string instructions;  ///< its text, with single blanks
+  /// An expression; "" if the CPU cannot express it: if it has several instructions, or one that is
+  /// not among the commonest, which are special registers, bit operations, approximate math, loads
+  /// and fences.
+  std::string replacement;
 };
 
-/// Reads the statement at tokens[begin], an asm. Nothing if its instruction is not among the
-/// commonest: special registers, bit operations, approximate math, fences.
+/// Reads the statement at tokens[begin], an asm; nothing if it is malformed.
 std::optional<PtxStatement> read_ptx(const std::vector<source::Token>& tokens, std::size_t begin);
 
 /// Names whose parts of the shim replacements use.

@@ -146,7 +146,7 @@ class Rewriter {
 
   void ptx(std::size_t i) {
     const auto statement = read_ptx(scan_.tokens, i);
-    if (!statement) return;
+    if (!statement || statement->replacement.empty()) return;
     const Token& last = token(statement->end - 1);
     edits_.replace(token(i).offset, last.offset + 1 - token(i).offset, statement->replacement);
   }

@@ -136,7 +136,7 @@ std::string shim_parts(const std::set<std::string_view>& used) {
 
 bool is_cuda_header(std::string_view name) {
   return has(embedded::cpu_shim, flat(name)) || has(embedded::cpu_shim_standard, name) ||
-         source::is_cuda_library_header(name);
+         source::is_cuda_library_header(name) || source::is_cccl_header(name);
 }
 
 std::optional<std::string> shim_header(std::string_view name) {
@@ -144,6 +144,7 @@ std::optional<std::string> shim_header(std::string_view name) {
       has(embedded::cpu_shim, ours) || has(embedded::cpu_shim_samples, ours))
     return ours;
   if (has(embedded::cpu_shim_standard, name)) return std::string(name);
+  if (name.starts_with("cub/")) return "spanwise_cub.h";
   if (source::is_cuda_library_header(name)) return "spanwise_host_libraries.h";
   return {};
 }

@@ -54,9 +54,14 @@ std::string SourceFiles::replacement_for(const source::Include& include) {
   if (!include.path.empty()) return rewritten_header(include.path);
   const bool is_library = source::is_host_library_header(include.name);
   if (is_library) left_out_.insert(include.name);
+  // They are included before the shim, see translation_unit.cpp.
+  if (source::is_cccl_header(include.name)) {
+    cccl_headers_.insert(include.name);
+    if (!is_library) return "none";
+  }
   if (const auto ours = shim_header(include.name)) {
     includes_standard_ |= is_replaced_standard_header(include.name);
-    return *ours == include.name ? "" : *ours;
+    return *ours;
   }
   if (is_library) return "none";
   other_headers_.insert(include.name);

@@ -42,6 +42,8 @@ class SourceFiles {
   bool includes_standard() const noexcept { return includes_standard_; }
   /// Names of the included headers of other libraries that are left out.
   const std::set<std::string>& left_out() const noexcept { return left_out_; }
+  /// Names of the included headers of CCCL; those of Thrust are among left_out(), too.
+  const std::set<std::string>& cccl_headers() const noexcept { return cccl_headers_; }
   /// Rewritten headers: name in the compiler's folder, contents.
   const std::vector<std::pair<std::string, std::string>>& headers() const noexcept {
     return headers_;
@@ -56,7 +58,7 @@ class SourceFiles {
   std::string prefix_;
   RewriteResult result_;
   std::set<std::string, std::less<>> identifiers_;
-  std::set<std::string> other_headers_, left_out_;
+  std::set<std::string> other_headers_, left_out_, cccl_headers_;
   bool includes_standard_ = false;
   source::ReferenceGraph uses_;
   std::vector<std::pair<std::string, std::string>> headers_;

@@ -8,6 +8,8 @@
 #include "backends/cpu/jit/rewrite.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/source_files.hpp"
+#include "backends/cpu/jit/unsupported.hpp"
+#include "runtime/system/library_search.hpp"
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
 
@@ -143,30 +145,66 @@ class Tail {
 constexpr std::string_view system_define = "#define SW_SYSTEM 1\n";
 constexpr std::string_view all_define = "#define SW_WITH_ALL 1\n";
 
-// The shim over the system's headers. Those of the C++ library precede it, since they use some of
-// its macros, __noinline__ for one, as identifiers.
-std::string system_head(const std::set<std::string>& headers) {
+// Algorithms of Thrust run in the calling thread. CCCL is used as without a toolkit, whose
+// cuda_runtime_api.h it would include where it finds one, before the shim: the guard of
+// cuda/std/__cccl/cuda_toolkit.h leaves that file out.
+constexpr std::string_view cccl_define =
+    "#define SW_CCCL 1\n"
+    "#define CCCL_DISABLE_FP16_SUPPORT 1\n"
+    "#define THRUST_HOST_SYSTEM THRUST_HOST_SYSTEM_CPP\n"
+    "#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP\n"
+    "#define __CCCL_CUDA_TOOLKIT_H\n"
+    "#define _CCCL_HAS_CTK() 0\n"
+    "#define _CCCL_CTK_BELOW(...) 0\n"
+    "#define _CCCL_CTK_AT_LEAST(...) 0\n";
+
+// The shim over the system's headers. Those of the C++ library and of CCCL precede it, since they
+// use some of its macros, __noinline__ for one, as identifiers.
+std::string system_head(const std::set<std::string>& headers, const std::set<std::string>& cccl) {
   std::string out(system_define);
   for (const char* name :
        {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
     out += text("#include <", name, ">\n");
   for (const std::string& name : headers)
     if (source::is_cpp_header(name)) out += text("#include <", name, ">\n");
+  if (!cccl.empty()) out += cccl_define;
+  for (const std::string& name : cccl) out += text("#include <", name, ">\n");
   return out.append(all_define);
 }
 
 // A source without headers of the system compiles fastest with the shim's parts that it needs.
-std::vector<std::string> heads_for(const SourceFiles& files) {
+// Host code alone may need Thrust, so its headers are included in the last attempt only.
+std::vector<std::string> heads_for(const SourceFiles& files, bool has_cccl) {
   const std::set<std::string>& others = files.other_headers();
+  const std::set<std::string> none, &cccl = has_cccl ? files.cccl_headers() : none;
   std::vector<std::string> heads;
-  if (others.empty()) heads.push_back(shim_parts(files.identifiers()));
-  if (std::all_of(others.begin(), others.end(), [](const std::string& name) {
-        return name.empty() || source::is_light_header(name);
-      }))
-    heads.emplace_back(all_define);
-  if (!others.empty() || files.includes_standard() || files.identifiers().contains("std"))
-    heads.push_back(system_head(others));
+  if (std::all_of(cccl.begin(), cccl.end(),
+                  [](const std::string& name) { return name.starts_with("thrust/"); })) {
+    if (others.empty()) heads.push_back(shim_parts(files.identifiers()));
+    if (std::all_of(others.begin(), others.end(), [](const std::string& name) {
+          return name.empty() || source::is_light_header(name);
+        }))
+      heads.emplace_back(all_define);
+    if (!others.empty() || files.includes_standard() || files.identifiers().contains("std"))
+      heads.push_back(system_head(others, none));
+  }
+  if (!cccl.empty()) heads.push_back(system_head(others, cccl));
   return heads;
+}
+
+// The folder of CCCL's headers. Throws CompileError if a source needs them and they are missing.
+std::string cccl_folder(const source::KernelSource& source, const std::set<std::string>& headers) {
+  if (headers.empty()) return {};
+  std::string folder = runtime::cccl_headers(runtime::library_folders()).string();
+  const auto needed = std::find_if(headers.begin(), headers.end(), [](const std::string& name) {
+    return !name.starts_with("thrust/");
+  });
+  if (!folder.empty() || needed == headers.end()) return folder;
+  const std::string message =
+      text(source.file_name, ": ", *needed,
+           " is a header of CCCL, which was not found. Remedy: python3 -m pip install "
+           "nvidia-cuda-cccl, or set CUDA_HOME to a toolkit");
+  throw CompileError(message, message, with_line_numbers(source.text));
 }
 
 // Names that a source needs to keep for the name expressions of a request and for linked sources.
@@ -207,6 +245,8 @@ void require_text(const source::KernelSource& source) {
 
 bool is_system_head(std::string_view head) { return head.starts_with(system_define); }
 
+bool is_cccl_head(std::string_view head) { return head.find(cccl_define) != head.npos; }
+
 std::string module_info_name(std::size_t unit) {
   return unit == 0 ? "sw_module_info" : text("sw_module_info_", unit);
 }
@@ -233,7 +273,9 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   for (std::size_t i = 0; i < sources.size(); ++i) {
     TranslationUnit unit;
     unit.headers = files[i].headers();
-    unit.heads = heads_for(files[i]);
+    const std::string cccl = cccl_folder(*sources[i], files[i].cccl_headers());
+    unit.heads = heads_for(files[i], !cccl.empty());
+    if (!cccl.empty()) module.cccl = cccl;
     module.left_out.insert(files[i].left_out().begin(), files[i].left_out().end());
     std::ostringstream out;
     if (sources.size() > 1) out << "#define SW_UNIT " << i << "\n";

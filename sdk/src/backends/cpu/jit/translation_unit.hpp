@@ -33,11 +33,14 @@ struct Translation {
   bool prints = false;
   bool checked = false;            ///< compiled with runtime::check_option
   std::set<std::string> left_out;  ///< included headers that are left out
+  std::string cccl;                ///< the folder of CCCL's headers, if a source includes some
 };
 
 /// Whether a head includes the headers of the C and C++ libraries of the system, in place of the
 /// shim's replacements.
 bool is_system_head(std::string_view head);
+/// Whether a system head also includes headers of CCCL, which are in Translation::cccl.
+bool is_cccl_head(std::string_view head);
 
 /// The symbol of a source's sw_module in the library.
 std::string module_info_name(std::size_t unit);

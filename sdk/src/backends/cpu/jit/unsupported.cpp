@@ -23,14 +23,13 @@ struct Construct {
 };
 
 // Identifiers that start with these stems and are called or used as a type.
-constexpr std::array<Construct, 18> identifiers{{
+constexpr std::array<Construct, 16> identifiers{{
     {"nvcuda", "tensor-core matrices (wmma)"},
     {"wmma", "tensor-core matrices (wmma)"},
     {"tex1DL", "texture fetches of levels of detail"},
     {"tex1DG", "texture fetches by gradients"},
     {"tex2DL", "texture fetches of levels of detail"},
     {"tex2DG", "texture fetches by gradients"},
-    {"tex2Dgather", "texture gathers"},
     {"tex3DL", "texture fetches of levels of detail"},
     {"tex3DG", "texture fetches by gradients"},
     {"texCubemap", "cubemap textures"},
@@ -38,22 +37,24 @@ constexpr std::array<Construct, 18> identifiers{{
     {"multi_grid_group", "synchronisation of several grids"},
     {"this_cluster", "thread block clusters"},
     {"cluster_group", "thread block clusters"},
-    {"memcpy_async", "asynchronous copies to shared memory"},
     {"cp_async", "asynchronous copies to shared memory"},
     {"cudaLaunchDevice", "kernel launches from a kernel"},
     {"__nv_aligned_device_malloc", "aligned device allocation"},
 }};
 
-constexpr std::array<Construct, 9> headers{{
+constexpr std::array<Construct, 12> headers{{
     {"mma.h", "tensor-core matrices (wmma)"},
     {"cuda/barrier", "asynchronous barriers"},
     {"cuda/pipeline", "asynchronous pipelines"},
     {"cuda/ptx", "PTX instructions"},
     {"cuda_awbarrier", "asynchronous barriers"},
-    {"cooperative_groups/memcpy_async", "asynchronous copies to shared memory"},
     {"cutlass/", "CUTLASS"},
     {"cute/", "CuTe"},
-    {"cuda/std/", "libcu++"},
+    {"cuda/std/barrier", "barriers of libcu++"},
+    {"cuda/std/latch", "latches of libcu++"},
+    {"cuda/std/semaphore", "semaphores of libcu++"},
+    {"cuda/latch", "latches of libcu++"},
+    {"cuda/semaphore", "semaphores of libcu++"},
 }};
 
 class Finder {
@@ -100,7 +101,10 @@ class Finder {
     const std::string_view name = token.text, next = at(i + 1).text;
     if (name == "asm" || name == "__asm__" || name == "__asm") {
       const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
-      return is_statement && !read_ptx(scan_.tokens, i) ? say(token, "PTX instructions", name) : "";
+      const auto statement = is_statement ? read_ptx(scan_.tokens, i) : std::nullopt;
+      if (!is_statement || (statement && !statement->replacement.empty())) return {};
+      return say(token, "PTX instructions",
+                 text(name, " \"", statement ? statement->instructions : "", '"'));
     }
     // A name that the source declares itself is not CUDA's.
     if (scan_.uses.knows(name)) return {};
@@ -110,7 +114,7 @@ class Finder {
     return {};
   }
 
-  // Common names such as memcpy_async count only if they are called or used as a type.
+  // Common names such as cluster_group count only if they are called or used as a type.
   bool is_used(const Construct& construct, std::size_t i) const {
     const std::string_view name = at(i).text, next = at(i + 1).text, before = at(i - 1).text;
     const bool calls = next == "(" || next == "<";

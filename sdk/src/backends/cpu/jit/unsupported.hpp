@@ -9,7 +9,7 @@
 
 namespace spanwise::host {
 
-/// An error message ("kernel.cu:12: texture gathers (tex2Dgather) exist only on a GPU. ...") for
+/// An error message ("kernel.cu:12: cubemap textures (texCubemap) exist only on a GPU. ...") for
 /// the first unsupported construct, or "" if there is none. Code under #if is skipped: it may be
 /// guarded, and otherwise the compiler reports it.
 std::string find_unsupported(const source::SourceScan& scan, std::string_view file_name);

@@ -17,7 +17,7 @@ namespace spanwise::host {
 
 /// Host memory, cached by size for later arrays. The first touch of a fresh page costs about 0.25
 /// us in the operating system, as much as many an operation on it. Each block is followed by as
-/// many unused bytes as config "cpu_slack" said when the block was taken from the system: a kernel
+/// many unused bytes as config "cpu_slack" had when the block was taken from the system: a kernel
 /// that writes past the end of an array by less than that changes no other memory.
 class MemoryPool {
  public:

@@ -15,7 +15,8 @@
 namespace spanwise::cuda {
 namespace {
 
-constexpr std::array always{
+// The options that are passed whatever the user's are.
+constexpr std::array fixed_options{
     // Functions and variables without an execution space specifier are __device__, as in the CPU
     // backend.
     "-default-device",
@@ -25,18 +26,19 @@ constexpr std::array always{
 constexpr const char* default_standard = "-std=c++17";
 
 template <class Files>
-void add(RtcHeaders& headers, const Files& files) {
+void append(RtcHeaders& headers, const Files& files) {
   for (const embedded::TextFile& file : files) {
     headers.names.push_back(file.name.data());
     headers.texts.push_back(file.text.data());
   }
 }
 
-// FNV-1a (Fowler, Noll, Vo), 64 bits. The texts are trusted, so no cryptographic hash is needed.
+// FNV-1a (Fowler, Noll, Vo), 64 bits. No cryptographic hash is needed, since the texts are part of
+// the library and not an attacker's.
 class Digest {
  public:
-  void add(std::string_view words) {
-    for (const char c : words) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  void add(std::string_view text) {
+    for (const char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   }
   std::string hex() const {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -52,7 +54,7 @@ class Digest {
 }  // namespace
 
 std::vector<std::string> default_options(const std::vector<std::string>& options) {
-  std::vector<std::string> all(always.begin(), always.end());
+  std::vector<std::string> all(fixed_options.begin(), fixed_options.end());
   const auto sets_standard = [](const std::string& option) { return option.starts_with("-std="); };
   if (std::none_of(options.begin(), options.end(), sets_standard))
     all.emplace_back(default_standard);
@@ -61,16 +63,17 @@ std::vector<std::string> default_options(const std::vector<std::string>& options
 
 RtcHeaders rtc_headers(bool has_toolkit_headers) {
   RtcHeaders headers;
-  add(headers, embedded::rtc_headers);
-  if (!has_toolkit_headers) add(headers, embedded::rtc_toolkit_headers);
+  append(headers, embedded::rtc_headers);
+  if (!has_toolkit_headers) append(headers, embedded::rtc_toolkit_headers);
   return headers;
 }
 
 const std::string& default_options_digest() {
+  // Never destroyed: kernels may be compiled until the process exits.
   static const auto& digest_of_options = *new std::string([] {
     Digest digest;
     for (const std::string& option : default_options({})) digest.add(option);
-    const RtcHeaders headers = rtc_headers(false);
+    const RtcHeaders headers = rtc_headers(false);  // all of them
     for (std::size_t i = 0; i < headers.names.size(); ++i) {
       digest.add(headers.names[i]);
       digest.add(headers.texts[i]);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cuda/library_search.hpp"
+#include "runtime/system/library_search.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
@@ -30,7 +30,7 @@ bool may_launch_kernels(const source::KernelSource& source) {
 }
 
 fs::path device_runtime_archive(const fs::path& library) {
-  std::vector<fs::path> folders = library_folders();
+  std::vector<fs::path> folders = runtime::library_folders();
   folders.insert(folders.begin(), library.parent_path());
   for (const fs::path& folder : folders) {
     std::error_code error;

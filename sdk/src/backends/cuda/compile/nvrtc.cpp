@@ -10,7 +10,7 @@
 
 #include "backends/cuda/driver.hpp"
 #include "backends/cuda/found_library.hpp"
-#include "backends/cuda/library_search.hpp"
+#include "runtime/system/library_search.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
@@ -95,12 +95,12 @@ std::shared_ptr<const Installation> describe(const std::filesystem::path& librar
   auto found = std::make_shared<Installation>();
   found->library = library;
   if (library.empty()) return found;
-  found->headers = header_folders(library);
+  found->headers = runtime::header_folders(library);
   // The wheel nvidia-cuda-runtime lacks CCCL's headers, which some of its headers include; they may
   // be installed in another folder.
-  const bool whole = std::any_of(found->headers.begin(), found->headers.end(), has_cccl);
+  const bool whole = std::any_of(found->headers.begin(), found->headers.end(), runtime::has_cccl);
   if (whole || found->headers.empty()) return found;
-  if (std::filesystem::path cccl = cccl_headers(library_folders()); !cccl.empty())
+  if (std::filesystem::path cccl = runtime::cccl_headers(library_folders()); !cccl.empty())
     found->headers.push_back(std::move(cccl));
   return found;
 }

@@ -22,9 +22,9 @@ constinit thread_local CudaLaunchBatch* open_batch = nullptr;
 
 }  // namespace
 
-constinit thread_local bool launches_are_kept_back = false;
+constinit thread_local bool launches_are_held = false;
 
-void flush_launches() noexcept { open_batch->flush(); }
+void flush_held_launches() noexcept { open_batch->flush(); }
 
 bool CudaLaunchBatch::open(runtime::StreamState& stream) {
   auto& queue = cuda_stream(context_, stream);
@@ -61,12 +61,12 @@ LaunchChain& CudaLaunchBatch::segment() {
 void CudaLaunchBatch::add(CudaKernel& kernel, const LaunchShape& shape, void* const* arguments) {
   LaunchChain& chain = segment();
   chain.add(kernel, shape, arguments);
-  launches_are_kept_back = true;
+  launches_are_held = true;
   if (chain.size() == max_segment) flush();
 }
 
 void CudaLaunchBatch::flush() noexcept {
-  if (!std::exchange(launches_are_kept_back, false)) return;
+  if (!std::exchange(launches_are_held, false)) return;
   LaunchChain& chain = *(*chains_)[segment_++];
   const ContextGuard guard(context_, std::nothrow);
   const CUstream queue = stream_->peek();

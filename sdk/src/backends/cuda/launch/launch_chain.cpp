@@ -97,7 +97,7 @@ std::optional<CUresult> LaunchChain::launch(CUstream stream) noexcept {
     links_.resize(count_);
   }
   if (exec_ == nullptr && (rounds_++ < rounds_before_ || !make())) return std::nullopt;
-  if (!bring_up_to_date()) return std::nullopt;
+  if (!update_nodes()) return std::nullopt;
   return api_.graph_launch(exec_, stream);
 }
 
@@ -124,7 +124,7 @@ bool LaunchChain::make() noexcept {
   return is_taken;
 }
 
-bool LaunchChain::bring_up_to_date() noexcept {
+bool LaunchChain::update_nodes() noexcept {
   for (const std::unique_ptr<Link>& link : links_) {
     if (link->is_current) continue;
     const CUDA_KERNEL_NODE_PARAMS parameters = link->parameters();

@@ -53,7 +53,7 @@ class LaunchChain {
  private:
   struct Link;
   bool make() noexcept;
-  bool bring_up_to_date() noexcept;
+  bool update_nodes() noexcept;
   void drop_graph() noexcept;
 
   const DeviceContext& context_;

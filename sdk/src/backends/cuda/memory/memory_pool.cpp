@@ -190,7 +190,7 @@ void MemoryPool::empty_bins() noexcept {
 void MemoryPool::reclaim() {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
-  hand_over_launches();
+  flush_launches();
   api.ctx_synchronize();
   empty_bins();
   if (pool_ != nullptr) api.mem_pool_trim_to(pool_, 0);
@@ -212,7 +212,7 @@ void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) n
     allocated_ -= static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1));
     return;
   }
-  hand_over_launches();
+  flush_launches();
   if (keep_small(as_address(data), bytes, stream)) return;
   const RelaxedCaptureMode relaxed(api);  // as in try_allocate()
   api.mem_free_async(as_address(data), stream.raw());

@@ -25,7 +25,7 @@ void* PinnedPool::make(std::size_t bytes) {
   void* data = nullptr;
   if (api.mem_host_alloc(&data, bytes, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS) return nullptr;
   try {
-    size_for(bytes).free.reserve(most_held / bytes);  // so that give_back() does not allocate
+    size_for(bytes).free.reserve(most_held / bytes);  // so that put() does not allocate
     made_.insert(data);
   } catch (const std::bad_alloc&) {
     api.mem_free_host(data);
@@ -35,7 +35,7 @@ void* PinnedPool::make(std::size_t bytes) {
   return data;
 }
 
-void PinnedPool::give_back(void* data, std::size_t bytes) noexcept {
+void PinnedPool::put(void* data, std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   size_for(bytes).free.push_back(data);
 }

@@ -19,8 +19,8 @@ namespace spanwise::cuda {
 /// ordinary CPU arrays. Thread-safe.
 ///
 /// Locking pages takes as long as many copies, so a block is allocated only after several requests
-/// for its size, and is cached when it is given back. All blocks together take at most most_held
-/// bytes.
+/// for its size, and is cached when it is no longer used. All blocks together take at most
+/// most_held bytes.
 class PinnedPool {
  public:
   static constexpr std::size_t least_bytes = std::size_t{64} << 10,
@@ -34,7 +34,8 @@ class PinnedPool {
   /// Null if the caller has to use pageable memory: `bytes` is out of range, the size was requested
   /// too rarely, the limit is reached, or the driver fails.
   void* take(std::size_t bytes);
-  void give_back(void* data, std::size_t bytes) noexcept;
+  /// Caches a block of take(), which must be idle. `bytes` is the size that was requested.
+  void put(void* data, std::size_t bytes) noexcept;
   /// Whether `data` is a block of take().
   bool has(const void* data) noexcept;
   /// Unlocks and frees the cached blocks.

@@ -84,3 +84,5 @@ SW_FN float4 curand_normal4(curandStatePhilox4_32_10_t* state) {
   const float2 a = sw_box_muller(x.x, x.y), b = sw_box_muller(x.z, x.w);
   return {a.x, a.y, b.x, b.y};
 }
+
+#include "spanwise_poisson.h"

@@ -23,4 +23,3 @@ typedef struct curandGenerator_st* curandGenerator_t;
 typedef struct ncclComm* ncclComm_t;
 typedef int cublasStatus_t, cudnnStatus_t, cusparseStatus_t, curandStatus_t, ncclResult_t;
 namespace thrust {}
-namespace cub {}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the header of the samples of CUDA 4 and older.
+// Replaces the header of the samples of CUDA 4 and older.
 
 #include "helper_cuda.h"
 #include "helper_timer.h"

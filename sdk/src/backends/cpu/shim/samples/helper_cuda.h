@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the header of NVIDIA's samples, whose functions are the host's. The macros are
-// found in code that is shared with the host.
+// Replaces the header of NVIDIA's CUDA samples, whose functions are for host code. Kernels use the
+// macros below in code that they share with the host.
 
 #include "helper_string.h"
 #include "spanwise_host_api.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the header of NVIDIA's samples.
+// Replaces the header of NVIDIA's CUDA samples.
 
 #include "helper_string.h"
 #include "helper_timer.h"

@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the header of NVIDIA's samples, whose functions are the host's.
+// Replaces the header of NVIDIA's CUDA samples, whose functions are for host code only.
 
 #include "helper_cuda.h"

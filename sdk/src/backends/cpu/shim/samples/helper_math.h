@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the header of NVIDIA's samples: arithmetic and geometry of vector types.
+// Replaces the header of NVIDIA's CUDA samples: arithmetic and geometry of vector types.
 
 #include "spanwise_math.h"
 #include "spanwise_vectors.h"

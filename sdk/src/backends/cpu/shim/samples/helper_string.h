@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the header of NVIDIA's samples.
+// Replaces the header of NVIDIA's CUDA samples.
 
 #ifndef EXIT_FAILURE
 #define EXIT_FAILURE 1

@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the header of NVIDIA's samples.
+// Replaces the header of NVIDIA's CUDA samples.
 
 class StopWatchInterface;

@@ -23,6 +23,32 @@ SW_FN unsigned __brev(unsigned x) {
 SW_FN unsigned long long __brevll(unsigned long long x) {
   return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
 }
+// PTX's bfe, bfi and lop3: `count` bits of x from `first` on, those bits of y replaced by x, and a
+// function of three bits by its table of values.
+SW_FN unsigned sw_bit_field(unsigned x, unsigned first, unsigned count) {
+  first &= 0xffu, count &= 0xffu;
+  const unsigned low = first > 31u ? 0u : x >> first;
+  return count > 31u ? low : low & ((1u << count) - 1u);
+}
+SW_FN int sw_bit_field(int x, unsigned first, unsigned count) {
+  first &= 0xffu, count &= 0xffu;
+  if (count == 0u) return 0;
+  const int low = x >> (first > 31u ? 31u : first);
+  const unsigned above = first + count > 31u ? 0u : 32u - count;
+  return (int)((unsigned)low << above) >> above;
+}
+SW_FN unsigned sw_bit_insert(unsigned x, unsigned y, unsigned first, unsigned count) {
+  first &= 0xffu, count &= 0xffu;
+  if (first > 31u || count == 0u) return y;
+  const unsigned mask = (count > 31u ? ~0u : (1u << count) - 1u) << first;
+  return (y & ~mask) | (x << first & mask);
+}
+SW_FN unsigned sw_logic(unsigned a, unsigned b, unsigned c, unsigned table) {
+  unsigned out = 0;
+  for (unsigned i = 0; i < 8u; ++i)
+    if (table >> i & 1u) out |= (i & 4u ? a : ~a) & (i & 2u ? b : ~b) & (i & 1u ? c : ~c);
+  return out;
+}
 SW_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
   const unsigned long long both = (unsigned long long)y << 32 | x;
   unsigned out = 0;

@@ -102,16 +102,20 @@ SW_FN SwT sw_texel(const sw_texture& t, const int* at, const float* x, int layer
   return out;
 }
 
+// A coordinate that counts texels, clamped to fit into an int: every mode but wrap and mirror gives
+// the edge or border there anyway.
+SW_FN float sw_coordinate(const sw_texture& t, int d, float x) {
+  const float at = t.normalized ? x * t.extent[d] : x;
+  if (!(at > -1.0e9f)) return -1.0e9f;
+  return at > 1.0e9f ? 1.0e9f : at;
+}
+
 template <class SwT>
 SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates, int layer = 0) {
   float x[3] = {0, 0, 0};
   int at[3] = {0, 0, 0};
   for (int d = 0; d < t.rank; ++d) {
-    x[d] = t.normalized ? coordinates[d] * t.extent[d] : coordinates[d];
-    // Clamped to fit into an int: every mode but wrap and mirror gives the edge or border there
-    // anyway.
-    if (!(x[d] > -1.0e9f)) x[d] = -1.0e9f;
-    if (x[d] > 1.0e9f) x[d] = 1.0e9f;
+    x[d] = sw_coordinate(t, d, coordinates[d]);
     at[d] = sw_place(t, d, (int)sw_floor(x[d]));
   }
   // GPUs treat the index as unsigned (observed on compute capability 9.0): a negative one selects
@@ -119,6 +123,35 @@ SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates, int layer = 0)
   const int last = t.layers > 0 ? t.layers - 1 : 0;
   if ((unsigned)layer > (unsigned)last) layer = last;
   return sw_texel<SwT>(t, at, x, layer);
+}
+
+// One channel of the four texels that linear filtering combines: (x, y + 1), (x + 1, y + 1),
+// (x + 1, y), (x, y).
+template <class SwT>
+SW_FN SwT tex2Dgather(cudaTextureObject_t object, float x, float y, int channel = 0) {
+  typedef sw_kind_of<SwT> kind;
+  const sw_texture& t = sw_texture_at(object, 2, false);
+  const bool is_real = (int)kind::value == (int)sw_f32;
+  if (kind::channels != 4 || channel < 0 || channel >= t.channels ||
+      (int)kind::value != (sw_is_read_as_real(t) ? (int)sw_f32 : t.kind))
+    sw_fail(
+        "tex2Dgather: expected a type of four numbers as the texture holds, and a channel of it",
+        nullptr, 0);
+  const int low[2] = {(int)sw_floor(sw_coordinate(t, 0, x) - 0.5f),
+                      (int)sw_floor(sw_coordinate(t, 1, y) - 0.5f)};
+  typename kind::element values[kind::channels] = {};
+  for (int i = 0; i < (int)kind::channels; ++i) {
+    const int at[3] = {sw_place(t, 0, low[0] + (i == 1 || i == 2)),
+                       sw_place(t, 1, low[1] + (i < 2)), 0};
+    if (is_real)
+      values[i] = (typename kind::element)sw_real_channel(t, at, 0, channel);
+    else if (!sw_is_border(at))
+      __builtin_memcpy(&values[i], sw_texel_at(t, at, 0) + channel * sizeof values[i],
+                       sizeof values[i]);
+  }
+  SwT out;
+  __builtin_memcpy(&out, values, sizeof out);
+  return out;
 }
 
 template <class SwT>
@@ -159,6 +192,10 @@ SW_FN void tex1Dfetch(SwT* out, cudaTextureObject_t object, int x) {
 template <class SwT>
 SW_FN void tex1D(SwT* out, cudaTextureObject_t object, float x) {
   *out = tex1D<SwT>(object, x);
+}
+template <class SwT>
+SW_FN void tex2Dgather(SwT* out, cudaTextureObject_t object, float x, float y, int channel = 0) {
+  *out = tex2Dgather<SwT>(object, x, y, channel);
 }
 template <class SwT>
 SW_FN void tex2D(SwT* out, cudaTextureObject_t object, float x, float y) {

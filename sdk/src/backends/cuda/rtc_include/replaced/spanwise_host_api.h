@@ -2,4 +2,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the samples' headers declare with types of the host API is for host code, which is left out.
+// Stands for the CPU shim's header of this name. It is empty: declarations with types of the host
+// API are for host code, which is removed before NVRTC compiles a source.

@@ -2,4 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// NVRTC has the functions of math.h that the samples' headers use.
+// Stands for the CPU shim's header of this name: NVRTC has the functions of math.h built in.

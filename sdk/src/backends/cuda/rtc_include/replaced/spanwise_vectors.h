@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// NVRTC has the vector types that the samples' headers use.
+// Stands for the CPU shim's header of this name where NVRTC compiles the replaced headers of
+// NVIDIA's samples: NVRTC has the vector types built in, so only the macro for functions is defined.
 
 #include "spanwise_nvcc.h"
 

@@ -1,0 +1,93 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../cuda/operation_body.hpp"
+#include "cuda_program.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+bool is_by_value(std::uint64_t numbers, int input) { return (numbers >> input & 1) != 0; }
+
+int inputs_of(const ElementProgram& program) { return static_cast<int>(program.inputs.size()); }
+
+// M: of an input; V: of the result of a step.
+std::string type_of(const ElementProgram& program, int value) {
+  return text(value < inputs_of(program) ? "M" : "V", value);
+}
+
+// The namespace of the user's body that computes a value.
+std::string body_name(int value) { return text("sw_body", value); }
+
+std::string result_of(const ElementProgram& program, const ProgramStep& step,
+                      const std::string& type, std::span<const std::string> values) {
+  const auto arguments = program.arguments(step);
+  if (step.body) {
+    std::vector<std::string> given;
+    for (const int argument : arguments)
+      given.push_back(values[static_cast<std::size_t>(argument)]);
+    const std::string call =
+        body_call(step.body, body_name(static_cast<int>(values.size())), given);
+    return text("To<", type, ">::from(", call, ")");
+  }
+  if (is_cast(step.signature))
+    return text("To<", type, ">::from(", values[static_cast<std::size_t>(arguments[0])], ")");
+  std::string list;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    list += text(i > 0 ? ", " : "", "To<",
+                 compute_type(step.signature, step.signature.operand(static_cast<int>(i))),
+                 ">::from(", values[static_cast<std::size_t>(arguments[i])], ")");
+  return text("To<", type, ">::from(", facts(step.signature.op).body, "::of(", list, "))");
+}
+
+// The steps in order. `elements` are those of the inputs in memory, then the outputs'.
+std::string statements(const ElementProgram& program, std::uint64_t numbers,
+                       std::span<const std::string> elements) {
+  std::vector<std::string> values;
+  std::size_t place = 0;
+  for (int i = 0; i < inputs_of(program); ++i)
+    values.push_back(is_by_value(numbers, i) ? text("a", i) : elements[place++]);
+  std::string all;
+  for (const ProgramStep& step : program.steps) {
+    const auto value = static_cast<int>(values.size());
+    const std::string type = type_of(program, value);
+    all += text("      const ", type, " v", value, " = ", result_of(program, step, type, values),
+                ";\n");
+    values.push_back(text("v", value));
+  }
+  for (const int output : program.outputs)
+    all += text("      ", elements[place++], " = v", output, ";\n");
+  return all;
+}
+
+}  // namespace
+
+strided::Body program_body(const ElementProgram& program, std::uint64_t numbers) {
+  strided::Body body;
+  body.prelude = operations_text();
+  for (int value = 0; value < program.values(); ++value)
+    body.prelude +=
+        text("typedef ", element_text(program.dtype(value)), ' ', type_of(program, value), ";\n");
+  int value = inputs_of(program);
+  for (const ProgramStep& step : program.steps) {
+    if (step.body) body.prelude += body_source(step.body, body_name(value));
+    ++value;
+  }
+  for (int i = 0; i < inputs_of(program); ++i) {
+    if (is_by_value(numbers, i)) {
+      body.parameters += text("const M", i, " a", i, ", ");
+      body.arguments += text("a", i, ", ");
+    } else {
+      body.arrays.push_back({type_of(program, i), strided::ArrayRole::read});
+    }
+  }
+  for (const int output : program.outputs)
+    body.arrays.push_back({type_of(program, output), strided::ArrayRole::write});
+  body.compute = [&program, numbers](std::span<const std::string> elements) {
+    return statements(program, numbers, elements);
+  };
+  return body;
+}
+
+}  // namespace spanwise::ops

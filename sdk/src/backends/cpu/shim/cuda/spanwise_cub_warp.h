@@ -1,0 +1,165 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// CUB's operations and its primitives of warps, see spanwise_cub.h.
+
+namespace cub {
+
+// The line of a call. Not an int, which overloads could take for a value.
+struct sw_line {
+  int value;
+  explicit sw_line(int value) : value(value) {}
+};
+
+#define SW_OPERATION(name, expression)                                                 \
+  struct name {                                                                        \
+    template <class SwT>                                                               \
+    __attribute__((always_inline)) auto operator()(const SwT& a, const SwT& b) const { \
+      return expression;                                                               \
+    }                                                                                  \
+  };
+SW_OPERATION(Sum, SwT(a + b))
+SW_OPERATION(Max, SwT(a < b ? b : a))
+SW_OPERATION(Min, SwT(b < a ? b : a))
+SW_OPERATION(Equality, a == b)
+SW_OPERATION(Inequality, a != b)
+#undef SW_OPERATION
+
+struct NullType {};
+
+template <class SwKey, class SwValue>
+struct KeyValuePair {
+  using Key = SwKey;
+  using Value = SwValue;
+  SwKey key;
+  SwValue value;
+  KeyValuePair() = default;
+  KeyValuePair(const SwKey& key, const SwValue& value) : key(key), value(value) {}
+};
+struct ArgMax {
+  template <class SwPair>
+  SwPair operator()(const SwPair& a, const SwPair& b) const {
+    return b.value > a.value || (b.value == a.value && b.key < a.key) ? b : a;
+  }
+};
+struct ArgMin {
+  template <class SwPair>
+  SwPair operator()(const SwPair& a, const SwPair& b) const {
+    return b.value < a.value || (b.value == a.value && b.key < a.key) ? b : a;
+  }
+};
+
+namespace sw_detail {
+
+// Memory for a value, without its constructor: shared variables have none.
+template <class SwT>
+struct alignas(SwT) storage_of {
+  unsigned char bytes[sizeof(SwT)];
+  SwT& get() { return *reinterpret_cast<SwT*>(bytes); }
+};
+template <class SwT, int SwN, class SwOp>
+SW_FN SwT combined(const SwT (&values)[SwN], SwOp op) {
+  SwT sum = values[0];
+  for (int i = 1; i < SwN; ++i) sum = op(sum, values[i]);
+  return sum;
+}
+
+// A part of a warp of SwSize lanes, and the calling lane's place in it.
+template <int SwSize>
+struct lanes {
+  static_assert(SwSize >= 1 && SwSize <= 32 && (SwSize & (SwSize - 1)) == 0,
+                "on the CPU a logical warp has 1, 2, 4, 8, 16 or 32 threads");
+  const int lane = (int)((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % 32;
+  const int rank = lane % SwSize;
+  const unsigned mask = (SwSize == 32 ? ~0u : (1u << SwSize % 32) - 1) << (lane - rank);
+  template <class SwT>
+  SwT from(SwT value, int source, sw_line line) const {
+    return sw_shuffle(line.value, sw_warp_shuffle, mask, value, source, SwSize);
+  }
+};
+
+}  // namespace sw_detail
+
+template <class SwT, int SwSize = 32, int = 0>
+class WarpReduce {
+ public:
+  struct TempStorage {};
+  explicit WarpReduce(TempStorage&) {}
+
+  /// The result is lane 0's.
+  template <class SwOp>
+  SwT Reduce(SwT value, SwOp op, int valid = SwSize, sw_line line = sw_line(__builtin_LINE())) {
+    const sw_detail::lanes<SwSize> at;
+    for (int step = 1; step < SwSize; step *= 2) {
+      const SwT other = at.from(value, (at.rank + step) % SwSize, line);
+      if (at.rank % (2 * step) == 0 && at.rank + step < valid) value = op(value, other);
+    }
+    return value;
+  }
+  SwT Sum(SwT value, int valid = SwSize, sw_line line = sw_line(__builtin_LINE())) {
+    return Reduce(value, cub::Sum(), valid, line);
+  }
+  SwT Max(SwT value, int valid = SwSize, sw_line line = sw_line(__builtin_LINE())) {
+    return Reduce(value, cub::Max(), valid, line);
+  }
+  SwT Min(SwT value, int valid = SwSize, sw_line line = sw_line(__builtin_LINE())) {
+    return Reduce(value, cub::Min(), valid, line);
+  }
+};
+
+template <class SwT, int SwSize = 32, int = 0>
+class WarpScan {
+ public:
+  struct TempStorage {};
+  explicit WarpScan(TempStorage&) {}
+
+  template <class SwOp>
+  void InclusiveScan(SwT in, SwT& out, SwOp op, sw_line line = sw_line(__builtin_LINE())) {
+    const sw_detail::lanes<SwSize> at;
+    for (int step = 1; step < SwSize; step *= 2) {
+      const SwT before = at.from(in, at.rank >= step ? at.rank - step : at.rank, line);
+      if (at.rank >= step) in = op(before, in);
+    }
+    out = in;
+  }
+  template <class SwOp>
+  void InclusiveScan(SwT in, SwT& out, SwOp op, SwT& total,
+                     sw_line line = sw_line(__builtin_LINE())) {
+    InclusiveScan(in, out, op, line);
+    total = Broadcast(out, SwSize - 1, line);
+  }
+  template <class SwOp>
+  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op,
+                     sw_line line = sw_line(__builtin_LINE())) {
+    SwT total;
+    ExclusiveScan(in, out, first, op, total, line);
+  }
+  /// `total` is that of the values, without `first`.
+  template <class SwOp>
+  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op, SwT& total,
+                     sw_line line = sw_line(__builtin_LINE())) {
+    const sw_detail::lanes<SwSize> at;
+    SwT sum;
+    InclusiveScan(in, sum, op, total, line);
+    const SwT before = at.from(sum, at.rank > 0 ? at.rank - 1 : 0, line);
+    out = at.rank == 0 ? first : op(first, before);
+  }
+  void InclusiveSum(SwT in, SwT& out, sw_line line = sw_line(__builtin_LINE())) {
+    InclusiveScan(in, out, cub::Sum(), line);
+  }
+  void InclusiveSum(SwT in, SwT& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
+    InclusiveScan(in, out, cub::Sum(), total, line);
+  }
+  void ExclusiveSum(SwT in, SwT& out, sw_line line = sw_line(__builtin_LINE())) {
+    ExclusiveScan(in, out, SwT(0), cub::Sum(), line);
+  }
+  void ExclusiveSum(SwT in, SwT& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
+    ExclusiveScan(in, out, SwT(0), cub::Sum(), total, line);
+  }
+  SwT Broadcast(SwT value, unsigned lane, sw_line line = sw_line(__builtin_LINE())) {
+    return sw_detail::lanes<SwSize>().from(value, (int)lane, line);
+  }
+};
+
+}  // namespace cub

@@ -1,0 +1,115 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""spanwise.pycuda's kernels from expressions, against NumPy."""
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+from spanwise.pycuda import driver as drv, gpuarray, reduction
+from spanwise.pycuda.characterize import sizeof
+from spanwise.pycuda.elementwise import (
+    ElementwiseKernel,
+    get_elwise_kernel,
+    get_linear_combination_kernel,
+)
+from spanwise.pycuda.gpuarray import to_gpu
+from spanwise.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
+from spanwise.pycuda.tools import VectorArg
+
+
+@pytest.fixture(autouse=True)
+def on_device(device):
+    with device:
+        yield
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+def test_elementwise_kernel_computes_slices_and_ranges(rng):
+    x, y = rng.standard_normal(60), rng.standard_normal(60)
+    g, h, z = to_gpu(x), to_gpu(y), gpuarray.zeros(60, np.float64)
+    kernel = ElementwiseKernel(
+        "double a, double *x, double *y, double *z", "z[i] = a*x[i] + y[i]", "f"
+    )
+    kernel(2.0, g, h, z)
+    np.testing.assert_allclose(z.get(), 2 * x + y)
+    kernel(3.0, g, h, z, slice=np.s_[50:5:-3])
+    expected = 2 * x + y
+    expected[50:5:-3] = (3 * x + y)[50:5:-3]
+    np.testing.assert_allclose(z.get(), expected)
+    kernel(4.0, g, h, z, range=range(3, 7), stream=drv.Stream())
+    expected[3:7] = (4 * x + y)[3:7]
+    np.testing.assert_allclose(z.get(), expected)
+    half = gpuarray.zeros(30, np.float64)
+    kernel(1.0, g[::2], h[::2], half)
+    np.testing.assert_allclose(half.get(), (x + y)[::2])
+    places = gpuarray.zeros((3, 4), np.int32, order="F")
+    ElementwiseKernel([VectorArg(np.int32, "z")], "z[i] = i", "place")(places)
+    np.testing.assert_array_equal(places.get(), np.arange(12).reshape(3, 4, order="F"))
+
+
+def test_elementwise_kernels_by_address(rng):
+    points = np.zeros(5, gpuarray.vec.float2)
+    points["x"], points["y"] = rng.standard_normal((2, 5))
+    out = gpuarray.zeros(5, np.float32)
+    ElementwiseKernel("float2 *p, float *r", "r[i] = p[i].x * p[i].y")(to_gpu(points), out)
+    np.testing.assert_allclose(out.get(), points["x"] * points["y"], rtol=1e-6)
+    kernel = get_elwise_kernel("float *z, int by", "z[i] = i * by", "times")
+    kernel.prepared_call(out._grid, out._block, out.gpudata, 3, out.size)
+    np.testing.assert_array_equal(out.get(), 3 * np.arange(5))
+    kernel, references = get_linear_combination_kernel(
+        ((True, np.float32, np.float32), (False, np.float32, np.float32)), np.float32
+    )
+    with pytest.raises(ValueError, match="not bound"):
+        kernel.prepared_call(out._grid, out._block, out, 2, out, out, out.size)
+    to_gpu(np.array([4], "float32")).bind_to_texref_ext(references[0])
+    kernel.prepared_call(out._grid, out._block, out, 2, out, out, out.size)
+    np.testing.assert_array_equal(out.get(), 18 * np.arange(5))
+
+
+def test_reduction_kernel_matches_numpy(rng):
+    x, y = rng.standard_normal((2, 300, 7))
+    kernel = reduction.ReductionKernel(
+        np.float64, "0", "a+b", map_expr="x[i]*y[i]", arguments="double *x, double *y"
+    )
+    np.testing.assert_allclose(kernel(to_gpu(x), to_gpu(y)).get(), (x * y).sum(), rtol=1e-12)
+    out = gpuarray.zeros(3, np.float64)
+    assert kernel(to_gpu(x)[:, ::2], to_gpu(y)[:, ::2], out=out[1], stream=drv.Stream()).shape == ()
+    np.testing.assert_allclose(out.get(), [0, (x * y)[:, ::2].sum(), 0], rtol=1e-12)
+    np.testing.assert_allclose(
+        kernel(to_gpu(x), to_gpu(y), slice=np.s_[5:90:4]).get(),
+        (x * y).ravel()[5:90:4].sum(), rtol=1e-12,
+    )  # fmt: skip
+
+
+def test_reductions_to_records(rng):
+    x = rng.standard_normal(100_000).astype("float32")
+    kernel = reduction.ReductionKernel(
+        gpuarray.vec.float2, "make_float2(1e9f, -1e9f)",
+        "make_float2(fminf(a.x, b.x), fmaxf(a.y, b.y))", "make_float2(x[i], x[i])", "float *x",
+    )  # fmt: skip
+    assert kernel(to_gpu(x)).get()[()].tolist() == (x.min(), x.max())
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000, 70_001])
+def test_scans_match_numpy(rng, n):
+    x = rng.integers(0, 10, n).astype("int32")
+    total = np.cumsum(x, dtype="int32")
+    g = to_gpu(x)
+    result = InclusiveScanKernel(np.int32, "a+b")(g, "new")
+    np.testing.assert_array_equal(result.get(), total)
+    assert ExclusiveScanKernel(np.int32, "a+b", "0")(g, stream=drv.Stream()) is g
+    np.testing.assert_array_equal(g.get(), total - x)
+    with pytest.raises(ValueError, match="neutral="):
+        ExclusiveScanKernel(np.int32, "a+b")
+
+
+def test_sizes_of_types():
+    assert sizeof("float3") == 12
+    assert sizeof("pair", "struct pair { char a; double b; };") == 16
+    with pytest.raises(sw.CompileError):
+        sizeof("undeclared")

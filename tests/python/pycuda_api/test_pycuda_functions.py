@@ -1,0 +1,158 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""spanwise.pycuda's functions of arrays, kernels from expressions, and generators, against
+NumPy."""
+
+import numpy as np
+import pytest
+
+from spanwise.pycuda import cumath, driver as drv, gpuarray, reduction
+from spanwise.pycuda.gpuarray import to_gpu
+from spanwise.pycuda.tools import DeviceMemoryPool
+
+
+@pytest.fixture(autouse=True)
+def on_device(device):
+    with device:
+        yield
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+def test_creation_functions_match_numpy():
+    for order in "CF":
+        x = gpuarray.zeros((2, 3), np.complex64, order=order)
+        assert x.get().tolist() == [[0] * 3] * 2
+        for like, value in ((gpuarray.ones_like, 1), (gpuarray.zeros_like, 0)):
+            assert like(x, np.int32).get().tolist() == [[value] * 3] * 2
+            assert like(x).strides == x.strides and like(x, order="A").strides == x.strides
+    assert gpuarray.ones(2).dtype == np.float64
+    with pytest.warns(UserWarning, match="pass dtype="):
+        assert gpuarray.arange(2, 9, 2).get().tolist() == [2, 4, 6, 8]
+    x = gpuarray.arange(1, 0, step=-0.25, dtype=np.float32)
+    np.testing.assert_array_equal(x.get(), np.arange(1, 0, -0.25, "float32"))
+    with pytest.raises(ValueError, match="expected"):
+        gpuarray.arange(step=2)
+    with pytest.raises(ValueError, match="expected"):
+        gpuarray.arange(1, stop=0)
+
+
+def test_concatenate_and_stack_match_numpy(rng):
+    x, y = rng.standard_normal((2, 3, 4)), rng.standard_normal((2, 3, 4)).astype("float32")
+    for axis in (0, 1, -1):
+        for name in ("concatenate", "stack"):
+            result = getattr(gpuarray, name)([to_gpu(x), to_gpu(y)], axis=axis)
+            np.testing.assert_array_equal(result.get(), getattr(np, name)([x, y], axis=axis))
+
+
+def test_selections_and_logical_functions_match_numpy(rng):
+    x, y = rng.standard_normal((5, 4)), rng.standard_normal((4, 5)).T
+    g, h = to_gpu(x), to_gpu(y)
+    np.testing.assert_array_equal(gpuarray.if_positive(g, g, h).get(), np.where(x > 0, x, y))
+    np.testing.assert_array_equal(gpuarray.where(g > 1, g, h).get(), np.where(x > 1, x, y))
+    np.testing.assert_array_equal(gpuarray.maximum(g, h).get(), np.maximum(x, y))
+    np.testing.assert_array_equal(gpuarray.minimum(0, h).get(), np.minimum(0, y))
+    out = gpuarray.empty_like(g)
+    assert gpuarray.maximum(g, 0.5, out=out, stream=drv.Stream()) is out
+    np.testing.assert_array_equal(out.get(), np.maximum(x, 0.5))
+    for name in ("logical_and", "logical_or"):
+        result = getattr(gpuarray, name)(g > 0, h > 0)
+        assert result.dtype == bool
+        np.testing.assert_array_equal(result.get(), getattr(np, name)(x > 0, y > 0))
+    np.testing.assert_array_equal(gpuarray.logical_not(g > 0).get(), x <= 0)
+    assert gpuarray.logical_and(1, 0).get() == np.False_
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_reductions_match_numpy(rng, dtype):
+    x = (10 * rng.standard_normal((30, 20))).astype(dtype)
+    g, part = to_gpu(x), x[:, ::3]
+    for name in ("sum", "min", "max", "any", "all"):
+        result = getattr(gpuarray, name)(g[:, ::3])
+        wanted = getattr(np, name)(part)
+        assert result.shape == () and result.dtype == (
+            dtype if name in ("sum", "min", "max") else bool
+        )
+        np.testing.assert_allclose(result.get(), wanted, rtol=1e-4)
+    assert gpuarray.sum(g, dtype=np.float64).dtype == np.float64
+    np.testing.assert_allclose(gpuarray.dot(g, g).get(), (x * x).sum(), rtol=1e-4)
+    indices = rng.integers(0, x.size, 50).astype("int32")
+    at, chosen = to_gpu(indices), x.ravel()[indices]
+    for name in ("sum", "min", "max"):
+        result = getattr(gpuarray, f"subset_{name}")(at, g)
+        np.testing.assert_allclose(result.get(), getattr(np, name)(chosen), rtol=1e-4)
+    np.testing.assert_allclose(
+        gpuarray.subset_dot(at, g, g).get(), (chosen * chosen).sum(), rtol=1e-4
+    )
+    sums = (
+        reduction.get_sum_kernel(None, g.dtype)(g),
+        reduction.get_subset_sum_kernel(None, at.dtype, g.dtype)(at, g),
+        reduction.get_subset_dot_kernel(g.dtype, at.dtype)(at, g, g),
+        reduction.get_minmax_kernel("min", g.dtype)(g),
+        reduction.get_subset_minmax_kernel("max", g.dtype, at.dtype)(at, g),
+    )
+    wanted = [x.sum(), chosen.sum(), (chosen * chosen).sum(), x.min(), chosen.max()]
+    for result, value in zip(sums, wanted, strict=True):
+        np.testing.assert_allclose(result.get(), value, rtol=1e-4, atol=1e-3)
+
+
+def test_result_uses_the_given_allocator(rng):
+    pool = DeviceMemoryPool()
+    x = gpuarray.GPUArray((10,), np.float32, allocator=pool.allocate)
+    x.fill(2)
+    assert pool.active_blocks == 1
+    total = gpuarray.sum(x, allocator=pool.allocate)
+    assert pool.active_blocks == 2 and total.get() == 20
+    del total, x
+    assert pool.active_blocks == 0 and pool.active_bytes == 0
+
+
+@pytest.mark.parametrize("places", [[0, 3, 3, 5], []])
+def test_take_and_put_functions_match_numpy(rng, places):
+    x = rng.standard_normal(12).astype("float32")
+    g, at = to_gpu(x), to_gpu(np.array(places, "uint32"))
+    np.testing.assert_array_equal(gpuarray.take(g, at).get(), x[places])
+    taken = gpuarray.multi_take([g, -g], at)
+    np.testing.assert_array_equal(taken[1].get(), -x[places])
+    to = to_gpu(np.arange(len(places), dtype="uint32")[::-1].copy())
+    out = [gpuarray.zeros(6, np.float32), gpuarray.zeros(6, np.float32)]
+    result = gpuarray.multi_take_put([g, g], to, at, out=out, src_offsets=[0, 6])
+    expected = np.zeros((2, 6), "float32")
+    index = np.array(places, int)
+    expected[:, np.arange(len(places))[::-1]] = x[index], x[index + 6]
+    np.testing.assert_array_equal([one.get() for one in result], expected)
+    (put,) = gpuarray.multi_put([gpuarray.take(g, at)], to, out=[gpuarray.zeros(6, np.float32)])
+    np.testing.assert_array_equal(put.get(), expected[0])
+
+
+#: Names of cumath -> of NumPy, where they differ.
+NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in cumath.__all__ if n not in ("fmod", "frexp", "ldexp", "modf")]
+)
+def test_cumath_functions_match_numpy(rng, name):
+    x = rng.uniform(0.1, 0.9, (6, 8))
+    g, function = to_gpu(x)[:, ::2], getattr(cumath, name)
+    wanted = getattr(np, NUMPY_NAMES.get(name, name))(x[:, ::2])
+    np.testing.assert_allclose(function(g).get(), wanted, rtol=1e-14)
+    out = gpuarray.empty_like(g)
+    assert function(g, out) is out and function(g, out=out, stream=drv.Stream()) is out
+    np.testing.assert_allclose(out.get(), wanted, rtol=1e-14)
+    np.testing.assert_allclose(function(g, drv.Stream()).get(), wanted, rtol=1e-14)
+
+
+def test_fmod_ldexp_modf_and_frexp_match_numpy(rng):
+    x, y = rng.uniform(-9, 9, 50), rng.uniform(1, 3, 50)
+    g, h = to_gpu(x), to_gpu(y)
+    np.testing.assert_array_equal(cumath.fmod(g, h).get(), np.fmod(x, y))
+    np.testing.assert_array_equal(cumath.ldexp(g, h).get(), np.ldexp(x, y.astype(int)))
+    for result, wanted in zip(cumath.modf(g), np.modf(x), strict=True):
+        np.testing.assert_array_equal(result.get(), wanted)
+    for result, wanted in zip(cumath.frexp(g), np.frexp(x), strict=True):
+        assert result.dtype == np.float64
+        np.testing.assert_array_equal(result.get(), wanted)

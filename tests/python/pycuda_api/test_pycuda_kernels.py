@@ -1,0 +1,178 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels through spanwise.pycuda: arguments, prepared calls, variables, compiling."""
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+import spanwise.pycuda.driver as drv
+from spanwise.pycuda import compiler, gpuarray
+
+SOURCE = """
+__constant__ float factors[4];
+__device__ int counter;
+__global__ void add(float *z, const float *x, float y, int n)
+{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) z[i] = x[i] + y;
+}
+__global__ void scale(float *x) { x[threadIdx.x] *= factors[threadIdx.x]; ++counter; }
+__global__ void fill(float3 *out, float3 value) { out[threadIdx.x] = value; }
+__global__ void bits(unsigned *out, unsigned value) { *out = value; }
+"""
+
+
+@pytest.fixture(autouse=True)
+def on_device(device):
+    with device:
+        yield
+
+
+@pytest.fixture
+def module():
+    return compiler.SourceModule(SOURCE)
+
+
+def test_host_arrays_are_copied_in_and_out(module):
+    x, z = np.arange(8, dtype="float32"), np.zeros(8, "float32")
+    add = module.get_function("add")
+    seconds = add(
+        drv.Out(z), drv.In(x), np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True
+    )
+    assert seconds >= 0
+    np.testing.assert_array_equal(z, x + 2)
+    assert add(drv.InOut(z), drv.In(z), 1.0, 8, block=(4, 1, 1), grid=(2,)) is None
+    np.testing.assert_array_equal(z, x + 3)
+
+
+def test_any_memory_for_a_pointer(module):
+    x = np.arange(8, dtype="float32")
+    memory, out = drv.to_device(x), gpuarray.zeros(8, np.float32)
+    add = module.get_function("add")
+    add(out, memory, 1.0, 8, block=(8, 1, 1))
+    np.testing.assert_array_equal(out.get(), x + 1)
+    add(out.gpudata, np.intp(int(memory)) + 8, np.float64(0.5), 6, block=(8, 1, 1))
+    np.testing.assert_array_equal(out.get(), [*(x[2:] + 0.5), 7, 8])
+    add(out[4:], int(memory), 0.0, 4, block=(8, 1, 1))
+    np.testing.assert_array_equal(out.get()[4:], x[:4])
+    as_bytes = gpuarray.GPUArray((32,), np.uint8, gpudata=out.gpudata)
+    add(as_bytes, sw.asarray(x, device=sw.device()), 5.0, 8, block=(8, 1, 1))
+    np.testing.assert_array_equal(out.get(), x + 5)
+
+
+def test_vector_types_are_passed_by_value(module):
+    value, out = gpuarray.vec.make_float3(1, 2, 3), np.empty(5, gpuarray.vec.float3)
+    module.get_function("fill")(drv.Out(out), value, block=(5, 1, 1))
+    assert (out == value).all()
+    kernel = module.get_function("fill").prepare(["P", gpuarray.vec.float3])
+    on_device = gpuarray.empty(5, gpuarray.vec.float3)
+    kernel.prepared_call((1, 1), (5, 1, 1), on_device.gpudata, gpuarray.vec.make_float3(4, 5, 6))
+    assert on_device.get().tolist() == [(4.0, 5.0, 6.0)] * 5
+
+
+def test_prepared_calls_run_on_streams_and_are_timed(module):
+    x, z = gpuarray.to_gpu(np.arange(4, dtype="float32")), gpuarray.zeros(4, np.float32)
+    stream = drv.Stream()
+    add = module.get_function("add").prepare("PPfi")
+    add.prepared_call((1, 1), (4, 1, 1), z.gpudata, x.gpudata, 1, 4, shared_size=16)
+    np.testing.assert_array_equal(z.get(), [1, 2, 3, 4])
+    add.prepared_async_call((1, 1), (4, 1, 1), stream, z.gpudata, z.gpudata, 1, 4)
+    stream.synchronize()
+    seconds = add.prepared_timed_call((1, 1), (4, 1, 1), z.gpudata, z.gpudata, 1, 4)()
+    assert seconds >= 0
+    np.testing.assert_array_equal(z.get(), [3, 4, 5, 6])
+
+
+def test_variables_have_an_address_and_a_size(module):
+    address, size = module.get_global("factors")
+    assert isinstance(address, int) and size == 16
+    drv.memcpy_htod(address, np.array([1, 2, 3, 4], "float32"))
+    x = gpuarray.ones(4, np.float32)
+    module.get_function("scale")(x, block=(4, 1, 1))
+    np.testing.assert_array_equal(x.get(), [1, 2, 3, 4])
+    assert module.get_global("factors") == (address, size)
+    counter, size = module.get_global("counter")
+    assert size == 4 and drv.from_device(counter, (), "int32") >= 1
+
+
+def test_numbers_keep_their_bits(module):
+    out = np.zeros(1, "uint32")
+    module.get_function("bits")(drv.Out(out), np.int32(-2), block=(1, 1, 1))
+    assert out[0] == 2**32 - 2
+
+
+def test_own_argument_handlers(module):
+    class Twice(drv.ArgumentHandler):
+        def pre_call(self, stream):
+            drv.memcpy_htod_async(self.get_device_alloc(), 2 * self.array, stream)
+
+    x, z = np.arange(4, dtype="float32"), np.zeros(4, "float32")
+    module.get_function("add")(drv.Out(z), Twice(x), 0.0, 4, block=(4, 1, 1))
+    np.testing.assert_array_equal(z, 2 * x)
+
+
+def test_functions_have_attributes(module):
+    add = module.get_function("add")
+    assert add.max_threads_per_block > 0 and add.num_regs >= 0 and add.name == "add"
+    attribute = drv.function_attribute.MAX_THREADS_PER_BLOCK
+    assert add.get_attribute(attribute) == add.max_threads_per_block
+    with pytest.raises(ValueError, match="expected block="):
+        add(None)
+    with pytest.raises(sw.NotSupportedError, match="cudaTextureObject_t"):
+        module.get_texref("t")
+
+
+def test_compile_accepts_options_of_nvcc():
+    module = compiler.SourceModule(
+        "extern \"C\" __global__ void f(int *x) { *x = VALUE; }",
+        nvcc="nvcc", options=["-DVALUE=3", "-Xcompiler", "-fPIC", "-O2", "-lcudart"],
+        no_extern_c=True, cache_dir=False, code="sm_70", include_dirs=[], keep=False,
+    )  # fmt: skip
+    out = np.zeros(1, "int32")
+    module.get_function("f")(drv.Out(out), block=(1, 1, 1))
+    assert out[0] == 3
+
+
+def test_compile_error_has_message_and_stderr():
+    with pytest.raises(drv.CompileError) as failure:
+        compiler.SourceModule("__global__ void f() { undeclared = 1; }")
+    error = failure.value
+    assert "undeclared" in error.stderr and error.msg in str(error) and error.stdout is None
+    assert isinstance(error, sw.CompileError) and isinstance(error, drv.Error)
+    assert compiler.CompileError is drv.CompileError
+
+
+def test_modules_of_several_sources():
+    module = compiler.DynamicModule()
+    module.add_source("extern __device__ int f(); __global__ void k(int *x) { *x = f(); }")
+    module.add_source("__device__ int f() { return 5; }", nvcc_options=["-rdc=true"])
+    module.add_stdlib("cudadevrt")
+    module.link()
+    out = np.zeros(1, "int32")
+    module.get_function("k")(drv.Out(out), block=(1, 1, 1))
+    assert out[0] == 5
+
+
+def test_complex_numbers_of_the_header():
+    x = np.array([1 + 2j, -3 + 0.5j, -2j], "complex64")
+    source = """
+    #include <pycuda-complex.hpp>
+    typedef pycuda::complex<float> number;
+    __global__ void f(number *out, number *x)
+    {
+      number z = x[threadIdx.x];
+      out[0 + threadIdx.x] = z * z / (z + 1.0f) - conj(z);
+      out[3 + threadIdx.x] = exp(z) + sqrt(z) * log(z);
+      out[6 + threadIdx.x] = pow(z, 3) + pow(z, -1) + number(abs(z), arg(z));
+    }"""
+    out = np.zeros(9, "complex64")
+    kernel = compiler.SourceModule(source, no_extern_c=True).get_function("f")
+    kernel(drv.Out(out), drv.In(x), block=(3, 1, 1))
+    z = x.astype("complex128")
+    expected = [
+        z * z / (z + 1) - z.conj(),
+        np.exp(z) + np.sqrt(z) * np.log(z),
+        z**3 + 1 / z + np.abs(z) + 1j * np.angle(z),
+    ]
+    np.testing.assert_allclose(out, np.concatenate(expected), rtol=2e-5)
