@@ -49,6 +49,6 @@ py::object element_op(const py::dict& declaration) {
 
 }  // namespace
 
-SW_BIND(element_op, 87) { module.def("_element_op", &element_op); }
+SW_BIND(element_op) { module.def("_element_op", &element_op); }
 
 }  // namespace spanwise::python

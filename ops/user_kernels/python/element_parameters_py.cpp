@@ -42,6 +42,6 @@ py::tuple element_parameters(const std::string& who, const std::string& inputs,
 
 }  // namespace
 
-SW_BIND(element_parameters, 73) { module.def("_element_parameters", &element_parameters); }
+SW_BIND(element_parameters) { module.def("_element_parameters", &element_parameters); }
 
 }  // namespace spanwise::python

@@ -83,7 +83,7 @@ GradientRule gradient_rule(const py::dict& declaration) {
       };
 }
 
-SW_BIND(graph_gradient, 83) {
+SW_BIND(graph_gradient) {
   module.def("_gradients", &gradients_of);
   module.def("_zeros_like", &expression::zeros_like);
 }
