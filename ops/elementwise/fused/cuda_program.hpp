@@ -6,6 +6,7 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../cuda/cuda_source.hpp"
@@ -27,6 +28,10 @@ struct ProgramLayout {
 /// addresses of the outputs; for all but dense the extents and the strides of inputs and first
 /// output as one struct; and, but for tiles, the count of steps.
 std::string program_source(const ElementProgram& program, const ProgramLayout& layout);
+
+/// The same as a function of CUDA C, `name`::run, after operations_text(): of each input its value,
+/// of type `name`::M<input>, then a reference for each output, of type `name`::V<value>.
+std::string program_function(const ElementProgram& program, std::string_view name);
 
 /// A program on GPUs: a kernel for each layout of arrays. One thread at a time.
 class CudaProgram {
