@@ -25,7 +25,7 @@ FOREIGN_STYLE = ("examples/legacy/", "tests/python/kernels/")
 def main(mode: str) -> int:
     checks = formatters(write=mode == "format")
     if mode == "lint":
-        checks += [("ruff", ["check"]), ("mypy", ["examples"])]
+        checks += [("ruff", ["check"]), ("mypy", ["examples"]), ("mypy", ["-p", "spanwise.theano"])]
     results = [passes(tool, arguments) for tool, arguments in checks]
     if mode == "lint":
         results.append(tidy())

@@ -6,8 +6,9 @@ python benchmarks/foreign/pycuda_programs.py CHECKOUT [--only PART] [--skip PART
                                   [--processes N] [--seconds S] [--large] [--json FILE]
 
 CHECKOUT is a clone of inducer/pycuda, of which only the examples and tests are used. --only selects
-"examples", "tests" or examples by a part of their names, --skip leaves examples out; --peer runs with PyCUDA itself. The examples
-also need pytools, jinja2, cgen and codepy. --large includes tests that need up to 17 GB.
+"examples", "tests" or examples by a part of their names, --skip leaves examples out. --peer runs with
+PyCUDA itself, after importing pycuda.autoinit, which many examples lack. The examples also need
+pytools, jinja2, cgen and codepy. --large includes tests that need up to 17 GB.
 """
 
 import argparse
@@ -28,6 +29,10 @@ ENDLESS = ("game_of_life.py",)
 LARGE = "not 8gb and not 16gb and not big_array"
 TESTS = ("test_gpuarray.py", "test_cumath.py", "test_driver.py")
 ENVIRONMENT = {**os.environ, "MPLBACKEND": "Agg"}
+FACE = ["-m", "spanwise.pycuda"]
+PEER = """import pycuda.autoinit, runpy, sys
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")"""
 
 
 def error_line(text):
@@ -52,7 +57,8 @@ def run_example(file, options):
         arguments = (
             [matrix(folder)] if file.name == "sparse_solve.py" else ARGUMENTS.get(file.name, [])
         )
-        command = [sys.executable, *options.face, str(file), *arguments]
+        runner = ["-c", PEER] if options.peer else FACE
+        command = [sys.executable, *runner, str(file), *arguments]
         try:
             done = subprocess.run(
                 command,
@@ -149,7 +155,7 @@ def main():
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    options.face = [] if options.peer else ["-m", "spanwise.pycuda"]
+    options.face = [] if options.peer else FACE
     report = {}
     if options.only != "tests":
         report["examples"] = run_examples(options)

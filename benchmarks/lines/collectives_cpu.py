@@ -31,5 +31,5 @@ def measure():
             f"all_reduce of {found['count']} float32, two ranks on the CPU",
             "all_reduce",
             {name: Contender(seconds) for name, seconds in found["seconds"].items()},
-            goal=("over", "mpi4py", 10e-6),
+            goal=("over", "mpi4py", 10e-6) if found["count"] < 1000 else None,
         )

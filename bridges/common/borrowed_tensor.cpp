@@ -1,7 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <bit>
 #include <cstddef>
 #include <new>
 #include <optional>
@@ -10,69 +9,34 @@
 
 #include "spanwise/bridge.hpp"
 #include "spanwise/stream.hpp"
+#include "strides.hpp"
 
 namespace spanwise {
 namespace {
 
 // The memory that a layout covers.
-struct Placement {
+struct CoveredMemory {
   std::int64_t bytes = 0;   ///< from the lowest address to the end of the highest element
   std::int64_t offset = 0;  ///< of element (0, ..., 0) from the lowest, in elements
 };
 
-// Packed in C order, as most arrays are: checked with one comparison per axis.
-bool place_packed(const BorrowedTensor& memory, std::int64_t item, std::int64_t* strides,
-                  Placement& placement) noexcept {
-  const std::int64_t unit = memory.in_elements ? 1 : item;
-  std::int64_t size = 1;
-  for (int axis = memory.rank - 1; axis >= 0; --axis) {
-    const std::int64_t extent = memory.shape[axis];
-    std::int64_t step;
-    if (extent <= 0 || __builtin_mul_overflow(size, unit, &step) || memory.strides[axis] != step)
-      return false;
-    strides[axis] = size;
-    if (__builtin_mul_overflow(size, extent, &size)) return false;
-  }
-  return !__builtin_mul_overflow(size, item, &placement.bytes);
-}
-
-// The lowest and highest element offsets of a layout, and its number of indices.
-struct Reach {
-  std::int64_t lowest = 0, highest = 0, size = 1;
-};
-
-// Converts strides to elements and computes their reach; false for layouts that the general path
-// has to handle.
-bool read_strides(const BorrowedTensor& memory, std::int64_t* strides, Reach& reach) noexcept {
-  const std::int64_t unit = memory.in_elements ? 1 : memory.dtype.itemsize();
-  const int shift = std::countr_zero(static_cast<std::uint64_t>(unit));
+// Any strides, converted to elements; false for layouts that the general path has to handle. The
+// element size is a power of two.
+[[gnu::noinline]] bool place_strided(const BorrowedTensor& memory, std::int64_t item,
+                                     std::int64_t* strides, CoveredMemory& placement) noexcept {
+  if (memory.strides == nullptr) return false;
+  const bridges::ItemSize unit(memory.in_elements ? 1 : item);
+  bridges::Reach reach;
   for (int axis = 0; axis < memory.rank; ++axis) {
     const std::int64_t extent = memory.shape[axis], given = memory.strides[axis];
-    const bool divides = (given & (unit - 1)) == 0;
-    std::int64_t stride = given >> shift;
-    if (extent == 1) {
-      // The stride of an extent of 1 is unused and may be any value; byte strides are kept if
-      // possible, because NumPy shows them.
-      if (memory.in_elements || !divides) stride = 1;
-    } else if (!divides || extent <= 0) {
-      return false;
-    }
-    strides[axis] = stride;
-    std::int64_t step;
-    bool overflows = __builtin_mul_overflow(reach.size, extent, &reach.size);
-    overflows |= __builtin_mul_overflow(stride, extent - 1, &step);
-    std::int64_t& bound = step < 0 ? reach.lowest : reach.highest;
-    overflows |= __builtin_add_overflow(bound, step, &bound);
-    if (overflows) return false;
+    const bool divides = unit.divides(given);
+    if (extent != 1 && (!divides || extent <= 0)) return false;
+    // The stride of an extent of 1 is unused and may be any value; byte strides are kept if
+    // possible, because NumPy shows them.
+    const bool is_kept = extent != 1 || (divides && !memory.in_elements);
+    strides[axis] = is_kept ? unit.into(given) : 1;
+    if (!reach.add(extent, strides[axis])) return false;
   }
-  return true;
-}
-
-// Any strides; false for layouts that the general path has to handle.
-[[gnu::noinline]] bool place_strided(const BorrowedTensor& memory, std::int64_t item,
-                                     std::int64_t* strides, Placement& placement) noexcept {
-  Reach reach;
-  if (!read_strides(memory, strides, reach)) return false;
   std::int64_t count, before, logical;
   bool overflows = __builtin_sub_overflow(reach.highest, reach.lowest, &count);
   overflows |= __builtin_add_overflow(count, 1, &count);
@@ -95,18 +59,18 @@ bool is_aligned(const BorrowedTensor& memory, std::int64_t item) noexcept {
 
 bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner, Storage&& spare) {
   const std::int64_t item = memory.dtype.itemsize();
-  // Not std::has_single_bit: without a popcount instruction it is a call.
-  const bool is_power = (item & (item - 1)) == 0;
-  if (memory.data == nullptr || memory.rank < 0 || memory.rank > max_rank || !is_power ||
-      item * 8 != memory.dtype.bits() || !is_aligned(memory, item)) [[unlikely]] {
+  if (memory.data == nullptr || memory.rank < 0 || memory.rank > max_rank ||
+      !bridges::ItemSize(item).is_power() || item * 8 != memory.dtype.bits() ||
+      !is_aligned(memory, item)) [[unlikely]] {
     return false;
   }
   std::int64_t strides[max_rank];
-  Placement placement;
-  if (!place_packed(memory, item, strides, placement) &&
-      !place_strided(memory, item, strides, placement)) [[unlikely]] {
+  CoveredMemory placement;
+  // Most arrays are packed in C order, which is checked with one comparison per axis.
+  const std::int64_t packed = memory.packed_size(strides);
+  const bool fits = packed != 0 && !__builtin_mul_overflow(packed, item, &placement.bytes);
+  if (!fits && !place_strided(memory, item, strides, placement)) [[unlikely]]
     return false;
-  }
   void* lowest = static_cast<std::byte*>(memory.data) - placement.offset * item;
   // The producer's stream: use of the array waits for the work queued there, and work queued there
   // after the array is released waits for that use.

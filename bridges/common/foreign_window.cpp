@@ -4,35 +4,13 @@
 #include "foreign_window.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "spanwise/error.hpp"
+#include "strides.hpp"
 
 namespace spanwise {
 namespace bridges {
 namespace {
-
-// Division by the element size. Nearly all sizes are powers of two, for which a shift takes a tenth
-// of the time of a division.
-class ItemSize {
- public:
-  explicit ItemSize(DType dtype) noexcept
-      : bytes_(dtype.itemsize()),
-        is_power_(std::has_single_bit(static_cast<unsigned>(bytes_))),
-        shift_(std::countr_zero(static_cast<unsigned>(bytes_))) {}
-  bool divides(std::int64_t stride) const noexcept {
-    return is_power_ ? (stride & (bytes_ - 1)) == 0 : stride % bytes_ == 0;
-  }
-  /// `stride` must be a multiple.
-  std::int64_t into(std::int64_t stride) const noexcept {
-    return is_power_ ? stride >> shift_ : stride / bytes_;
-  }
-
- private:
-  std::int64_t bytes_;
-  bool is_power_;
-  int shift_;
-};
 
 // The unit of a byte swap: a number, or each half of a complex number; 1 for elements narrower than
 // a byte.
@@ -73,29 +51,22 @@ ByteExtent span_of(const ForeignMemory& memory) {
   if (memory.data == nullptr)
     fail<BridgeError>("bridge: null address for shape ", memory.shape,
                       "; only an array without elements may have one");
-  std::int64_t lowest = 0, highest = memory.dtype.itemsize();
-  if (memory.row_major) highest *= span.size;
-  for (int axis = 0; axis < memory.byte_strides.size(); ++axis) {
-    std::int64_t reach;
-    std::int64_t& bound = memory.byte_strides[axis] < 0 ? lowest : highest;
-    if (__builtin_mul_overflow(memory.byte_strides[axis], memory.shape[axis] - 1, &reach) ||
-        __builtin_add_overflow(bound, reach, &bound)) {
-      fail_overflow(memory);
-    }
-  }
+  Reach reach{.highest = memory.dtype.itemsize() * (memory.row_major ? span.size : 1)};
+  for (int axis = 0; axis < memory.byte_strides.size(); ++axis)
+    if (!reach.add(memory.shape[axis], memory.byte_strides[axis])) fail_overflow(memory);
   std::int64_t bytes;
   const auto address = reinterpret_cast<std::uint64_t>(memory.data);
-  const bool below = lowest < 0 && address < -static_cast<std::uint64_t>(lowest);
-  if (below || __builtin_sub_overflow(highest, lowest, &bytes)) fail_overflow(memory);
-  span.lowest = static_cast<std::byte*>(memory.data) + lowest;
+  const bool below = reach.lowest < 0 && address < -static_cast<std::uint64_t>(reach.lowest);
+  if (below || __builtin_sub_overflow(reach.highest, reach.lowest, &bytes)) fail_overflow(memory);
+  span.lowest = static_cast<std::byte*>(memory.data) + reach.lowest;
   span.bytes = static_cast<std::size_t>(bytes);
-  span.first = -lowest;
+  span.first = -reach.lowest;
   return span;
 }
 
 Layout layout_of(const ForeignMemory& memory, const ByteExtent& span) {
   if (memory.row_major || span.size == 0) return Layout::row_major(memory.shape);
-  const ItemSize item(memory.dtype);
+  const ItemSize item(memory.dtype.itemsize());
   Layout layout{memory.shape, memory.byte_strides, item.into(span.first)};
   for (int axis = 0; axis < layout.rank(); ++axis) {
     std::int64_t& stride = layout.strides[axis];
@@ -129,7 +100,7 @@ Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span) {
 
 std::optional<ShareBlocker> find_blocker(const ForeignMemory& memory, const ByteExtent& span) {
   if (span.size == 0) return std::nullopt;
-  const ItemSize item(memory.dtype);
+  const ItemSize item(memory.dtype.itemsize());
   if (memory.byte_swapped && swapped_unit(memory.dtype) > 1) {
     return ShareBlocker{
         text("its elements (", memory.dtype, ") have the other byte order"),

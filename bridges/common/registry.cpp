@@ -11,18 +11,19 @@
 namespace spanwise {
 namespace {
 
-struct Registry {
+struct BridgeRegistry {
   Mutex mutex;
   std::vector<const Bridge*> bridges;  // in ascending order of (priority(), name())
 };
 
 // Never destroyed: bridges register before main() and are looked up until the process ends.
-Registry& registry() {
-  static Registry* const the_registry = new Registry;
+BridgeRegistry& registry() {
+  static BridgeRegistry* const the_registry = new BridgeRegistry;
   return *the_registry;
 }
 
 thread_local int strict_depth = 0;
+constinit std::atomic<const ObjectBinding*> registered_binding{nullptr};
 
 }  // namespace
 
@@ -64,7 +65,7 @@ BridgeCounts Bridge::counts() const {
 }
 
 bool register_bridge(const Bridge& bridge) {
-  Registry& all = registry();
+  BridgeRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto rank = [](const Bridge* one) { return std::pair(one->priority(), one->name()); };
   const auto place =
@@ -75,7 +76,7 @@ bool register_bridge(const Bridge& bridge) {
 }
 
 const Bridge* find_bridge(std::string_view name) noexcept {
-  Registry& all = registry();
+  BridgeRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   for (const Bridge* bridge : all.bridges)
     if (bridge->name() == name) return bridge;
@@ -83,7 +84,7 @@ const Bridge* find_bridge(std::string_view name) noexcept {
 }
 
 std::vector<const Bridge*> registered_bridges() {
-  Registry& all = registry();
+  BridgeRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   return all.bridges;
 }
@@ -92,6 +93,17 @@ std::vector<BridgeCounts> bridge_counts() {
   std::vector<BridgeCounts> counts;
   for (const Bridge* bridge : registered_bridges()) counts.push_back(bridge->counts());
   return counts;
+}
+
+void set_object_binding(const ObjectBinding& binding) noexcept {
+  registered_binding.store(&binding, std::memory_order_release);
+}
+
+const ObjectBinding& object_binding() {
+  const ObjectBinding* binding = registered_binding.load(std::memory_order_acquire);
+  if (binding == nullptr)
+    fail<BridgeError>("bridge: the Python package is not loaded; import spanwise first");
+  return *binding;
 }
 
 StrictCopies::StrictCopies() noexcept { ++strict_depth; }

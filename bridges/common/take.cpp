@@ -8,6 +8,7 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
+#include "spanwise/interpreter_lock.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise {
@@ -101,7 +102,7 @@ Array take(ForeignView& view, CopyMode mode, std::string_view who) {
   };
   if (std::optional<Array> shared = share(view)) {
     if (view.copied || view.created) {
-      refuse({"its memory cannot be shared", "allow a copy (copy=None, copyif=True)"});
+      refuse({"the producer could only give a copy", "allow a copy (copy=None, copyif=True)"});
       return *std::move(shared);
     }
     if (mode != CopyMode::always) return *std::move(shared);
@@ -110,7 +111,11 @@ Array take(ForeignView& view, CopyMode mode, std::string_view who) {
   }
   refuse(*find_share_blocker(view.memory));
   view.copied = true;
-  return gather(share_bytes(view), view.memory);
+  // Declared before the lock is released, and so destroyed with it: the owner may be an object of
+  // the interpreter.
+  const Array bytes = share_bytes(view);
+  const InterpreterUnlocked unlocked;
+  return gather(bytes, view.memory);
 }
 
 }  // namespace spanwise

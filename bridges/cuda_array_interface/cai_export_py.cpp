@@ -46,7 +46,7 @@ PyGetSetDef cai_attributes[] = {
 
 }  // namespace
 
-SW_BIND(bridge_cuda_array_interface, 60) {
+SW_BIND(bridge_cuda_array_interface, array_type) {
   static_cast<void>(module);
   add_array_attributes(cai_attributes);
 }

@@ -5,7 +5,6 @@
 
 #include "python/interop/convert.hpp"
 #include "python/interop/import.hpp"
-#include "python/interop/kwargs.hpp"
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
@@ -58,9 +57,9 @@ struct Arguments {
 };
 
 Arguments read(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  const Signature<3> signature{who, {"x", "copyif", "theano_layout"}, 1, 2};
+  const CallSignature<3> signature{who, {"x", "copyif", "theano_layout"}, 1, 2};
   const auto [x, copyif, theano] = signature.read(values, count, names);
-  return {x, copyif_mode_in(given(copyif) ? copyif : nullptr), truth_in(theano, false)};
+  return {x, copyif_mode_in(copyif), truth_in(theano, false)};
 }
 
 PyObject* to_cudamat(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
@@ -95,7 +94,7 @@ PyMethodDef cudamat_functions[] = {
 
 }  // namespace
 
-SW_BIND(cudamat_functions, 64) {
+SW_BIND(cudamat_functions, bridge_functions) {
   add_functions(module, cudamat_functions);  // replaces the generic functions
 }
 

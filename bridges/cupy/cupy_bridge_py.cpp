@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "python/interop/attributes.hpp"
 #include "python/interop/exchange.hpp"
+#include "python/interop/layout_attributes.hpp"
 #include "python/interop/library.hpp"
 #include "python/interop/streams.hpp"
 #include "python/support/dtype.hpp"

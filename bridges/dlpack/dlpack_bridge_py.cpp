@@ -25,7 +25,7 @@ constinit const Name method_name("__dlpack__"), device_name("__dlpack_device__")
 constinit const Name stream_word("stream"), version_word("max_version"), copy_word("copy");
 
 // Keyword arguments of a vectorcall.
-class Words {
+class KeywordArguments {
  public:
   void add(const Name& word, PyObject* value) {
     names_[count_] = word.get();
@@ -83,9 +83,9 @@ TensorDevice told_device(PyObject* object) {
 }
 
 py::object call_dlpack(PyObject* object, const py::object& stream, bool may_copy) {
-  Words words;
+  KeywordArguments words;
   if (stream) words.add(stream_word, stream.ptr());
-  Words plain = words;
+  KeywordArguments plain = words;
   words.add(version_word, our_version().ptr());
   if (!may_copy) words.add(copy_word, Py_False);
   py::object capsule = words.call(object);

@@ -12,12 +12,12 @@ namespace {
 // A managed tensor and the data that it points to, in one allocation. It owns the Array natively,
 // so that the deleter may run on any thread, without the GIL, and after the interpreter has ended.
 template <class Managed>
-struct Exported {
+struct ExportedTensor {
   Managed managed{};
   Array array;
   Strides strides;
 
-  explicit Exported(const Array& source) : array(source), strides(source.strides()) {
+  explicit ExportedTensor(const Array& source) : array(source), strides(source.strides()) {
     // The stride of an extent of 1 is unused, but some consumers compare strides literally or
     // reject negative ones; it is therefore set to that of C order.
     std::int64_t step = 1;
@@ -28,7 +28,7 @@ struct Exported {
     managed.tensor = borrowed(array);
     managed.tensor.strides = strides.data();
     managed.manager = this;
-    managed.deleter = [](Managed* self) { delete static_cast<Exported*>(self->manager); };
+    managed.deleter = [](Managed* self) { delete static_cast<ExportedTensor*>(self->manager); };
   }
 };
 
@@ -55,14 +55,14 @@ Tensor borrowed(const Array& array) noexcept {
 }
 
 ManagedTensorVersioned* exported(const Array& array, std::uint64_t extra_flags) {
-  auto* result = new Exported<ManagedTensorVersioned>(array);
+  auto* result = new ExportedTensor<ManagedTensorVersioned>(array);
   result->managed.version = version;
   result->managed.flags = (array.readonly() ? flag_read_only : 0) | extra_flags;
   return &result->managed;
 }
 
 ManagedTensor* exported_unversioned(const Array& array) {
-  return &(new Exported<ManagedTensor>(array))->managed;
+  return &(new ExportedTensor<ManagedTensor>(array))->managed;
 }
 
 }  // namespace dlpack

@@ -116,8 +116,8 @@ bool look_at(const Tensor& tensor, BorrowedTensor& memory) noexcept {
   const bool on_gpu = tensor.device.type == DeviceType::cuda;
   const DataType type = tensor.dtype;
   if ((!on_gpu && tensor.device.type != DeviceType::cpu) || tensor.device.id < 0 ||
-      tensor.data == nullptr || tensor.strides == nullptr || tensor.byte_offset != 0 ||
-      type.lanes != 1 || type.bits < 8 || type.bits % 8 != 0) {
+      tensor.data == nullptr || tensor.byte_offset != 0 || type.lanes != 1 || type.bits < 8 ||
+      type.bits % 8 != 0) {
     return false;
   }
   memory.data = tensor.data;

@@ -9,7 +9,6 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_export.hpp"
 #include "dlpack_tensor.hpp"
-#include "python/interop/kwargs.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
@@ -48,20 +47,18 @@ std::pair<long, long> pair_in(PyObject* object, const char* word) {
 }
 
 Request read(PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  PyObject *stream, *max_version, *device, *copy;
-  python::parse_kwargs("__dlpack__", values, count, names, 0,
-                       {{"stream", &stream},
-                        {"max_version", &max_version},
-                        {"dl_device", &device},
-                        {"copy", &copy}});
+  static constexpr python::CallSignature<4> signature{
+      "__dlpack__", {"stream", "max_version", "dl_device", "copy"}, 0, 0};
+  const auto [stream, max_version, device, copy] = signature.read(values, count, names);
   Request request;
-  request.copy = python::copy_mode_in(copy);
-  if (stream != nullptr) {
+  request.copy = python::mode_in(copy);
+  if (python::given(stream)) {
     request.stream = PyLong_AsLongLong(stream);
     if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   }
-  if (max_version != nullptr) request.versioned = pair_in(max_version, "max_version").first >= 1;
-  if (device != nullptr) {
+  if (python::given(max_version))
+    request.versioned = pair_in(max_version, "max_version").first >= 1;
+  if (python::given(device)) {
     const auto [type, id] = pair_in(device, "dl_device");
     request.device = TensorDevice{static_cast<DeviceType>(type), static_cast<std::int32_t>(id)};
   }
@@ -163,7 +160,7 @@ PyMethodDef dlpack_methods[] = {
 
 }  // namespace
 
-SW_BIND(bridge_dlpack, 60) {
+SW_BIND(bridge_dlpack, array_type) {
   static_cast<void>(module);
   python::add_array_methods(dlpack_methods);
   auto* table = const_cast<ExchangeApi*>(&exchange_api());

@@ -34,7 +34,7 @@ py::object python::as_immutable_producer(const Array& array) {
   return py::cast(ImmutableProducer{array});
 }
 
-SW_BIND(bridge_immutable_producer, 61) {
+SW_BIND(bridge_immutable_producer) {
   py::class_<ImmutableProducer>(module, "_ImmutableProducer")
       .def(
           "__dlpack__",

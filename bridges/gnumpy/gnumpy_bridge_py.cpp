@@ -180,7 +180,7 @@ const GnumpyBridge gnumpy_bridge;
 }  // namespace
 
 // Aliases by the name of Gnumpy's class, which the names of Theano's functions contain, too.
-SW_BIND(gnumpy_names, 64) {
+SW_BIND(gnumpy_names, bridge_functions) {
   module.attr("to_garray") = module.attr("to_gnumpy");
   module.attr("from_garray") = module.attr("from_gnumpy");
 }

@@ -52,7 +52,7 @@ PyGetSetDef interface_attributes[] = {{"__array_interface__", &get_interface, nu
 
 }  // namespace
 
-SW_BIND(bridge_array_interface, 60) {
+SW_BIND(bridge_array_interface, array_type) {
   static_cast<void>(module);
   add_array_attributes(interface_attributes);
 }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "python/interop/attributes.hpp"
 #include "python/interop/interface.hpp"
+#include "python/interop/layout_attributes.hpp"
 #include "python/interop/legacy.hpp"
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"
@@ -171,7 +171,7 @@ const PycudaBridge pycuda_bridge;
 }  // namespace
 
 // Aliases by the name of PyCUDA's class, which the names of Theano's functions contain, too.
-SW_BIND(pycuda_names, 64) {
+SW_BIND(pycuda_names, bridge_functions) {
   module.attr("to_gpuarray") = module.attr("to_pycuda");
   module.attr("from_gpuarray") = module.attr("from_pycuda");
   module.def("_works_in_primary_context", [] {

@@ -146,7 +146,7 @@ const TensorFunctions* TensorFunctions::found() noexcept {
   return usable ? &functions : nullptr;
 }
 
-SW_BIND(torch_functions, 64) {
+SW_BIND(torch_functions) {
   module.def("_asks_tensor_functions", [] { return TensorFunctions::found() != nullptr; });
 }
 

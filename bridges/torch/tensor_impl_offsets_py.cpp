@@ -119,7 +119,7 @@ const TensorImplOffsets* TensorImplOffsets::found() noexcept {
   return places ? &*places : nullptr;
 }
 
-SW_BIND(torch_words, 64) {
+SW_BIND(torch_words) {
   module.def("_reads_tensor_words", [] { return TensorImplOffsets::found() != nullptr; });
 }
 

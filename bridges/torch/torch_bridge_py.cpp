@@ -272,7 +272,7 @@ const TorchBridge torch_bridge;
 
 }  // namespace
 
-SW_BIND(torch_bridge, 64) {
+SW_BIND(torch_bridge) {
   module.def("_is_known_plain_tensor", [](py::handle x) {
     return reinterpret_cast<PyObject*>(Py_TYPE(x.ptr())) == tensor_class.get() &&
            is_known_plain(x.ptr());

@@ -4,48 +4,32 @@
 // A bridge for frames.Frame: it describes a frame's memory, and which arrays a frame can share. The
 // SDK implements copies, errors, counters, explain(), strict_copies() and convert() with it.
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/python/attributes.hpp"
+#include "spanwise/python/foreign_class.hpp"
+#include "spanwise/python/objects.hpp"
 
 namespace sw = spanwise;
+namespace py = pybind11;
 
 namespace {
 
-PyObject* frame_class = nullptr;  // set by the import of the module, never released
+constinit const sw::python::ForeignClass frame_class("frames", "Frame");
+constinit const sw::python::CachedAttribute address("address"), rows("rows"), columns("columns"),
+    pitch("pitch");
 
-struct Drop {
-  void operator()(PyObject* object) const { Py_XDECREF(object); }
-};
-using Reference = std::unique_ptr<PyObject, Drop>;
-
-std::int64_t integer(PyObject* frame, const char* name) {
-  const Reference value(PyObject_GetAttrString(frame, name));
-  const long long number = value ? PyLong_AsLongLong(value.get()) : -1;
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    sw::fail<sw::BridgeError>("frames: ", name, " is no integer; expected a whole Frame");
-  }
-  return number;
-}
-
-// The last array over a frame may be destroyed on any thread, and after Python has ended.
-void let_go(void* frame, void*, std::size_t, sw::StreamUses&) noexcept {
-  if (!Py_IsInitialized()) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Py_DECREF(static_cast<PyObject*>(frame));
-  PyGILState_Release(state);
-}
-
-void delete_array(PyObject* capsule) {
-  delete static_cast<sw::Array*>(PyCapsule_GetPointer(capsule, nullptr));
+std::int64_t integer(PyObject* frame, const sw::python::CachedAttribute& attribute) {
+  const py::object value = attribute.of(frame);
+  if (!value || !PyLong_Check(value.ptr()))
+    sw::fail<sw::BridgeError>("frames: an attribute is no integer; expected a whole Frame");
+  return value.cast<std::int64_t>();
 }
 
 class FramesBridge final : public sw::Bridge {
@@ -55,20 +39,15 @@ class FramesBridge final : public sw::Bridge {
   std::string_view protocols() const override { return "address and pitch"; }
   std::string_view module() const override { return "frames"; }
 
-  bool accepts(PyObject* object) const override {
-    return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(frame_class)) != 0;
-  }
+  bool accepts(PyObject* object) const override { return frame_class.has(object); }
 
   sw::ForeignView view(PyObject* frame, bool) const override {
-    sw::ForeignView view;
-    view.memory.data = reinterpret_cast<void*>(integer(frame, "address"));
-    view.memory.device = sw::cpu;
-    view.memory.dtype = sw::float32;
-    view.memory.shape = {integer(frame, "rows"), integer(frame, "columns")};
-    view.memory.byte_strides = {integer(frame, "pitch"), 4};
-    Py_INCREF(frame);
-    view.owner = sw::ForeignOwner(&let_go, frame);
-    return view;
+    return {.owner = sw::python::python_owner(frame),
+            .memory = {.data = reinterpret_cast<void*>(integer(frame, address)),
+                       .device = sw::cpu,
+                       .dtype = sw::float32,
+                       .shape = {integer(frame, rows), integer(frame, columns)},
+                       .byte_strides = {integer(frame, pitch), 4}}};
   }
 
   bool exports() const override { return true; }
@@ -98,13 +77,12 @@ class FramesBridge final : public sw::Bridge {
   }
 
   PyObject* wrap(const sw::Array& array) const override {
-    auto owner = std::make_unique<sw::Array>(array);
-    const Reference capsule(PyCapsule_New(owner.get(), nullptr, &delete_array));
-    if (capsule) owner.release();  // owned by the capsule
-    return PyObject_CallFunction(frame_class, "LLLKO", static_cast<long long>(array.shape()[0]),
-                                 static_cast<long long>(array.shape()[1]),
-                                 static_cast<long long>(array.strides()[0] * 4),
-                                 reinterpret_cast<unsigned long long>(array.data()), capsule.get());
+    // The Frame holds the spanwise.Array, and so the memory.
+    return py::handle(frame_class.get())(array.shape()[0], array.shape()[1], array.strides()[0] * 4,
+                                         reinterpret_cast<std::uintptr_t>(array.data()),
+                                         sw::python::object_of(array))
+        .release()
+        .ptr();
   }
 
   sw::Array exportable_copy(const sw::Array& array) const override {
@@ -112,25 +90,13 @@ class FramesBridge final : public sw::Bridge {
   }
 };
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT,
-                          "frames_bridge",
-                          "frames.Frame for Spanwise.",
-                          -1,
-                          nullptr,
-                          nullptr,
-                          nullptr,
-                          nullptr,
-                          nullptr};
+const FramesBridge bridge;
 
 }  // namespace
 
-PyMODINIT_FUNC PyInit_frames_bridge() {
-  const Reference spanwise(PyImport_ImportModule("spanwise"));
-  const Reference frames(PyImport_ImportModule("frames"));
-  if (!spanwise || !frames) return nullptr;
-  frame_class = PyObject_GetAttrString(frames.get(), "Frame");
-  if (frame_class == nullptr) return nullptr;
-  static const FramesBridge bridge;
-  static const bool registered = sw::register_bridge(bridge);
-  return registered ? PyModule_Create(&definition) : nullptr;
+PYBIND11_MODULE(frames_bridge, module) {
+  module.doc() = "frames.Frame for Spanwise.";
+  py::module_::import("spanwise");
+  py::module_::import("frames");
+  sw::register_bridge(bridge);
 }

@@ -10,8 +10,8 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/stream.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 

@@ -63,7 +63,7 @@ Array dot_of_many(const Array& left, const Array& right) {
 }
 
 PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"dot", {"a", "b", "out"}, 2, 3};
+  static constexpr CallSignature<3> signature{"dot", {"a", "b", "out"}, 2, 3};
   const auto [a, b, out] = signature.read(values, count, words);
   if (is_variable(a) || is_variable(b)) return dot_of_variables(a, b, given(out));
   const Factors factors(a, b);
@@ -103,14 +103,14 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
 }
 
 PyObject* dot_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<2> signature{"dot", {"b", "out"}, 1, 2};
+  static constexpr CallSignature<2> signature{"dot", {"b", "out"}, 1, 2};
   const auto [b, out] = signature.read(values, count, words);
   PyObject* const all[] = {self, b, out != nullptr ? out : Py_None};
   return dot_call(nullptr, all, 3, nullptr);
 }
 
 PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<2> signature{"inner", {"a", "b"}, 2, 2};
+  static constexpr CallSignature<2> signature{"inner", {"a", "b"}, 2, 2};
   const auto [a, b] = signature.read(values, count, words);
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
@@ -124,7 +124,7 @@ PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
 }
 
 PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<2> signature{"vdot", {"a", "b"}, 2, 2};
+  static constexpr CallSignature<2> signature{"vdot", {"a", "b"}, 2, 2};
   const auto [a, b] = signature.read(values, count, words);
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
@@ -159,7 +159,7 @@ PyMethodDef dot_methods[] = {
 
 }  // namespace
 
-SW_BIND(dot_products, 65) {
+SW_BIND(dot_products, array_type) {
   add_array_methods(dot_methods);
   add_functions(module, dot_functions);
 }

@@ -76,7 +76,7 @@ ResultLayout layout_of_result(PyObject* order, const Factors& factors) {
 template <Product product>
 PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   // subok= is ignored, as in elementwise operations: there are no subclasses.
-  static constexpr Signature<10> signature{
+  static constexpr CallSignature<10> signature{
       product_names[static_cast<int>(product)],
       {"x1", "x2", "out", "casting", "order", "dtype", "axes", "axis", "keepdims", "subok"},
       2,
@@ -121,7 +121,7 @@ std::vector<int> axes_in(PyObject* sequence, const Array& array) {
 }
 
 PyObject* contract_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<7> signature{
+  static constexpr CallSignature<7> signature{
       "_contract",
       {"who", "left", "right", "left_batch", "right_batch", "left_sum", "right_sum"},
       7,
@@ -219,7 +219,7 @@ PyMethodDef product_functions[] = {
 
 }  // namespace
 
-SW_BIND(products, 65) {
+SW_BIND(products) {
   add_functions(module, product_functions);
   products_of_arrays = {&matmul_operator, &matmul_in_place};
 }

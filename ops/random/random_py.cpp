@@ -46,7 +46,8 @@ Counter& counter_in(PyObject* capsule) {
 }
 
 PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"_random_counter", {"key", "stream", "position"}, 3, 3};
+  static constexpr CallSignature<3> signature{
+      "_random_counter", {"key", "stream", "position"}, 3, 3};
   const auto [key, stream, position] = signature.read(values, count, words);
   auto created = std::make_unique<Counter>(Source{
       uint64_from(key), static_cast<std::uint32_t>(uint64_from(stream)), uint64_from(position)});
@@ -60,7 +61,7 @@ PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, P
 
 // Returns the counter's position, then advances it by `move` blocks.
 PyObject* random_position(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<2> signature{"_random_position", {"counter", "move"}, 2, 2};
+  static constexpr CallSignature<2> signature{"_random_position", {"counter", "move"}, 2, 2};
   const auto [counter, move] = signature.read(values, count, words);
   const auto blocks = static_cast<std::int64_t>(uint64_from(move));
   return PyLong_FromUnsignedLongLong(counter_in(counter).take(blocks).position);
@@ -98,7 +99,7 @@ Numbers floating_numbers(PyObject* kind, PyObject* shift, PyObject* scale) {
 }
 
 PyObject* random_draw(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       "_random_draw", {"counter", "kind", "out", "shift", "scale"}, 5, 5};
   const auto [counter, kind, out, shift, scale] = signature.read(values, count, words);
   return drawn(counter, floating_numbers(kind, shift, scale), out);
@@ -106,7 +107,7 @@ PyObject* random_draw(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
 
 // Draws into a new array, in one call, since most draws are small.
 PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<8> signature{
+  static constexpr CallSignature<8> signature{
       "_random_new", {"counter", "kind", "size", "dtype", "device", "shift", "scale", "who"}, 8, 8};
   const auto [counter, kind, size, dtype, device, shift, scale, who] =
       signature.read(values, count, words);
@@ -127,7 +128,7 @@ PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
 }
 
 PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{
+  static constexpr CallSignature<4> signature{
       "_random_integers", {"counter", "out", "low", "span"}, 4, 4};
   const auto [counter, out, low, span] = signature.read(values, count, words);
   Numbers numbers;
@@ -140,7 +141,7 @@ PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, 
 
 PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t count,
                                  PyObject* words) {
-  static constexpr Signature<4> signature{
+  static constexpr CallSignature<4> signature{
       "_random_integers_within", {"counter", "out", "lows", "spans"}, 4, 4};
   const auto [counter, out, lows, spans] = signature.read(values, count, words);
   const Array first = checked_array(lows, "lows"), second = checked_array(spans, "spans");
@@ -152,7 +153,7 @@ PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t 
 }
 
 PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"_random_picks", {"counter", "out", "table"}, 3, 3};
+  static constexpr CallSignature<3> signature{"_random_picks", {"counter", "out", "table"}, 3, 3};
   const auto [counter, out, table] = signature.read(values, count, words);
   const Array cumulated = checked_array(table, "table");
   Numbers numbers;
@@ -163,7 +164,8 @@ PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
 
 PyObject* random_permutation(PyObject*, PyObject* const* values, Py_ssize_t count,
                              PyObject* words) {
-  static constexpr Signature<3> signature{"_random_permutation", {"counter", "out", "size"}, 3, 3};
+  static constexpr CallSignature<3> signature{
+      "_random_permutation", {"counter", "out", "size"}, 3, 3};
   const auto [counter, out, size] = signature.read(values, count, words);
   const Array target = checked_array(out, "out");
   Counter& from = counter_in(counter);
@@ -193,6 +195,6 @@ PyMethodDef random_functions[] = {
 
 }  // namespace
 
-SW_BIND(random, 66) { add_functions(module, random_functions); }
+SW_BIND(random) { add_functions(module, random_functions); }
 
 }  // namespace spanwise::python

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "job.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops::reduce {
 

@@ -168,7 +168,7 @@ PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObj
 }
 
 PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       "concatenate", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
   const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
   std::vector<Array> arrays = own_arrays_in(sequence);
@@ -196,7 +196,7 @@ PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
 }
 
 PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       "stack", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
   const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
   std::vector<Array> arrays = own_arrays_in(sequence);
@@ -233,6 +233,6 @@ PyMethodDef join_functions[] = {
 
 }  // namespace
 
-SW_BIND(shape_join, 63) { add_functions(module, join_functions); }
+SW_BIND(shape_join) { add_functions(module, join_functions); }
 
 }  // namespace spanwise::python

@@ -14,6 +14,7 @@
 #include "parameter.hpp"
 #include "spanwise/export.hpp"
 #include "spanwise/ref.hpp"
+#include "spanwise/strided/plan.hpp"
 
 /// Kernels that execute a user's statement for each element.
 namespace spanwise::ops::user_kernels {
@@ -60,14 +61,17 @@ class SW_API ElementwiseKernel : public RefCounted {
  private:
   class Call;
   struct Plan;
+  strided::PlanOptions plan_options() const;
 
   ElementwiseSpec spec_;
   std::string who_;
   std::vector<Parameter> parameters_;
   std::size_t inputs_ = 0;
   bool needs_index_ = false;
-  std::int64_t elements_per_thread_ = 1;
+  bool outputs_need_memory_ = false;
   std::string operation_;  // as in the generated source
+
+  strided::PlanOptions options_{};  // of plans on a GPU
 
   mutable CompiledPlans<Plan> plans_;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,15 +10,16 @@
 
 #include "elementwise.hpp"
 #include "elementwise_text.hpp"
+#include "spanwise/strided/call.hpp"
 
 /// One call of an ElementwiseKernel.
 namespace spanwise::ops::user_kernels {
 
-/// A compiled variant of the kernel.
+/// A variant of the user's code, and the kernels compiled from it.
 struct ElementwiseKernel::Plan {
   ElementwiseShape shape;
-  Device device;
-  Kernel function;
+  bool on_gpu;
+  std::unique_ptr<strided::BodyKernels> kernels;
 };
 
 /// plan() determines shapes, outputs and the variant, from which the source and the launch follow.
@@ -44,18 +46,21 @@ class ElementwiseKernel::Call {
   void resolve_overlap(const Operand& output, std::size_t index, bool seen);
   bool all_flat() const;
   void plan_walk();
+  void plan_loop();
   bool any_needs_whole_array() const;
   const Walk& make_walk();
 
   const Kernel& function();
   void launch();
+  void launch_on_gpu(const Kernel& kernel) const;
+  void launch_on_cpu(const Kernel& kernel) const;
   // The fast path for small arrays: passes pointers to the parameters' bytes without packing them.
-  void launch_simple(const Kernel& kernel, const LaunchConfig& config,
-                     std::int64_t per_block) const;
+  void launch_simple(const Kernel& kernel, const LaunchConfig& config) const;
   // Whether the arguments include neither structs nor a walk.
   bool is_simple() const;
   std::size_t packed_count() const;
   void add_operand(std::size_t i, std::vector<KernelArg>& arguments, PackedNumbers& numbers) const;
+  void add_whole_arrays(std::vector<KernelArg>& arguments, PackedNumbers& numbers) const;
 
   const ElementwiseKernel& kernel_;
   Operands operands_;
@@ -64,7 +69,8 @@ class ElementwiseKernel::Call {
   std::int64_t steps_ = 0;
   ElementwiseShape plan_;
   std::optional<Layout> index_;
-  std::optional<Walk> walk_;
+  std::optional<Walk> walk_;                  // on the CPU
+  std::optional<strided::StridedCall> loop_;  // on a GPU
 };
 
 }  // namespace spanwise::ops::user_kernels

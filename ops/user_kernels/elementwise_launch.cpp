@@ -20,52 +20,77 @@ std::string ElementwiseKernel::Call::source(std::optional<std::int64_t> size, bo
 
 std::string ElementwiseKernel::Call::source() const {
   const ElementwiseCode words{kernel_.spec_, kernel_.operation_, kernel_.needs_index_};
-  return elementwise_source(words, operands_.all(), plan_, on_gpu_);
+  if (!on_gpu_) return elementwise_source(words, operands_.all(), plan_);
+  return cuda_source(elementwise_body(words, operands_.all(), plan_), loop_->shape());
 }
 
 const Kernel& ElementwiseKernel::Call::function() {
   const auto matches = [&](const Plan& plan) {
-    return plan.device == operands_.device() && plan.shape == plan_;
+    return plan.on_gpu == on_gpu_ && plan.shape == plan_;
   };
-  const auto make = [&] {
-    return Plan{plan_, operands_.device(),
-                compiled(kernel_.spec_.common, source(), kernel_.spec_.common.name,
-                         operands_.device(), kernel_.spec_.operation)};
-  };
-  return kernel_.plans_.get(matches, make).function;
+  const Plan& plan = kernel_.plans_.get(matches, [&] {
+    return Plan{plan_, on_gpu_, std::make_unique<strided::BodyKernels>()};
+  });
+  const Device device = operands_.device();
+  return plan.kernels->get(on_gpu_ ? loop_->shape() : strided::PlanShape{}, device, [&] {
+    return compiled(kernel_.spec_.common, source(), kernel_.spec_.common.name, device,
+                    kernel_.spec_.operation);
+  });
 }
 
 void ElementwiseKernel::Call::launch() {
   const Kernel& kernel = function();
   const Stream stream = Stream::current(operands_.device());
   for (const Operand& operand : operands_.all())
-    if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
-  const std::int64_t per_block = !on_gpu_        ? elementwise_chunk
-                                 : plan_.is_flat ? kernel_.elements_per_thread_ * elementwise_block
-                                                 : elementwise_block;
-  const std::int64_t blocks = (steps_ - 1) / per_block + 1;
-  const std::int64_t grid = on_gpu_ ? std::min(blocks, elementwise_grid) : blocks;
-  const LaunchConfig config{{grid, 1, 1}, {on_gpu_ ? elementwise_block : 1, 1, 1}, 0, stream};
-  if (is_simple()) return launch_simple(kernel, config, per_block);
+    if (operand.array != nullptr && !(on_gpu_ && operand.is_element()))
+      order_use(stream, *operand.array, operand.parameter->is_output);
+  on_gpu_ ? launch_on_gpu(kernel) : launch_on_cpu(kernel);
+}
+
+void ElementwiseKernel::Call::launch_on_gpu(const Kernel& kernel) const {
+  std::vector<KernelArg> arguments;
+  PackedNumbers numbers;
+  numbers.reserve(packed_count());
+  for (std::size_t i = 0; i < plan_.count; ++i)
+    if (!operands_[i].is_element()) add_operand(i, arguments, numbers);
+  add_whole_arrays(arguments, numbers);
+  arguments.push_back(KernelArg(steps_));
+  std::array<void*, 2 * max_operands + 1> values;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const bool is_bytes = arguments[k].kind() == KernelArg::Kind::bytes;
+    values[k] = const_cast<void*>(is_bytes ? static_cast<const void*>(arguments[k].raw().data())
+                                           : arguments[k].scalar().data());
+  }
+  loop_->launch(kernel, std::span(values.data(), arguments.size()));
+}
+
+void ElementwiseKernel::Call::launch_on_cpu(const Kernel& kernel) const {
+  const std::int64_t blocks = (steps_ - 1) / elementwise_chunk + 1;
+  const LaunchConfig config{{blocks, 1, 1}, {1, 1, 1}, 0, Stream::current(operands_.device())};
+  if (is_simple()) return launch_simple(kernel, config);
   std::vector<KernelArg> arguments;
   arguments.reserve(2 * plan_.count + 3);
   PackedNumbers numbers;
   numbers.reserve(packed_count());
   for (std::size_t i = 0; i < plan_.count; ++i) add_operand(i, arguments, numbers);
-  if (!plan_.is_flat) {
-    for (const Operand& operand : operands_.all())
-      if (operand.is_element() && operand.parameter->needs_whole_array)
-        arguments.push_back(
-            numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
-    arguments.push_back(numbers.walk(*walk_));
-  }
+  add_whole_arrays(arguments, numbers);
+  if (!plan_.is_flat) arguments.push_back(numbers.walk(*walk_));
   arguments.push_back(KernelArg(steps_));
-  if (!on_gpu_) arguments.push_back(KernelArg(per_block));
+  arguments.push_back(KernelArg(elementwise_chunk));
   kernel.launch(config, arguments);
 }
 
-void ElementwiseKernel::Call::launch_simple(const Kernel& kernel, const LaunchConfig& config,
-                                            std::int64_t per_block) const {
+void ElementwiseKernel::Call::add_whole_arrays(std::vector<KernelArg>& arguments,
+                                               PackedNumbers& numbers) const {
+  if (plan_.is_flat) return;
+  for (const Operand& operand : operands_.all())
+    if (operand.is_element() && operand.parameter->needs_whole_array)
+      arguments.push_back(
+          numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
+}
+
+void ElementwiseKernel::Call::launch_simple(const Kernel& kernel,
+                                            const LaunchConfig& config) const {
   std::array<void*, max_operands> addresses;
   std::array<void*, max_operands + 2> values;
   std::size_t count = 0;
@@ -78,9 +103,9 @@ void ElementwiseKernel::Call::launch_simple(const Kernel& kernel, const LaunchCo
       values[count] = static_cast<void*>(&addresses[count]);
     }
   }
-  std::int64_t steps = steps_;
+  std::int64_t steps = steps_, per_block = elementwise_chunk;
   values[count++] = &steps;
-  if (!on_gpu_) values[count++] = &per_block;
+  values[count++] = &per_block;
   kernel.launch_raw(config, std::span(values.data(), count));
 }
 

@@ -133,14 +133,15 @@ void ElementwiseKernel::Call::plan_walk() {
   plan_.count = operands_.all().size();
   plan_.is_flat = all_flat();
   const Walk* walk = nullptr;
-  if (!plan_.is_flat) {
+  if (on_gpu_) {
+    plan_loop();
+  } else if (!plan_.is_flat) {
     walk = &make_walk();
     // All memory in one order, though not C order: only the index would be different.
     if (walk->is_dense() && !kernel_.needs_index_ && !any_needs_whole_array()) plan_.is_flat = true;
     plan_.rank = plan_.is_flat ? 1 : walk->rank();
-    if (!plan_.is_flat && any_needs_whole_array()) plan_.axes = std::max(1, shape_.size());
   }
-  plan_.is_large = steps_ > INT32_MAX;
+  if (!plan_.is_flat && any_needs_whole_array()) plan_.axes = std::max(1, shape_.size());
   int index = 0;
   for (std::size_t i = 0; i < plan_.count; ++i) {
     const Operand& operand = operands_[i];
@@ -148,6 +149,21 @@ void ElementwiseKernel::Call::plan_walk() {
                          ? element_form(operand, plan_.is_flat ? nullptr : walk, index++)
                          : raw_form(operand);
   }
+}
+
+void ElementwiseKernel::Call::plan_loop() {
+  loop_.emplace(shape_);
+  bool has_elements = false;
+  for (const Operand& operand : operands_.all()) {
+    if (!operand.is_element()) continue;
+    loop_->add(*operand.array, role_of(operand, kernel_.outputs_need_memory_));
+    has_elements = true;
+  }
+  if (kernel_.needs_index_ || !has_elements)
+    loop_->add_index(index_.emplace(Layout::row_major(shape_)));
+  // Without arrays to be used as a whole only the plan distinguishes layouts.
+  if (!any_needs_whole_array()) plan_.is_flat = true;
+  loop_->plan(kernel_.options_);
 }
 
 bool ElementwiseKernel::Call::any_needs_whole_array() const {

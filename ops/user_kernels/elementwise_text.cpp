@@ -6,33 +6,68 @@
 
 #include "expression_text.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/token.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
 
-/// Writes the source of one kernel.
+/// Writes one kernel.
 class ElementwiseText {
  public:
   ElementwiseText(const ElementwiseCode& words, std::span<const Operand> operands,
-                  const ElementwiseShape& shape, bool on_gpu)
-      : code_(words), operands_(operands), shape_(shape), on_gpu_(on_gpu) {}
+                  const ElementwiseShape& shape)
+      : code_(words), operands_(operands), shape_(shape) {}
 
-  std::string write() {
+  std::string cpu_source() {
     std::string types;
-    const std::string list = parameters(types);
+    const std::string list = cpu_parameters(types);
     if (!shape_.is_flat) types += walk_struct("sw_walk", shape_.rank, walk_operands());
-    const ElementwiseSpec& spec = code_.spec;
-    return text(
-        prologue(spec.common, operands_, types), "extern \"C\" __global__ void ", spec.common.name,
-        "(", list, ") {\n", whole_array_pointers(), index_size_object(),
-        with_line_directives(text("loop_prep of ", spec.common.name), terminated(spec.loop_prep)),
-        on_gpu_ ? gpu_loop() : cpu_loop(),
-        with_line_directives(text("after_loop of ", spec.common.name), terminated(spec.after_loop)),
-        "}\n");
+    return text(prologue(code_.spec.common, operands_, types), "extern \"C\" __global__ void ",
+                code_.spec.common.name, "(", list, ") {\n", whole_array_pointers(),
+                index_size_object(), before(), cpu_loop(), after(), "}\n");
+  }
+
+  strided::Body gpu_body() {
+    strided::Body body;
+    body.name = code_.spec.common.name;
+    std::string types;
+    const bool needs_memory = outputs_need_memory(code_.spec);
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const Operand& operand = operands_[i];
+      const std::string declared = parameter_text(operand, shape_.forms[i], is_pointers(), types);
+      if (operand.is_element()) {
+        body.arrays.push_back({element_type(operand), role_of(operand, needs_memory)});
+      } else if (!declared.empty()) {
+        body.parameters += declared;
+        body.arguments += operand.parameter->name + ", ";
+      }
+    }
+    if (code_.needs_index || body.arrays.empty())
+      body.arrays.push_back({"", strided::ArrayRole::index});
+    for (const Operand* operand : whole_arrays()) body.arguments += operand->parameter->name + ", ";
+    body.parameters += whole_array_parameters(types) + "const long long n, ";
+    body.arguments += "n, ";
+    body.prelude = prologue(code_.spec.common, operands_, types);
+    body.declarations = gpu_array_pointers() + index_size_object();
+    body.before = before();
+    body.after = after();
+    body.compute = [text = *this](std::span<const std::string> elements) {
+      return text.gpu_computation(elements);
+    };
+    return body;
   }
 
  private:
   bool is_pointers() const { return code_.spec.style == ParameterStyle::pointers; }
+
+  std::string before() const {
+    return with_line_directives(text("loop_prep of ", code_.spec.common.name),
+                                terminated(code_.spec.loop_prep));
+  }
+  std::string after() const {
+    return with_line_directives(text("after_loop of ", code_.spec.common.name),
+                                terminated(code_.spec.after_loop));
+  }
 
   // The number of operands of the walk: arrays accessed by element, and the index.
   int walk_operands() const {
@@ -45,21 +80,32 @@ class ElementwiseText {
     return statements.empty() ? "" : statements + "\n;";
   }
 
-  std::string parameters(std::string& types) {
+  std::string cpu_parameters(std::string& types) const {
     std::string list;
     for (std::size_t i = 0; i < operands_.size(); ++i)
       list += parameter_text(operands_[i], shape_.forms[i], is_pointers(), types);
-    if (!shape_.is_flat) {
-      for (const Operand& operand : operands_) {
-        if (!operand.is_element() || !operand.parameter->needs_whole_array) continue;
-        const std::string& name = operand.parameter->name;
-        types += text("typedef sw_raw<", constness(operand), element_type(operand), ", ",
-                      shape_.axes, ", false> sw_raw_", name, ";\n");
-        list += text("const sw_raw_", name, " ", name, ", ");
-      }
-      list += "const sw_walk sw_w, ";
+    list += whole_array_parameters(types);
+    if (!shape_.is_flat) list += "const sw_walk sw_w, ";
+    return list + "const long long n, const long long sw_chunk";
+  }
+
+  // In a kernel that is not flat, arrays that are also used as a whole are passed as such.
+  std::vector<const Operand*> whole_arrays() const {
+    std::vector<const Operand*> all;
+    for (const Operand& operand : operands_)
+      if (!shape_.is_flat && operand.is_element() && operand.parameter->needs_whole_array)
+        all.push_back(&operand);
+    return all;
+  }
+  std::string whole_array_parameters(std::string& types) const {
+    std::string list;
+    for (const Operand* operand : whole_arrays()) {
+      const std::string& name = operand->parameter->name;
+      types += text("typedef sw_raw<", constness(*operand), element_type(*operand), ", ",
+                    shape_.axes, ", false> sw_raw_", name, ";\n");
+      list += text("const sw_raw_", name, " ", name, ", ");
     }
-    return list + (on_gpu_ ? "const long long n" : "const long long n, const long long sw_chunk");
+    return list;
   }
 
   // In a flat kernel, arrays that are also used as a whole are pointers.
@@ -76,16 +122,27 @@ class ElementwiseText {
     return has_token(code_.operation, "_ind") ? "  const sw_count _ind{n};\n" : "";
   }
 
-  // Defines x, or x[i], of the operation: the element at `base` + `offset`.
-  std::string element(const Operand& operand, const std::string& base,
-                      const std::string& offset) const {
+  // The same for arrays as the GPU's kernel names them.
+  std::string gpu_array_pointers() const {
+    std::string out;
+    int array = 0;
+    for (const Operand& operand : operands_) {
+      if (!operand.is_element()) continue;
+      if (shape_.is_flat && operand.parameter->needs_whole_array)
+        out += text("  ", constness(operand), element_type(operand), "* const ",
+                    operand.parameter->name, " = sw_p", array, ";\n");
+      ++array;
+    }
+    return out;
+  }
+
+  // Defines x, or x[i], of the operation as the element `place`.
+  std::string element(const Operand& operand, const std::string& place) const {
     const std::string type = element_type(operand), &name = operand.parameter->name;
     if (is_pointers())
-      return text("    ", constness(operand), type, "* const sw_at_", name, " = ", base, " + ",
-                  offset, ";\n");
+      return text("    ", constness(operand), type, "* const sw_at_", name, " = &(", place, ");\n");
     const char* reference = operand.parameter->is_output ? "& " : " ";
-    return text("    ", constness(operand), type, reference, name, " = ", base, "[", offset,
-                "];\n");
+    return text("    ", constness(operand), type, reference, name, " = ", place, ";\n");
   }
 
   // A return in the operation ends the element, not the thread's loop.
@@ -101,73 +158,17 @@ class ElementwiseText {
     if (code_.needs_index) out += "    const long long i = sw_k;\n";
     for (const Operand& operand : operands_)
       if (operand.is_element())
-        out += element(operand, text("sw_p_", operand.parameter->name), "sw_k");
+        out += element(operand, text("sw_p_", operand.parameter->name, "[sw_k]"));
     return out + body();
   }
 
-  // ---- a GPU: one element per thread, in a grid-stride loop
-
-  std::string gpu_loop() const {
-    if (shape_.is_flat) return gpu_tiles();
-    return text("  typedef unsigned ", shape_.is_large ? "long long" : "int", " sw_index;\n",
-                "  for (sw_index sw_k = (sw_index)blockIdx.x * blockDim.x + threadIdx.x; "
-                "sw_k < (sw_index)n;\n       sw_k += (sw_index)gridDim.x * blockDim.x) {\n",
-                gpu_walk_body(), "  }\n");
-  }
-
-  // Loads several elements of the inputs before it stores any, so that the loads overlap. Adjacent
-  // threads read and write adjacent elements.
-  std::string gpu_tiles() const {
-    std::string loads, elements;
-    if (code_.needs_index) elements += "    const long long i = sw_k;\n";
-    for (const Operand& operand : operands_) {
-      if (!operand.is_element()) continue;
-      const std::string type = element_type(operand), &name = operand.parameter->name;
-      if (operand.parameter->is_output || operand.parameter->is_user_type()) {
-        elements += element(operand, "sw_p_" + name, "sw_k");
-        continue;
-      }
-      loads += text("    ", type, " sw_v_", name, "[sw_per_thread];\n#pragma unroll\n",
-                    "    for (int sw_u = 0; sw_u < sw_per_thread; ++sw_u)\n",
-                    "      if (sw_t + sw_u * sw_stride < n) sw_v_", name, "[sw_u] = sw_p_", name,
-                    "[sw_t + sw_u * sw_stride];\n");
-      elements += element(operand, "sw_v_" + name, "sw_u");
-    }
-    return text("  constexpr int sw_per_thread = ", elements_per_thread(code_.operation),
-                ", sw_stride = ", elementwise_block, R"(;
-  for (long long sw_t = (long long)blockIdx.x * (sw_per_thread * sw_stride) + threadIdx.x; sw_t < n;
-       sw_t += (long long)gridDim.x * (sw_per_thread * sw_stride)) {
-)",
-                loads, "#pragma unroll\n    for (int sw_u = 0; sw_u < sw_per_thread; ++sw_u) {\n",
-                "    const long long sw_k = sw_t + sw_u * sw_stride;\n    if (sw_k >= n) break;\n",
-                elements, body(), "    }\n  }\n");
-  }
-
-  std::string gpu_walk_body() const {
-    std::string zeros, steps, elements;
-    int index = 0;
-    const auto walk = [&](const std::string& name) {
-      zeros += text("    long long sw_o", index, " = 0;\n");
-      steps +=
-          text("      sw_o", index, " += (long long)sw_position * sw_w.s", index, "[sw_axis];\n");
-      ++index;
-      return name;
-    };
-    for (const Operand& operand : operands_) {
-      if (!operand.is_element()) continue;
-      elements += element(operand, text("sw_p_", operand.parameter->name), text("sw_o", index));
-      walk(operand.parameter->name);
-    }
-    if (code_.needs_index) {
-      elements += text("    const long long i = sw_o", index, ";\n");
-      walk("i");
-    }
-    return text(zeros, "    sw_index sw_rest = sw_k;\n#pragma unroll\n    for (int sw_axis = ",
-                shape_.rank - 1, "; sw_axis >= 0; --sw_axis) {\n",
-                "      const sw_index sw_extent = (sw_index)sw_w.shape[sw_axis];\n",
-                "      const sw_index sw_position = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;\n",
-                "      sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;\n", steps, "    }\n",
-                elements, body());
+  std::string gpu_computation(std::span<const std::string> elements) const {
+    std::string out;
+    std::size_t array = 0;
+    for (const Operand& operand : operands_)
+      if (operand.is_element()) out += element(operand, elements[array++]);
+    if (code_.needs_index) out += text("    const long long i = ", elements[array], ";\n");
+    return out + body();
   }
 
   // ---- the CPU: loops over a block's elements
@@ -201,10 +202,11 @@ class ElementwiseText {
                     " = sw_p_", name, " + (", offset(), ");\n");
       if (step == 2)
         bases += text("    const long long sw_step", index, " = sw_w.s", index, "[", last, "];\n");
-      elements += element(operand, text("sw_row_", name),
-                          step == 0   ? "0"
-                          : step == 1 ? "sw_k"
-                                      : text("sw_k * sw_step", index));
+      elements += element(operand, text("sw_row_", name, "[",
+                                        step == 0   ? "0"
+                                        : step == 1 ? "sw_k"
+                                                    : text("sw_k * sw_step", index),
+                                        "]"));
       ++index;
     }
     if (code_.needs_index) {
@@ -229,20 +231,60 @@ class ElementwiseText {
   const ElementwiseCode& code_;
   std::span<const Operand> operands_;
   const ElementwiseShape& shape_;
-  bool on_gpu_;
 };
+
+// Whether `&` takes an address in the code, rather than being a binary operator.
+bool takes_addresses(std::string_view code) {
+  const std::vector<source::Token> tokens = source::lex(code);
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    if (!tokens[k].text.ends_with("&") || tokens[k].text.ends_with("&&")) continue;
+    if (k == 0) return true;
+    const source::Token& before = tokens[k - 1];
+    const bool is_operand = before.kind == source::Token::Kind::identifier ||
+                            before.kind == source::Token::Kind::number || before.text == ")" ||
+                            before.text == "]";
+    if (!is_operand || before.text == "return") return true;
+  }
+  return false;
+}
+
+bool has_memory_instructions(std::string_view code) {
+  const std::vector<source::Token> tokens = source::lex(code);
+  return std::any_of(tokens.begin(), tokens.end(), [](const source::Token& token) {
+    return token.text.starts_with("atomic") || token.text == "asm" || token.text == "__asm__" ||
+           token.text == "volatile";
+  });
+}
 
 }  // namespace
 
-std::int64_t elements_per_thread(const std::string& operation) {
+bool is_long(const std::string& operation) {
   constexpr std::size_t longest = 400;
-  const bool loops = has_token(operation, "for") || has_token(operation, "while");
-  return loops || operation.size() > longest ? 1 : 4;
+  return has_token(operation, "for") || has_token(operation, "while") || operation.size() > longest;
+}
+
+bool outputs_need_memory(const ElementwiseSpec& spec) {
+  const std::string all = text(spec.common.preamble, "\n", spec.loop_prep, "\n", spec.operation);
+  if (has_memory_instructions(all)) return true;
+  return spec.style == ParameterStyle::pointers && takes_addresses(spec.operation);
+}
+
+strided::ArrayRole role_of(const Operand& operand, bool needs_memory) {
+  const Parameter& parameter = *operand.parameter;
+  if (!parameter.is_output)
+    return parameter.is_user_type() ? strided::ArrayRole::read_in_place : strided::ArrayRole::read;
+  needs_memory |= parameter.is_user_type() || parameter.needs_whole_array;
+  return needs_memory ? strided::ArrayRole::write_in_place : strided::ArrayRole::update;
 }
 
 std::string elementwise_source(const ElementwiseCode& words, std::span<const Operand> operands,
-                               const ElementwiseShape& shape, bool on_gpu) {
-  return ElementwiseText(words, operands, shape, on_gpu).write();
+                               const ElementwiseShape& shape) {
+  return ElementwiseText(words, operands, shape).cpu_source();
+}
+
+strided::Body elementwise_body(const ElementwiseCode& words, std::span<const Operand> operands,
+                               const ElementwiseShape& shape) {
+  return ElementwiseText(words, operands, shape).gpu_body();
 }
 
 }  // namespace spanwise::ops::user_kernels

@@ -10,22 +10,22 @@
 
 #include "elementwise.hpp"
 #include "kernel_text.hpp"
+#include "spanwise/strided/body.hpp"
 
 /// The source of an elementwise kernel.
 namespace spanwise::ops::user_kernels {
 
-/// What determines the source in addition to the user's code.
+/// What determines the source in addition to the user's code and, on a GPU, the plan.
 struct ElementwiseShape {
-  bool is_flat = true;    ///< all arrays are dense, in the same order
-  bool is_large = false;  ///< more elements than 32 bits can count
-  int rank = 1;           ///< of the walk; used if not flat
-  int axes = 1;           ///< of arrays that are also used as a whole; used if not flat
+  bool is_flat =
+      true;      ///< on the CPU: all arrays are dense, in the same order; on a GPU: in C order
+  int rank = 1;  ///< of the walk; used if not flat, on the CPU
+  int axes = 1;  ///< of arrays that are also used as a whole; used if not flat
   std::size_t count = 0;
   std::array<OperandForm, max_operands> forms{};
 
   friend bool operator==(const ElementwiseShape& a, const ElementwiseShape& b) {
-    return a.is_flat == b.is_flat && a.is_large == b.is_large && a.rank == b.rank &&
-           a.axes == b.axes && a.count == b.count &&
+    return a.is_flat == b.is_flat && a.rank == b.rank && a.axes == b.axes && a.count == b.count &&
            std::equal(a.forms.begin(), a.forms.begin() + static_cast<std::ptrdiff_t>(a.count),
                       b.forms.begin());
   }
@@ -37,20 +37,28 @@ struct ElementwiseCode {
   bool needs_index;
 };
 
-/// CUDA C with one kernel of the spec's name. Its parameters: the operands in order (see
-/// parameter_text()); if not flat, sw_raw of each array that is also used as a whole, and the walk
-/// over the elements and, if needed, the index; the number of elements; on the CPU the number of
-/// elements per block, which has one thread there.
+/// CUDA C for the CPU with one kernel of the spec's name. Its parameters: the operands in order
+/// (see parameter_text()); if not flat, sw_raw of each array that is also used as a whole, and the
+/// walk over the elements and, if needed, the index; the number of elements and of elements per
+/// block, which has one thread.
 std::string elementwise_source(const ElementwiseCode& words, std::span<const Operand> operands,
-                               const ElementwiseShape& shape, bool on_gpu);
+                               const ElementwiseShape& shape);
 
-inline constexpr std::int64_t elementwise_block = 256;
-/// Elements that a thread of a flat kernel processes per iteration: one if the operation is long or
-/// has loops, since it is unrolled.
-std::int64_t elements_per_thread(const std::string& operation);
-/// The maximal number of blocks; with more elements threads loop. An index plus the grid's stride
-/// then fits in 32 bits.
-inline constexpr std::int64_t elementwise_grid = 1 << 22;
+/// The kernel on a GPU. Arrays: those accessed by element, in order, then the index, if it is
+/// needed or there are no others. Parameters: the other operands; if not flat, sw_raw of each array
+/// that is also used as a whole; the number of elements.
+strided::Body elementwise_body(const ElementwiseCode& words, std::span<const Operand> operands,
+                               const ElementwiseShape& shape);
+
+/// How a GPU kernel uses the array of an operand that is accessed by element. `needs_memory`: as
+/// returned by the function below.
+strided::ArrayRole role_of(const Operand& operand, bool needs_memory);
+/// Whether outputs must be accessed in memory: the code has atomics or assembler text, or takes
+/// addresses of elements.
+bool outputs_need_memory(const ElementwiseSpec& spec);
+
+/// Whether the operation is too long to be repeated in a kernel's thread, or has loops.
+bool is_long(const std::string& operation);
 /// Elements per block on the CPU: some microseconds of work.
 inline constexpr std::int64_t elementwise_chunk = 1 << 14;
 

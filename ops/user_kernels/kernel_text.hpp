@@ -12,7 +12,7 @@
 #include "arguments.hpp"
 #include "parameter.hpp"
 #include "spanwise/kernel.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 
 /// The CUDA C around a user's code, for both devices: parts that all kinds of kernel share.
 namespace spanwise::ops::user_kernels {

@@ -17,7 +17,7 @@ namespace spanwise {
 /// readers of one address would delay its write.
 template <class A>
 class TilePrefixState {
-  static_assert(sizeof(A) % 8 == 0, "what a scan adds up in has a whole number of 8 bytes");
+  static_assert(sizeof(A) % 8 == 0, "the size of the accumulator must be a multiple of 8 bytes");
 
  public:
   /// `words` are 0 before the kernel and aligned to 16 bytes; each line has scan_words() of them,
@@ -39,7 +39,8 @@ class TilePrefixState {
     return chunks_ + 32 * groups_ + reader * ((groups_ + 31) / 32) + group / 32;
   }
 
-  __device__ __forceinline__ void tell(unsigned int place, A a) const {
+  /// Writes the sum at index `place`, which wait_for() returns in other blocks.
+  __device__ __forceinline__ void publish(unsigned int place, A a) const {
     unsigned int parts[count];
     memcpy(parts, &a, sizeof(A));
     unsigned long long* const at = words_ + (long long)place * count;
@@ -49,17 +50,17 @@ class TilePrefixState {
               (unsigned long long)parts[i + 1] << 32 | 1);
   }
   /// Waits until the sum is written and returns it.
-  __device__ __forceinline__ A hear(unsigned int place) const {
+  __device__ __forceinline__ A wait_for(unsigned int place) const {
     const unsigned long long* const at = words_ + (long long)place * count;
     unsigned long long words[count];
-    unsigned int there;
+    unsigned int ready;
     do {
-      there = 1;
+      ready = 1;
 #pragma unroll
       for (int i = 0; i < count; i += 2) get_two(at + i, words[i], words[i + 1]);
 #pragma unroll
-      for (int i = 0; i < count; ++i) there &= (unsigned int)words[i];
-    } while (there == 0);
+      for (int i = 0; i < count; ++i) ready &= (unsigned int)words[i];
+    } while (ready == 0);
     unsigned int parts[count];
 #pragma unroll
     for (int i = 0; i < count; ++i) parts[i] = (unsigned int)(words[i] >> 32);
@@ -124,8 +125,8 @@ class BlockScan {
   static constexpr long long elements = (long long)scan_threads * items;
 
   __device__ __forceinline__ BlockScan(const E* x, Z* z, const ScanLine& line,
-                                       const TilePrefixState<A>& told, unsigned int chunk)
-      : x_(x), z_(z), line_(line), told_(told), chunk_(chunk) {}
+                                       const TilePrefixState<A>& prefixes, unsigned int chunk)
+      : x_(x), z_(z), line_(line), prefixes_(prefixes), chunk_(chunk) {}
 
   /// `tile` is the block's, of scan_tile_bytes, aligned to 16.
   __device__ __forceinline__ void run(unsigned char* tile) const {
@@ -152,7 +153,7 @@ class BlockScan {
       if (i == warp) before = all;
       all = Body::combine(all, ((const A*)of_warps)[i]);
     }
-    if (told_.chunks() > 1) before = Body::combine(before_chunk(all), before);
+    if (prefixes_.chunks() > 1) before = Body::combine(before_chunk(all), before);
     const A below = scan_from_lane(own, (threadIdx.x - 1) & 31);
     part.template write<whole>(z_, threadIdx.x % 32 > 0 ? Body::combine(before, below) : before);
   }
@@ -164,36 +165,37 @@ class BlockScan {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const unsigned int group = chunk_ / 32, reader = chunk_ % 32, first_group = group / 32 * 32;
     if (warp == 0) {
-      if (lane == 0) told_.tell(chunk_, own);
+      if (lane == 0) prefixes_.publish(chunk_, own);
       const A a = sum_of(chunk_ - reader, reader);
       if (lane == 31) levels[0] = a;
-      if (reader == 31 && chunk_ + 1 < told_.chunks())
-        told_.tell(told_.group_sum(group, lane), Body::combine(scan_from_lane(a, 31), own));
+      if (reader == 31 && chunk_ + 1 < prefixes_.chunks())
+        prefixes_.publish(prefixes_.group_sum(group, lane),
+                          Body::combine(scan_from_lane(a, 31), own));
     } else if (warp == 1) {
-      const A a = sum_of(told_.group_sum(first_group, reader), group - first_group);
+      const A a = sum_of(prefixes_.group_sum(first_group, reader), group - first_group);
       if (lane == 31) levels[1] = a;
     } else if (warp == 2) {
-      const A a =
-          first_group > 0 ? told_.hear(told_.before_group(first_group, reader)) : Body::identity();
+      const A a = first_group > 0 ? prefixes_.wait_for(prefixes_.before_group(first_group, reader))
+                                  : Body::identity();
       if (lane == 0) levels[2] = a;
     }
     __syncthreads();
     const A before = Body::combine(Body::combine(levels[2], levels[1]), levels[0]);
     // The last chunk of 32 groups publishes the sum for the next 32.
-    if (warp == 0 && chunk_ % 1024 == 1023 && chunk_ + 1 < told_.chunks())
-      told_.tell(told_.before_group(group + 1, lane), Body::combine(before, own));
+    if (warp == 0 && chunk_ % 1024 == 1023 && chunk_ + 1 < prefixes_.chunks())
+      prefixes_.publish(prefixes_.before_group(group + 1, lane), Body::combine(before, own));
     return before;
   }
   // Combines `count` < 32 sums from index `first` on; only the last lane gets the result.
   __device__ __forceinline__ A sum_of(unsigned int first, unsigned int count) const {
     const unsigned int lane = threadIdx.x % 32;
-    return scan_of_lanes<Body>(lane < count ? told_.hear(first + lane) : Body::identity());
+    return scan_of_lanes<Body>(lane < count ? prefixes_.wait_for(first + lane) : Body::identity());
   }
 
   const E* const x_;
   Z* const z_;
   const ScanLine& line_;
-  const TilePrefixState<A>& told_;
+  const TilePrefixState<A>& prefixes_;
   const unsigned int chunk_;
 };
 

@@ -15,7 +15,7 @@ namespace spanwise::python {
 
 namespace py = pybind11;
 
-SW_BIND(config, 40) {
+SW_BIND(config) {
   using config::Setting;
   py::class_<Setting> type(module, "_Setting",
                            "One setting: name, description, value, default, choices and source.");

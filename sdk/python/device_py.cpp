@@ -189,7 +189,7 @@ py::object device_object(Device device) {
   return made;
 }
 
-SW_BIND(devices, 20) {
+SW_BIND(devices) {
   bind_properties(module);
   bind_device(module);
   module.def("devices", &devices, py::call_guard<GilRelease>(),

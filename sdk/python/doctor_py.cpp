@@ -14,7 +14,7 @@ namespace spanwise::python {
 
 namespace py = pybind11;
 
-SW_BIND(doctor, 45) {
+SW_BIND(doctor) {
   py::class_<Tool> type(module, "_Tool", "A compiler or library of this machine.");
   type.def_readonly("name", &Tool::name);
   type.def_readonly("version", &Tool::version);

@@ -53,7 +53,7 @@ constexpr Attribute numpys_own[] = {
 
 }  // namespace
 
-SW_BIND(dtype_attributes, 11) {
+SW_BIND(dtype_attributes, dtypes) {
   const py::object type = module.attr("dtype");
   const py::object property =
       py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&PyProperty_Type));

@@ -65,7 +65,7 @@ void check_casting(DType from, DType to, const std::string& casting, const char*
                      "\"; allow more with casting=\"unsafe\"");
 }
 
-SW_BIND(promotion, 12) {
+SW_BIND(promotion) {
   module.def("result_type", &result_type,
              "The result dtype of an operation on arrays, dtypes and Python numbers.");
   module.def("promote_types", py::overload_cast<DType, DType>(&promote), py::arg("type1"),

@@ -167,7 +167,7 @@ const char* buffer_format(DType dtype) noexcept {
   return nullptr;
 }
 
-SW_BIND(dtypes, 10) {
+SW_BIND(dtypes) {
   py::class_<PyDType> type(module, "dtype",
                            "The type of one element. Equal to the corresponding numpy.dtype, "
                            "scalar type and name; the hash is that of its name.");

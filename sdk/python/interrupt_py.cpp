@@ -24,6 +24,6 @@ void run_signal_handlers() {
 
 }  // namespace
 
-SW_BIND(interrupt, 41) { set_interrupt_check(&run_signal_handlers); }
+SW_BIND(interrupt) { set_interrupt_check(&run_signal_handlers); }
 
 }  // namespace spanwise::python

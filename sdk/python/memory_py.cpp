@@ -107,7 +107,7 @@ using Source = std::shared_ptr<MemorySource>;
 
 }  // namespace
 
-SW_BIND(memory, 35) {
+SW_BIND(memory) {
   py::class_<MemorySource, Source>(module, "_MemorySource")
       .def_property_readonly("name", member(&MemorySource::name));
   module.def("_memory_stats", &stats_of);

@@ -3,15 +3,20 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
+#include <stdexcept>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "python/support/bind.hpp"
+#include "python/support/pickle_refusal.hpp"
 #include "spanwise/version.hpp"
 
 namespace {
 
 namespace py = pybind11;
+using spanwise::python::ModulePart;
 
 [[noreturn]] void* raise_not_initialised(std::size_t) {
   throw py::type_error("spanwise: the object was not initialised; call its class, not __new__");
@@ -30,21 +35,46 @@ void refuse_uninitialised_objects() {
   });
 }
 
-std::vector<const spanwise::python::Part*> parts_in_order() {
-  std::vector<const spanwise::python::Part*> parts;
-  for (const auto* part = spanwise::python::Part::first; part != nullptr; part = part->next) {
-    parts.push_back(part);
+// Runs the parts of the module, each after the parts that it names.
+class ModuleParts {
+ public:
+  explicit ModuleParts(py::module_& module) : module_(module) {
+    for (const ModulePart* part = ModulePart::first; part != nullptr; part = part->next)
+      waiting_.emplace(part->name, part);
   }
-  std::sort(parts.begin(), parts.end(),
-            [](const auto* a, const auto* b) { return a->order < b->order; });
-  return parts;
-}
+
+  void bind_all() {
+    while (!waiting_.empty()) bind(waiting_.begin()->second->name);
+  }
+
+ private:
+  void bind(std::string_view name) {
+    if (done_.contains(name)) return;
+    const auto node = waiting_.extract(name);
+    if (node.empty())
+      throw std::logic_error("spanwise: SW_BIND names the part \"" + std::string(name) +
+                             "\", which does not exist or depends on the part that names it");
+    std::string_view left = node.mapped()->after;
+    while (!left.empty()) {
+      const std::string_view before = left.substr(0, left.find(", "));
+      left.remove_prefix(std::min(left.size(), before.size() + 2));
+      bind(before);
+    }
+    node.mapped()->bind(module_);
+    done_.insert(name);
+  }
+
+  py::module_& module_;
+  std::map<std::string_view, const ModulePart*> waiting_;
+  std::set<std::string_view> done_;
+};
 
 }  // namespace
 
 PYBIND11_MODULE(_core_of_main_interpreter, module) {
   module.doc() = "The extension module of spanwise. Import `spanwise` instead.";
-  for (const auto* part : parts_in_order()) part->bind(module);
+  ModuleParts(module).bind_all();
+  spanwise::python::refuse_pickling(module);
   refuse_uninitialised_objects();
 }
 

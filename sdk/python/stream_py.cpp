@@ -179,9 +179,9 @@ void bind_event(py::module_& module) {
 
 }  // namespace
 
-SW_BIND(streams, 30) {
+SW_BIND(streams) {
+  bind_event(module);  // first, since signatures of Stream name the class
   bind_stream(module);
-  bind_event(module);
   module.def(
       "current_stream", [](Device device) { return Stream::current(device); },
       py::arg("device") = py::none(), "The calling thread's current stream of the device.");

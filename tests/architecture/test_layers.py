@@ -17,16 +17,17 @@ ALLOWED = {
     "source": {"core"},
     "runtime": {"core", "source"},
     "kernels": {"core", "source", "runtime"},
-    "graph": {"core", "runtime", "kernels"},
-    "op_sdk": {"core", "source", "runtime", "kernels", "graph"},
+    "strided": {"core", "source", "runtime", "kernels"},
+    "graph": {"core", "runtime", "kernels", "strided"},
+    "op_sdk": {"core", "source", "runtime", "kernels", "strided", "graph"},
     "bridge": {"core", "runtime"},
     "backends/cpu": {"core", "source", "runtime"},
     "backends/cuda": {"core", "source", "runtime"},
     "device": set(),
-    "ops": {"core", "source", "runtime", "kernels", "graph", "op_sdk", "device", "python"},
+    "ops": {"core", "source", "runtime", "kernels", "strided", "graph", "op_sdk", "device", "python"},
     "bridges": {"core", "runtime", "bridge", "python"},
     "python": {"core", "runtime", "kernels", "graph", "op_sdk", "bridge"},
-    "umbrella": {"core", "source", "runtime", "kernels", "graph", "op_sdk", "bridge"},
+    "umbrella": {"core", "source", "runtime", "kernels", "strided", "graph", "op_sdk", "bridge"},
 }
 # The layer of each public header; a folder under include/spanwise is the layer of its name.
 PUBLIC = {

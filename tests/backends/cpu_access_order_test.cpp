@@ -10,7 +10,7 @@
 #include "backends/cpu/check/undo_log.hpp"
 #include "backends/cpu/jit/image_variables.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 class AccessOrderTest : public testing::Test {
@@ -100,4 +100,4 @@ TEST(ImageVariables, NamesOfSymbols) {
 }
 
 }  // namespace
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

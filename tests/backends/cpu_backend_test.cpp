@@ -19,7 +19,7 @@
 #include "backends/cpu_kernels.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using testing::HasSubstr;
@@ -204,4 +204,4 @@ TEST(CpuTransfers, CopyBytes) {
 }
 
 }  // namespace
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -13,7 +13,7 @@
 #include "backends/cpu_kernels.hpp"
 #include "runtime/system/temporary_folder.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using runtime::TemporaryFolder;
@@ -108,4 +108,4 @@ TEST(CpuCompiler, RemovesItsTemporaryFiles) {
 }
 
 }  // namespace
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -13,7 +13,7 @@
 
 #include "backends/cpu/processor.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ TEST(SystemMemory, IsWithinTheGroupsLimit) {
 }
 
 }  // namespace
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

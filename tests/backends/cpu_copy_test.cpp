@@ -16,7 +16,7 @@
 #include "core/element_types.hpp"
 #include "support/layouts.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using test::for_each_index;
@@ -276,4 +276,4 @@ TEST(CpuCopy, RefusesAFillOfAnotherDtype) {
 }
 
 }  // namespace
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

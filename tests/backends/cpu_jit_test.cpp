@@ -20,7 +20,7 @@
 #include "runtime/system/temporary_folder.hpp"
 #include "source/included_files.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using runtime::TemporaryFolder;
@@ -255,4 +255,4 @@ TEST(CpuStackNeed, IsTheLargestKernelWithAllThatItMayCall) {
 }
 
 }  // namespace
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

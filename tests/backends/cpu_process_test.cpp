@@ -20,7 +20,7 @@
 #include "source/included_files.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using namespace std::chrono_literals;
@@ -142,4 +142,4 @@ TEST_F(CpuProcess, CompilerTimeLimitIsASetting) {
 }
 
 }  // namespace
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -18,7 +18,7 @@
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu_kernels.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 TEST(ThreadPool, RunsEachChunkOnce) {
@@ -232,4 +232,4 @@ TEST(ThreadPool, FollowsTheSetting) {
 }
 
 }  // namespace
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -96,6 +96,7 @@ def test_raw_kernel_of_cupy_writes_to_an_array(device):
         np.testing.assert_array_equal(cupy.asnumpy(total), values + np.float32(1))
 
 
+@pytest.mark.filterwarnings("ignore")  # Numba's, about the occupancy of a small grid
 def test_kernel_of_numba_writes_to_a_window(device):
     cuda = pytest.importorskip("numba.cuda", reason="numba-cuda is not installed")
 

@@ -22,7 +22,10 @@ PAGES = [
 
 
 #: Pages about packages that may be absent.
-NEEDED = {"docs/guides/dask.md": "distributed"}
+NEEDED = {
+    "docs/guides/dask.md": ["distributed"],
+    "docs/guides/cluster.md": ["dask", "zarr"],
+}
 
 
 def test_docs_contain_pages_with_python():
@@ -38,8 +41,8 @@ def test_snippets_run_and_print_the_shown_output(page):
     for name in FRAMEWORK.findall("".join(snippets)):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
-    if str(page) in NEEDED:
-        pytest.importorskip(NEEDED[str(page)])
+    for name in NEEDED.get(str(page), ()):
+        pytest.importorskip(name)
     namespace: dict = {}
     for snippet in snippets:
         out = io.StringIO()

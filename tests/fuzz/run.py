@@ -39,7 +39,7 @@ class Runner:
         self.counts = Counter()
 
     def run(self, number):
-        """None, or what went wrong in the case, in words."""
+        """None, or a description of the failure of the case."""
         context = self.context
         context.begin(number)
         at = context.r.random() * self._total
@@ -61,11 +61,11 @@ class Runner:
                     case(self.context)
                     if self.context.outcome is not None:
                         return None
-                    self.context.clear()  # a draw about which NumPy has nothing to say; draw on
+                    self.context.clear()  # NumPy defines no result for this draw: draw again
             except Exception as error:
-                return self._words(name, error)
+                return self._failure_text(name, error)
 
-    def _words(self, family, error):
+    def _failure_text(self, family, error):
         from .context import Wrong
 
         if isinstance(error, Wrong):
@@ -80,7 +80,7 @@ class Runner:
 def context_text(context):
     try:
         return context.description()
-    except Exception as error:  # a description must not hide what it describes
+    except Exception as error:  # the description must not hide the failure
         return f"{context.name} ({error!r} while describing)"
 
 
@@ -91,7 +91,7 @@ class _Shared:
     """A worker reports the number of every case, so that a crash can be attributed."""
 
     def __init__(self, context, count):
-        self.present = context.RawArray(ctypes.c_int64, [-1] * count)
+        self.current = context.RawArray(ctypes.c_int64, [-1] * count)
         self.stop = context.RawValue(ctypes.c_bool, False)
 
 
@@ -105,13 +105,13 @@ def _work(index, options, shared, chunks, results):
         first, count = chunk
         failures = []
         for number in range(first, first + count):
-            shared.present[index] = number
-            words = runner.run(number)
-            if words:
-                failures.append((number, words))
+            shared.current[index] = number
+            failure = runner.run(number)
+            if failure:
+                failures.append((number, failure))
         results.put((index, count, failures, dict(runner.counts)))
         runner.counts.clear()
-    shared.present[index] = -1
+    shared.current[index] = -1
     results.put((index, 0, [], {}))
 
 
@@ -139,7 +139,9 @@ class Pool:
             try:
                 index, count, failures, counts = results.get(timeout=2)
             except Exception:
-                done += self._look_after(workers, alive, seen, shared, chunks, results, report)
+                done += self._replace_dead_workers(
+                    workers, alive, seen, shared, chunks, results, report
+                )
                 continue
             done += count
             self.counts.update(counts)
@@ -169,23 +171,23 @@ class Pool:
         self.failures.append(failure)
         report(None, failure)
 
-    def _look_after(self, workers, alive, seen, shared, chunks, results, report):
+    def _replace_dead_workers(self, workers, alive, seen, shared, chunks, results, report):
         """Notes and replaces workers that died or hang."""
         for i in list(alive):
-            present, now = shared.present[i], time.monotonic()
+            current, now = shared.current[i], time.monotonic()
             if workers[i].is_alive():
-                if seen[i][0] != present:
-                    seen[i] = (present, now)
-                elif present >= 0 and now - seen[i][1] > HANG:
+                if seen[i][0] != current:
+                    seen[i] = (current, now)
+                elif current >= 0 and now - seen[i][1] > HANG:
                     workers[i].kill()
                     workers[i].join()
                 continue
             code = workers[i].exitcode
             self._add(
-                (present, f"the process ended: exit code {code} (-11: memory outside of an array)"),
+                (current, f"the process ended: exit code {code} (-11: memory outside of an array)"),
                 report,
             )
-            if shared.stop.value or present < 0:
+            if shared.stop.value or current < 0:
                 alive.discard(i)
                 continue
             workers[i] = self._start(i, shared, chunks, results)

@@ -11,14 +11,11 @@
 #include <vector>
 
 #include "../../ops/elementwise/compute.hpp"
-#include "../../ops/elementwise/cuda/cuda_plan.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 
 namespace spanwise::ops {
 namespace {
-
-using Kind = KernelShape::Kind;
 
 Array small_numbers(const Shape& shape, DType dtype, int seed) {
   const Array array = empty(shape, int16, cpu);
@@ -174,66 +171,6 @@ TEST_P(ElementwiseRows, OfMatrices) {
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseRows, testing::Values(uint8, float32),
                          [](const auto& given) { return given.param.name(); });
-
-// ---- the plan
-
-struct Planned {
-  KernelShape shape{};
-  std::vector<AccessPattern> patterns;
-};
-Planned planned(const std::vector<Array>& operands, const Array& result) {
-  std::vector<const Layout*> layouts;
-  std::vector<OperandInfo> infos;
-  Planned plan;
-  for (const Array& array : operands) {
-    layouts.push_back(&array.layout());
-    infos.push_back({reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(),
-                     &plan.shape.patterns[infos.size()]});
-  }
-  layouts.push_back(&result.layout());
-  infos.push_back(
-      {reinterpret_cast<std::uintptr_t>(result.data()), result.dtype().itemsize(), nullptr});
-  CudaWalk walk(Walk(result.shape(), layouts, static_cast<int>(operands.size())));
-  plan_on_cuda(plan.shape, walk, infos);
-  plan.patterns.assign(plan.shape.patterns.begin(),
-                       plan.shape.patterns.begin() + static_cast<std::ptrdiff_t>(operands.size()));
-  return plan;
-}
-
-TEST(ElementwisePlan, UsesTilesForTransposes) {
-  const Array x = zeros({4096, 2048}, float32, cpu), z = empty({2048, 4096}, float32, cpu);
-  const Planned plan = planned({x.transpose(), z}, z);
-  EXPECT_EQ(plan.shape.kind, Kind::tiles);
-  EXPECT_EQ(plan.shape.width, 4);
-  EXPECT_EQ(plan.shape.side_s, 64);
-  EXPECT_EQ(plan.shape.side_t, 64);
-  EXPECT_EQ(plan.patterns,
-            (std::vector{AccessPattern::transposed_in_packs, AccessPattern::contiguous}));
-}
-
-TEST(ElementwisePlan, UsesRowsForBroadcasts) {
-  const Array x = zeros({64, 128}, float32, cpu), z = empty({64, 128}, float32, cpu);
-  const Planned plan = planned({x, zeros({64, 1}, float32, cpu)}, z);
-  EXPECT_EQ(plan.shape.kind, Kind::rows);
-  EXPECT_EQ(plan.shape.width, 4);
-  EXPECT_FALSE(plan.shape.has_tail);
-  EXPECT_EQ(plan.patterns, (std::vector{AccessPattern::contiguous, AccessPattern::constant}));
-}
-
-TEST(ElementwisePlan, FlipsNegativeStrides) {
-  const Array x = zeros({1024}, float32, cpu), z = empty({1024}, float32, cpu);
-  const Planned plan = planned({backwards(x, 0), x}, z);
-  EXPECT_EQ(plan.shape.kind, Kind::rows);
-  EXPECT_EQ(plan.shape.width, 4);
-  EXPECT_EQ(plan.patterns, (std::vector{AccessPattern::reversed, AccessPattern::contiguous}));
-  EXPECT_EQ(planned({x, x}, backwards(z, 0)).patterns,
-            (std::vector{AccessPattern::reversed, AccessPattern::reversed}));
-}
-
-TEST(ElementwisePlan, UsesStridesForShortAxes) {
-  const Array x = zeros({8, 1024}, float32, cpu), z = empty({1024, 8}, float32, cpu);
-  EXPECT_EQ(planned({x.transpose(), z}, z).shape.kind, Kind::strided);
-}
 
 }  // namespace
 }  // namespace spanwise::ops

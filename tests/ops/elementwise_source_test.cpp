@@ -4,7 +4,7 @@
 // The CUDA text of the elementwise operations, compiled for an H200 without one.
 #include <gtest/gtest.h>
 
-#include "../../ops/elementwise/cuda/cuda_source.hpp"
+#include "../../ops/elementwise/cuda/operation_body.hpp"
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
@@ -20,22 +20,29 @@ std::optional<Signature> signature_for(OpId op, std::span<const DType> dtypes) {
   }
 }
 
-KernelShape shape_for(const Signature& signature, std::span<const DType> dtypes) {
-  KernelShape shape{};
-  shape.signature = signature;
-  shape.inputs = static_cast<int>(dtypes.size());
-  std::copy(dtypes.begin(), dtypes.end(), shape.operands.begin());
-  if (signature.swapped) std::swap(shape.operands[0], shape.operands[1]);
-  shape.result = signature.result;
-  shape.kind = KernelShape::Kind::dense;
-  int widest = shape.result.itemsize();
-  for (const DType dtype : dtypes) widest = std::max(widest, dtype.itemsize());
-  shape.width = std::max(1, 16 / widest);
+using strided::AccessPattern;
+using strided::PlanShape;
+
+OperationKey key_for(const Signature& signature, std::span<const DType> dtypes) {
+  OperationKey key(signature, {}, signature.result, false);
+  key.inputs = static_cast<std::uint8_t>(dtypes.size());
+  std::copy(dtypes.begin(), dtypes.end(), key.operands.begin());
+  if (signature.swapped) std::swap(key.operands[0], key.operands[1]);
+  return key;
+}
+
+PlanShape dense_shape(const OperationKey& key) {
+  int widest = key.result.itemsize();
+  for (int i = 0; i < key.inputs; ++i)
+    widest = std::max(widest, key.operands[static_cast<std::size_t>(i)].itemsize());
+  PlanShape shape;
+  shape.width = static_cast<std::uint8_t>(std::max(1, 16 / widest));
+  shape.packs = 2;
   return shape;
 }
 
-void expect_compiles(const KernelShape& shape) {
-  const std::string text = cuda_source(shape);
+void expect_compiles(const OperationKey& key, const PlanShape& shape) {
+  const std::string text = strided::cuda_source(operation_body(key), shape);
   const source::KernelSource source = source::scan_kernels(text);
   runtime::CompileRequest request;
   request.source = &source;
@@ -43,10 +50,11 @@ void expect_compiles(const KernelShape& shape) {
   try {
     EXPECT_TRUE(cuda::compile({9, 0}, request).symbols.contains("run"));
   } catch (const CompileError& error) {
-    ADD_FAILURE() << facts(shape.signature.op).name << " of " << shape.operands[0] << ":\n"
+    ADD_FAILURE() << facts(key.op).name << " of " << key.operands[0] << ":\n"
                   << error.log() << text.substr(text.rfind("typedef"));
   }
 }
+void expect_compiles(const OperationKey& key) { expect_compiles(key, dense_shape(key)); }
 
 class ElementwiseSource : public testing::TestWithParam<int> {
  protected:
@@ -64,7 +72,7 @@ TEST_P(ElementwiseSource, CompilesForEveryKindOfDtype) {
     const auto dtypes = operands(dtype);
     const auto signature = signature_for(op(), dtypes);
     // Operations computed in another dtype are tested with that dtype.
-    if (signature && signature->compute == dtype) expect_compiles(shape_for(*signature, dtypes));
+    if (signature && signature->compute == dtype) expect_compiles(key_for(*signature, dtypes));
   }
 }
 
@@ -76,27 +84,25 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
     const auto dtypes = operands(dtype);
     const auto signature = signature_for(op(), dtypes);
     if (!signature) continue;
-    KernelShape shape = shape_for(*signature, dtypes);
-    shape.kind = KernelShape::Kind::strided;
-    shape.width = 1;
-    shape.rank = 3;
-    shape.has_mask = true;
-    shape.is_number[static_cast<std::size_t>(shape.inputs - 1)] = true;
-    shape.result = complex64;
-    expect_compiles(shape);
-    shape.kind = KernelShape::Kind::rows;
+    OperationKey key = key_for(*signature, dtypes);
+    key.has_mask = true;
+    key.numbers = static_cast<std::uint8_t>(1u << (key.inputs - 1));
+    key.result = complex64;
+    PlanShape shape{.kind = PlanShape::Kind::rows, .rank = 3};
+    shape.patterns.fill(AccessPattern::strided);
+    expect_compiles(key, shape);
     shape.width = 2;
-    shape.patterns = {shape.inputs > 1 ? AccessPattern::constant : AccessPattern::reversed,
-                      AccessPattern::strided};
+    shape.patterns = {key.inputs > 1 ? AccessPattern::constant : AccessPattern::contiguous,
+                      AccessPattern::reversed, AccessPattern::strided};
     shape.has_tail = true;
-    shape.has_mask = dtype != uint64;
-    expect_compiles(shape);
-    shape.kind = KernelShape::Kind::tiles;
+    key.has_mask = dtype != uint64;
+    expect_compiles(key, shape);
+    shape.kind = PlanShape::Kind::tiles;
     shape.side_s = 64;
     shape.side_t = 16;
-    shape.patterns = {AccessPattern::transposed, AccessPattern::contiguous,
-                      AccessPattern::transposed_in_packs, AccessPattern::transposed_in_packs};
-    expect_compiles(shape);
+    shape.patterns = {key.inputs > 1 ? AccessPattern::transposed : AccessPattern::contiguous,
+                      AccessPattern::contiguous};
+    expect_compiles(key, shape);
     break;
   }
 }
@@ -117,7 +123,7 @@ TEST_P(ElementwiseMixed, ComparesSignedWithUnsigned) {
   const DType crossed[] = {uint64, int64};
   const auto signature = signature_for(op(), crossed);
   ASSERT_TRUE(signature && signature->mixed && signature->swapped);
-  expect_compiles(shape_for(*signature, crossed));
+  expect_compiles(key_for(*signature, crossed));
 }
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseMixed,
@@ -126,15 +132,12 @@ INSTANTIATE_TEST_SUITE_P(, ElementwiseMixed,
 
 TEST(ElementwiseSourceText, ChecksExponents) {
   if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  for (const auto kind : {KernelShape::Kind::dense, KernelShape::Kind::strided}) {
-    const DType dtypes[] = {int64, int64};
-    KernelShape shape = shape_for({OpId::power, int64, int64}, dtypes);
-    shape.kind = kind;
-    shape.width = kind == KernelShape::Kind::dense ? 2 : 1;
-    shape.has_mask = true;
-    shape.checks_exponent = true;
-    expect_compiles(shape);
-  }
+  const DType dtypes[] = {int64, int64};
+  OperationKey key = key_for({OpId::power, int64, int64}, dtypes);
+  key.has_mask = true;
+  key.checks_exponent = true;
+  expect_compiles(key);
+  expect_compiles(key, {.kind = PlanShape::Kind::rows});
 }
 
 TEST(ElementwiseSourceText, ConvertsBetweenAllDtypes) {
@@ -142,10 +145,10 @@ TEST(ElementwiseSourceText, ConvertsBetweenAllDtypes) {
   for (const DType from : dtypes_in_order) {
     for (const DType to : {bool_, float16, bfloat16}) {
       const DType dtypes[] = {from};
-      KernelShape shape = shape_for({OpId::positive, from, from}, dtypes);
-      shape.result = to;
-      shape.has_mask = to == bool_;
-      expect_compiles(shape);
+      OperationKey key = key_for({OpId::positive, from, from}, dtypes);
+      key.result = to;
+      key.has_mask = to == bool_;
+      expect_compiles(key);
     }
   }
 }

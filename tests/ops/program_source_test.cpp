@@ -12,7 +12,9 @@
 namespace spanwise::ops {
 namespace {
 
-using Kind = KernelLayout::Kind;
+using strided::AccessPattern;
+using strided::PlanShape;
+using Kind = PlanShape::Kind;
 
 // Every operation on two inputs of `dtype` and the result before it, as far as NumPy has it.
 ElementProgram program_of(DType dtype) {
@@ -41,18 +43,16 @@ ElementProgram program_of(DType dtype) {
   return program;
 }
 
-ProgramLayout layout_of(Kind kind, AccessPattern pattern) {
-  ProgramLayout layout;
-  layout.kernel.kind = kind;
-  layout.kernel.width = kind == Kind::strided ? 1 : 2;
-  layout.kernel.rank = 3;
-  layout.kernel.side_s = layout.kernel.side_t = 32;
-  layout.patterns = {AccessPattern::contiguous, pattern, AccessPattern::constant};
-  return layout;
+PlanShape shape_of(Kind kind, AccessPattern pattern, int width = 2) {
+  PlanShape shape{.kind = kind, .width = static_cast<std::uint8_t>(width), .packs = 2, .rank = 3};
+  shape.side_s = shape.side_t = 32;
+  shape.patterns = {AccessPattern::contiguous, pattern, AccessPattern::constant};
+  return shape;
 }
 
-void expect_compiles(const ElementProgram& program, const ProgramLayout& layout) {
-  const std::string text = program_source(program, layout);
+void expect_compiles(const ElementProgram& program, const PlanShape& shape,
+                     std::uint64_t numbers = 0) {
+  const std::string text = strided::cuda_source(program_body(program, numbers), shape);
   const source::KernelSource source = source::scan_kernels(text);
   runtime::CompileRequest request;
   request.source = &source;
@@ -74,18 +74,17 @@ class ProgramSource : public testing::TestWithParam<DType> {
 TEST_P(ProgramSource, OfAllOperationsCompilesForEachLayout) {
   const ElementProgram program = program_of(GetParam());
   ASSERT_GT(program.steps.size(), 10u);
-  expect_compiles(program, layout_of(Kind::dense, AccessPattern::contiguous));
-  expect_compiles(program, layout_of(Kind::rows, AccessPattern::reversed));
-  expect_compiles(program, layout_of(Kind::rows, AccessPattern::strided));
-  expect_compiles(program, layout_of(Kind::tiles, AccessPattern::transposed));
-  expect_compiles(program, layout_of(Kind::strided, AccessPattern::contiguous));
+  expect_compiles(program, shape_of(Kind::dense, AccessPattern::contiguous));
+  expect_compiles(program, shape_of(Kind::rows, AccessPattern::reversed));
+  expect_compiles(program, shape_of(Kind::rows, AccessPattern::strided));
+  expect_compiles(program, shape_of(Kind::tiles, AccessPattern::transposed));
+  expect_compiles(program, shape_of(Kind::rows, AccessPattern::strided, 1));
 }
 
 TEST_P(ProgramSource, TakesNumbersByValue) {
-  ProgramLayout layout = layout_of(Kind::dense, AccessPattern::contiguous);
-  layout.numbers = 2;  // input 1
-  layout.patterns = {AccessPattern::contiguous, AccessPattern::constant};
-  expect_compiles(program_of(GetParam()), layout);
+  PlanShape shape = shape_of(Kind::dense, AccessPattern::constant);
+  shape.patterns[2] = AccessPattern::contiguous;
+  expect_compiles(program_of(GetParam()), shape, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(DTypes, ProgramSource,

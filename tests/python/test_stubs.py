@@ -15,17 +15,18 @@ import pytest
 import spanwise as sw
 
 PACKAGE = Path(sw.__file__).parent
-REMEDY = (
-    "the stubs, sdk/python/spanwise/_core*.pyi, are kept by hand: add, remove or mend the entry"
-)
+REMEDY = "scripts/make_stubs.py writes _core.pyi with the types of sdk/python/core_types.pyi"
 # Members that only type checkers see, or that every class has.
 NOT_COMPARED = {"__init__", "__hash__", "__doc__", "__module__", "__buffer__", "__numpy_dtype__"}
 
 
+STUB = PACKAGE / "_core.pyi"
+if not STUB.exists():
+    pytest.skip("builds with sanitizers write no stub", allow_module_level=True)
+
+
 def stub():
-    """_core.pyi and its parts as one."""
-    files = sorted(PACKAGE.glob("_core*.pyi"))
-    return ast.parse("\n".join(file.read_text() for file in files))
+    return ast.parse(STUB.read_text())
 
 
 def names_in(body):

@@ -42,7 +42,7 @@ TEST_F(ConversionsTest, CopyIsNewAndInCOrder) {
   }
 }
 
-TEST_F(ConversionsTest, ACopyOfReadOnlyIsWritable) {
+TEST_F(ConversionsTest, CopyOfReadOnlyArrayIsWritable) {
   EXPECT_FALSE(copy(numbers({2}).as_readonly()).readonly());
 }
 
@@ -67,7 +67,7 @@ TEST_F(ConversionsTest, ToDeviceMovesOrShares) {
   const Array host = numbers({2, 3}).transpose();
   const Array device = to_device(host, test::gpu);
   EXPECT_EQ(device.device(), test::gpu);
-  EXPECT_EQ(device.strides(), host.strides()) << "moved as it lies";
+  EXPECT_EQ(device.strides(), host.strides()) << "to_device keeps the layout";
   EXPECT_EQ(values(device), values(host));
   EXPECT_EQ(to_device(device, test::gpu).storage(), device.storage());
   EXPECT_FALSE(to_device(device, test::gpu, CopyMode::always).storage() == device.storage());
@@ -75,7 +75,7 @@ TEST_F(ConversionsTest, ToDeviceMovesOrShares) {
   EXPECT_THROW(to_device(device, cpu, CopyMode::never), CopyNeededError);
 }
 
-TEST_F(ConversionsTest, ContiguousSharesWhereItIs) {
+TEST_F(ConversionsTest, ContiguousSharesContiguousMemory) {
   const Array source = numbers({2, 3}, test::gpu);
   EXPECT_EQ(contiguous(source).storage(), source.storage());
   EXPECT_EQ(contiguous(source, CopyMode::never).storage(), source.storage());

@@ -1280,26 +1280,67 @@ __global__ void k(int* out) {
 """,
     ),
     Construct(
+        "function objects and tuples of Thrust",
+        r"""
+#include <thrust/functional.h>
+#include <thrust/tuple.h>
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  auto pair = thrust::make_tuple(thrust::plus<int>()(t, 3), thrust::maximum<float>()(t, 1.5f));
+  bool ok = thrust::get<0>(pair) == t + 3 && thrust::get<1>(pair) == (t > 1 ? t : 1.5f);
+  out[t] = ok ? t + 1 : 0;
+}
+""",
+        note="on the CPU with the headers of CCCL, where they are installed",
+    ),
+    Construct(
         "sequential algorithms of Thrust",
         r"""
+#ifdef SW_CPU
 #include <thrust/complex.h>
 #include <thrust/execution_policy.h>
 #include <thrust/functional.h>
 #include <thrust/reduce.h>
 #include <thrust/sort.h>
-#include <thrust/tuple.h>
-__global__ void k(int* out) {
-  int t = threadIdx.x;
+__device__ bool holds(int t) {
   float values[4] = {t + 0.5f, 3, -t - 0.5f, 1};
   thrust::sort(thrust::seq, values, values + 4);
   float sum = thrust::reduce(thrust::seq, values, values + 4, 0.0f, thrust::plus<float>());
   thrust::complex<float> z(t, 1);
-  auto pair = thrust::make_tuple(z.real(), z * thrust::conj(z));
-  bool ok = values[0] == -t - 0.5f && sum == 4 && thrust::get<1>(pair).real() == t * t + 1.0f;
+  return values[0] == -t - 0.5f && sum == 4 && (z * thrust::conj(z)).real() == t * t + 1.0f;
+}
+#else
+__device__ bool holds(int) { return true; }
+#endif
+__global__ void k(int* out) { out[threadIdx.x] = holds(threadIdx.x) ? threadIdx.x + 1 : 0; }
+""",
+        note="on the CPU with the headers of CCCL; NVRTC does not compile them",
+    ),
+    Construct(
+        "names of types from glibc",
+        r"""
+__global__ void k(int* out) {
+  const uint t = threadIdx.x;
+  const ushort one = 1;
+  ulong sum = t + one;
+  out[t] = (int)sum;
+}
+""",
+    ),
+    Construct(
+        "comparisons of pairs of halves",
+        r"""
+#include <cuda_fp16.h>
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  half2 a = __floats2half2_rn(t, 5), b = __floats2half2_rn(7, 5);
+  half2 less = __hlt2(a, b), equal = __heq2(a, b);
+  bool ok = __low2float(less) == (t < 7) && __high2float(less) == 0;
+  ok &= __low2float(equal) == (t == 7) && __high2float(equal) == 1;
+  ok &= __hble2(a, b) == (t <= 7) && __hbgt2(a, b) == false;
   out[t] = ok ? t + 1 : 0;
 }
 """,
-        note="on the CPU with the headers of CCCL, where they are installed",
     ),
     Construct(
         "libcu++",

@@ -3,6 +3,8 @@
 """A graph for each op and each function of spanwise.tensor: ``function(*variables)``, and values
 for the variables."""
 
+import functools
+
 import numpy as np
 
 import spanwise as sw
@@ -15,6 +17,21 @@ VECTOR = RNG.uniform(1.2, 1.8, (3,))
 NUMBER = np.array(0.7)
 INTEGERS = np.array([3, 1, 2])
 
+
+@functools.cache
+def alone():
+    """A communicator of this process only."""
+    from spanwise import collectives
+
+    return collectives.init(name="alone", device="cpu")
+
+
+def summed(a):
+    from spanwise import collectives
+
+    return collectives.all_reduce(a, alone())
+
+
 #: Of the registered ops that are not ufuncs.
 OPS = {
     "all": (T.all, [MATRIX]),
@@ -26,6 +43,7 @@ OPS = {
     "broadcast_to": (lambda a: T.broadcast_to(a, (2, 3, 3)), [MATRIX]),
     "cast": (lambda a: T.cast(a, "float32"), [MATRIX]),
     "clip": (T.clip, [MATRIX, np.array(0.3), np.array(0.6)]),
+    "collective": (summed, [MATRIX]),
     "concatenate": (lambda a, b: T.concatenate([a, b]), [MATRIX, OTHER]),
     "consider_constant": (T.consider_constant, [MATRIX]),
     "contiguous": (lambda a: T.contiguous(a.T), [MATRIX]),

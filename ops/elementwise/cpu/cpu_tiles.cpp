@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "operand_cursor.hpp"
-#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/parallel.hpp"
 #include "spanwise/runtime/host_block.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 namespace {

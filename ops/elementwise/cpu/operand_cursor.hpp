@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "spanwise/array.hpp"
-#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/scalar.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 

@@ -1,23 +1,53 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <array>
+#include <memory>
 #include <optional>
-#include <vector>
+#include <unordered_map>
 
 #include "../compute.hpp"
-#include "cuda_kernels.hpp"
-#include "cuda_plan.hpp"
-#include "cuda_source.hpp"
-#include "cuda_walk.hpp"
+#include "operation_body.hpp"
+#include "spanwise/config.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/stream.hpp"
+#include "spanwise/strided/call.hpp"
 
 namespace spanwise::ops {
 namespace {
+
+using strided::ArrayRole;
+using strided::BodyKernels;
+
+std::size_t hash_of(const OperationKey& key) noexcept {
+  std::size_t hash = static_cast<std::size_t>(key.op);
+  const auto add = [&](std::size_t value) { hash = hash * 31 + value; };
+  for (const DType dtype : {key.compute, key.result, key.operands[0], key.operands[1]})
+    add(static_cast<std::size_t>(dtype.itemsize()) * 8 + static_cast<std::size_t>(dtype.code()));
+  add(key.numbers);
+  return hash;
+}
+struct OperationKeyHash {
+  std::size_t operator()(const OperationKey& key) const noexcept { return hash_of(key); }
+};
+
+// The kernels of an operation. A thread finds those that it used lately without a lock.
+BodyKernels& kernels_of(const OperationKey& key) {
+  using Table =
+      KernelTable<std::unordered_map<OperationKey, std::unique_ptr<BodyKernels>, OperationKeyHash>>;
+  static auto& all = *new Table;
+  struct Slot {
+    std::optional<OperationKey> key;
+    BodyKernels* kernels = nullptr;
+  };
+  thread_local std::array<Slot, 32> lately;
+  Slot& slot = lately[hash_of(key) % lately.size()];
+  if (slot.key != key)
+    slot = {key, all.get(key, [] { return std::make_unique<BodyKernels>(); }).get()};
+  return *slot.kernels;
+}
 
 void fail_negative_exponent(bool has_negative_exponent) {
   if (has_negative_exponent)
@@ -25,6 +55,11 @@ void fail_negative_exponent(bool has_negative_exponent) {
         "power: integers to negative integer powers are not allowed; expected "
         "exponents >= 0, got negative ones; use float_power()");
 }
+
+bool has_integer_exponents(const Signature& signature) noexcept {
+  return signature.op == OpId::power && signature.operand(1).code() == DTypeCode::int_;
+}
+
 // Whether the kernel must check exponents; the host checks a number.
 bool checks_exponent(const Signature& signature, std::span<const Operand> operands) {
   if (!has_integer_exponents(signature)) return false;
@@ -33,134 +68,106 @@ bool checks_exponent(const Signature& signature, std::span<const Operand> operan
   return false;
 }
 
-class Launch {
+// The number as a kernel argument: cast, and 16-bit floats as float unless the operation has
+// native_halves.
+Scalar kernel_number(const Signature& signature, const Operand& operand, int index) {
+  const DType wanted = signature.operand(index);
+  const Scalar number = operand.scalar.cast(wanted);
+  const bool is_half = wanted == float16 || wanted == bfloat16;
+  const bool is_float = is_half && (facts(signature.op).traits & native_halves) == 0;
+  return is_float ? number.cast(float32) : number;
+}
+
+/// One operation on arrays of one GPU.
+class OperationCall {
  public:
-  Launch(const Signature& signature, std::span<const Operand> operands, const Array& result,
-         const Array* where)
-      : operands_(operands),
+  OperationCall(const Signature& signature, std::span<const Operand> operands, const Array& result,
+                const Array* where)
+      : signature_(signature),
+        operands_(operands),
         result_(result),
-        where_(where),
-        walk_(make_walk()),
-        shape_(shape_of(signature, operands, result)) {
-    shape_.has_mask = where != nullptr;
-    shape_.checks_exponent = checks_exponent(signature, operands);
-    choose_kind();
+        key_(signature, operands, result.dtype(), where != nullptr),
+        call_(result.shape()) {
+    for (const Operand& operand : operands)
+      if (operand.array != nullptr) call_.add(*operand.array, ArrayRole::read);
+    call_.add(result, ArrayRole::write);
+    if (where != nullptr) call_.add(*where, ArrayRole::mask);
   }
 
   void run() {
+    key_.checks_exponent = checks_exponent(signature_, operands_);
+    call_.plan();
     const Device device = result_.device();
-    const Stream stream = Stream::current(device);
-    const Kernel& kernel = cuda_kernel_for(shape_, device);
-    for_each_array([&](const Array& array) { order_use(stream, array, &array == &result_); });
-    std::optional<Array> negative;
-    if (shape_.checks_exponent) order_use(stream, negative.emplace(zeros({}, int32, device)), true);
-    std::vector<KernelArg> arguments;
-    arguments.reserve(operands_.size() + 4);
-    Scalar numbers[max_inputs] = {Scalar(false), Scalar(false), Scalar(false)};
-    int walk_index = 0;  // index of the array in the walk
-    for (std::size_t i = 0; i < operands_.size(); ++i) {
-      if (operands_[i].array != nullptr)
-        arguments.push_back(address(*operands_[i].array, walk_index++));
-      else
-        arguments.push_back(number(numbers[i], static_cast<int>(i)));
-    }
-    arguments.push_back(address(result_, walk_index++));
-    if (where_ != nullptr) arguments.push_back(address(*where_, walk_index));
-    if (negative) arguments.push_back(address_of(negative->data()));
-    if (cuda_walk_) arguments.push_back(KernelArg::bytes(cuda_walk_->bytes()));
-    const std::int64_t steps = cuda_walk_ ? steps_of(shape_, *cuda_walk_) : walk_.size();
-    if (shape_.kind != KernelShape::Kind::tiles) arguments.push_back(KernelArg(steps));
-    const std::int64_t grid = (steps - 1) / steps_per_block(shape_) + 1;
-    kernel.launch({{grid, 1, 1}, {cuda_block, 1, 1}, 0, stream}, arguments);
+    const strided::PlanShape& shape = call_.shape();
+    const Kernel& kernel = kernels_of(key_).get(
+        shape, device, [&] { return compile_body(operation_body(key_), shape, device); });
+    if (!key_.checks_exponent) return launch(kernel, nullptr);
+    const Array negative = zeros({}, int32, device);
+    order_use(Stream::current(device), negative, true);
+    launch(kernel, negative.data());
     // Waits for the kernel, since NumPy raises an error for negative exponents.
-    if (negative) fail_negative_exponent(item(*negative).as_int64() != 0);
+    fail_negative_exponent(item(negative).as_int64() != 0);
+  }
+
+  // Launches if all arrays are contiguous and the kernel is known; returns false otherwise.
+  bool try_launch() {
+    if (!call_.plan_dense()) return false;
+    const Kernel* kernel = kernels_of(key_).find(call_.shape(), result_.device());
+    if (kernel == nullptr) return false;
+    launch(*kernel, nullptr);
+    return true;
   }
 
  private:
-  template <class F>
-  void for_each_array(F&& f) const {
-    for (const Operand& operand : operands_)
-      if (operand.array != nullptr) f(*operand.array);
-    f(result_);
-    if (where_ != nullptr) f(*where_);
-  }
-
-  Walk make_walk() const {
-    const Layout* layouts[max_inputs + 2];
-    std::size_t count = 0, leader = 0;
-    for_each_array([&](const Array& array) {
-      if (&array == &result_) leader = count;
-      layouts[count++] = &array.layout();
-    });
-    return Walk(result_.shape(), std::span(layouts, count), static_cast<int>(leader));
-  }
-
-  // Packs of 16 bytes of the widest dtype, if all arrays are contiguous and aligned.
-  void choose_kind() {
-    if (walk_.is_dense()) {
-      int widest = 1;
-      for_each_array(
-          [&](const Array& array) { widest = std::max(widest, array.dtype().itemsize()); });
-      shape_.width = std::max(1, 16 / widest);
-      if (fits_packs()) return;
+  void launch(const Kernel& kernel, void* negative) const {
+    std::array<Scalar, max_inputs> numbers{Scalar(false), Scalar(false), Scalar(false)};
+    std::array<void*, max_inputs + 1> others;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].array != nullptr) continue;
+      numbers[i] = kernel_number(signature_, operands_[i], static_cast<int>(i));
+      others[count++] = const_cast<void*>(numbers[i].data());
     }
-    shape_.is_large = walk_.size() > INT32_MAX;
-    plan_on_cuda(shape_, cuda_walk_.emplace(walk_), operand_infos());
+    if (negative != nullptr) others[count++] = &negative;
+    call_.launch(kernel, std::span(others.data(), count));
   }
 
-  bool fits_packs() const {
-    bool fits = true;
-    for_each_array([&](const Array& array) {
-      const auto pack = static_cast<std::uintptr_t>(shape_.width * array.dtype().itemsize());
-      fits &= reinterpret_cast<std::uintptr_t>(array.data()) % pack == 0;
-    });
-    return fits;
-  }
-
-  // In the walk's order.
-  std::vector<OperandInfo> operand_infos() {
-    std::vector<OperandInfo> all;
-    const auto add = [&](const Array& array, AccessPattern* pattern) {
-      all.push_back(
-          {reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(), pattern});
-    };
-    for (std::size_t i = 0; i < operands_.size(); ++i)
-      if (operands_[i].array != nullptr) add(*operands_[i].array, &shape_.patterns[i]);
-    add(result_, nullptr);
-    if (where_ != nullptr) add(*where_, &shape_.patterns[operands_.size()]);
-    return all;
-  }
-
-  static KernelArg address_of(const void* data) {
-    return KernelArg::address(reinterpret_cast<std::uintptr_t>(data));
-  }
-  // The address of the first element of the walk's array `walk_index`.
-  KernelArg address(const Array& array, int walk_index) const {
-    const std::int64_t first =
-        cuda_walk_ ? cuda_walk_->offset(walk_index) * array.dtype().itemsize() : 0;
-    return address_of(static_cast<const std::byte*>(array.data()) + first);
-  }
-
-  KernelArg number(Scalar& kept, int index) const {
-    kept = kernel_number(shape_.signature, operands_[static_cast<std::size_t>(index)], index);
-    return KernelArg::bytes(std::span(static_cast<const std::byte*>(kept.data()),
-                                      static_cast<std::size_t>(kept.dtype().itemsize())));
-  }
-
+  const Signature& signature_;
   std::span<const Operand> operands_;
   const Array& result_;
-  const Array* where_;
-  Walk walk_;
-  std::optional<CudaWalk> cuda_walk_;  // for all kinds but dense
-  KernelShape shape_;
+  OperationKey key_;
+  strided::StridedCall call_;
 };
+
+// Whether threads would overwrite elements that others have not read yet. A thread may overwrite
+// the elements that it reads.
+bool overlaps_unsafely(const Array& operand, const Array& result) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(operand.data());
+  const auto target = reinterpret_cast<std::uintptr_t>(result.data());
+  if (begin == target) return operand.dtype().itemsize() != result.dtype().itemsize();
+  return begin < target + static_cast<std::uintptr_t>(result.nbytes()) &&
+         target < begin + static_cast<std::uintptr_t>(operand.nbytes());
+}
 
 }  // namespace
 
 void compute_on_cuda(const Signature& signature, std::span<const Operand> operands,
                      const Array& result, const Array* where) {
-  if (where == nullptr && launch_dense(signature, operands, result)) return;
-  Launch(signature, operands, result, where).run();
+  OperationCall(signature, operands, result, where).run();
+}
+
+bool try_launch_compute(const Signature& signature, std::span<const Operand> operands,
+                        const Array& result) {
+  static constinit const config::Flag launch_blocking{"launch_blocking"};
+  if (!result.device().is_cuda() || result.size() == 0 || result.readonly()) return false;
+  if (signature.swapped || launch_blocking.get() || has_integer_exponents(signature)) return false;
+  for (const Operand& operand : operands) {
+    const Array* array = operand.array;
+    if (array != nullptr && (array->device() != result.device() ||
+                             array->shape() != result.shape() || overlaps_unsafely(*array, result)))
+      return false;
+  }
+  return OperationCall(signature, operands, result, nullptr).try_launch();
 }
 
 }  // namespace spanwise::ops

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/parallel.hpp"
 #include "spanwise/runtime/host_block.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/view.hpp"
 
 namespace spanwise::ops {

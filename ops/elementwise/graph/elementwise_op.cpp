@@ -9,7 +9,7 @@
 
 #include "../compute.hpp"
 #include "gradients.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -12,7 +12,7 @@
 #include "separate_nodes.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/op_sdk/walk.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -120,7 +120,7 @@ PyGetSetDef elementwise_attributes[] = {
 
 }  // namespace
 
-SW_BIND(array_ufunc, 86) {
+SW_BIND(array_ufunc, array_type) {
   add_array_methods(elementwise_methods);
   add_array_attributes(elementwise_attributes);
 }

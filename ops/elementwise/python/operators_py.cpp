@@ -104,7 +104,7 @@ PyObject* in_place_operator(Operator op, PyObject* self, PyObject* other) noexce
 
 }  // namespace
 
-SW_BIND(ufunc_operators, 85) {
+SW_BIND(ufunc_operators) {
   operators_of_arrays = {&unary_operator, &binary_operator, &in_place_operator};
 }
 

@@ -248,7 +248,7 @@ constexpr UfuncAlias ufunc_aliases[] = {{"true_divide", OpId::divide},
 
 }  // namespace
 
-SW_BIND(ufuncs, 85) {
+SW_BIND(ufuncs) {
   ufunc_type = make_ufunc_type();
   module.add_object("ufunc",
                     py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(ufunc_type)));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_pass_source.hpp"
 
-#include "../cuda/cuda_text.hpp"
+#include "../cuda/operation_body.hpp"
 #include "../fused/cuda_program.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/source/element_text.hpp"

@@ -66,7 +66,8 @@ PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObj
 }
 
 PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{"take", {"a", "indices", "axis", "out", "mode"}, 2, 5};
+  static constexpr CallSignature<5> signature{
+      "take", {"a", "indices", "axis", "out", "mode"}, 2, 5};
   const auto [a, indices, axis, out, mode] = signature.read(values, count, words);
   if (is_variable(a)) {
     if (given(out) || bounds_of(mode) != ops::Bounds::raise)
@@ -79,7 +80,7 @@ PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   return take_from(import_array(a), indices, axis, out, mode);
 }
 PyObject* take_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{"take", {"indices", "axis", "out", "mode"}, 1, 4};
+  static constexpr CallSignature<4> signature{"take", {"indices", "axis", "out", "mode"}, 1, 4};
   const auto [indices, axis, out, mode] = signature.read(values, count, words);
   return take_from(array_in(self), indices, axis, out, mode);
 }
@@ -97,13 +98,13 @@ PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis,
 }
 
 PyObject* compress(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{"compress", {"condition", "a", "axis", "out"}, 2, 4};
+  static constexpr CallSignature<4> signature{"compress", {"condition", "a", "axis", "out"}, 2, 4};
   const auto [condition, a, axis, out] = signature.read(values, count, words);
   return compress_from(condition, import_array(a), axis, out);
 }
 PyObject* compress_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
                           PyObject* words) {
-  static constexpr Signature<3> signature{"compress", {"condition", "axis", "out"}, 1, 3};
+  static constexpr CallSignature<3> signature{"compress", {"condition", "axis", "out"}, 1, 3};
   const auto [condition, axis, out] = signature.read(values, count, words);
   return compress_from(condition, array_in(self), axis, out);
 }
@@ -119,19 +120,19 @@ PyObject* repeated(const Array& array, PyObject* repeats, PyObject* axis) {
 }
 
 PyObject* repeat(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"repeat", {"a", "repeats", "axis"}, 2, 3};
+  static constexpr CallSignature<3> signature{"repeat", {"a", "repeats", "axis"}, 2, 3};
   const auto [a, repeats, axis] = signature.read(values, count, words);
   return repeated(import_array(a), repeats, axis);
 }
 PyObject* repeat_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
                         PyObject* words) {
-  static constexpr Signature<2> signature{"repeat", {"repeats", "axis"}, 1, 2};
+  static constexpr CallSignature<2> signature{"repeat", {"repeats", "axis"}, 1, 2};
   const auto [repeats, axis] = signature.read(values, count, words);
   return repeated(array_in(self), repeats, axis);
 }
 
 PyObject* take_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"take_along_axis", {"arr", "indices", "axis"}, 2, 3};
+  static constexpr CallSignature<3> signature{"take_along_axis", {"arr", "indices", "axis"}, 2, 3};
   const auto [arr, indices, axis] = signature.read(values, count, words);
   // NumPy's default is the last axis; None flattens the array.
   const Array array = import_array(arr), wanted = index_array_in(indices);
@@ -173,20 +174,20 @@ void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject
 }
 
 PyObject* put(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{"put", {"a", "ind", "v", "mode"}, 3, 4};
+  static constexpr CallSignature<4> signature{"put", {"a", "ind", "v", "mode"}, 3, 4};
   const auto [a, ind, v, mode] = signature.read(values, count, words);
   put_into(writable_array(a), ind, v, mode);
   Py_RETURN_NONE;
 }
 PyObject* put_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"put", {"indices", "values", "mode"}, 2, 3};
+  static constexpr CallSignature<3> signature{"put", {"indices", "values", "mode"}, 2, 3};
   const auto [indices, v, mode] = signature.read(values, count, words);
   put_into(array_in(self), indices, v, mode);
   Py_RETURN_NONE;
 }
 
 PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{
+  static constexpr CallSignature<4> signature{
       "put_along_axis", {"arr", "indices", "values", "axis"}, 4, 4};
   const auto [arr, indices, given_values, axis] = signature.read(values, count, words);
   const Array target = writable_array(arr), index_array = index_array_in(indices);
@@ -243,7 +244,7 @@ PyMethodDef methods[] = {
 
 }  // namespace
 
-SW_BIND(indexing_functions, 62) {
+SW_BIND(indexing_functions, array_type) {
   add_array_methods(methods);
   add_functions(module, functions);
 }

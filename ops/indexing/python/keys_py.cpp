@@ -142,6 +142,6 @@ void accumulate(const char* name, PyObject* self, PyObject* key, PyObject* given
 
 }  // namespace
 
-SW_BIND(indexing_keys, 61) { array_indexing = {&try_take_small, &read, &assign, &accumulate}; }
+SW_BIND(indexing_keys) { array_indexing = {&try_take_small, &read, &assign, &accumulate}; }
 
 }  // namespace spanwise::python

@@ -45,26 +45,26 @@ PyObject* nonzero_of(const Array& array) {
 }
 
 PyObject* nonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"nonzero", {"a"}, 1, 1};
+  static constexpr CallSignature<1> signature{"nonzero", {"a"}, 1, 1};
   const auto [a] = signature.read(values, count, words);
   return nonzero_of(import_array(a));
 }
 PyObject* nonzero_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
                          PyObject* words) {
-  static constexpr Signature<0> signature{"nonzero", {}, 0, 0};
+  static constexpr CallSignature<0> signature{"nonzero", {}, 0, 0};
   signature.read(values, count, words);
   return nonzero_of(array_in(self));
 }
 
 PyObject* argwhere(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"argwhere", {"a"}, 1, 1};
+  static constexpr CallSignature<1> signature{"argwhere", {"a"}, 1, 1};
   const auto [a] = signature.read(values, count, words);
   const Array array = import_array(a);
   return wrap(search_mask(array, [&] { return ops::positions_of_true(array); }).transpose());
 }
 
 PyObject* flatnonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"flatnonzero", {"a"}, 1, 1};
+  static constexpr CallSignature<1> signature{"flatnonzero", {"a"}, 1, 1};
   const auto [a] = signature.read(values, count, words);
   const Array array = import_array(a);
   return wrap(search_mask(array, [&] {
@@ -89,7 +89,7 @@ PyMethodDef nonzero_methods[] = {
 
 }  // namespace
 
-SW_BIND(indexing_nonzero, 62) {
+SW_BIND(indexing_nonzero, array_type) {
   add_array_methods(nonzero_methods);
   add_functions(module, nonzero_functions);
 }

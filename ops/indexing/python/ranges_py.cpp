@@ -120,7 +120,7 @@ PyObject* call_numpy_version(const char* name, PyObject* const* values, Py_ssize
 }
 
 PyObject* arange(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       "arange", {"start", "stop", "step", "dtype", "device"}, 1, 4};
   const auto [start, stop, step, dtype, device] = signature.read(values, count, words);
   if (std::optional<Array> result = range_of(start, stop, step, dtype))
@@ -142,7 +142,7 @@ std::optional<Array> linear_range_of(PyObject* start_in, PyObject* stop_in, std:
 }
 
 PyObject* linspace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<8> signature{
+  static constexpr CallSignature<8> signature{
       "linspace", {"start", "stop", "num", "endpoint", "retstep", "dtype", "axis", "device"}, 2, 7};
   const auto [start, stop, num, endpoint, retstep, dtype, axis, device] =
       signature.read(values, count, words);
@@ -169,6 +169,6 @@ PyMethodDef range_functions[] = {
 
 }  // namespace
 
-SW_BIND(ranges, 62) { add_functions(module, range_functions); }
+SW_BIND(ranges) { add_functions(module, range_functions); }
 
 }  // namespace spanwise::python

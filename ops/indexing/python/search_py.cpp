@@ -11,7 +11,7 @@ namespace spanwise::python {
 namespace {
 
 PyObject* search_sorted(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"_searchsorted", {"a", "v", "right"}, 3, 3};
+  static constexpr CallSignature<3> signature{"_searchsorted", {"a", "v", "right"}, 3, 3};
   const auto [a, v, right] = signature.read(values, count, words);
   const Array line = import_array(a), wanted = import_array(v);
   const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
@@ -28,6 +28,6 @@ PyMethodDef search_functions[] = {
 
 }  // namespace
 
-SW_BIND(searches, 63) { add_functions(module, search_functions); }
+SW_BIND(searches) { add_functions(module, search_functions); }
 
 }  // namespace spanwise::python

@@ -7,8 +7,8 @@
 #include "../job.hpp"
 #include "cpu_finish.hpp"
 #include "cpu_kernels.hpp"
-#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/parallel.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

@@ -10,9 +10,9 @@
 #include "../job.hpp"
 #include "cuda_module.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/scan.hpp"
 #include "spanwise/stream.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

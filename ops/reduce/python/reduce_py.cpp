@@ -30,7 +30,7 @@ using ops::reduce::Op;
 
 template <Op op>
 PyObject* sum_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<7> signature{
+  static constexpr CallSignature<7> signature{
       op == Op::sum    ? "sum"
       : op == Op::prod ? "prod"
                        : "nansum",
@@ -43,7 +43,7 @@ PyObject* sum_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
 
 template <Op op>
 PyObject* min_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<6> signature{
+  static constexpr CallSignature<6> signature{
       op == Op::min ? "min" : "max", {"a", "axis", "out", "keepdims", "initial", "where"}, 1, 6};
   const auto [a, axis, out, keepdims, initial, where] = signature.read(values, count, words);
   return reduce_call(op, {a, axis, {}, out, keepdims, initial, where, {}, {}, {}});
@@ -51,14 +51,14 @@ PyObject* min_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
 
 template <Op op>
 PyObject* any_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       op == Op::any ? "any" : "all", {"a", "axis", "out", "keepdims", "where"}, 1, 4};
   const auto [a, axis, out, keepdims, where] = signature.read(values, count, words);
   return reduce_call(op, {a, axis, {}, out, keepdims, {}, where, {}, {}, {}});
 }
 
 PyObject* mean_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<6> signature{
+  static constexpr CallSignature<6> signature{
       "mean", {"a", "axis", "dtype", "out", "keepdims", "where"}, 1, 5};
   const auto [a, axis, dtype, out, keepdims, where] = signature.read(values, count, words);
   return reduce_call(Op::mean, {a, axis, dtype, out, keepdims, {}, where, {}, {}, {}});
@@ -66,7 +66,7 @@ PyObject* mean_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
 
 template <Op op>
 PyObject* var_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<9> signature{
+  static constexpr CallSignature<9> signature{
       op == Op::var ? "var" : "std",
       {"a", "axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"},
       1,
@@ -77,7 +77,7 @@ PyObject* var_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
 }
 
 PyObject* ptp_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{"ptp", {"a", "axis", "out", "keepdims"}, 1, 4};
+  static constexpr CallSignature<4> signature{"ptp", {"a", "axis", "out", "keepdims"}, 1, 4};
   const auto [a, axis, out, keepdims] = signature.read(values, count, words);
   return reduce_call(Op::ptp, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
@@ -85,7 +85,7 @@ PyObject* ptp_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
 // One axis, or none for the flattened array, which need not be created: indices count in C order.
 template <Op op>
 PyObject* argmin_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{
+  static constexpr CallSignature<4> signature{
       op == Op::argmin ? "argmin" : "argmax", {"a", "axis", "out", "keepdims"}, 1, 3};
   const auto [a, axis, out, keepdims] = signature.read(values, count, words);
   if (given(axis) && PyTuple_Check(axis))
@@ -95,7 +95,7 @@ PyObject* argmin_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
 
 PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t count,
                              PyObject* words) {
-  static constexpr Signature<3> signature{"count_nonzero", {"a", "axis", "keepdims"}, 1, 2};
+  static constexpr CallSignature<3> signature{"count_nonzero", {"a", "axis", "keepdims"}, 1, 2};
   const auto [a, axis, keepdims] = signature.read(values, count, words);
   if (!given(axis) && !truth_in(keepdims, false) && is_array(a))
     if (const auto total = ops::reduce::count_at_once(array_in(a))) {
@@ -110,7 +110,7 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
 
 template <Op op>
 PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{
+  static constexpr CallSignature<4> signature{
       op == Op::sum ? "cumsum" : "cumprod", {"a", "axis", "dtype", "out"}, 1, 4};
   const auto [a, axis, dtype, out] = signature.read(values, count, words);
   if (is_variable(a)) return scan_variable(signature.who, variable_in(a), axis, dtype, out);
@@ -206,11 +206,11 @@ PyMethodDef reduce_functions[] = {
 
 }  // namespace
 
-SW_BIND(reductions, 64) {
+SW_BIND(reductions, array_type) {
   add_array_methods(reduce_methods);
   add_functions(module, reduce_functions);
 }
 
-SW_BIND(reductions_of_variables, 88) { add_variable_methods(reduce_methods); }
+SW_BIND(reductions_of_variables, graph_variable) { add_variable_methods(reduce_methods); }
 
 }  // namespace spanwise::python

@@ -132,7 +132,7 @@ PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) no
 
 }  // namespace
 
-SW_BIND(user_elementwise, 72) {
+SW_BIND(user_elementwise) {
   add_user_kernel_type<ElementwiseKernel>(module, "_ElementwiseKernel",
                                           "spanwise._core._ElementwiseKernel", &new_elementwise);
 }

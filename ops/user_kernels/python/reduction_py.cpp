@@ -153,7 +153,7 @@ PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) noex
 
 }  // namespace
 
-SW_BIND(user_reduction, 72) {
+SW_BIND(user_reduction) {
   add_user_kernel_type<ReductionKernel>(module, "_ReductionKernel",
                                         "spanwise._core._ReductionKernel", &new_reduction);
 }

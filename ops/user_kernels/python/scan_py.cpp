@@ -31,7 +31,7 @@ using ops::user_kernels::ScanSpec;
 // As in PyCUDA: without an output the scan is in place; output="new" allocates one.
 PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t count,
                    PyObject* names) {
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       "ScanKernel", {"input", "output", "allocator", "stream", "axis"}, 1, 4};
   const auto [input, output, allocator, stream, axis] = signature.read(values, count, names);
   if (given(allocator))
@@ -86,7 +86,7 @@ PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept 
 
 }  // namespace
 
-SW_BIND(user_scan, 72) {
+SW_BIND(user_scan) {
   add_user_kernel_type<ScanKernel>(module, "_ScanKernel", "spanwise._core._ScanKernel", &new_scan);
 }
 

@@ -129,7 +129,7 @@ struct BorrowedTensor {
   DType dtype{};
   int rank = 0;
   const std::int64_t* shape = nullptr;
-  const std::int64_t* strides = nullptr;
+  const std::int64_t* strides = nullptr;  ///< null: C order
   /// Whether strides are in elements, as DLPack's (strides of axes of extent 1 are then ignored),
   /// rather than in bytes.
   bool in_elements = false;
@@ -139,6 +139,21 @@ struct BorrowedTensor {
   std::uintptr_t stream = 0;
   /// Storage for shape and strides that the bridge had to convert; else unused.
   std::array<std::int64_t, 2 * max_rank> scratch;
+
+  /// The number of elements if they are packed in C order and there is one at least, else 0. Writes
+  /// their strides in elements to `packed_strides` unless it is null.
+  std::int64_t packed_size(std::int64_t* packed_strides = nullptr) const noexcept {
+    const std::int64_t unit = in_elements ? 1 : dtype.itemsize();
+    std::int64_t size = 1;
+    for (int axis = rank - 1; axis >= 0; --axis) {
+      std::int64_t step;
+      if (shape[axis] <= 0 || __builtin_mul_overflow(size, unit, &step)) return 0;
+      if (strides != nullptr && strides[axis] != step) return 0;
+      if (packed_strides != nullptr) packed_strides[axis] = size;
+      if (__builtin_mul_overflow(size, shape[axis], &size)) return 0;
+    }
+    return size;
+  }
 };
 
 /// The fast path of an import: an Array that shares `memory`. Returns nullopt, and releases
@@ -161,8 +176,9 @@ SW_API std::optional<Array> share(ForeignView& view);
 SW_API Array share_bytes(ForeignView& view);
 /// Copies the result of share_bytes() into a new C-contiguous array of `memory`'s shape and dtype.
 SW_API Array gather(const Array& bytes, const ForeignMemory& memory);
-/// Combines the three above: shares where possible and `mode` is not always, else copies and sets
-/// view.copied. `who` begins messages. Throws SharingError under CopyMode::never.
+/// Combines the three above: shares where possible and `mode` is not always, else copies, without
+/// the interpreter's lock, and sets view.copied. `who` begins messages. Throws SharingError under
+/// CopyMode::never.
 SW_API Array take(ForeignView& view, CopyMode mode, std::string_view who);
 
 /// The owner's context where the memory of `storage` was adopted with `release`, directly or by
@@ -265,6 +281,20 @@ struct Exchange {
   std::string layout;      ///< of the source array
   std::string remedy;      ///< how to avoid the copy; "" where memory is shared
 };
+
+/// How the language binding holds and makes objects, for bridges in modules of their own
+/// (spanwise/python/objects.hpp).
+struct ObjectBinding {
+  /// Drops the reference to an object, its context: on any thread, without waiting for the lock of
+  /// the interpreter.
+  ReleaseFn release;
+  /// `array` as an object of the binding, a new reference; null with the interpreter's error set.
+  _object* (*wrap)(const Array& array) noexcept;
+};
+/// Called by the language binding. `binding` must live as long as the process.
+SW_API void set_object_binding(const ObjectBinding& binding) noexcept;
+/// Throws BridgeError before the binding is loaded (`import spanwise`).
+SW_API const ObjectBinding& object_binding();
 
 /// Registers a bridge, which must live as long as the process; called by a static initialiser of
 /// the bridge itself.

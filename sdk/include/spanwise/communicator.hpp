@@ -181,7 +181,9 @@ class SW_API Communicator final : public RefCounted {
   /// Forgets the calls of an open group.
   void cancel_group() noexcept;
 
-  /// Ends all calls here; later ones throw CollectiveError with `reason`. The first reason stays.
+  /// Ends all calls here; later ones throw CollectiveError with `reason`, and so does the next wait
+  /// of the host for a GPU on which work of this communicator was unfinished. The first reason
+  /// stays.
   void abort(const std::string& reason) noexcept;
   /// abort() where the engine reports an error or queued work is older than the time limit, with
   /// the reason reported to the other ranks. For a thread that calls it several times a second.
@@ -229,6 +231,7 @@ class SW_API Communicator final : public RefCounted {
   void note_start(Pending& call);
   void note_queued(const Stream& stream);
   std::string watch();
+  bool has_queued_work() const noexcept;
   [[noreturn]] void fail_current(const std::string& reason);
 
   Options options_;

@@ -54,8 +54,9 @@ struct Property {
     value.as.integer = given;
   }
   template <class T>
-    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-  Property(const char* given_name, T given) : name(given_name) {
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      Property(const char* given_name, T given)
+      : name(given_name) {
     value.kind = SW_INT;
     value.as.integer = static_cast<std::int64_t>(given);
   }
@@ -263,7 +264,7 @@ inline sw_status describe(const char* name_space, const sw_host* given, sw_call*
   });
 }
 
-}  // namespace plugin
+}  // namespace gnu::visibility("hidden")]]plugin
 }  // namespace spanwise
 
 /// Registers an op, at namespace scope: SW_REGISTER_OP(Scale, {.name = "scale", .properties =

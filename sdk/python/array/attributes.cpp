@@ -18,7 +18,7 @@ namespace {
 
 // A getter slot from a function that may throw.
 template <PyObject* (*function)(PyObject*)>
-PyObject* guarded(PyObject* self, void*) noexcept {
+PyObject* guarded_getter(PyObject* self, void*) noexcept {
   try {
     return function(self);
   } catch (...) {
@@ -107,19 +107,20 @@ PyGetSetDef array_attributes[] = {
      "Bytes from one element to the next along each axis; may be "
      "negative.",
      nullptr},
-    {"dtype", &guarded<&dtype>, nullptr, "Type of one element.", nullptr},
+    {"dtype", &guarded_getter<&dtype>, nullptr, "Type of one element.", nullptr},
     {"ndim", &ndim, nullptr, "Number of axes.", nullptr},
     {"size", &size, nullptr, "Number of elements.", nullptr},
     {"nbytes", &nbytes, nullptr, "size * itemsize.", nullptr},
     {"itemsize", &itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"T", &guarded<&transposed>, nullptr, "View with the axes in reverse order.", nullptr},
-    {"mT", &guarded<&matrix_transposed>, nullptr, "View with the last two axes swapped.", nullptr},
+    {"T", &guarded_getter<&transposed>, nullptr, "View with the axes in reverse order.", nullptr},
+    {"mT", &guarded_getter<&matrix_transposed>, nullptr, "View with the last two axes swapped.",
+     nullptr},
     {"base", &base, nullptr,
      "The owner of the memory: for a view the viewed array, for an imported array the foreign\n"
      "object, None for an array with memory of its own.",
      nullptr},
-    {"device", &guarded<&device>, nullptr, "The device of the memory.", nullptr},
-    {"stream", &guarded<&stream>, nullptr,
+    {"device", &guarded_getter<&device>, nullptr, "The device of the memory.", nullptr},
+    {"stream", &guarded_getter<&stream>, nullptr,
      "The stream of the last writer of the memory, else of another user; the device's current\n"
      "stream if no stream uses it.",
      nullptr},

@@ -18,7 +18,7 @@ namespace py = pybind11;
 namespace {
 
 // The shape and strides that a Py_buffer points to; freed when the buffer is released.
-struct Exported {
+struct ExportedBuffer {
   std::vector<Py_ssize_t> shape, strides;
 };
 
@@ -58,7 +58,7 @@ void fill_buffer(PyObject* self, Py_buffer* view, int flags) {
                  array.dtype().name().c_str(), array.dtype().itemsize() * 8);
     throw py::error_already_set();
   }
-  auto exported = std::make_unique<Exported>();
+  auto exported = std::make_unique<ExportedBuffer>();
   exported->shape.assign(array.shape().begin(), array.shape().end());
   for (const std::int64_t stride : array.strides())
     exported->strides.push_back(stride * array.dtype().itemsize());
@@ -92,7 +92,7 @@ int array_get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
 }
 
 void array_release_buffer(PyObject*, Py_buffer* view) noexcept {
-  delete static_cast<Exported*>(view->internal);
+  delete static_cast<ExportedBuffer*>(view->internal);
   view->internal = nullptr;
 }
 

@@ -32,7 +32,7 @@ bool has_order(Order order, const Layout& layout, const Layout& copied) {
 }
 
 PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       "astype", {"dtype", "order", "casting", "copy", "device"}, 1, 3};
   const auto [dtype, order, casting, copy, device] = signature.read(values, count, words);
   const Array& array = array_in(self);
@@ -55,7 +55,7 @@ PyObject* copy_with_order(PyObject* self, Order order) {
 }
 
 PyObject* copy(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"copy", {"order"}, 0, 1};
+  static constexpr CallSignature<1> signature{"copy", {"order"}, 0, 1};
   const auto [order] = signature.read(values, count, words);
   return copy_with_order(self, order_in(order, Order::c));
 }
@@ -66,14 +66,14 @@ PyObject* copy_keeping_order(PyObject* self, PyObject* const*, Py_ssize_t, PyObj
 }
 
 PyObject* fill(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"fill", {"value"}, 1, 1};
+  static constexpr CallSignature<1> signature{"fill", {"value"}, 1, 1};
   const auto [value] = signature.read(values, count, words);
   assign(array_in(self), value);
   Py_RETURN_NONE;
 }
 
 PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<2> signature{"to", {"device", "copy"}, 1, 1};
+  static constexpr CallSignature<2> signature{"to", {"device", "copy"}, 1, 1};
   const auto [device, copy_argument] = signature.read(values, count, words);
   const Array& array = array_in(self);
   const Device target = device_from(device);
@@ -122,6 +122,6 @@ PyMethodDef convert_methods[] = {
 
 }  // namespace
 
-SW_BIND(array_convert, 55) { add_array_methods(convert_methods); }
+SW_BIND(array_convert, array_type) { add_array_methods(convert_methods); }
 
 }  // namespace spanwise::python

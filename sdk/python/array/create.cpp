@@ -63,7 +63,7 @@ PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
     return wrap(content == Content::nothing ? empty(extents, float64, target)
                                             : zeros_of(extents, float64, target));
   }
-  static constexpr Signature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
+  static constexpr CallSignature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
   const auto [shape, dtype, order, device] = signature.read(values, count, words);
   if (content != Content::ones && !given(order)) {  // fast path for C order
     const Shape extents = shape_from(shape);
@@ -86,7 +86,7 @@ DType dtype_of_value(PyObject* value) {
 }
 
 PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       "full", {"shape", "fill_value", "dtype", "order", "device"}, 2, 4};
   const auto [shape, value, dtype, order, device] = signature.read(values, count, words);
   const DType type = given(dtype) ? dtype_from(dtype) : dtype_of_value(value);
@@ -111,13 +111,14 @@ PyObject* make_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   static constexpr const char* who = content == Content::zeros  ? "zeros_like"
                                      : content == Content::ones ? "ones_like"
                                                                 : "empty_like";
-  static constexpr Signature<5> signature{who, {"a", "dtype", "order", "shape", "device"}, 1, 3};
+  static constexpr CallSignature<5> signature{
+      who, {"a", "dtype", "order", "shape", "device"}, 1, 3};
   const auto [a, dtype, order, shape, device] = signature.read(values, count, words);
   return wrap(make_array_like(a, dtype, order, shape, device, content));
 }
 
 PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<6> signature{
+  static constexpr CallSignature<6> signature{
       "full_like", {"a", "fill_value", "dtype", "order", "shape", "device"}, 2, 4};
   const auto [a, value, dtype, order, shape, device] = signature.read(values, count, words);
   Array made = make_array_like(a, dtype, order, shape, device, Content::nothing);
@@ -134,7 +135,8 @@ std::int64_t clipped_in(PyObject* k) {
 }
 
 PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<6> signature{"eye", {"N", "M", "k", "dtype", "order", "device"}, 1, 5};
+  static constexpr CallSignature<6> signature{
+      "eye", {"N", "M", "k", "dtype", "order", "device"}, 1, 5};
   const auto [rows, columns, k, dtype, order, device] = signature.read(values, count, words);
   const std::int64_t n = integer_from(rows);
   const Layout layout = layout_in(order_in(order, Order::c), Shape{n, integer_in(columns, n)});
@@ -186,6 +188,6 @@ PyMethodDef create_functions[] = {
 
 }  // namespace
 
-SW_BIND(array_create, 57) { add_functions(module, create_functions); }
+SW_BIND(array_create) { add_functions(module, create_functions); }
 
 }  // namespace spanwise::python

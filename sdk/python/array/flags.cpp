@@ -9,6 +9,7 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/slot.hpp"
 #include "slots.hpp"
 #include "spanwise/error.hpp"
 
@@ -29,7 +30,7 @@ PyTypeObject* flags_type = nullptr;
 
 PyObject* owner_in(PyObject* flags) noexcept { return reinterpret_cast<PyFlags*>(flags)->owner; }
 
-enum class Flag { c_contiguous, f_contiguous, owndata, writeable, aligned, fnc, forc };
+enum class ArrayFlag { c_contiguous, f_contiguous, owndata, writeable, aligned, fnc, forc };
 
 bool is_aligned(const Array& array) {
   const auto address = reinterpret_cast<std::uintptr_t>(array.data());
@@ -39,93 +40,76 @@ bool is_aligned(const Array& array) {
   return array.size() == 0 || address % static_cast<std::uintptr_t>(unit) == 0;
 }
 
-bool holds(PyObject* owner, Flag flag) {
+bool holds(PyObject* owner, ArrayFlag flag) {
   const Array& array = array_in(owner);
   const Layout& layout = array.layout();
   switch (flag) {
-    case Flag::c_contiguous:
+    case ArrayFlag::c_contiguous:
       return layout.is_row_major();
-    case Flag::f_contiguous:
+    case ArrayFlag::f_contiguous:
       return layout.is_column_major();
-    case Flag::owndata:
+    case ArrayFlag::owndata:
       return py::handle(owner).attr("base").is_none();
-    case Flag::writeable:
+    case ArrayFlag::writeable:
       return !array.readonly();
-    case Flag::aligned:
+    case ArrayFlag::aligned:
       return is_aligned(array);
-    case Flag::fnc:
+    case ArrayFlag::fnc:
       return layout.is_column_major() && !layout.is_row_major();
-    case Flag::forc:
+    case ArrayFlag::forc:
       return layout.is_column_major() || layout.is_row_major();
   }
   return false;
 }
 
-template <Flag flag>
-PyObject* get_flag(PyObject* self, void*) noexcept {
-  try {
-    return PyBool_FromLong(holds(owner_in(self), flag));
-  } catch (...) {
-    return raise_current();
-  }
+template <ArrayFlag flag>
+PyObject* get_flag(PyObject* self, void*) {
+  return PyBool_FromLong(holds(owner_in(self), flag));
 }
 
-Flag flag_named(std::string_view name) {
-  if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return Flag::c_contiguous;
-  if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return Flag::f_contiguous;
-  if (name == "OWNDATA" || name == "O") return Flag::owndata;
-  if (name == "WRITEABLE" || name == "W") return Flag::writeable;
-  if (name == "ALIGNED" || name == "A") return Flag::aligned;
-  if (name == "FNC") return Flag::fnc;
-  if (name == "FORC") return Flag::forc;
+ArrayFlag flag_named(std::string_view name) {
+  if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return ArrayFlag::c_contiguous;
+  if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return ArrayFlag::f_contiguous;
+  if (name == "OWNDATA" || name == "O") return ArrayFlag::owndata;
+  if (name == "WRITEABLE" || name == "W") return ArrayFlag::writeable;
+  if (name == "ALIGNED" || name == "A") return ArrayFlag::aligned;
+  if (name == "FNC") return ArrayFlag::fnc;
+  if (name == "FORC") return ArrayFlag::forc;
   throw py::key_error(
       text("Array.flags: no flag \"", name,
            "\"; there are C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE, ALIGNED, FNC, FORC"));
 }
 
-PyObject* flags_subscript(PyObject* self, PyObject* key) noexcept {
-  try {
-    if (!PyUnicode_Check(key)) throw py::type_error("Array.flags: the name of a flag is a str");
-    Py_ssize_t size = 0;
-    const char* name = PyUnicode_AsUTF8AndSize(key, &size);
-    if (name == nullptr) return nullptr;
-    const Flag flag = flag_named({name, static_cast<std::size_t>(size)});
-    return PyBool_FromLong(holds(owner_in(self), flag));
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* flags_subscript(PyObject* self, PyObject* key) {
+  if (!PyUnicode_Check(key)) throw py::type_error("Array.flags: the name of a flag is a str");
+  Py_ssize_t size = 0;
+  const char* name = PyUnicode_AsUTF8AndSize(key, &size);
+  if (name == nullptr) return nullptr;
+  const ArrayFlag flag = flag_named({name, static_cast<std::size_t>(size)});
+  return PyBool_FromLong(holds(owner_in(self), flag));
 }
 
 // The flag belongs to this array: other arrays on the same memory are not changed.
-int set_writeable(PyObject* self, PyObject* value, void*) noexcept {
-  try {
-    if (value == nullptr) throw py::attribute_error("Array.flags: writeable cannot be deleted");
-    const int writeable = PyObject_IsTrue(value);
-    if (writeable < 0) return -1;
-    Array& array = array_in(owner_in(self));
-    if ((writeable == 1) == !array.readonly()) return 0;
-    if (writeable != 0)
-      fail<ReadOnlyError>("Array.flags: ", array,
-                          " is read-only and cannot be made writeable; copy it: a.copy()");
-    array.set_readonly();  // changes no other field: other threads may be reading the array
-    return 0;
-  } catch (...) {
-    raise_current();
-    return -1;
-  }
+int set_writeable(PyObject* self, PyObject* value, void*) {
+  if (value == nullptr) throw py::attribute_error("Array.flags: writeable cannot be deleted");
+  const int writeable = PyObject_IsTrue(value);
+  if (writeable < 0) return -1;
+  Array& array = array_in(owner_in(self));
+  if ((writeable == 1) == !array.readonly()) return 0;
+  if (writeable != 0)
+    fail<ReadOnlyError>("Array.flags: ", array,
+                        " is read-only and cannot be made writeable; copy it: a.copy()");
+  array.set_readonly();  // changes no other field: other threads may be reading the array
+  return 0;
 }
 
-PyObject* flags_repr(PyObject* self) noexcept {
-  try {
-    std::string out;
-    for (const char* name : {"C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED"}) {
-      const bool set = holds(owner_in(self), flag_named(name));
-      out += text("  ", name, " : ", set ? "True" : "False", "\n");
-    }
-    return PyUnicode_FromStringAndSize(out.data(), static_cast<Py_ssize_t>(out.size()));
-  } catch (...) {
-    return raise_current();
+PyObject* flags_repr(PyObject* self) {
+  std::string out;
+  for (const char* name : {"C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED"}) {
+    const bool set = holds(owner_in(self), flag_named(name));
+    out += text("  ", name, " : ", set ? "True" : "False", "\n");
   }
+  return PyUnicode_FromStringAndSize(out.data(), static_cast<Py_ssize_t>(out.size()));
 }
 
 void flags_dealloc(PyObject* self) noexcept {
@@ -143,31 +127,27 @@ PyObject* array_flags(PyObject* self, void*) noexcept {
 }
 
 PyGetSetDef flag_attributes[] = {
-    {"c_contiguous", &get_flag<Flag::c_contiguous>, nullptr, nullptr, nullptr},
-    {"contiguous", &get_flag<Flag::c_contiguous>, nullptr, nullptr, nullptr},
-    {"f_contiguous", &get_flag<Flag::f_contiguous>, nullptr, nullptr, nullptr},
-    {"owndata", &get_flag<Flag::owndata>, nullptr, nullptr, nullptr},
-    {"writeable", &get_flag<Flag::writeable>, &set_writeable, nullptr, nullptr},
-    {"aligned", &get_flag<Flag::aligned>, nullptr, nullptr, nullptr},
-    {"fnc", &get_flag<Flag::fnc>, nullptr, nullptr, nullptr},
-    {"forc", &get_flag<Flag::forc>, nullptr, nullptr, nullptr},
+    {"c_contiguous", guarded<&get_flag<ArrayFlag::c_contiguous>>, nullptr, nullptr, nullptr},
+    {"contiguous", guarded<&get_flag<ArrayFlag::c_contiguous>>, nullptr, nullptr, nullptr},
+    {"f_contiguous", guarded<&get_flag<ArrayFlag::f_contiguous>>, nullptr, nullptr, nullptr},
+    {"owndata", guarded<&get_flag<ArrayFlag::owndata>>, nullptr, nullptr, nullptr},
+    {"writeable", guarded<&get_flag<ArrayFlag::writeable>>, guarded<&set_writeable>, nullptr,
+     nullptr},
+    {"aligned", guarded<&get_flag<ArrayFlag::aligned>>, nullptr, nullptr, nullptr},
+    {"fnc", guarded<&get_flag<ArrayFlag::fnc>>, nullptr, nullptr, nullptr},
+    {"forc", guarded<&get_flag<ArrayFlag::forc>>, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyGetSetDef attributes[] = {{"flags", &array_flags, nullptr, "As numpy.ndarray.flags.", nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-template <class F>
-PyType_Slot slot(int id, F* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
-
 }  // namespace
 
-SW_BIND(array_flags, 52) {
+SW_BIND(array_flags, array_type) {
   static PyType_Slot slots[] = {
       slot(Py_tp_dealloc, &flags_dealloc),
-      slot(Py_tp_repr, &flags_repr),
-      slot(Py_mp_subscript, &flags_subscript),
+      slot(Py_tp_repr, guarded<&flags_repr>),
+      slot(Py_mp_subscript, guarded<&flags_subscript>),
       {Py_tp_getset, flag_attributes},
       {Py_tp_doc, const_cast<char*>("The contiguity, ownership, writeability and alignment of an "
                                     "array.")},

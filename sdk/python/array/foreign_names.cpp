@@ -8,6 +8,7 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/slot.hpp"
 #include "python/support/snapshot.hpp"
 
 /// Attributes that arrays of other libraries have and spanwise.Array lacks: their AttributeError
@@ -101,25 +102,21 @@ bool is_foreign(py::handle name) noexcept {
 }
 
 // dir(a), without the names that raise.
-PyObject* array_dir(PyObject* self, PyObject*) noexcept {
-  try {
-    const py::handle object(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
-    const py::object names = object.attr("__dir__")(py::handle(self));
-    py::list found;
-    for (const py::handle name : items_of(names.ptr()))
-      if (!is_foreign(name)) found.append(name);
-    return found.release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* array_dir(PyObject* self, PyObject*) {
+  const py::handle object(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
+  const py::object names = object.attr("__dir__")(py::handle(self));
+  py::list found;
+  for (const py::handle name : items_of(names.ptr()))
+    if (!is_foreign(name)) found.append(name);
+  return found.release().ptr();
 }
 
-PyMethodDef dir_method[] = {{"__dir__", &array_dir, METH_NOARGS, "The names of the attributes."},
-                            {}};
+PyMethodDef dir_method[] = {
+    {"__dir__", guarded<&array_dir>, METH_NOARGS, "The names of the attributes."}, {}};
 
 }  // namespace
 
-SW_BIND(array_foreign_names, 59) {
+SW_BIND(array_foreign_names, array_type) {
   static PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(&foreign_name_dealloc)},
       {Py_tp_descr_get, reinterpret_cast<void*>(&raise_missing)},

@@ -60,7 +60,7 @@ Array element_at(const Array& array, PyObject* const* values, Py_ssize_t count) 
 }
 
 PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<0> signature{"item", {}, 0, 0};
+  static constexpr CallSignature<0> signature{"item", {}, 0, 0};
   signature.read(values + count, 0, words);
   return number_of(element_at(array_in(self), values, count));
 }
@@ -145,7 +145,7 @@ PyObject* numpy(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
 // where a copy is needed.
 PyObject* array_protocol(PyObject* self, PyObject* const* values, Py_ssize_t count,
                          PyObject* words) {
-  static constexpr Signature<2> signature{"__array__", {"dtype", "copy"}, 0, 1};
+  static constexpr CallSignature<2> signature{"__array__", {"dtype", "copy"}, 0, 1};
   const auto [dtype, copy_word] = signature.read(values, count, words);
   const Array& array = array_in(self);
   const CopyMode mode = mode_in(copy_word);
@@ -177,7 +177,7 @@ PyObject* complex_number(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*
 
 // As NumPy: an array of rank 0 is formatted as its number; others accept only the empty format.
 PyObject* format(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"__format__", {"format_spec"}, 1, 1};
+  static constexpr CallSignature<1> signature{"__format__", {"format_spec"}, 1, 1};
   const auto [spec] = signature.read(values, count, words);
   const Array& array = array_in(self);
   const bool is_empty = PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0;
@@ -255,6 +255,6 @@ py::object to_numpy(const Array& array) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-SW_BIND(array_host, 56) { add_array_methods(host_methods); }
+SW_BIND(array_host, array_type) { add_array_methods(host_methods); }
 
 }  // namespace spanwise::python

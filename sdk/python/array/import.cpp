@@ -64,7 +64,7 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
     if (PyErr_Occurred() != nullptr) return nullptr;
     return wrap(import_array(values[0], {.may_compute = may_compute}));
   }
-  static constexpr Signature<5> signature{
+  static constexpr CallSignature<5> signature{
       "asarray", {"x", "dtype", "device", "copy", "order"}, 1, 2};
   const auto [x, dtype, device, copy, order] = signature.read(values, count, words);
   ImportOptions options = options_in(dtype, device, mode_in(copy));
@@ -116,7 +116,7 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
 PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   if (count == 1 && words == nullptr && !is_values(values[0]))
     return wrap(copy_of(values[0], {}, Order::k));
-  static constexpr Signature<6> signature{
+  static constexpr CallSignature<6> signature{
       "array", {"x", "dtype", "device", "copy", "order", "ndmin"}, 1, 2};
   const auto [x, dtype, device, copy, order, ndmin] = signature.read(values, count, words);
   const CopyMode mode = copy == nullptr ? CopyMode::always : mode_in(copy);
@@ -133,7 +133,7 @@ PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
 
 // As NumPy's, the result has at least rank 1.
 PyObject* ascontiguousarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"ascontiguousarray", {"a", "dtype", "device"}, 1, 2};
+  static constexpr CallSignature<3> signature{"ascontiguousarray", {"a", "dtype", "device"}, 1, 2};
   const auto [a, dtype, device] = signature.read(values, count, words);
   PyObject* made = as_array(a, options_in(dtype, device, CopyMode::if_needed), Order::c);
   if (made == nullptr || array_in(made).rank() > 0) return made;
@@ -142,7 +142,7 @@ PyObject* ascontiguousarray(PyObject*, PyObject* const* values, Py_ssize_t count
 }
 
 PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{"copyto", {"dst", "src", "casting", "where"}, 2, 4};
+  static constexpr CallSignature<4> signature{"copyto", {"dst", "src", "casting", "where"}, 2, 4};
   const auto [dst, src, casting, where] = signature.read(values, count, words);
   if (where != nullptr && where != Py_True)
     return py::module_::import("spanwise._numpy.elementwise")
@@ -176,7 +176,7 @@ PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
 }
 
 PyObject* share_memory(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<2> signature{"may_share_memory", {"a", "b"}, 2, 2};
+  static constexpr CallSignature<2> signature{"may_share_memory", {"a", "b"}, 2, 2};
   const auto [a, b] = signature.read(values, count, words);
   return PyBool_FromLong(may_share_memory(import_array(a), import_array(b)));
 }
@@ -214,6 +214,6 @@ PyMethodDef import_functions[] = {
 
 }  // namespace
 
-SW_BIND(array_import, 58) { add_functions(module, import_functions); }
+SW_BIND(array_import) { add_functions(module, import_functions); }
 
 }  // namespace spanwise::python

@@ -99,9 +99,9 @@ int count_axes(std::span<PyObject* const> keys) {
 }
 
 // Builds the layout of a view axis by axis.
-class View {
+class IndexedView {
  public:
-  explicit View(const Layout& source) noexcept : source_(source), offset_(source.offset) {}
+  explicit IndexedView(const Layout& source) noexcept : source_(source), offset_(source.offset) {}
 
   void keep() { add(source_.shape[axis_], source_.strides[axis_]), ++axis_; }
   void insert() { add(1, 0); }
@@ -148,7 +148,7 @@ class View {
 Layout layout_by(const Layout& source, std::span<PyObject* const> keys) {
   const int consumed = count_axes(keys);
   check_rank(source, consumed);
-  View view(source);
+  IndexedView view(source);
   for (PyObject* key : keys) {
     if (key == Py_Ellipsis) {
       for (int i = source.rank() - consumed; i > 0; --i) view.keep();

@@ -72,7 +72,7 @@ PyGetSetDef priority_attribute[] = {
 
 }  // namespace
 
-SW_BIND(array_module_methods, 59) {
+SW_BIND(array_module_methods, array_type) {
   add_array_methods(module_methods);
   add_array_attributes(priority_attribute);
 }

@@ -188,7 +188,7 @@ py::object array_from_buffer(const py::object& content, const std::string& dtype
 
 }  // namespace
 
-SW_BIND(array_pickle, 59) {
+SW_BIND(array_pickle, array_type) {
   def_array_method("__reduce_ex__", &reduce, py::arg("protocol"), py::pos_only());
   def_array_method("__reduce__", [](const ArrayObject& self) { return reduce(self, 2); });
   module.def("_array_from_buffer", &array_from_buffer);

@@ -23,7 +23,7 @@ namespace {
 PyObject* or_none(PyObject* argument) noexcept { return argument == nullptr ? Py_None : argument; }
 
 PyObject* array_namespace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"__array_namespace__", {"api_version"}, 0, 0};
+  static constexpr CallSignature<1> signature{"__array_namespace__", {"api_version"}, 0, 0};
   const auto [version] = signature.read(values, count, words);
   return py::module_::import("spanwise._numpy.namespace")
       .attr("namespace_for")(py::handle(or_none(version)))
@@ -33,7 +33,7 @@ PyObject* array_namespace(PyObject*, PyObject* const* values, Py_ssize_t count, 
 
 PyObject* to_device_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
                            PyObject* words) {
-  static constexpr Signature<2> signature{"to_device", {"device", "stream"}, 1, 1};
+  static constexpr CallSignature<2> signature{"to_device", {"device", "stream"}, 1, 1};
   const auto [device, stream] = signature.read(values, count, words);
   return py::module_::import("spanwise._numpy.namespace")
       .attr("to_device")(py::handle(self), py::handle(device), py::handle(or_none(stream)))
@@ -43,7 +43,7 @@ PyObject* to_device_method(PyObject* self, PyObject* const* values, Py_ssize_t c
 
 PyObject* array_function(PyObject* self, PyObject* const* values, Py_ssize_t count,
                          PyObject* words) {
-  static constexpr Signature<4> signature{
+  static constexpr CallSignature<4> signature{
       "__array_function__", {"func", "types", "args", "kwargs"}, 4, 4};
   const auto [func, types, args, kwargs] = signature.read(values, count, words);
   return py::module_::import("spanwise._numpy.array_function")
@@ -54,7 +54,7 @@ PyObject* array_function(PyObject* self, PyObject* const* values, Py_ssize_t cou
 }
 
 PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"__contains__", {"key"}, 1, 1};
+  static constexpr CallSignature<1> signature{"__contains__", {"key"}, 1, 1};
   const auto [key] = signature.read(values, count, words);
   return py::module_::import("spanwise._numpy.compare")
       .attr("contains")(py::handle(self), py::handle(key))
@@ -63,7 +63,7 @@ PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
 }
 
 PyObject* get_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"get", {"stream", "order", "out"}, 0, 3};
+  static constexpr CallSignature<3> signature{"get", {"stream", "order", "out"}, 0, 3};
   const auto [stream, order, out] = signature.read(values, count, words);
   const py::object given_order =
       order == nullptr ? py::object(py::str("C")) : py::reinterpret_borrow<py::object>(order);
@@ -109,7 +109,7 @@ PyMethodDef protocol_methods[] = {
 
 }  // namespace
 
-SW_BIND(array_protocols, 58) {
+SW_BIND(array_protocols, array_type) {
   module.attr("_max_rank") = max_rank;
   add_array_methods(protocol_methods);
 }

@@ -14,6 +14,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/object_free_list.hpp"
+#include "python/support/slot.hpp"
 #include "slots.hpp"
 #include "spanwise/creation.hpp"
 
@@ -109,11 +110,6 @@ PyObject* call_printer(const char* function, PyObject* self) noexcept {
 }
 PyObject* array_repr(PyObject* self) noexcept { return call_printer("array_repr", self); }
 PyObject* array_str(PyObject* self) noexcept { return call_printer("array_str", self); }
-
-template <class F>
-PyType_Slot slot(int id, F* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
 
 constexpr const char* array_doc =
     "A typed, strided view of memory on a device, which arrays may share.\n\n"
@@ -237,7 +233,7 @@ void add_array_attributes(PyGetSetDef* attributes) {
   }
 }
 
-SW_BIND(array_type, 5) {
+SW_BIND(array_type) {
   array_type = make_type();
   module.add_object("Array",
                     py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(array_type)));

@@ -55,7 +55,7 @@ PyObject* reshape_to(PyObject* self, const Shape& shape, PyObject* order, PyObje
 }
 
 PyObject* reshape(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"reshape", {"shape", "order", "copy"}, 0, 0};
+  static constexpr CallSignature<3> signature{"reshape", {"shape", "order", "copy"}, 0, 0};
   const auto [shape, order, copy] = signature.read(values + count, 0, words);
   const bool is_named = shape != nullptr;
   if (is_named ? count != 0 : count == 0) {
@@ -69,7 +69,7 @@ Layout permuted(const Array& array, const Axes& axes) {
 }
 
 PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<0> signature{"transpose", {}, 0, 0};
+  static constexpr CallSignature<0> signature{"transpose", {}, 0, 0};
   signature.read(values + count, 0, words);
   const Array& array = array_in(self);
   if (count == 0 || (count == 1 && values[0] == Py_None)) {
@@ -87,7 +87,7 @@ PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, P
 }
 
 PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<2> signature{"swapaxes", {"axis1", "axis2"}, 2, 2};
+  static constexpr CallSignature<2> signature{"swapaxes", {"axis1", "axis2"}, 2, 2};
   const auto [axis1, axis2] = signature.read(values, count, words);
   const Array& array = array_in(self);
   Axes axes{};
@@ -100,7 +100,7 @@ PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
 }
 
 PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"squeeze", {"axis"}, 0, 1};
+  static constexpr CallSignature<1> signature{"squeeze", {"axis"}, 0, 1};
   const auto [axis] = signature.read(values, count, words);
   const Layout& layout = array_in(self).layout();
   std::array<bool, max_rank> drop{};
@@ -127,7 +127,7 @@ PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
 }
 
 PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"ravel", {"order"}, 0, 1};
+  static constexpr CallSignature<1> signature{"ravel", {"order"}, 0, 1};
   const auto [order] = signature.read(values, count, words);
   const Array& array = array_in(self);
   const Order wanted = order_in(order, Order::c);
@@ -138,13 +138,13 @@ PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObj
 }
 
 PyObject* flatten(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"flatten", {"order"}, 0, 1};
+  static constexpr CallSignature<1> signature{"flatten", {"order"}, 0, 1};
   const auto [order] = signature.read(values, count, words);
   return wrap(flattened(array_in(self), order_in(order, Order::c), CopyMode::always));
 }
 
 PyObject* view(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"view", {"dtype"}, 0, 1};
+  static constexpr CallSignature<1> signature{"view", {"dtype"}, 0, 1};
   const auto [dtype] = signature.read(values, count, words);
   const Array& array = array_in(self);
   if (!given(dtype)) return wrap_view(self, Layout(array.layout()));
@@ -152,7 +152,7 @@ PyObject* view(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObje
 }
 
 PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"diagonal", {"offset", "axis1", "axis2"}, 0, 3};
+  static constexpr CallSignature<3> signature{"diagonal", {"offset", "axis1", "axis2"}, 0, 3};
   const auto [offset, axis1, axis2] = signature.read(values, count, words);
   const Layout& layout = array_in(self).layout();
   const int first = layout.normalise_axis(integer_in(axis1, 0));
@@ -166,7 +166,7 @@ PyObject* stretched(PyObject* source, PyObject* shape) {
 }
 
 PyObject* broadcast_to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"broadcast_to", {"shape"}, 1, 1};
+  static constexpr CallSignature<1> signature{"broadcast_to", {"shape"}, 1, 1};
   const auto [shape] = signature.read(values, count, words);
   return stretched(self, shape);
 }
@@ -210,7 +210,7 @@ py::object as_object(PyObject* x) {
 }
 
 PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{"reshape", {"a", "shape", "order", "copy"}, 2, 3};
+  static constexpr CallSignature<4> signature{"reshape", {"a", "shape", "order", "copy"}, 2, 3};
   const auto [a, shape, order, copy] = signature.read(values, count, words);
   if (is_variable(a)) {
     if (given(order) || given(copy))
@@ -222,7 +222,7 @@ PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count,
 
 PyObject* broadcast_to_function(PyObject*, PyObject* const* values, Py_ssize_t count,
                                 PyObject* words) {
-  static constexpr Signature<2> signature{"broadcast_to", {"array", "shape"}, 2, 2};
+  static constexpr CallSignature<2> signature{"broadcast_to", {"array", "shape"}, 2, 2};
   const auto [array, shape] = signature.read(values, count, words);
   if (is_variable(array))
     return py::handle(array).attr("broadcast_to")(py::handle(shape)).release().ptr();
@@ -241,7 +241,7 @@ PyMethodDef view_functions[] = {
 
 }  // namespace
 
-SW_BIND(array_views, 54) {
+SW_BIND(array_views, array_type) {
   add_array_methods(view_methods);
   add_functions(module, view_functions);
 }

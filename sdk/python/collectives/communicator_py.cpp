@@ -58,10 +58,10 @@ std::string_view word_in(PyObject* object) {
 
 // The result as an array, None where this rank gets none.
 PyObject* run_collective(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<7> signature{
+  static constexpr CallSignature<7> signature{
       "_collective", {"communicator", "op", "x", "reduction", "peer", "out", "overlap"}, 7, 7};
   const auto [object, op, x, reduction, peer, out, overlap] = signature.read(values, count, words);
-  auto& communicator = py::handle(object).cast<Communicator&>();
+  auto& communicator = value_of<Communicator&>(object, "communicator");
   const Array source = is_array(x) ? array_in(x) : import_array(x);
   CollectiveOptions options;
   options.reduction = reduction_named(word_in(reduction));
@@ -85,7 +85,7 @@ PyMethodDef collective_functions[] = {method<run_collective>("_collective", null
 
 }  // namespace
 
-SW_BIND(collectives, 75) {
+SW_BIND(collectives) {
   py::class_<Communicator, Ref<Communicator>> type(module, "_Communicator");
   type.def(py::init(&make_communicator));
   type.def_property_readonly("name", member(&Communicator::name), "Equal on all ranks.");

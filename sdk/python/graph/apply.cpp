@@ -136,7 +136,7 @@ void bind_type(py::module_& module) {
 
 }  // namespace
 
-SW_BIND(graph_apply, 80) {
+SW_BIND(graph_apply) {
   bind_type(module);
   py::class_<Apply, Ref<Apply>> apply(module, "Apply",
                                       "A node of the graph: an op applied to inputs.");

@@ -183,7 +183,7 @@ py::object make_compute_cell(Ref<Cell> cell) {
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(&self));
 }
 
-SW_BIND(graph_cell, 83) {
+SW_BIND(graph_cell) {
   make_type<PyStorageCell>("spanwise.StorageCell",
                            "Where a compiled function keeps one variable's value: a list of one "
                            "element, an Array or None.");

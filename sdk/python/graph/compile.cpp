@@ -118,6 +118,6 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
 
 }  // namespace
 
-SW_BIND(graph_compile, 85) { module.def("_compile", &compile); }
+SW_BIND(graph_compile) { module.def("_compile", &compile); }
 
 }  // namespace spanwise::python

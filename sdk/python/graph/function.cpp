@@ -192,7 +192,7 @@ py::object wrap_compiled(FunctionBinding face) {
   return py::reinterpret_steal<py::object>(object);
 }
 
-SW_BIND(graph_function, 84) {
+SW_BIND(graph_function) {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(compiled_dealloc)},
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},

@@ -137,7 +137,7 @@ PyObject* raise_graph_error() noexcept {
   }
 }
 
-SW_BIND(graph_hooks, 79) {
+SW_BIND(graph_hooks, errors) {
   const auto folder = py::module_::import("os.path").attr("dirname")(module.attr("__file__"));
   package_folder = new std::string(folder.cast<std::string>() + "/");
   const py::tuple bases = py::make_tuple(py::reinterpret_borrow<py::object>(errors.graph),

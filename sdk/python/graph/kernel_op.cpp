@@ -96,7 +96,7 @@ py::list counts() {
 
 }  // namespace
 
-SW_BIND(graph_kernel_op, 86) {
+SW_BIND(graph_kernel_op) {
   module.def("_kernel_op", [](const py::dict& given) {
     const Ref<const Op> op = kernel_op(spec_from(given));
     op->attachment() = std::make_shared<SharedObject>(share_object(given));

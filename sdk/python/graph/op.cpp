@@ -211,7 +211,7 @@ py::object op_object(const Ref<const Op>& op) {
   return graph_module().attr(type)(OpHandle{op});
 }
 
-SW_BIND(graph_op, 82) {
+SW_BIND(graph_op) {
   py::class_<OpHandle>(module, "_OpHandle")
       .def_property_readonly("name", [](const OpHandle& self) { return self.op->name(); })
       .def_property_readonly("view_map", [](const OpHandle& self) { return self.op->view_map(); })

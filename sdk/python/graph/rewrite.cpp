@@ -45,7 +45,7 @@ py::list listed_rewrites() {
 
 }  // namespace
 
-SW_BIND(graph_rewrite, 87) {
+SW_BIND(graph_rewrite) {
   module.def("_rewrites", &listed_rewrites);
   module.def("_register_rewrite", &register_python_rewrite);
   module.def("_remove_rewrite", [](const std::string& name) {

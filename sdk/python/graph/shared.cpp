@@ -153,7 +153,7 @@ PyGetSetDef shared_attributes[] = {
      nullptr},
     {}};
 
-SW_BIND(graph_shared, 86) {
+SW_BIND(graph_shared) {
   module.def("_shared", &make_shared_variable, py::arg("value"), py::arg("name"), py::arg("borrow"),
              py::arg("target"), py::pos_only());
 }

@@ -104,15 +104,36 @@ Maps maps_for(const ThunkContext& context) {
   return maps;
 }
 
+// The number of parameters besides self of a method written in Python; nothing for *args, or where
+// it is unknown.
+std::optional<int> parameter_count(const py::object& method) {
+  py::object function = py::getattr(method, "__func__", method);
+  while (py::hasattr(function, "__wrapped__")) function = function.attr("__wrapped__");
+  const py::object code = py::getattr(function, "__code__", py::none());
+  if (code.is_none() || (code.attr("co_flags").cast<int>() & CO_VARARGS) != 0) return std::nullopt;
+  return code.attr("co_argcount").cast<int>() - (function.is(method) ? 0 : 1);
+}
+
 }  // namespace
 
 std::unique_ptr<Thunk> make_python_thunk(py::object op, const ThunkContext& context) {
   const Maps maps = maps_for(context);
   const DeviceGuard on_device(context.device());
   const Ref<Apply> node(const_cast<Apply*>(&context.node()));
-  py::object thunk =
-      py::module_::import("spanwise.graph")
-          .attr("call_make_thunk")(op, node, maps.storage, maps.compute, maps.no_recycling);
+  const py::object make = op.attr("make_thunk");
+  const std::optional<int> count = parameter_count(make);
+  if (count && *count < 4)
+    fail<GraphError>(std::string(py::str(op)),
+                     ": make_thunk must take (self, node, storage_map, compute_map, no_recycling) "
+                     "and perhaps impl; it takes ",
+                     *count, " besides self");
+  // Ops from before 2016 do not have the parameter impl.
+  py::object thunk = count == 4
+                         ? make(node, maps.storage, maps.compute, maps.no_recycling)
+                         : make(node, maps.storage, maps.compute, maps.no_recycling, py::none());
+  if (PyCallable_Check(thunk.ptr()) == 0)
+    fail<GraphError>(std::string(py::str(op)),
+                     ": make_thunk must return a callable without arguments, got ", repr_of(thunk));
   return std::make_unique<PythonThunk>(std::move(thunk), context);
 }
 

@@ -180,7 +180,7 @@ py::object tag_of(std::shared_ptr<void>& attachment) {
   return py::reinterpret_borrow<py::object>(tag.get());
 }
 
-SW_BIND(graph_variable, 81) {
+SW_BIND(graph_variable) {
   std::vector<PyType_Slot> slots{{Py_tp_dealloc, reinterpret_cast<void*>(variable_dealloc)},
                                  {Py_tp_richcompare, reinterpret_cast<void*>(variable_richcompare)},
                                  {Py_tp_hash, reinterpret_cast<void*>(hash)},

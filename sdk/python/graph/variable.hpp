@@ -62,8 +62,8 @@ Variable apply_op(const char* name, const OpProperties& properties,
 int variable_axis(const Variable& variable, std::int64_t axis, int more = 0);
 
 /// Adds methods to Variable; the functions check themselves whether `self` is an array or a
-/// variable. Call from SW_BIND parts of an order above 81. The table ends with an empty entry and
-/// must live as long as the process.
+/// variable. Call from SW_BIND parts that name graph_variable. The table ends with an empty entry
+/// and must live as long as the process.
 void add_variable_methods(PyMethodDef* methods);
 
 /// The scratchpad of a variable or an Apply (Theano's `tag`), made on first use.

@@ -172,7 +172,7 @@ void add_variable_methods(PyMethodDef* methods) {
     attach(methods->ml_name, PyDescr_NewMethod(variable_type, methods));
 }
 
-SW_BIND(graph_variable_methods, 82) {
+SW_BIND(graph_variable_methods, graph_variable) {
   add_variable_methods(variable_methods);
   for (PyGetSetDef* attribute = shape_attributes; attribute->name != nullptr; ++attribute)
     attach(attribute->name, PyDescr_NewGetSet(variable_type, attribute));

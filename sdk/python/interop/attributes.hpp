@@ -7,12 +7,30 @@
 #include <cstdint>
 #include <span>
 
-#include "interface.hpp"
-#include "spanwise/bridge.hpp"
-
 /// Fast reading of Python attributes, for Bridge::try_describe() of libraries without a C
-/// interface.
+/// interface. Installed as spanwise/python/attributes.hpp.
 namespace spanwise::python {
+
+/// An attribute name as an interned Python string, created at its first use under the GIL.
+class Name {
+ public:
+  constexpr explicit Name(const char* text) noexcept : text_(text) {}
+  PyObject* get() const noexcept {
+    if (string_ == nullptr) string_ = PyUnicode_InternFromString(text_);
+    return string_;
+  }
+
+ private:
+  const char* text_;
+  mutable PyObject* string_ = nullptr;
+};
+
+/// x.<name>, or null if there is none or reading it fails. Leaves no Python error.
+inline pybind11::object attribute_or_null(PyObject* object, const Name& name) noexcept {
+  PyObject* value = PyObject_GetAttr(object, name.get());
+  if (value == nullptr) PyErr_Clear();
+  return pybind11::reinterpret_steal<pybind11::object>(value);
+}
 
 /// Reads x.<name> with an inline cache of the C getter of the last class, valid while the class is
 /// not modified: the lookup takes as long as most getters. Attributes that are not getset
@@ -32,7 +50,19 @@ class CachedAttribute {
   }
 
  private:
-  void find(PyTypeObject* type) const noexcept;
+  void find(PyTypeObject* type) const noexcept {
+    // Also assigns the class a version tag, if it has none.
+    PyObject* found = _PyType_Lookup(type, name_.get());
+    const bool is_own = found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type) &&
+                        PyType_IsSubtype(type, PyDescr_TYPE(found)) != 0 &&
+                        type->tp_getattro == PyObject_GenericGetAttr;
+    const PyGetSetDef* definition =
+        is_own ? reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset : nullptr;
+    type_ = type;
+    version_ = type->tp_version_tag;
+    get_ = definition != nullptr && version_ != 0 ? definition->get : nullptr;
+    closure_ = definition != nullptr ? definition->closure : nullptr;
+  }
 
   Name name_;
   // The cached class and its tp_version_tag, which CPython changes when the class is modified.
@@ -42,23 +72,33 @@ class CachedAttribute {
   mutable void* closure_ = nullptr;
 };
 
-/// The attributes of one library's arrays that describe their layout.
-struct LayoutAttributes {
-  CachedAttribute shape{"shape"}, strides{"strides"}, dtype{"dtype"};
-};
-
 /// Writes the integers of the tuple x.<name> to `scratch` and returns their number; -1 if it is no
 /// tuple of integers, or too long. Leaves no Python error.
-int read_integers(PyObject* object, const CachedAttribute& name,
-                  std::span<std::int64_t> scratch) noexcept;
+inline int read_integers(PyObject* object, const CachedAttribute& name,
+                         std::span<std::int64_t> scratch) noexcept {
+  const pybind11::object values = name.of(object);
+  if (!values || !PyTuple_Check(values.ptr())) return -1;
+  const Py_ssize_t count = PyTuple_GET_SIZE(values.ptr());
+  if (count > static_cast<Py_ssize_t>(scratch.size())) return -1;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const long long value = PyLong_AsLongLong(PyTuple_GET_ITEM(values.ptr(), i));
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return -1;
+    }
+    scratch[static_cast<std::size_t>(i)] = value;
+  }
+  return static_cast<int>(count);
+}
 
 /// int(x.<name>) as an address; 0 if it is absent, None or no integer. Leaves no Python error.
-std::uintptr_t read_address(PyObject* object, const CachedAttribute& name) noexcept;
-
-/// Sets shape, strides (bytes) and dtype of `memory` from attributes like NumPy's. Returns false if
-/// they have other types. With `is_packed` (C-contiguous) the strides are computed from the shape,
-/// as some libraries make a new tuple of strides at each access. Leaves no Python error.
-bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
-                 bool is_packed = false) noexcept;
+inline std::uintptr_t read_address(PyObject* object, const CachedAttribute& name) noexcept {
+  const pybind11::object value = name.of(object);
+  if (!value || value.is_none()) return 0;
+  const auto number = pybind11::reinterpret_steal<pybind11::object>(PyNumber_Long(value.ptr()));
+  void* address = number ? PyLong_AsVoidPtr(number.ptr()) : nullptr;
+  if (address == nullptr) PyErr_Clear();
+  return reinterpret_cast<std::uintptr_t>(address);
+}
 
 }  // namespace spanwise::python

@@ -84,7 +84,7 @@ bool is_lazy(PyObject* object) noexcept {
   return ufunc != nullptr && ufunc != Py_None && said_by_class(object, to_numpy_name) == nullptr;
 }
 
-SW_BIND(foreign_operands, 60) {
+SW_BIND(foreign_operands) {
   static PyMethodDef functions[] = {
       {"_overrides_ufuncs", &overrides, METH_O,
        "_overrides_ufuncs(x, /)\n--\n\n"

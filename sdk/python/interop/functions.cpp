@@ -8,7 +8,6 @@
 #include "convert.hpp"
 #include "import.hpp"
 #include "interface.hpp"
-#include "kwargs.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
@@ -23,12 +22,6 @@ namespace py = pybind11;
 
 namespace {
 
-using FastFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
-
-PyMethodDef method(const char* name, FastFunction function, const char* doc) {
-  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, doc};
-}
-
 constinit const Name dlpack_name("__dlpack__");
 
 // Known from an earlier import of the same type, without looking up __dlpack__.
@@ -42,84 +35,49 @@ bool offers_dlpack(PyObject* object) {
          attribute_or_null(object, dlpack_name);
 }
 
-PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count,
-                      PyObject* names) noexcept {
-  try {
-    if (count == 1 && names == nullptr) {
-      PyObject* shared = is_known_to_speak_dlpack(values[0]) ? shared_object(values[0]) : nullptr;
-      if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
-    }
-    ImportOptions options;
-    if (count != 1 || names != nullptr) {
-      PyObject *device = nullptr, *copy = nullptr;
-      parse_kwargs("from_dlpack", values, count, names, 1, {{"device", &device}, {"copy", &copy}});
-      if (device != nullptr) options.device = device_from(device);
-      options.copy = copy_mode_in(copy);
-    }
-    PyObject* object = values[0];
-    if (!offers_dlpack(object))
-      fail<BridgeError>("from_dlpack: a ", Py_TYPE(object)->tp_name,
-                        " has no __dlpack__; spanwise.asarray() takes other arrays too");
-    return wrap(import_array(object, options));
-  } catch (...) {
-    return raise_current();
+PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  if (count == 1 && names == nullptr) {
+    PyObject* shared = is_known_to_speak_dlpack(values[0]) ? shared_object(values[0]) : nullptr;
+    if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
   }
+  static constexpr CallSignature<3> signature{"from_dlpack", {"x", "device", "copy"}, 1, 1};
+  const auto [x, device, copy] = signature.read(values, count, names);
+  if (!offers_dlpack(x))
+    fail<BridgeError>("from_dlpack: a ", Py_TYPE(x)->tp_name,
+                      " has no __dlpack__; spanwise.asarray() takes other arrays too");
+  ImportOptions options{.copy = mode_in(copy)};
+  if (given(device)) options.device = device_from(device);
+  return wrap(import_array(x, options));
 }
 
-// The mode of f(x, copyif=False), after the `first` arguments that the caller reads itself.
-CopyMode read_copyif(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names,
-                     Py_ssize_t first) {
-  if (count == first && names == nullptr) return CopyMode::never;
-  PyObject* copyif = nullptr;
-  if (count == first + 1) {
-    copyif = values[first];
-    if (names != nullptr) throw py::type_error(text(who, "() got copyif twice"));
-  } else if (count != first || names != nullptr) {
-    parse_kwargs(who, values, count, names, first, {{"copyif", &copyif}});
-  }
-  return copyif_mode_in(copyif);
-}
-
-PyObject* convert_to_named(PyObject*, PyObject* const* values, Py_ssize_t count,
-                           PyObject* names) noexcept {
-  try {
-    const CopyMode mode = read_copyif("convert", values, count, names, 2);
-    if (!PyUnicode_Check(values[1])) throw py::type_error("convert(): library must be a str");
-    const Bridge& target = target_bridge(std::string(py::str(py::handle(values[1]))));
-    return convert(values[0], target, mode).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* convert_to_named(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  static constexpr CallSignature<3> signature{"convert", {"x", "library", "copyif"}, 2, 3};
+  const auto [x, library, copyif] = signature.read(values, count, names);
+  if (!PyUnicode_Check(library)) throw py::type_error("convert(): library must be a str");
+  const Bridge& target = target_bridge(std::string(py::str(py::handle(library))));
+  return convert(x, target, copyif_mode_in(copyif)).release().ptr();
 }
 
 const Bridge& bridge_in(PyObject* self) {
   return *static_cast<const Bridge*>(PyCapsule_GetPointer(self, nullptr));
 }
 
-PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                     PyObject* names) noexcept {
-  try {
-    if (count == 1 && names == nullptr && is_array(values[0]))
-      if (PyObject* made = shared_with(bridge_in(self), array_in(values[0]))) return made;
-    const CopyMode mode = read_copyif("to_<library>", values, count, names, 1);
-    return convert(values[0], bridge_in(self), mode).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  if (count == 1 && names == nullptr && is_array(values[0]))
+    if (PyObject* made = shared_with(bridge_in(self), array_in(values[0]))) return made;
+  static constexpr CallSignature<2> signature{"to_<library>", {"x", "copyif"}, 1, 2};
+  const auto [x, copyif] = signature.read(values, count, names);
+  return convert(x, bridge_in(self), copyif_mode_in(copyif)).release().ptr();
 }
 
-PyObject* from_library(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                       PyObject* names) noexcept {
-  try {
-    if (count == 1 && names == nullptr) {
-      PyObject* shared = shared_object_through(bridge_in(self), values[0]);
-      if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
-    }
-    const CopyMode mode = read_copyif("from_<library>", values, count, names, 1);
-    return wrap(import_through(bridge_in(self), values[0], {.copy = mode}));
-  } catch (...) {
-    return raise_current();
+PyObject* from_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  if (count == 1 && names == nullptr) {
+    PyObject* shared = shared_object(values[0], &bridge_in(self));
+    if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
   }
+  static constexpr CallSignature<2> signature{"from_<library>", {"x", "copyif"}, 1, 2};
+  const auto [x, copyif] = signature.read(values, count, names);
+  return wrap(import_through(bridge_in(self), x, {.copy = copyif_mode_in(copyif)}));
 }
 
 // Adds to_<library>() or from_<library>(). The definition and its strings are never freed, since
@@ -132,8 +90,8 @@ void add_for(py::module_& module, const Bridge& bridge, bool to) {
       (to ? "`x`, any library's array, as an array of " + library + " that shares its memory.\n"
           : "`x`, an array of " + library + ", as a spanwise.Array that shares its memory.\n") +
       "If the memory cannot be shared: CopyNeededError, or a copy with copyif=True.");
-  auto* definition =
-      new PyMethodDef(method(name->c_str(), to ? &to_library : &from_library, doc->c_str()));
+  auto* definition = new PyMethodDef(to ? method<&to_library>(name->c_str(), doc->c_str())
+                                        : method<&from_library>(name->c_str(), doc->c_str()));
   const py::capsule self(static_cast<const void*>(&bridge));
   const py::str module_name = py::str(module.attr("__name__"));
   PyObject* function = PyCFunction_NewEx(definition, self.ptr(), module_name.ptr());
@@ -142,23 +100,24 @@ void add_for(py::module_& module, const Bridge& bridge, bool to) {
 }
 
 PyMethodDef bridge_functions[] = {
-    method(
-        "from_dlpack", &from_dlpack,
+    method<&from_dlpack>(
+        "from_dlpack",
         "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n"
         "An Array from an object with __dlpack__, or from a DLPack capsule. Shares memory if it\n"
         "can, else copies; copy=False raises CopyNeededError instead, copy=True always copies."),
-    method("convert", &convert_to_named,
-           "convert(x, library, copyif=False)\n--\n\n"
-           "`x`, any library's array, as an array of \"numpy\", \"torch\", \"jax\", \"cupy\",\n"
-           "\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". It shares "
-           "the\n"
-           "memory of `x`; if that is not possible, it raises CopyNeededError, or returns a copy\n"
-           "with copyif=True. `x` itself if it is an array of that library."),
+    method<&convert_to_named>(
+        "convert",
+        "convert(x, library, copyif=False)\n--\n\n"
+        "`x`, any library's array, as an array of \"numpy\", \"torch\", \"jax\", \"cupy\",\n"
+        "\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". It shares "
+        "the\n"
+        "memory of `x`; if that is not possible, it raises CopyNeededError, or returns a copy\n"
+        "with copyif=True. `x` itself if it is an array of that library."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
-SW_BIND(bridge_functions, 62) {
+SW_BIND(bridge_functions) {
   add_functions(module, bridge_functions);
   for (const Bridge* bridge : registered_bridges()) {
     if (!bridge->exports()) continue;

@@ -16,7 +16,6 @@
 #include "sequence.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "types.hpp"
 
 namespace spanwise::python {
 
@@ -65,30 +64,25 @@ bool may_share_at_once(const ImportOptions& options) noexcept {
   return options.copy != CopyMode::always && !options.dtype && !options.device && !options.writable;
 }
 
-// Fast path without a ForeignView: nothing if the bridge cannot describe the object.
-std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
-  BorrowedTensor memory;
-  if (!bridge.try_describe(object, memory)) return std::nullopt;
-  std::optional<Array> array = share(memory, python_owner(object));
-  if (array) bridge.count_shared_import();
+// The Array of a view, with the conversions of `options`; updates the bridge's counters. `who`
+// begins messages.
+Array finish_import(BridgeMatch& found, const ImportOptions& options, std::string_view who) {
+  ForeignView& view = found.view;
+  if (view.created) {
+    if (options.copy == CopyMode::never)
+      throw SharingError(who, {"numbers have no memory to share", "leave copy=False out"});
+    return adapt(*std::move(view.made), {.dtype = options.dtype, .device = options.device}, who,
+                 true);
+  }
+  const CopyMode mode = effective(options.copy);
+  const bool always = mode == CopyMode::always;
+  Array array = take(view, always ? CopyMode::if_needed : mode, who);
+  const bool changes = (options.dtype && *options.dtype != array.dtype()) ||
+                       (options.device && *options.device != array.device());
+  if (changes || always || options.writable)
+    array = adapt(std::move(array), options, who, view.copied);
+  found.bridge->count_import(view.copied || changes || always, array.nbytes());
   return array;
-}
-
-// The same as a Python object; the Array is constructed inside it.
-inline PyObject* shared_object_at_once(const Bridge& bridge, PyObject* object) {
-  BorrowedTensor memory;
-  if (!bridge.try_describe(object, memory)) return nullptr;
-  PyObject* shared = wrap_shared(memory, quick_owner(object));
-  if (shared != nullptr) bridge.count_shared_import();
-  return shared;
-}
-
-Array copied_out(BridgeMatch& found) {
-  const Array bytes = share_bytes(found.view);
-  // `bytes` is declared before the GIL is released, and so destroyed with the GIL held: its owner
-  // is a Python object.
-  const GilRelease unlocked;
-  return gather(bytes, found.view.memory);
 }
 
 }  // namespace
@@ -156,52 +150,39 @@ Array adapt(Array array, const ImportOptions& options, std::string_view who, boo
   return array;
 }
 
-Array finish_import(BridgeMatch& found, const ImportOptions& options, std::string_view who) {
-  const CopyMode mode = effective(options.copy);
-  ForeignView& view = found.view;
-  std::optional<Array> array = share(view);
-  if (view.created) {
-    if (options.copy == CopyMode::never) {
-      throw SharingError(who, {"numbers have no memory to share", "leave copy=False out"});
-    }
-    return adapt(*std::move(array), {.dtype = options.dtype, .device = options.device}, who, true);
+std::optional<Array> import_foreign(PyObject* object, const ImportOptions& options,
+                                    const Bridge* only) {
+  if (may_share_at_once(options)) {
+    BorrowedTensor memory;
+    if (const Bridge* known = describe(object, memory, only))
+      if (auto array = share(memory, python_owner(object))) {
+        known->count_shared_import();
+        return array;
+      }
   }
-  if (mode == CopyMode::never && !array) throw SharingError(who, *find_share_blocker(view.memory));
-  if (mode == CopyMode::never && view.copied) {
-    throw SharingError(who, {"the producer could only give a copy", "allow a copy (copy=None)"});
+  const bool may_copy = effective(options.copy) != CopyMode::never;
+  if (only != nullptr) {
+    if (!only->accepts(object)) return std::nullopt;
+    BridgeMatch found(*only, object, may_copy);
+    return finish_import(found, options, only->name());
   }
-  bool copied = view.copied;
-  if (!array) {
-    array = copied_out(found);
-    copied = true;
-  }
-  const bool changes = (options.dtype && *options.dtype != array->dtype()) ||
-                       (options.device && *options.device != array->device());
-  const bool always = options.copy == CopyMode::always;
-  if (changes || always || options.writable) array = adapt(*std::move(array), options, who, copied);
-  copied |= changes || always;
-  found.bridge->count_import(copied, array->nbytes());
-  return *std::move(array);
+  auto found = find_view(object, may_copy, options.may_compute);
+  if (!found) return std::nullopt;
+  return finish_import(*found, options, found->bridge->name());
 }
 
 Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions& options) {
-  if (may_share_at_once(options) && bridge_of_type(Py_TYPE(object)) == &bridge)
-    if (auto array = shared_at_once(bridge, object)) return *std::move(array);
-  if (!bridge.accepts(object))
-    fail<BridgeError>("from_", bridge.name(), ": expected an array of ", bridge.name(),
-                      ", got an object of type ", type_name(object),
-                      "; spanwise.asarray() takes any array");
-  const bool may_copy = effective(options.copy) != CopyMode::never;
-  BridgeMatch found(bridge, object, may_copy);
-  return finish_import(found, options, bridge.name());
+  if (auto array = import_foreign(object, options, &bridge)) return *std::move(array);
+  fail<BridgeError>("from_", bridge.name(), ": expected an array of ", bridge.name(),
+                    ", got an object of type ", type_name(object),
+                    "; spanwise.asarray() takes any array");
 }
 
 std::optional<Array> borrowed_array(PyObject* object) {
-  const Bridge* known = bridge_of_type(Py_TYPE(object));
   BorrowedTensor memory;
+  const Bridge* known = describe(object, memory);
   // Not for GPU memory: the GPU reads asynchronously, when the object may be gone.
-  if (known == nullptr || !known->try_describe(object, memory) || !memory.device.is_cpu())
-    return std::nullopt;
+  if (known == nullptr || !memory.device.is_cpu()) return std::nullopt;
   std::optional<Array> array = share(memory, ForeignOwner());
   if (array) known->count_shared_import();
   return array;
@@ -209,50 +190,32 @@ std::optional<Array> borrowed_array(PyObject* object) {
 
 std::optional<SmallMemory> small_memory(PyObject* object) {
   constexpr std::int64_t most_bytes = 1 << 14;
-  const Bridge* known = bridge_of_type(Py_TYPE(object));
   BorrowedTensor memory;
-  if (known == nullptr || !known->try_describe(object, memory) || !memory.device.is_cpu())
-    return std::nullopt;
-  const std::int64_t item = memory.dtype.itemsize();
-  if (item * 8 != memory.dtype.bits()) return std::nullopt;  // several lanes, or sub-byte types
-  const std::int64_t unit = memory.in_elements ? 1 : item;
-  std::int64_t size = 1;
-  for (int axis = memory.rank - 1; axis >= 0; --axis) {
-    const std::int64_t extent = memory.shape[axis];
-    if (extent <= 0 || extent > most_bytes) return std::nullopt;
-    if (extent != 1 && memory.strides[axis] != size * unit) return std::nullopt;
-    size *= extent;
-    if (size * item > most_bytes) return std::nullopt;
-  }
+  const Bridge* known = describe(object, memory);
+  if (known == nullptr || !memory.device.is_cpu()) return std::nullopt;
+  const std::int64_t item = memory.dtype.itemsize(), size = memory.packed_size();
+  const bool is_whole =
+      item * 8 == memory.dtype.bits();  // not of several lanes, nor of sub-byte type
+  if (!is_whole || size == 0 || size > most_bytes / item) return std::nullopt;
   known->count_shared_import();
   const std::span shape(memory.shape, static_cast<std::size_t>(memory.rank));
   return SmallMemory{memory.data, memory.dtype, Shape(shape), size * item};
 }
 
-PyObject* shared_object(PyObject* object) {
-  const Bridge* known = bridge_of_type(Py_TYPE(object));
-  return known != nullptr ? shared_object_at_once(*known, object) : nullptr;
-}
-
-PyObject* shared_object_through(const Bridge& bridge, PyObject* object) {
-  return bridge_of_type(Py_TYPE(object)) == &bridge ? shared_object_at_once(bridge, object)
-                                                    : nullptr;
+PyObject* shared_object(PyObject* object, const Bridge* only) {
+  BorrowedTensor memory;
+  const Bridge* known = describe(object, memory, only);
+  PyObject* shared = known != nullptr ? wrap_shared(memory, quick_owner(object)) : nullptr;
+  if (shared != nullptr) known->count_shared_import();
+  return shared;
 }
 
 Array import_array(PyObject* object, const ImportOptions& options) {
   if (is_array(object)) return adapt(array_in(object), options, "asarray", false);
-  if (may_share_at_once(options)) {
-    const Bridge* known = bridge_of_type(Py_TYPE(object));
-    if (known != nullptr)
-      if (auto array = shared_at_once(*known, object)) return *std::move(array);
-  }
   const bool plain = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
                      PyFloat_CheckExact(object) || PyLong_CheckExact(object);
-  if (!plain) {
-    const bool may_copy = effective(options.copy) != CopyMode::never;
-    if (auto found = find_view(object, may_copy, options.may_compute))
-      return finish_import(*found, options, found->bridge->name());
-  }
+  if (!plain)
+    if (auto array = import_foreign(object, options)) return *std::move(array);
   if (!is_nested_sequence(object)) fail_unknown(object);
   if (options.copy == CopyMode::never) {
     throw SharingError("asarray",

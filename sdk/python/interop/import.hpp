@@ -9,9 +9,22 @@
 
 #include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
+#include "types.hpp"
 
-/// Import of foreign arrays as Arrays, through the bridges.
+/// Import of foreign arrays as Arrays, through the bridges: describe() reads the common cases
+/// through the bridge cached for the object's type, and share() of spanwise/bridge.hpp makes the
+/// Array; for all other objects find_view() asks the bridges.
 namespace spanwise::python {
+
+/// The bridge cached for the type of `object`, if it can describe the object's memory
+/// (Bridge::try_describe()); else null: then call find_view(). With `only`, null for objects of
+/// other bridges. `memory` is default-constructed. Leaves no Python error.
+inline const Bridge* describe(PyObject* object, BorrowedTensor& memory,
+                              const Bridge* only = nullptr) {
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  const bool is_wanted = known != nullptr && (only == nullptr || known == only);
+  return is_wanted && known->try_describe(object, memory) ? known : nullptr;
+}
 
 /// A view of an object, and the bridge that made it.
 struct BridgeMatch {
@@ -27,18 +40,16 @@ struct BridgeMatch {
 /// without `may_compute`, SharingError without `may_copy`.
 std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_compute);
 
-/// Fast path of an import: `object` as a new spanwise.Array that shares its memory, if the bridge
-/// cached for its type can describe it (Bridge::try_describe()). Null without a Python error if
-/// not: then call import_array(). Null with one when out of memory. Throws what Storage::adopt()
-/// throws.
-PyObject* shared_object(PyObject* object);
-/// The same, only for types whose cached bridge is `bridge`; else call import_through().
-PyObject* shared_object_through(const Bridge& bridge, PyObject* object);
+/// `object` as a new spanwise.Array that shares its memory, if describe() succeeds. Null without a
+/// Python error if not: then call import_array(). Null with one when out of memory. Throws what
+/// Storage::adopt() throws.
+PyObject* shared_object(PyObject* object, const Bridge* only = nullptr);
 
-/// A foreign view as an Array, with the conversions of `options`; updates the bridge's counters.
-/// `who` is the function's name in messages. The array takes over the ownership of `found`. Large
-/// copies release the GIL.
-Array finish_import(BridgeMatch& found, const ImportOptions& options, std::string_view who);
+/// A foreign object as an Array, with the conversions of `options`; nothing if no bridge, or not
+/// `only`, accepts it. Updates the bridge's counters. Large copies release the GIL. Throws the
+/// errors of find_view() and adapt().
+std::optional<Array> import_foreign(PyObject* object, const ImportOptions& options,
+                                    const Bridge* only = nullptr);
 
 /// Converts `array` to the dtype, device, and copy mode of `options`, and checks that it is
 /// writable if they require it. `private_already`: the memory is a copy already. Throws

@@ -142,10 +142,4 @@ py::dict interface_of(const Array& array) {
   return result;
 }
 
-py::object attribute_or_null(PyObject* object, const Name& name) noexcept {
-  PyObject* value = PyObject_GetAttr(object, name.get());
-  if (value == nullptr) PyErr_Clear();
-  return py::reinterpret_steal<py::object>(value);
-}
-
 }  // namespace spanwise::python

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "attributes.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/bridge.hpp"
 
@@ -30,22 +31,5 @@ InterfaceDict parse_interface(pybind11::handle dict, std::string_view who);
 
 /// The entries shape, typestr, descr, strides (None in C order) and version 3.
 pybind11::dict interface_of(const Array& array);
-
-/// An attribute name as an interned Python string, created at its first use under the GIL.
-class Name {
- public:
-  constexpr explicit Name(const char* text) noexcept : text_(text) {}
-  PyObject* get() const noexcept {
-    if (string_ == nullptr) string_ = PyUnicode_InternFromString(text_);
-    return string_;
-  }
-
- private:
-  const char* text_;
-  mutable PyObject* string_ = nullptr;
-};
-
-/// x.<name>, or null if there is none or reading it fails. Leaves no Python error.
-pybind11::object attribute_or_null(PyObject* object, const Name& name) noexcept;
 
 }  // namespace spanwise::python

@@ -3,8 +3,6 @@
 
 #include "library.hpp"
 
-#include "python/support/array.hpp"
-#include "python/support/snapshot.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -12,31 +10,6 @@
 namespace spanwise::python {
 
 namespace py = pybind11;
-
-PyObject* ForeignClass::get() const noexcept {
-  if (class_ == nullptr) {
-    const py::object module = loaded_module(module_);
-    if (!module) return nullptr;
-    // Fails while the module is being imported.
-    class_ = PyObject_GetAttrString(module.ptr(), name_);
-    if (class_ == nullptr) PyErr_Clear();
-  }
-  return class_;
-}
-
-bool ForeignClass::has(PyObject* object) const noexcept {
-  PyObject* type = get();
-  if (type == nullptr) return false;
-  // Faster than isinstance(), which calls Python code for a class with a metaclass, such as
-  // torch's.
-  if (PyType_Check(type)) {
-    if (PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(type))) return true;
-    if (PyType_CheckExact(type)) return false;
-  }
-  const int result = PyObject_IsInstance(object, type);
-  if (result < 0) PyErr_Clear();
-  return result == 1;
-}
 
 py::module_ import_library(const char* module, const char* package) {
   return import_library(module, package, text("install it: pip install ", package).c_str());
@@ -50,12 +23,6 @@ py::module_ import_library(const char* module, const char* library, const char* 
     fail<BridgeError>(library, ": cannot be imported here (", std::string(py::str(error.value())),
                       "); ", remedy);
   }
-}
-
-py::object object_of(const Array& array) {
-  auto object = py::reinterpret_steal<py::object>(wrap(array));
-  if (!object) throw py::error_already_set();
-  return object;
 }
 
 std::optional<ShareBlocker> readonly_share_blocker(const Array& array, std::string_view library) {

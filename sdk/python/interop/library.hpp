@@ -6,36 +6,18 @@
 
 #include <optional>
 
-#include "interface.hpp"
+#include "attributes.hpp"
+#include "foreign_class.hpp"
+#include "objects.hpp"
 #include "spanwise/bridge.hpp"
 
 /// Common functions of the bridges to single libraries.
 namespace spanwise::python {
 
-/// A class of another library, looked up in sys.modules: a type check never imports the library.
-class ForeignClass {
- public:
-  constexpr ForeignClass(const char* module, const char* name) noexcept
-      : module_(module), name_(name) {}
-  /// The class (borrowed), or null while the module is not imported.
-  PyObject* get() const noexcept;
-  /// isinstance(object, class), by type(object) instead of object.__class__ where the class has no
-  /// metaclass of its own. Leaves no Python error.
-  bool has(PyObject* object) const noexcept;
-
- private:
-  const char* module_;
-  const char* name_;
-  mutable PyObject* class_ = nullptr;  // a reference that is never dropped
-};
-
 /// Imports the module. Throws BridgeError, which says how to install it, if that fails.
 pybind11::module_ import_library(const char* module, const char* package);
 /// The same for libraries that pip does not install; `remedy` is the advice in the message.
 pybind11::module_ import_library(const char* module, const char* library, const char* remedy);
-
-/// A new spanwise.Array around `array`, to pass to a function of the library.
-pybind11::object object_of(const Array& array);
 
 /// Blocks read-only arrays, for libraries whose arrays are always writable.
 std::optional<ShareBlocker> readonly_share_blocker(const Array& array, std::string_view library);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "python/support/array.hpp"
+#include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
 
 namespace spanwise::python {
@@ -81,8 +82,6 @@ void release_with_gil(PyObject* object) noexcept {
       nullptr);
 }
 
-ForeignOwner python_owner(PyObject* object) { return quick_owner(object); }
-
 Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly) {
   if (device.is_cpu()) return python_owner(owner).adopt(data, bytes, device, readonly);
   ForeignView view;
@@ -98,6 +97,12 @@ Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device
 
 PyObject* owner_of(const Storage& storage) noexcept {
   return static_cast<PyObject*>(foreign_context(storage, &release_object));
+}
+
+SW_BIND(object_binding) {
+  static constexpr ObjectBinding binding{&release_object,
+                                         [](const Array& array) noexcept { return wrap(array); }};
+  set_object_binding(binding);
 }
 
 }  // namespace spanwise::python

@@ -24,7 +24,7 @@ Ref<RefCounted> hold_object(PyObject* object);
 /// The same as a ReleaseFn whose context is the object: the release function of python_owner().
 void release_object(void* object, void*, std::size_t, StreamUses&) noexcept;
 
-/// Inline version of python_owner() of support/array.hpp, for the fast path of imports.
+/// python_owner() for the fast path of imports; also drops waiting references.
 inline ForeignOwner quick_owner(PyObject* object) {
   release_dropped();
   return ForeignOwner(&release_object, Py_NewRef(object));

@@ -59,7 +59,7 @@ py::list bridge_rows() {
 
 }  // namespace
 
-SW_BIND(bridge_report, 63) {
+SW_BIND(bridge_report) {
   py::class_<Exchange>(module, "Exchange", "The effect of a conversion between two libraries.")
       .def_readonly("shares", &Exchange::shares, "Whether memory would be shared.")
       .def_readonly("reason", &Exchange::reason, "Why it shares or copies.")

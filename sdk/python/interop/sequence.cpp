@@ -35,9 +35,10 @@ bool is_sequence(PyObject* object) noexcept {
 // Walks a nested sequence once to find its shape, its dtype and its leaves in C order, then writes
 // the leaves. It holds references to the leaves, so sequences that create new items at each access,
 // and lists that change after they were read, are safe.
-class Reader {
+class SequenceReader {
  public:
-  Reader(std::optional<DType> dtype, bool may_compute) : asked_(dtype), may_compute_(may_compute) {}
+  SequenceReader(std::optional<DType> dtype, bool may_compute)
+      : asked_(dtype), may_compute_(may_compute) {}
 
   Array read(PyObject* object) {
     measure(object, 0);
@@ -115,9 +116,9 @@ class Reader {
     if (is_array(object)) {
       arrays_.push_back(array_in(object));
     } else {
-      std::optional<BridgeMatch> found = find_view(object, true, may_compute_);
-      if (!found) return false;
-      arrays_.push_back(finish_import(*found, {}, "asarray"));
+      std::optional<Array> array = import_foreign(object, {.may_compute = may_compute_});
+      if (!array) return false;
+      arrays_.push_back(*std::move(array));
     }
     leaves_.emplace_back();
     const Array& array = arrays_.back();
@@ -213,7 +214,7 @@ bool is_nested_sequence(PyObject* object) noexcept {
 Array array_from_sequence(PyObject* object, std::optional<DType> dtype, Device device,
                           bool may_compute) {
   std::optional<Array> plain = array_of_numbers(object, dtype);
-  const Array array = plain ? *std::move(plain) : Reader(dtype, may_compute).read(object);
+  const Array array = plain ? *std::move(plain) : SequenceReader(dtype, may_compute).read(object);
   return device.is_cpu() ? array : to_device(array, device);
 }
 

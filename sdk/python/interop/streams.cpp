@@ -38,11 +38,11 @@ std::uintptr_t numba_stream(int) {
   return value.is_none() ? 0 : py::int_(value).cast<std::uintptr_t>();
 }
 
-struct Library {
+struct StreamLibrary {
   std::string_view package;
   std::uintptr_t (*current_stream)(int ordinal);
 };
-constexpr std::array<Library, 3> libraries{
+constexpr std::array<StreamLibrary, 3> libraries{
     {{"torch", &torch_stream}, {"cupy", &cupy_stream}, {"numba", &numba_stream}}};
 
 // "torch.nn.parameter.Parameter" -> "torch"
@@ -60,7 +60,7 @@ std::uintptr_t current_stream_of_library(PyObject* object, int ordinal) noexcept
     // Also looks at base classes, for subclasses defined in other modules.
     for (PyTypeObject* type = Py_TYPE(object); type != nullptr; type = type->tp_base) {
       const std::string package = package_of(type);
-      for (const Library& library : libraries)
+      for (const StreamLibrary& library : libraries)
         if (package == library.package) return library.current_stream(ordinal);
     }
   } catch (const std::exception&) {

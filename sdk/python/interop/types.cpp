@@ -10,15 +10,15 @@
 namespace spanwise::python {
 namespace {
 
-struct Entry {
+struct TypeEntry {
   PyTypeObject* type = nullptr;
   const Bridge* bridge = nullptr;
   PyObject* watch = nullptr;  // a weak reference to `type` whose callback erases the entry
 };
 
 // Open addressing over a power of two, at most half full; guarded by the GIL.
-struct Table {
-  std::vector<Entry> entries = std::vector<Entry>(64);
+struct TypeTable {
+  std::vector<TypeEntry> entries = std::vector<TypeEntry>(64);
   std::size_t count = 0;
   int shift = 58;  // the hash's upper bits choose the entry
 
@@ -27,22 +27,22 @@ struct Table {
     return static_cast<std::size_t>((reinterpret_cast<std::uint64_t>(type) * 0x9E3779B97F4A7C15u) >>
                                     shift);
   }
-  Entry& find(const PyTypeObject* type) noexcept {
+  TypeEntry& find(const PyTypeObject* type) noexcept {
     std::size_t i = place(type);
     while (entries[i].type != nullptr && entries[i].type != type) i = (i + 1) % entries.size();
     return entries[i];
   }
-  void insert(const Entry& entry) {
+  void insert(const TypeEntry& entry) {
     if (2 * (count + 1) > entries.size()) rebuild(2 * entries.size(), shift - 1, nullptr);
     find(entry.type) = entry;
     ++count;
   }
   // Erasing rebuilds the table, since linear probing must not leave holes.
   void rebuild(std::size_t size, int new_shift, const PyTypeObject* without) {
-    std::vector<Entry> old(size);
+    std::vector<TypeEntry> old(size);
     old.swap(entries);
     shift = new_shift;
-    for (const Entry& entry : old)
+    for (const TypeEntry& entry : old)
       if (entry.type != nullptr && entry.type != without) find(entry.type) = entry;
   }
   void erase(const PyTypeObject* type) {
@@ -52,8 +52,9 @@ struct Table {
   }
 };
 
-Table& table() {
-  static Table* const the_table = new Table;  // leaked: types may be destroyed after statics
+TypeTable& table() {
+  static TypeTable* const the_table =
+      new TypeTable;  // leaked: types may be destroyed after statics
   return *the_table;
 }
 
@@ -96,7 +97,7 @@ const Bridge* detail::find_bridge_of_type(PyTypeObject* type) noexcept {
 void remember_bridge(PyTypeObject* type, const Bridge& bridge) noexcept {
   detail::recent_type = {};
   try {
-    if (Entry& known = table().find(type); known.type != nullptr) {
+    if (TypeEntry& known = table().find(type); known.type != nullptr) {
       known.bridge = &bridge;
       return;
     }

@@ -239,7 +239,7 @@ void bind_helpers(py::module_& module) {
 
 }  // namespace
 
-SW_BIND(kernels, 72) {
+SW_BIND(kernels, streams) {  // signatures name the class Stream
   bind_module(module);
   bind_source_module(module);
   bind_helpers(module);

@@ -27,38 +27,30 @@ PyTypeObject* kernel_launch_type = nullptr;
 namespace {
 
 PyObject* call_function(PyObject* self, PyObject* const* values, std::size_t flags,
-                        PyObject* names) noexcept {
-  try {
-    const Kernel& function = function_in(self);
-    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-    LaunchConfig config;
-    if (!read_keywords(names, values + count, function, config)) [[unlikely]]
-      fail<KernelArgumentError>("kernel '", function.name(),
-                                "': expected block=, the threads of a block, got none; "
-                                "pass block=(x, y, z) and grid=(x, y, z)");
-    launch(function, config, values, count);
-    Py_RETURN_NONE;
-  } catch (...) {
-    return raise_current();
-  }
+                        PyObject* names) {
+  const Kernel& function = function_in(self);
+  const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+  LaunchConfig config;
+  if (!read_keywords(names, values + count, function, config)) [[unlikely]]
+    fail<KernelArgumentError>("kernel '", function.name(),
+                              "': expected block=, the threads of a block, got none; "
+                              "pass block=(x, y, z) and grid=(x, y, z)");
+  launch(function, config, values, count);
+  Py_RETURN_NONE;
 }
 
 PyObject* call_launch(PyObject* object, PyObject* const* values, std::size_t flags,
-                      PyObject* names) noexcept {
-  try {
-    const auto* self = reinterpret_cast<PyKernelLaunch*>(object);
-    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-    if (names == nullptr) {
-      launch(self->function, self->config, values, count);
-    } else {
-      LaunchConfig config = self->config;
-      read_keywords(names, values + count, self->function, config);
-      launch(self->function, config, values, count);
-    }
-    Py_RETURN_NONE;
-  } catch (...) {
-    return raise_current();
+                      PyObject* names) {
+  const auto* self = reinterpret_cast<PyKernelLaunch*>(object);
+  const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+  if (names == nullptr) {
+    launch(self->function, self->config, values, count);
+  } else {
+    LaunchConfig config = self->config;
+    read_keywords(names, values + count, self->function, config);
+    launch(self->function, config, values, count);
   }
+  Py_RETURN_NONE;
 }
 
 template <class T>
@@ -80,33 +72,25 @@ PyObject* from_text(const std::string& text) noexcept {
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
 }
 
-PyObject* function_repr(PyObject* self) noexcept {
-  try {
-    const Kernel& function = function_in(self);
-    std::string parameters;
-    for (const KernelParameter& parameter : function.parameters()) {
-      if (!parameters.empty()) parameters += ", ";
-      const bool starred = parameter.type.ends_with('*');
-      parameters += parameter.type.empty() ? text(parameter.size, " bytes")
-                                           : parameter.type + (starred ? "" : " ") + parameter.name;
-    }
-    return from_text(
-        text("<kernel ", function.name(), "(", parameters, ") on ", function.device(), ">"));
-  } catch (...) {
-    return raise_current();
+PyObject* function_repr(PyObject* self) {
+  const Kernel& function = function_in(self);
+  std::string parameters;
+  for (const KernelParameter& parameter : function.parameters()) {
+    if (!parameters.empty()) parameters += ", ";
+    const bool starred = parameter.type.ends_with('*');
+    parameters += parameter.type.empty() ? text(parameter.size, " bytes")
+                                         : parameter.type + (starred ? "" : " ") + parameter.name;
   }
+  return from_text(
+      text("<kernel ", function.name(), "(", parameters, ") on ", function.device(), ">"));
 }
 
-PyObject* launch_repr(PyObject* object) noexcept {
-  try {
-    const auto* self = reinterpret_cast<PyKernelLaunch*>(object);
-    const auto shown = [](const Dim3& d) { return text('(', d.x, ", ", d.y, ", ", d.z, ')'); };
-    return from_text(text("<kernel ", self->function.name(), " on ", self->function.device(),
-                          ", grid ", shown(self->config.grid), ", block ",
-                          shown(self->config.block), ">"));
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* launch_repr(PyObject* object) {
+  const auto* self = reinterpret_cast<PyKernelLaunch*>(object);
+  const auto shown = [](const Dim3& d) { return text('(', d.x, ", ", d.y, ", ", d.z, ')'); };
+  return from_text(text("<kernel ", self->function.name(), " on ", self->function.device(),
+                        ", grid ", shown(self->config.grid), ", block ", shown(self->config.block),
+                        ">"));
 }
 
 constexpr const char* function_doc =
@@ -126,7 +110,7 @@ PyTypeObject* make_function_type() {
                                       {nullptr, 0, 0, 0, nullptr}};
   static PyType_Slot slots[] = {slot(Py_tp_dealloc, &kernel_dealloc<PyKernelFunction>),
                                 slot(Py_tp_call, &PyVectorcall_Call),
-                                slot(Py_tp_repr, &function_repr),
+                                slot(Py_tp_repr, guarded<&function_repr>),
                                 slot(Py_mp_subscript, &function_subscript),
                                 {Py_tp_members, own_members},
                                 {Py_tp_methods, function_methods},
@@ -145,7 +129,7 @@ PyTypeObject* make_launch_type() {
       {nullptr, 0, 0, 0, nullptr}};
   static PyType_Slot slots[] = {slot(Py_tp_dealloc, &kernel_dealloc<PyKernelLaunch>),
                                 slot(Py_tp_call, &PyVectorcall_Call),
-                                slot(Py_tp_repr, &launch_repr),
+                                slot(Py_tp_repr, guarded<&launch_repr>),
                                 {Py_tp_members, own_members},
                                 {Py_tp_doc, const_cast<char*>(launch_doc)},
                                 {0, nullptr}};
@@ -160,7 +144,7 @@ PyTypeObject* make_launch_type() {
 PyObject* wrap_function(Kernel function, PyObject* origin) noexcept {
   auto* self = PyObject_New(PyKernelFunction, kernel_function_type);
   if (self == nullptr) return nullptr;
-  self->vectorcall = &call_function;
+  self->vectorcall = guarded<&call_function>;
   new (&self->function) Kernel(std::move(function));
   self->origin = Py_NewRef(origin);
   return reinterpret_cast<PyObject*>(self);
@@ -170,14 +154,14 @@ PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
                       PyObject* stream) noexcept {
   auto* self = PyObject_New(PyKernelLaunch, kernel_launch_type);
   if (self == nullptr) return nullptr;
-  self->vectorcall = &call_launch;
+  self->vectorcall = guarded<&call_launch>;
   new (&self->function) Kernel(function);
   new (&self->config) LaunchConfig(config);
   self->stream_owner = Py_XNewRef(stream);
   return reinterpret_cast<PyObject*>(self);
 }
 
-SW_BIND(kernels_function, 71) {
+SW_BIND(kernels_function) {
   kernel_function_type = make_function_type();
   if (kernel_function_type == nullptr) throw py::error_already_set();
   kernel_launch_type = make_launch_type();

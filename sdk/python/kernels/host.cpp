@@ -145,7 +145,7 @@ void HostArgument::copy_out() const {
   if (is_temporary_ && around_ != Around::in) copy(device_, host_);
 }
 
-SW_BIND(kernels_host, 70) {
+SW_BIND(kernels_host) {
   add_type<0>(module);
   add_type<1>(module);
   add_type<2>(module);

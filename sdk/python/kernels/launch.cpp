@@ -124,7 +124,7 @@ void launch(const Kernel& function, const LaunchConfig& config, PyObject* const*
   }
 }
 
-SW_BIND(kernels_launch, 70) {
+SW_BIND(kernels_launch) {
   for (std::size_t i = 0; i < keyword_count; ++i) {
     keywords[i] = PyUnicode_InternFromString(spellings[i]);
     if (keywords[i] == nullptr) throw py::error_already_set();

@@ -60,45 +60,21 @@ void read_prepared_keywords(PyObject* names, PyObject* const* values, LaunchConf
 }
 
 // (grid, block[, stream], *args): `leading` arguments precede the kernel's.
-PyObject* prepared(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names,
-                   Py_ssize_t leading) noexcept {
-  try {
-    const Kernel& function = function_in(self);
-    if (count < leading)
-      fail<KernelArgumentError>("kernel '", function.name(), "': expected grid, block",
-                                leading == 3 ? ", stream" : "", " and the kernel's arguments, got ",
-                                count, " arguments");
-    LaunchConfig config;
-    config.grid = dim3_from(values[0], "grid");
-    config.block = dim3_from(values[1], "block");
-    if (leading == 3 && values[2] != Py_None)
-      config.stream = stream_from(values[2], function.device());
-    read_prepared_keywords(names, values + count, config);
-    launch(function, config, values + leading, static_cast<std::size_t>(count - leading));
-    Py_RETURN_NONE;
-  } catch (...) {
-    return raise_current();
-  }
-}
-
-PyObject* prepared_call(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                        PyObject* names) noexcept {
-  return prepared(self, values, count, names, 2);
-}
-
-PyObject* prepared_async_call(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                              PyObject* names) noexcept {
-  return prepared(self, values, count, names, 3);
-}
-
-PyObject* prepare(PyObject* self, PyObject* arg_types) noexcept {
-  try {
-    py::module_::import("spanwise.kernels")
-        .attr("check_prepared")(py::handle(self), py::handle(arg_types));
-    return Py_NewRef(self);
-  } catch (...) {
-    return raise_current();
-  }
+template <Py_ssize_t leading>
+PyObject* prepared(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  const Kernel& function = function_in(self);
+  if (count < leading)
+    fail<KernelArgumentError>("kernel '", function.name(), "': expected grid, block",
+                              leading == 3 ? ", stream" : "", " and the kernel's arguments, got ",
+                              count, " arguments");
+  LaunchConfig config;
+  config.grid = dim3_from(values[0], "grid");
+  config.block = dim3_from(values[1], "block");
+  if (leading == 3 && values[2] != Py_None)
+    config.stream = stream_from(values[2], function.device());
+  read_prepared_keywords(names, values + count, config);
+  launch(function, config, values + leading, static_cast<std::size_t>(count - leading));
+  Py_RETURN_NONE;
 }
 
 // The declarations of bind(args) or bind(args=...).
@@ -119,105 +95,55 @@ std::vector<std::string> declarations_from(PyObject* object) {
   return out;
 }
 
-PyObject* bind(PyObject* self, PyObject* const* values, Py_ssize_t count,
-               PyObject* names) noexcept {
-  try {
-    const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
-    const bool is_args =
-        named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "args") == 0;
-    if (count + named != 1 || (named != 0 && !is_args))
-      fail<KernelArgumentError>("bind: expected args alone, a tuple of texts");
-    const auto origin = py::reinterpret_borrow<py::tuple>(origin_of(self));
-    const auto declared = py::tuple(py::reinterpret_borrow<py::object>(values[0]));
-    Kernel bound = function_in(self).bind(declarations_from(values[0]));
-    return wrap_function(std::move(bound), py::make_tuple(origin[0], origin[1], declared).ptr());
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* bind(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  static constexpr CallSignature<1> signature{"bind", {"args"}, 1, 1};
+  const auto [args] = signature.read(values, count, names);
+  const std::vector<std::string> declarations = declarations_from(args);
+  const auto origin = py::reinterpret_borrow<py::tuple>(origin_of(self));
+  const auto declared = py::tuple(py::reinterpret_borrow<py::object>(args));
+  return wrap_function(function_in(self).bind(declarations),
+                       py::make_tuple(origin[0], origin[1], declared).ptr());
 }
 
-// (threads, shared=0), both whole numbers, by position or as shared=.
-std::int64_t shared_from(PyObject* const* values, Py_ssize_t count, PyObject* names,
-                         Py_ssize_t leading) {
-  const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
-  const bool is_shared =
-      named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "shared") == 0;
-  if (count < leading || count + named > leading + 1 || (named != 0 && !is_shared))
-    fail<KernelArgumentError>("occupancy: expected ",
-                              leading == 1 ? "the threads of a block and " : "",
-                              "shared=, the bytes of dynamic shared memory");
-  return count + named > leading ? whole_number_from(values[leading], "shared=") : 0;
+std::int64_t shared_from(PyObject* shared) {
+  return given(shared) ? whole_number_from(shared, "shared=") : 0;
 }
 
 PyObject* max_active_blocks(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                            PyObject* names) noexcept {
-  try {
-    const std::int64_t shared = shared_from(values, count, names, 1);
-    const Dim3 block = dim3_from(values[0], "the block");
-    return PyLong_FromLong(
-        function_in(self).max_active_blocks(static_cast<int>(block.x * block.y * block.z), shared));
-  } catch (...) {
-    return raise_current();
-  }
+                            PyObject* names) {
+  static constexpr CallSignature<2> signature{"max_active_blocks", {"block", "shared"}, 1, 2};
+  const auto [threads, shared] = signature.read(values, count, names);
+  const Dim3 block = dim3_from(threads, "the block");
+  return PyLong_FromLong(function_in(self).max_active_blocks(
+      static_cast<int>(block.x * block.y * block.z), shared_from(shared)));
 }
 
 PyObject* occupancy_block_size(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                               PyObject* names) noexcept {
-  try {
-    const BlockSize best =
-        function_in(self).occupancy_block_size(shared_from(values, count, names, 0));
-    return py::make_tuple(best.min_blocks, best.threads).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
+                               PyObject* names) {
+  static constexpr CallSignature<1> signature{"occupancy_block_size", {"shared"}, 0, 1};
+  const auto [shared] = signature.read(values, count, names);
+  const BlockSize best = function_in(self).occupancy_block_size(shared_from(shared));
+  return py::make_tuple(best.min_blocks, best.threads).release().ptr();
 }
+
+// Names of functions of spanwise/kernels.py, as template arguments.
+constexpr char prepare_name[] = "prepare", timed_call_name[] = "prepared_timed_call",
+               get_attribute_name[] = "get_attribute", set_attribute_name[] = "set_attribute",
+               cache_config_name[] = "set_cache_config";
 
 // Calls the function `name` of spanwise/kernels.py with the kernel as first argument.
-PyObject* in_python(const char* name, PyObject* self, PyObject* arguments, PyObject* named) {
-  try {
-    const py::object function = py::module_::import("spanwise.kernels").attr(name);
-    const auto all =
-        py::make_tuple(py::handle(self)) + py::reinterpret_borrow<py::tuple>(arguments);
-    PyObject* result = PyObject_Call(function.ptr(), py::object(all).ptr(), named);
-    return result;
-  } catch (...) {
-    return raise_current();
-  }
+template <const char* name>
+PyObject* in_python(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  const py::object function = py::module_::import("spanwise.kernels").attr(name);
+  std::vector<PyObject*> all{self};
+  all.insert(all.end(), values, values + count + (names != nullptr ? PyTuple_GET_SIZE(names) : 0));
+  return PyObject_Vectorcall(function.ptr(), all.data(), static_cast<std::size_t>(count) + 1,
+                             names);
 }
 
-PyObject* reduce(PyObject* self, PyObject*) noexcept {
-  try {
-    const py::object function =
-        py::module_::import("spanwise._kernels.pickle").attr("reduce_kernel");
-    return function(*py::reinterpret_borrow<py::tuple>(origin_of(self))).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
-}
-
-PyObject* prepared_timed_call(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
-  return in_python("prepared_timed_call", self, arguments, named);
-}
-PyObject* get_attribute(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
-  return in_python("get_attribute", self, arguments, named);
-}
-PyObject* set_attribute(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
-  return in_python("set_attribute", self, arguments, named);
-}
-PyObject* set_cache_config(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
-  return in_python("set_cache_config", self, arguments, named);
-}
-PyMethodDef python_method(const char* name,
-                          PyObject* (*function)(PyObject*, PyObject*, PyObject*) noexcept,
-                          const char* doc) {
-  return {name, as_c_function(function), METH_VARARGS | METH_KEYWORDS, doc};
-}
-
-PyMethodDef method(const char* name,
-                   PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
-                                         PyObject*) noexcept,
-                   const char* doc) {
-  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, doc};
+PyObject* reduce(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  const py::object function = py::module_::import("spanwise._kernels.pickle").attr("reduce_kernel");
+  return function(*py::reinterpret_borrow<py::tuple>(origin_of(self))).release().ptr();
 }
 
 }  // namespace
@@ -245,41 +171,47 @@ PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
 }
 
 PyMethodDef function_methods[] = {
-    {"__reduce__", &reduce, METH_NOARGS, nullptr},
-    {"prepare", &prepare, METH_O,
-     "prepare(arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and returns the "
-     "function itself. Optional:\narguments are converted by the kernel's signature. Raises "
-     "KernelArgumentError."},
-    method("bind", &bind,
-           "bind(args)\n--\n\nThe kernel with declared parameters, one string each: \"raw "
-           "float32*\", \"contiguous float32*\"\n(other layouts are copied, and copied back unless "
-           "const), \"strided float32[2]\" (spanwise::View),\n\"int32\"."),
-    method("max_active_blocks", &max_active_blocks,
-           "max_active_blocks(block, shared=0)\n--\n\nThe number of blocks of `block` threads and "
-           "`shared` bytes of dynamic shared memory that\nare resident on one multiprocessor."),
-    method("occupancy_block_size", &occupancy_block_size,
-           "occupancy_block_size(shared=0)\n--\n\n(min_grid, block): the number of threads per "
-           "block with the highest occupancy, and the\nsmallest grid that then fills the device."),
-    method(
-        "prepared_call", &prepared_call,
-        "prepared_call(grid, block, *args, shared_size=0)\n--\n\nLaunches on the current stream."),
-    method("prepared_async_call", &prepared_async_call,
-           "prepared_async_call(grid, block, stream, *args, shared_size=0)\n--\n\nLaunches on "
-           "`stream`."),
-    python_method("prepared_timed_call", &prepared_timed_call,
-                  "prepared_timed_call(grid, block, *args, shared_size=0)\n--\n\nLaunches on the "
-                  "current stream. Returns a function that waits for the kernel and returns its\n"
-                  "duration in seconds."),
-    python_method("get_attribute", &get_attribute,
-                  "get_attribute(attribute)\n--\n\nThe value of a "
-                  "spanwise.driver.function_attribute."),
-    python_method(
-        "set_attribute", &set_attribute,
-        "set_attribute(attribute, value)\n--\n\nChecks the limit of dynamic shared memory "
+    method<&reduce>("__reduce__", nullptr),
+    method<&in_python<prepare_name>>(
+        "prepare",
+        "prepare($self, arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and "
+        "returns the function itself. Optional:\narguments are converted by the kernel's "
+        "signature. Raises KernelArgumentError."),
+    method<&bind>(
+        "bind",
+        "bind($self, args)\n--\n\nThe kernel with declared parameters, one string each: \"raw "
+        "float32*\", \"contiguous float32*\"\n(other layouts are copied, and copied back unless "
+        "const), \"strided float32[2]\" (spanwise::View),\n\"int32\"."),
+    method<&max_active_blocks>(
+        "max_active_blocks",
+        "max_active_blocks($self, block, shared=0)\n--\n\nThe number of blocks of `block` threads "
+        "and `shared` bytes of dynamic shared memory that\nare resident on one multiprocessor."),
+    method<&occupancy_block_size>(
+        "occupancy_block_size",
+        "occupancy_block_size($self, shared=0)\n--\n\n(min_grid, block): the number of threads per "
+        "block with the highest occupancy, and the\nsmallest grid that then fills the device."),
+    method<&prepared<2>>("prepared_call",
+                         "prepared_call($self, grid, block, /, *args, shared_size=0)\n--\n\n"
+                         "Launches on the current stream."),
+    method<&prepared<3>>("prepared_async_call",
+                         "prepared_async_call($self, grid, block, stream, /, *args, "
+                         "shared_size=0)\n--\n\nLaunches on `stream`."),
+    method<&in_python<timed_call_name>>(
+        "prepared_timed_call",
+        "prepared_timed_call($self, grid, block, /, *args, shared_size=0)\n--\n\nLaunches on the "
+        "current stream. Returns a function that waits for the kernel and returns its\n"
+        "duration in seconds."),
+    method<&in_python<get_attribute_name>>("get_attribute",
+                                           "get_attribute($self, attribute)\n--\n\nThe value of a "
+                                           "spanwise.driver.function_attribute."),
+    method<&in_python<set_attribute_name>>(
+        "set_attribute",
+        "set_attribute($self, attribute, value)\n--\n\nChecks the limit of dynamic shared memory "
         "and sets nothing: a launch raises the limit itself."),
-    python_method("set_cache_config", &set_cache_config,
-                  "set_cache_config(config)\n--\n\nChecks `config`, one of "
-                  "spanwise.driver.func_cache, and has no effect."),
+    method<&in_python<cache_config_name>>(
+        "set_cache_config",
+        "set_cache_config($self, config)\n--\n\nChecks `config`, one of "
+        "spanwise.driver.func_cache, and has no effect."),
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef function_attributes[] = {

@@ -118,7 +118,7 @@ py::list scan_text(const std::string& source) {
 
 }  // namespace
 
-SW_BIND(kernel_records, 71) {
+SW_BIND(kernel_records) {
   bind_records(module);
   bind_kernel_cache(module);
   module.def("_header_on_cpu", &header_on_cpu, py::arg("name"),

@@ -28,7 +28,7 @@ from ._graph.from_graph import OpFromGraph
 from ._graph.function_options import In, Mode, NanGuardMode, Out
 from ._graph.functions import as_variable
 from ._graph.kernel_op import KernelOp as KernelOp, kernel_op, kernel_op_counts
-from ._graph.op import NativeOp, Op, apply_registered, call_make_thunk as call_make_thunk
+from ._graph.op import NativeOp, Op, apply_registered
 from ._graph.rewrite import remove_rewrite, rewrite, rewrites
 from ._graph.shared import shared, using
 from ._graph.traversal import ancestors, clone, equal

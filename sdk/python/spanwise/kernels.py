@@ -62,9 +62,9 @@ def _size_of_type(arg_type):
         return _POINTER_BYTES
 
 
-def check_prepared(function, arg_types):
-    """Raises KernelArgumentError unless PyCUDA's `arg_types` match the kernel's parameters in
-    number and size."""
+def prepare(function, arg_types):
+    """`function` itself. Raises KernelArgumentError unless PyCUDA's `arg_types` match the kernel's
+    parameters in number and size."""
     if isinstance(arg_types, str):
         sizes = _sizes_of_format(arg_types)
     else:
@@ -81,6 +81,7 @@ def check_prepared(function, arg_types):
                 f"kernel {function.name!r}, prepare: expected a type of {parameter.size} bytes for argument {place} "
                 f"({parameter.type} {parameter.name}), got one of {size} bytes; use the parameter's own type"
             )
+    return function
 
 
 # PyCUDA's driver.function_attribute -> the attribute of KernelFunction.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "python/interop/objects.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/bridge.hpp"
 
@@ -93,12 +94,9 @@ std::optional<SmallMemory> small_memory(PyObject* object);
 /// (...)` in slots, which pybind11 does not wrap.
 PyObject* raise_current() noexcept;
 
-/// Storage over memory that `owner` keeps alive. Takes a new reference, which is dropped with the
-/// last array, on any thread; after the interpreter has ended it is leaked.
+/// Storage over memory that `owner` keeps alive: python_owner() adopts it.
 Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly);
-/// The same as a ForeignOwner, for bridges: a new reference to `owner`, dropped as by keep_alive().
-ForeignOwner python_owner(PyObject* owner);
-/// The `owner` of a storage made by one of the two, a borrowed reference; else null.
+/// The `owner` of a storage made with python_owner(), a borrowed reference; else null.
 PyObject* owner_of(const Storage& storage) noexcept;
 
 /// From spanwise.dtype, objects like numpy.dtype, names, and the Python types float, int, bool and
@@ -127,7 +125,7 @@ class ArrayObject : public pybind11::object {
   }
 };
 
-/// Adds methods and attributes to spanwise.Array; call from SW_BIND parts of an order above 50. The
+/// Adds methods and attributes to spanwise.Array; call from SW_BIND parts that name array_type. The
 /// tables end with an empty entry and must live as long as the process.
 void add_array_methods(PyMethodDef* methods);
 void add_array_attributes(PyGetSetDef* attributes);

@@ -4,38 +4,40 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string_view>
 #include <utility>
 
 /// Registration of the parts of the extension module, without a central list. Each part writes, at
 /// namespace scope in its source file,
 ///
-///     SW_BIND(streams, 30) {
-///       pybind11::class_<Stream>(module, "Stream") ...
+///     SW_BIND(gnumpy_names, bridge_functions) {
+///       module.attr("to_garray") = module.attr("to_gnumpy");
 ///     }
 ///
-/// The parameter of the body is `pybind11::module_& module`. Module initialisation runs the parts
-/// in ascending order: errors 0, dtypes 10, devices 20, streams 30, config 40, arrays 50, bridges
-/// 60, kernels 70, graph 80. A name of the module without leading underscore becomes
+/// The names behind the first are the parts that must have run before, here the one that adds
+/// to_gnumpy(). The parameter of the body is `pybind11::module_& module`. Module initialisation
+/// runs each part after those it names. A name of the module without leading underscore becomes
 /// `spanwise.<name>`.
 namespace spanwise::python {
 
 using BindFunction = void (*)(pybind11::module_& module);
 
 /// One part of the module; lives as long as the process.
-struct Part {
-  Part(const char* part_name, int part_order, BindFunction function) noexcept
-      : name(part_name), order(part_order), bind(function), next(first) {
+struct ModulePart {
+  ModulePart(const char* part_name, std::string_view parts_before, BindFunction function) noexcept
+      : name(part_name), after(parts_before), bind(function), next(first) {
     first = this;
   }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
+  ModulePart(const ModulePart&) = delete;
+  ModulePart& operator=(const ModulePart&) = delete;
 
-  const char* name;
-  int order;
+  std::string_view name;
+  std::string_view after;  ///< names, separated by ", "
   BindFunction bind;
-  Part* next;
-  // Constant-initialised: valid before the constructor of the first Part, in any order of files.
-  static inline Part* first = nullptr;
+  ModulePart* next;
+  // Constant-initialised: valid before the constructor of the first ModulePart, in any order of
+  // files.
+  static inline ModulePart* first = nullptr;
 };
 
 /// Wraps a const member function for pybind11's def(). Given the member function itself, pybind11
@@ -53,7 +55,8 @@ auto member(Result (C::*function)(Args...) const noexcept) {
 
 }  // namespace spanwise::python
 
-#define SW_BIND(name, order)                                                                \
-  static void bind_##name(::pybind11::module_& module);                                     \
-  [[maybe_unused]] static ::spanwise::python::Part part_##name{#name, order, &bind_##name}; \
+#define SW_BIND(name, ...)                                            \
+  static void bind_##name(::pybind11::module_& module);               \
+  [[maybe_unused]] static ::spanwise::python::ModulePart part_##name{ \
+      #name, ::std::string_view(#__VA_ARGS__), &bind_##name};         \
   static void bind_##name([[maybe_unused]] ::pybind11::module_& module)

@@ -91,6 +91,10 @@ CopyMode mode_in(PyObject* copy) {
   return truth_in(copy, false) ? CopyMode::always : CopyMode::never;
 }
 
+CopyMode copyif_mode_in(PyObject* copyif) {
+  return truth_in(copyif, false) ? CopyMode::if_needed : CopyMode::never;
+}
+
 DType dtype_in(PyObject* argument, DType otherwise) {
   return given(argument) ? dtype_from(argument) : otherwise;
 }

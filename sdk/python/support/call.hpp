@@ -11,6 +11,7 @@
 
 #include "array.hpp"
 #include "gil.hpp"
+#include "slot.hpp"
 #include "spanwise/copy.hpp"
 
 /// Functions and methods with the calling convention METH_FASTCALL | METH_KEYWORDS, for frequently
@@ -19,7 +20,7 @@ namespace spanwise::python {
 
 /// The parameters of a function, in order.
 template <std::size_t n>
-struct Signature {
+struct CallSignature {
   const char* who;
   std::array<const char*, n> names;
   int required;    ///< the first `required` parameters have no default
@@ -37,8 +38,8 @@ void read_arguments(const char* who, const char* const* names, int size, int req
 }  // namespace detail
 
 template <std::size_t n>
-std::array<PyObject*, n> Signature<n>::read(PyObject* const* values, Py_ssize_t count,
-                                            PyObject* words) const {
+std::array<PyObject*, n> CallSignature<n>::read(PyObject* const* values, Py_ssize_t count,
+                                                PyObject* words) const {
   std::array<PyObject*, n> out{};
   detail::read_arguments(who, names.data(), static_cast<int>(n), required, positional, out.data(),
                          values, count, words);
@@ -65,6 +66,8 @@ inline std::int64_t integer_from(PyObject* argument) {
 std::int64_t integer_in(PyObject* argument, std::int64_t otherwise);
 /// The array API's copy=: None (or absent) if needed, True always, False never.
 CopyMode mode_in(PyObject* copy);
+/// copyif=: None (or absent) or False never, True if needed.
+CopyMode copyif_mode_in(PyObject* copyif);
 /// dtype= and device=; `otherwise` where they are absent or None.
 DType dtype_in(PyObject* argument, DType otherwise);
 Device device_in(PyObject* argument, Device otherwise);
@@ -86,17 +89,6 @@ inline bool has_length(PyObject* object) noexcept {
   return false;
 }
 
-/// Turns exceptions of `function` into a null result with a Python error.
-template <FastCall function>
-PyObject* guarded(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                  PyObject* words) noexcept {
-  try {
-    return function(self, values, count, words);
-  } catch (...) {
-    return raise_current();
-  }
-}
-
 /// A function as PyCFunction, the type that method tables have for all calling conventions. The
 /// cast through void (*)() avoids a compiler warning.
 template <class Function>
@@ -107,7 +99,7 @@ PyCFunction as_c_function(Function* function) noexcept {
 /// An entry of a method table. `doc` opens with "name($self, ...)\n--\n\n".
 template <FastCall function>
 PyMethodDef method(const char* name, const char* doc) {
-  return {name, as_c_function(&guarded<function>), METH_FASTCALL | METH_KEYWORDS, doc};
+  return {name, as_c_function(guarded<function>), METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
 /// Releases the GIL for its lifetime if the operation may be long: on a GPU, which may have to

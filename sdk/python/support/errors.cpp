@@ -145,7 +145,7 @@ PyObject* raise_current() noexcept {
   return nullptr;
 }
 
-SW_BIND(errors, 0) {
+SW_BIND(errors) {
   ErrorClasses& e = errors;
   e.error =
       make_class(module, "Error", "Base class of the exceptions of spanwise.", {PyExc_Exception});

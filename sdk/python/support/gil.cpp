@@ -49,7 +49,7 @@ GilAcquire::GilAcquire() noexcept {
   release_dropped();
 }
 
-SW_BIND(gil, 0) { set_interpreter_lock(python_gil); }
+SW_BIND(gil) { set_interpreter_lock(python_gil); }
 
 }  // namespace spanwise::python
 

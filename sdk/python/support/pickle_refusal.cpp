@@ -1,16 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <Python.h>
+#include "pickle_refusal.hpp"
 
 #include <string>
 #include <string_view>
 
-#include "bind.hpp"
-
-/// Makes pickling of process-local handles (streams, kernels, caches, ...) raise TypeError under
-/// every protocol. object.__reduce__ does so from protocol 2 on; under protocols 0 and 1 it would
-/// write an unreadable pickle, or instantiate pybind11's base class, which aborts the process.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -40,7 +35,7 @@ bool needs_refusal(const py::handle& value) {
 
 }  // namespace
 
-SW_BIND(pickle_refusal, 100) {
+void refuse_pickling(const py::module_& module) {
   const py::dict names = module.attr("__dict__");
   for (const auto& [name, value] : names) {
     if (!needs_refusal(value)) continue;

@@ -4,7 +4,35 @@
 
 #include <Python.h>
 
+#include <type_traits>
+
+#include "array.hpp"
+
 namespace spanwise::python {
+
+namespace detail {
+template <auto function, class Signature = decltype(function)>
+struct Guarded;
+template <auto function, class Result, class... Arguments>
+struct Guarded<function, Result (*)(Arguments...)> {
+  static Result call(Arguments... arguments) noexcept {
+    try {
+      return function(arguments...);
+    } catch (...) {
+      raise_current();
+      if constexpr (std::is_pointer_v<Result>)
+        return nullptr;
+      else
+        return -1;
+    }
+  }
+};
+}  // namespace detail
+
+/// `function` for CPython, as a slot, getter, setter or method: exceptions become a null result, or
+/// -1, with a Python error.
+template <auto function>
+inline constexpr auto guarded = &detail::Guarded<function>::call;
 
 /// A slot of a type that CPython makes from a PyType_Spec.
 template <class F>

@@ -11,17 +11,17 @@ namespace spanwise {
 namespace {
 
 // A run: neighbouring axes that can be merged into one axis with a single stride.
-struct Run {
+struct MergedRun {
   std::int64_t extent, stride;
 };
 
 // Collects the runs of a non-empty layout, last axis first; returns their number.
-int runs_of(const Layout& layout, std::array<Run, max_rank>& runs) noexcept {
+int runs_of(const Layout& layout, std::array<MergedRun, max_rank>& runs) noexcept {
   int count = 0;
   for (int axis = layout.rank() - 1; axis >= 0; --axis) {
     const std::int64_t extent = layout.shape[axis], stride = layout.strides[axis];
     if (extent == 1) continue;
-    Run* inner = count > 0 ? &runs[static_cast<std::size_t>(count - 1)] : nullptr;
+    MergedRun* inner = count > 0 ? &runs[static_cast<std::size_t>(count - 1)] : nullptr;
     if (inner != nullptr && core::saturating_multiply(inner->stride, inner->extent) == stride)
       inner->extent *= extent;
     else
@@ -33,7 +33,7 @@ int runs_of(const Layout& layout, std::array<Run, max_rank>& runs) noexcept {
 // Splits the runs into the axes of `target`, last axis first; nullopt where an axis would span two
 // runs.
 std::optional<Layout> cut(const Layout& layout, Shape&& target) {
-  std::array<Run, max_rank> runs;
+  std::array<MergedRun, max_rank> runs;
   const int count = runs_of(layout, runs);
   const int rank = target.size();
   std::optional<Layout> result(Layout{std::move(target), Strides(rank), layout.offset});

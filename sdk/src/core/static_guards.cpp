@@ -103,7 +103,7 @@ class RunningInitialisers final : ForkParticipant {
     }
   }
 
-  // Some load libraries and ask drivers.
+  // Some initialisers load libraries and query drivers.
   std::chrono::milliseconds patience() const noexcept override {
     return std::chrono::milliseconds(10000);
   }

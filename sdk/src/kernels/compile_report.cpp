@@ -10,8 +10,8 @@
 namespace spanwise::kernels {
 namespace {
 
-constexpr std::size_t short_source = 40;  // lines that fit on a screen
-constexpr std::size_t around = 3;         // lines shown before and after a named one
+constexpr std::size_t short_source_lines = 40;  // a source up to this length is shown whole
+constexpr std::size_t context_lines = 3;        // shown before and after a line that the log names
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -36,14 +36,15 @@ std::vector<std::size_t> lines_named_in(std::string_view log, std::string_view f
   return named;
 }
 
-std::vector<bool> chosen(std::size_t count, const std::vector<std::size_t>& named) {
-  std::vector<bool> shown(count, count <= short_source);
+std::vector<bool> lines_to_show(std::size_t count, const std::vector<std::size_t>& named) {
+  std::vector<bool> shown(count, count <= short_source_lines);
   for (const std::size_t line : named)
-    for (std::size_t i = line - std::min(line, around); i < std::min(line + around + 1, count); ++i)
+    for (std::size_t i = line - std::min(line, context_lines);
+         i < std::min(line + context_lines + 1, count); ++i)
       shown[i] = true;
   // Where the log names no line of the source, shows its beginning, which identifies it.
   if (std::find(shown.begin(), shown.end(), true) == shown.end())
-    std::fill_n(shown.begin(), std::min(short_source, count), true);
+    std::fill_n(shown.begin(), std::min(short_source_lines, count), true);
   return shown;
 }
 
@@ -51,7 +52,7 @@ std::vector<bool> chosen(std::size_t count, const std::vector<std::size_t>& name
 
 std::string source_excerpt(std::string_view numbered, std::string_view log, std::string_view file) {
   const std::vector<std::string_view> lines = lines_of(numbered);
-  const std::vector<bool> shown = chosen(lines.size(), lines_named_in(log, file));
+  const std::vector<bool> shown = lines_to_show(lines.size(), lines_named_in(log, file));
   std::string out;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (shown[i]) {

@@ -10,14 +10,14 @@
 namespace spanwise {
 namespace {
 
-struct Registry {
+struct OpRegistry {
   Mutex mutex;
   std::map<std::string, OpFactoryWithProperties, std::less<>> factories;
 };
 
 // Never destroyed: plug-ins and static objects may use it until the process exits.
-Registry& registry() {
-  static Registry& registry = *new Registry;
+OpRegistry& registry() {
+  static OpRegistry& registry = *new OpRegistry;
   return registry;
 }
 
@@ -34,7 +34,7 @@ bool register_op(std::string name, OpFactory factory) {
 }
 
 bool register_op(std::string name, OpFactoryWithProperties factory) {
-  Registry& all = registry();
+  OpRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   if (!factory) fail<ArgumentError>("register_op: ", name, " has no factory");
   const bool is_new = all.factories.emplace(name, std::move(factory)).second;
@@ -47,7 +47,7 @@ bool register_op(std::string name, OpFactoryWithProperties factory) {
 Ref<const Op> make_op(std::string_view name, const OpProperties& properties) {
   OpFactoryWithProperties factory;
   {
-    Registry& all = registry();
+    OpRegistry& all = registry();
     const std::lock_guard lock(all.mutex);
     const auto found = all.factories.find(name);
     if (found != all.factories.end()) factory = found->second;
@@ -73,7 +73,7 @@ void expect_properties(std::string_view op, const OpProperties& properties,
 }
 
 std::vector<std::string> op_names() {
-  Registry& all = registry();
+  OpRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   std::vector<std::string> names;
   for (const auto& [name, factory] : all.factories) names.push_back(name);

@@ -15,15 +15,15 @@
 namespace spanwise::config {
 namespace {
 
-struct Registry {
+struct SettingRegistry {
   Mutex mutex;
   std::map<std::string, Setting, std::less<>> settings;
 };
 
 // Created at the first use and never destroyed: static initialisers declare settings, and
 // destructors may read them.
-Registry& registry() {
-  static Registry& made = *new Registry;
+SettingRegistry& registry() {
+  static SettingRegistry& made = *new SettingRegistry;
   return made;
 }
 
@@ -52,7 +52,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-[[noreturn]] void fail_unknown(const Registry& known, std::string_view name) {
+[[noreturn]] void fail_unknown(const SettingRegistry& known, std::string_view name) {
   if (known.settings.empty()) fail<ArgumentError>("config: no setting is called \"", name, '"');
   const auto nearer = [&](const auto& a, const auto& b) {
     return distance(a.first, name) < distance(b.first, name);
@@ -62,7 +62,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
                       nearest->first, "\". `python -m spanwise config` lists all");
 }
 
-Setting& find(Registry& known, std::string_view name) {
+Setting& find(SettingRegistry& known, std::string_view name) {
   const auto found = known.settings.find(name);
   if (found == known.settings.end()) fail_unknown(known, name);
   return found->second;
@@ -103,7 +103,7 @@ bool declare(Setting setting) {
     setting.value = given;
     setting.source = "environment";
   }
-  Registry& known = registry();
+  SettingRegistry& known = registry();
   const std::lock_guard lock(known.mutex);
   std::string name = setting.name;
   const bool added = known.settings.emplace(std::move(name), std::move(setting)).second;
@@ -112,7 +112,7 @@ bool declare(Setting setting) {
 }
 
 std::string get(std::string_view name) {
-  Registry& known = registry();
+  SettingRegistry& known = registry();
   const std::lock_guard lock(known.mutex);
   const Setting& setting = find(known, name);
   // set() has checked its value; a value from the environment is checked here.
@@ -132,7 +132,7 @@ bool get_bool(std::string_view name) {
 }
 
 void set(std::string_view name, std::string value) {
-  Registry& known = registry();
+  SettingRegistry& known = registry();
   const std::lock_guard lock(known.mutex);
   Setting& setting = find(known, name);
   Setting changed = setting;
@@ -144,7 +144,7 @@ void set(std::string_view name, std::string value) {
 }
 
 std::vector<Setting> list() {
-  Registry& known = registry();
+  SettingRegistry& known = registry();
   const std::lock_guard lock(known.mutex);
   std::vector<Setting> settings;
   settings.reserve(known.settings.size());
@@ -165,7 +165,7 @@ unsigned Flag::read(const char* name) { return get_bool(name) ? 1 : 0; }
 
 unsigned Choice::read(const char* name) {
   const std::string value = config::get(name);
-  Registry& known = registry();
+  SettingRegistry& known = registry();
   const std::lock_guard lock(known.mutex);
   const std::vector<std::string>& choices = find(known, name).choices;
   const auto found = std::find(choices.begin(), choices.end(), value);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "runtime/collectives/host_waits.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/settings.hpp"
 #include "spanwise/config.hpp"
@@ -80,6 +81,7 @@ Device default_device() {
 
 void synchronize(Device device) {
   backend_for(device).synchronize(execution_device(device).ordinal());
+  runtime::check_wait(device);
 }
 
 DeviceGuard::DeviceGuard(Device device) : previous_(guarded_device) {

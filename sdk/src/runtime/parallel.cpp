@@ -14,7 +14,7 @@ constexpr std::int64_t pieces_per_worker = 4;
 // Long pieces begin at a multiple of this many items: on a cache line for every dtype.
 constexpr std::int64_t unit = 64;
 
-struct Pieces {
+struct WorkPieces {
   std::int64_t count, pieces;
   void (*call)(void* context, std::int64_t first, std::int64_t last);
   void* context;
@@ -25,7 +25,7 @@ struct Pieces {
     return count / pieces >= 16 * unit ? at / unit * unit : at;
   }
   static void run(void* self, std::uint64_t piece) {
-    const auto& all = *static_cast<const Pieces*>(self);
+    const auto& all = *static_cast<const WorkPieces*>(self);
     const auto index = static_cast<std::int64_t>(piece);
     all.call(all.context, all.start(index), all.start(index + 1));
   }
@@ -41,9 +41,9 @@ void detail::parallel_for(std::int64_t count, std::int64_t grain,
   runtime::Backend& backend = runtime::backend_for(cpu);
   const std::int64_t workers = backend.workers();
   const std::int64_t most = count / std::max<std::int64_t>(grain, 1);
-  Pieces pieces{count, std::min(most, workers * pieces_per_worker), call, context};
+  WorkPieces pieces{count, std::min(most, workers * pieces_per_worker), call, context};
   if (workers < 2 || pieces.pieces < 2) return call(context, 0, count);
-  backend.run_parallel(static_cast<std::uint64_t>(pieces.pieces), &Pieces::run, &pieces);
+  backend.run_parallel(static_cast<std::uint64_t>(pieces.pieces), &WorkPieces::run, &pieces);
 }
 
 }  // namespace spanwise

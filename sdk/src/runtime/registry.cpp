@@ -77,18 +77,18 @@ Backend* find_backend(DeviceKind kind) noexcept {
 }
 
 Backend& backend_for(Device device) {
-  const Device place = execution_device(device);
-  Backend* backend = find_backend(place.kind());
-  if (backend == nullptr || place.ordinal() < 0 || place.ordinal() >= backend->device_count())
+  const Device actual = execution_device(device);
+  Backend* backend = find_backend(actual.kind());
+  if (backend == nullptr || actual.ordinal() < 0 || actual.ordinal() >= backend->device_count())
       [[unlikely]]
     fail_absent(device, backend);
   return *backend;
 }
 
 StreamState& default_stream(Device device) {
-  const Device place = execution_device(device);
-  Slot* slot = slot_of(place.kind());
-  const auto ordinal = static_cast<std::size_t>(place.ordinal());
+  const Device actual = execution_device(device);
+  Slot* slot = slot_of(actual.kind());
+  const auto ordinal = static_cast<std::size_t>(actual.ordinal());
   std::atomic<StreamState*>* known = slot != nullptr && ordinal < slot->default_streams.size()
                                          ? &slot->default_streams[ordinal]
                                          : nullptr;
@@ -96,7 +96,7 @@ StreamState& default_stream(Device device) {
     if (StreamState* stream = known->load(std::memory_order_acquire)) return *stream;
   // The back end holds a reference to the stream, so the reference stays valid; the analyzer cannot
   // know.
-  StreamState& stream = *backend_for(place).default_stream(place.ordinal());
+  StreamState& stream = *backend_for(actual).default_stream(actual.ordinal());
   if (known != nullptr) known->store(&stream, std::memory_order_release);
   return stream;
   // NOLINTEND(clang-analyzer-cplusplus.NewDelete)

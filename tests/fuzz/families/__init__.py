@@ -5,7 +5,7 @@
 A new family is a module of this folder and a line here: its share of the cases.
 """
 
-from . import copies, elementwise, indexing, products, reduce, shape
+from . import copies, elementwise, indexing, products, programs, reduce, shape
 
 FAMILIES = {
     "elementwise": (elementwise.case, 36),
@@ -14,4 +14,5 @@ FAMILIES = {
     "copies": (copies.case, 13),
     "shape": (shape.case, 15),
     "products": (products.case, 10),
+    "programs": (programs.case, 1),
 }

@@ -4,7 +4,7 @@
 since each takes seconds."""
 
 import pytest
-from support.collectives.launch import run_mpi, why_no_mpi
+from support.collectives.launch import program_of_guide, run_mpi, why_no_mpi
 
 pytestmark = pytest.mark.skipif(bool(why_no_mpi()), reason=why_no_mpi())
 
@@ -41,6 +41,11 @@ def test_graphs(tmp_path, place, request):
     results, output = run_mpi("graphs.py", tmp_path, "mpi", place)
     assert None not in results, output
     assert [result["problems"] for result in results] == [[], [], []]
+
+
+def test_program_of_the_guide(tmp_path):
+    _, output = run_mpi(program_of_guide(tmp_path), tmp_path)
+    assert output.split() == ["True"]
 
 
 @pytest.mark.parametrize(

@@ -84,3 +84,15 @@ def test_aborted_communicator_raises(comm):
     with pytest.raises(sw.CollectiveError, match="enough"):
         C.all_reduce(sw.ones(3, device="cuda:0"), comm)
     assert comm.failure == "enough"
+
+
+def test_the_next_wait_raises_where_unfinished_work_was_ended(comm):
+    a = sw.ones((8192, 8192), dtype="float32", device="cuda:0")
+    sw.synchronize()
+    for _ in range(30):
+        b = a @ a
+    C.all_reduce(b, comm)
+    comm.abort("enough")
+    with pytest.raises(sw.CollectiveError, match="not valid: enough"):
+        sw.synchronize()
+    sw.synchronize()  # once

@@ -5,7 +5,7 @@
 import importlib.util
 
 import pytest
-from support.collectives.launch import run_env
+from support.collectives.launch import program_of_guide, run_env
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="needs the package torch"
@@ -18,3 +18,9 @@ def test_programs_of_two_ranks(tmp_path, program):
     assert None not in results, output
     assert [result["problems"] for result in results] == [[], []]
     assert {result["engine"] for result in results} == {"torch"}
+
+
+def test_program_of_the_guide(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPANWISE_DEVICE", "cpu")
+    _, output = run_env(program_of_guide(tmp_path), tmp_path)
+    assert output.split() == ["True"]

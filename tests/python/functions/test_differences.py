@@ -39,7 +39,7 @@ def test_numpy_assert_equal_does_not_convert_spanwise_arrays(device):
     np.testing.assert_allclose(total, 10)
 
 
-def test_rows_at_strides_that_are_no_multiple_of_a_wider_dtype():
+def test_view_with_a_dtype_wider_than_the_strides_raises():
     rows = sw.zeros((2, 12), "uint8", device="cpu")[:, :8]
     with pytest.raises(sw.LayoutError, match="stride"):
         rows.view("float64")
@@ -77,7 +77,7 @@ def test_stretched_views_are_read_only(device):
     assert row.flags.writeable
 
 
-def test_subclasses_are_left(device):
+def test_operations_on_subclasses_give_arrays(device):
     class Mine(sw.Array):
         pass
 
@@ -102,7 +102,7 @@ def test_arrays_lack_the_listed_numpy_methods(device):
         (np.zeros(2, np.longdouble), "float64"),
     ],
 )
-def test_dtypes_that_spanwise_lacks(values, way_out):
+def test_unsupported_dtype_raises_with_the_remedy(values, way_out):
     with pytest.raises(TypeError, match=way_out):
         sw.asarray(values)
 
@@ -198,7 +198,7 @@ def test_values_that_broadcast_are_assigned(device):
         np.zeros(3)[sw.asarray([False, True, True], device="cpu").numpy()] = [[6.0, 7.0]]
 
 
-def test_indices_of_uint64(device):
+def test_uint64_indices_are_accepted(device):
     a = sw.asarray([1, 2, 3], device=device)
     places = sw.asarray([2, 0], "uint64", device=device)
     assert sw.take(a, places).tolist() == [3, 1]
@@ -208,26 +208,26 @@ def test_indices_of_uint64(device):
         np.put(np.zeros(3), np.asarray([2, 0], "uint64"), 9)
 
 
-def test_numbers_that_do_not_fit(device):
+def test_where_rejects_a_number_that_does_not_fit(device):
     a = sw.ones(2, "int8", device=device)
     with pytest.raises(OverflowError, match="300 does not fit in int8"):
         sw.where(a > 0, a, 300)
 
 
-def test_one_rounding_into_a_wider_out(device):
+def test_result_for_a_wider_out_is_rounded_once(device):
     a = sw.asarray([1.0, 3.0], "float16", device=device)
     out = sw.zeros(2, "float32", device=device)
     np.testing.assert_array_equal(sw.divide(a, 3, out=out).numpy(), np.float32([1, 3]) / 3)
 
 
-def test_axis_0_of_rank_0(device):
+def test_rank_0_reductions_accept_axis_0(device):
     a = sw.asarray(2.0, device=device)
     assert [x.item() for x in (a.sum(axis=0), a.mean(axis=0), a.var(axis=0))] == [2.0, 2.0, 0.0]
     with pytest.raises(np.exceptions.AxisError):
         np.asarray(2.0).mean(axis=0)
 
 
-def test_products_and_random_numbers(device):
+def test_dot_writes_to_any_out_and_nuclear_norm_raises(device):
     a = sw.ones((2, 2), device=device)
     out = sw.zeros((2, 2), device=device).T
     assert sw.dot(a, a, out).tolist() == [[2.0, 2.0], [2.0, 2.0]]
@@ -242,7 +242,7 @@ def test_products_and_random_numbers(device):
     assert ours.tolist() != np.random.default_rng(1).integers(1 << 40, size=4).tolist()
 
 
-def test_integers_to_negative_powers(device):
+def test_negative_powers_of_integers_raise(device):
     a = sw.asarray([2, 3], device=device)
     for exponent in (-1, sw.asarray([1, -1], device=device)):
         with pytest.raises(ValueError, match="negative integer powers"):
@@ -252,14 +252,14 @@ def test_integers_to_negative_powers(device):
 # ---- Beside other arrays ----
 
 
-def test_weak_numbers_and_strong_scalars(device):
+def test_python_numbers_are_weak_and_numpy_scalars_are_not(device):
     a = sw.ones(2, "float32", device=device)
     assert (a * 2.0).dtype == "float32"
     assert (a * np.float64(2)).dtype == "float64"
     assert (a * sw.asarray(2.0, device="cpu")).dtype == "float64"
 
 
-def test_operations_with_numpy_arrays(device):
+def test_numpy_operands_raise_with_gpu_arrays(device):
     ours, theirs = sw.ones(2, device=device), np.ones(2)
     calls = (lambda: ours + theirs, lambda: theirs + ours, lambda: sw.concat([ours, theirs]))
     for call in calls:
@@ -276,7 +276,7 @@ def test_numbers_go_to_the_default_device():
     assert sw.asarray(np.ones(2)).device == sw.device("cpu")
 
 
-def test_asarray_of_numpy(device):
+def test_numpy_asarray_shares_cpu_memory_and_copies_gpu_memory(device):
     a = sw.zeros(2, device=device)
     host = np.asarray(a)
     host[0] = 1
@@ -313,14 +313,14 @@ def test_values_follow_numpy_not_the_standard(device):
     assert isinstance(sw.meshgrid(ours, ours), tuple)
 
 
-def test_expm1_of_complex_zeros(device):
+def test_expm1_keeps_the_signs_of_complex_zeros(device):
     zeros = np.asarray([complex(-0.0, 0.0), complex(0.0, -0.0)])
     ours = sw.expm1(sw.asarray(zeros, device=device)).numpy()
     np.testing.assert_array_equal(np.signbit(ours.real), [True, False])
     np.testing.assert_array_equal(np.signbit(ours.imag), [False, True])
 
 
-def test_tanh_of_a_complex_infinity(device):
+def test_tanh_of_a_complex_infinity_is_one_with_a_signed_zero(device):
     values = np.asarray([complex(np.inf, 1.0), complex(np.inf, 2.0)])
     ours = sw.tanh(sw.asarray(values, device=device)).numpy()
     np.testing.assert_array_equal(ours, [1, 1])

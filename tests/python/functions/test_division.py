@@ -35,7 +35,7 @@ def python_rule(name, a, b):
 
 @pytest.mark.parametrize("name", ["floor_divide", "remainder"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_by_a_number(name, dtype, device):
+def test_division_by_a_number_matches_python(name, dtype, device):
     a = values(dtype, 700)
     ours = sw.array(a, device=device)
     for number in [0, *numbers(dtype)]:
@@ -46,7 +46,7 @@ def test_by_a_number(name, dtype, device):
 
 
 @pytest.mark.parametrize("size", [0, 1, 3, 7, 8, 9, 511, 513, 8193])
-def test_by_a_number_of_any_size_in_place(size, device):
+def test_in_place_division_by_a_number_matches_numpy(size, device):
     a = np.random.default_rng(6).integers(-(2**62), 2**62, size)
     ours = sw.array(a, device=device)
     ours //= -7
@@ -99,7 +99,7 @@ def test_division_of_floats_matches_numpy_bitwise(name, dtype, device):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_of_floats_in_place(dtype, device):
+def test_in_place_remainder_of_floats_matches_numpy(dtype, device):
     """Blocks that have to be computed twice still have their operands."""
     a = np.linspace(-50, 50, 1500).astype(dtype)
     a[700], a[1400] = np.nan, 1e30

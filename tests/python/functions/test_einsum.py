@@ -67,7 +67,7 @@ def test_subscripts_match_numpy(device, subscripts, dtype):
 
 
 @given(st.data(), st.integers(0, 99))
-def test_random_subscripts_and_layouts(device, data, seed):
+def test_random_subscripts_and_layouts_match_numpy(device, data, seed):
     letters = st.lists(st.sampled_from("ijkl"), min_size=0, max_size=3)
     parts = data.draw(st.lists(letters, min_size=1, max_size=3))
     used = sorted({n for part in parts for n in part})
@@ -94,7 +94,7 @@ def test_random_subscripts_and_layouts(device, data, seed):
     check(sw.einsum(subscripts, *arrays), oracle, "int64")
 
 
-def test_operands_with_lists_of_labels(device):
+def test_lists_of_labels_match_numpy(device):
     x, y = operands_for("ij,jk", "float64", 1)
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     for result in ([], [[0, 2]], [[2, 0]]):
@@ -118,7 +118,7 @@ def test_one_operand_gives_views(device):
     assert sw.may_share_memory(sw.einsum("ij->ji", a), a)
 
 
-def test_paths_and_dtypes(device):
+def test_optimize_and_dtype_are_accepted(device):
     xs = operands_for("ij,jk,kl->il", "float32", 3)
     arrays = [sw.array(x, device=device) for x in xs]
     oracle = np.einsum("ij,jk,kl->il", *xs)

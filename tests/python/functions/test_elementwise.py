@@ -113,7 +113,7 @@ def test_bfloat16_is_computed_in_float32_and_rounded_once(name, device):
     assert (good | overflows).all()
 
 
-def test_nextafter_of_16_bit_floats(device):
+def test_nextafter_of_16_bit_floats_matches_numpy(device):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     for dtype in (np.float16, ml_dtypes.bfloat16):
         a, b = (operand("float32", (300,), seed).astype(dtype) for seed in (1, 2))
@@ -249,7 +249,7 @@ def test_scalar_left_operand_matches_numpy(name, dtype, device):
 
 
 @pytest.mark.parametrize("order", "CFAK")
-def test_order_of_the_result(order, device):
+def test_result_has_numpys_strides_for_each_order(order, device):
     a = operand("float32", (4, 5, 6), 0).transpose(2, 0, 1)
     ours = sw.add(sw.asarray(a, device=device), 1, order=order)
     oracle = np.add(np.asarray(a), 1, order=order)
@@ -333,7 +333,7 @@ def test_in_place_operators_keep_the_array(device):
         a /= 2
 
 
-def test_unary_operators_and_round(device):
+def test_unary_operators_and_round_match_numpy(device):
     a = np.array([-1.5, 2.5, 3.14159], "float32")
     ours = sw.asarray(a, device=device)
     for operation in (operator.neg, operator.pos, abs):
@@ -388,7 +388,7 @@ def test_powers_with_special_exponents_match_numpy(device, dtype, exponent):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float16", "float32", "complex128"])
-def test_clip_of_many_into_any_operand(device, dtype):
+def test_clip_may_write_to_any_operand(device, dtype):
     rng = np.random.default_rng(5)
     a, low, high = ((rng.random((3, 2500)) * 9 - 4).astype(dtype) for _ in range(3))
     if np.dtype(dtype).kind == "f":
@@ -401,7 +401,7 @@ def test_clip_of_many_into_any_operand(device, dtype):
         assert_close(sw.clip(*ours, out=out), oracle)
 
 
-def test_clip_where_divmod_real_imag(device):
+def test_clip_where_divmod_real_and_imag_match_numpy(device):
     a = np.array([[-1.5, 0.5], [np.nan, 9]], "float32")
     ours = sw.asarray(a, device=device)
     assert_close(sw.clip(ours, 0, 2), np.clip(a, 0, 2))
@@ -420,7 +420,7 @@ def test_clip_where_divmod_real_imag(device):
     assert_close(mine.conj(), mine.numpy().conj())
 
 
-def test_sigmoid_softplus_erf_at_the_limits(device):
+def test_sigmoid_softplus_and_erf_have_their_limits(device):
     x = np.array([-1000, -30, -1, 0, 1, 30, 1000, np.inf, -np.inf, np.nan])
     ours = sw.asarray(x, device=device)
     sigmoid, softplus = sw.sigmoid(ours).numpy(), sw.softplus(ours).numpy()
@@ -536,7 +536,7 @@ def test_integers_by_one_number_are_rounded_down(device, dtype):
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_shifts_by_any_count(device, dtype):
+def test_shifts_by_any_count_match_numpy(device, dtype):
     limits = np.iinfo(dtype)
     counts = np.arange(-3 if limits.min < 0 else 0, 2 * limits.bits - 3).astype(dtype)
     values = np.random.default_rng(6).integers(limits.min, limits.max, counts.shape, dtype)
@@ -579,7 +579,7 @@ def test_exponentials_overflow_and_underflow(device, dtype, count):
 # ---- the objects
 
 
-def test_attributes_of_ufuncs():
+def test_ufuncs_have_numpys_attributes():
     assert (sw.add.nin, sw.add.nout, sw.add.nargs, sw.add.__name__) == (2, 1, 3, "add")
     assert repr(sw.exp) == "<ufunc 'exp'>" and pickle.loads(pickle.dumps(sw.exp)) is sw.exp
     assert "numpy.exp" in sw.exp.__doc__
@@ -622,7 +622,7 @@ def test_numpy_ufuncs_give_our_arrays(device):
     assert np.negative(a, out=out) is out and out.tolist() == [-1, -4]
 
 
-def test_operands_of_numpy_and_spanwise(device):
+def test_numpy_operands_mix_on_the_cpu_and_raise_on_a_gpu(device):
     a, b = sw.array([1.0, 2.0], device=device), np.array([3.0, 4.0])
     if on_gpu(device):  # NumPy's memory is the host's, and nothing crosses unasked
         for mixed in (
@@ -678,7 +678,7 @@ def both(lie, shape, make, device):
     st.sampled_from([(), (0,), (2,)]),
     st.booleans(),
 )
-def test_operands_that_run_across_the_result(
+def test_operands_of_any_layout_may_overlap_the_result(
     device, shape, first, second, into, over, dtype, stays, masked
 ):
     """Tiles, packs that are turned, single elements beside packs: whatever the windows ask for."""
@@ -700,7 +700,7 @@ def test_operands_that_run_across_the_result(
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "float32", "float64"])
-def test_clip_to_numbers(dtype, device):
+def test_clip_to_numbers_matches_numpy(dtype, device):
     """Rows of any length; limits that are NaN, in the wrong order, or one-sided."""
     x = np.random.default_rng(4).integers(0, 100, (3, 131)).astype(dtype)
     limits = [(20, 70), (70, 20), (None, 50), (50, None)]

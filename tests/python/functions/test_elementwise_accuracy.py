@@ -57,7 +57,7 @@ def points(low, high, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("name", "where", "ulps"), CASES, ids=[c[0] for c in CASES])
-def test_error_in_ulp(name, where, ulps, dtype, device):
+def test_unary_error_is_within_the_documented_ulps(name, where, ulps, dtype, device):
     if np.dtype(np.longdouble).itemsize <= 8:
         pytest.skip("no wider type to compare with")
     x = points(*where, dtype)
@@ -78,7 +78,7 @@ def test_error_in_ulp(name, where, ulps, dtype, device):
 
 @pytest.mark.parametrize(("name", "ulps"), [("power", 4), ("arctan2", 4), ("hypot", 4)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_error_of_two_operands_in_ulp(name, ulps, dtype, device):
+def test_binary_error_is_within_the_documented_ulps(name, ulps, dtype, device):
     if np.dtype(np.longdouble).itemsize <= 8:
         pytest.skip("no wider type to compare with")
     random = np.random.default_rng(1)
@@ -90,7 +90,7 @@ def test_error_of_two_operands_in_ulp(name, ulps, dtype, device):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_exp_at_its_limits(dtype, device):
+def test_exp_is_right_where_it_under_or_overflows(dtype, device):
     """Results that are subnormal, 0 or infinite, in a block of their own and among others."""
     ends = np.log(np.finfo(dtype).max), np.log(np.finfo(dtype).smallest_subnormal)
     x = np.concatenate([e + np.linspace(-2, 2, 401) for e in (*ends, np.log(np.finfo(dtype).tiny))])
@@ -164,7 +164,7 @@ def test_powers_of_floats_are_nearly_rounded(device):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_powers_of_special_numbers(dtype, device):
+def test_powers_of_special_numbers_match_numpy(dtype, device):
     info = np.finfo(dtype)
     some = [
         0.0,
@@ -200,7 +200,7 @@ def test_powers_of_special_numbers(dtype, device):
         np.testing.assert_array_equal(by_number, wanted)
 
 
-def test_moduli_of_extremes(device):
+def test_complex_moduli_do_not_over_or_underflow(device):
     info = np.finfo("float32")
     parts = [0.0, -0.0, 1.0, -3.5, info.max, info.tiny, info.smallest_subnormal, np.inf, np.nan]
     x = np.array([complex(re, im) for re in parts for im in (*parts, -np.inf)], "complex64")

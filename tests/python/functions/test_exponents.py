@@ -57,7 +57,7 @@ def test_ldexp_is_numpys(device, dtype, way):
         assert_same(mine, np.ldexp(x[:8], columns))
 
 
-def test_numbers_that_are_not_arrays_and_other_dtypes(device):
+def test_frexp_and_ldexp_accept_integers_and_numbers(device):
     mantissa, exponent = sw.frexp(sw.asarray([6, 4], "int8", device=device))
     assert (str(mantissa.dtype), mantissa.tolist(), exponent.tolist()) == (
         "float16",
@@ -75,7 +75,7 @@ def test_numbers_that_are_not_arrays_and_other_dtypes(device):
         sw.ldexp(sw.asarray([1.0], device=device), 0.5)
 
 
-def test_by_numpys_names(device):
+def test_numpy_frexp_and_ldexp_give_our_arrays(device):
     ours = sw.asarray([6.0, 4.0], device=device)
     mantissa, exponent = np.frexp(ours)
     assert isinstance(mantissa, sw.Array)

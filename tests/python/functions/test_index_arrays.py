@@ -108,7 +108,7 @@ def test_last_value_for_an_element_wins(device):
     assert matrix.tolist() == [[2, 3], [0, 0], [4, 5]]
 
 
-def test_values_and_indices_that_overlap_the_target(device):
+def test_overlapping_values_and_indices_are_read_before_writing(device):
     values = np.arange(6)
     ours = sw.array(values, device=device)
     ours[[1, 2, 3, 4, 5]] = ours[:-1]
@@ -121,7 +121,7 @@ def test_values_and_indices_that_overlap_the_target(device):
     assert mask.tolist() == [False, False, False]
 
 
-def test_masks_of_rank_0(device):
+def test_rank_0_masks_index_as_in_numpy(device):
     values = np.arange(6).reshape(2, 3)
     ours = sw.array(values, device=device)
     for mask in (True, False, np.True_, np.array(False), sw.array(True, device=device)):
@@ -132,7 +132,7 @@ def test_masks_of_rank_0(device):
     assert (ours.numpy() == 7).all()
 
 
-def test_guard_zones_stay(device):
+def test_indexed_assignment_writes_only_the_view(device):
     memory = sw.full(300, 77, "int16", device=device)
     inner = memory[100:200].reshape(10, 10)
     inner[[9, 0, -10], [9, 0, 9]] = 1
@@ -184,7 +184,7 @@ def test_invalid_keys_raise_before_anything_is_written(device, key, words):
     assert_same(array, values)
 
 
-def test_indices_outside_on_the_arrays_own_device(device):
+def test_out_of_bounds_indices_on_the_device_raise(device):
     array = sw.array(numbers((4, 3), "float32", 1), device=device)
     with pytest.raises(sw.BoundsError, match="index 9 is out of bounds for axis 1 with size 3"):
         array[:, sw.array([0, 9], device=device)]
@@ -205,7 +205,7 @@ def test_indices_outside_on_the_arrays_own_device(device):
         ),
     ],
 )
-def test_values_that_do_not_fit(device, key, value, words):
+def test_values_of_a_wrong_shape_raise(device, key, value, words):
     array = sw.zeros((4, 3), "float32", device=device)
     with pytest.raises(ValueError, match="shape mismatch|cannot assign"):
         np.zeros((4, 3))[key] = value
@@ -224,7 +224,7 @@ def test_read_only_memory_is_not_written():
         ours.put([0], 1)
 
 
-def test_a_result_of_too_many_dimensions():
+def test_result_of_more_than_64_dimensions_raises():
     with pytest.raises(ValueError, match="64"):
         sw.zeros((1,) * 60)[np.zeros((1,) * 6, int)]
 

@@ -42,7 +42,7 @@ def test_take_matches_numpy_in_every_mode(device, data, window, seed, dtype):
 
 
 @given(window=windows(), seed=SEEDS, dtype=DTYPES)
-def test_where_elements_are_true(device, window, seed, dtype):
+def test_functions_of_true_elements_match_numpy(device, window, seed, dtype):
     ours, oracle = pair(window, dtype, device, seed)
     if dtype[0] in "iuf":  # more zeros among them
         oracle = oracle % 3
@@ -61,7 +61,7 @@ def test_where_elements_are_true(device, window, seed, dtype):
 
 
 @pytest.mark.parametrize("shape", [(300_001,), (999, 513), (7, 1, 40_000)])
-def test_many_true_elements(device, shape):
+def test_many_true_elements_match_numpy(device, shape):
     mask = RNG.random(shape) < 0.4
     for given_mask in (mask, mask[::-1], mask.swapaxes(0, -1)):
         ours = on(device, given_mask)
@@ -89,7 +89,7 @@ def test_put_matches_numpy_in_every_mode(device, data, window, seed, dtype):
 
 
 @given(data=st.data(), window=windows(min_rank=1), seed=SEEDS, dtype=DTYPES)
-def test_along_an_axis(device, data, window, seed, dtype):
+def test_functions_along_an_axis_match_numpy(device, data, window, seed, dtype):
     ours, oracle = pair(window, dtype, device, seed)
     axis = data.draw(st.integers(-oracle.ndim, oracle.ndim - 1))
     extent = oracle.shape[axis]
@@ -106,7 +106,7 @@ def test_along_an_axis(device, data, window, seed, dtype):
     assert_same(copied, expected)
 
 
-def test_along_no_axis(device):
+def test_take_along_axis_none_matches_numpy(device):
     values = numbers((3, 4), "float32", 1)
     places = np.array([5, -1, 0])
     assert_same(
@@ -116,7 +116,7 @@ def test_along_no_axis(device):
 
 
 @given(data=st.data(), window=windows(), seed=SEEDS, dtype=DTYPES)
-def test_compress_and_repeat(device, data, window, seed, dtype):
+def test_compress_and_repeat_match_numpy(device, data, window, seed, dtype):
     ours, oracle = pair(window, dtype, device, seed)
     axis = (
         data.draw(st.none() | st.integers(-oracle.ndim, oracle.ndim - 1)) if oracle.ndim else None
@@ -146,7 +146,7 @@ def test_repeat_of_many_elements_matches_numpy(device, dtype, shape):
 
 
 @given(window=windows(broadcast=False), seed=SEEDS, count=st.integers(1, 7))
-def test_extract_place_putmask(device, window, seed, count):
+def test_extract_place_and_putmask_match_numpy(device, window, seed, count):
     values = numbers(window.base_shape, "int32", seed)
     oracle = window.of(values)
     mask = np.random.default_rng(seed).random(oracle.shape) < 0.5
@@ -166,7 +166,7 @@ def test_extract_place_putmask(device, window, seed, count):
         assert_same(base, expected)
 
 
-def test_select_and_choose(device):
+def test_select_and_choose_match_numpy(device):
     x = np.arange(10)
     conditions = [x < 3, x > 5]
     choices = [x * 10, x.astype("float32") + 0.5]
@@ -215,7 +215,7 @@ def test_index_builders_match_numpy(device):
 
 
 @given(window=windows(min_rank=1), seed=SEEDS, k=st.integers(-4, 4), dtype=DTYPES)
-def test_triangles_and_diagonals(device, window, seed, k, dtype):
+def test_triangles_and_diagonals_match_numpy(device, window, seed, k, dtype):
     ours, oracle = pair(window, dtype, device, seed)
     assert_same(sw.tril(ours, k), np.tril(oracle, k))
     assert_same(sw.triu(ours, k), np.triu(oracle, k))

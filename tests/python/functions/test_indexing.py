@@ -70,7 +70,7 @@ def test_an_integer_array_of_rank_0_is_an_index(device):
         slice(-100, -1, 3),
     ],
 )
-def test_slices_with_bounds_far_outside(key):
+def test_slices_with_bounds_far_outside_match_numpy(key):
     values = numbers((7,), "int32", 4)
     assert_same(sw.array(values, device="cpu")[key], values[key])
 

@@ -107,14 +107,14 @@ def assert_all_same(ours, expected):
 
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize("name", CALLS)
-def test_integers_of_rank_0(device, name, kind):
+def test_rank_0_integer_arrays_are_accepted_as_integers(device, name, kind):
     with sw.device(device):
         assert_all_same(CALLS[name](sw, INTEGERS[kind](device)), CALLS[name](np, 2))
 
 
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize("name", DRAWS)
-def test_integers_of_rank_0_in_random_draws(device, name, kind):
+def test_random_draws_accept_rank_0_integer_arrays(device, name, kind):
     with sw.device(device):
         found = DRAWS[name](sw.random.default_rng(7), INTEGERS[kind](device))
         assert_all_same(found, np.asarray(DRAWS[name](sw.random.default_rng(7), 2)))
@@ -129,7 +129,7 @@ def test_other_numbers_of_rank_0_are_refused(device, call):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "bfloat16", "complex64"])
-def test_ranges_between_arrays(device, dtype):
+def test_linspace_accepts_rank_0_arrays_as_ends(device, dtype):
     x = sw.array([3, 1, 2], dtype, device=device)
     oracle = x.astype("float64" if dtype == "bfloat16" else dtype).numpy()
     ends = (x[1], x[0]) if dtype == "complex64" else (x.min(), x.max())

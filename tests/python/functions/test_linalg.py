@@ -24,7 +24,7 @@ def values(shape, dtype, seed=0):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
 @pytest.mark.parametrize("ord", [None, 0, 1, 2, 3, 0.5, -1, -2, INF, -INF])
-def test_norms_of_vectors(device, dtype, ord):
+def test_vector_norms_match_numpy(device, dtype, ord):
     x = values((4, 5, 6), dtype)
     x[x == 0] = 1
     a = sw.array(x, device=device)
@@ -41,7 +41,7 @@ def test_norms_of_vectors(device, dtype, ord):
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int64"])
 @pytest.mark.parametrize("ord", [None, "fro", 1, -1, INF, -INF])
-def test_norms_of_matrices(device, dtype, ord):
+def test_matrix_norms_match_numpy(device, dtype, ord):
     x = values((4, 5, 6), dtype)
     a = sw.array(x, device=device)
     for axis in ((0, 1), (1, 0), (-1, 0), (2, 1)):
@@ -62,7 +62,7 @@ def test_norm_of_a_whole_array_matches_numpy(device):
             close(sw.linalg.norm(view(a), keepdims=keepdims), theirs)
 
 
-def test_norms_that_are_refused(device):
+def test_unsupported_and_invalid_norms_raise(device):
     a = sw.ones((2, 3, 4), device=device)
     for ord in (2, -2, "nuc"):
         with pytest.raises(NotImplementedError, match=r"singular values.*numpy"):
@@ -78,7 +78,7 @@ def test_norms_that_are_refused(device):
         sw.linalg.matrix_norm(sw.ones(3, device=device))
 
 
-def test_products_and_diagonals(device):
+def test_linalg_products_and_diagonals_match_numpy(device):
     x = values((3, 4, 4), "float64")
     a = sw.array(x, device=device)
     for n in (0, 1, 2, 3, 7):

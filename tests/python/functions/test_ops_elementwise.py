@@ -46,7 +46,7 @@ def check(ours, oracle):
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("left", REAL + FLOATING)
 @pytest.mark.parametrize("right", REAL + FLOATING)
-def test_every_pair_of_dtypes(name, left, right, device):
+def test_every_pair_of_dtypes_matches_numpy(name, left, right, device):
     if name == "subtract" and left == right == "bool":
         pytest.skip("NumPy has no such operation either")
     a, b = values(left, (7,), 1), values(right, (7,), 2)
@@ -103,14 +103,14 @@ def test_static_shapes_broadcast_in_the_type():
     assert (T.tensor("float32", (1,)) + T.tensor("float32", (5, 1))).type.shape == (5, 1)
 
 
-def test_zero_sizes_and_scalars(device):
+def test_empty_and_scalar_operands_are_accepted(device):
     f = compiled(lambda x, y: x + y, ("float32",) * 2, (2, 2), device)
     assert f(np.ones((0, 3), "float32"), np.ones((1, 1), "float32")).shape == (0, 3)
     g = compiled(lambda x, y: x * y, ("float32",) * 2, (0, 0), device)
     assert g(np.float32(3), np.float32(4)).item() == 12
 
 
-def test_shapes_that_do_not_broadcast(device):
+def test_shapes_that_do_not_broadcast_raise(device):
     f = compiled(lambda x, y: x + y, ("float32",) * 2, (1, 1), device)
     with pytest.raises(ValueError, match="Add"):
         f(np.ones(2, "float32"), np.ones(3, "float32"))

@@ -36,7 +36,7 @@ def check(name, device, *factors, **options):
 
 @pytest.mark.parametrize("order", "CFAK")
 @pytest.mark.parametrize("lie", list(itertools.permutations(range(4)))[::3])
-def test_order_of_products(order, lie, device):
+def test_products_have_numpys_strides_for_each_order(order, lie, device):
     a, b, c = some((2, 3, 4, 5), lie), some((2, 3, 5, 6), lie), some((2, 3, 4, 5))
     for right in (b, b[:1], b[0], b[0, 0], c.swapaxes(2, 3)):
         check("matmul", device, a, right, order=order)
@@ -53,14 +53,14 @@ def test_products_have_numpys_memory_order_by_default(name, device):
 
 @pytest.mark.parametrize("order", "CFAK")
 @pytest.mark.parametrize("lie", [(0, 1, 2), (2, 1, 0)])
-def test_order_argument_with_axes(order, lie, device):
+def test_order_and_axes_together_match_numpy(order, lie, device):
     a, b = some((2, 3, 4), lie), some((2, 4, 5), lie)
     check("matmul", device, a, b, axes=[(1, 2), (1, 2), (0, 1)], order=order)
     check("matmul", device, a.T, b.T, axes=[(1, 0), (1, 0), (1, 0)], order=order)
     check("vecdot", device, a, a, axis=1, keepdims=True, order=order)
 
 
-def test_order_of_products_by_numpys_functions(device):
+def test_numpy_matmul_passes_order_on(device):
     a, b = some((2, 3, 4)), some((2, 4, 5))
     ours = np.matmul(sw.asarray(a, device=device), sw.asarray(b, device=device), order="F")
     assert isinstance(ours, sw.Array)
@@ -75,7 +75,7 @@ def test_order_is_ignored_with_out(device):
     assert out.flags.c_contiguous
 
 
-def test_unsupported_keywords_of_products(device):
+def test_unsupported_keywords_of_products_raise(device):
     a = sw.asarray(some((4, 4)), device=device)
     with pytest.raises(ValueError, match='expected "C", "F", "A" or "K", got "Z"'):
         sw.matmul(a, a, order="Z")
@@ -114,7 +114,7 @@ def test_axes_and_keepdims_match_numpy(device):
             sw.matmul(a[0], b[0], axes=wrong)
 
 
-def test_axes_of_vectors(device):
+def test_axes_of_vectors_match_numpy(device):
     a, v = some((3, 4)), some((4,))
     check("matmul", device, a, v, axes=[(0, 1), 0, 0])
     check("matmul", device, v, a.T, axes=[(0,), (0, 1), (0,)])

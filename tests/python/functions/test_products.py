@@ -106,7 +106,7 @@ def factors(draw):
 
 
 @given(st.data(), factors(), st.sampled_from(COMPUTABLE), layouts(), layouts(), st.integers(0, 99))
-def test_matmul_of_any_layout(device, data, shapes, dtype, one, two, seed):
+def test_matmul_matches_numpy_in_any_layout(device, data, shapes, dtype, one, two, seed):
     a, x = laid_out(random_values(shapes[0], dtype, seed), one, device)
     b, y = laid_out(random_values(shapes[1], dtype, seed + 1), two, device)
     oracle = np.matmul(widened(x), widened(y))
@@ -137,7 +137,7 @@ def _strided_poison(shape, dtype, device, data):
     "shape", [(1, 1, 3000), (65, 129, 300), (1, 700, 40), (700, 1, 40), (70, 2, 9)]
 )
 @pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True), (True, True)])
-def test_matrices_that_are_larger_than_a_block(device, dtype, shape, transposed):
+def test_matrices_larger_than_a_block_match_numpy(device, dtype, shape, transposed):
     rows, columns, depth = shape
     x = random_values((depth, rows) if transposed[0] else (rows, depth), dtype, 1)
     y = random_values((columns, depth) if transposed[1] else (depth, columns), dtype, 2)
@@ -149,7 +149,7 @@ def test_matrices_that_are_larger_than_a_block(device, dtype, shape, transposed)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
-def test_a_matrix_times_its_own_transpose(device, dtype):
+def test_product_with_the_own_transpose_matches_numpy(device, dtype):
     x = random_values((70, 45), dtype, 3)
     a = sw.array(x, device=device)
     for ours, theirs in ((a @ a.T, x @ x.T), (a.T @ a, x.T @ x)):
@@ -175,7 +175,7 @@ def test_a_matrix_times_its_own_transpose(device, dtype):
         (4, 4, 140000),
     ],
 )
-def test_products_that_threads_share(device, threads, dtype, shape):
+def test_products_divided_among_threads_match_numpy(device, threads, dtype, shape):
     """Cut into parts of rows and columns, which must meet without a gap."""
     rows, columns, depth = shape
     x, y = random_values((rows, depth), dtype, 1), random_values((depth, columns), dtype, 2)
@@ -219,7 +219,7 @@ def test_long_dots_do_not_depend_on_the_threads(device, size, dtype):
 
 
 @pytest.mark.parametrize("depth", [1, 7, 8, 9, 16, 100])
-def test_truths_by_a_vector(device, depth):
+def test_bool_product_is_true_from_the_first_pair_on(device, depth):
     """A product is true from the first pair on, wherever it is, and whatever byte is true."""
     for place in range(depth):
         matrix, vector = np.zeros((3, depth), np.uint8), np.zeros(depth, np.uint8)
@@ -269,7 +269,7 @@ def test_out_may_have_more_batches_or_a_wider_dtype(device):
     np.testing.assert_array_equal(narrow.numpy(), (x @ y).astype("int32"))
 
 
-def test_promotion_and_dtype(device):
+def test_result_dtype_is_promoted_or_requested(device):
     x, y = np.arange(6, dtype="int32").reshape(2, 3), np.ones((3, 2), "float32")
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     assert (a @ b).dtype == np.matmul(x, y).dtype
@@ -291,7 +291,7 @@ def test_promotion_and_dtype(device):
         ((2, 3), (4,)),
     ],
 )
-def test_shapes_that_do_not_fit(device, left, right):
+def test_mismatched_shapes_raise_as_in_numpy(device, left, right):
     a, b = sw.ones(left, device=device), sw.ones(right, device=device)
     with pytest.raises(ValueError, match="matmul|broadcast"):
         np.matmul(np.ones(left), np.ones(right))
@@ -302,7 +302,7 @@ def test_shapes_that_do_not_fit(device, left, right):
         a @ b
 
 
-def test_out_that_does_not_fit(device):
+def test_unsuitable_out_raises(device):
     a = sw.ones((2, 3), device=device)
     for shape in ((3, 3), (2,), (2, 1), (1, 2)):
         with pytest.raises(ValueError, match=r"matmul.*\(2, 2\)"):
@@ -330,7 +330,7 @@ def test_out_that_does_not_fit(device):
 
 @given(st.sampled_from(COMPUTABLE), st.sampled_from(["vecdot", "matvec", "vecmat"]), layouts(), layouts(),
        st.integers(0, 99))  # fmt: skip
-def test_the_other_ufuncs(device, dtype, name, one, two, seed):
+def test_vecdot_matvec_and_vecmat_match_numpy(device, dtype, name, one, two, seed):
     shapes = {
         "vecdot": [((3, 5), (5,)), ((2, 1, 40), (3, 40)), ((0,), (0,)), ((2, 0, 4), (4,))],
         "matvec": [((3, 4, 5), (5,)), ((4, 5), (2, 5)), ((4, 0), (0,))],
@@ -380,7 +380,7 @@ def test_invalid_dot_calls_raise_as_in_numpy(device):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "complex64"])
-def test_inner_outer_vdot(device, dtype):
+def test_inner_outer_and_vdot_match_numpy(device, dtype):
     x, y = random_values((3, 4), dtype, 1), random_values((2, 4), dtype, 2)
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     big = 100 if dtype in EPS else None
@@ -448,7 +448,7 @@ def test_factors_on_two_devices_raise(device):
         a @ sw.ones((2, 2), device="cpu")
 
 
-def test_many_threads_at_once(device):
+def test_products_in_several_threads_are_independent(device):
     from concurrent.futures import ThreadPoolExecutor
 
     x = random_values((150, 150), "float32", 1)
@@ -459,7 +459,7 @@ def test_many_threads_at_once(device):
         np.testing.assert_allclose(result, x @ x.T, rtol=1e-3, atol=1e-3)
 
 
-def test_own_loops_without_blas(device):
+def test_products_without_blas_match_numpy(device):
     """config.blas = none: the results are those of the library."""
     with sw.config.change(blas="none"):
         for dtype in ("float32", "float64", "complex64", "complex128"):

@@ -89,7 +89,7 @@ def ulps(ours, exact):
 # ---- Words ----
 
 
-def test_the_published_vector(device):
+def test_words_are_random123s_known_answer(device):
     """Random123's known answer for the counter and key 0; C++ tests have the others."""
     words = sw.empty((4,), "uint32", device=device)
     _core._random_draw(_core._random_counter(0, 0, 0), "words", words, 0.0, 1.0)
@@ -174,7 +174,7 @@ def test_values_follow_the_distribution(device, method, distribution, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_moments_and_tails_of_normal_numbers(device, dtype):
+def test_normal_numbers_have_the_expected_moments_and_tails(device, dtype):
     n = 4_000_000
     values = default_rng(12, device).standard_normal(n, dtype).numpy().astype("float64")
     for power, moment, spread in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
@@ -257,7 +257,7 @@ def test_refused_words_are_drawn_again(device, span):
     assert g.integers(0, span - 1, 200, "uint64", endpoint=True).tolist() == expected
 
 
-def test_integers_with_bounds_for_each(device):
+def test_integers_accept_arrays_of_bounds(device):
     g = default_rng(9, device)
     low = np.array([0, -5, -(2**63), 7, 2**62])
     high = np.array([2**63 - 1, -4, 2**63 - 1, 8, 2**62 + 3])
@@ -290,7 +290,7 @@ def test_integers_are_even(device, dtype):
     assert abs(chi_square(np.bincount(values.astype(int) + 50, minlength=100))) < 4
 
 
-def test_integers_of_one_bound_and_none(device):
+def test_integers_accept_one_bound_and_no_size(device):
     g = default_rng(0, device)
     assert set(g.integers(3, size=200).tolist()) == {0, 1, 2}
     assert g.integers(5).shape == () and g.integers(5).dtype == "int64"
@@ -335,7 +335,7 @@ def test_large_permutations_look_even(device):
     assert abs(descents - 400 * (size - 1) / 2) < 4 * math.sqrt(400 * size / 12)
 
 
-def test_permutation_and_shuffle_take_slices(device):
+def test_permutation_and_shuffle_move_slices_along_an_axis(device):
     values = np.arange(60).reshape(3, 4, 5)
     for axis in (0, 1, -1):
         order = default_rng(34, device).permutation(values.shape[axis]).numpy()
@@ -524,7 +524,7 @@ def test_out_may_be_a_numpy_array(device):
     )
 
 
-def test_device_of_a_call_and_of_a_generator(device):
+def test_draws_are_on_the_device_of_the_call_or_generator(device):
     assert default_rng(1, device).random(3).device == device
     assert default_rng(1).random(3, device=device).device == device
     with device:
@@ -552,7 +552,7 @@ def test_different_seeds_give_different_streams():
 
 
 @pytest.mark.parametrize("seed", [-1, [1, -2], 1.5, "five", [1.5], {}])
-def test_seeds_that_are_none(seed):
+def test_invalid_seed_raises_as_in_numpy(seed):
     try:
         np.random.default_rng(seed)
     except Exception as error:
@@ -561,7 +561,7 @@ def test_seeds_that_are_none(seed):
         default_rng(seed)
 
 
-def test_state_round_trip():
+def test_assigned_state_repeats_the_numbers():
     g = default_rng([1, 2**80])
     g.random(13)
     g.spawn(2)
@@ -582,7 +582,7 @@ def test_state_round_trip():
     assert pickle.loads(pickle.dumps(default_rng(1, "cpu"))).device == sw.device("cpu")
 
 
-def test_advance_and_jumped():
+def test_advance_and_jumped_move_the_position():
     g = default_rng(1)
     values = g.random(20).tolist()
     assert default_rng(1).advance(5).random(10).tolist() == values[10:]
@@ -684,7 +684,7 @@ def test_errors_are_of_numpys_types(device, name):
     assert g.state == before
 
 
-def test_read_only_arrays(device):
+def test_read_only_targets_raise(device):
     target = np.zeros(4)
     target.flags.writeable = False
     for call in (lambda g: g.random(out=target), lambda g: g.shuffle(target)):
@@ -692,7 +692,7 @@ def test_read_only_arrays(device):
             call(default_rng(1, device))
 
 
-def test_counts_below_zero():
+def test_negative_counts_raise():
     for call in (lambda g: g.bytes(-1), lambda g: g.spawn(-1)):
         with pytest.raises(sw.ArgumentError, match="got -1"):
             call(default_rng(1))

@@ -133,7 +133,7 @@ def test_reductions_are_numpys(device, call):
 
 
 @given(calls(MASKED), st.integers(0, 2**16), st.booleans())
-def test_where_and_initial(device, call, mask_seed, has_initial):
+def test_where_and_initial_match_numpy(device, call, mask_seed, has_initial):
     window, name, axis, dtype, keepdims, seed = call
     ours, theirs = values_for(name, *pair(window, dtype, device, seed), device)
     generator = np.random.default_rng(mask_seed)
@@ -181,7 +181,7 @@ def test_scans_are_numpys(device, window, name, dtype, data):
 
 @pytest.mark.parametrize("shape", [(100_003,), (3, 70_001), (70_001, 3), (517, 1031), (40, 50, 61)])
 @pytest.mark.parametrize("dtype", ["float32", "int8", "complex64", "float16", "bool", "int64"])
-def test_shapes_that_are_cut_in_pieces(device, shape, dtype):
+def test_shapes_divided_into_pieces_match_numpy(device, shape, dtype):
     theirs = numbers(shape, dtype, 3)
     for ours, values in (
         (sw.array(theirs, device=device), theirs),
@@ -383,7 +383,7 @@ def test_unusual_arguments_match_numpy(device):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint8", "complex64"])
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_indices_with_repeated_values(device, name, dtype):
+def test_argmin_and_argmax_give_the_first_of_equal_values(device, name, dtype):
     values = (numbers((3, 70_003), "float64", 5) % 7).astype(dtype)
     ours = sw.array(values, device=device)
     for view in (lambda a: a, lambda a: a[:, 5:], lambda a: a[1], lambda a: a[:, ::-1]):
@@ -428,7 +428,7 @@ def test_long_scans_match_numpy(device, shape, dtype):
         {5: 1e300, 6: 1e300, 150_000: 0.0},
     ],
 )
-def test_products_that_overflow_or_vanish_in_part(device, dtype, numbers_at):
+def test_cumprod_overflows_and_underflows_as_numpys(device, dtype, numbers_at):
     values = np.ones(200_000, dtype)
     for place, number in numbers_at.items():
         values[place] = number
@@ -444,7 +444,7 @@ def test_products_that_overflow_or_vanish_in_part(device, dtype, numbers_at):
 
 
 # More than 32768 chunks of a block.
-def test_the_longest_scans_on_a_gpu(device):
+def test_scan_of_more_than_2_to_the_27_elements_is_right(device):
     if device == "cpu":
         pytest.skip("a line of so many chunks is cut up on GPUs only")
     n = (1 << 27) + 5000
@@ -461,7 +461,7 @@ def test_scans_agree_from_run_to_run(device):
 
 @pytest.mark.parametrize("width", [1, 7, 8, 9, 64, 71, 512, 513, 5000])
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_the_first_truth_of_rows(name, width, device):
+def test_argmax_and_argmin_of_bool_rows_give_the_first(name, width, device):
     random = np.random.default_rng(width)
     for share in (0, 0.01, 0.5, 0.99, 1):
         x = random.random((40, width)) < share

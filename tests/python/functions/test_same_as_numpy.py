@@ -415,7 +415,7 @@ xp.round(t, 0, out=t)
 
 @pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "c8"])
 @pytest.mark.parametrize("expression", lines(COPIES))
-def test_targets_as_numpy(device, expression, dtype):
+def test_assignment_to_a_target_matches_numpy(device, expression, dtype):
     target, source, mask = np.array([9, 0, 3], dtype), np.array([4, 5, 6]), ARRAYS["m"]
     ours = [sw.array(x, device=device) for x in (target, source, mask)]
 

@@ -91,7 +91,7 @@ def test_function_of_one_array_matches_numpy(device, name, data, window, seed, d
 
 
 @given(data=st.data(), dtypes=st.lists(st.sampled_from(NUMPYS), min_size=1, max_size=3), seed=SEEDS)
-def test_concatenate_and_stack(device, data, dtypes, seed):
+def test_concatenate_and_stack_match_numpy(device, data, dtypes, seed):
     shape = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
     at = data.draw(st.integers(-len(shape), len(shape) - 1))
     ours, theirs = [], []
@@ -182,7 +182,7 @@ STATISTICS = ("maximum", "minimum", "mean", "median")
 
 
 @given(data=st.data(), window=windows(min_rank=1), seed=SEEDS, mode=st.sampled_from(STATISTICS))
-def test_pad_with_statistics(device, data, window, seed, mode):
+def test_pad_with_statistics_matches_numpy(device, data, window, seed, mode):
     dtype = data.draw(st.sampled_from(("uint8", "int32", "float32", "float64")))
     ours, oracle = pair(window, dtype, device, seed)
     width, length = st.integers(0, 3), st.integers(1, 4)
@@ -199,7 +199,7 @@ def test_pad_with_statistics(device, data, window, seed, mode):
     np.testing.assert_allclose(padded.numpy(), expected, rtol=1e-5 if dtype == "float32" else 1e-12)
 
 
-def test_pad_with_statistics_of_other_dtypes(device):
+def test_pad_with_statistics_accepts_bfloat16_and_bool(device):
     line = sw.asarray([1, 4, 2], "bfloat16", device=device)
     assert sw.pad(line, (1, 0), "median").tolist() == [2.0, 1.0, 4.0, 2.0]
     assert sw.pad(line, (0, 1), "mean", stat_length=2).tolist() == [1.0, 4.0, 2.0, 3.0]
@@ -214,7 +214,7 @@ def test_pad_accepts_numpys_forms_of_widths(device):
 
 
 @given(data=st.data(), window=windows(min_rank=1), seed=SEEDS)
-def test_append_insert_delete(device, data, window, seed):
+def test_append_insert_and_delete_match_numpy(device, data, window, seed):
     ours, oracle = pair(window, "int32", device, seed)
     at = data.draw(st.none() | axis(oracle))
     extent = oracle.size if at is None else oracle.shape[at]
@@ -235,7 +235,7 @@ def test_append_insert_delete(device, data, window, seed):
         assert_same(sw.insert(ours, obj, rows, at), np.insert(oracle, obj, rows, at))
 
 
-def test_insert_and_delete_by_masks(device):
+def test_insert_and_delete_accept_masks_and_lists(device):
     values = numbers((4, 3), "float32", 1)
     mask = np.array([True, False, True, False])
     ours = on(device, values)

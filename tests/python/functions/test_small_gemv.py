@@ -33,7 +33,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("rows", "columns"), SIZES)
-def test_products_with_vectors_of_any_stride(rows, columns, layout, dtype, device):
+def test_products_with_vectors_of_any_stride_match_numpy(rows, columns, layout, dtype, device):
     rng = np.random.default_rng(rows * 1000 + columns)
     values = LAYOUTS[layout](rng.standard_normal((rows, columns)).astype(dtype))
     matrix = sw.asarray(values, device=device)

@@ -57,7 +57,7 @@ def test_reductions_of_variables_match_numpy(device, name, axis):
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_reductions_of_other_dtypes(device, name):
+def test_reductions_of_other_dtypes_match_numpy(device, name):
     for dtype in ("int8", "uint16", "bool", "float32"):
         check(
             lambda a: getattr(a, name)(axis=0),
@@ -69,7 +69,7 @@ def test_reductions_of_other_dtypes(device, name):
 
 @pytest.mark.parametrize("name", ["argmin", "argmax", "cumsum", "cumprod"])
 @pytest.mark.parametrize("axis", [None, 0, -1])
-def test_places_and_scans(device, name, axis):
+def test_argmin_argmax_and_scans_match_numpy(device, name, axis):
     x = np.random.default_rng(3).integers(-3, 4, (4, 5))
     check(lambda a: getattr(a, name)(axis=axis), x, device=device)
 
@@ -164,7 +164,7 @@ def test_dimshuffle_permutes_inserts_and_drops_axes(device):
         f(np.ones((3, 2), "float32"))
 
 
-def test_extents_that_the_graph_computes(device):
+def test_computed_extents_are_accepted_as_shapes(device):
     x = np.arange(24.0).reshape(2, 3, 4)
     check(lambda a: a.reshape(a.shape[0], -1), x, device=device, oracle=lambda v: v.reshape(2, -1))
     check(lambda a: a.T.reshape(a.T.shape), x, device=device, oracle=lambda v: v.T)
@@ -204,7 +204,7 @@ def test_static_shapes_are_constants():
 
 
 @given(window=windows(), seed=st.integers(0, 2**32), data=st.data())
-def test_views_of_any_layout(device, window, seed, data):
+def test_views_of_variables_match_numpy_in_any_layout(device, window, seed, data):
     ours, theirs = pair(window, "float32", device, seed)
     key = tuple(
         data.draw(st.one_of(st.slices(n), st.integers(-n, n - 1)) if n else st.slices(n))
@@ -225,7 +225,7 @@ def test_views_of_any_layout(device, window, seed, data):
 
 
 @given(window=windows(), dtype=st.sampled_from(EXACT), seed=st.integers(0, 2**32))
-def test_ops_on_any_layout(device, window, dtype, seed):
+def test_ops_match_numpy_in_any_layout(device, window, dtype, seed):
     ours, theirs = pair(window, dtype, device, seed)
     a = like(theirs)
     cases = [
@@ -290,7 +290,7 @@ def test_indexed_variables_match_numpy(device, key, mode):
     check(lambda a: (a + 1)[key] * 2, x, device=device, mode=mode)
 
 
-def test_indices_that_the_graph_computes(device):
+def test_computed_indices_match_numpy(device):
     x = np.random.default_rng(7).standard_normal((5, 6))
     a, i, v = T.dmatrix("a"), T.lscalar("i"), T.ivector("v")
     f = sw.function(
@@ -322,7 +322,7 @@ def test_invalid_indices_raise_when_the_graph_is_built():
         a[0] = 1
 
 
-def test_values_set_at_an_index(device):
+def test_set_and_inc_subtensor_match_numpy(device):
     x, y = np.arange(12.0).reshape(3, 4), np.array([7.0, 8.0, 9.0, 10.0])
     a, b = T.dmatrix("a"), T.dvector("b")
     keys = [np.s_[1], np.s_[::-1], np.s_[[2, 0]], np.s_[:, np.array([True, False, True, True])]]
@@ -379,7 +379,7 @@ def test_joined_variables_match_numpy(device):
         T.concatenate([a, b], axis=2)
 
 
-def test_where_clip_round_and_softmax(device):
+def test_where_clip_round_and_softmax_match_numpy(device):
     x = np.random.default_rng(8).standard_normal((3, 4)) * 3
     check(
         lambda a: sw.where(a > 0, a, -1.0),
@@ -425,7 +425,7 @@ def test_numpys_functions_build_the_graph(device):
         np.spacing(a)
 
 
-def test_length_iteration_and_truth():
+def test_len_iteration_and_bool_of_a_variable_raise():
     a, b = T.fmatrix("a"), T.tensor("float32", (3, None), "b")
     with pytest.raises(TypeError, match=r"a has no length yet.*x\.shape\[0\]"):
         len(a)
@@ -438,7 +438,7 @@ def test_length_iteration_and_truth():
     assert len(T.ones_like(b).type.shape) == 2
 
 
-def test_eval_and_likes(device):
+def test_eval_and_like_functions_compute_the_values(device):
     with sw.config.change(device=str(device)):
         a = T.fmatrix("a")
         x = np.arange(6, dtype="float32").reshape(2, 3)

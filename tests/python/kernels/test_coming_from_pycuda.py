@@ -611,8 +611,10 @@ def test_occupancy(scale, device):
     for wrong in (0, 4096):
         with pytest.raises(sw.KernelArgumentError, match="block"):
             scale.max_active_blocks(wrong)
-    with pytest.raises(sw.KernelArgumentError, match="shared="):
+    with pytest.raises(TypeError, match="at most 1 arguments by position"):
         scale.occupancy_block_size(1, 2)
+    with pytest.raises(sw.KernelArgumentError, match="shared="):
+        scale.occupancy_block_size(shared="much")
 
 
 def test_compile_errors():

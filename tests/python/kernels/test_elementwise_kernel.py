@@ -213,7 +213,7 @@ class TestMeaning:
         twice(sw.ones(3, "float32", device=device), z)
         assert z.tolist() == [2, 2, 2]
 
-    def test_many_threads_at_once(self, device):
+    def test_threads_that_use_one_kernel_get_their_own_results(self, device):
         """Each thread compiles its own variant, or waits for the thread that does."""
         kernel = sw.ElementwiseKernel("T x", "T y", "y = x + 1", "shared_by_threads")
         base = sw.arange(24, dtype="int32", device=device).reshape(2, 3, 4)
@@ -300,7 +300,7 @@ class TestRefusals:
         with pytest.raises(ValueError, match="size="):
             SUM_INDEX(x, x, size=3)
 
-    def test_values_that_do_not_fit(self, device):
+    def test_numbers_that_lose_their_value_raise(self, device):
         z, x = sw.ones(3, "int32", device=device), sw.ones(3, "float32", device=device)
         count = sw.ElementwiseKernel("int *z, int a", "z[i] = a")
         for bad in (1.5, 1 << 40, 1j):
@@ -317,7 +317,7 @@ class TestRefusals:
         with pytest.raises(sw.KernelArgumentError, match="unexpected keyword argument 'grid'"):
             AXPY(x, 1.0, x, x, grid=1)
 
-    def test_read_only_outputs(self, device):
+    def test_read_only_output_raises(self, device):
         frozen = np.ones(3, "float32")
         frozen.flags.writeable = False
         with pytest.raises(sw.ReadOnlyError, match="'z'"):

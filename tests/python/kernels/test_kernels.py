@@ -319,7 +319,7 @@ class TestScalars:
         with pytest.raises(sw.KernelArgumentError, match="8 bytes.*5 bytes.*align=True"):
             scalars.get_function("pair")(poisoned(6), packed, block=1)
 
-    def test_none_and_addresses(self, scalars, poisoned, on_device):
+    def test_none_and_addresses_are_passed_as_pointers(self, scalars, poisoned, on_device):
         self.check(scalars, poisoned, (None,), [-1], "pointer")
         self.check(scalars, poisoned, (0,), [-1], "pointer")
         self.check(scalars, poisoned, (ctypes.c_void_p(None),), [-1], "pointer")
@@ -353,7 +353,7 @@ class TestScalars:
             ((0, 0, 0, 0.0, 0.0, None), "argument 7.*bool"),
         ],
     )
-    def test_values_that_do_not_fit(self, scalars, poisoned, args, text):
+    def test_scalars_that_lose_their_value_raise(self, scalars, poisoned, args, text):
         out = poisoned(6)
         with pytest.raises(sw.KernelArgumentError, match=text) as error:
             scalars.get_function("scalars")(out, *args, block=1)
@@ -393,7 +393,7 @@ class TestRefusals:
         args[1] = on_device(random(8))[::-1]
         self.refused(axpy, args, r"strides are \(-1,\)")
 
-    def test_read_only_array(self, axpy, args, device):
+    def test_read_only_array_is_accepted_for_a_pointer_to_const(self, axpy, args, device):
         if device_kind(device) != "cpu":
             pytest.skip("NumPy's read-only arrays are the host's")
         frozen = random(8)
@@ -420,7 +420,7 @@ class TestRefusals:
             self.refused(axpy, [args[0], thing, *args[2:]], "argument 2 of 5")
         self.refused(axpy, [args[0], 400, *args[2:]], "order of the arguments")
 
-    def test_block_and_grid(self, axpy, args):
+    def test_invalid_block_or_grid_raises(self, axpy, args):
         self.refused(axpy, args, "1024", block=2048)
         self.refused(axpy, args, r"grid.*\(0, 1, 1\).*skip the call", grid=0)
         self.refused(axpy, args, r"block.*\(8, -1, 1\)", block=(8, -1))
@@ -448,7 +448,7 @@ class TestRefusals:
             axpy(*args, block=8, stream=sw.Stream(others[0]))
         assert str(sw.device(device)) in str(error.value)
 
-    def test_unknown_kernel_name(self, device):
+    def test_unknown_kernel_name_raises_with_suggestions(self, device):
         module = sw.SourceModule(
             AXPY + "template <class T> __global__ void scale(T *x) { x[0] *= 2; }", device=device
         )
@@ -457,7 +457,7 @@ class TestRefusals:
         with pytest.raises(sw.ArgumentError, match="template.*names="):
             module.get_function("scale")
 
-    def test_options_that_are_no_lists(self, device):
+    def test_options_that_are_no_lists_raise(self, device):
         for options in ({"options": "-DN=1"}, {"names": "k"}, {"include_dirs": [1]}):
             with pytest.raises(sw.ArgumentError, match="list of strings"):
                 sw.SourceModule(AXPY, device=device, **options)

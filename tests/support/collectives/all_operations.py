@@ -22,6 +22,7 @@ from support.collectives.launch import write_result
 
 import spanwise as sw
 from spanwise import collectives as C  # noqa: N812
+from spanwise.compat.pygpu_collectives import GpuComm, GpuCommCliqueId
 
 
 def cases(engine):
@@ -126,6 +127,36 @@ def run_splits(comm, device):
     return problems
 
 
+def run_pygpu(comm, device):
+    """The names of pygpu.collectives."""
+    problems = []
+    made = GpuCommCliqueId().comm_id if comm.rank == 0 else bytes(128)
+    sent = C.broadcast(np.frombuffer(made, "uint8"), comm).numpy().tobytes()
+    gpus = GpuComm(GpuCommCliqueId(bytearr=sent), comm.size, comm.rank)
+    host = np.arange(6.0 * comm.size).reshape(comm.size, 6)
+    x, n = sw.array(host, device=device), comm.size
+    gathered = np.broadcast_to(host, (n, *host.shape))
+    into = sw.full(x.shape, float(comm.rank), device=device)
+    gpus.broadcast(into, 0)
+    checks = {
+        "all_reduce": (gpus.all_reduce(x, "+"), n * host),
+        "reduce": (gpus.reduce(x, "maximum", root=0), host if comm.rank == 0 else None),
+        "reduce_scatter": (gpus.reduce_scatter(x, "sum"), n * host[comm.rank]),
+        "all_gather": (gpus.all_gather(x, nd_up=2), gathered[:, None]),
+        "all_gather of columns": (gpus.all_gather(x.T, nd_up=0), np.concatenate(gathered).T),
+        "broadcast": (into, np.zeros_like(host)),
+    }
+    for name, (got, wanted) in checks.items():
+        if (got is None) != (wanted is None):
+            problems.append(f"pygpu {name}: got {got!r}")
+        elif got is not None and (problem := close(got, wanted, "float64", "all_reduce")):
+            problems.append(f"pygpu {name}: {problem}")
+    if (gpus.count, gpus.rank) != (comm.size, comm.rank):
+        problems.append("pygpu: count or rank")
+    gpus.close()
+    return problems
+
+
 def run_refusals(comm, device):
     """Errors that every rank finds by itself; the communicator stays usable."""
     problems = []
@@ -162,7 +193,7 @@ def main():
         count += 1
         if problem := run_case(comm, case, number, device):
             problems.append(f"{case}: {problem}")
-    for part in (run_messages, run_splits, run_refusals):
+    for part in (run_messages, run_splits, run_pygpu, run_refusals):
         problems += part(comm, device)
     comm.barrier()
     overlapped = C.all_reduce(sw.ones(1000, device=device), comm, overlap=True) + 1

@@ -104,6 +104,12 @@ def run_order(comm, device, problems):
         problems.append(f"order of the nodes: {kinds}")
     for got, wanted in zip(f(np.arange(3.0)), (1, 0, 0), strict=True):
         check(problems, "order", got, comm.size * (np.arange(3.0) + wanted))
+    # Fusing x * x with 2 * x * g would make the first node depend on that of the gradient.
+    square = C.all_reduce(x * x, comm)
+    f = sw.function([x], [square, T.grad(square.sum(), x)], device=device)
+    got, slope = f(np.arange(3.0))
+    check(problems, "fusion", got, comm.size * np.arange(3.0) ** 2)
+    check(problems, "fusion's gradient", slope, 2 * comm.size * np.arange(3.0))
 
 
 def main():

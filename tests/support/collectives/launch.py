@@ -5,10 +5,13 @@
 import importlib.util
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 from pathlib import Path
+
+from support.tree import ROOT
 
 PROGRAMS = Path(__file__).parent
 
@@ -71,9 +74,21 @@ def python(program, folder, arguments):
     return [sys.executable, str(PROGRAMS / program), str(folder), *arguments]
 
 
+def program_of_guide(folder):
+    """The data-parallel program of docs/guides/cluster.md as a file."""
+    page = (ROOT / "docs/guides/cluster.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (program,) = [block for block in blocks if "C.all_reduce" in block]
+    path = folder / "lr.py"
+    path.write_text(program)
+    return path
+
+
 def variables():
-    """Few threads: the ranks share the processors of this machine."""
-    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    """Few threads: the ranks share the processors of this machine. Open MPI asks root twice."""
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    paths = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    return os.environ | allowed | paths
 
 
 def results(folder, ranks):

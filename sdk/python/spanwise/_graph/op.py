@@ -13,8 +13,6 @@ from typing import Any
 from .. import _core
 from .._core import Apply, GraphError, TensorType, Variable
 
-_VARARGS = 0x04  # CO_VARARGS of a code object
-
 
 class Op:
     """Base class of ops. A subclass defines ``make_node`` and one of ``make_thunk`` and
@@ -187,38 +185,6 @@ class NativeOp(Op):
             )
         name, properties = self.recipe
         return _load_op, (name, properties, library_paths.get(name.rpartition(".")[0]))
-
-
-def _positional_parameters(method: Any) -> int | None:
-    """The number of positional parameters of a bound method; None for ``*args`` or where
-    unknown."""
-    function = getattr(method, "__func__", method)
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    code = getattr(function, "__code__", None)
-    if code is None or code.co_flags & _VARARGS:
-        return None
-    return code.co_argcount - (0 if function is method else 1)
-
-
-def call_make_thunk(
-    op: Op, node: Any, storage_map: Any, compute_map: Any, no_recycling: Any
-) -> Any:
-    """Calls ``op.make_thunk``, without the argument `impl` for ops from before 2016. Raises
-    GraphError for a signature with fewer parameters, or a result that is not callable."""
-    arguments = (node, storage_map, compute_map, no_recycling, None)
-    count = _positional_parameters(op.make_thunk)
-    if count is not None and count < 4:
-        raise GraphError(
-            f"{op}: make_thunk must take (self, node, storage_map, compute_map, no_recycling) and perhaps impl; "
-            f"it takes {count} besides self"
-        )
-    thunk = op.make_thunk(*arguments[: 4 if count == 4 else 5])
-    if not callable(thunk):
-        raise GraphError(
-            f"{op}: make_thunk must return a callable without arguments, got {thunk!r}"
-        )
-    return thunk
 
 
 def apply_registered(name: str, /, *inputs: Any, **properties: Any) -> Any:

@@ -54,12 +54,12 @@ def argsort(x: Any, axis: int | None = -1) -> Variable:
 
 def sort(x: Any, axis: int | None = -1) -> Variable:
     """`x` sorted along `axis`, or the flattened `x` for None; NaN is last. The derivative is that of
-    the elements in their new places. The order is computed on the host: a call waits for `x`."""
+    the elements in their new positions. The order is computed on the host: a call waits for `x`."""
     v, axis = _along(x, axis)
     key: list[Any] = []
     for i in range(v.ndim):
-        places = arange(v.shape[i])
-        key.append(places.dimshuffle(*["x"] * i, 0, *["x"] * (v.ndim - i - 1)))
+        positions = arange(v.shape[i])
+        key.append(positions.dimshuffle(*["x"] * i, 0, *["x"] * (v.ndim - i - 1)))
     key[axis] = ArgSort(axis)(v)
     return v[tuple(key)]
 

@@ -31,10 +31,10 @@ def observe(node: Apply) -> None:
             _report(x, node)
             return
     with without_test_values():
-        places = {x: x.type(x.name) for x in given}
-        made = node.clone_with_new_inputs([places.get(x, x) for x in node.inputs])
+        substitutes = {x: x.type(x.name) for x in given}
+        made = node.clone_with_new_inputs([substitutes.get(x, x) for x in node.inputs])
         compute = function(
-            list(places.values()),
+            list(substitutes.values()),
             made.outputs,
             mode="fast_compile",
             name=f"for the test value of {node}",

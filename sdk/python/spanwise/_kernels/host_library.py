@@ -93,15 +93,15 @@ def _parameters_of(name: str, declaration: str) -> list[_core.KernelParameter]:
             f"launcher {name!r}: expected C parameters such as 'const float*, int, cudaStream_t', got {declaration!r}"
         )
     parameters = found[0][-1]
-    for place, parameter in enumerate(parameters, 1):
+    for position, parameter in enumerate(parameters, 1):
         known = parameter.is_pointer or parameter.type in _STREAM_TYPES
         if not known and (parameter.dtype is None or parameter.dtype.name not in NUMBERS):
             raise _core.KernelArgumentError(
-                f"launcher {name!r}, parameter {place}: expected a pointer, a number's type or cudaStream_t, got "
+                f"launcher {name!r}, parameter {position}: expected a pointer, a number's type or cudaStream_t, got "
                 f"{parameter.type!r}. Remedy: wrap the function in one that takes a pointer to the struct"
             )
         if parameter.is_pointer and parameter.dtype is None:
-            refuse_unknown(name, place, parameter.type)
+            refuse_unknown(name, position, parameter.type)
     return parameters
 
 
@@ -142,8 +142,8 @@ class Launcher:
                 f"{len(args)}. Remedy: pass one value for each parameter but the stream, which stream= is for"
             )
         converted = [
-            self._argument(place, parameter, value)
-            for place, (parameter, value) in enumerate(zip(wanted, args, strict=True), 1)
+            self._argument(position, parameter, value)
+            for position, (parameter, value) in enumerate(zip(wanted, args, strict=True), 1)
         ]
         arrays = [
             (value, not parameter.is_const)
@@ -198,8 +198,8 @@ class Launcher:
             )
         return device
 
-    def _argument(self, place: int, parameter: _core.KernelParameter, value: Any) -> Any:
-        where = f"launcher {self.name!r}, argument {place} of {len(self.parameters)} ({shown(parameter)})"
+    def _argument(self, position: int, parameter: _core.KernelParameter, value: Any) -> Any:
+        where = f"launcher {self.name!r}, argument {position} of {len(self.parameters)} ({shown(parameter)})"
         if parameter.is_pointer:
             return pointer_value(where, parameter, value)
         return number_value(where, parameter, value)

@@ -39,7 +39,7 @@ _C_TYPES = [
 _QUALIFIERS = ("const", "volatile", "restrict", "__restrict__", "__restrict")
 
 
-def refuse_unknown(name: str, place: int, declared: str) -> None:
+def refuse_unknown(name: str, position: int, declared: str) -> None:
     """Raises KernelArgumentError for a pointer to one unknown word, such as a misspelt type."""
     words = [word for word in declared.replace("*", " ").split() if word not in _QUALIFIERS]
     if len(words) != 1 or words[0] in ("void", *_C_TYPES):
@@ -47,7 +47,7 @@ def refuse_unknown(name: str, place: int, declared: str) -> None:
     similar = get_close_matches(words[0], _C_TYPES, 1)
     meant = f"write {similar[0]!r} if that is meant, " if similar else "write "
     raise _core.KernelArgumentError(
-        f"launcher {name!r}, parameter {place}: expected a pointer to a type of C or CUDA, got {declared!r}. Remedy: "
+        f"launcher {name!r}, parameter {position}: expected a pointer to a type of C or CUDA, got {declared!r}. Remedy: "
         f"{meant}'struct {words[0]}' for a type of the library, or 'void'"
     )
 

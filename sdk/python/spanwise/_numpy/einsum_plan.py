@@ -89,10 +89,10 @@ def _contractions(
     def contract(numbers: list[int]) -> int:
         while len(numbers) > 1:
             one, two = sorted(_next_pair(numbers, live, output, extents))
-            places = [list(live).index(number) for number in (one, two)]
+            positions = [list(live).index(number) for number in (one, two)]
             first, second = live.pop(one), live.pop(two)
             needed = {n for t in live.values() for n in t} | set(output)
-            pair, made = _pair(places[0], places[1], first, second, needed)
+            pair, made = _pair(positions[0], positions[1], first, second, needed)
             number = len(terms) + len(pairs)
             pairs.append(pair)
             live[number] = made
@@ -102,11 +102,11 @@ def _contractions(
     if path is None:
         return pairs, live[contract(left)]
     for step in path:
-        if not step or any(not 0 <= place < len(left) for place in step):
+        if not step or any(not 0 <= position < len(left) for position in step):
             raise _core.BoundsError(
                 f"einsum: the step {step} of the path names no operands; {len(left)} are left"
             )
-        chosen = [left[place] for place in sorted(set(step))]
+        chosen = [left[position] for position in sorted(set(step))]
         left = [*(number for number in left if number not in chosen), contract(chosen)]
     if len(left) > 1:
         raise RuntimeError(
@@ -137,7 +137,7 @@ def _prepare(
     shape: tuple[int, ...],
     whole: set[Label],
     others: set[Label],
-    place: int,
+    position: int,
 ) -> tuple[Preparation | None, Labels]:
     left, sizes = list(labels), list(shape)
     diagonals = []
@@ -147,7 +147,7 @@ def _prepare(
             second = left.index(label, first + 1)
             if sizes[first] != sizes[second]:
                 raise _core.ArgumentError(
-                    f"einsum: dimensions in operand {place} for collapsing index {label!r} don't match "
+                    f"einsum: dimensions in operand {position} for collapsing index {label!r} don't match "
                     f"({sizes[first]} != {sizes[second]}; shape {shape})"
                 )
             diagonals.append((first, second))

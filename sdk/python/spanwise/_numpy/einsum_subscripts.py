@@ -54,22 +54,22 @@ def _tokens(part: str) -> list[str]:
     return tokens
 
 
-def _expand(part: Sequence[str], rank: int, place: int) -> list[Label]:
+def _expand(part: Sequence[str], rank: int, position: int) -> list[Label]:
     if part.count("...") > 1:
         raise _core.ArgumentError(
-            f"einsum: more than one ellipsis in the subscripts of operand {place}"
+            f"einsum: more than one ellipsis in the subscripts of operand {position}"
         )
     named = len(part) - part.count("...")
     if named > rank:
         raise _core.ArgumentError(
             "einsum: einstein sum subscripts string contains too many subscripts for operand "
-            f"{place}: {named}, and it has {rank} axes"
+            f"{position}: {named}, and it has {rank} axes"
         )
     if "..." not in part:
         if named < rank:
             raise _core.ArgumentError(
                 "einsum: operand has more dimensions than subscripts given in einstein sum, but no "
-                f"'...' ellipsis provided to broadcast the extra dimensions: operand {place} has {rank} "
+                f"'...' ellipsis provided to broadcast the extra dimensions: operand {position} has {rank} "
                 f"axes and {named} subscripts"
             )
         return list(part)

@@ -156,7 +156,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -
     array, at = _line(arr, axis, "insert")
     extent = array.shape[at]
     if isinstance(obj, slice):
-        places, is_one = list(range(*obj.indices(extent))), False
+        positions, is_one = list(range(*obj.indices(extent))), False
     else:
         named = _named(obj, None, "insert")
         if named.ndim > 1:
@@ -165,16 +165,16 @@ def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -
                 f"got shape {named.shape}"
             )
         where = _core.nonzero(named)[0] if named.dtype == "bool" and named.ndim else named
-        places = [_place(int(i), extent, at) for i in where.reshape(-1).tolist()]
+        positions = [_position(int(i), extent, at) for i in where.reshape(-1).tolist()]
         is_one = named.ndim == 0
     added = asarray(values, array.dtype, device=array.device)
-    if len(places) == 1:
+    if len(positions) == 1:
         added = added[(None,) * max(0, array.ndim - added.ndim)]
         # As NumPy: for a scalar obj the first axis of the values becomes `axis`, for a list it does
         # not.
-        return _insert_at(array, at, places[0], moveaxis(added, 0, at) if is_one else added)
-    spots = list(places)
-    for shift, i in enumerate(sorted(range(len(places)), key=places.__getitem__)):
+        return _insert_at(array, at, positions[0], moveaxis(added, 0, at) if is_one else added)
+    spots = list(positions)
+    for shift, i in enumerate(sorted(range(len(positions)), key=positions.__getitem__)):
         spots[i] += shift
     result = _longer(array, at, len(spots))
     before = (slice(None),) * at
@@ -191,13 +191,13 @@ def _longer(array: Array, axis: int, by: int) -> Array:
     return _core.empty(shape, array.dtype, device=array.device)
 
 
-def _insert_at(array: Array, axis: int, place: int, added: Array) -> Array:
+def _insert_at(array: Array, axis: int, position: int, added: Array) -> Array:
     count = added.shape[axis]
     result = _longer(array, axis, count)
     before = (slice(None),) * axis
-    result[(*before, slice(place))] = array[(*before, slice(place))]
-    result[(*before, slice(place, place + count))] = added
-    result[(*before, slice(place + count, None))] = array[(*before, slice(place, None))]
+    result[(*before, slice(position))] = array[(*before, slice(position))]
+    result[(*before, slice(position, position + count))] = added
+    result[(*before, slice(position + count, None))] = array[(*before, slice(position, None))]
     return result
 
 
@@ -226,7 +226,7 @@ def _named(obj: Any, extent: int | None, who: str) -> Array:
     return named
 
 
-def _place(index: int, extent: int, axis: int) -> int:
+def _position(index: int, extent: int, axis: int) -> int:
     if not -extent <= index <= extent:
         raise _core.BoundsError(
             f"insert: index {index} is out of bounds for axis {axis} with size {extent}"

@@ -104,13 +104,13 @@ def _cumulative(
     sums = scan(array, at, dtype)
     shape = list(array.shape)
     shape[at] += 1
-    place = _core.empty(shape, sums.dtype, device=sums.device) if out is None else out
-    result = asarray(place, copy=False)
+    target = _core.empty(shape, sums.dtype, device=sums.device) if out is None else out
+    result = asarray(target, copy=False)
     if result.shape != tuple(shape):
         raise _core.LayoutError(f"{who}: out= must have shape {tuple(shape)}, got {result.shape}")
     _core.copyto(_along(result, at, slice(0, 1)), first)
     _core.copyto(_along(result, at, slice(1, None)), sums)
-    return place
+    return target
 
 
 def searchsorted(

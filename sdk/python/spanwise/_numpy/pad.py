@@ -85,12 +85,12 @@ class _Line:
         self.result, self.region, self.axis = result, region, axis
         self.extent, self.before, self.after = extent, before, after
 
-    def at(self, place: Any) -> Array:
-        """The slice `place` of the result along the axis, within the region."""
-        return self.result[(*self.region[: self.axis], place, *self.region[self.axis + 1 :])]
+    def at(self, part: Any) -> Array:
+        """The slice `part` of the result along the axis, within the region."""
+        return self.result[(*self.region[: self.axis], part, *self.region[self.axis + 1 :])]
 
-    def write(self, place: Any, value: Any) -> None:
-        self.result[(*self.region[: self.axis], place, *self.region[self.axis + 1 :])] = value
+    def write(self, part: Any, value: Any) -> None:
+        self.result[(*self.region[: self.axis], part, *self.region[self.axis + 1 :])] = value
 
     def fill(self, first: Any, last: Any) -> None:
         self.write(slice(0, self.before), first)
@@ -110,13 +110,13 @@ class _Line:
             steps = np.linspace(
                 on_host(end), stop, num=width, endpoint=False, dtype=stop.dtype, axis=self.axis
             )
-            place = slice(0, width) if side == 0 else slice(self.before + self.extent, None)
-            self.write(place, steps if side == 0 else np.flip(steps, self.axis))
+            part = slice(0, width) if side == 0 else slice(self.before + self.extent, None)
+            self.write(part, steps if side == 0 else np.flip(steps, self.axis))
 
     def summarise(self, mode: str, *lengths: int | None) -> None:
         """Fills each side with one statistic of the elements nearest to it."""
         sides = (slice(0, self.before), slice(self.before + self.extent, None))
-        for side, (place, length) in enumerate(zip(sides, lengths, strict=True)):
+        for side, (part, length) in enumerate(zip(sides, lengths, strict=True)):
             count = self.extent if length is None else min(operator.index(length), self.extent)
             if count < 1:
                 raise _core.ArgumentError(
@@ -125,7 +125,7 @@ class _Line:
             first = self.before + (self.extent - count if side else 0)
             value = _STATISTICS[mode](self.at(slice(first, first + count)), self.axis)
             is_rounded = self.result.dtype.kind in "iu" and value.dtype.kind == "f"
-            self.write(place, _core.rint(value) if is_rounded else value)
+            self.write(part, _core.rint(value) if is_rounded else value)
 
     def extend(self, source_of: Callable[[int, int], int]) -> None:
         """Fills each index i of the border (relative to the inner part) with the inner element
@@ -133,8 +133,8 @@ class _Line:
         total = self.before + self.extent + self.after
         border = [*range(self.before), *range(self.before + self.extent, total)]
         inner = [self.before + source_of(i - self.before, self.extent) for i in border]
-        for place, origin in _runs(border, inner):
-            self.write(place, self.at(origin))
+        for part, origin in _runs(border, inner):
+            self.write(part, self.at(origin))
 
 
 def _check_extent(line: _Line, mode: str) -> None:

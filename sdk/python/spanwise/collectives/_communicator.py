@@ -145,8 +145,9 @@ def init(
     """Connects this process with the others of the program; all of them call it.
 
     `store` says how they find each other: "env" (RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as
-    torchrun sets them), "mpi" or a communicator of mpi4py, "tcp://host:port" of rank 0,
-    "file:///path" on a shared file system, or the rank that spanwise.dask.run_ranks passes. By
+    torchrun sets them), "mpi" or a communicator of mpi4py, "tcp://host:port" of rank 0 or
+    "tcp://host:port/token" (each further init() takes the next port), "file:///path" on a shared file
+    system, or the rank that spanwise.dask.run_ranks passes. By
     default what the launcher offers; without a launcher the process is the only rank. `rank` and
     `size` are for "tcp:" and "file:" without a launcher.
 
@@ -195,6 +196,7 @@ def _choose(engine: str, link: Link | None, name: str, device: Any) -> str:
     gpu = [socket.gethostname(), os.environ.get("CUDA_VISIBLE_DEVICES", ""), str(device)]
     monitor = Monitor(link, f"{name}/engine", list(range(link.size)), link.timeout)
     everyones = monitor.exchange("gpu", gpu if with_gpu else None)
+    monitor.disconnect()
     if None not in everyones and len({tuple(each) for each in everyones}) == link.size:
         return "nccl"
     if launched_by_mpi():

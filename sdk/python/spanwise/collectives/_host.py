@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Tests without a pause, which take some 100 us: most small calls end within them.
 _SPINS = 200
+#: Seconds of tests without a pause.
+_BUSY = 0.02
 
 #: bool as 0 and 1: the sum is "or" and the product "and", as in NumPy.
 BOOL_OPS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
@@ -81,16 +83,23 @@ class Waits:
                 self._slowly(test)
 
     def _slowly(self, test: Callable[[], Any]) -> None:
-        end, pause = time.monotonic() + self._timeout, 2e-5
+        # The tests make the progress of large messages, so there are no pauses at first.
+        begin = time.monotonic()
         while not test():
-            if self._monitor is not None and (failure := self._monitor.failure()) is not None:
-                raise CollectiveError(failure)
-            if time.monotonic() > end:
-                if self._monitor is not None:
-                    self._monitor.link.beat()
-                raise CollectiveError(f"it did not end within {self._timeout:g} s")
-            time.sleep(pause)
-            pause = min(pause * 1.5, 1e-3)
+            waited = time.monotonic() - begin
+            if waited > _BUSY:
+                self._check(waited)
+                time.sleep(min(waited / 100, 1e-3))
+            else:
+                os.sched_yield()
+
+    def _check(self, waited: float) -> None:
+        if self._monitor is not None and (failure := self._monitor.failure()) is not None:
+            raise CollectiveError(failure)
+        if waited > self._timeout:
+            if self._monitor is not None:
+                self._monitor.link.beat()
+            raise CollectiveError(f"it did not end within {self._timeout:g} s")
 
 
 class SelfEngine:

@@ -255,10 +255,14 @@ class Monitor:
         known[self.rank] = self.last_call()
         return known
 
+    def disconnect(self) -> None:
+        """For a monitor that serves no communicator."""
+        self._client.close()
+
     def close(self) -> None:
         if not self._closed:
             self._closed = True
-            self._client.close()
+            self.disconnect()
             self.link.remove(self)
 
 

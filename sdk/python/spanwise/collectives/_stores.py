@@ -52,7 +52,7 @@ def connect(store: Any, rank: int | None, size: int | None, timeout: float) -> L
         store = _store_of_launcher()
         if store is None:
             return None
-    if hasattr(store, "workers") and hasattr(store, "rank"):
+    if hasattr(store, "workers") and hasattr(store, "shared"):
         return _by_dask(store, timeout)
     if store == "mpi" or hasattr(store, "Get_rank"):
         return _by_mpi(store, timeout)
@@ -66,7 +66,7 @@ def connect(store: Any, rank: int | None, size: int | None, timeout: float) -> L
         return _by_environment(rank, size, timeout)
     parts = urlsplit(store)
     if parts.scheme == "tcp" and parts.hostname and parts.port:
-        return _by_port(parts.hostname, parts.port, rank, size, timeout)
+        return _by_port(parts.hostname, parts.port, parts.path[1:], rank, size, timeout)
     if parts.scheme == "file" and parts.path:
         return _by_file(parts.path, rank, size, timeout)
     raise ValueError(
@@ -97,7 +97,7 @@ def _next_use(address: str) -> int:
     return _used[address]
 
 
-def _own_address() -> str:
+def own_address() -> str:
     """An address of this machine that others can reach, as far as the routes tell."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
@@ -112,7 +112,7 @@ class _Board:
 
     def __init__(self, size: int, *, is_local: bool) -> None:
         self.token = secrets.token_hex(16)
-        host = "127.0.0.1" if is_local else _own_address()
+        host = "127.0.0.1" if is_local else own_address()
         self.server = BoardServer(host, 0, size, self.token)
         self.text = json.dumps([host, self.server.port, self.token])
 
@@ -139,7 +139,8 @@ def _by_mpi(store: Any, timeout: float) -> Link:
 def _by_environment(rank: int, size: int, timeout: float) -> Link:
     host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
-        return _by_port(host, port, rank, size, timeout)
+        token = os.environ.get("SPANWISE_COLLECTIVES_TOKEN", "")
+        return _by_port(host, port, token, rank, size, timeout)
     # torchrun's agent listens at that port: its store passes the address of the board.
     from datetime import timedelta
 
@@ -156,9 +157,8 @@ def _by_environment(rank: int, size: int, timeout: float) -> Link:
     return _link(agent.get(key).decode(), rank, size, timeout, board.server if board else None)
 
 
-def _by_port(host: str, port: int, rank: int, size: int, timeout: float) -> Link:
+def _by_port(host: str, port: int, token: str, rank: int, size: int, timeout: float) -> Link:
     port += _next_use(f"{host}:{port}")
-    token = os.environ.get("SPANWISE_COLLECTIVES_TOKEN", "")
     server = BoardServer(host, port, size, token) if rank == 0 else None
     return _retried(json.dumps([host, port, token]), rank, size, timeout, server)
 
@@ -201,18 +201,11 @@ def _retried(text: str, rank: int, size: int, timeout: float, server: BoardServe
 
 
 def _by_dask(rank: Any, timeout: float) -> Link:
-    from distributed import get_client
-
-    client, size = get_client(), len(rank.workers)
-    key = ["spanwise-collectives", rank.token, str(_next_use(f"dask {rank.token}"))]
+    size = len(rank.workers)
+    key = f"collectives/{_next_use(f'dask {rank.token}')}"
     if rank.rank == 0:
         hosts = {urlsplit(address).hostname for address in rank.workers}
         board = _Board(size, is_local=len(hosts) == 1)
-        client.set_metadata(key, board.text)
+        rank.share(key, board.text)
         return _link(board.text, 0, size, timeout, board.server)
-    end = time.monotonic() + timeout
-    while (text := client.get_metadata(key, default=None)) is None:
-        if time.monotonic() > end:
-            raise TimeoutError(f"init: rank 0 did not call it within {timeout:g} s")
-        time.sleep(0.02)
-    return _link(text, rank.rank, size, timeout, None)
+    return _link(rank.shared(key, timeout), rank.rank, size, timeout, None)

@@ -14,7 +14,7 @@ from typing import Any
 from .._core import Array, CollectiveError
 from ._host import Reduction, Waits, refuse_reduction
 from ._monitor import Monitor
-from ._stores import _own_address
+from ._stores import own_address
 
 #: Gloo lacks these; sums and products of unsigned numbers are those of signed ones of that width.
 _COMPUTED = {
@@ -38,7 +38,7 @@ def start_torch(monitor: Monitor, waits: Waits) -> TorchEngine:
     size, store, text = len(monitor.ranks), None, None
     if monitor.rank == 0:
         is_local = monitor.link._address[0] == "127.0.0.1"
-        host = "127.0.0.1" if is_local else _own_address()
+        host = "127.0.0.1" if is_local else own_address()
         store = TCPStore(host, 0, size, True, time, wait_for_workers=False)
         text = json.dumps([host, store.port])
     host, port = json.loads(monitor.exchange("torch", text)[0])

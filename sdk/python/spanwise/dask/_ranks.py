@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,6 +36,26 @@ class Rank:
     size: int
     #: The addresses of the workers, in the order of the ranks.
     workers: tuple[str, ...]
+    #: Equal for the ranks of one call of run_ranks, and of no other.
+    token: str
+
+    def share(self, key: str, text: str) -> None:
+        """Stores `text` in the scheduler, for the other ranks of this call. Inside a rank."""
+        from distributed import get_client
+
+        get_client().set_metadata(["spanwise", self.token, key], text)
+
+    def shared(self, key: str, timeout: float) -> str:
+        """What a rank of this call has passed to share(). Raises TimeoutError after `timeout`
+        seconds."""
+        from distributed import get_client
+
+        client, end = get_client(), time.monotonic() + timeout
+        while (text := client.get_metadata(["spanwise", self.token, key], default=None)) is None:
+            if time.monotonic() > end:
+                raise TimeoutError(f"run_ranks: no rank shared {key!r} within {timeout:g} s")
+            time.sleep(0.02)
+        return str(text)
 
 
 def run_ranks(client: Any, fn: Callable[..., Any], *args: Any) -> list[Any]:
@@ -62,7 +83,7 @@ def run_ranks(client: Any, fn: Callable[..., Any], *args: Any) -> list[Any]:
     token, addresses = uuid4().hex, tuple(sorted(workers))
     futures = [
         client.submit(
-            _run_rank, token, Rank(number, len(addresses), addresses), fn, args,
+            _run_rank, token, Rank(number, len(addresses), addresses, token), fn, args,
             workers=[address], allow_other_workers=False, retries=0, pure=False, priority=1 << 20,
         )
         for number, address in enumerate(addresses)

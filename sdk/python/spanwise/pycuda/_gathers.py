@@ -53,6 +53,6 @@ def multi_take_put(
     offsets = [0] * len(arrays) if src_offsets is None else src_offsets
     with on_stream(stream):
         for x, o, offset in zip(arrays, outputs, offsets, strict=True):
-            places = src_indices.array + int(offset)
-            o.ravel().array[dest_indices.array] = sw.take(x.ravel().array, places)
+            indices = src_indices.array + int(offset)
+            o.ravel().array[dest_indices.array] = sw.take(x.ravel().array, indices)
     return outputs

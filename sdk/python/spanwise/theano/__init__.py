@@ -38,7 +38,7 @@ _MODULES = (
 )  # fmt: skip
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     # The runner imports this package before it knows whether the script uses Theano.
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
@@ -53,5 +53,5 @@ def __getattr__(name):
     )
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_MODULES})

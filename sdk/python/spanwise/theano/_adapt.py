@@ -19,6 +19,8 @@ _get_value = SharedVariable.get_value
 class DTypeName(str):
     """The name of a dtype, as Theano's variables have it; the attributes are the dtype's."""
 
+    _dtype: Any
+
     def __new__(cls, dtype: Any) -> DTypeName:
         made = super().__new__(cls, dtype)
         made._dtype = dtype
@@ -49,6 +51,6 @@ def adapt_variables() -> None:
     SharedVariable.__repr__ = SharedVariable.__str__ = _text
     Variable.eval = evaluate
     Variable.transfer = transfer
-    Variable.trace = trace
+    Variable.trace = trace  # type: ignore[attr-defined]
     Variable.dtype = property(lambda self: DTypeName(self.type.dtype))
     Variable.broadcastable = property(lambda self: self.type.broadcastable)

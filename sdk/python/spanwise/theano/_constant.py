@@ -45,7 +45,8 @@ def key_of_small(variable: Any) -> tuple[Any, ...] | None:
 def added_constants(node: Any) -> tuple[list[Any], list[Any]]:
     """Settings of Spanwise's op that are inputs in Theano, before and after the other inputs: the
     axis of a Join, the shape of a Reshape."""
-    name, settings = getattr(node.op, "recipe", None) or ("", {})
+    recipe: tuple[str, dict[str, Any]] = getattr(node.op, "recipe", None) or ("", {})
+    name, settings = recipe
     if name == "concatenate":
         return [settings["axis"]], []
     if name == "reshape" and len(node.inputs) == 1:

@@ -34,7 +34,7 @@ class CudaNdarray(DeviceArray):
             raise TypeError(f"CudaNdarray: can only copy from float arrays, got {plain.dtype}")
         if not isinstance(array, sw.Array):
             plain = sw.array(plain, device=devices.gpu, order="C")
-        return super().__new__(cls, plain)
+        return super().__new__(cls, plain)  # type: ignore[call-arg]
 
     @staticmethod
     def zeros(shape: Sequence[int]) -> CudaNdarray:

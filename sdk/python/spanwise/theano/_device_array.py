@@ -17,8 +17,9 @@ class _Memory(sw.driver.DeviceAllocation):
     """Memory that equals other memory, or a number, with the same address, as in Theano."""
 
     def __eq__(self, other: object) -> bool:
-        is_address = isinstance(other, (int, sw.driver.DeviceAllocation))
-        return int(self) == int(other) if is_address else NotImplemented
+        if not isinstance(other, (int, sw.driver.DeviceAllocation)):
+            return NotImplemented
+        return int(self) == int(other)
 
     def __hash__(self) -> int:
         return int(self)

@@ -116,7 +116,7 @@ def _describe(number: int) -> str:
     """The name of GPU `number` and its PCI address."""
     if number >= devices.gpus:
         return "the CPU"
-    gpu = sw.driver.Device(number)
+    gpu: Any = sw.driver.Device(number)  # type: ignore[no-untyped-call]
     place = f"{gpu.PCI_DOMAIN_ID:04x}:{gpu.PCI_BUS_ID:02x}:{gpu.PCI_DEVICE_ID:02x}.0"
     return f"{gpu.name()} ({place})"
 

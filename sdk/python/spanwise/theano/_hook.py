@@ -40,7 +40,8 @@ class _Finder:
         if found is None:
             return None
         is_package = found.submodule_search_locations is not None
-        return ModuleSpec(fullname, _Alias(), is_package=is_package)
+        loader: Any = _Alias()  # duck-typed
+        return ModuleSpec(fullname, loader, is_package=is_package)
 
 
 def _here(fullname: str) -> str:

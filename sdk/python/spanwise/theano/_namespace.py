@@ -66,26 +66,26 @@ def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., An
     on the GPU. The types are such as ``T.dvector``, one or a list. `infer_shape` is accepted for
     compatibility. Calls of the op raise GraphError for inputs of other types."""
     del infer_shape
-    types = [
+    inputs, outputs = (
         [_type(kind) for kind in (kinds if isinstance(kinds, (list, tuple)) else [kinds])]
         for kinds in (itypes, otypes)
-    ]
+    )
 
     def decorate(function: Callable[..., Any]) -> Any:
         @functools.wraps(function)
-        def adapted(*inputs: Any) -> Any:
-            results = function(*map(as_theano, inputs))
+        def adapted(*values: Any) -> Any:
+            results = function(*map(as_theano, values))
             if not isinstance(results, (list, tuple)):
                 return unwrap(results)
             made = [unwrap(result) for result in results]
-            return made[0] if len(types[1]) == len(made) == 1 else made
+            return made[0] if len(outputs) == len(made) == 1 else made
 
-        return _as_op(*types)(adapted)
+        return _as_op(inputs, outputs)(adapted)
 
     return decorate
 
 
-def _asarray(a: Any, dtype: Any, order: str | None = None) -> np.ndarray:
+def _asarray(a: Any, dtype: Any, order: Any = None) -> np.ndarray:
     """numpy.asarray(); `dtype` may be "floatX"."""
     return np.asarray(a, config.floatX if dtype == "floatX" else dtype, order)
 

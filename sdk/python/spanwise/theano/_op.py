@@ -14,7 +14,7 @@ from ._device_array import unwrap
 from ._gpu_array import as_theano
 
 
-class _Cell(list):
+class _Cell(list[Any]):
     """A cell of one element, read as NumPy array or device array and written as spanwise.Array."""
 
     def __init__(self, cell: Any) -> None:
@@ -39,7 +39,7 @@ class _Cell(list):
         self._cell[index] = unwrap(value)
 
 
-class _Storage(dict):
+class _Storage(dict[Any, Any]):
     """The storage map of a node, with cells as Theano had them."""
 
     def __init__(self, storage: Any, node: Any) -> None:

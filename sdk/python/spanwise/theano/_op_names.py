@@ -156,7 +156,7 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
             shown = "Gpu" + shown.removeprefix("Inplace")
         if dialect == "cuda" and kind.__name__ == "GpuElemwise" and "no_inplace" not in shown:
             shown += "<gpuarray>"
-    op = kind(shown, node.op)
+    op: Any = kind(shown, node.op)
     if kind.__name__.endswith("Elemwise"):
         plain, class_name = _SCALARS.get(name, (name, name.title()))
         op.scalar_op = type(class_name, (ScalarOp,), {"__module__": "theano.scalar.basic"})(plain)

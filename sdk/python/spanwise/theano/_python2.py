@@ -43,7 +43,8 @@ def is_python2(source: str) -> bool:
             tree = ast.parse(source)
     except SyntaxError:
         return True
-    used, bound = set(), set()
+    used: set[str] = set()
+    bound: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)

@@ -104,6 +104,6 @@ def run(source: str, arguments: list[str]) -> None:
     sys.meta_path.insert(0, _Finder(folder))
     module = types.ModuleType("__main__")
     module.__file__ = path
-    module.__builtins__ = __builtins__
+    vars(module)["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
     exec(code_of(source, path), vars(module))

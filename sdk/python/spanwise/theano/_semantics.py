@@ -74,5 +74,13 @@ def with_python2_semantics(tree: ast.Module, file: str) -> ast.Module:
 
 def as_list(value: object) -> object:
     """`value` as a list if it is an iterator, a range or a view of a dict; else `value`."""
-    kinds = (map, filter, zip, range, type({}.keys()), type({}.values()), type({}.items()))
+    kinds: tuple[type, ...] = (
+        map,
+        filter,
+        zip,
+        range,
+        type({}.keys()),
+        type({}.values()),
+        type({}.items()),
+    )
     return list(value) if isinstance(value, kinds) else value  # type: ignore[call-overload]

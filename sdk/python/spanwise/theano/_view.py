@@ -35,7 +35,8 @@ class ViewType:
             if context is None:
                 return f"GpuArray<{self.dtype}>"
             return f"GpuArrayType<{context}>({self.dtype}, {self.broadcastable})"
-        shape: Any = _NAMED.get(self.broadcastable, self.broadcastable)
+        pattern: Any = self.broadcastable
+        shape: Any = _NAMED.get(pattern, pattern)
         if not any(self.broadcastable) and self.ndim < len(_RANKS):
             shape = _RANKS[self.ndim]
         name = "TensorType" if is_host(self.device) else "CudaNdarrayType"

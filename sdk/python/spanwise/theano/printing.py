@@ -90,7 +90,8 @@ def pp(variable: Any) -> str:
     owner = variable.owner
     if owner is None:
         return str(variable)
-    name = str(of_variables([variable]).outputs[0].owner.op)
+    view: Any = of_variables([variable]).outputs[0]
+    name = str(view.owner.op)
     name = name.removeprefix("Elemwise{").removesuffix("}").removesuffix(",no_inplace")
     return f"{name}({', '.join(pp(v) for v in owner.inputs)})"
 

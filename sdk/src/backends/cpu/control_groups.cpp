@@ -8,7 +8,7 @@
 #include <functional>
 #include <sstream>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ ControlGroupLimits control_group_limits(const std::string& membership, const std
   return reader.limits;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// What Linux control groups (containers, batch systems, systemd) allow this process.
 struct ControlGroupLimits {
@@ -23,4 +23,4 @@ struct ControlGroupLimits {
 ControlGroupLimits control_group_limits(const std::string& membership = "/proc/self/cgroup",
                                         const std::string& root = "/sys/fs/cgroup");
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -18,7 +18,7 @@
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 [[maybe_unused]] const bool registered = runtime::register_backend(std::make_unique<CpuBackend>());
@@ -43,7 +43,7 @@ DeviceProperties CpuBackend::properties(int) {
 }
 
 std::vector<Tool> CpuBackend::tools() {
-  std::vector<Tool> all = host::tools();
+  std::vector<Tool> all = cpu_backend::tools();
   all.push_back(blas_tool());
   return all;
 }
@@ -92,11 +92,11 @@ Ref<runtime::StreamState> CpuBackend::default_stream(int ordinal) {
 void CpuBackend::synchronize(int) {}
 
 void CpuBackend::copy(const Array& source, const Array& target, runtime::StreamState&) {
-  host::copy(source, target);
+  cpu_backend::copy(source, target);
 }
 
 void CpuBackend::fill(const Array& target, const Scalar& value, runtime::StreamState&) {
-  host::fill(target, value);
+  cpu_backend::fill(target, value);
 }
 
 void CpuBackend::upload(const void* host, void* device, std::size_t bytes, runtime::StreamState&) {
@@ -148,4 +148,4 @@ Ref<runtime::LoadedModule> CpuBackend::load(int, const runtime::KernelBinary& bi
   return make_ref<CpuModule>(binary);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -7,7 +7,7 @@
 #include "backends/cpu/cpu_stream.hpp"
 #include "runtime/backend.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The machine's processors as one device. Work is synchronous: it is complete when the call
 /// returns.
@@ -58,4 +58,4 @@ class CpuBackend final : public runtime::Backend {
   std::array<Ref<CpuStream>, logical_devices> default_streams_;
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -4,7 +4,7 @@
 
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 CpuEvent::CpuEvent(Device device, bool timing) : EventState(device) {
   if (timing) time_ = std::chrono::steady_clock::now();
@@ -24,4 +24,4 @@ Ref<runtime::EventState> CpuStream::record(bool timing) {
   return make_ref<CpuEvent>(device(), timing);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -7,7 +7,7 @@
 
 #include "runtime/backend.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A point in time. Work on the CPU is synchronous, so an event has always completed.
 class CpuEvent final : public runtime::EventState {
@@ -33,4 +33,4 @@ class CpuStream final : public runtime::StreamState {
   void wait(runtime::EventState& event) override { event.synchronize(); }
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

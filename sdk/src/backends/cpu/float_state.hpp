@@ -8,7 +8,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The floating-point state of a thread: rounding mode, flushing of subnormal numbers to zero,
 /// trapped exceptions. A program sets it for its own threads (fesetround,
@@ -49,4 +49,4 @@ class FloatState {
 #endif
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -22,7 +22,7 @@
 #include <sys/auxv.h>
 #endif
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 std::string trimmed(std::string_view text) {
@@ -119,4 +119,4 @@ SystemMemory system_memory() {
   return memory;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// "AMD EPYC 9654 96-Core Processor", or the architecture if the system does not report a name.
 std::string processor_name();
@@ -23,4 +23,4 @@ struct SystemMemory {
 };
 SystemMemory system_memory();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -11,7 +11,7 @@
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 constexpr int most_threads = 1024, most_stack_kb = 4096, most_slack = 16 << 20,
@@ -163,4 +163,4 @@ std::string sanitize_setting() {
   return value == "none" ? std::string{} : value;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// config "cpu_threads", with 0 resolved to OMP_NUM_THREADS or the number of processors.
 int worker_setting();
@@ -31,4 +31,4 @@ int compile_timeout_setting();
 /// Most bytes that are kept of a compiler's output: config "compile_output_kb".
 std::size_t compile_output_setting();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -13,7 +13,7 @@
 #include "spanwise/fork.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using Clock = WakeBackoff::Clock;
@@ -247,4 +247,4 @@ void ThreadPool::help_forever() {
   }
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

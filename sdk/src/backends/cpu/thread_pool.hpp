@@ -14,7 +14,7 @@
 
 #include "backends/cpu/float_state.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// When helpers are woken. Waking them costs some microseconds, too much for a small job.
 enum class Helpers {
@@ -115,4 +115,4 @@ class ThreadPool {
   int sleeping_ = 0;  // helpers waiting on wake_ that have not been notified
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

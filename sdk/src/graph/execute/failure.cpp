@@ -7,6 +7,7 @@
 #include <typeinfo>
 
 #include "graph/hooks_in_use.hpp"
+#include "spanwise/communicator.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/function.hpp"
@@ -107,6 +108,9 @@ void again_with(const std::exception& exception, const std::string& note) {
   again_if<DeviceError>(exception, device);
   again_if<CompileError>(
       exception, [&](const CompileError& e) { return CompileError(message, e.log(), e.source()); });
+  again_if<CollectiveError>(exception, [&](const CollectiveError& e) {
+    return CollectiveError(message, e.number(), e.op(), e.calls());
+  });
   again_if<ArgumentError>(exception, plain);
   again_if<LayoutError>(exception, plain);
   again_if<BoundsError>(exception, plain);

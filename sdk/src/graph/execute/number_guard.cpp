@@ -17,7 +17,7 @@ namespace {
 constexpr double big = 1e10;
 
 /// The numbers of an array. Real and imaginary parts count as numbers.
-struct Numbers {
+struct NumberCounts {
   std::int64_t nans = 0, infinities = 0, finite = 0;
   double least = std::numeric_limits<double>::infinity();
   double greatest = -std::numeric_limits<double>::infinity();
@@ -40,16 +40,16 @@ bool has_numbers(const Array& array) {
   return array.dtype().is_floating() || array.dtype().is_complex();
 }
 
-Numbers numbers_in(const Array& array) {
+NumberCounts numbers_in(const Array& array) {
   const bool is_complex = array.dtype().is_complex();
   const Array values = contiguous(to_device(astype(array, is_complex ? complex128 : float64), cpu));
   const auto* x = static_cast<const double*>(values.data());
-  Numbers numbers;
+  NumberCounts numbers;
   for (std::int64_t i = 0; i < values.size() * (is_complex ? 2 : 1); ++i) numbers.add(x[i]);
   return numbers;
 }
 
-std::string described(const Numbers& numbers) {
+std::string described(const NumberCounts& numbers) {
   std::string parts;
   const auto add = [&](const std::string& part) { parts += (parts.empty() ? "" : ", ") + part; };
   if (numbers.nans > 0) add(text(numbers.nans, " NaN"));
@@ -59,7 +59,7 @@ std::string described(const Numbers& numbers) {
   return parts.empty() ? "no elements" : parts;
 }
 
-bool is_wrong(const Numbers& numbers, const NanGuard& errors) {
+bool is_wrong(const NumberCounts& numbers, const NanGuard& errors) {
   return (errors.nan_is_error && numbers.nans > 0) ||
          (errors.inf_is_error && numbers.infinities > 0) ||
          (errors.big_is_error && numbers.is_big());
@@ -82,7 +82,7 @@ void check_leaves(const Step& step, const std::vector<bool>& is_leaf, const NanG
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
     const auto& value = step.inputs[i]->value;
     if (!is_leaf[i] || !value || !has_numbers(*value)) continue;
-    const Numbers numbers = numbers_in(*value);
+    const NumberCounts numbers = numbers_in(*value);
     if (is_wrong(numbers, errors))
       fail<GraphError>("nan_guard: the input ", step.node->inputs()[i].label(),
                        " of the function: ", described(numbers), "; expected ", allowed(errors));
@@ -108,7 +108,7 @@ void check_outputs(const Step& step, const NanGuard& errors, const std::string& 
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
     const auto& value = step.outputs[i]->value;
     if (!value || !has_numbers(*value)) continue;
-    const Numbers numbers = numbers_in(*value);
+    const NumberCounts numbers = numbers_in(*value);
     if (is_wrong(numbers, errors))
       fail<GraphError>("nan_guard: output ", i, " of ", step.node->label(), ": ",
                        described(numbers), "; expected ", allowed(errors), "\nInputs ranges: [",

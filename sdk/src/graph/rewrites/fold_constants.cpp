@@ -47,8 +47,8 @@ std::vector<Array> values_of_node(const Apply& node, const std::vector<Variable>
     input_bytes += constant.value()->nbytes();
   }
   for (int i = 0; i < node.output_count(); ++i) outputs.push_back(make_ref<Cell>());
-  const std::vector<bool> leaving(outputs.size(), false);
-  const auto thunk = node.op().make_thunk(ThunkContext(node, device, inputs, outputs, leaving));
+  const std::vector<bool> escaping(outputs.size(), false);
+  const auto thunk = node.op().make_thunk(ThunkContext(node, device, inputs, outputs, escaping));
   if (thunk == nullptr || thunk->lazy()) return {};
   thunk->run();
   std::vector<Array> values;

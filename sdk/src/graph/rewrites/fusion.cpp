@@ -33,7 +33,9 @@ struct Group {
 class FusionPass {
  public:
   FusionPass(const FusionRewrite& rewrite, RewriteGraph& graph)
-      : rewrite_(rewrite), graph_(graph), nodes_(nodes_for(graph.outputs, graph.inputs)) {}
+      : rewrite_(rewrite), graph_(graph), nodes_(nodes_for(graph.outputs, graph.inputs)) {
+    nodes_ = reorder(nodes_, sequences(nodes_));
+  }
 
   int run() {
     if (nodes_.size() > most_nodes) return 0;
@@ -48,6 +50,10 @@ class FusionPass {
     for (const Ref<Apply>& node : nodes_)
       for (const Variable& input : distinct(node->inputs())) readers_[input].push_back(node.get());
     for (const Variable& output : graph_.outputs) readers_[output].push_back(nullptr);
+    // A group must not make a node of a sequence depend on a later one.
+    std::vector<std::size_t> before(nodes_.size(), nodes_.size());
+    for (const auto& [first, then] : sequences(nodes_))
+      before[static_cast<std::size_t>(then)] = static_cast<std::size_t>(first);
     GroupTypes types(rewrite_);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Apply& node = *nodes_[i];
@@ -60,6 +66,10 @@ class FusionPass {
           group.after.add(producer->second);
           group.after.add(groups_[producer->second].after);
         }
+      if (before[i] < i) {
+        group.after.add(before[i]);
+        group.after.add(groups_[before[i]].after);
+      }
       if (group.is_open) group.outputs = readers_.contains(node.output(0)) ? 1 : 0;
       groups_.push_back(std::move(group));
       group_of_.push_back(i);

@@ -15,7 +15,7 @@
 namespace spanwise::graph {
 namespace {
 
-std::size_t mixed(std::size_t seed, std::size_t value) {
+std::size_t combined_hash(std::size_t seed, std::size_t value) {
   return seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) + (seed >> 2));
 }
 
@@ -104,7 +104,7 @@ bool Merge::merge_node(const Apply& node) {
   for (const Variable& input : node.inputs()) merge_constant(input);
   std::vector<Variable> inputs = rebuild_.now(node.inputs());
   std::size_t key = node.op().hash();
-  for (const Variable& input : inputs) key = mixed(key, std::hash<Variable>()(input));
+  for (const Variable& input : inputs) key = combined_hash(key, std::hash<Variable>()(input));
   if (!is_overwritten(node)) {
     const auto [first, last] = seen_.equal_range(key);
     for (auto other = first; other != last; ++other) {

@@ -29,9 +29,9 @@ std::string signature_text(const KernelState& function) {
 }
 
 /// An argument that does not match; its members throw.
-class Refusal {
+class ArgumentRefusal {
  public:
-  Refusal(const KernelState& function, std::size_t index, const KernelArg& argument)
+  ArgumentRefusal(const KernelState& function, std::size_t index, const KernelArg& argument)
       : function_(function),
         index_(index),
         argument_(argument),
@@ -191,7 +191,7 @@ void fail_count(const KernelState& function, std::size_t count) {
 }
 
 void fail_argument(const KernelState& function, std::size_t index, const KernelArg& argument) {
-  Refusal(function, index, argument).explain();
+  ArgumentRefusal(function, index, argument).explain();
 }
 
 }  // namespace spanwise::kernels

@@ -105,7 +105,7 @@ class CheckedRun {
           "kernel '", function_.name(), "' on ", function_.device(), " ", found,
           ". Remedy: compare the index with the extent before the access; ",
           function_.device().is_cpu()
-              ? "is the array as large as the kernel thinks?"
+              ? "check that the array is as large as the kernel assumes"
               : "compute-sanitizer --tool memcheck python ... names the line, and so "
                 "does this check on the CPU, which sees reads too");
     return arrays_.snapshot();
@@ -144,7 +144,8 @@ class CheckedRun {
 
 void checked_launch(const KernelState& function, const LaunchConfig& config,
                     std::span<const KernelArg> arguments, runtime::KernelCheck check) {
-  const BoundArguments refuses_what_every_launch_does(function, arguments);
+  // Throws the errors of every launch before the arrays are copied.
+  const BoundArguments bound(function, arguments);
   const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
   CheckedRun(function, config, arguments).run(check);
 }

@@ -31,7 +31,7 @@ std::string_view keyword_of(ParameterLayout layout) {
 }
 
 /// A parsed declaration.
-struct Declaration {
+struct LayoutDeclaration {
   ParameterLayout layout = ParameterLayout::none;
   bool has_layout = false, has_type = false;
   bool is_pointer = false, is_const = false;
@@ -180,7 +180,7 @@ class Binder {
   std::size_t index_;
   std::string_view text_;
   const KernelParameter& known_;
-  Declaration declared_;
+  LayoutDeclaration declared_;
 };
 
 }  // namespace

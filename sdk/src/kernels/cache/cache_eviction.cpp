@@ -18,7 +18,7 @@ constexpr std::size_t key_size = 64;
 // abandoned.
 constexpr std::int64_t abandoned_after_ns = 3'600'000'000'000;
 
-struct Group {
+struct EntryGroup {
   std::vector<std::string> files;
   std::int64_t bytes = 0;
   std::int64_t used_ns = 0;
@@ -31,7 +31,7 @@ std::int64_t now_ns() {
 }
 
 // Removes the entry before its image, so that readers do not find an entry without image.
-void remove_group(const CacheFolder& folder, const Group& group) {
+void remove_group(const CacheFolder& folder, const EntryGroup& group) {
   for (const bool entries : {true, false})
     for (const std::string& file : group.files)
       if (file.ends_with(".entry") == entries) folder.remove(file);
@@ -58,21 +58,21 @@ bool is_temporary(std::string_view file_name) noexcept {
 
 std::int64_t shrink(const CacheFolder& folder, std::int64_t limit_bytes, std::string_view kept) {
   const std::int64_t now = now_ns();
-  std::map<std::string, Group, std::less<>> groups;
+  std::map<std::string, EntryGroup, std::less<>> groups;
   std::int64_t total = 0;
   for (CacheFolder::File& file : folder.list()) {
     const bool abandoned = now - file.modified_ns > abandoned_after_ns;
     if (is_temporary(file.name) && abandoned) folder.remove(file.name);
     const std::string_view key = key_of(file.name);
     if (key.empty()) continue;
-    Group& group = groups[std::string(key)];
+    EntryGroup& group = groups[std::string(key)];
     group.bytes += file.bytes;
     group.used_ns = std::max(group.used_ns, file.modified_ns);
     group.has_entry |= !file.name.ends_with(".bin");
     group.files.push_back(std::move(file.name));
     total += file.bytes;
   }
-  std::vector<const Group*> oldest_first;
+  std::vector<const EntryGroup*> oldest_first;
   for (const auto& [key, group] : groups) {
     if (key == kept) continue;
     const bool abandoned = !group.has_entry && now - group.used_ns > abandoned_after_ns;
@@ -84,8 +84,8 @@ std::int64_t shrink(const CacheFolder& folder, std::int64_t limit_bytes, std::st
     }
   }
   std::sort(oldest_first.begin(), oldest_first.end(),
-            [](const Group* a, const Group* b) { return a->used_ns < b->used_ns; });
-  for (const Group* group : oldest_first) {
+            [](const EntryGroup* a, const EntryGroup* b) { return a->used_ns < b->used_ns; });
+  for (const EntryGroup* group : oldest_first) {
     if (total <= limit_bytes) break;
     remove_group(folder, *group);
     total -= group->bytes;

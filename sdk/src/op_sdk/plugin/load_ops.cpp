@@ -48,9 +48,9 @@ void* open_file(const std::filesystem::path& path) {
 
 /// An open shared library. Never closed: its threads and registered callbacks may still run code in
 /// it.
-class Library {
+class OpLibrary {
  public:
-  explicit Library(const std::string& path) : path_(path) {
+  explicit OpLibrary(const std::string& path) : path_(path) {
     // A file relative to the current directory first, then the loader's search path.
     std::error_code none;
     const bool is_file = std::filesystem::is_regular_file(path, none);
@@ -114,7 +114,7 @@ LoadedOps register_all(PluginTable table, const std::string& path) {
 LoadedOps load_ops(const std::string& path) {
   using namespace op_sdk;
   const std::lock_guard lock(loaded().mutex);
-  const Library library(path);
+  const OpLibrary library(path);
   auto& libraries = loaded().libraries;
   if (const auto found = libraries.find(library.handle()); found != libraries.end())
     return found->second;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/collectives/host_waits.hpp"
 #include "runtime/collectives/pending.hpp"
 #include "spanwise/communicator.hpp"
 
@@ -54,13 +55,30 @@ void Communicator::poll() noexcept {
   abort(reason);
 }
 
+// Whether work of this communicator may be unfinished.
+bool Communicator::has_queued_work() const noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (queued_ != watched_ && queued_on_) {
+      auto& stream = static_cast<runtime::StreamState&>(*queued_on_);
+      if (!stream.is_captured()) return !stream.query();
+    }
+    return std::any_of(watching_.begin(), watching_.end(),
+                       [](const Queued& each) { return !each.event->query(); });
+  } catch (const std::exception&) {
+    return true;  // an error of the device
+  }
+}
+
 void Communicator::abort(const std::string& reason) noexcept {
+  const bool has_queued = has_queued_work();
   {
     const std::lock_guard lock(mutex_);
     if (!failure_.empty()) return;
     failure_ = reason.empty() ? "it was aborted" : reason;
     is_usable_.store(false, std::memory_order_release);
   }
+  if (has_queued) runtime::fail_next_wait(engine_->device(), failure());
   if (process_ == process_generation()) engine_->abort();
 }
 

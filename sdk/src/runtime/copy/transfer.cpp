@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/collectives/host_waits.hpp"
 #include "runtime/copy/copy_steps.hpp"
 #include "runtime/copy/dense.hpp"
 #include "runtime/memory/allocation.hpp"
@@ -38,6 +39,7 @@ void download(const Array& source, const Array& target) {
   order_use(current_stream(target.device()), target.storage(), /*writes=*/true);
   backend_for(source.device())
       .download(lowest_address(source), lowest_address(target), bytes_of(source), stream);
+  check_wait(source.device());
 }
 
 void copy_peer(const Array& source, const Array& target) {

@@ -38,10 +38,10 @@ Ref<StreamState> exchange_current_stream(Device device, Ref<StreamState> stream)
 }
 
 StreamState& current_stream(Device device) {
-  const Device place = execution_device(device);
+  const Device actual = execution_device(device);
   if (has_set_streams)
-    if (const auto found = find_set(place); found != set_streams.end()) return **found;
-  return default_stream(place);
+    if (const auto found = find_set(actual); found != set_streams.end()) return **found;
+  return default_stream(actual);
 }
 
 }  // namespace spanwise::runtime

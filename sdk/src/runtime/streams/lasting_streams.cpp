@@ -12,36 +12,37 @@
 namespace spanwise::runtime {
 namespace {
 
-struct Known {
+// A stream of the cache.
+struct LastingStream {
   Device device;
   std::uintptr_t handle;
   Ref<StreamState> stream;
   std::int64_t holders;  // its reference count, this one included, when stay() was called
-  const Known* next;
+  const LastingStream* next;
 };
 
 // A linked list, since programs use few streams. Entries are only added, so it is read without a
 // lock.
-constinit std::atomic<const Known*> known_streams{nullptr};
+constinit std::atomic<const LastingStream*> known_streams{nullptr};
 
-const Known* find(Device device, std::uintptr_t handle) noexcept {
-  const Known* known = known_streams.load(std::memory_order_acquire);
+const LastingStream* find(Device device, std::uintptr_t handle) noexcept {
+  const LastingStream* known = known_streams.load(std::memory_order_acquire);
   while (known != nullptr && (known->handle != handle || known->device != device))
     known = known->next;
   return known;
 }
 
-Ref<StreamState> learn(Device device, std::uintptr_t handle) {
+Ref<StreamState> add_stream(Device device, std::uintptr_t handle) {
   constexpr std::uintptr_t per_thread = 2;
   Ref<StreamState> stream = backend_for(device).foreign_stream(device.ordinal(), handle);
   if (handle == per_thread) return stream;
-  static auto& learning = *new Mutex;
-  const std::lock_guard lock(learning);
+  static auto& mutex = *new Mutex;
+  const std::lock_guard lock(mutex);
   // Another thread may have added it meanwhile.
-  if (const Known* known = find(device, handle)) return known->stream;
+  if (const LastingStream* known = find(device, handle)) return known->stream;
   // The caller's reference is not counted, since the stream is immortal from here on.
-  auto known =
-      std::make_unique<Known>(device, handle, stream, stream->use_count(), known_streams.load());
+  auto known = std::make_unique<LastingStream>(device, handle, stream, stream->use_count(),
+                                               known_streams.load());
   stream->stay();
   known_streams.store(known.release(), std::memory_order_release);
   return stream;
@@ -50,17 +51,17 @@ Ref<StreamState> learn(Device device, std::uintptr_t handle) {
 }  // namespace
 
 Ref<StreamState> lasting_stream(Device device, std::uintptr_t handle) {
-  if (const Known* known = find(device, handle)) [[likely]]
+  if (const LastingStream* known = find(device, handle)) [[likely]]
     return known->stream;
-  return learn(device, handle);
+  return add_stream(device, handle);
 }
 
 void forget_lasting_streams() noexcept {
-  const Known* known = known_streams.exchange(nullptr);
+  const LastingStream* known = known_streams.exchange(nullptr);
   while (known != nullptr) {
-    const std::unique_ptr<const Known> gone(known);
-    gone->stream->stay_no_longer(gone->holders);
-    known = gone->next;
+    const std::unique_ptr<const LastingStream> removed(known);
+    removed->stream->stay_no_longer(removed->holders);
+    known = removed->next;
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/stream.hpp"
 
+#include "runtime/collectives/host_waits.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/streams/current_stream.hpp"
 #include "runtime/streams/lasting_streams.hpp"
@@ -83,7 +84,10 @@ Device Stream::device() const noexcept { return state().device(); }
 
 std::uintptr_t Stream::handle() const noexcept { return state().handle(); }
 
-void Stream::synchronize() const { state().synchronize(); }
+void Stream::synchronize() const {
+  state().synchronize();
+  runtime::check_wait(device());
+}
 
 bool Stream::query() const { return state().query(); }
 
@@ -118,7 +122,10 @@ EventState& Event::state() const noexcept { return static_cast<EventState&>(*sta
 
 Device Event::device() const noexcept { return state().device(); }
 
-void Event::synchronize() const { state().synchronize(); }
+void Event::synchronize() const {
+  state().synchronize();
+  runtime::check_wait(device());
+}
 
 bool Event::query() const { return state().query(); }
 

@@ -36,7 +36,7 @@ class CoordinateSpMV:
         rows = csr_matrix(mat, dtype=self.dtype)
         self.shape, self.nnz = rows.shape, rows.nnz
         parts = (rows.indptr.astype(np.int32), rows.indices.astype(np.int32), rows.data)
-        self._rows = [sw.array(part) for part in parts]
+        self._rows = [sw.array(part, device=sw.default_device()) for part in parts]
         name = f"add_product<{'float' if self.dtype == np.float32 else 'double'}>"
         self._kernel = sw.SourceModule(_SOURCE, names=[name]).get_function(name)
 

@@ -7,6 +7,6 @@ from .._mode import Mode, as_mode as get_mode
 __all__ = ["Mode", "get_default_mode", "get_mode"]
 
 
-def get_default_mode():
+def get_default_mode() -> Mode:
     """The Mode that the flags ``mode`` and ``optimizer`` choose."""
     return get_mode(None)

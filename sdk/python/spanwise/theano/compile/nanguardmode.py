@@ -24,4 +24,5 @@ class NanGuardMode(sw.graph.NanGuardMode):
         linker: Any = None,
     ) -> None:
         given = (nan_is_error, inf_is_error, big_is_error)
-        super().__init__(*(True if error is None else error for error in given))
+        nan, inf, big = (True if error is None else error for error in given)
+        super().__init__(nan, inf, big)

@@ -5,7 +5,7 @@
 from importlib import import_module
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     if name in ("cuda", "gpuarray", "rng_mrg"):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(

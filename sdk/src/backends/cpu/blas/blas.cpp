@@ -16,7 +16,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using namespace blas;
@@ -303,4 +303,4 @@ Tool blas_tool() {
   return tool;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

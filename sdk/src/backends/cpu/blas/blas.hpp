@@ -5,7 +5,7 @@
 #include "spanwise/gemm.hpp"
 #include "spanwise/tools.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// library_gemm() on the CPU: float32, float64 and their complex numbers, by the machine's BLAS.
 bool blas_gemm(const GemmCall& call);
@@ -13,4 +13,4 @@ bool blas_gemm(const GemmCall& call);
 /// The BLAS, for `python -m spanwise doctor`.
 Tool blas_tool();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -22,7 +22,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
 
-namespace spanwise::host::blas {
+namespace spanwise::cpu_backend::blas {
 namespace {
 
 [[maybe_unused]] const bool blas_declared = config::declare({
@@ -248,4 +248,4 @@ const Library* library(std::string* why) {
   return now.library.load(std::memory_order_relaxed);
 }
 
-}  // namespace spanwise::host::blas
+}  // namespace spanwise::cpu_backend::blas

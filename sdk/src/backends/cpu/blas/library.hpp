@@ -9,7 +9,7 @@
 
 /// The BLAS of this machine, loaded at run time through its C interface (CBLAS: BLAS Technical
 /// Forum, "C interface to the Legacy BLAS"). Its enumerations are declared as int.
-namespace spanwise::host::blas {
+namespace spanwise::cpu_backend::blas {
 
 enum : int { row_major = 101, column_major = 102 };
 enum : int { no_transpose = 111, transpose = 112, conjugate_transpose = 113 };
@@ -91,4 +91,4 @@ class OneThread {
 /// slower than Spanwise's own loops.
 const Library* library(std::string* why = nullptr);
 
-}  // namespace spanwise::host::blas
+}  // namespace spanwise::cpu_backend::blas

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace spanwise::host::blas {
+namespace spanwise::cpu_backend::blas {
 namespace {
 
 // Parts start at multiples of this, which is a multiple of most micro-kernels' tile sizes.
@@ -89,4 +89,4 @@ GemmCall part_of(const GemmCall& call, const Part& part) {
   return some;
 }
 
-}  // namespace spanwise::host::blas
+}  // namespace spanwise::cpu_backend::blas

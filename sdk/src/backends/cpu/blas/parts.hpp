@@ -7,7 +7,7 @@
 
 #include "spanwise/gemm.hpp"
 
-namespace spanwise::host::blas {
+namespace spanwise::cpu_backend::blas {
 
 /// A block of rows and columns of a result.
 struct Part {
@@ -28,4 +28,4 @@ std::vector<Part> upper_parts_of(const GemmCall& call, std::int64_t most);
 /// The call that computes `part` of the first result of the batch.
 GemmCall part_of(const GemmCall& call, const Part& part);
 
-}  // namespace spanwise::host::blas
+}  // namespace spanwise::cpu_backend::blas

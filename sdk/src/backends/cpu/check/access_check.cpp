@@ -8,7 +8,7 @@
 
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 thread_local const void* probed_for = nullptr;
@@ -204,4 +204,4 @@ void AccessCheck::suspect(Finding finding) {
   if (suspicion_.text.empty()) suspicion_ = std::move(finding);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -14,7 +14,7 @@
 #include "backends/cpu/check/undo_log.hpp"
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A fault of a checked kernel, and the instructions behind the accesses, null if unknown.
 struct Finding {
@@ -140,4 +140,4 @@ class AccessCheck {
   Finding finding_, suspicion_;
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -9,7 +9,7 @@
 #include "backends/cpu/check/access_check.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 std::string extent_text(unsigned x, unsigned y, unsigned z) {
@@ -116,4 +116,4 @@ const void* AccessCheck::unpacked(std::int32_t code) const {
   return code == 0 ? nullptr : code_base_ + code;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

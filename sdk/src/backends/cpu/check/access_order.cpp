@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 template <class F>
@@ -65,4 +65,4 @@ void AccessOrder::synchronize(unsigned thread, std::uintptr_t address, bool read
   released = std::max(released, fenced_[thread]);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

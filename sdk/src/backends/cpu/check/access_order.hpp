@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Who accessed memory, and when. A zero stamp is no access.
 struct Stamp {
@@ -62,4 +62,4 @@ class AccessOrder {
   std::unordered_map<std::uintptr_t, std::uint64_t> released_;  // address -> time of the fence
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

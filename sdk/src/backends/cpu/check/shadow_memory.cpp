@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 // Limit of one range's shadow, in pages: about 1 GiB for accesses of whole words.
@@ -41,4 +41,4 @@ void ShadowMemory::clear() {
     if (page) std::fill(page->cells.begin(), page->cells.end(), ShadowCell{});
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

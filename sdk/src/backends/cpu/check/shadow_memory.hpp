@@ -9,7 +9,7 @@
 
 #include "backends/cpu/check/access_order.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The last accesses to one piece of memory.
 struct ShadowCell {
@@ -58,4 +58,4 @@ class ShadowMemory {
   std::size_t used_ = 0;  // pages allocated
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

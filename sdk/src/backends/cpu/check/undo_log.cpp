@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/check/undo_log.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 // Byte by byte: only bytes that the kernel writes may be touched, because other threads of the
 // program may use their neighbours.
@@ -24,4 +24,4 @@ void UndoLog::restore() noexcept {
   pages_.clear();
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The former contents of memory that a checked run writes although it has no copy of it, such as
 /// memory behind a plain address. Restores them at the end.
@@ -32,4 +32,4 @@ class UndoLog {
   std::unordered_map<std::uintptr_t, Page> pages_;
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -8,7 +8,7 @@
 
 #include "spanwise/dtype.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The two innermost loops of a copy, the inner one along the target's smallest step. Steps in
 /// bytes.
@@ -79,4 +79,4 @@ BlockKernel avx2_cast(DType from, DType to);
 BlockKernel avx512_cast(DType from, DType to);
 #endif
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -12,7 +12,7 @@
 
 #if defined(__x86_64__)
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 SW_BEGIN_AVX512
@@ -25,5 +25,5 @@ SW_END_INSTRUCTIONS
 
 BlockKernel avx512_cast(DType from, DType to) { return avx512_casts::find(from, to); }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend
 #endif

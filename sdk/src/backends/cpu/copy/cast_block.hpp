@@ -10,7 +10,7 @@
 #include "core/element_types.hpp"
 
 /// The casts of each source dtype are compiled in one of several files, to parallelise the build.
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 using core::convert;
 #include "backends/cpu/copy/cast_loops.inc"
@@ -38,4 +38,4 @@ extern template BlockKernel cast_from<double>(DType);
 extern template BlockKernel cast_from<std::complex<float>>(DType);
 extern template BlockKernel cast_from<std::complex<double>>(DType);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/cast_block.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 template BlockKernel cast_from<std::complex<float>>(DType);
 template BlockKernel cast_from<std::complex<double>>(DType);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/cast_block.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 template BlockKernel cast_from<Half>(DType);
 template BlockKernel cast_from<BFloat16>(DType);
 template BlockKernel cast_from<float>(DType);
 template BlockKernel cast_from<double>(DType);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/cast_block.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 template BlockKernel cast_from<std::uint8_t>(DType);
 template BlockKernel cast_from<std::uint16_t>(DType);
 template BlockKernel cast_from<std::uint32_t>(DType);
 template BlockKernel cast_from<std::uint64_t>(DType);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -3,7 +3,7 @@
 #include "backends/cpu/copy/cast_block.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 BlockKernel wide_cast([[maybe_unused]] DType from, [[maybe_unused]] DType to) {
@@ -22,4 +22,4 @@ BlockKernel cast_kernel(DType from, DType to) {
                      [&](auto type) { return cast_from<typename decltype(type)::type>(to); });
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -7,7 +7,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace avx2 {
 namespace {
 
@@ -22,5 +22,5 @@ SW_END_INSTRUCTIONS
 
 constexpr MoveKernels avx2_kernels = avx2::kernels;
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend
 #endif

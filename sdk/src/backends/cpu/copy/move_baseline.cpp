@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace baseline {
 namespace {
 
@@ -20,4 +20,4 @@ namespace {
 
 constexpr MoveKernels baseline_kernels = baseline::kernels;
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -5,7 +5,7 @@
 #include "backends/cpu/copy/block.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 const MoveKernels& move_kernels() noexcept {
 #if defined(__x86_64__)
@@ -30,4 +30,4 @@ TileSides tile_sides(int bytes, std::int64_t rows, std::int64_t columns) noexcep
   return {side, words / side};
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

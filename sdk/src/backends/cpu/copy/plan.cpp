@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/plan.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 void add_axis(CopyPlan& plan, Axis axis) {
@@ -73,4 +73,4 @@ std::int64_t CopyPlan::size() const noexcept {
   return size;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

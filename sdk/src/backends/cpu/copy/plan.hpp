@@ -8,7 +8,7 @@
 
 #include "spanwise/array.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// One axis of a copy; steps in bytes.
 struct Axis {
@@ -31,4 +31,4 @@ struct CopyPlan {
   std::int64_t size() const noexcept;
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -12,7 +12,7 @@
 #include "backends/cpu/copy/walk.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 constexpr std::int64_t block_bytes = 1 << 16;  // fits in the L2 cache, and hides the cost of a call
@@ -229,4 +229,4 @@ void fill(const Array& target, const Scalar& value) {
   walk.run(plan, {set_bytes});
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -5,7 +5,7 @@
 #include "spanwise/array.hpp"
 #include "spanwise/scalar.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Copies and casts, on several threads if the arrays are large; complete when it returns. Shapes
 /// are equal, the arrays share no memory, and `target` does not overlap itself. Throws DTypeError
@@ -15,4 +15,4 @@ void copy(const Array& source, const Array& target);
 /// Sets every element of `target`, which does not overlap itself, to `value`, of the same dtype.
 void fill(const Array& target, const Scalar& value);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -6,7 +6,7 @@
 
 #include "backends/cpu/thread_pool.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 constexpr Axis no_axis{1, 0, 0};
@@ -136,4 +136,4 @@ void Walk::run(const CopyPlan& plan, const BlockWork& work) const {
   pool.run(static_cast<std::uint64_t>(chunks), Helpers::at_once, one);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

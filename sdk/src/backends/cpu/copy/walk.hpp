@@ -8,7 +8,7 @@
 #include "backends/cpu/copy/block.hpp"
 #include "backends/cpu/copy/plan.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The kernels for each block: one, or two with a buffer of contiguous words between them.
 struct BlockWork {
@@ -34,4 +34,4 @@ struct Walk {
   void run(const CopyPlan& plan, const BlockWork& work) const;
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

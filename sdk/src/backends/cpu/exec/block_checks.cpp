@@ -8,7 +8,7 @@
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 void BlockRunner::start_check() {
   returned_.reset();
@@ -60,4 +60,4 @@ void BlockRunner::check_collective(unsigned warp, const Warp::Group& group) {
   }
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -7,7 +7,7 @@
 #include "spanwise/error.hpp"
 
 // Barriers of a block and collectives of its warps.
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 void BlockRunner::begin_barrier(int op, int line) {
   if (!running_) fail_hidden("a barrier", line);
@@ -159,4 +159,4 @@ bool BlockRunner::release_converged() {
   return any;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

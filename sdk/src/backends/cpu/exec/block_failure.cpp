@@ -10,7 +10,7 @@
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 std::string barrier_name(int op) {
@@ -145,4 +145,4 @@ void BlockRunner::fail_stack(const sw_extent& block, const sw_extent& thread) {
   });
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

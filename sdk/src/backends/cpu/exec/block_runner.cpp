@@ -9,7 +9,7 @@
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 void BlockRunner::reserve_stack(std::size_t bytes) {
   if (!stacks_.reserve(bytes)) return;
@@ -221,4 +221,4 @@ unsigned BlockRunner::find_runnable_or_resolve() {
   return next;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -16,7 +16,7 @@
 #include "backends/cpu/exec/warp.hpp"
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Runs blocks one after the other on one processor. The threads of a block may wait for one
 /// another.
@@ -233,4 +233,4 @@ class BlockRunner {
   std::string failure_;
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -10,7 +10,7 @@
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using runtime::LaunchCheck;
@@ -125,4 +125,4 @@ void CpuKernel::launch_checked(const LaunchCheck& check, const Dim3& grid, const
     check.findings->suspicion = with_lines(memory.suspicion());
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

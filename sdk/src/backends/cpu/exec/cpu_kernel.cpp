@@ -11,7 +11,7 @@
 #include "backends/cpu/thread_pool.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 void run_blocks(const LaunchedKernel& launched, const sw_range& launch, std::uint64_t blocks) {
@@ -95,4 +95,4 @@ int CpuKernel::max_active_blocks(int threads, std::int64_t shared_bytes) {
   return 1;  // a worker runs one block at a time
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

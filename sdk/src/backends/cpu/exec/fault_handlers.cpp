@@ -16,7 +16,7 @@
 #include "backends/cpu/exec/fiber_watch.hpp"
 #include "spanwise/fork.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 #if defined(SW_WATCH_ADDRESSES) || defined(SW_WATCH_THREADS)
@@ -139,4 +139,4 @@ void install_signal_stack() {
   if (::sigaltstack(&own, nullptr) != 0) ::munmap(memory, bytes);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

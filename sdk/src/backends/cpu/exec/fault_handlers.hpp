@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 class FaultTrap;
 
@@ -18,4 +18,4 @@ FaultTrap* trap_of_this_thread() noexcept;
 /// Whether FaultTrap::stop_helpers() has sent the current SIGINT.
 bool take_stop_request(FaultTrap& trap) noexcept;
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -21,7 +21,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 // All traps: those of ended threads are reused by none, but threads that run kernels are few and
@@ -244,4 +244,4 @@ std::string KernelFault::text() const {
   return message;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -9,7 +9,7 @@
 #include <exception>
 #include <string>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A signal that the system raised for an instruction of a kernel.
 struct KernelFault {
@@ -91,4 +91,4 @@ class FaultTrap {
   friend bool take_stop_request(FaultTrap& trap) noexcept;
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

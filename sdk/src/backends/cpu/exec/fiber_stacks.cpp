@@ -14,7 +14,7 @@
 #include "backends/cpu/exec/fiber_watch.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 constexpr std::size_t least_spacing = 16 << 10;
@@ -119,4 +119,4 @@ std::size_t FiberStacks::stack_bytes() const noexcept {
   return spacing_ - stagger_step * stagger_steps - (guarded() ? red_zone() : 64);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The stacks of one worker's fibers, side by side in one mapping.
 ///
@@ -59,4 +59,4 @@ class FiberStacks {
   std::size_t spacing_ = 0;  // from one stack to the next
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -16,7 +16,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 #if defined(SW_WATCH_ADDRESSES)
 void forget_frames(std::span<std::byte> region) noexcept {
@@ -79,6 +79,6 @@ void FiberWatch::entered() {
 #endif
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend
 
 #endif

@@ -23,7 +23,7 @@
 #endif
 #endif
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Clears AddressSanitizer's marks on address space that is about to be unmapped: frames that were
 /// abandoned there left some, which the next mapping at this place would inherit. A no-op without
@@ -64,4 +64,4 @@ class FiberWatch {
 #endif
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -8,7 +8,7 @@
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 // The limits of GPUs since compute capability 3.0, and the shared memory of 9.0 (CUDA C++
@@ -85,4 +85,4 @@ std::uint64_t block_count(const Dim3& grid) {
          static_cast<std::uint64_t>(grid.z);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

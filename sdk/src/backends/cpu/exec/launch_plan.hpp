@@ -8,7 +8,7 @@
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "spanwise/runtime/kernel_types.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Throws KernelArgumentError if the launch exceeds the limits of GPUs.
 void check_limits(const char* kernel, const Dim3& grid, const Dim3& block, std::int64_t shared);
@@ -20,4 +20,4 @@ std::size_t stack_need(const sw_module& module);
 /// config "cpu_thread_order" is "reverse".
 bool reverse_threads();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 constexpr std::size_t reserve = 64 << 10;
@@ -37,4 +37,4 @@ std::span<std::byte> own_stack() {
   return stack;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

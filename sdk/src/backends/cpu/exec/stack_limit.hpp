@@ -9,7 +9,7 @@
 #define SW_STACK_LIMIT 1
 #endif
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The lowest address that the stack pointer may reach in code compiled with -fsplit-stack: each
 /// function compares it on entry and calls __morestack (spanwise_stack.h) if too little stack is
@@ -47,4 +47,4 @@ std::span<std::byte> thread_stack();
 /// functions and error messages.
 std::span<std::byte> own_stack();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

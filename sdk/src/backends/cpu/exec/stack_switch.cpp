@@ -98,7 +98,7 @@ sw_enter_stack:
 
 #endif
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
@@ -164,4 +164,4 @@ StackPointer make_stack(std::byte* low, std::size_t bytes, void (*function)(void
 
 #endif
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

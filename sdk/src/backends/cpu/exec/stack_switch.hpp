@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A suspended stack: the address of its saved registers.
 using StackPointer = void*;
@@ -22,4 +22,4 @@ inline void switch_stack(StackPointer* from, StackPointer to) noexcept {
 /// must not return.
 StackPointer make_stack(std::byte* low, std::size_t bytes, void (*entry)(void*), void* argument);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

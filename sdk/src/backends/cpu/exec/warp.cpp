@@ -7,7 +7,7 @@
 #include <iomanip>
 #include <sstream>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 template <class F>
@@ -154,4 +154,4 @@ std::string mask_text(unsigned mask) {
   return out.str();
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -7,7 +7,7 @@
 
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A thread's arguments of a collective, and its result.
 struct Posted {
@@ -47,4 +47,4 @@ std::string warp_op_name(int op);
 /// "0xffffffff"
 std::string mask_text(unsigned mask);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

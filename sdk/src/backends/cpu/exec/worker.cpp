@@ -10,7 +10,7 @@
 #include "backends/cpu/memory/memory_pool.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 constexpr std::size_t deep_from = 64 << 10;
@@ -171,4 +171,4 @@ const sw_runtime& runtime_table() {
   return table;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

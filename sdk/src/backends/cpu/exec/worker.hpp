@@ -9,7 +9,7 @@
 #include "backends/cpu/exec/block_runner.hpp"
 #include "backends/cpu/exec/fault_trap.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A kernel and the parameters of its launch.
 struct LaunchedKernel {
@@ -57,4 +57,4 @@ class Worker {
 /// The functions that modules call; `worker` in each is a BlockRunner.
 const sw_runtime& runtime_table();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -13,7 +13,7 @@
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 bool is_program(const std::string& path) {
@@ -225,4 +225,4 @@ std::string flags_fingerprint() {
   return all;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

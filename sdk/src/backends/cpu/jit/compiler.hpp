@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The system's C++ compiler.
 struct HostCompiler {
@@ -38,4 +38,4 @@ std::vector<std::string> check_flags(const HostCompiler& compiler);
 /// All options above, for every compiler, as a text for fingerprints.
 std::string flags_fingerprint();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -21,7 +21,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 CpuModule::CpuModule(const runtime::KernelBinary& binary) {
   const std::lock_guard loading(loader_mutex());
@@ -119,4 +119,4 @@ std::int64_t CpuModule::static_shared_bytes() const {
   return bytes <= builtins ? 0 : bytes;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -11,7 +11,7 @@
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "runtime/backend.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A compiled module, loaded into this process.
 class CpuModule final : public runtime::LoadedModule {
@@ -80,4 +80,4 @@ class CpuKernel final : public runtime::LoadedKernel {
   const sw_kernel* kernel_;
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

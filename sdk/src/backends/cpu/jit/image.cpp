@@ -17,7 +17,7 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 runtime::FileDescriptor file_in_memory(std::string_view contents) {
@@ -52,4 +52,4 @@ void* load_image(std::string_view image) {
                     " must not hold programs (noexec), set TMPDIR to another folder");
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Loads the bytes of a shared object and returns the handle of dlopen(), for dlclose(). Loads from
 /// memory, so that the bytes cannot change after they were verified, and mounts without execute
@@ -12,4 +12,4 @@ namespace spanwise::host {
 /// DeviceError.
 void* load_image(std::string_view image);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -10,7 +10,7 @@
 #include <cctype>
 #include <cstring>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 // Names of the shim and of the compiler.
@@ -120,4 +120,4 @@ std::string variable_name(std::string_view symbol) {
   return {};
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A variable of a compiled module.
 struct ImageVariable {
@@ -30,4 +30,4 @@ ImageVariables read_variables(std::string_view image);
 /// "total" for the symbol of a variable at namespace scope or in a function; "" if unknown.
 std::string variable_name(std::string_view symbol);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -20,7 +20,7 @@
 #include "source/included_files.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace fs = std::filesystem;
 namespace {
 
@@ -175,4 +175,4 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   return binary;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -6,7 +6,7 @@
 
 #include "runtime/backend.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Backend::compiler_fingerprint for the CPU. The first line identifies the compiler by path, size
 /// and mtime, without running it. The following lines do not depend on the compiler: the processor,
@@ -17,4 +17,4 @@ std::string jit_fingerprint();
 /// ArgumentError for an unknown option, DeviceError if there is no compiler.
 runtime::KernelBinary jit_compile(const runtime::CompileRequest& request);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

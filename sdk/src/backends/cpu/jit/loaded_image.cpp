@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 struct Search {
@@ -42,4 +42,4 @@ LoadedImage loaded_image(const void* address) {
   return search.found;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

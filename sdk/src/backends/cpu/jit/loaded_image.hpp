@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Where the loader has put a shared object.
 struct LoadedImage {
@@ -18,4 +18,4 @@ struct LoadedImage {
 /// The image that contains `address`, such as a variable of it.
 LoadedImage loaded_image(const void* address);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

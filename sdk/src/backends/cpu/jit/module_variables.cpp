@@ -11,7 +11,7 @@
 #include "runtime/kernel_check.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 std::string quoted_name(const char* kind, const std::string& symbol) {
@@ -87,4 +87,4 @@ bool CpuModule::has_addresses() const {
   return false;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

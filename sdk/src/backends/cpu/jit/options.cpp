@@ -9,7 +9,7 @@
 #include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 // Options of NVRTC 13.0 and nvcc 13.0 that affect only GPU code, without their leading dashes. They
@@ -175,4 +175,4 @@ HostOptions translate_options(std::span<const std::string> options,
   return result;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A request's options, translated for the host compiler.
 struct HostOptions {
@@ -25,4 +25,4 @@ struct HostOptions {
 HostOptions translate_options(std::span<const std::string> options,
                               std::span<const std::string> include_dirs);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -23,7 +23,7 @@
 
 extern char** environ;
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 struct Pipe {
@@ -227,4 +227,4 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::st
   return result;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 struct ProcessLimits {
   std::chrono::seconds time{0};  ///< 0: none
@@ -30,4 +30,4 @@ struct ProcessResult {
 ProcessResult run_process(const std::vector<std::string>& command, const std::string& folder,
                           const ProcessLimits& limits = process_limits());
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -8,7 +8,7 @@
 
 #include "source/source_scan.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using source::Token;
@@ -154,4 +154,4 @@ const std::vector<std::string>& ptx_names() {
   return names;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -9,7 +9,7 @@
 
 #include "spanwise/source/token.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// An asm statement of PTX instructions.
 struct PtxStatement {
@@ -27,4 +27,4 @@ std::optional<PtxStatement> read_ptx(const std::vector<source::Token>& tokens, s
 /// Names whose parts of the shim replacements use.
 const std::vector<std::string>& ptx_names();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

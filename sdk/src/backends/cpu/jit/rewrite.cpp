@@ -7,7 +7,7 @@
 #include "backends/cpu/jit/ptx.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using source::SharedSite;
@@ -262,4 +262,4 @@ void rewrite_cuda(const SourceScan& scan, std::string_view file, TextEdits& edit
   Rewriter(scan, file, edits, result).run();
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -10,7 +10,7 @@
 #include "source/source_lines.hpp"
 #include "source/source_scan.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 using source::c_literal;
 
@@ -57,4 +57,4 @@ struct RewriteResult {
 void rewrite_cuda(const source::SourceScan& scan, std::string_view file, TextEdits& edits,
                   RewriteResult& result);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

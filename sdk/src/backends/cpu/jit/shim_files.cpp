@@ -16,7 +16,7 @@
 #include "source/kernel_source.hpp"
 #include "spanwise/text.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 // FNV-1a, 64 bits (Fowler, Noll, Vo): the texts are trusted.
@@ -182,4 +182,4 @@ const std::string& shim_fingerprint() {
   return fingerprint;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

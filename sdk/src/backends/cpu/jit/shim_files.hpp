@@ -9,7 +9,7 @@
 
 #include "runtime/system/temporary_folder.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Whether `name` is a header of CUDA or of the C library, which the shim replaces or leaves out
 /// even if an include folder has it.
@@ -27,4 +27,4 @@ std::string shim_parts(const std::set<std::string_view>& used);
 /// A hash of all shim headers.
 const std::string& shim_fingerprint();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

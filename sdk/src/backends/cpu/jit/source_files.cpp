@@ -9,7 +9,7 @@
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace fs = std::filesystem;
 
 std::string SourceFiles::add_main(std::string_view text, std::string_view file,
@@ -79,4 +79,4 @@ std::string SourceFiles::rewritten_header(const std::string& path) {
   return name;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

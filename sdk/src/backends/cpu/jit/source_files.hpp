@@ -15,7 +15,7 @@
 #include "source/included_files.hpp"
 #include "source/reference_graph.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Rewrites a source and the user's headers that it includes, directly or indirectly. Headers of
 /// the system and of the shim are not rewritten. Host code is replaced by blanks.
@@ -65,4 +65,4 @@ class SourceFiles {
   std::map<std::string, std::string> known_;  // path -> name in the compiler's folder
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -10,7 +10,7 @@
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 // Reserve below the kernel: the stack switch, a library function such as powf, the frame of a
@@ -76,4 +76,4 @@ void set_stack_need(std::string& image, std::size_t bytes) {
     std::memcpy(image.data() + place + sizeof(std::uint64_t), &need, sizeof need);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/jit/translation_unit.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Bytes of stack that a thread of any kernel of `module` may need: the largest frame of a kernel,
 /// the frames of all functions that it might call, and reserves. `report` is the output of
@@ -19,4 +19,4 @@ std::size_t stack_need(std::string_view report, const Translation& module);
 /// DeviceError if the image has none.
 void set_stack_need(std::string& image, std::size_t bytes);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

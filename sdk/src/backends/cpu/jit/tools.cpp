@@ -9,7 +9,7 @@
 #include "backends/cpu/jit/process.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 // The first line of --version: "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang version 14.0.6".
@@ -41,4 +41,4 @@ std::vector<Tool> tools() {
   return {tool};
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

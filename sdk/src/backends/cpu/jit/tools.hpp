@@ -6,9 +6,9 @@
 
 #include "spanwise/tools.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// The system's C++ compiler and its version, or why it is missing. Runs it to get the version.
 std::vector<Tool> tools();
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

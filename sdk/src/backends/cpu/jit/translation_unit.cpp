@@ -13,7 +13,7 @@
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using Kernel = RewriteResult::Kernel;
@@ -290,4 +290,4 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   return module;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

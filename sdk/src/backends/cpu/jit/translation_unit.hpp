@@ -12,7 +12,7 @@
 #include "backends/cpu/jit/options.hpp"
 #include "runtime/backend.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// A source, translated to C++ for the host compiler.
 struct TranslationUnit {
@@ -50,4 +50,4 @@ std::string module_info_name(std::size_t unit);
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
                       bool reverse);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -11,7 +11,7 @@
 #include "backends/cpu/jit/ptx.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 using source::SourceScan;
@@ -156,4 +156,4 @@ std::string with_line_numbers(std::string_view source) {
   return out.str();
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -7,7 +7,7 @@
 
 #include "source/source_scan.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// An error message ("kernel.cu:12: cubemap textures (texCubemap) exist only on a GPU. ...") for
 /// the first unsupported construct, or "" if there is none. Code under #if is skipped: it may be
@@ -17,4 +17,4 @@ std::string find_unsupported(const source::SourceScan& scan, std::string_view fi
 /// `source` with its line numbers in front, for CompileError.
 std::string with_line_numbers(std::string_view source);
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 constexpr std::size_t huge_page = 2 << 20;  // used for mappings of at least two of them
@@ -36,4 +36,4 @@ void unmap_memory(void* data, std::size_t bytes) noexcept {
   ::munmap(data, bytes);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -13,7 +13,7 @@ __attribute__((weak, visibility("default"))) void __asan_unpoison_memory_region(
     const volatile void*, std::size_t);
 }
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 inline constexpr std::size_t page_bytes = 4096;
 
@@ -35,4 +35,4 @@ inline void mark_used(void* data, std::size_t bytes) noexcept {
     __asan_unpoison_memory_region(data, bytes);
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -17,7 +17,7 @@
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 constexpr std::size_t mapped_from = 128 << 10;  // each block of this size has its own mapping
@@ -202,4 +202,4 @@ void MemoryPool::trim() noexcept {
   }
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

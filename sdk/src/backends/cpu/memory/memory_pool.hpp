@@ -13,7 +13,7 @@
 #include "runtime/backend.hpp"
 #include "spanwise/fork.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 /// Host memory, cached by size for later arrays. The first touch of a fresh page costs about 0.25
 /// us in the operating system, as much as many an operation on it. Each block is followed by as
@@ -62,4 +62,4 @@ class MemoryPool {
   std::array<std::vector<void*>, 8 * 54> kept_;    // cached blocks, by size class
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/memory/mapping.hpp"
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 namespace {
 
 // The slabs of a size double in size up to most_doublings. No huge pages: a program may use only
@@ -73,4 +73,4 @@ std::size_t Slabs::release(std::size_t size, std::vector<void*>& free) noexcept 
   return released;
 }
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

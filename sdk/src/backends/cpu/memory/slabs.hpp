@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace spanwise::host {
+namespace spanwise::cpu_backend {
 
 inline constexpr std::size_t block_alignment = 256;
 
@@ -39,4 +39,4 @@ class Slabs {
   std::map<std::size_t, SizeClass> classes_;  // by size
 };
 
-}  // namespace spanwise::host
+}  // namespace spanwise::cpu_backend

@@ -49,6 +49,15 @@ std::string missing_header_hint(const Library& library, const std::string& log,
       ". Name other folders with -I or include_dirs.\n");
 }
 
+// The headers of CCCL are there, but NVRTC does not compile their host code.
+std::string host_code_hint(const std::string& log) {
+  if (log.find("/thrust/") == log.npos && log.find("/cub/device/") == log.npos) return "";
+  return "NVRTC compiles CUB's primitives of blocks and warps, and Thrust's function objects and "
+         "tuples, but neither Thrust's algorithms and complex numbers nor CUB's device-wide "
+         "algorithms. Remedy: cuda::std::complex, spanwise's functions, or nvcc and "
+         "spanwise.HostLibrary.\n";
+}
+
 }  // namespace
 
 void fail_compilation(const Library& library, nvrtc::Result result,
@@ -63,7 +72,8 @@ void fail_compilation(const Library& library, nvrtc::Result result,
                       library.api.get_error_string(result), "\n", log);
   throw CompileError(text("SourceModule: ", file, " does not compile for ", architecture,
                           " (NVRTC ", library.major, '.', library.minor, "):\n", log,
-                          missing_header_hint(library, log, folders)),
+                          host_code_hint(log).empty() ? missing_header_hint(library, log, folders)
+                                                      : host_code_hint(log)),
                      log, numbered(source.text));
 }
 

@@ -62,35 +62,37 @@ constexpr std::array replaced{
     std::pair{"-ffp-contract=fast"sv, "--fmad=true"sv},
 };
 
-struct Refusal {
+struct RefusedOption {
   std::string_view prefix, why;
 };
 constexpr std::string_view several_sources =
     "sources given by link= are compiled so by themselves; leave it out";
 constexpr std::array refused{
-    Refusal{"-gencode",
-            "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
-    Refusal{"--generate-code",
-            "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
-    Refusal{"-code", "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
-    Refusal{"-dc", several_sources},
-    Refusal{"-dlto", several_sources},
-    Refusal{"-march", "it chooses a host processor; -arch chooses a GPU"},
-    Refusal{"-mtune", "it chooses a host processor; -arch chooses a GPU"},
-    Refusal{"-Xcompiler", "it is for a host compiler, and NVRTC has none; leave it out"},
-    Refusal{"--compiler-options", "it is for a host compiler, and NVRTC has none; leave it out"},
-    Refusal{"-ccbin", "it chooses a host compiler, and NVRTC has none; leave it out"},
-    Refusal{"-fopenmp", "kernels have no OpenMP; leave it out"},
-    Refusal{"-Werror", "NVRTC has no such option; leave it out"},
-    Refusal{"-fsanitize",
-            "it instruments host code; run the program under compute-sanitizer instead"},
-    Refusal{"-cubin", "Spanwise chooses the output format; leave it out"},
-    Refusal{"--cubin", "Spanwise chooses the output format; leave it out"},
-    Refusal{"-ptx", "Spanwise chooses the output format; write -arch=compute_90 for PTX"},
-    Refusal{"--ptx", "Spanwise chooses the output format; write -arch=compute_90 for PTX"},
+    RefusedOption{"-gencode",
+                  "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
+    RefusedOption{"--generate-code",
+                  "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
+    RefusedOption{"-code",
+                  "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
+    RefusedOption{"-dc", several_sources},
+    RefusedOption{"-dlto", several_sources},
+    RefusedOption{"-march", "it chooses a host processor; -arch chooses a GPU"},
+    RefusedOption{"-mtune", "it chooses a host processor; -arch chooses a GPU"},
+    RefusedOption{"-Xcompiler", "it is for a host compiler, and NVRTC has none; leave it out"},
+    RefusedOption{"--compiler-options",
+                  "it is for a host compiler, and NVRTC has none; leave it out"},
+    RefusedOption{"-ccbin", "it chooses a host compiler, and NVRTC has none; leave it out"},
+    RefusedOption{"-fopenmp", "kernels have no OpenMP; leave it out"},
+    RefusedOption{"-Werror", "NVRTC has no such option; leave it out"},
+    RefusedOption{"-fsanitize",
+                  "it instruments host code; run the program under compute-sanitizer instead"},
+    RefusedOption{"-cubin", "Spanwise chooses the output format; leave it out"},
+    RefusedOption{"--cubin", "Spanwise chooses the output format; leave it out"},
+    RefusedOption{"-ptx", "Spanwise chooses the output format; write -arch=compute_90 for PTX"},
+    RefusedOption{"--ptx", "Spanwise chooses the output format; write -arch=compute_90 for PTX"},
 };
 
-struct Words {
+struct OptionReader {
   std::span<const std::string> options;
   std::size_t next = 0;
 
@@ -120,7 +122,7 @@ std::string standard(std::string_view value) {
 }
 
 // True if `option` is -arch or --gpu-architecture; `value` then receives its value.
-bool is_architecture(std::string_view option, Words& words, std::string& value) {
+bool is_architecture(std::string_view option, OptionReader& words, std::string& value) {
   for (const std::string_view name : {"-arch"sv, "--gpu-architecture"sv}) {
     if (option == name) {
       value = words.value_of(option);
@@ -175,7 +177,7 @@ void take_value(std::string_view name, std::string_view value, CompileOptions& o
   }
 }
 
-void translate_word(std::string_view option, Words& words, CompileOptions& out) {
+void translate_word(std::string_view option, OptionReader& words, CompileOptions& out) {
   if (std::find(dropped.begin(), dropped.end(), option) != dropped.end()) return;
   for (const auto& [from, to] : replaced) {
     if (option == from) return out.arguments.emplace_back(to), void();
@@ -197,7 +199,7 @@ void translate_word(std::string_view option, Words& words, CompileOptions& out) 
 CompileOptions translate_options(std::span<const std::string> options, int major, int minor) {
   CompileOptions result;
   result.architecture = text("sm_", major, minor);
-  for (Words words{options}; !words.done();) {
+  for (OptionReader words{options}; !words.done();) {
     const std::string_view option = words.take();
     std::string architecture;
     if (option.empty()) continue;
@@ -212,7 +214,8 @@ CompileOptions translate_options(std::span<const std::string> options, int major
 
 std::string architecture_for(std::span<const std::string> options, int major, int minor) {
   std::string architecture;
-  for (Words words{options}; !words.done();) is_architecture(words.take(), words, architecture);
+  for (OptionReader words{options}; !words.done();)
+    is_architecture(words.take(), words, architecture);
   return architecture.empty() ? text("sm_", major, minor)
                               : checked_architecture(architecture, major, minor);
 }

@@ -73,22 +73,22 @@ std::vector<std::string> arguments_for(const CompileRequest& request, const Comp
 }
 
 // An output format of NVRTC and the options that select it.
-struct ResultForm {
+struct ImageForm {
   const char* suffix;  // file extension for keep=True
   std::string (NvrtcProgram::*read)() const;
   std::vector<std::string> options{};
 };
-const ResultForm whole_cubin{"cubin", &NvrtcProgram::cubin};
-const ResultForm whole_ptx{"ptx", &NvrtcProgram::ptx};
-const ResultForm part_cubin{"cubin", &NvrtcProgram::cubin, {"--relocatable-device-code=true"}};
-const ResultForm part_ptx{"ptx", &NvrtcProgram::ptx, {"--relocatable-device-code=true"}};
-const ResultForm part_lto_ir{
+const ImageForm whole_cubin{"cubin", &NvrtcProgram::cubin};
+const ImageForm whole_ptx{"ptx", &NvrtcProgram::ptx};
+const ImageForm part_cubin{"cubin", &NvrtcProgram::cubin, {"--relocatable-device-code=true"}};
+const ImageForm part_ptx{"ptx", &NvrtcProgram::ptx, {"--relocatable-device-code=true"}};
+const ImageForm part_lto_ir{
     "ltoir", &NvrtcProgram::lto_ir, {"--relocatable-device-code=true", "-dlto"}};
 
 // Compiles one request with NVRTC.
-class Compilation {
+class NvrtcCompilation {
  public:
-  Compilation(ComputeCapability capability, const CompileRequest& request)
+  NvrtcCompilation(ComputeCapability capability, const CompileRequest& request)
       : request_(request),
         device_architecture_(text("sm_", capability.major, capability.minor)),
         options_(translate_options(request.options, capability.major, capability.minor)),
@@ -108,7 +108,7 @@ class Compilation {
   KernelBinary linked(std::optional<int> ordinal) const {
     KernelBinary binary;
     std::map<std::string, std::string> named, none;
-    const ResultForm& form = form_to_link();
+    const ImageForm& form = form_to_link();
     // PTX can be linked only from LTO-IR. Relocatable PTX is linked to a cubin for the device.
     const bool to_device = makes_ptx() && &form == &part_ptx;
     LinkJob job{to_device ? device_architecture_ : architecture_, {}, options_.arguments};
@@ -128,7 +128,7 @@ class Compilation {
   // LTO-IR, so that functions are inlined across sources. Not with device debugging, not if
   // nvJitLink is missing or older than NVRTC, and not together with inputs that are already
   // compiled, because nvJitLink does not resolve their calls to functions in LTO-IR.
-  const ResultForm& form_to_link() const {
+  const ImageForm& form_to_link() const {
     const auto& words = options_.arguments;
     const bool debugs = std::any_of(words.begin(), words.end(), [](const std::string& word) {
       return word == "-G" || word == "--device-debug";
@@ -143,7 +143,7 @@ class Compilation {
 
   // Stores the symbol of each name expression of `names` in `named`. A source that does not compile
   // as it is may have host code, and is compiled again without it.
-  std::string compile(const source::KernelSource& source, const ResultForm& form,
+  std::string compile(const source::KernelSource& source, const ImageForm& form,
                       const std::vector<std::string>& names,
                       std::map<std::string, std::string>& named) const {
     RtcHeaders headers = rtc_headers(!folders_.empty());
@@ -169,7 +169,7 @@ class Compilation {
     std::unique_ptr<NvrtcProgram> program;
     nvrtc::Result result;
   };
-  Attempt attempt(const source::KernelSource& source, const ResultForm& form,
+  Attempt attempt(const source::KernelSource& source, const ImageForm& form,
                   const std::vector<std::string>& names, const RtcHeaders& headers) const {
     auto program = std::make_unique<NvrtcProgram>(library_, with_macros(source, options_),
                                                   source.file_name, headers);
@@ -180,7 +180,7 @@ class Compilation {
     return {std::move(program), result};
   }
 
-  std::string accept(const source::KernelSource& source, const ResultForm& form,
+  std::string accept(const source::KernelSource& source, const ImageForm& form,
                      const std::vector<std::string>& names,
                      std::map<std::string, std::string>& named, const NvrtcProgram& program) const {
     for (const std::string& name : names) named[name] = program.lowered(name);
@@ -214,12 +214,12 @@ bool any_may_launch(const CompileRequest& request) {
 KernelBinary with_device_runtime(ComputeCapability capability, CompileRequest request,
                                  const std::filesystem::path& archive, std::optional<int> ordinal) {
   request.linked.push_back(read_device_runtime(archive));
-  return Compilation(capability, request).linked(ordinal);
+  return NvrtcCompilation(capability, request).linked(ordinal);
 }
 
 KernelBinary plain(ComputeCapability capability, const CompileRequest& request,
                    std::optional<int> ordinal) {
-  const Compilation compilation(capability, request);
+  const NvrtcCompilation compilation(capability, request);
   return request.linked.empty() ? compilation.alone() : compilation.linked(ordinal);
 }
 

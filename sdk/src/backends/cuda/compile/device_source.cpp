@@ -57,8 +57,8 @@ class HostCodeRemoval {
       if (token.kind == Token::Kind::identifier) files_.device_code().add_root(token.text);
   }
 
-  // Empty if there is neither a function of the host nor a header that NVRTC has not: what does not
-  // compile then is an error in device code, even if no kernel uses it.
+  // Empty if there is neither a function of the host nor a header or a type that NVRTC has not:
+  // what does not compile then is an error in device code, even if no kernel uses it.
   std::optional<DeviceSource> apply(const source::KernelSource& source) {
     const std::string folder = ".";
     files_.add_main(source.text, folder);
@@ -82,6 +82,7 @@ class HostCodeRemoval {
   // Names in a file that decide about its headers.
   struct Uses {
     bool std_names = false, driver_types = false;  // CUtensorMap
+    bool glibc_types = false;                      // uint, which nvcc's implicit headers declare
   };
   static Uses uses_of(const std::vector<Token>& tokens) {
     Uses uses;
@@ -89,6 +90,7 @@ class HostCodeRemoval {
       const std::string_view name = token.text;
       if (token.kind != Token::Kind::identifier) continue;
       uses.std_names |= name == "std";
+      uses.glibc_types |= name == "uint" || name == "ushort" || name == "ulong";
       uses.driver_types |=
           name.starts_with("CU") && name.size() > 2 && name[2] >= 'a' && name[2] <= 'z';
     }
@@ -99,6 +101,7 @@ class HostCodeRemoval {
     std::string text = files_.device_code().without_host_code(original);
     const std::vector<Token> tokens = source::lex(text);
     const Uses uses = uses_of(tokens);
+    lacks_header_ |= uses.glibc_types;
     std::string out;
     std::size_t copied = 0;
     for (const Token& token : tokens) {
@@ -120,6 +123,11 @@ class HostCodeRemoval {
     // The driver's functions have parameters called N, which sources and options define as macros.
     if (name == "cuda.h") return uses.driver_types ? std::nullopt : std::optional<std::string>("");
     if (known_to_nvrtc_.contains(name)) return {};
+    // The whole of CUB has host code; its primitives of blocks and warps have none.
+    if (name == "cub/cub.cuh" || name.starts_with("cub/device/")) {
+      lacks_header_ = true;
+      return "#include \"spanwise_cub.h\"";
+    }
     const bool is_sample = is_sample_header(name), is_cpp = source::is_cpp_header(name);
     if (!is_sample && !is_cpp && !source::is_c_header(name) && !is_host_only(name)) return {};
     lacks_header_ = true;

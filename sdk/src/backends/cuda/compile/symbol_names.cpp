@@ -52,11 +52,11 @@ std::vector<std::string_view> split_scopes(std::string_view name) {
   }
 }
 
-struct Names {
+struct SymbolParts {
   std::string plain, qualified, with_parameters;
 };
 
-Names names_in(const std::string& symbol) {
+SymbolParts names_in(const std::string& symbol) {
   const std::string text = demangled(symbol);
   if (text.empty()) return {symbol, symbol, symbol};
   std::string_view name = text;
@@ -77,7 +77,7 @@ Names names_in(const std::string& symbol) {
     if (space == name.npos) break;
     name.remove_prefix(space + 1);
   }
-  Names names;
+  SymbolParts names;
   for (const std::string_view part : split_scopes(name)) {
     if (is_anonymous(part)) continue;
     names.qualified += (names.qualified.empty() ? "" : "::") + std::string(part);
@@ -97,7 +97,7 @@ bool is_device_runtimes(const std::string& symbol) {
 std::map<std::string, std::string> names_of(const std::vector<std::string>& given) {
   std::vector<std::string> symbols;
   std::remove_copy_if(given.begin(), given.end(), std::back_inserter(symbols), is_device_runtimes);
-  std::vector<Names> all;
+  std::vector<SymbolParts> all;
   std::map<std::string, int> qualified_count, plain_count;
   for (const std::string& symbol : symbols) {
     all.push_back(names_in(symbol));
@@ -116,7 +116,7 @@ std::map<std::string, std::string> names_of(const std::vector<std::string>& give
 std::string readable_name(const std::string& symbol) { return names_in(symbol).qualified; }
 
 std::string types_of(const std::string& symbol) {
-  const Names names = names_in(symbol);
+  const SymbolParts names = names_in(symbol);
   const std::string_view list =
       std::string_view(names.with_parameters).substr(names.qualified.size());
   if (!list.starts_with('(') || !list.ends_with(')')) return {};

@@ -22,7 +22,12 @@ cuda_enabled = devices.is_gpu
 devices.choose_dialect("gpu")
 
 
-def use(device, force=False, default_to_move_computation_to_gpu=True, **options):
+def use(
+    device: str,
+    force: bool = False,
+    default_to_move_computation_to_gpu: bool = True,
+    **options: object,
+) -> None:
     """Refused: the device is chosen at start. Raises NotImplementedError for another one."""
     if devices.target(device) != devices.default:
         raise NotImplementedError(

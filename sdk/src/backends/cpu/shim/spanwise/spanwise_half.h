@@ -29,6 +29,13 @@ SW_FN float sw_round_to_odd(double value) {
   SW_FN T h##name(T x) { return T(f((float)x)); } \
   SW_FN T2 h2##name(T2 v) { return {h##name(v.x), h##name(v.y)}; }
 
+// __hgt2 has 1 or 0 in each half, __hbgt2 is whether both compare so.
+#define SW_PAIR_COMPARE(T, T2, name)                                       \
+  SW_FN T2 __h##name##2(T2 a, T2 b) {                                      \
+    return {T((float)__h##name(a.x, b.x)), T((float)__h##name(a.y, b.y))}; \
+  }                                                                        \
+  SW_FN bool __hb##name##2(T2 a, T2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }
+
 #define SW_SMALL_FLOAT(T, T2, name)                                                             \
   struct __attribute__((aligned(4))) T2 {                                                       \
     T x, y;                                                                                     \
@@ -65,6 +72,12 @@ SW_FN float sw_round_to_odd(double value) {
   SW_SMALL_PAIR(T, T2, __hmul)                                                                  \
   SW_SMALL_PAIR(T, T2, __hmin)                                                                  \
   SW_SMALL_PAIR(T, T2, __hmax)                                                                  \
+  SW_PAIR_COMPARE(T, T2, eq)                                                                    \
+  SW_PAIR_COMPARE(T, T2, ne)                                                                    \
+  SW_PAIR_COMPARE(T, T2, lt)                                                                    \
+  SW_PAIR_COMPARE(T, T2, le)                                                                    \
+  SW_PAIR_COMPARE(T, T2, gt)                                                                    \
+  SW_PAIR_COMPARE(T, T2, ge)                                                                    \
   SW_FN T2 __h2div(T2 a, T2 b) { return {a.x / b.x, a.y / b.y}; }                               \
   SW_FN T2 __hneg2(T2 a) { return {-a.x, -a.y}; }                                               \
   SW_FN T2 __habs2(T2 a) { return {__habs(a.x), __habs(a.y)}; }                                 \

@@ -1,0 +1,52 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "spanwise/dtype.hpp"
+
+/// The arithmetic of foreign strides, which may be of any value.
+namespace spanwise::bridges {
+
+/// The offsets that a layout reaches from element (0, ..., 0), in the unit of its strides.
+struct Reach {
+  std::int64_t lowest = 0, highest = 0;
+  std::int64_t size = 1;  ///< number of indices
+
+  /// Adds an axis of `extent` >= 1 indices. Returns false on overflow.
+  bool add(std::int64_t extent, std::int64_t stride) noexcept {
+    std::int64_t step;
+    bool overflows = __builtin_mul_overflow(size, extent, &size);
+    overflows |= __builtin_mul_overflow(stride, extent - 1, &step);
+    std::int64_t& bound = step < 0 ? lowest : highest;
+    overflows |= __builtin_add_overflow(bound, step, &bound);
+    return !overflows;
+  }
+};
+
+/// Division of byte strides by the element size. Nearly all sizes are powers of two, for which a
+/// shift takes a tenth of the time of a division.
+class ItemSize {
+ public:
+  explicit ItemSize(std::int64_t bytes) noexcept
+      : bytes_(bytes),
+        shift_(__builtin_ctzll(static_cast<unsigned long long>(bytes))),
+        // Not std::has_single_bit: without a popcount instruction it is a call.
+        is_power_((bytes & (bytes - 1)) == 0) {}
+  bool is_power() const noexcept { return is_power_; }
+  bool divides(std::int64_t stride) const noexcept {
+    return is_power_ ? (stride & (bytes_ - 1)) == 0 : stride % bytes_ == 0;
+  }
+  /// `stride` must be a multiple.
+  std::int64_t into(std::int64_t stride) const noexcept {
+    return is_power_ ? stride >> shift_ : stride / bytes_;
+  }
+
+ private:
+  std::int64_t bytes_;
+  int shift_;
+  bool is_power_;
+};
+
+}  // namespace spanwise::bridges

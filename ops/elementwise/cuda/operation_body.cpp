@@ -1,0 +1,91 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "operation_body.hpp"
+
+#include "embedded/elementwise_text.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+// Whichever thread writes, it writes the same.
+constexpr const char* exponent_check = R"(
+template <class T>
+__device__ __forceinline__ T checked(T exponent, int* negative) {
+  if (exponent < 0) *negative = 1;
+  return exponent;
+}
+)";
+
+// The call of the operation. `elements` are those of the operands in memory, then the result's.
+std::string computation(const OperationKey& key, std::span<const std::string> elements) {
+  std::string list;
+  std::size_t place = 0;
+  for (int i = 0; i < key.inputs; ++i) {
+    std::string operand =
+        key.is_number(i) ? text("a", i) : text("To<C", i, ">::from(", elements[place++], ")");
+    if (key.checks_exponent && i == 1) operand = text("checked(", operand, ", negative)");
+    list += (i > 0 ? ", " : "") + operand;
+  }
+  return text("      ", elements[place], " = To<Z>::from(", facts(key.op).body, "::of(", list,
+              "));\n");
+}
+
+}  // namespace
+
+OperationKey::OperationKey(const Signature& signature, std::span<const Operand> given,
+                           DType result_dtype, bool is_masked) noexcept
+    : op(signature.op),
+      mixed(signature.mixed),
+      inputs(static_cast<std::uint8_t>(given.size())),
+      has_mask(is_masked),
+      compute(signature.compute),
+      result(result_dtype) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    operands[i] = given[i].dtype();
+    if (given[i].array == nullptr) numbers |= static_cast<std::uint8_t>(1u << i);
+  }
+}
+
+strided::Body operation_body(const OperationKey& key) {
+  const Signature signature = key.signature();
+  strided::Body body;
+  body.prelude = operations_text();
+  for (int i = 0; i < key.inputs; ++i) {
+    body.prelude += text("typedef ", compute_type(signature, signature.operand(i)), " C", i, ";\n");
+    if (key.is_number(i)) {
+      body.parameters += text("const C", i, " a", i, ", ");
+      body.arguments += text("a", i, ", ");
+    } else {
+      body.arrays.push_back(
+          {element_text(key.operands[static_cast<std::size_t>(i)]), strided::ArrayRole::read});
+    }
+  }
+  body.prelude += text("typedef ", element_text(key.result), " Z;\n");
+  body.arrays.push_back({"Z", strided::ArrayRole::write});
+  if (key.has_mask) body.arrays.push_back({"unsigned char", strided::ArrayRole::mask});
+  if (key.checks_exponent) {
+    body.prelude += exponent_check;
+    body.parameters += "int* negative, ";
+    body.arguments += "negative, ";
+  }
+  body.compute = [key](std::span<const std::string> elements) {
+    return computation(key, elements);
+  };
+  return body;
+}
+
+const char* compute_type(const Signature& signature, DType dtype) {
+  const bool is_half = dtype == float16 || dtype == bfloat16;
+  if (is_half && (facts(signature.op).traits & native_halves) == 0) return "float";
+  return dtype.is_bool() ? "bool" : element_text(dtype);
+}
+
+std::string operations_text() {
+  std::string source = "#define SW_FN __device__ __forceinline__\n";
+  for (const auto& file : embedded::elementwise_text) source += file.text;
+  return source;
+}
+
+}  // namespace spanwise::ops

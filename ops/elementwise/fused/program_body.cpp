@@ -1,0 +1,97 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../cuda/operation_body.hpp"
+#include "cuda_program.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+bool is_by_value(std::uint64_t numbers, int input) { return (numbers >> input & 1) != 0; }
+
+int inputs_of(const ElementProgram& program) { return static_cast<int>(program.inputs.size()); }
+
+// M: of an input; V: of the result of a step.
+std::string type_of(const ElementProgram& program, int value) {
+  return text(value < inputs_of(program) ? "M" : "V", value);
+}
+
+std::string result_of(const ElementProgram& program, const ProgramStep& step,
+                      const std::string& type, std::span<const std::string> values) {
+  const auto arguments = program.arguments(step);
+  if (is_cast(step.signature))
+    return text("To<", type, ">::from(", values[static_cast<std::size_t>(arguments[0])], ")");
+  std::string list;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    list += text(i > 0 ? ", " : "", "To<",
+                 compute_type(step.signature, step.signature.operand(static_cast<int>(i))),
+                 ">::from(", values[static_cast<std::size_t>(arguments[i])], ")");
+  return text("To<", type, ">::from(", facts(step.signature.op).body, "::of(", list, "))");
+}
+
+// The steps in order. `elements` are those of the inputs in memory, then the outputs'.
+std::string statements(const ElementProgram& program, std::uint64_t numbers,
+                       std::span<const std::string> elements) {
+  std::vector<std::string> values;
+  std::size_t place = 0;
+  for (int i = 0; i < inputs_of(program); ++i)
+    values.push_back(is_by_value(numbers, i) ? text("a", i) : elements[place++]);
+  std::string all;
+  for (const ProgramStep& step : program.steps) {
+    const auto value = static_cast<int>(values.size());
+    const std::string type = type_of(program, value);
+    all += text("      const ", type, " v", value, " = ", result_of(program, step, type, values),
+                ";\n");
+    values.push_back(text("v", value));
+  }
+  for (const int output : program.outputs)
+    all += text("      ", elements[place++], " = v", output, ";\n");
+  return all;
+}
+
+std::string types_of(const ElementProgram& program) {
+  std::string types;
+  for (int value = 0; value < program.values(); ++value)
+    types +=
+        text("typedef ", element_text(program.dtype(value)), ' ', type_of(program, value), ";\n");
+  return types;
+}
+
+}  // namespace
+
+strided::Body program_body(const ElementProgram& program, std::uint64_t numbers) {
+  strided::Body body;
+  body.prelude = operations_text() + types_of(program);
+  for (int i = 0; i < inputs_of(program); ++i) {
+    if (is_by_value(numbers, i)) {
+      body.parameters += text("const M", i, " a", i, ", ");
+      body.arguments += text("a", i, ", ");
+    } else {
+      body.arrays.push_back({type_of(program, i), strided::ArrayRole::read});
+    }
+  }
+  for (const int output : program.outputs)
+    body.arrays.push_back({type_of(program, output), strided::ArrayRole::write});
+  body.compute = [&program, numbers](std::span<const std::string> elements) {
+    return statements(program, numbers, elements);
+  };
+  return body;
+}
+
+std::string program_function(const ElementProgram& program, std::string_view name) {
+  std::string parameters;
+  std::vector<std::string> elements;
+  for (int i = 0; i < inputs_of(program); ++i) {
+    elements.push_back(text("a", i));
+    parameters += text(", const M", i, " a", i);
+  }
+  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    elements.push_back(text("z", k));
+    parameters += text(", ", type_of(program, program.outputs[k]), "& z", k);
+  }
+  return text("namespace ", name, " {\n", types_of(program), "SW_FN void run(",
+              parameters.substr(2), ") {\n", statements(program, 0, elements), "}\n}\n");
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,270 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the type stub of the extension module: make_stubs.py TYPES MODULE OUTPUT
+
+Names, parameters and defaults come from the signatures in the compiled MODULE, types from pybind11's
+signatures and from TYPES, a file in the syntax of stubs that has what signatures do not say:
+
+- `class parameters` has the types of parameters by name, `a = b = _ArrayLike`, without None, which
+  a default adds;
+- a function or method has the types of single parameters and of its result, and its whole
+  signature where the module has none;
+- an annotation in a class is a property's type, or with `= ...` that of an attribute that can be set;
+- `__add__ = __sub__ = Any` has the results of methods.
+
+Without an entry a parameter is of type Any, and a result of type Array, or of the class itself in
+the classes Array and Variable.
+"""
+
+import ast
+import builtins
+import importlib.util
+import inspect
+import re
+import sys
+from pathlib import Path
+
+HEADER = """# Generated from the signatures of the extension module by scripts/make_stubs.py.
+"""
+# Members that every class has, or that type checkers have no use for.
+SKIPPED = {
+    *("__doc__", "__module__", "__new__", "__dict__", "__weakref__", "__repr__", "__str__"),
+    *("__reduce__", "__reduce_ex__", "__getattribute__", "__setattr__", "__delattr__", "__dir__"),
+    *("__delitem__", "__format__", "__text_signature__", "__array_struct__", "__array_interface__"),
+    *("__dlpack_c_exchange_api__", "__pybind11_module_local_v11_gcc_libstdcpp_cxxabi1018__"),
+}
+OWN_RESULT = {"Array", "Variable"}
+
+
+def load(path):
+    """The extension module at `path`, without the package's Python modules."""
+    spec = importlib.util.spec_from_file_location("spanwise._core", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Types:
+    """The entries of TYPES."""
+
+    def __init__(self, text):
+        self.head, self.parameters, self.functions, self.classes = [], {}, {}, {}
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and node.name == "parameters":
+                self.parameters = {t.id: a.value for a in node.body for t in a.targets}
+            elif isinstance(node, ast.ClassDef):
+                self.classes[node.name] = node
+            elif isinstance(node, ast.FunctionDef):
+                self.functions[node.name] = node
+            elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+                self.head.append(node)
+
+    def members(self, name):
+        """{name: entry} of a class."""
+        found = {}
+        for node in self.classes[name].body if name in self.classes else []:
+            if isinstance(node, ast.Assign):
+                results = ast.parse(f"def f() -> {ast.unparse(node.value)}: ...").body[0]
+                found.update((target.id, results) for target in node.targets)
+            elif not isinstance(node, ast.Expr):
+                found[node.target.id if isinstance(node, ast.AnnAssign) else node.name] = node
+        return found
+
+
+class Qualified(ast.NodeTransformer):
+    """Annotations in which no name of the module or of a class hides a builtin or a class."""
+
+    HIDDEN = {"dtype": "_DType", "device": "_Device"}
+
+    def visit_Name(self, node):
+        if node.id in self.HIDDEN:
+            return ast.Name(self.HIDDEN[node.id])
+        return ast.Name(f"builtins.{node.id}") if hasattr(builtins, node.id) else node
+
+    def visit_Attribute(self, node):
+        text = ast.unparse(node)
+        if text.startswith("spanwise."):
+            return self.visit_Name(ast.Name(text.rpartition(".")[2]))
+        return node
+
+
+# What pybind11 writes -> the type that the argument may have.
+ACCEPTED = {"dtype": "_DTypeLike", "device": "_DeviceLike", "Array": "_ArrayLike"}
+
+
+def from_pybind(doc):
+    """The function definition in the first line of a docstring, or None."""
+    line = (doc or "").split("\n")[0].replace("typing.SupportsInt | typing.SupportsIndex", "int")
+    line = line.replace("typing.SupportsFloat | typing.SupportsIndex", "float")
+    line = re.sub(r"= <[^>]*>", "= ...", line)
+    line = re.sub(r"\((self|arg0): [\w.]+(, )?", r"(self\2", line) if "(self" in line else line
+    if not re.match(r"\w*\(.*\)( -> .*)?$", line) or "*args, **kwargs)" in line:
+        return None
+    try:
+        definition = ast.parse(f"def {line if line[0] != '(' else 'get' + line}: ...").body[0]
+    except SyntaxError:
+        return None
+    arguments = definition.args
+    names = [a.arg for a in arguments.args]
+    if any(name.startswith("arg") for name in names):
+        arguments.posonlyargs, arguments.args = arguments.args, []
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+        if argument.annotation is not None:
+            text = ast.unparse(argument.annotation).rpartition("spanwise.")[2]
+            if text in ACCEPTED:
+                argument.annotation = ast.Name(ACCEPTED[text])
+            elif text in ("object", "collections.abc.Iterable"):
+                argument.annotation = None
+    if definition.returns is not None and ast.unparse(definition.returns) == "object":
+        definition.returns = ast.Name("Any")
+    return definition
+
+
+def from_signature(function, is_method):
+    """The function definition of a text signature, or None."""
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):
+        return None
+    # Every type that has ** gets a third parameter of pow(), which no array supports.
+    parameters = [p for p in signature.parameters.values() if p.name != "mod"]
+    kinds = [p.kind for p in parameters[is_method:]]
+    if kinds == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]:
+        return None  # every callable has this one
+    parameters = [
+        p.replace(default="..." if p.default is Ellipsis else p.default) for p in parameters
+    ]
+    if is_method:  # the kind of self follows that of the others
+        parameters[0] = parameters[0].replace(
+            name="self",
+            kind=parameters[1].kind
+            if len(parameters) > 1 and parameters[1].kind == inspect.Parameter.POSITIONAL_ONLY
+            else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        )
+    return ast.parse(f"def f{inspect.Signature(parameters)}: ...").body[0]
+
+
+def arguments_of(definition):
+    arguments = definition.args
+    several = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *several]
+
+
+def defaults_of(definition):
+    arguments = definition.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
+    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return {argument.arg: default for argument, default in pairs if default is not None}
+
+
+class Writer:
+    def __init__(self, module, types):
+        self.module, self.types = module, types
+
+    def text(self):
+        lines = [HEADER, *(ast.unparse(node) for node in self.types.head), ""]
+        for name, value in vars(self.module).items():
+            if name.startswith("__") and name != "__version__":
+                continue
+            lines.append(self.entry(name, value))
+        return "\n".join(lines) + "\n"
+
+    def entry(self, name, value):
+        if isinstance(value, type):
+            return self.class_of(name, value)
+        if isinstance(value, type(len)):
+            return ast.unparse(self.function(name, value, self.types.functions.get(name)))
+        kind = type(value).__name__
+        return f"{name}: {f'builtins.{kind}' if hasattr(builtins, kind) else kind}"
+
+    def function(self, name, value, entry, owner=None):
+        """The definition of a function, or of a method of the class `owner`."""
+        found = from_pybind(value.__doc__) if "->" in (value.__doc__ or "").split("\n")[0] else None
+        found = found or from_signature(value, owner is not None)
+        if found is None and entry is None and name[0] == "_" != name[1]:
+            entry = ast.parse("def f(*args: Any, **kwargs: Any) -> Any: ...").body[0]
+        if found is None and entry is None:
+            raise SystemExit(f"make_stubs: {owner}.{name} has no signature; expected one in TYPES")
+        return self.completed(found or entry, name, entry, owner)
+
+    def completed(self, definition, name, entry, owner=None):
+        """`definition` with the types of `entry`, of the parameters' names, and of the result."""
+        given = {a.arg: a.annotation for a in arguments_of(entry)} if entry is not None else {}
+        defaults = defaults_of(definition)
+        for argument in arguments_of(definition):
+            if argument.arg in ("self", "cls"):
+                continue
+            annotation = given.get(argument.arg) or argument.annotation
+            if annotation is None:
+                annotation = self.types.parameters.get(argument.arg, ast.Name("Any"))
+                default = defaults.get(argument.arg)
+                if isinstance(default, ast.Constant) and default.value is None:
+                    annotation = ast.parse(f"{ast.unparse(annotation)} | None").body[0].value
+            argument.annotation = Qualified().visit(annotation)
+        result = entry.returns if entry is not None and entry.returns else definition.returns
+        if result is None:
+            result = ast.Name(owner if owner in OWN_RESULT else "Array")
+        definition.returns = Qualified().visit(result)
+        definition.name = name
+        return definition
+
+    def class_of(self, name, kind):
+        entries = self.types.members(name)
+        bases = [
+            b.__name__ for b in kind.__bases__ if not b.__name__.startswith(("object", "pybind11_"))
+        ]
+        lines = []
+        for member, value in vars(kind).items():
+            if member in SKIPPED or type(value).__name__ in ("_ForeignName", "member_descriptor"):
+                continue
+            has_init = member != "__init__" or member in entries or "self:" in (value.__doc__ or "")
+            if not has_init or member.startswith("_pybind11"):
+                continue
+            if issubclass(kind, BaseException) and member not in entries:
+                continue
+            lines += self.member(name, member, value, entries.get(member))
+        for member, entry in entries.items():
+            if member not in vars(kind) or type(vars(kind)[member]).__name__ == "member_descriptor":
+                lines.append(ast.unparse(self.annotated(entry)))
+        head = [f"@{ast.unparse(decorator)}" for decorator in self.decorators(name)]
+        head.append(f"class {name}({', '.join(bases)}):" if bases else f"class {name}:")
+        body = [f"    {line}" for text in lines for line in text.split("\n")] or ["    ..."]
+        return "\n".join([*head, *body])
+
+    def decorators(self, name):
+        return self.types.classes[name].decorator_list if name in self.types.classes else []
+
+    def annotated(self, entry):
+        """An entry as it is, for what the module does not have or describe."""
+        if isinstance(entry, ast.AnnAssign):
+            return ast.AnnAssign(entry.target, Qualified().visit(entry.annotation), None, 1)
+        return self.completed(entry, entry.name, entry)
+
+    def member(self, owner, member, value, entry):
+        if member == "__hash__" and value is None:
+            return ["__hash__: None  # type: ignore[assignment]"]
+        if isinstance(entry, ast.AnnAssign) and entry.value is not None:
+            return [ast.unparse(self.annotated(entry))]
+        if isinstance(value, property) or inspect.isgetsetdescriptor(value):
+            return ["@property", f"def {member}(self) -> {self.property(value, entry)}: ..."]
+        if isinstance(value, staticmethod):
+            return ["@staticmethod", ast.unparse(self.function(member, value.__func__, entry))]
+        if not callable(value):
+            return [ast.unparse(self.annotated(entry))] if entry is not None else []
+        return [ast.unparse(self.function(member, value, entry, owner))]
+
+    def property(self, value, entry):
+        getter = from_pybind(getattr(getattr(value, "fget", None), "__doc__", None))
+        annotation = entry.annotation if entry is not None else getter.returns if getter else None
+        return ast.unparse(Qualified().visit(annotation or ast.Name("Any")))
+
+
+def main(types, module, output):
+    text = Writer(load(module), Types(Path(types).read_text())).text()
+    Path(output).unlink(missing_ok=True)  # may be a link, of an older build
+    Path(output).write_text(text)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

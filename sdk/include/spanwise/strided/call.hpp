@@ -1,0 +1,102 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <forward_list>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spanwise/array.hpp"
+#include "spanwise/export.hpp"
+#include "spanwise/fork.hpp"
+#include "spanwise/interpreter_lock.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/strided/body.hpp"
+#include "spanwise/strided/plan.hpp"
+
+namespace spanwise::strided {
+
+/// The compiled kernels of one body, by plan and device. Thread-safe. Never destroy one that lives
+/// as long as the process: at exit the GPU may be gone before static objects are destroyed.
+class SW_API BodyKernels {
+ public:
+  BodyKernels() = default;
+  BodyKernels(const BodyKernels&) = delete;
+  BodyKernels& operator=(const BodyKernels&) = delete;
+
+  /// The kernel for a plan, or null before get() made it. Valid as long as this object.
+  const Kernel* find(const PlanShape& shape, Device device);
+  /// The same; at the first call made by make(), which compiles and runs without the mutex and the
+  /// interpreter's lock. If two threads make one, the first is kept.
+  template <class Make>
+  const Kernel& get(const PlanShape& shape, Device device, Make&& make) {
+    if (const Kernel* known = find(shape, device)) return *known;
+    const InterpreterUnlocked unlocked;
+    return insert(shape, device, std::forward<Make>(make)());
+  }
+
+ private:
+  struct Entry {
+    PlanShape shape;
+    Device device;
+    Kernel kernel;
+  };
+  const Entry* find_entry(const PlanShape& shape, Device device) const;
+  const Kernel& insert(const PlanShape& shape, Device device, Kernel kernel);
+
+  std::atomic<const Entry*> last_{nullptr};  ///< that find() returned last
+  Mutex mutex_;
+  std::forward_list<Entry> entries_;
+};
+
+/// Compiles the kernel of a body for a plan, without fused multiply-adds: products are rounded
+/// before they are added, as on the host.
+SW_API Kernel compile_body(const Body& body, const PlanShape& shape, Device device);
+
+/// One loop over arrays on a GPU: add() them in the body's order, plan(), and launch the kernel for
+/// shape(). The arrays and `shape` must live as long as this object.
+class SW_API StridedCall {
+ public:
+  /// The shape that all arrays broadcast to, which has at least one element.
+  explicit StridedCall(const Shape& shape) noexcept : broadcast_(shape) {}
+  StridedCall(const StridedCall&) = delete;
+  StridedCall& operator=(const StridedCall&) = delete;
+
+  void add(const Array& array, ArrayRole role) noexcept {
+    planned_[count_] = {&array.layout(), reinterpret_cast<std::uintptr_t>(array.data()),
+                        array.dtype().itemsize(), role};
+    arrays_[count_++] = &array;
+  }
+  /// The offset of elements in `layout`, of this call's shape.
+  void add_index(const Layout& layout) noexcept {
+    planned_[count_] = {&layout, 0, 1, ArrayRole::index};
+    arrays_[count_++] = nullptr;
+  }
+
+  /// Plans arrays that are all contiguous and aligned; returns false for others.
+  bool plan_dense(const PlanOptions& options = {}) noexcept {
+    return plan_.make_dense(broadcast_, arrays(), options);
+  }
+  void plan(const PlanOptions& options = {}) { plan_.make(broadcast_, arrays(), options); }
+  const PlanShape& shape() const noexcept { return plan_.shape(); }
+
+  /// Queues the kernel on the device's current stream, after earlier work on the arrays.
+  /// `others[i]` is the address of the value of parameter i of Body::parameters.
+  void launch(const Kernel& kernel, std::span<void* const> others) const;
+
+ private:
+  std::span<const PlanArray> arrays() const noexcept { return {planned_.data(), count_}; }
+
+  const Shape& broadcast_;
+  std::size_t count_ = 0;
+  std::array<PlanArray, max_arrays> planned_;
+  std::array<const Array*, max_arrays> arrays_;  ///< null for the index
+  StridedPlan plan_;
+};
+
+}  // namespace spanwise::strided

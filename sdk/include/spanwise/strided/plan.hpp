@@ -1,0 +1,133 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "spanwise/dims.hpp"
+#include "spanwise/export.hpp"
+#include "spanwise/layout.hpp"
+
+/// One loop over strided arrays: a plan determines how the elements are visited, a body what is
+/// computed for each.
+namespace spanwise::strided {
+
+/// Arrays of one loop: 24 of a body, a mask and the index.
+inline constexpr int max_arrays = 26;
+
+/// How a loop uses an array.
+enum class ArrayRole : std::uint8_t {
+  read,            ///< elements are loaded before the body runs
+  mask,            ///< bool: written arrays change only where it is true; the last array
+  write,           ///< every element is stored after the body
+  update,          ///< loaded before the body, stored after it
+  read_in_place,   ///< the body refers to the element in memory
+  write_in_place,  ///< the same, and may change it
+  index,           ///< no memory: the body gets the element's offset in the layout
+};
+constexpr bool is_loaded(ArrayRole role) noexcept {
+  return role == ArrayRole::read || role == ArrayRole::mask;
+}
+constexpr bool is_written(ArrayRole role) noexcept {
+  return role == ArrayRole::write || role == ArrayRole::update || role == ArrayRole::write_in_place;
+}
+
+/// The memory of an array along the last axis, of which PlanShape::width elements are accessed at a
+/// time.
+enum class AccessPattern : std::uint8_t {
+  contiguous,           ///< adjacent elements, each pack aligned as a whole
+  constant,             ///< one element for all
+  reversed,             ///< as contiguous, backwards; for rows
+  strided,              ///< any strides, or not aligned
+  transposed,           ///< for tiles: along the axis before it, through shared memory
+  transposed_in_packs,  ///< the same with aligned accesses of 16 bytes
+};
+
+/// The properties of a plan that determine a kernel's source, together with the body.
+struct PlanShape {
+  /// dense: every array is contiguous or constant and all have one order; a thread visits `packs`
+  /// packs of `width` elements. rows: along the last of `rank` axes, a thread visits one pack, of
+  /// one element where wider ones are not aligned. tiles: arrays are contiguous along the last axis
+  /// or along the one before it; a block visits side_s * side_t elements of these axes.
+  enum class Kind : std::uint8_t { dense, rows, tiles };
+
+  Kind kind = Kind::dense;
+  std::uint8_t width = 1;
+  std::uint8_t packs = 1;               ///< for dense
+  std::uint8_t rank = 1;                ///< except dense
+  std::uint8_t side_s = 1, side_t = 1;  ///< for tiles: powers of two, 16 or more
+  bool is_large = false;                ///< for rows: more elements than 32 bits can count
+  bool has_tail = false;                ///< for rows: the last pack of a row may be incomplete
+  std::uint8_t count = 0;               ///< of arrays
+  std::array<AccessPattern, max_arrays> patterns{};
+  /// Bit k: array k, which is written, has the strides of the leader.
+  std::uint32_t shares_strides = 0;
+
+  friend bool operator==(const PlanShape&, const PlanShape&) = default;
+
+  /// Elements, packs or tiles per block, as StridedPlan::steps() counts them.
+  std::int64_t steps_per_block() const noexcept;
+};
+
+/// Threads per block of every kernel.
+inline constexpr int block_threads = 256;
+
+inline std::int64_t PlanShape::steps_per_block() const noexcept {
+  if (kind == Kind::tiles) return 1;
+  return kind == Kind::rows ? block_threads : std::int64_t{block_threads} * packs * width;
+}
+
+/// An array of a plan.
+struct PlanArray {
+  const Layout* layout;    ///< broadcasts to the plan's shape; the offset is ignored
+  std::uintptr_t address;  ///< of element (0, ..., 0)
+  int itemsize;
+  ArrayRole role;
+};
+
+/// What the body needs.
+struct PlanOptions {
+  int max_width = 16;  ///< 1 for a body that needs elements one by one
+  int packs = 2;       ///< PlanShape::packs; 1 for a body that is too long to be repeated
+};
+
+/// How one call visits its arrays: index arithmetic only, no memory is accessed.
+///
+/// Axes are merged and ordered as those of a Walk; then the axes along which the leader, the first
+/// written array, has a negative stride are reversed, and for tiles one axis is moved next to the
+/// last.
+class SW_API StridedPlan {
+ public:
+  /// `shape` has at least one element. Several written arrays do not share memory.
+  void make(const Shape& shape, std::span<const PlanArray> arrays, const PlanOptions& options = {});
+
+  /// Plans arrays that all are C-contiguous, aligned to their packs, and have this shape; arrays
+  /// that are only read may have one element instead. Returns false and changes nothing for others.
+  bool make_dense(const Shape& shape, std::span<const PlanArray> arrays,
+                  const PlanOptions& options = {}) noexcept;
+
+  const PlanShape& shape() const noexcept { return shape_; }
+  /// Elements for dense, packs for rows, tiles for tiles.
+  std::int64_t steps() const noexcept { return steps_; }
+  std::int64_t blocks() const noexcept { return (steps_ - 1) / shape_.steps_per_block() + 1; }
+  /// The offset of array k's first visited element from element (0, ..., 0), in elements.
+  std::int64_t offset(int k) const noexcept { return numbers_.empty() ? 0 : offsets_[index(k)]; }
+  /// Except for dense: the extents, then the strides of each array in elements, as a kernel gets
+  /// them. Arrays of PlanShape::shares_strides are left out.
+  std::span<const std::int64_t> numbers() const noexcept { return numbers_; }
+
+ private:
+  static std::size_t index(int k) noexcept { return static_cast<std::size_t>(k); }
+
+  PlanShape shape_;
+  std::int64_t steps_ = 0;
+  std::vector<std::int64_t> numbers_;
+  std::array<std::int64_t, max_arrays> offsets_;  ///< set if there are numbers
+};
+
+}  // namespace spanwise::strided

@@ -1,0 +1,415 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa
+"""The types that the signatures of the extension module do not say; scripts/make_stubs.py, which
+describes this file, adds them to the signatures and writes _core.pyi."""
+
+import builtins
+import collections.abc
+import os
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import EllipsisType, SimpleNamespace, TracebackType
+from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from ._bridges import Bridges
+from ._graph.compiled import Maker
+from ._graph.kernel_op import KernelOp
+from ._graph.op import Op
+from .profile import Profile
+
+# "float32", spanwise.float32, numpy.float32, numpy.dtype("f4"), float, torch.float32, ...
+_DTypeLike: TypeAlias = dtype | str | builtins.type | npt.DTypeLike | Any
+# "cpu", "cuda:0", a device of any library, or an array
+_DeviceLike: TypeAlias = device | str | Array | Any
+_ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+# a number, nested sequences, or any library's array
+_ArrayLike: TypeAlias = Array | npt.ArrayLike | Any
+# an index array, a boolean mask, or nested lists of either
+_IndexArray: TypeAlias = Array | npt.NDArray[Any] | list[Any]
+_IndexPart: TypeAlias = SupportsIndex | slice | EllipsisType | _IndexArray | None
+_Index: TypeAlias = _IndexPart | tuple[_IndexPart, ...]
+_Order: TypeAlias = Literal["C", "F", "A", "K"]
+_Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+_BoundsMode: TypeAlias = Literal["raise", "wrap", "clip"]
+_AnyStream: TypeAlias = Stream | int | Any
+_Axes: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
+_Dim3: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
+_Paths: TypeAlias = Iterable[str | os.PathLike[str]]
+_Bytes: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
+# Names that members of classes hide.
+_DType: TypeAlias = dtype
+_Device: TypeAlias = device
+
+class parameters:
+    end = Event
+    link = Iterable[_Bytes]
+    side = Literal["left", "right"]
+    inputs_to_values = Mapping[Variable, Any]
+    op = Op
+    inputs = outputs = Sequence[Variable]
+    arrays = choices = Sequence[_ArrayLike]
+    axis1 = axis2 = num = size = SupportsIndex
+    stream = _AnyStream
+    a = arr = array = b = condition = dst = fill_value = ind = indices = out = _ArrayLike
+    repeats = sorter = src = start = step = stop = v = values = where = x = _ArrayLike
+    axis = _Axes
+    mode = _BoundsMode
+    path_or_bytes = _Bytes
+    casting = _Casting
+    dtype = _DTypeLike
+    device = _DeviceLike
+    block = grid = _Dim3
+    key = _Index
+    order = _Order
+    include_dirs = names = options = _Paths
+    shape = _ShapeLike
+    align = borrow = copy = copyif = delete_updates = endpoint = keep = keepdims = bool
+    retstep = return_internal_type = theano_layout = timing = uic = write = bool
+    memo = dict[int, Any]
+    correction = ddof = float
+    M = N = decimals = flags = k = ndim = ndmin = offset = shared = shared_size = int
+    api_version = attribute = config = library = name = source = str
+    path = str | os.PathLike[str]
+
+class CompileError:
+    log: str = ...
+    source: str = ...
+
+class CollectiveError:
+    calls: list[str] = ...
+    number: int = ...
+    op: str = ...
+
+class DeviceError:
+    code: int = ...
+    name: str = ...
+
+@final
+class dtype:
+    alignment: int
+    base: _DType
+    byteorder: str
+    char: str
+    descr: list[Any]
+    dtype: np.dtype[Any]
+    fields: None
+    flags: int
+    hasobject: bool
+    isalignedstruct: bool
+    isbuiltin: int
+    isnative: bool
+    metadata: None
+    names: None
+    ndim: int
+    num: int
+    shape: tuple[()]
+    str: str
+    subdtype: None
+    type: type[np.generic]
+    __numpy_dtype__: np.dtype[Any]
+    newbyteorder = _DType | np.dtype[Any]
+    __eq__ = bool
+
+def result_type(args: _ArrayLike | _DTypeLike): ...
+def promote_types(type1: _DTypeLike, type2: _DTypeLike): ...
+def can_cast(from_: _DTypeLike, casting: _Casting): ...
+
+class DeviceProperties:
+    max_block: tuple[int, int, int]
+    max_grid: tuple[int, int, int]
+
+@final
+class device:
+    def __init__(self, x: _DeviceLike | None): ...
+    __enter__ = device
+    __eq__ = bool
+
+class Stream:
+    def wait(self, x: Event | Array | _AnyStream): ...
+    __cuda_stream__ = tuple[int, int]
+    __enter__ = Stream
+    __eq__ = bool
+
+def _memory_stats() -> dict[str, Any]: ...
+def _memory_source(arg1: Callable[[int, int, int], Any]): ...
+def _memory_use(source: _MemorySource | None) -> _MemorySource | None: ...
+
+class _Flags:
+    aligned: bool
+    c_contiguous: bool
+    contiguous: bool
+    f_contiguous: bool
+    fnc: bool
+    forc: bool
+    owndata: bool
+    writeable: bool = ...
+    def __getitem__(self, key: str) -> bool: ...
+
+class Array:
+    def __init__(
+        self, x: _ArrayLike, /, dtype: _DTypeLike | None = None, device: _DeviceLike | None = None
+    ) -> None: ...
+    T: Array
+    device: device
+    dtype: dtype
+    flags: _Flags
+    imag: Array = ...
+    itemsize: int
+    mT: Array
+    nbytes: int
+    ndim: int
+    ptr: int
+    real: Array = ...
+    shape: tuple[int, ...]
+    size: int
+    stream: Stream
+    strides: tuple[int, ...]
+    __array_priority__: float
+    def reshape(
+        self,
+        *shape: SupportsIndex | Sequence[SupportsIndex],
+        order: Literal["C", "F", "A"] = "C",
+        copy: bool | None = None,
+    ) -> Array: ...
+    def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex] | None) -> Array: ...
+    def squeeze(self, axis: _ShapeLike | None): ...
+    def fill(self, value: _ArrayLike) -> None: ...
+    def item(self, *args: SupportsIndex | tuple[SupportsIndex, ...]) -> Any: ...
+    def conj(self) -> Array: ...
+    def conjugate(self) -> Array: ...
+    def __array__(self, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]: ...
+    def __array_function__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __contains__(self, key: Any) -> bool: ...
+    def __setitem__(self, value: _ArrayLike) -> None: ...
+    nonzero = tuple[Array, ...]
+    setflags = put = None
+    tobytes = bytes
+    def get(self, out: npt.NDArray[Any] | None) -> npt.NDArray[Any]: ...
+    data_ptr = int
+    numpy = npt.NDArray[Any]
+    tolist = __array_namespace__ = Any
+    __len__ = __index__ = __int__ = int
+    __iter__ = Iterator[Array]
+    __bool__ = bool
+    __float__ = float
+    __complex__ = complex
+    __divmod__ = __rdivmod__ = tuple[Array, Array]
+    # The other operand may be a variable of a graph, or implement the operator.
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = Any
+    __matmul__ = __rmatmul__ = __truediv__ = __rtruediv__ = Any
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = Any
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = Any
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = Any
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = Any
+
+def array(copy: bool | None, order: _Order | None): ...
+def copyto() -> None: ...
+def may_share_memory() -> bool: ...
+def reshape(order: Literal["C", "F", "A"]): ...
+def _overrides_ufuncs() -> bool: ...
+def _array_from_buffer(arg2: Sequence[int], arg3: Sequence[int] | None): ...
+def bridges() -> Bridges: ...
+def convert() -> Any: ...
+def to_numpy() -> Any: ...
+def to_torch() -> Any: ...
+def to_jax() -> Any: ...
+def to_cupy() -> Any: ...
+def to_numba() -> Any: ...
+def to_warp() -> Any: ...
+def to_tensorflow() -> Any: ...
+def to_pycuda() -> Any: ...
+def to_gpuarray() -> Any: ...
+def to_cudamat() -> Any: ...
+def to_gnumpy() -> Any: ...
+def to_garray() -> Any: ...
+def _bridge_rows() -> list[dict[str, Any]]: ...
+
+class strict_copies:
+    __enter__ = strict_copies
+
+class ufunc:
+    nargs: int
+    nin: int
+    nout: int
+    types: list[str]
+    __name__: str
+    __qualname__: str
+    def __call__(
+        self,
+        *operands: Any,
+        out: Any = None,
+        where: Any = True,
+        casting: str = "same_kind",
+        order: str = "K",
+        dtype: Any = None,
+        subok: bool = True,
+    ) -> Any: ...
+    at = None
+
+def linspace() -> Any: ...
+def nonzero() -> tuple[Array, ...]: ...
+def put() -> None: ...
+def put_along_axis(axis: SupportsIndex | None) -> None: ...
+def _random_counter(key: int, stream: int, position: int) -> Any: ...
+def _random_position() -> int: ...
+
+class KernelParameter:
+    dtype: dtype | None
+
+@final
+class KernelFunction:
+    attributes: KernelAttributes
+    const_size_bytes: int
+    device: device
+    handle: int
+    local_size_bytes: int
+    max_threads_per_block: int
+    name: str
+    num_regs: int
+    parameters: tuple[KernelParameter, ...]
+    shared_size_bytes: int
+    def __call__(
+        self,
+        *args: Any,
+        block: _Dim3 = ...,
+        grid: _Dim3 = ...,
+        shared: int = 0,
+        stream: Any = None,
+        cooperative: bool = False,
+        cluster: _Dim3 = ...,
+    ) -> None: ...
+    def __getitem__(self, key: tuple[Any, ...]) -> Callable[..., None]: ...
+    bind = prepare = KernelFunction
+    get_attribute = max_active_blocks = int
+    prepared_call = prepared_async_call = set_attribute = set_cache_config = None
+    occupancy_block_size = tuple[int, int]
+    prepared_timed_call = Callable[[], float]
+
+def _outline() -> tuple[list[tuple[str, int]], list[tuple[str, int, int, str, list[str]]]]: ...
+def _scan_kernels() -> list[tuple[str, int, bool, bool, list[KernelParameter]]]: ...
+
+class Module:
+    get_function = KernelFunction
+
+class _DriverIn:
+    def __init__(self, x: Any, /) -> None: ...
+
+class _DriverOut:
+    def __init__(self, x: Any, /) -> None: ...
+
+class _DriverInOut:
+    def __init__(self, x: Any, /) -> None: ...
+
+class _DriverMemory:
+    array: Any = ...
+    def __init__(self, array: Array, /) -> None: ...
+
+class _ElementwiseKernel:
+    name: str
+    def __new__(cls, *parts: Any) -> _ElementwiseKernel: ...
+    def __call__(
+        self, *args: Any, size: SupportsIndex | None = None, stream: Any = None, out: Any = None
+    ) -> Any: ...
+
+class _ReductionKernel:
+    name: str
+    def __new__(cls, *parts: Any) -> _ReductionKernel: ...
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        axis: _Axes | None = None,
+        keepdims: bool = False,
+        stream: Any = None,
+    ) -> Any: ...
+
+class _ScanKernel:
+    name: str
+    def __new__(cls, *parts: Any) -> _ScanKernel: ...
+    def __call__(
+        self,
+        input: Any,
+        output: Any = None,
+        allocator: None = None,
+        stream: Any = None,
+        *,
+        axis: SupportsIndex | None = None,
+    ) -> Array: ...
+
+class TensorType:
+    def __init__(self, shape: Sequence[int | bool | None]): ...
+    broadcastable: tuple[bool, ...]
+    shape: tuple[int | None, ...]
+    __eq__ = bool
+
+class Variable:
+    T: Variable
+    broadcastable: tuple[bool, ...]
+    dtype: dtype
+    index: int | None
+    mT: Variable
+    name: str | None = ...
+    ndim: int
+    owner: Apply | None
+    shape: Variable
+    size: Variable
+    tag: SimpleNamespace
+    type: TensorType
+    def clone(self, name: str | None = None, /) -> Variable: ...
+    def __array__(self) -> NoReturn: ...
+    def __array_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any], /
+    ) -> Any: ...
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
+    def __getitem__(self, key: Any): ...
+    eval = __eq__ = __ne__ = Any
+    __len__ = __hash__ = int
+    __bool__ = NoReturn
+    __iter__ = Iterator[Variable]
+    __divmod__ = __rdivmod__ = tuple[Variable, Variable]
+
+class Constant:
+    data: Array
+    value: Array
+
+class SharedVariable:
+    default_update: Variable | None = ...
+    device: device
+    value: NoReturn
+    def set_value(self, value: Any) -> None: ...
+    get_value = Array
+
+class Apply:
+    op: Op
+    tag: SimpleNamespace
+    def clone_with_new_inputs(self, inputs: Sequence[Variable]): ...
+
+@final
+class CompiledFunction:
+    device: device
+    maker: Maker
+    mode: str
+    name: str
+    profile: Profile | None
+    trust_input: bool = ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def copy(self, mode: Any) -> CompiledFunction: ...
+    def free(self) -> None: ...
+    def _profile_data(self) -> tuple[int, float, float, list[tuple[Apply, int, float, int]]]: ...
+    def _profile_spans(self) -> list[tuple[int, float, float]]: ...
+
+def _make_op(arg1: dict[str, Any]) -> Any: ...
+def _rewrites() -> list[tuple[str, float, list[str]]]: ...
+def _gradients() -> list[Variable | None]: ...
+def _compile(
+    arg0: list[Any], arg11: tuple[Any, ...], arg15: dict[str, Any]
+) -> CompiledFunction: ...
+def _shared() -> SharedVariable: ...
+def _kernel_op(arg0: dict[str, Any]) -> KernelOp: ...
+def _kernel_op_counts() -> list[dict[str, Any]]: ...

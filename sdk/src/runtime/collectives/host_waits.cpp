@@ -1,0 +1,57 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/collectives/host_waits.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "spanwise/communicator.hpp"
+#include "spanwise/fork.hpp"
+
+namespace spanwise::runtime {
+
+std::atomic<bool> any_wait_fails{false};
+
+namespace {
+
+struct FailedWaits {
+  Mutex mutex;
+  std::vector<std::pair<Device, std::string>> reasons;
+};
+FailedWaits& failed_waits() {
+  static auto& waits = *new FailedWaits;
+  return waits;
+}
+
+}  // namespace
+
+void fail_next_wait(Device device, const std::string& reason) noexcept {
+  FailedWaits& failed = failed_waits();
+  const std::lock_guard lock(failed.mutex);
+  const auto same = [&](const auto& each) { return each.first == device; };
+  if (std::any_of(failed.reasons.begin(), failed.reasons.end(), same)) return;
+  failed.reasons.emplace_back(device, reason);
+  any_wait_fails.store(true, std::memory_order_release);
+}
+
+void throw_failed_wait(Device device) {
+  FailedWaits& failed = failed_waits();
+  std::string reason;
+  {
+    const std::lock_guard lock(failed.mutex);
+    const auto found = std::find_if(failed.reasons.begin(), failed.reasons.end(),
+                                    [&](const auto& each) { return each.first == device; });
+    if (found == failed.reasons.end()) return;
+    reason = std::move(found->second);
+    failed.reasons.erase(found);
+    any_wait_fails.store(!failed.reasons.empty(), std::memory_order_release);
+  }
+  fail<CollectiveError>("waiting for ", device,
+                        ": collective work was ended before it was complete, "
+                        "so results that depend on it are not valid: ",
+                        reason);
+}
+
+}  // namespace spanwise::runtime

@@ -1,0 +1,26 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "spanwise/device.hpp"
+
+/// Errors of collective work that was ended while it was queued on a GPU: its results are not what
+/// later work expects, which only the host can be told.
+namespace spanwise::runtime {
+
+/// Makes the next wait of the host for work of `device` throw CollectiveError with `reason`. Only
+/// the first reason is kept until then.
+void fail_next_wait(Device device, const std::string& reason) noexcept;
+
+extern std::atomic<bool> any_wait_fails;
+/// Throws the error of fail_next_wait() once. Call after each wait of the host for `device`.
+void throw_failed_wait(Device device);
+inline void check_wait(Device device) {
+  if (any_wait_fails.load(std::memory_order_acquire)) [[unlikely]]
+    throw_failed_wait(device);
+}
+
+}  // namespace spanwise::runtime

@@ -1,0 +1,50 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "axes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace spanwise::strided {
+
+Axes::Axes(const Walk& walk)
+    : rank_(walk.rank()),
+      arrays_(walk.operands()),
+      offsets_(static_cast<std::size_t>(walk.operands())) {
+  numbers_.reserve(static_cast<std::size_t>(rank_ * (1 + arrays_)));
+  for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.extent(axis));
+  for (int array = 0; array < arrays_; ++array)
+    for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.stride(axis, array));
+}
+
+bool Axes::has_equal_strides(int a, int b) const noexcept {
+  for (int axis = 0; axis < rank_; ++axis)
+    if (stride(axis, a) != stride(axis, b)) return false;
+  return true;
+}
+
+void Axes::reverse(int axis) noexcept {
+  for (int array = 0; array < arrays_; ++array) {
+    std::int64_t& stride = numbers_[index(axis, 1 + array)];
+    offsets_[static_cast<std::size_t>(array)] += (extent(axis) - 1) * stride;
+    stride = -stride;
+  }
+}
+
+void Axes::move_next_to_last(int axis) noexcept {
+  for (int row = 0; row <= arrays_; ++row) {
+    const auto first = numbers_.begin() + row * rank_;
+    std::rotate(first + axis, first + axis + 1, first + rank_ - 1);
+  }
+}
+
+std::vector<std::int64_t> Axes::take_numbers(std::uint32_t left_out) {
+  auto end = numbers_.begin() + rank_;
+  for (int array = 0; array < arrays_; ++array)
+    if ((left_out >> array & 1) == 0)
+      end = std::copy_n(numbers_.begin() + (1 + array) * rank_, rank_, end);
+  numbers_.erase(end, numbers_.end());
+  return std::move(numbers_);
+}
+
+}  // namespace spanwise::strided

@@ -1,0 +1,47 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "spanwise/strided/walk.hpp"
+
+namespace spanwise::strided {
+
+/// The axes of a walk, which can be reversed and moved.
+class Axes {
+ public:
+  explicit Axes(const Walk& walk);
+
+  int rank() const noexcept { return rank_; }
+  int arrays() const noexcept { return arrays_; }
+  std::int64_t extent(int axis) const noexcept { return numbers_[index(axis, 0)]; }
+  std::int64_t stride(int axis, int array) const noexcept {
+    return numbers_[index(axis, 1 + array)];
+  }
+  /// The offset of the array's first visited element that reversed axes cause, in elements.
+  std::int64_t offset(int array) const noexcept {
+    return offsets_[static_cast<std::size_t>(array)];
+  }
+  bool has_equal_strides(int a, int b) const noexcept;
+  /// Reverses the direction of the axis.
+  void reverse(int axis) noexcept;
+  /// Makes the axis the last but one; it must not be the last.
+  void move_next_to_last(int axis) noexcept;
+  /// Removes the strides of the arrays in `left_out`, one bit each, and returns the numbers:
+  /// extents, then the strides of each array.
+  std::vector<std::int64_t> take_numbers(std::uint32_t left_out);
+
+ private:
+  std::size_t index(int axis, int row) const noexcept {
+    return static_cast<std::size_t>(row * rank_ + axis);
+  }
+
+  int rank_, arrays_;
+  std::vector<std::int64_t> numbers_;
+  std::vector<std::int64_t> offsets_;
+};
+
+}  // namespace spanwise::strided

@@ -1,0 +1,249 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_text.hpp"
+
+#include "embedded/strided_text.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::strided {
+namespace {
+
+std::string_view device_text(std::string_view name) {
+  return embedded::file_text(embedded::strided_text, name);
+}
+
+}  // namespace
+
+CudaText::CudaText(const Body& body, const PlanShape& shape)
+    : body_(body), shape_(shape), count_(static_cast<int>(body.arrays.size())) {
+  for (int k = count_ - 1; k >= 0; --k)
+    if (is_written(role(k))) leader_ = k;
+  for (int k = 0; k < count_; ++k) {
+    if (!is_memory(k)) continue;
+    const bool is_const = !is_written(role(k));
+    parameters_ += text(is_const ? "const sw_t" : "sw_t", k, "* sw_p", k, ", ");
+    arguments_ += text("sw_p", k, ", ");
+  }
+  parameters_ += body.parameters;
+  arguments_ += body.arguments;
+}
+
+std::string CudaText::write() const {
+  switch (shape_.kind) {
+    case PlanShape::Kind::dense:
+      return head() + dense();
+    case PlanShape::Kind::rows:
+      return head() + rows();
+    default:
+      return head() + tiles();
+  }
+}
+
+bool CudaText::has_tile(int k) const {
+  return pattern(k) == AccessPattern::transposed ||
+         pattern(k) == AccessPattern::transposed_in_packs;
+}
+
+// Whether the body's values are stored as a pack. With a mask they are written one by one, since a
+// pack would also write what the mask protects.
+bool CudaText::is_stored(int k) const {
+  return (role(k) == ArrayRole::write || role(k) == ArrayRole::update) &&
+         role(count_ - 1) != ArrayRole::mask;
+}
+
+bool CudaText::is_read_from_memory(int k) const {
+  return !has_tile(k) && (is_loaded(role(k)) || (role(k) == ArrayRole::update && is_stored(k)));
+}
+
+// `pattern` with the number of the array's strides.
+std::string CudaText::at(const std::string& pattern, int k) const {
+  const bool is_shared = (shape_.shares_strides >> k & 1) != 0;
+  std::string out;
+  for (const char c : pattern)
+    if (c == '#')
+      out += std::to_string(is_shared ? leader_ : k);
+    else
+      out += c;
+  return out;
+}
+
+std::string CudaText::element(const Place& place, int k) const {
+  if (role(k) == ArrayRole::index)
+    return text("(", at(place.index, k), " + sw_k * ", at(place.along, k), ")");
+  if (is_loaded(role(k))) {
+    if (has_tile(k)) return text("sw_c", k, ".x[sw_k]");
+    return text("sw_v", k, "[sw_u]", pattern(k) == AccessPattern::constant ? "" : ".x[sw_k]");
+  }
+  if (is_stored(k))
+    return role(k) == ArrayRole::update ? text("sw_v", k, "[sw_u].x[sw_k]")
+                                        : text("sw_q", k, ".x[sw_k]");
+  return text("sw_p", k, "[", at(place.offset, k), " + sw_k * ", at(place.along, k), "]");
+}
+
+std::string CudaText::head() const {
+  std::string types;
+  for (int k = 0; k < count_; ++k)
+    if (is_memory(k))
+      types += text("typedef ", body_.arrays[static_cast<std::size_t>(k)].type, " sw_t", k, ";\n");
+  // The library's text comes first: a prelude may define macros.
+  return text(device_text("pack.cuh"), device_text("packs.cuh"),
+              shape_.kind == PlanShape::Kind::tiles ? device_text("tiles.cuh") : "", body_.prelude,
+              types, "constexpr int sw_width = ", int{shape_.width},
+              ", sw_threads = ", block_threads, ";\n");
+}
+
+std::string CudaText::numbers_struct() const {
+  std::string names;
+  for (int k = 0; k < count_; ++k)
+    if ((shape_.shares_strides >> k & 1) == 0) names += text(", s", k, "[sw_rank]");
+  return text("constexpr int sw_rank = ", int{shape_.rank},
+              ";\nstruct sw_walk { long long shape[sw_rank]", names, "; };\n");
+}
+
+// Statements that declare the offset of each array, or that advance it by sw_index steps of
+// sw_axis.
+std::string CudaText::offsets(std::string_view indent, bool declare) const {
+  std::string out;
+  for (int k = 0; k < count_; ++k) {
+    if ((shape_.shares_strides >> k & 1) != 0) continue;
+    out += declare
+               ? text(indent, "long long sw_at", k, " = 0;\n")
+               : text(indent, "sw_at", k, " += (long long)sw_index * sw_w.s", k, "[sw_axis];\n");
+  }
+  return out;
+}
+
+std::string CudaText::kernel(std::string_view rest) const {
+  return text("extern \"C\" __global__ void __launch_bounds__(", block_threads, ") ", body_.name,
+              "(", parameters_, rest, ") {\n");
+}
+
+// ---- the loop over a thread's packs
+
+std::string CudaText::declarations() const {
+  std::string out;
+  for (int k = 0; k < count_; ++k) {
+    if (!is_read_from_memory(k)) continue;
+    out += pattern(k) == AccessPattern::constant
+               ? text("  sw_t", k, " sw_v", k, "[sw_steps];\n")
+               : text("  spanwise::Pack<sw_t", k, ", sw_width> sw_v", k, "[sw_steps];\n");
+  }
+  return out;
+}
+
+std::string CudaText::loads(const Place& place) const {
+  std::string out;
+  for (int k = 0; k < count_; ++k) {
+    if (!is_read_from_memory(k)) continue;
+    const std::string from = text("sw_p", k, " + ", at(place.offset, k));
+    const std::string to = text("sw_v", k, "[sw_u]");
+    if (pattern(k) == AccessPattern::constant)
+      out +=
+          shape_.kind == PlanShape::Kind::dense
+              ? text("    ", to, " = *sw_p", k, ";\n")
+              : text("    ", place.is_whole ? "" : "if (sw_count > 0) ", to, " = *(", from, ");\n");
+    else if (pattern(k) == AccessPattern::contiguous)
+      out += text("    spanwise::read_contiguous(", to, ", ", from, ", sw_count);\n");
+    else if (pattern(k) == AccessPattern::reversed)
+      out += text("    spanwise::read_reversed(", to, ", ", from, ", sw_count);\n");
+    else
+      out += text("    spanwise::read_strided(", to, ", ", from, ", ", at(place.along, k),
+                  ", sw_count);\n");
+  }
+  return out;
+}
+
+// Computes and writes one pack.
+std::string CudaText::stores(const Place& place) const {
+  std::vector<std::string> elements;
+  std::string packs, writes;
+  for (int k = 0; k < count_; ++k) {
+    elements.push_back(element(place, k));
+    if (!is_stored(k)) continue;
+    const bool is_read = role(k) == ArrayRole::update;
+    if (!is_read) packs += text("    spanwise::Pack<sw_t", k, ", sw_width> sw_q", k, ";\n");
+    const std::string pack = is_read ? text("sw_v", k, "[sw_u]") : text("sw_q", k);
+    const std::string to = text("sw_p", k, " + ", at(place.offset, k));
+    writes += pattern(k) == AccessPattern::contiguous
+                  ? text("    spanwise::write_contiguous(", to, ", ", pack, ", sw_count);\n")
+                  : text("    spanwise::write_strided(", to, ", ", pack, ", ", at(place.along, k),
+                         ", sw_count);\n");
+  }
+  std::string condition = place.is_whole ? "" : "sw_k < sw_count";
+  if (role(count_ - 1) == ArrayRole::mask)
+    condition += (condition.empty() ? "" : " && ") + elements.back();
+  return text(packs, "#pragma unroll\n    for (int sw_k = 0; sw_k < sw_width; ++sw_k) {\n",
+              condition.empty() ? "" : text("      if (!(", condition, ")) continue;\n"),
+              body_.compute(elements), "    }\n", writes);
+}
+
+// All packs are loaded before the first is computed. `between` separates the two.
+// `takes` begins each step of the second loop.
+std::string CudaText::loop(const Place& place, std::string_view between,
+                           std::string_view takes) const {
+  const std::string each = "#pragma unroll\n  for (int sw_u = 0; sw_u < sw_steps; ++sw_u) {\n";
+  return text("  constexpr int sw_steps = ", place.steps, ";\n", declarations(), each, place.find,
+              loads(place), "  }\n", between, each, place.find, takes, stores(place), "  }\n");
+}
+
+// ---- kinds
+
+std::string CudaText::dense() const {
+  // A thread of one element has no part of a pack.
+  const bool has_parts = shape_.packs * shape_.width > 1;
+  const Place place{std::to_string(shape_.packs),
+                    text("    const long long sw_o = sw_first + sw_u * (sw_threads * sw_width);\n",
+                         has_parts ? "    const int sw_count = sw_whole ? sw_width : " : "",
+                         has_parts ? "" : "    const int sw_count = ",
+                         "spanwise::elements_left(sw_n - sw_o, sw_width);\n"),
+                    "sw_o",
+                    "1",
+                    "sw_o",
+                    false};
+  const std::string call = text("(", arguments_, "sw_begin + threadIdx.x * sw_width, sw_n);\n");
+  return text("template <bool sw_whole>\n__device__ __forceinline__ void sw_run(", parameters_,
+              "const long long sw_first, const long long sw_n) {\n", body_.declarations,
+              body_.before, loop(place), body_.after, "}\n", kernel("const long long sw_n"),
+              "  constexpr int sw_block = sw_threads * sw_width * ", int{shape_.packs},
+              ";\n  const long long sw_begin = (long long)blockIdx.x * sw_block;\n",
+              has_parts
+                  ? text("  if (sw_begin + sw_block <= sw_n)\n    sw_run<true>", call, "  else\n  ")
+                  : "",
+              "  sw_run<false>", call, "}\n");
+}
+
+std::string CudaText::rows() const {
+  const bool all = runs_for_all_threads(), tail = shape_.has_tail;
+  const std::string left = tail ? "spanwise::elements_left(sw_left, sw_width)" : "sw_width";
+  const Place place{
+      "1",
+      text("    const int sw_count = ", all ? text("sw_is_in ? ", left, " : 0") : left, ";\n"),
+      "sw_at#",
+      "sw_w.s#[sw_rank - 1]",
+      "sw_at#",
+      !all && !tail};
+  return text(
+      numbers_struct(), kernel("const sw_walk sw_w, const long long sw_n"), "  typedef unsigned ",
+      shape_.is_large ? "long long" : "int", R"( sw_offset;
+  const sw_offset sw_i = (sw_offset)blockIdx.x * (sw_offset)blockDim.x + (sw_offset)threadIdx.x;
+)",
+      all ? "  const bool sw_is_in = sw_i < (sw_offset)sw_n;\n  sw_offset sw_rest = sw_is_in "
+            "? sw_i : 0;\n"
+          : "  if (sw_i >= (sw_offset)sw_n) return;\n  sw_offset sw_rest = sw_i;\n",
+      offsets("  ", true), tail ? "  long long sw_left = 0;\n" : "", R"(#pragma unroll
+  for (int sw_axis = sw_rank - 1; sw_axis >= 0; --sw_axis) {
+    const sw_offset sw_unit = sw_axis == sw_rank - 1 ? sw_width : 1;
+    const sw_offset sw_extent = ((sw_offset)sw_w.shape[sw_axis] + sw_unit - 1) / sw_unit;
+    const sw_offset sw_index = (sw_axis > 0 ? sw_rest % sw_extent : sw_rest) * sw_unit;
+    sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
+)",
+      tail ? "    if (sw_axis == sw_rank - 1) sw_left = sw_w.shape[sw_axis] - sw_index;\n" : "",
+      offsets("    ", false), "  }\n", body_.declarations, body_.before, loop(place), body_.after,
+      "}\n");
+}
+
+std::string cuda_source(const Body& body, const PlanShape& shape) {
+  return CudaText(body, shape).write();
+}
+
+}  // namespace spanwise::strided

@@ -1,0 +1,98 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_text.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::strided {
+
+// The work of a block on its tile: the thread visits packs at (sw_s, sw_tt) of the tile. Arrays
+// without a tile are loaded before the tiles are filled.
+std::string CudaText::tile_function() const {
+  std::string parameters, fills, takes = "    if (sw_count <= 0) continue;\n";
+  for (int k = 0; k < count_; ++k) {
+    if (!has_tile(k)) continue;
+    const std::string n = pattern(k) == AccessPattern::transposed_in_packs
+                              ? text("sw_whole ? 16 / (int)sizeof(sw_t", k, ") : 1")
+                              : "1";
+    parameters += text("sw_t", k, "* sw_tile", k, ", ");
+    fills +=
+        text("    spanwise::fill_tile<sw_side_s, sw_side_t, sw_threads, ", n, ", sw_whole>(",
+             "sw_tile", k, ", sw_p", k, ", ", at("sw_w.s#[sw_rank - 2], sw_w.s#[sw_rank - 1]", k),
+             ", sw_left_s, sw_left_t);\n");
+    takes += text("    const spanwise::Pack<sw_t", k, ", sw_width> sw_c", k,
+                  " = spanwise::load_pack<sw_width>(sw_tile", k,
+                  " + spanwise::tile_index<sw_side_t, sw_t", k, ">(sw_s, sw_tt));\n");
+  }
+  const std::string from_corner = "sw_s * sw_w.s#[sw_rank - 2] + sw_tt * sw_w.s#[sw_rank - 1]";
+  const Place place{
+      "!sw_whole || sw_side_s / sw_rows < 1 ? 1 : sw_side_s / sw_rows < 4 ? sw_side_s / sw_rows : "
+      "4",
+      R"(    const int sw_s = sw_base + sw_u * sw_rows;
+    const int sw_count = sw_whole && sw_rows <= sw_side_s
+                             ? sw_width
+                             : sw_s < sw_left_s ? sw_left_t - sw_tt : 0;
+)",
+      from_corner,
+      "sw_w.s#[sw_rank - 1]",
+      "sw_corner + " + from_corner,
+      false};
+  const std::string between =
+      text("  if (sw_base == sw_row) {\n", fills, "    __syncthreads();\n  }\n");
+  return text("template <bool sw_whole>\n__device__ __forceinline__ void sw_do_tile(", parameters_,
+              parameters, R"(const sw_walk& sw_w, long long sw_corner, int sw_left_s,
+                           int sw_left_t) {
+  const int sw_tt = threadIdx.x % (sw_side_t / sw_width) * sw_width;
+  const int sw_row = threadIdx.x / (sw_side_t / sw_width);
+)",
+              body_.declarations, body_.before,
+              "  for (int sw_base = sw_row; sw_base == sw_row || sw_base < sw_side_s;) {\n",
+              loop(place, between, takes), "  sw_base += sw_rows * sw_steps;\n  }\n", body_.after,
+              "}\n");
+}
+
+std::string CudaText::tiles() const {
+  std::string declare, passed, corner, move;
+  for (int k = 0; k < count_; ++k) {
+    if ((shape_.shares_strides >> k & 1) == 0)
+      move += text("  sw_at", k, " += sw_first_s * sw_w.s", k,
+                   "[sw_rank - 2] + sw_first_t * sw_w.s", k, "[sw_rank - 1];\n");
+    if (!is_memory(k)) corner = text("sw_at", k);
+    if (has_tile(k)) {
+      // As bytes, since variables in shared memory must not have constructors.
+      declare += text("  __shared__ alignas(16) unsigned char sw_bytes", k,
+                      "[sw_side_s * sw_side_t * sizeof(sw_t", k, ")];\n");
+      passed += text("(sw_t", k, "*)sw_bytes", k, ", ");
+    }
+  }
+  for (int k = 0; k < count_; ++k)
+    if (is_memory(k)) move += text("  sw_p", k, " += ", at("sw_at#", k), ";\n");
+  const std::string call = text("(", arguments_, passed, "sw_w, ", corner.empty() ? "0" : corner,
+                                ", sw_left_s, sw_left_t);\n");
+  return text(
+      "constexpr int sw_side_s = ", int{shape_.side_s}, ", sw_side_t = ", int{shape_.side_t},
+      ";\n// Rows that a block visits at a time.\n",
+      "constexpr int sw_rows = sw_threads * sw_width / sw_side_t;\n", numbers_struct(),
+      tile_function(), kernel("const sw_walk sw_w"), declare, offsets("  ", true),
+      R"(  unsigned int sw_rest = blockIdx.x;
+  const auto sw_tiles = [&](int sw_axis, int sw_side) {
+    return (unsigned int)((sw_w.shape[sw_axis] + sw_side - 1) / sw_side);
+  };
+  const long long sw_first_t = sw_rest % sw_tiles(sw_rank - 1, sw_side_t) * (long long)sw_side_t;
+  sw_rest /= sw_tiles(sw_rank - 1, sw_side_t);
+  const long long sw_first_s = sw_rest % sw_tiles(sw_rank - 2, sw_side_s) * (long long)sw_side_s;
+  sw_rest /= sw_tiles(sw_rank - 2, sw_side_s);
+#pragma unroll
+  for (int sw_axis = sw_rank - 3; sw_axis >= 0; --sw_axis) {
+    const unsigned int sw_extent = (unsigned int)sw_w.shape[sw_axis];
+    const unsigned int sw_index = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;
+    sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
+)",
+      offsets("    ", false), "  }\n", move,
+      R"(  const int sw_left_s = spanwise::elements_left(sw_w.shape[sw_rank - 2] - sw_first_s, sw_side_s);
+  const int sw_left_t = spanwise::elements_left(sw_w.shape[sw_rank - 1] - sw_first_t, sw_side_t);
+  if (sw_left_s == sw_side_s && sw_left_t == sw_side_t)
+    sw_do_tile<true>)",
+      call, "  else\n    sw_do_tile<false>", call, "}\n");
+}
+
+}  // namespace spanwise::strided

@@ -1,0 +1,94 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/strided/plan.hpp"
+
+#include <bit>
+
+#include "planner.hpp"
+
+namespace spanwise::strided {
+namespace {
+
+int widest_itemsize(std::span<const PlanArray> arrays) noexcept {
+  int widest = 0;
+  for (const PlanArray& array : arrays)
+    if (array.role != ArrayRole::index) widest = std::max(widest, array.itemsize);
+  return widest;
+}
+
+// The first written array, else the first.
+int leader_of(std::span<const PlanArray> arrays) noexcept {
+  const auto found = std::find_if(arrays.begin(), arrays.end(),
+                                  [](const PlanArray& array) { return is_written(array.role); });
+  return found == arrays.end() ? 0 : static_cast<int>(found - arrays.begin());
+}
+
+std::uint8_t widest_pack(std::span<const PlanArray> arrays, const PlanOptions& options) noexcept {
+  const int widest = widest_itemsize(arrays);
+  if (widest == 0) return 1;
+  return static_cast<std::uint8_t>(std::clamp(16 / widest, 1, options.max_width));
+}
+
+// One element for all, which a body may read as it likes.
+bool is_constant(const PlanArray& array) noexcept {
+  return array.role == ArrayRole::read && array.layout->size() == 1;
+}
+
+bool is_aligned(const PlanArray& array, std::uintptr_t width) noexcept {
+  const auto itemsize = static_cast<std::uintptr_t>(array.itemsize);
+  return !std::has_single_bit(itemsize) || array.address % (width * itemsize) == 0;
+}
+
+std::int64_t size_of(const Shape& shape) noexcept {
+  std::int64_t size = 1;
+  for (const std::int64_t extent : shape) size *= extent;
+  return size;
+}
+
+}  // namespace
+
+bool StridedPlan::make_dense(const Shape& shape, std::span<const PlanArray> arrays,
+                             const PlanOptions& options) noexcept {
+  PlanShape made;
+  made.width = widest_pack(arrays, options);
+  made.packs = static_cast<std::uint8_t>(options.packs);
+  made.count = static_cast<std::uint8_t>(arrays.size());
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    const PlanArray& array = arrays[k];
+    if (array.role == ArrayRole::index) continue;
+    const bool is_whole = array.layout->shape == shape && array.layout->is_row_major();
+    if (!is_aligned(array, made.width)) return false;
+    if (is_whole && (array.role != ArrayRole::read || array.layout->rank() > 0)) continue;
+    if (!is_constant(array)) return false;
+    made.patterns[k] = AccessPattern::constant;
+  }
+  shape_ = made;
+  numbers_.clear();
+  steps_ = size_of(shape);
+  return true;
+}
+
+void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
+                       const PlanOptions& options) {
+  if (make_dense(shape, arrays, options)) return;
+  std::array<const Layout*, max_arrays> layouts;
+  for (std::size_t k = 0; k < arrays.size(); ++k) layouts[k] = arrays[k].layout;
+  const int leader = leader_of(arrays);
+  const Walk walk(shape, std::span(layouts.data(), arrays.size()), leader);
+  Planner planner(walk, arrays, leader, widest_pack(arrays, options));
+  shape_ = {};
+  numbers_.clear();
+  shape_.count = static_cast<std::uint8_t>(arrays.size());
+  if (planner.make_dense(shape_)) {
+    shape_.packs = static_cast<std::uint8_t>(options.packs);
+    steps_ = walk.size();
+    return;
+  }
+  shape_.is_large = walk.size() > INT32_MAX;
+  steps_ = planner.make(shape_);
+  const Axes& axes = planner.axes();
+  for (int k = 0; k < axes.arrays(); ++k) offsets_[index(k)] = axes.offset(k);
+  numbers_ = planner.axes().take_numbers(shape_.shares_strides);
+}
+
+}  // namespace spanwise::strided

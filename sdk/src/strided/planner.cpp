@@ -1,0 +1,222 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "planner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace spanwise::strided {
+namespace {
+
+/// The minimal extents for a transposition through shared memory, as for copies; and the minimal
+/// row for packs if an array is read element by element.
+constexpr std::int64_t min_side = 16, min_row = 32;
+/// Shared memory of one array, and of all; the latter is available without an attribute.
+constexpr int tile_bytes = 16 << 10, shared_bytes = 48 << 10;
+/// The unit of memory transactions.
+constexpr std::int64_t sector_bytes = 32;
+
+std::int64_t ceil_div(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit; }
+
+bool fits_in_pack(int itemsize) noexcept {
+  return itemsize <= 16 && std::has_single_bit(static_cast<unsigned>(itemsize));
+}
+
+}  // namespace
+
+Planner::Planner(const Walk& walk, std::span<const PlanArray> arrays, int leader, int max_width)
+    : axes_(walk),
+      arrays_(arrays),
+      leader_(leader),
+      max_width_(max_width),
+      inner_(walk.rank() - 1) {
+  for (int k = 0; k < axes_.arrays(); ++k)
+    if (is_memory(k) && !fits_in_pack(array(k).itemsize)) has_structs_ = true;
+  if (has_structs_) max_width_ = 1;
+}
+
+bool Planner::is_memory(int k) const noexcept { return array(k).role != ArrayRole::index; }
+
+std::uintptr_t Planner::bytes(std::int64_t elements, int k) const noexcept {
+  return static_cast<std::uintptr_t>(elements) * static_cast<std::uintptr_t>(array(k).itemsize);
+}
+
+std::uintptr_t Planner::stride_bytes(int axis, int k) const noexcept {
+  return bytes(std::abs(axes_.stride(axis, k)), k);
+}
+
+bool Planner::make_dense(PlanShape& shape) const {
+  if (axes_.rank() != 1) return false;
+  PlanShape made = shape;
+  made.width = static_cast<std::uint8_t>(max_width_);
+  for (int k = 0; k < axes_.arrays(); ++k) {
+    const std::int64_t step = axes_.stride(0, k);
+    if (step == 0 && array(k).role == ArrayRole::read) {
+      made.patterns[static_cast<std::size_t>(k)] = AccessPattern::constant;
+    } else if (step != 1 || (is_memory(k) && fits_in_pack(array(k).itemsize) &&
+                             !is_aligned(k, 0, 0, made.width))) {
+      return false;
+    }
+  }
+  shape = made;
+  return true;
+}
+
+std::int64_t Planner::make(PlanShape& shape) {
+  for (int axis = 0; axis <= inner_; ++axis)
+    if (axes_.stride(axis, leader_) < 0) axes_.reverse(axis);
+  const bool is_packed = is_memory(leader_) && axes_.stride(inner_, leader_) == 1 &&
+                         (make_rows(shape) || make_tiles(shape) || make_mixed_rows(shape));
+  if (!is_packed) {
+    shape.kind = PlanShape::Kind::rows;
+    shape.width = 1;
+    shape.has_tail = false;
+  }
+  shape.rank = static_cast<std::uint8_t>(axes_.rank());
+  store_patterns(shape);
+  for (int k = 0; k < axes_.arrays(); ++k)
+    if (k != leader_ && is_written(array(k).role) && axes_.has_equal_strides(k, leader_))
+      shape.shares_strides |= 1u << k;
+  return steps(shape);
+}
+
+// Whether packs of `width` elements along the axis `along`, the first of them `ahead` elements
+// after the first visited element, are aligned at all indices of the other axes.
+bool Planner::is_aligned(int k, int along, std::int64_t ahead, std::int64_t width) const {
+  const std::uintptr_t first = array(k).address + bytes(axes_.offset(k) + ahead, k);
+  bool aligned = first % bytes(width, k) == 0;
+  for (int axis = 0; axis <= inner_; ++axis)
+    if (axis != along) aligned &= axes_.stride(axis, k) % width == 0;
+  return aligned;
+}
+
+AccessPattern Planner::pattern_of(int k, std::int64_t width) const {
+  const std::int64_t step = axes_.stride(inner_, k);
+  if (step == 0 && is_loaded(array(k).role)) return AccessPattern::constant;
+  if (step == 1 && is_aligned(k, inner_, 0, width)) return AccessPattern::contiguous;
+  if (step == -1 && is_loaded(array(k).role) && is_aligned(k, inner_, 1 - width, width))
+    return AccessPattern::reversed;
+  return AccessPattern::strided;
+}
+
+// Chooses the widest packs that `fits(width)` accepts; false if only packs of one element fit.
+template <class F>
+bool Planner::choose_width(PlanShape& shape, F&& fits) const {
+  for (int width = max_width_; width > 1; width /= 2) {
+    shape.width = static_cast<std::uint8_t>(width);
+    if (fits(width)) return true;
+  }
+  shape.width = 1;
+  return false;
+}
+
+bool Planner::has_packed_leader(PlanShape& shape) const {
+  return choose_width(
+      shape, [&](int width) { return pattern_of(leader_, width) == AccessPattern::contiguous; });
+}
+
+// Every array is accessed in packs, or is constant along the row.
+bool Planner::make_rows(PlanShape& shape) const {
+  shape.kind = PlanShape::Kind::rows;
+  return choose_width(shape, [&](int width) {
+    if (axes_.extent(inner_) % width != 0) return false;
+    for (int k = 0; k < axes_.arrays(); ++k)
+      if (is_memory(k) && pattern_of(k, width) == AccessPattern::strided) return false;
+    return true;
+  });
+}
+
+// Only the leader is accessed in packs.
+bool Planner::make_mixed_rows(PlanShape& shape) const {
+  shape.kind = PlanShape::Kind::rows;
+  if (axes_.extent(inner_) < min_row || !has_packed_leader(shape)) return false;
+  shape.has_tail = axes_.extent(inner_) % shape.width != 0;
+  return true;
+}
+
+bool Planner::is_transposed(int k, int axis) const {
+  return is_loaded(array(k).role) && stride_bytes(inner_, k) > sector_bytes &&
+         axes_.stride(axis, k) != 0 && stride_bytes(axis, k) <= sector_bytes;
+}
+
+// For the first array that is transposed relative to the leader, the axis with its smallest stride.
+std::optional<int> Planner::find_transposed_axis() {
+  for (int k = 0; k < axes_.arrays(); ++k) {
+    std::optional<int> found;
+    for (int axis = 0; axis < inner_; ++axis)
+      if (axes_.extent(axis) >= min_side && is_transposed(k, axis) &&
+          (!found || stride_bytes(axis, k) < stride_bytes(*found, k)))
+        found = axis;
+    if (!found) continue;
+    if (axes_.stride(*found, k) < 0) axes_.reverse(*found);
+    return found;
+  }
+  return {};
+}
+
+bool Planner::make_tiles(PlanShape& shape) {
+  if (axes_.extent(inner_) < min_side || has_structs_) return false;
+  const std::optional<int> s = find_transposed_axis();
+  if (!s) return false;
+  axes_.move_next_to_last(*s);
+  shape.kind = PlanShape::Kind::tiles;
+  has_packed_leader(shape);
+  choose_sides(shape);
+  return shape.side_s >= min_side;  // many arrays may leave no room for their tiles
+}
+
+void Planner::choose_sides(PlanShape& shape) const {
+  int widest = 1, transposed_bytes = 0;
+  for (int k = 0; k < axes_.arrays(); ++k) {
+    if (!is_memory(k)) continue;
+    widest = std::max(widest, array(k).itemsize);
+    if (is_transposed(k, inner_ - 1)) transposed_bytes += array(k).itemsize;
+  }
+  const int bits = std::countr_zero(static_cast<unsigned>(tile_bytes)) -
+                   std::countr_zero(static_cast<unsigned>(widest));
+  int side_s = 1 << (bits + 1) / 2, side_t = 1 << bits / 2;
+  const auto fit = [](int& side, std::int64_t extent) {
+    while (side > min_side && side >= 2 * extent) side /= 2;
+  };
+  fit(side_s, axes_.extent(inner_ - 1));
+  fit(side_t, axes_.extent(inner_));
+  while (transposed_bytes * side_s * side_t > shared_bytes) side_s /= 2;
+  shape.side_s = static_cast<std::uint8_t>(side_s);
+  shape.side_t = static_cast<std::uint8_t>(side_t);
+}
+
+AccessPattern Planner::tile_pattern(const PlanShape& shape, int k) const {
+  const int s = inner_ - 1;
+  if (is_transposed(k, s)) {
+    const int width = 16 / array(k).itemsize;
+    const bool in_packs = width > 1 && axes_.stride(s, k) == 1 && is_aligned(k, s, 0, width);
+    return in_packs ? AccessPattern::transposed_in_packs : AccessPattern::transposed;
+  }
+  const AccessPattern pattern = pattern_of(k, shape.width);
+  return pattern == AccessPattern::reversed ? AccessPattern::strided : pattern;
+}
+
+void Planner::store_patterns(PlanShape& shape) const {
+  const bool is_tiled = shape.kind == PlanShape::Kind::tiles;
+  for (int k = 0; k < axes_.arrays(); ++k) {
+    AccessPattern& pattern = shape.patterns[static_cast<std::size_t>(k)];
+    pattern = AccessPattern::strided;
+    if (!is_memory(k)) continue;
+    if (is_tiled)
+      pattern = tile_pattern(shape, k);
+    else if (shape.width > 1)
+      pattern = pattern_of(k, shape.width);
+  }
+}
+
+std::int64_t Planner::steps(const PlanShape& shape) const {
+  const bool is_tiled = shape.kind == PlanShape::Kind::tiles;
+  std::int64_t steps = ceil_div(axes_.extent(inner_), is_tiled ? shape.side_t : shape.width);
+  for (int axis = 0; axis < inner_; ++axis)
+    steps *= is_tiled && axis == inner_ - 1 ? ceil_div(axes_.extent(axis), shape.side_s)
+                                            : axes_.extent(axis);
+  return steps;
+}
+
+}  // namespace spanwise::strided

@@ -1,0 +1,54 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "axes.hpp"
+#include "spanwise/strided/plan.hpp"
+
+namespace spanwise::strided {
+
+/// Chooses the kind of loop for arrays that are not all C-contiguous: kind, width, patterns, tiles,
+/// and the order and direction of the axes. All arrays count, except those of role index.
+class Planner {
+ public:
+  /// `max_width`: elements of the widest pack that the body allows.
+  Planner(const Walk& walk, std::span<const PlanArray> arrays, int leader, int max_width);
+
+  /// Whether all arrays are contiguous in one order, aligned, or constant: Kind::dense, written to
+  /// `shape`.
+  bool make_dense(PlanShape& shape) const;
+  /// Chooses another kind. Returns the number of steps.
+  std::int64_t make(PlanShape& shape);
+  Axes& axes() noexcept { return axes_; }
+
+ private:
+  bool is_memory(int k) const noexcept;
+  const PlanArray& array(int k) const noexcept { return arrays_[static_cast<std::size_t>(k)]; }
+  std::uintptr_t bytes(std::int64_t elements, int k) const noexcept;
+  std::uintptr_t stride_bytes(int axis, int k) const noexcept;
+  bool is_aligned(int k, int along, std::int64_t ahead, std::int64_t width) const;
+  AccessPattern pattern_of(int k, std::int64_t width) const;
+  template <class F>
+  bool choose_width(PlanShape& shape, F&& fits) const;
+  bool has_packed_leader(PlanShape& shape) const;
+  bool make_rows(PlanShape& shape) const;
+  bool make_mixed_rows(PlanShape& shape) const;
+  bool make_tiles(PlanShape& shape);
+  bool is_transposed(int k, int axis) const;
+  std::optional<int> find_transposed_axis();
+  void choose_sides(PlanShape& shape) const;
+  AccessPattern tile_pattern(const PlanShape& shape, int k) const;
+  void store_patterns(PlanShape& shape) const;
+  std::int64_t steps(const PlanShape& shape) const;
+
+  Axes axes_;
+  std::span<const PlanArray> arrays_;
+  int leader_, max_width_, inner_;
+  bool has_structs_ = false;  ///< elements of another size than 1, 2, 4, 8 or 16 bytes
+};
+
+}  // namespace spanwise::strided

@@ -1,0 +1,145 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/strided/walk.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace {
+
+// The stride of one operand along an axis of the broadcast shape; 0 where it is stretched.
+std::int64_t stride_at(const Layout& layout, int axis, int rank) noexcept {
+  const int own = axis - (rank - layout.rank());
+  return own < 0 || layout.shape[own] == 1 ? 0 : layout.strides[own];
+}
+
+// Whether axis `slow` should become the faster of the two: 1 if every operand with non-zero strides
+// on both says so, 0 if one of them does not, -1 if there is no such operand.
+int should_swap(int slow, int fast, int rank, std::span<const Layout* const> operands) noexcept {
+  int answer = -1;
+  for (const Layout* operand : operands) {
+    const std::int64_t s = std::abs(stride_at(*operand, slow, rank));
+    const std::int64_t f = std::abs(stride_at(*operand, fast, rank));
+    if (s == 0 || f == 0) continue;
+    if (f <= s) return 0;
+    answer = 1;
+  }
+  return answer;
+}
+
+bool all_row_major(const Shape& shape, std::span<const Layout* const> operands) noexcept {
+  return std::all_of(operands.begin(), operands.end(), [&](const Layout* operand) {
+    return operand->rank() == 0 || (operand->shape == shape && operand->is_row_major());
+  });
+}
+
+}  // namespace
+
+Walk::Walk(const Shape& shape, std::span<const Layout* const> operands, int leader)
+    : operands_(static_cast<int>(operands.size())) {
+  make_room(std::max(shape.size(), 1));
+  for (const std::int64_t extent : shape) size_ *= extent;
+  if (size_ != 0) take_axes(shape, operands);
+  if (rank_ > 1) {
+    sort(leader);
+    merge();
+  }
+  if (rank_ == 0) {
+    std::fill_n(numbers_, 1 + operands_, 0);
+    numbers_[0] = size_;
+    rank_ = 1;
+  }
+}
+
+Walk::Walk(Walk&& other) noexcept
+    : rank_(other.rank_),
+      operands_(other.operands_),
+      size_(other.size_),
+      heap_(std::move(other.heap_)) {
+  if (heap_) {
+    numbers_ = heap_.get();
+  } else {
+    std::copy_n(other.inline_, rank_ * (1 + operands_), inline_);
+  }
+}
+
+void Walk::make_room(int rank) {
+  const int count = rank * (1 + operands_);
+  if (count <= inline_numbers) return;
+  heap_ = std::make_unique<std::int64_t[]>(static_cast<std::size_t>(count));
+  numbers_ = heap_.get();
+}
+
+void Walk::take_axes(const Shape& shape, std::span<const Layout* const> operands) {
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 1) continue;
+    std::int64_t* entry = at(rank_++);
+    *entry++ = shape[axis];
+    for (const Layout* operand : operands) *entry++ = stride_at(*operand, axis, shape.size());
+  }
+}
+
+// Compares the entries of two axes. False where no operand decides, so that the axes keep their
+// order.
+bool Walk::comes_before(const std::int64_t* a, const std::int64_t* b, int leader) const noexcept {
+  const auto opinion = [&](int operand) {
+    const std::int64_t sa = std::abs(a[1 + operand]), sb = std::abs(b[1 + operand]);
+    return sa == 0 || sb == 0 || sa == sb ? 0 : sa > sb ? 1 : -1;
+  };
+  if (const int says = opinion(leader); says != 0) return says > 0;
+  for (int operand = 0; operand < operands_; ++operand)
+    if (const int says = opinion(operand); says != 0) return says > 0;
+  return false;
+}
+
+// An insertion sort: because of undecided pairs the comparison is no strict weak ordering, as
+// std::sort requires.
+void Walk::sort(int leader) noexcept {
+  for (int i = 1; i < rank_; ++i)
+    for (int j = i; j > 0 && comes_before(at(j), at(j - 1), leader); --j)
+      std::swap_ranges(at(j), at(j + 1), at(j - 1));
+}
+
+void Walk::merge() noexcept {
+  int kept = 0;
+  for (int axis = 1; axis < rank_; ++axis) {
+    std::int64_t *outer = at(kept), *inner = at(axis);
+    bool merges = true;
+    for (int k = 1; k <= operands_ && merges; ++k) merges = outer[k] == inner[k] * inner[0];
+    if (merges) inner[0] *= outer[0];
+    if (!merges) ++kept;
+    if (kept != axis) std::copy_n(inner, 1 + operands_, at(kept));
+  }
+  rank_ = kept + 1;
+}
+
+Layout result_layout(const Shape& shape, std::span<const Layout* const> operands) {
+  Layout layout = Layout::row_major(shape);
+  const int rank = shape.size();
+  if (rank < 2 || all_row_major(shape, operands)) return layout;
+  int order[max_rank];  // the axes, fastest in memory first
+  for (int i = 0; i < rank; ++i) order[i] = rank - 1 - i;
+  // The same insertion sort as numpy.nditer (npyiter_find_best_axis_ordering): with several
+  // operands the comparison is no strict weak ordering, so another algorithm would give another
+  // result.
+  for (int i = 1; i < rank; ++i) {
+    int place = i;
+    for (int j = i - 1; j >= 0; --j) {
+      const int swaps = should_swap(order[i], order[j], rank, operands);
+      if (swaps == 0) break;
+      if (swaps == 1) place = j;
+    }
+    std::rotate(order + place, order + i, order + i + 1);
+  }
+  std::int64_t stride = 1;
+  for (int i = 0; i < rank; ++i) {
+    layout.strides[order[i]] = stride;
+    stride *= std::max<std::int64_t>(shape[order[i]], 1);
+  }
+  return layout;
+}
+
+}  // namespace spanwise

@@ -1,0 +1,161 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The user's statements as a body of the strided engine: the GPU's kernels, run on the CPU, against
+// the CPU's own loops.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "../../ops/user_kernels/elementwise.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+
+namespace spanwise::ops::user_kernels {
+namespace {
+
+Array numbers(const Shape& shape, DType dtype, int seed) {
+  const Array array = empty(shape, int16, cpu);
+  for (std::int64_t k = 0; k < array.size(); ++k)
+    static_cast<std::int16_t*>(array.data())[k] =
+        static_cast<std::int16_t>((k * 7 + k / 13 + seed) % 41);
+  return astype(array, dtype);
+}
+Array poisoned(const Shape& shape, DType dtype) { return full(shape, 91, dtype, cpu); }
+Array backwards(const Array& array, int axis) { return array.slice(axis, {{}, {}, -1}); }
+
+ElementwiseSpec spec_of(std::string in, std::string out, std::string operation) {
+  ElementwiseSpec spec;
+  spec.common = {"ElementwiseKernel", "user_plan"};
+  spec.in_params = std::move(in);
+  spec.out_params = std::move(out);
+  spec.operation = std::move(operation);
+  return spec;
+}
+ElementwiseSpec pointers_of(std::string arguments, std::string operation) {
+  ElementwiseSpec spec;
+  spec.common = {"ElementwiseKernel", "user_plan"};
+  spec.style = ParameterStyle::pointers;
+  spec.arguments = std::move(arguments);
+  spec.operation = std::move(operation);
+  return spec;
+}
+
+// Runs the kernel by both sources on arrays that `make` makes each time, and compares all of them.
+void expect_same(const ElementwiseSpec& spec, const std::function<std::vector<Array>()>& make) {
+  ElementwiseSpec gpus = spec;
+  gpus.common.use_gpu_code = true;
+  std::vector<Array> results[2] = {make(), make()};
+  for (const int side : {0, 1}) {
+    std::vector<Argument> arguments;
+    for (const Array& array : results[side]) arguments.push_back({.array = &array});
+    std::vector<Array> made;
+    ElementwiseKernel(side == 0 ? spec : gpus)(arguments, {}, made);
+  }
+  for (std::size_t k = 0; k < results[0].size(); ++k) {
+    const Array ours = contiguous(results[0][k]), theirs = contiguous(results[1][k]);
+    EXPECT_EQ(0, std::memcmp(ours.data(), theirs.data(), static_cast<std::size_t>(ours.nbytes())))
+        << "argument " << k << " of " << spec.operation;
+  }
+}
+
+class ElementwiseKernelPlans : public testing::TestWithParam<DType> {};
+
+TEST_P(ElementwiseKernelPlans, TransposedAndReversedInputs) {
+  const DType dtype = GetParam();
+  const ElementwiseSpec spec = spec_of("T x, T y, T w", "T z, T v", "z = x * y + w; v = x - y");
+  for (const auto& [rows, columns] : {std::pair{64, 64}, {131, 70}, {20, 300}})
+    expect_same(spec, [&, rows = rows, columns = columns] {
+      return std::vector{numbers({columns, rows}, dtype, 1).transpose(),
+                         backwards(numbers({rows, columns}, dtype, 2), 1),
+                         numbers({rows, 1}, dtype, 3), poisoned({rows, columns}, dtype),
+                         poisoned({rows, columns}, dtype)};
+    });
+}
+
+TEST_P(ElementwiseKernelPlans, OutputsOfDifferentLayouts) {
+  const DType dtype = GetParam();
+  const ElementwiseSpec spec = spec_of("T x", "T z, T v, T u", "z = x; v = x + x; u = x * x");
+  expect_same(spec, [&] {
+    return std::vector{numbers({48, 80}, dtype, 1), poisoned({48, 80}, dtype),
+                       poisoned({80, 48}, dtype).transpose(),
+                       backwards(poisoned({48, 80}, dtype), 1)};
+  });
+}
+
+TEST_P(ElementwiseKernelPlans, OutputsThatAreReadOrNotAlwaysWritten) {
+  const DType dtype = GetParam();
+  const ElementwiseSpec spec =
+      spec_of("T x, int32 s", "T z, T v", "z = z + x; if (s % 3 == 0) return; v = x");
+  for (const bool is_transposed : {false, true})
+    expect_same(spec, [&] {
+      const Array x = numbers({70, 70}, dtype, 1);
+      return std::vector{is_transposed ? x.transpose() : x, numbers({70, 70}, int32, 2),
+                         poisoned({70, 70}, dtype), backwards(poisoned({70, 70}, dtype), 0)};
+    });
+}
+
+TEST_P(ElementwiseKernelPlans, IndicesInCOrder) {
+  const ElementwiseSpec spec = spec_of("T x", "T z, int64 k", "z = x; k = i");
+  for (const int axes : {0, 1, 2})
+    expect_same(spec, [&] {
+      const Array x = numbers({80, 48}, GetParam(), 1);
+      const Array read = axes == 0 ? x : axes == 1 ? backwards(x, 1) : x.transpose();
+      return std::vector{read, poisoned(read.shape(), GetParam()), poisoned(read.shape(), int64)};
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(, ElementwiseKernelPlans,
+                         testing::Values(uint8, float32, float16, complex64, complex128),
+                         [](const auto& given) { return given.param.name(); });
+
+TEST(ElementwiseKernelMemory, OtherElementsOfAnInput) {
+  const ElementwiseSpec spec = pointers_of("int *z, const int *x", "z[i] = x[i] + x[n - 1 - i]");
+  for (const bool is_transposed : {false, true})
+    expect_same(spec, [&] {
+      const Array x = numbers({64, 48}, int32, 1);
+      const Array read = is_transposed ? x.transpose() : x;
+      return std::vector{poisoned(read.shape(), int32), read};
+    });
+}
+
+TEST(ElementwiseKernelMemory, AddressesAndAtomicsReachTheArray) {
+  ElementwiseSpec spec = pointers_of("int *z, const int *x, int *total",
+                                     "add(&z[i], x[i]); atomicAdd(&total[0], x[i])");
+  spec.common.preamble = "__device__ void add(int* to, int x) { atomicAdd(to, x); }";
+  for (const int columns : {64, 63})
+    expect_same(spec, [&] {
+      return std::vector{poisoned({70, columns}, int32),
+                         numbers({columns, 70}, int32, 1).transpose(), zeros({1}, int32, cpu)};
+    });
+}
+
+TEST(ElementwiseKernelMemory, Structs) {
+  ElementwiseSpec spec = pointers_of("Body *b, const Body *a", "b[i].x += a[i].v; b[i].v = 3");
+  spec.common.preamble = "struct Body { int x, v, w; };";
+  const int order[] = {1, 0, 2};
+  for (const bool is_transposed : {false, true})
+    expect_same(spec, [&] {
+      const Array a = numbers({40, 40, 12}, uint8, 1);
+      return std::vector{numbers({40, 40, 12}, uint8, 2), is_transposed ? a.permute(order) : a};
+    });
+}
+
+// Each thread runs the statements around the loop once, also those without elements.
+TEST(ElementwiseKernelMemory, StatementsAroundTheLoop) {
+  ElementwiseSpec spec = spec_of("int32 x, raw int32 total", "int32 z", "sum += x; z = x");
+  spec.loop_prep = "int sum = 0";
+  spec.after_loop = "atomicAdd((int*)&total[0], sum)";
+  for (const int columns : {64, 61})
+    for (const bool is_transposed : {false, true})
+      expect_same(spec, [&] {
+        const Array x = numbers({columns, columns}, int32, 1);
+        return std::vector{is_transposed ? x.transpose() : x, zeros({1}, int32, cpu),
+                           poisoned({columns, columns}, int32)};
+      });
+}
+
+}  // namespace
+}  // namespace spanwise::ops::user_kernels

@@ -1,0 +1,164 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/communicator.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+
+namespace spanwise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Copies the source to the target and records the calls; fails where `fails` is set.
+class RecordingEngine final : public CommunicatorEngine {
+ public:
+  std::string_view name() const noexcept override { return "recording"; }
+  Device device() const noexcept override { return cpu; }
+  void run(std::span<const CollectiveCall> calls, const Stream&) override {
+    if (fails) throw CollectiveError("the other rank is gone");
+    groups.push_back(static_cast<int>(calls.size()));
+    for (const CollectiveCall& call : calls) {
+      EXPECT_TRUE(call.source.layout().is_row_major() && call.target.layout().is_row_major());
+      was_in_place.push_back(call.source.data() == call.target.data());
+      if (call.target.storage() && call.source.shape() == call.target.shape() &&
+          !was_in_place.back())
+        copy(call.source, call.target);
+    }
+  }
+  void abort() noexcept override { is_aborted = true; }
+  void close() override { is_closed = true; }
+
+  bool fails = false, is_aborted = false, is_closed = false;
+  std::vector<int> groups;
+  std::vector<bool> was_in_place;
+};
+
+class RecordingMonitor final : public CommunicatorMonitor {
+ public:
+  void agree(std::span<const Item> items, std::int64_t, const std::string&) override {
+    for (const Item& item : items) texts.push_back(item.key + ": " + item.text);
+  }
+  void report(const std::string& error) noexcept override { reported = error; }
+  std::vector<std::string> last_calls() noexcept override { return {"here", "elsewhere"}; }
+
+  std::vector<std::string> texts;
+  std::string reported;
+};
+
+class CommunicatorTest : public testing::Test {
+ protected:
+  Ref<Communicator> make(std::int64_t checked = 64, std::string name = "tested") {
+    Communicator::Options options;
+    options.name = std::move(name);
+    options.size = 2;
+    options.checked_calls = checked;
+    return Communicator::make(options, engine, monitor);
+  }
+
+  Ref<RecordingEngine> engine = make_ref<RecordingEngine>();
+  Ref<RecordingMonitor> monitor = make_ref<RecordingMonitor>();
+};
+
+Array counting(std::int64_t rows, std::int64_t columns) {
+  Array all = empty(Shape{rows, columns}, int32, cpu);
+  for (std::int64_t i = 0; i < all.size(); ++i)
+    static_cast<std::int32_t*>(all.data())[i] = static_cast<std::int32_t>(i);
+  return all;
+}
+
+TEST_F(CommunicatorTest, PacksOperandsAndUnpacksResults) {
+  const auto communicator = make();
+  const Array columns = counting(3, 4).permute(std::vector<int>{1, 0});
+  const Array wide = full(Shape{4, 6}, Scalar(7), int32, cpu);
+  const Array out = wide.slice(1, Slice{0, 6, 2});
+  CollectiveOptions options;
+  options.out = &out;
+  communicator->run(Collective::all_reduce, columns, options);
+  EXPECT_EQ(item(out.index(0, 3).index(0, 2)).as_int64(), 11);
+  EXPECT_EQ(item(wide.index(0, 3).index(0, 1)).as_int64(), 7);
+}
+
+TEST_F(CommunicatorTest, ReducesInPlaceOnlyTheSameMemory) {
+  const auto communicator = make();
+  const Array x = counting(4, 2);
+  CollectiveOptions options;
+  options.out = &x;
+  communicator->run(Collective::all_reduce, x, options);
+  const Array part = x.slice(0, Slice{0, 2, 1}), other = x.slice(0, Slice{1, 3, 1});
+  options.out = &other;
+  communicator->run(Collective::all_reduce, part, options);
+  EXPECT_THAT(engine->was_in_place, ElementsAre(true, false));
+  EXPECT_EQ(item(x.index(0, 2).index(0, 1)).as_int64(), 3);  // of `part` before the call
+}
+
+TEST_F(CommunicatorTest, ComparesTheFirstCallsByTheirNumber) {
+  const auto communicator = make(2);
+  const Array x = counting(2, 2);
+  for (int i = 0; i < 3; ++i) communicator->run(Collective::all_gather, x);
+  EXPECT_THAT(monitor->texts, ElementsAre("call 0: all_gather of int32 (2, 2)",
+                                          "call 1: all_gather of int32 (2, 2)"));
+  EXPECT_EQ(communicator->last_call(), "call 2: all_gather of int32 (2, 2)");
+}
+
+TEST_F(CommunicatorTest, RunsAGroupAsOne) {
+  const auto communicator = make();
+  const Array x = counting(2, 2);
+  CollectiveOptions options;
+  options.peer = 1;
+  communicator->begin_group();
+  communicator->run(Collective::send, x, options);
+  communicator->run(Collective::recv, x, options);
+  EXPECT_THAT(engine->groups, ElementsAre());
+  communicator->end_group();
+  EXPECT_THAT(engine->groups, ElementsAre(2));
+  EXPECT_THAT(monitor->texts, ElementsAre("message 0 from rank 0 to rank 1: int32 (2, 2)",
+                                          "message 0 from rank 1 to rank 0: int32 (2, 2)"));
+}
+
+TEST_F(CommunicatorTest, EndsAtAnErrorOfTheEngine) {
+  const auto communicator = make();
+  engine->fails = true;
+  try {
+    communicator->run(Collective::all_reduce, counting(2, 2));
+    FAIL() << "expected a CollectiveError";
+  } catch (const CollectiveError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the other rank is gone"));
+    EXPECT_EQ(error.number(), 0);
+    EXPECT_EQ(error.op(), "all_reduce(sum) of int32 (2, 2)");
+    EXPECT_THAT(error.calls(), ElementsAre("here", "elsewhere"));
+  }
+  EXPECT_TRUE(engine->is_aborted);
+  EXPECT_THAT(monitor->reported, HasSubstr("the other rank is gone"));
+  EXPECT_THROW(communicator->run(Collective::all_reduce, counting(2, 2)), CollectiveError);
+}
+
+TEST_F(CommunicatorTest, IsFoundByItsNameWhileItExists) {
+  {
+    const auto communicator = make();
+    EXPECT_EQ(Communicator::find("tested"), communicator);
+    EXPECT_THROW(make(), ArgumentError);
+    communicator->close();
+    EXPECT_TRUE(engine->is_closed);
+    EXPECT_THROW(communicator->barrier(), CollectiveError);
+  }
+  EXPECT_FALSE(Communicator::find("tested"));
+}
+
+TEST_F(CommunicatorTest, NumbersOfLoadedNodesAreNotGivenAgain) {
+  EXPECT_EQ(Communicator::next_node("numbered"), 0);
+  Communicator::note_node("numbered", 7);
+  Communicator::note_node("numbered", 3);
+  EXPECT_EQ(Communicator::next_node("numbered"), 8);
+}
+
+}  // namespace
+}  // namespace spanwise
