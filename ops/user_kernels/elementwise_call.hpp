@@ -60,7 +60,8 @@ class ElementwiseKernel::Call {
   bool is_simple() const;
   std::size_t packed_count() const;
   void add_operand(std::size_t i, std::vector<KernelArg>& arguments, PackedNumbers& numbers) const;
-  void add_whole_arrays(std::vector<KernelArg>& arguments, PackedNumbers& numbers) const;
+  // Whether the operand's array is passed as a pointer.
+  bool is_pointer(std::size_t i) const;
 
   const ElementwiseKernel& kernel_;
   Operands operands_;

@@ -40,53 +40,61 @@ const Kernel& ElementwiseKernel::Call::function() {
 
 void ElementwiseKernel::Call::launch() {
   const Kernel& kernel = function();
-  const Stream stream = Stream::current(operands_.device());
-  for (const Operand& operand : operands_.all())
-    if (operand.array != nullptr && !(on_gpu_ && operand.is_element()))
-      order_use(stream, *operand.array, operand.parameter->is_output);
   on_gpu_ ? launch_on_gpu(kernel) : launch_on_cpu(kernel);
 }
 
 void ElementwiseKernel::Call::launch_on_gpu(const Kernel& kernel) const {
-  std::vector<KernelArg> arguments;
+  std::array<void*, max_operands> addresses;
+  std::array<void*, 2 * max_operands + 1> values;
+  std::size_t count = 0;
+  const auto add = [&](const void* value) { values[count++] = const_cast<void*>(value); };
   PackedNumbers numbers;
   numbers.reserve(packed_count());
-  for (std::size_t i = 0; i < plan_.count; ++i)
-    if (!operands_[i].is_element()) add_operand(i, arguments, numbers);
-  add_whole_arrays(arguments, numbers);
-  arguments.push_back(KernelArg(steps_));
-  std::array<void*, 2 * max_operands + 1> values;
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const bool is_bytes = arguments[k].kind() == KernelArg::Kind::bytes;
-    values[k] = const_cast<void*>(is_bytes ? static_cast<const void*>(arguments[k].raw().data())
-                                           : arguments[k].scalar().data());
+  for (std::size_t i = 0; i < plan_.count; ++i) {
+    const Operand& operand = operands_[i];
+    const bool is_value = plan_.forms[i].access == OperandForm::Access::value;
+    if (operand.is_element()) continue;
+    if (operand.array != nullptr)
+      order_use(Stream::current(operands_.device()), *operand.array, operand.parameter->is_output);
+    if (is_value) {
+      add(operand.bytes.empty() ? operand.number.data() : operand.bytes.data());
+    } else if (is_pointer(i)) {
+      addresses[i] = operand.array->data();
+      add(&addresses[i]);
+    } else {
+      add(numbers.raw(*operand.array, operand.array->layout()).raw().data());
+    }
   }
-  loop_->launch(kernel, std::span(values.data(), arguments.size()));
+  if (!plan_.is_flat)
+    for (const Operand& operand : operands_.all())
+      if (operand.is_element() && operand.parameter->needs_whole_array)
+        add(numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)).raw().data());
+  add(&steps_);
+  loop_->launch(kernel, std::span(values.data(), count));
 }
 
 void ElementwiseKernel::Call::launch_on_cpu(const Kernel& kernel) const {
+  const Stream stream = Stream::current(operands_.device());
+  for (const Operand& operand : operands_.all())
+    if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
   const std::int64_t blocks = (steps_ - 1) / elementwise_chunk + 1;
-  const LaunchConfig config{{blocks, 1, 1}, {1, 1, 1}, 0, Stream::current(operands_.device())};
+  const LaunchConfig config{{blocks, 1, 1}, {1, 1, 1}, 0, stream};
   if (is_simple()) return launch_simple(kernel, config);
   std::vector<KernelArg> arguments;
   arguments.reserve(2 * plan_.count + 3);
   PackedNumbers numbers;
   numbers.reserve(packed_count());
   for (std::size_t i = 0; i < plan_.count; ++i) add_operand(i, arguments, numbers);
-  add_whole_arrays(arguments, numbers);
-  if (!plan_.is_flat) arguments.push_back(numbers.walk(*walk_));
+  if (!plan_.is_flat) {
+    for (const Operand& operand : operands_.all())
+      if (operand.is_element() && operand.parameter->needs_whole_array)
+        arguments.push_back(
+            numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
+    arguments.push_back(numbers.walk(*walk_));
+  }
   arguments.push_back(KernelArg(steps_));
   arguments.push_back(KernelArg(elementwise_chunk));
   kernel.launch(config, arguments);
-}
-
-void ElementwiseKernel::Call::add_whole_arrays(std::vector<KernelArg>& arguments,
-                                               PackedNumbers& numbers) const {
-  if (plan_.is_flat) return;
-  for (const Operand& operand : operands_.all())
-    if (operand.is_element() && operand.parameter->needs_whole_array)
-      arguments.push_back(
-          numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
 }
 
 void ElementwiseKernel::Call::launch_simple(const Kernel& kernel,
@@ -122,25 +130,30 @@ bool ElementwiseKernel::Call::is_simple() const {
 
 std::size_t ElementwiseKernel::Call::packed_count() const {
   std::size_t packed = 0;
-  for (const Operand& operand : operands_.all())
-    if (operand.array != nullptr)
-      packed +=
-          2 * (3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size())));
+  for (const Operand& operand : operands_.all()) {
+    const bool is_whole =
+        !plan_.is_flat && operand.is_element() && operand.parameter->needs_whole_array;
+    if (operand.is_raw() || is_whole)
+      packed += 3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size()));
+  }
   if (walk_)
     packed +=
         static_cast<std::size_t>(walk_->rank()) * static_cast<std::size_t>(1 + walk_->operands());
   return packed;
 }
 
+bool ElementwiseKernel::Call::is_pointer(std::size_t i) const {
+  const auto access = plan_.forms[i].access;
+  return access == OperandForm::Access::element ||
+         (access == OperandForm::Access::dense && kernel_.spec_.style == ParameterStyle::pointers);
+}
+
 void ElementwiseKernel::Call::add_operand(std::size_t i, std::vector<KernelArg>& arguments,
                                           PackedNumbers& numbers) const {
   const Operand& operand = operands_[i];
-  const auto access = plan_.forms[i].access;
-  if (access == OperandForm::Access::value)
+  if (plan_.forms[i].access == OperandForm::Access::value)
     arguments.push_back(value_of(operand));
-  else if (access == OperandForm::Access::element ||
-           (access == OperandForm::Access::dense &&
-            kernel_.spec_.style == ParameterStyle::pointers))
+  else if (is_pointer(i))
     arguments.push_back(address_of(*operand.array));
   else
     arguments.push_back(numbers.raw(*operand.array, operand.array->layout()));

@@ -131,8 +131,9 @@ bool ElementwiseKernel::Call::all_flat() const {
 
 void ElementwiseKernel::Call::plan_walk() {
   plan_.count = operands_.all().size();
-  plan_.is_flat = all_flat();
   const Walk* walk = nullptr;
+  // On a GPU only arrays used as a whole depend on it; for others the plan distinguishes layouts.
+  plan_.is_flat = (on_gpu_ && !any_needs_whole_array()) || all_flat();
   if (on_gpu_) {
     plan_loop();
   } else if (!plan_.is_flat) {
@@ -161,8 +162,6 @@ void ElementwiseKernel::Call::plan_loop() {
   }
   if (kernel_.needs_index_ || !has_elements)
     loop_->add_index(index_.emplace(Layout::row_major(shape_)));
-  // Without arrays to be used as a whole only the plan distinguishes layouts.
-  if (!any_needs_whole_array()) plan_.is_flat = true;
   loop_->plan(kernel_.options_);
 }
 

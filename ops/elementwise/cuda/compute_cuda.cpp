@@ -21,16 +21,15 @@ namespace {
 using strided::ArrayRole;
 using strided::BodyKernels;
 
-std::size_t hash_of(const OperationKey& key) noexcept {
-  std::size_t hash = static_cast<std::size_t>(key.op);
-  const auto add = [&](std::size_t value) { hash = hash * 31 + value; };
-  for (const DType dtype : {key.compute, key.result, key.operands[0], key.operands[1]})
-    add(static_cast<std::size_t>(dtype.itemsize()) * 8 + static_cast<std::size_t>(dtype.code()));
-  add(key.numbers);
-  return hash;
-}
 struct OperationKeyHash {
-  std::size_t operator()(const OperationKey& key) const noexcept { return hash_of(key); }
+  std::size_t operator()(const OperationKey& key) const noexcept {
+    std::size_t hash = static_cast<std::size_t>(key.op);
+    const auto add = [&](std::size_t value) { hash = hash * 31 + value; };
+    for (const DType dtype : {key.compute, key.result, key.operands[0], key.operands[1]})
+      add(static_cast<std::size_t>(dtype.itemsize()) * 8 + static_cast<std::size_t>(dtype.code()));
+    add(key.numbers);
+    return hash;
+  }
 };
 
 // The kernels of an operation. A thread finds those that it used lately without a lock.
@@ -43,7 +42,9 @@ BodyKernels& kernels_of(const OperationKey& key) {
     BodyKernels* kernels = nullptr;
   };
   thread_local std::array<Slot, 32> lately;
-  Slot& slot = lately[hash_of(key) % lately.size()];
+  const auto op = static_cast<std::size_t>(key.op);
+  const auto itemsize = static_cast<std::size_t>(key.compute.itemsize());
+  Slot& slot = lately[(op * 5 + itemsize + key.numbers) % lately.size()];
   if (slot.key != key)
     slot = {key, all.get(key, [] { return std::make_unique<BodyKernels>(); }).get()};
   return *slot.kernels;
@@ -109,9 +110,10 @@ class OperationCall {
     fail_negative_exponent(item(negative).as_int64() != 0);
   }
 
-  // Launches if all arrays are contiguous and the kernel is known; returns false otherwise.
+  // Launches if all arrays are contiguous, of the result's shape, and the kernel is known; returns
+  // false otherwise.
   bool try_launch() {
-    if (!call_.plan_dense()) return false;
+    if (!call_.plan_dense() || call_.shape().has_constants()) return false;
     const Kernel* kernel = kernels_of(key_).find(call_.shape(), result_.device());
     if (kernel == nullptr) return false;
     launch(*kernel, nullptr);
@@ -163,8 +165,8 @@ bool try_launch_compute(const Signature& signature, std::span<const Operand> ope
   if (signature.swapped || launch_blocking.get() || has_integer_exponents(signature)) return false;
   for (const Operand& operand : operands) {
     const Array* array = operand.array;
-    if (array != nullptr && (array->device() != result.device() ||
-                             array->shape() != result.shape() || overlaps_unsafely(*array, result)))
+    if (array != nullptr &&
+        (array->device() != result.device() || overlaps_unsafely(*array, result)))
       return false;
   }
   return OperationCall(signature, operands, result, nullptr).try_launch();

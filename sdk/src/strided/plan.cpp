@@ -23,10 +23,16 @@ int leader_of(std::span<const PlanArray> arrays) noexcept {
   return found == arrays.end() ? 0 : static_cast<int>(found - arrays.begin());
 }
 
+// The elements of the widest array in 16 bytes; a division would take longer.
 std::uint8_t widest_pack(std::span<const PlanArray> arrays, const PlanOptions& options) noexcept {
   const int widest = widest_itemsize(arrays);
-  if (widest == 0) return 1;
-  return static_cast<std::uint8_t>(std::clamp(16 / widest, 1, options.max_width));
+  const int fitting = widest == 0   ? 1
+                      : widest == 1 ? 16
+                      : widest == 2 ? 8
+                      : widest <= 4 ? 4
+                      : widest <= 8 ? 2
+                                    : 1;
+  return static_cast<std::uint8_t>(std::min(fitting, options.max_width));
 }
 
 // One element for all, which a body may read as it likes.
@@ -34,9 +40,12 @@ bool is_constant(const PlanArray& array) noexcept {
   return array.role == ArrayRole::read && array.layout->size() == 1;
 }
 
+// Whether packs of `width` elements are aligned; elements of other sizes than powers of two, which
+// are not accessed in packs, always are.
 bool is_aligned(const PlanArray& array, std::uintptr_t width) noexcept {
   const auto itemsize = static_cast<std::uintptr_t>(array.itemsize);
-  return !std::has_single_bit(itemsize) || array.address % (width * itemsize) == 0;
+  return array.address % 16 == 0 || (itemsize & (itemsize - 1)) != 0 ||
+         array.address % (width * itemsize) == 0;
 }
 
 std::int64_t size_of(const Shape& shape) noexcept {
@@ -56,9 +65,8 @@ bool StridedPlan::make_dense(const Shape& shape, std::span<const PlanArray> arra
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const PlanArray& array = arrays[k];
     if (array.role == ArrayRole::index) continue;
-    const bool is_whole = array.layout->shape == shape && array.layout->is_row_major();
     if (!is_aligned(array, made.width)) return false;
-    if (is_whole && (array.role != ArrayRole::read || array.layout->rank() > 0)) continue;
+    if (array.layout->shape == shape && array.layout->is_row_major()) continue;
     if (!is_constant(array)) return false;
     made.patterns[k] = AccessPattern::constant;
   }

@@ -45,6 +45,18 @@ def test_graphs(tmp_path, ranks):
     assert [result["problems"] for result in results] == [[]] * ranks
 
 
+def test_work_that_another_rank_does_not_do_ends(tmp_path):
+    if reason := why_not(2):
+        pytest.skip(reason)
+    results, output = run_env("nccl_failures.py", tmp_path, ranks=2)
+    assert None not in results, output
+    for key in ("late", "killed"):
+        error, text, seconds, later = results[0][key]
+        assert (error, later) == ("CollectiveError",) * 2, (key, results[0], output)
+        assert "not valid" in text or "rank 1" in text
+        assert seconds < 30
+
+
 def test_auto_selects_it_for_a_gpu_of_its_own(comm):
     with C.init(device="cuda:0", name="automatic") as made:
         assert made.engine == "nccl"

@@ -3,9 +3,11 @@
 """The engine "torch": two ranks with the variables of torchrun."""
 
 import importlib.util
+import subprocess
+import sys
 
 import pytest
-from support.collectives.launch import program_of_guide, run_env
+from support.collectives.launch import program_of_guide, run_env, variables
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="needs the package torch"
@@ -24,3 +26,15 @@ def test_program_of_the_guide(tmp_path, monkeypatch):
     monkeypatch.setenv("SPANWISE_DEVICE", "cpu")
     _, output = run_env(program_of_guide(tmp_path), tmp_path)
     assert output.split() == ["True"]
+
+
+def test_program_of_the_guide_by_torchrun(tmp_path):
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"]
+    run = subprocess.run(
+        [*command, program_of_guide(tmp_path)],
+        env=variables() | {"SPANWISE_DEVICE": "cpu"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.stdout.split() == ["True"], run.stderr

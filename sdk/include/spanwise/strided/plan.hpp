@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "spanwise/dims.hpp"
@@ -49,7 +51,7 @@ enum class AccessPattern : std::uint8_t {
 };
 
 /// The properties of a plan that determine a kernel's source, together with the body.
-struct PlanShape {
+struct alignas(8) PlanShape {
   /// dense: every array is contiguous or constant and all have one order; a thread visits `packs`
   /// packs of `width` elements. rows: along the last of `rank` axes, a thread visits one pack, of
   /// one element where wider ones are not aligned. tiles: arrays are contiguous along the last axis
@@ -64,15 +66,25 @@ struct PlanShape {
   bool is_large = false;                ///< for rows: more elements than 32 bits can count
   bool has_tail = false;                ///< for rows: the last pack of a row may be incomplete
   std::uint8_t count = 0;               ///< of arrays
-  std::array<AccessPattern, max_arrays> patterns{};
+  std::array<AccessPattern, max_arrays + 1> patterns{};  ///< one more, so that there is no padding
   /// Bit k: array k, which is written, has the strides of the leader.
   std::uint32_t shares_strides = 0;
 
-  friend bool operator==(const PlanShape&, const PlanShape&) = default;
+  // By words: a comparison of each pattern takes a noticeable part of a small call.
+  friend bool operator==(const PlanShape& a, const PlanShape& b) noexcept {
+    using Words = std::array<std::uint64_t, 5>;
+    return std::bit_cast<Words>(a) == std::bit_cast<Words>(b);
+  }
 
+  bool has_constants() const noexcept {
+    return std::find(patterns.begin(), patterns.begin() + count, AccessPattern::constant) !=
+           patterns.begin() + count;
+  }
   /// Elements, packs or tiles per block, as StridedPlan::steps() counts them.
   std::int64_t steps_per_block() const noexcept;
 };
+
+static_assert(std::has_unique_object_representations_v<PlanShape>);
 
 /// Threads per block of every kernel.
 inline constexpr int block_threads = 256;

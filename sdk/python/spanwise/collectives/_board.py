@@ -202,7 +202,11 @@ class BoardClient:
         self._connection = socket.create_connection(address, timeout=timeout)
         self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._messages, self._number = Messages(), 0
-        self.request(timeout, do="hello", token=token, rank=rank, watch=watch)
+        try:
+            self.request(timeout, do="hello", token=token, rank=rank, watch=watch)
+        except BaseException:
+            self.close()
+            raise
 
     def request(self, timeout: float, **message: Any) -> dict[str, Any]:
         """The reply. Raises TimeoutError, and ConnectionError where the board has ended."""

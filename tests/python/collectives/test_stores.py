@@ -1,0 +1,109 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How ranks find each other, and the board that they find."""
+
+import contextlib
+import socket
+import threading
+
+import pytest
+from support.collectives.launch import run_env
+
+from spanwise.collectives._board import BoardClient, BoardServer
+from spanwise.collectives._stores import connect
+
+RANKS = 3
+
+
+@pytest.fixture
+def board():
+    server = BoardServer("127.0.0.1", 0, RANKS, "secret")
+    yield server
+    server.close(0)
+
+
+@pytest.fixture
+def client(board):
+    """A function that connects a rank."""
+    with contextlib.ExitStack() as all_clients:
+
+        def connected(rank, watch=False):
+            address = ("127.0.0.1", board.port)
+            made = BoardClient(address, "secret", rank, watch=watch, timeout=10)
+            all_clients.callback(made.close)
+            return made
+
+        yield connected
+
+
+def test_ranks_find_each_other_by_each_store(tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    results, output = run_env("stores.py", tmp_path, str(port), ranks=RANKS)
+    assert None not in results, output
+    texts = [f"  rank {rank}: text {rank}" for rank in range(RANKS)]
+    for result in results:
+        assert result == dict.fromkeys(("env", "tcp", "file"), [[4, 9, 16, texts]] * 2) | {
+            "tcp": [[4, 9, 16, texts]] * 4
+        }
+
+
+@pytest.mark.parametrize(
+    ("store", "error", "words"),
+    [
+        ("redis://host:1", ValueError, "expected store= of"),
+        ("tcp://host", ValueError, "expected store= of"),
+        (7, TypeError, "got 7"),
+        ("file:///tmp/x", ValueError, "pass rank= and size="),
+    ],
+)
+def test_wrong_stores_are_refused(store, error, words, monkeypatch):
+    for name in ("RANK", "WORLD_SIZE", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"):
+        monkeypatch.delenv(name, raising=False)
+    numbers = (0, 1) if isinstance(store, str) and not store.startswith("file") else (None, None)
+    with pytest.raises(error, match=words):
+        connect(store, *numbers, timeout=1)
+
+
+def test_strangers_are_dropped_and_the_board_goes_on(board, client):
+    for data in (b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 100, b"\0\0\0\2{}"):
+        with socket.create_connection(("127.0.0.1", board.port), timeout=10) as stranger:
+            stranger.sendall(data)
+            with contextlib.suppress(ConnectionError):
+                assert stranger.recv(1) == b""
+    with pytest.raises(ConnectionError):
+        BoardClient(("127.0.0.1", board.port), "guessed", 0, watch=False, timeout=10)
+    assert client(0).request(10, do="set", key="k", value=1)["number"] == 2
+
+
+def test_a_value_is_waited_for(client):
+    reader, writer, found = client(0), client(1), []
+    thread = threading.Thread(target=lambda: found.append(reader.request(10, do="get", key="k")))
+    thread.start()
+    with pytest.raises(TimeoutError):
+        writer.request(0.1, do="get", key="other")
+    writer.request(10, do="set", key="k", value=[1, "two"])
+    thread.join(10)
+    assert found[0]["value"] == [1, "two"]
+    writer.request(10, do="set", key="other", value=3)  # the late reply is not taken for this one's
+
+
+def test_agreement_waits_for_all_ranks_and_ends_with_a_lost_one(client):
+    watch, asked = client(2, watch=True), client(0)
+    items = [["call 0", [0, 1, 2], "sum"]]
+    with pytest.raises(TimeoutError):
+        asked.request(0.1, do="agree", communicator="c", items=items)
+    watch.close()
+    reply = asked.request(10, do="agree", communicator="c", items=items)
+    assert reply["missing"] == [1, 2]
+    assert "ended without closing" in reply["ended"]["2"]
+    other = client(1)
+    pair = [["call 1", [0, 1], "max"]]
+    thread = threading.Thread(
+        target=lambda: other.request(10, do="agree", communicator="c", items=pair)
+    )
+    thread.start()
+    reply = asked.request(10, do="agree", communicator="c", items=pair)
+    thread.join(10)
+    assert reply["texts"] == {"call 1": {"0": "max", "1": "max"}}
