@@ -150,7 +150,7 @@ class CpuProgram::Job {
     if (gathers) move<true>(first, count, places);
     fetch_next(first + count);
     for (const Instruction& step : program_.steps_) {
-      std::byte* lanes[max_inputs + 1];
+      std::byte* lanes[most_operands + 1];
       for (int i = 0; i < step.count; ++i)
         lanes[i] = places[step.registers[static_cast<std::size_t>(i)]];
       if (step.loop != nullptr) {

@@ -49,6 +49,10 @@ class FusedThunk final : public Thunk {
     std::array<const Array*, most_inputs> arrays;
     for (std::size_t i = 0; i < inputs_.size(); ++i) arrays[i] = &here(i);
     const std::span<const Array* const> inputs(arrays.data(), inputs_.size());
+    if (fused_->nodes.nodes.empty()) {  // of one operation, which broadcasts as it is
+      runner_.run(inputs, results(inputs, broadcast_of(inputs)));
+      return {};
+    }
     const std::optional<Shape> found = common(inputs);
     if (!found || !all_as_typed(inputs, *found) || !has_required_extents(inputs, *found)) {
       if (separate_ == nullptr)
@@ -65,6 +69,12 @@ class FusedThunk final : public Thunk {
     return on_device_or_number(*inputs_[i]->value, device_, moved_[i]);
   }
 
+  static Shape broadcast_of(std::span<const Array* const> inputs) {
+    std::vector<Shape> shapes;
+    for (const Array* input : inputs) shapes.push_back(input->shape());
+    return broadcast_shapes(shapes);
+  }
+
   // None where the inputs do not fit each other: those of nodes that do not depend on each other,
   // or of a node that then throws when it runs alone.
   static std::optional<Shape> common(std::span<const Array* const> inputs) {
@@ -79,10 +89,8 @@ class FusedThunk final : public Thunk {
     }
     if (first == nullptr) return Shape();
     if (!differ) return first->shape();
-    std::vector<Shape> shapes;
-    for (const Array* input : inputs) shapes.push_back(input->shape());
     try {
-      return broadcast_shapes(shapes);
+      return broadcast_of(inputs);
     } catch (const LayoutError&) {
       return std::nullopt;
     }

@@ -16,7 +16,7 @@ struct Overwrite {
 };
 using Overwrites = std::vector<Overwrite>;
 
-/// What the nodes of one op share.
+/// What the nodes of one op share. Without `nodes` the program is one operation on its inputs.
 struct Fused {
   ElementProgram program;
   std::vector<RequiredExtent> required;
