@@ -29,7 +29,7 @@ REDUCTIONS = ("sum", "prod", "min", "max", "mean")
 REDUCING = ("all_reduce", "reduce", "reduce_scatter")
 MOVING = ("broadcast", "all_gather", "all_to_all")
 ROWS, COLUMNS = 6, 5
-#: Views of an array with twice the extents, all of shape (ROWS, COLUMNS) but "number" and "empty".
+#: Views of an array with twice the extents, all of shape (ROWS, COLUMNS) but the last ones.
 LAYOUTS = {
     "contiguous": lambda a: a[:ROWS, :COLUMNS].copy(),
     "window": lambda a: a[1 : ROWS + 1, 2 : COLUMNS + 2],
@@ -39,6 +39,7 @@ LAYOUTS = {
     "broadcast": lambda a: sw.broadcast_to(a[0, :COLUMNS], (ROWS, COLUMNS)),
     "number": lambda a: a[0, 0],
     "empty": lambda a: a[:0, :COLUMNS],
+    "empty vector": lambda a: a[0, :0],
 }
 
 

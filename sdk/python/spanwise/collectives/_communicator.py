@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -109,6 +110,12 @@ class Communicator(_core._Communicator):
 
 
 _open: dict[str, Communicator] = {}
+
+
+@atexit.register
+def _close_all() -> None:
+    for communicator in list(_open.values()):
+        communicator.close()
 
 
 def named(name: str) -> Communicator:

@@ -186,6 +186,11 @@ class Monitor:
         if reported is not None:
             communicator._abort(reported)
 
+    def end(self, reason: str) -> None:
+        communicator = self._communicator and self._communicator()
+        if communicator is not None:
+            communicator._abort(reason)
+
     def agree(self, items: list[tuple[str, list[int], str]], number: int, op: str) -> None:
         everybody = range(len(self.ranks))
         sent = [
@@ -232,9 +237,7 @@ class Monitor:
     def _give_up(self, number: int, op: str, why: str) -> None:
         error = self._error(number, op, why, self.last_calls())
         self.report(str(error).partition("\n")[0])
-        communicator = self._communicator and self._communicator()
-        if communicator is not None:
-            communicator._abort(str(error).partition("\n")[0])
+        self.end(str(error).partition("\n")[0])
         raise error
 
     def _error(self, number: int, op: str, why: str, calls: list[str]) -> CollectiveError:
@@ -285,7 +288,10 @@ def _report_uncaught() -> None:
         before(kind, error, trace)
         if not isinstance(error, CollectiveError):  # the others have got that themselves
             for link in list(_links):
-                link.report("*", f"rank {link.rank} raised {kind.__name__}: {error}")
+                reason = f"rank {link.rank} raised {kind.__name__}: {error}"
+                link.report("*", reason)
+                for monitor in list(link._monitors):  # work that waits for the others will not end
+                    monitor.end(reason)
 
     hook._spanwise = True  # type: ignore[attr-defined]
     sys.excepthook = hook

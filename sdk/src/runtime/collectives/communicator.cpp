@@ -208,14 +208,19 @@ void Communicator::agree(std::span<const Pending> calls) {
 }
 
 void Communicator::run_on_engine(std::span<const Pending> calls, const Stream& stream) {
+  // The ranks have equal shapes: where one has no elements to move, none has.
+  const auto moves_nothing = [](const CollectiveCall& call) {
+    return call.op != Collective::barrier && call.source.size() == 0 && call.target.size() == 0;
+  };
   try {
     if (calls.size() == 1) {
-      engine_->run({&calls.front().call, 1}, stream);
+      if (!moves_nothing(calls.front().call)) engine_->run({&calls.front().call, 1}, stream);
       return;
     }
     std::vector<CollectiveCall> all;
-    for (const Pending& pending : calls) all.push_back(pending.call);
-    engine_->run(all, stream);
+    for (const Pending& pending : calls)
+      if (!moves_nothing(pending.call)) all.push_back(pending.call);
+    if (!all.empty()) engine_->run(all, stream);
   } catch (const CollectiveError& error) {
     fail_current(error.what());
   }

@@ -100,6 +100,34 @@ bool BlockRunner::next_block() {
   return true;
 }
 
+// Sets the stack limit and switches. Stacks of known depth need no limit and may be switched
+// without it.
+inline __attribute__((always_inline)) void BlockRunner::go_to(StackPointer* from, StackPointer to,
+                                                              std::int32_t fiber) {
+  if (careful_) set_stack_limit(fiber == 0 ? own_stack().data() : stacks_.low(fiber - 1));
+  watch_.switch_to(from, to, fiber);
+}
+
+// Parks this stack and resumes the suspended thread `next` or, if that is `nobody`, the worker's
+// own stack.
+inline __attribute__((always_inline)) void BlockRunner::park_and_go(std::int32_t fiber,
+                                                                    unsigned next) {
+  SuspendedFiber target;
+  if (next == nobody) {
+    std::size_t main = parked_.size();
+    while (parked_[--main].fiber != 0) {
+    }
+    target = parked_[main];
+    parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(main));
+  } else {
+    current_ = next;
+    target = {threads_[next].stack, threads_[next].fiber};
+    prefetch_stack(threads_[after(next)].stack);
+  }
+  parked_.push_back({nullptr, fiber});
+  go_to(&parked_.back().stack, target.stack, target.fiber);
+}
+
 void BlockRunner::fiber_entry(void* runner) {
   auto& self = *static_cast<BlockRunner*>(runner);
   self.watch_.entered();
@@ -140,34 +168,8 @@ void BlockRunner::end_thread() {
   if (arrived_ == live_ && arrived_ > 0) release_barrier();
 }
 
-// Parks this stack and resumes the suspended thread `next` or, if that is `nobody`, the worker's
-// own stack.
-void BlockRunner::park_and_go(std::int32_t fiber, unsigned next) {
-  SuspendedFiber target;
-  if (next == nobody) {
-    std::size_t main = parked_.size();
-    while (parked_[--main].fiber != 0) {
-    }
-    target = parked_[main];
-    parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(main));
-  } else {
-    current_ = next;
-    target = {threads_[next].stack, threads_[next].fiber};
-    prefetch_stack(threads_[after(next)].stack);
-  }
-  parked_.push_back({nullptr, fiber});
-  go_to(&parked_.back().stack, target.stack, target.fiber);
-}
-
 void BlockRunner::limit_own_stack() const {
   if (careful_) set_stack_limit(own_stack().data());
-}
-
-// Sets the stack limit and switches. Stacks of known depth need no limit and may be switched
-// without it.
-void BlockRunner::go_to(StackPointer* from, StackPointer to, std::int32_t fiber) {
-  if (careful_) set_stack_limit(fiber == 0 ? own_stack().data() : stacks_.low(fiber - 1));
-  watch_.switch_to(from, to, fiber);
 }
 
 BlockRunner::SuspendedFiber BlockRunner::take_fiber() {

@@ -71,8 +71,11 @@ class BlockRunner {
     mine.state = generation;
     const unsigned next = after(current_);
     Thread& other = threads_[next];
-    // The fast path needs a thread that waits for an earlier barrier, and no stack checks.
-    if (other.state < first_generation || other.state == generation || careful_) return wait();
+    // The fast paths need a thread that waits for an earlier barrier or has not started, and no
+    // stack checks.
+    if (careful_) return wait();
+    if (other.state == unstarted && !parked_.empty()) return start(mine, next, other);
+    if (other.state < first_generation || other.state == generation) return wait();
     go_on_with(mine, next, other);
   }
   /// A barrier that combines predicates. `op` is a sw_barrier_op; returns the count, and, or of the
@@ -138,6 +141,19 @@ class BlockRunner {
     current_ = next;
     prefetch_stack(threads_[after(next)].stack);
     watch_.switch_to(&mine.stack, other.stack, other.fiber);
+    if (aborting_) [[unlikely]]
+      abandon();
+  }
+  // Suspends the running thread `mine` and starts `other` on the stack that was parked last. It is
+  // inline because each function between the kernel and the switch adds a frame to a cold stack.
+  void start(Thread& mine, unsigned next, Thread& other) {
+    const SuspendedFiber fiber = parked_.back();
+    parked_.pop_back();
+    if (!parked_.empty()) prefetch_stack(parked_.back().stack);
+    current_ = next;
+    other.state = ready;
+    other.fiber = fiber.fiber;
+    watch_.switch_to(&mine.stack, fiber.stack, fiber.fiber);
     if (aborting_) [[unlikely]]
       abandon();
   }

@@ -20,8 +20,9 @@ namespace {
 constexpr std::size_t least_spacing = 16 << 10;
 constexpr std::size_t most_spacing = 8 << 20;
 constexpr std::size_t huge_page = 2 << 20;
-// 21 steps of three cache lines cover the 4 KB of addresses that select a line's set in L1.
-constexpr std::size_t stagger_step = 192, stagger_steps = 21;
+// Added to a power of two: an odd number of cache lines from stack to stack spreads the tops of all
+// stacks over all sets of the L1 and L2 caches.
+constexpr std::size_t stagger = 64;
 // Spacings from here on are for stacks of unknown depth. Library functions do not check the stack
 // limit; if they exceed it, they write to the red zone.
 constexpr std::size_t guarded_spacing = 128 << 10, guarded_zone = 32 << 10;
@@ -44,10 +45,11 @@ void FiberStacks::unmap() noexcept {
 
 bool FiberStacks::reserve(std::size_t bytes) {
   const std::size_t zone = bytes >= guarded_spacing / 2 ? guarded_zone : 64;
-  const std::size_t needed = bytes + stagger_step * stagger_steps + zone;
-  const std::size_t spacing = std::bit_ceil(needed < least_spacing ? least_spacing : needed);
+  const std::size_t needed = bytes + zone;
+  const std::size_t power = std::bit_ceil(needed < least_spacing ? least_spacing : needed);
+  const std::size_t spacing = power + stagger;
   if (spacing <= spacing_) return false;
-  if (spacing > most_spacing)
+  if (power > most_spacing)
     fail<OutOfMemoryError>("cpu: a kernel needs ", bytes,
                            " bytes of stack a thread, more than the ", most_spacing,
                            " that there are; keep large arrays in __shared__ or global memory");
@@ -100,9 +102,7 @@ std::span<std::byte> FiberStacks::pattern_of(int index) const noexcept {
 std::span<std::byte> FiberStacks::prepare(int index) {
   const auto below = pattern_of(index);
   std::fill(below.begin(), below.end(), pattern);
-  const std::size_t stagger = static_cast<std::size_t>(index) % stagger_steps * stagger_step;
-  std::byte* top = stack(index) + spacing_ - stagger;
-  return {low(index), top};
+  return {low(index), stack(index) + spacing_};
 }
 
 std::byte* FiberStacks::low(int index) const noexcept {
@@ -116,7 +116,7 @@ bool FiberStacks::intact(int index) const {
 }
 
 std::size_t FiberStacks::stack_bytes() const noexcept {
-  return spacing_ - stagger_step * stagger_steps - (guarded() ? red_zone() : 64);
+  return spacing_ - (guarded() ? red_zone() : 64);
 }
 
 }  // namespace spanwise::cpu_backend

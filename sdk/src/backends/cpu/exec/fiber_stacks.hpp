@@ -10,8 +10,8 @@ namespace spanwise::cpu_backend {
 
 /// The stacks of one worker's fibers, side by side in one mapping.
 ///
-/// Cache and TLB misses dominate the cost of a switch, so stacks are close together, share huge
-/// pages, and have staggered tops: tops a power of two apart would map to the same few cache sets.
+/// Cache and TLB misses take much of the time of a switch, so stacks are close together, share huge
+/// pages, and are not a power of two apart: their tops would map to the same few cache sets.
 /// A pattern at the low end of each stack shows an overflow. If the depth is unknown (recursion),
 /// stacks are larger and further apart, with a red zone below each, and the kernel's functions
 /// compare the stack pointer with low() on entry (stack_limit.hpp). A guard page below each stack

@@ -10,41 +10,20 @@
 #include <new>
 #endif
 
-// A switch saves only the callee-saved registers. A system call for the signal mask, as in
-// swapcontext, would take thirty times as long as the rest.
+// A switch does not change the signal mask: the system call, as in swapcontext, would take thirty
+// times as long as the rest.
 
 #if defined(__x86_64__)
 
-// System V AMD64 ABI 1.0, table 3.4: rbx, rbp, r12-r15 and rsp are preserved.
 asm(R"(
 .text
-.globl sw_switch_stack
-.hidden sw_switch_stack
-.type sw_switch_stack, @function
-.balign 16
-sw_switch_stack:
-  pushq %rbp
-  pushq %rbx
-  pushq %r12
-  pushq %r13
-  pushq %r14
-  pushq %r15
-  movq %rsp, (%rdi)
-  movq %rsi, %rsp
-  popq %r15
-  popq %r14
-  popq %r13
-  popq %r12
-  popq %rbx
-  popq %rbp
-  ret
-.size sw_switch_stack, .-sw_switch_stack
 .globl sw_enter_stack
 .hidden sw_enter_stack
 .type sw_enter_stack, @function
 sw_enter_stack:
-  movq %r12, %rdi
-  callq *%r13
+  popq %rdi
+  popq %rax
+  callq *%rax
   ud2
 .size sw_enter_stack, .-sw_enter_stack
 )");
@@ -108,13 +87,13 @@ StackPointer make_stack(std::byte* low, std::size_t bytes, void (*entry)(void*),
   const auto top = reinterpret_cast<std::uintptr_t>(low + bytes) & ~std::uintptr_t{15};
   auto* words = reinterpret_cast<void**>(top);
 #if defined(__x86_64__)
-  // As sw_switch_stack leaves it: r15, r14, r13, r12, rbx, rbp, return address. The call in
-  // sw_enter_stack then finds rsp on a multiple of 16, at the top.
-  words -= 7;
-  for (int i = 0; i < 7; ++i) words[i] = nullptr;
-  words[2] = reinterpret_cast<void*>(entry);
-  words[3] = argument;
-  words[6] = reinterpret_cast<void*>(&sw_enter_stack);
+  // As switch_stack() leaves it: rbp, the address to jump to; then what sw_enter_stack pops. Its
+  // call finds rsp on a multiple of 16, at the top.
+  words -= 4;
+  words[0] = nullptr;
+  words[1] = reinterpret_cast<void*>(&sw_enter_stack);
+  words[2] = argument;
+  words[3] = reinterpret_cast<void*>(entry);
 #else
   words -= 20;
   for (int i = 0; i < 20; ++i) words[i] = nullptr;
