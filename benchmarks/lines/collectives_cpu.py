@@ -17,7 +17,7 @@ def measure():
     if reason := why_no_mpi():
         raise Unavailable(reason)
     run = subprocess.run(
-        [mpiexec(), "-n", "2", sys.executable, RANKS],
+        [mpiexec(), "-n", "2", sys.executable, RANKS, "mpi"],
         env=variables(),
         capture_output=True,
         text=True,

@@ -93,7 +93,14 @@ class TiledJob {
     for (int i = 1; i < inputs_; ++i)
       others_constant &= cursors_[static_cast<std::size_t>(i)].step == 0;
     if (others_constant && kernel_.with_number != nullptr) return Mode::with_number;
-    return has_steps && kernel_.strided != nullptr ? Mode::strided : Mode::buffered;
+    const bool in_place = has_steps && kernel_.strided != nullptr && !has_transposed();
+    return in_place ? Mode::strided : Mode::buffered;
+  }
+
+  bool has_transposed() const {
+    if (walk_.extent(inner_) < min_side || rows_extent_ < min_side) return false;
+    return std::any_of(cursors_.begin(), cursors_.begin() + inputs_ + 1,
+                       [](const OperandCursor& cursor) { return cursor.is_transposed(); });
   }
 
   // A tile has some columns of some rows; one row if rows are long.
@@ -102,13 +109,15 @@ class TiledJob {
     std::int64_t widest = 1;
     for (int i = 0; i <= inputs_; ++i)
       widest = std::max(widest, cursors_[static_cast<std::size_t>(i)].compute_size);
+    rows_extent_ = inner_ > 0 ? walk_.extent(inner_ - 1) : 1;
     mode_ = find_mode();
     const std::int64_t max_columns =
         mode_ == Mode::buffered ? buffer_bytes / widest : direct_columns;
     columns_ = std::min(columns, max_columns);
-    rows_extent_ = inner_ > 0 ? walk_.extent(inner_ - 1) : 1;
-    if (mode_ == Mode::buffered && mask_ == nullptr && columns < max_columns)
-      rows_ = std::clamp<std::int64_t>(max_columns / columns, 1, rows_extent_);
+    const bool has_rows = mode_ == Mode::buffered && mask_ == nullptr;
+    if (has_rows && has_transposed()) columns_ = std::min(columns, transposed_columns);
+    if (has_rows && columns_ < max_columns)
+      rows_ = std::clamp<std::int64_t>(max_columns / columns_, 1, rows_extent_);
     column_tiles_ = (columns + columns_ - 1) / columns_;
     row_tiles_ = (rows_extent_ + rows_ - 1) / rows_;
     tiles_ = column_tiles_ * row_tiles_;
@@ -244,6 +253,8 @@ class TiledJob {
     }
   }
 
+  // The columns of tiles of transposed operands, and the least sides for which they pay.
+  static constexpr std::int64_t transposed_columns = 64, min_side = 16;
   // Columns of tiles in place: long enough to hide the overhead of a call, short enough to share
   // work.
   static constexpr std::int64_t direct_columns = 1 << 13;

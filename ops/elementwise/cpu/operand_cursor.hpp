@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 #include "spanwise/array.hpp"
 #include "spanwise/scalar.hpp"
@@ -52,6 +53,12 @@ struct OperandCursor {
         is_constant(true),
         is_native(true) {}
 
+  /// Whether rows that are visited one by one would use a few bytes of each cache line: elements
+  /// are far apart along the last axis, and adjacent along the one before.
+  bool is_transposed() const noexcept {
+    constexpr std::int64_t line = 64;
+    return std::abs(step) >= line && row_step != 0 && std::abs(row_step) <= line / 4;
+  }
   /// Whether a kernel can access a tile of the array in place.
   bool is_usable_directly(std::int64_t rows, std::int64_t columns) const noexcept {
     return is_direct && (rows == 1 || row_step == columns * step);

@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu_program.hpp"
 
-#include <algorithm>
 #include <memory>
-#include <optional>
 
-#include "spanwise/parallel.hpp"
-#include "spanwise/runtime/host_block.hpp"
-#include "spanwise/strided/walk.hpp"
+#include "cpu_program_job.hpp"
 #include "spanwise/view.hpp"
 
 namespace spanwise::ops {
@@ -45,183 +41,96 @@ bool is_consecutive(const Walk& walk, int operand) {
 
 }  // namespace
 
-/// One run.
-class CpuProgram::Job {
- public:
-  Job(const CpuProgram& program, std::span<const Array* const> inputs,
-      std::span<const Array> outputs)
-      : program_(program), size_(outputs[0].size()) {
-    arrays_.reserve(inputs.size() + outputs.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      arrays_.push_back({static_cast<std::byte*>(inputs[i]->data()), static_cast<int>(i),
-                         inputs[i]->dtype(), inputs[i]});
-    for (std::size_t o = 0; o < outputs.size(); ++o)
-      arrays_.push_back({static_cast<std::byte*>(outputs[o].data()), program.outputs_[o],
-                         outputs[o].dtype(), &outputs[o]});
-    find_places(outputs[0].shape());
-    find_overwritten();
-  }
-
-  void run() const {
-    const std::int64_t blocks = (size_ + block_ - 1) / block_;
-    parallel_for(blocks, std::max<std::int64_t>(1, program_.grain_ / block_),
-                 [&](std::int64_t first, std::int64_t last) {
-                   run_range(first * block_, std::min(last * block_, size_));
-                 });
-  }
-
- private:
-  /// An input or output.
-  struct Place {
-    std::byte* data;
-    int index;  ///< its register
-    DType dtype;
-    const Array* array;
-    bool is_direct = true;        ///< its elements stand in the walk's order: used where they are
-    bool is_overwritten = false;  ///< of outputs: an input that is read later stands there
+void CpuProgram::Job::find_places(const Shape& shape) {
+  const auto is_simple = [&](const Place& place) {
+    return is_number(place) || (place.array->shape() == shape &&
+                                place.array->layout().is_row_major() && is_aligned(*place.array));
   };
+  if (std::all_of(arrays_.begin(), arrays_.end(), is_simple)) return;
+  std::vector<const Layout*> layouts;
+  for (const Place& place : arrays_) layouts.push_back(&place.array->layout());
+  walk_.emplace(shape, layouts, program_.inputs_);
+  for (std::size_t k = 0; k < arrays_.size(); ++k)
+    arrays_[k].is_direct = is_number(arrays_[k]) || (is_aligned(*arrays_[k].array) &&
+                                                     is_consecutive(*walk_, static_cast<int>(k)));
+}
 
-  std::size_t inputs() const { return static_cast<std::size_t>(program_.inputs_); }
-  bool is_number(const Place& place) const {
-    return program_.registers_[static_cast<std::size_t>(place.index)].is_number;
-  }
-
-  void find_places(const Shape& shape) {
-    const auto is_simple = [&](const Place& place) {
-      return is_number(place) || (place.array->shape() == shape &&
-                                  place.array->layout().is_row_major() && is_aligned(*place.array));
-    };
-    if (std::all_of(arrays_.begin(), arrays_.end(), is_simple)) return;
-    std::vector<const Layout*> layouts;
-    for (const Place& place : arrays_) layouts.push_back(&place.array->layout());
-    walk_.emplace(shape, layouts, program_.inputs_);
-    for (std::size_t k = 0; k < arrays_.size(); ++k)
-      arrays_[k].is_direct = is_number(arrays_[k]) || (is_aligned(*arrays_[k].array) &&
-                                                       is_consecutive(*walk_, static_cast<int>(k)));
-  }
-
-  // Within a block, an output is written before the steps after it read their inputs.
-  void find_overwritten() {
-    for (std::size_t o = inputs(); o < arrays_.size(); ++o)
-      for (std::size_t i = 0; i < inputs(); ++i)
-        arrays_[o].is_overwritten |= program_.is_read_late_[(o - inputs()) * inputs() + i] &&
-                                     may_share_memory(*arrays_[i].array, *arrays_[o].array);
-  }
-
-  void run_range(std::int64_t first, std::int64_t last) const {
-    // Buffers a multiple of a page apart would be in the same lines of the cache.
-    constexpr std::size_t apart = 5 * 64;
-    const std::size_t stride = static_cast<std::size_t>(block_ * program_.itemsize_) + apart;
-    const std::size_t buffers = stride * static_cast<std::size_t>(program_.buffers_);
-    const std::size_t count = program_.registers_.size();
-    std::byte* const memory = thread_buffers(buffers + count * sizeof(std::byte*));
-    auto** const places = reinterpret_cast<std::byte**>(memory + buffers);
-    for (std::size_t r = 0; r < count; ++r) {
-      const int buffer = program_.registers_[r].buffer;
-      places[r] = memory + stride * static_cast<std::size_t>(buffer);
-    }
+void CpuProgram::Job::find_overwritten() {
+  for (std::size_t o = inputs(); o < arrays_.size(); ++o)
     for (std::size_t i = 0; i < inputs(); ++i)
-      if (is_number(arrays_[i])) places[i] = arrays_[i].data;
-    for (const Instruction& each : program_.once_) prepare(each, places, last - first);
-    for (; first < last; first += block_) run_block(first, std::min(block_, last - first), places);
-  }
+      arrays_[o].is_overwritten |= program_.is_read_late_[(o - inputs()) * inputs() + i] &&
+                                   may_share_memory(*arrays_[i].array, *arrays_[o].array);
+}
 
-  // Converts a number, or fills a block with it.
-  void prepare(const Instruction& step, std::byte** places, std::int64_t size) const {
-    const auto from = static_cast<std::size_t>(step.registers[0]),
-               to = static_cast<std::size_t>(step.registers[1]);
-    const Register& target = program_.registers_[to];
-    const std::int64_t count = target.is_number ? 1 : std::min(size, block_);
-    convert_block(program_.registers_[from].dtype, target.dtype,
-                  {places[to], places[from], 1, count, 0, target.dtype.itemsize(), 0, 0});
+std::byte** CpuProgram::Job::prepared_places(std::int64_t size) const {
+  // Buffers a multiple of a page apart would be in the same lines of the cache.
+  constexpr std::size_t apart = 5 * 64;
+  const std::size_t stride = static_cast<std::size_t>(block_ * program_.itemsize_) + apart;
+  const std::size_t buffers = stride * static_cast<std::size_t>(program_.buffers_);
+  const std::size_t count = program_.registers_.size();
+  const auto strips = static_cast<std::size_t>(strip_bytes() * strips_);
+  std::byte* const memory = thread_buffers(buffers + count * sizeof(std::byte*) + strips);
+  auto** const places = reinterpret_cast<std::byte**>(memory + buffers);
+  for (std::size_t r = 0; r < count; ++r) {
+    const int buffer = program_.registers_[r].buffer;
+    places[r] = memory + stride * static_cast<std::size_t>(buffer);
   }
+  for (std::size_t i = 0; i < inputs(); ++i)
+    if (is_number(arrays_[i])) places[i] = arrays_[i].data;
+  for (const Instruction& each : program_.once_) prepare(each, places, size);
+  return places;
+}
 
-  void run_block(std::int64_t first, std::int64_t count, std::byte** places) const {
-    bool gathers = false, scatters = false;
-    for (std::size_t k = 0; k < arrays_.size(); ++k) {
-      const Place& place = arrays_[k];
-      if (is_number(place)) continue;
-      const auto index = static_cast<std::size_t>(place.index);
-      if (place.is_direct && !place.is_overwritten)
-        places[index] = place.data + first * place.dtype.itemsize();
-      else
-        (k < inputs() ? gathers : scatters) = true;
-    }
-    if (gathers) move<true>(first, count, places);
-    fetch_next(first + count);
-    for (const Instruction& step : program_.steps_) {
-      std::byte* lanes[max_inputs + 1];
-      for (int i = 0; i < step.count; ++i)
-        lanes[i] = places[step.registers[static_cast<std::size_t>(i)]];
-      if (step.loop != nullptr) {
-        step.loop(step.context, count, lanes);
-      } else {
-        const DType from = program_.registers_[static_cast<std::size_t>(step.registers[0])].dtype,
-                    to = program_.registers_[static_cast<std::size_t>(step.registers[1])].dtype;
-        convert_block(from, to,
-                      {lanes[1], lanes[0], 1, count, 0, to.itemsize(), 0, from.itemsize()});
-      }
-    }
-    if (scatters) move<false>(first, count, places);
+void CpuProgram::Job::prepare(const Instruction& step, std::byte** places,
+                              std::int64_t size) const {
+  const auto from = static_cast<std::size_t>(step.registers[0]),
+             to = static_cast<std::size_t>(step.registers[1]);
+  const Register& target = program_.registers_[to];
+  const std::int64_t count = target.is_number ? 1 : std::min(size, block_);
+  convert_block(program_.registers_[from].dtype, target.dtype,
+                {places[to], places[from], 1, count, 0, target.dtype.itemsize(), 0, 0});
+}
+
+void CpuProgram::Job::run_block(std::int64_t first, std::int64_t count, std::int64_t next,
+                                std::byte** places) const {
+  bool gathers = false, scatters = false;
+  for (std::size_t k = 0; k < arrays_.size(); ++k) {
+    const Place& place = arrays_[k];
+    if (is_number(place) || place.strip >= 0) continue;
+    const auto index = static_cast<std::size_t>(place.index);
+    if (place.is_direct && !place.is_overwritten)
+      places[index] = place.data + first * place.dtype.itemsize();
+    else
+      (k < inputs() ? gathers : scatters) = true;
   }
-
-  // Asks for the arrays' next block while this one is computed: a loop waits for memory otherwise,
-  // and memory for the loop.
-  void fetch_next(std::int64_t first) const {
-    const std::int64_t count = std::min(block_, size_ - first);
-    constexpr std::int64_t line = 64;
-    for (std::size_t k = 0; k < arrays_.size(); ++k) {
-      const Place& place = arrays_[k];
-      if (is_number(place) || !place.is_direct) continue;
-      const std::byte* const begin = place.data + first * place.dtype.itemsize();
-      for (std::int64_t at = 0; at < count * place.dtype.itemsize(); at += line)
-        __builtin_prefetch(begin + at);
+  if (gathers) move<true>(first, count, places);
+  fetch_next(next);
+  for (const Instruction& step : program_.steps_) {
+    std::byte* lanes[most_operands + 1];
+    for (int i = 0; i < step.count; ++i)
+      lanes[i] = places[step.registers[static_cast<std::size_t>(i)]];
+    if (step.loop != nullptr) {
+      step.loop(step.context, count, lanes);
+    } else {
+      const DType from = program_.registers_[static_cast<std::size_t>(step.registers[0])].dtype,
+                  to = program_.registers_[static_cast<std::size_t>(step.registers[1])].dtype;
+      convert_block(from, to, {lanes[1], lanes[0], 1, count, 0, to.itemsize(), 0, from.itemsize()});
     }
   }
+  if (scatters) move<false>(first, count, places);
+}
 
-  // Brings the elements of inputs that are not direct into their buffers, or those of outputs from
-  // there to where they belong.
-  template <bool gathers>
-  void move(std::int64_t first, std::int64_t count, std::byte** places) const {
-    const std::size_t begin = gathers ? 0 : inputs(), end = gathers ? inputs() : arrays_.size();
-    std::int64_t done = 0;
-    const auto move_run = [&](std::byte* const* pointers, std::int64_t run,
-                              std::span<const std::int64_t> strides) {
-      for (std::size_t k = begin; k < end; ++k) {
-        const Place& place = arrays_[k];
-        if (is_number(place) || (place.is_direct && !place.is_overwritten)) continue;
-        const std::int64_t size = place.dtype.itemsize(), step = strides[k] * size;
-        std::byte* const buffer = places[place.index] + done * size;
-        if (gathers)
-          convert_block(place.dtype, place.dtype, {buffer, pointers[k], 1, run, 0, size, 0, step});
-        else
-          convert_block(place.dtype, place.dtype, {pointers[k], buffer, 1, run, 0, step, 0, size});
-      }
-      done += run;
-    };
-    std::byte* data[most_arrays];
-    int itemsizes[most_arrays];
-    for (std::size_t k = 0; k < arrays_.size(); ++k) {
-      data[k] = arrays_[k].data;
-      itemsizes[k] = arrays_[k].dtype.itemsize();
-    }
-    if (!walk_) {
-      for (std::size_t k = 0; k < arrays_.size(); ++k) data[k] += first * itemsizes[k];
-      const std::vector<std::int64_t> ones(arrays_.size(), 1);
-      return move_run(data, count, ones);
-    }
-    const std::span<const std::int64_t> strides = walk_->strides(walk_->rank() - 1);
-    for_each_run<most_arrays>(
-        *walk_, std::span(data, arrays_.size()), std::span(itemsizes, arrays_.size()), first,
-        first + count,
-        [&](std::byte* const* pointers, std::int64_t run) { move_run(pointers, run, strides); });
+void CpuProgram::Job::fetch_next(std::int64_t first) const {
+  const std::int64_t count = std::min(block_, size_ - first);
+  constexpr std::int64_t line = 64;
+  for (std::size_t k = 0; k < arrays_.size(); ++k) {
+    const Place& place = arrays_[k];
+    if (is_number(place) || !place.is_direct) continue;
+    const std::byte* const begin = place.data + first * place.dtype.itemsize();
+    for (std::int64_t at = 0; at < count * place.dtype.itemsize(); at += line)
+      __builtin_prefetch(begin + at);
   }
-
-  const CpuProgram& program_;
-  std::int64_t size_;
-  std::vector<Place> arrays_;  // inputs, then outputs
-  std::optional<Walk> walk_;   // where an array is not as the others
-};
+}
 
 void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array> outputs) const {
   if (outputs[0].size() > 0) Job(*this, inputs, outputs).run();

@@ -38,7 +38,7 @@ class CpuProgram {
     Loop loop = nullptr;
     const void* context = nullptr;
     int count = 0;  ///< of registers: operands, then the result
-    std::array<int, max_inputs + 1> registers{};
+    std::array<int, most_operands + 1> registers{};
   };
 
   /// Elements: a dozen blocks of float64 stay in the L1 cache.

@@ -65,6 +65,7 @@ class CpuProgramBuilder {
   }
 
   double add_step(const ProgramStep& step) {
+    if (step.body) return add_body(step);
     if (is_cast(step.signature)) return add_cast(step);
     Signature signature = step.signature;
     const auto values = program_.arguments(step);
@@ -95,6 +96,21 @@ class CpuProgramBuilder {
     for (int i = 1; i < made.count - 1; ++i)
       if (!at(made.registers[static_cast<std::size_t>(i)]).is_number) return false;
     return true;
+  }
+
+  double add_body(const ProgramStep& step) {
+    const auto values = program_.arguments(step);
+    const ElementBody& body = *step.body.text;
+    Instruction made{.loop = loop_of(step.body), .count = static_cast<int>(values.size()) + 1};
+    for (std::size_t i = 0; i < values.size(); ++i)
+      made.registers[i] =
+          filled(converted(register_of(values[i]), loop_dtype(body.inputs[i].dtype)));
+    const int computed = add_register(loop_dtype(step.signature.result));
+    made.registers[values.size()] = computed;
+    made_.steps_.push_back(made);
+    value_registers_.push_back(converted(computed, step.signature.result));
+    constexpr double elements_per_thread = 1 << 13;
+    return 1 / elements_per_thread;
   }
 
   double add_cast(const ProgramStep& step) {

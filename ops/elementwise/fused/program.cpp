@@ -67,6 +67,7 @@ class ProgramText {
   std::string expression(int value) const {
     const Signature& signature = step(value).signature;
     const auto arguments = program_.arguments(step(value));
+    if (const UserBody& body = step(value).body) return call(body, arguments);
     if (const std::string_view sign = infix(signature.op); !sign.empty())
       return text('(', operand(arguments[0]), sign, operand(arguments[1]), ')');
     if (signature.op == OpId::negative) return text("(-", operand(arguments[0]), ')');
@@ -74,6 +75,13 @@ class ProgramText {
     for (const int argument : arguments) list += (list.empty() ? "" : ", ") + operand(argument);
     if (is_cast(signature)) return text("cast{", signature.result, "}(", list, ")");
     return text(facts(signature.op).name, "(", list, ")");
+  }
+
+  std::string call(const UserBody& body, std::span<const int> arguments) const {
+    std::string list;
+    for (const int argument : arguments) list += (list.empty() ? "" : ", ") + operand(argument);
+    const bool is_only = body.text->outputs.size() == 1;
+    return text(body.text->op, is_only ? "" : text(".", body.output), "(", list, ")");
   }
 
   const ElementProgram& program_;

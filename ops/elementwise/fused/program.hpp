@@ -9,14 +9,16 @@
 #include <vector>
 
 #include "../compute.hpp"
+#include "user_body.hpp"
 
 namespace spanwise::ops {
 
-/// One operation of a program.
+/// One operation of a program, or a user's body.
 struct ProgramStep {
   Signature signature;  ///< not swapped: the arguments are in the order of its operands
   /// Values: input i is value i, the result of step k is value inputs + k.
-  std::array<int, max_inputs> arguments{};
+  std::array<int, most_operands> arguments{};
+  UserBody body{};  ///< if there is one, only the result of `signature` has a meaning
 
   friend bool operator==(const ProgramStep&, const ProgramStep&) = default;
 };
@@ -39,7 +41,8 @@ struct ElementProgram {
   }
   /// The operands of a step.
   std::span<const int> arguments(const ProgramStep& step) const noexcept {
-    return {step.arguments.data(), static_cast<std::size_t>(facts(step.signature.op).inputs)};
+    const std::size_t operands = static_cast<std::size_t>(facts(step.signature.op).inputs);
+    return {step.arguments.data(), step.body ? step.body.text->inputs.size() : operands};
   }
   /// "t0 = (i0 * i1); exp((t0 + i2))": the outputs in order, and what several places use.
   std::string text() const;
@@ -51,6 +54,10 @@ struct ElementProgram {
 /// A cast of `from` to `to`, as a step's signature.
 inline Signature cast_signature(DType from, DType to) noexcept {
   return {.op = OpId::positive, .compute = from, .result = to};
+}
+/// The signature of a step with a body.
+inline Signature body_signature(DType result) noexcept {
+  return {.op = OpId::positive, .compute = result, .result = result};
 }
 inline bool is_cast(const Signature& signature) noexcept {
   return signature.op == OpId::positive && signature.compute != signature.result;

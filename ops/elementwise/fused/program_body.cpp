@@ -17,9 +17,20 @@ std::string type_of(const ElementProgram& program, int value) {
   return text(value < inputs_of(program) ? "M" : "V", value);
 }
 
+// The namespace of the user's body that computes a value.
+std::string body_name(int value) { return text("sw_body", value); }
+
 std::string result_of(const ElementProgram& program, const ProgramStep& step,
                       const std::string& type, std::span<const std::string> values) {
   const auto arguments = program.arguments(step);
+  if (step.body) {
+    std::vector<std::string> given;
+    for (const int argument : arguments)
+      given.push_back(values[static_cast<std::size_t>(argument)]);
+    const std::string call =
+        body_call(step.body, body_name(static_cast<int>(values.size())), given);
+    return text("To<", type, ">::from(", call, ")");
+  }
   if (is_cast(step.signature))
     return text("To<", type, ">::from(", values[static_cast<std::size_t>(arguments[0])], ")");
   std::string list;
@@ -50,14 +61,25 @@ std::string statements(const ElementProgram& program, std::uint64_t numbers,
   return all;
 }
 
+// The types of values, and the functions of steps that have a body of their own.
+std::string types_of(const ElementProgram& program) {
+  std::string types;
+  for (int value = 0; value < program.values(); ++value)
+    types +=
+        text("typedef ", element_text(program.dtype(value)), ' ', type_of(program, value), ";\n");
+  int value = inputs_of(program);
+  for (const ProgramStep& step : program.steps) {
+    if (step.body) types += body_source(step.body, body_name(value));
+    ++value;
+  }
+  return types;
+}
+
 }  // namespace
 
 strided::Body program_body(const ElementProgram& program, std::uint64_t numbers) {
   strided::Body body;
-  body.prelude = operations_text();
-  for (int value = 0; value < program.values(); ++value)
-    body.prelude +=
-        text("typedef ", element_text(program.dtype(value)), ' ', type_of(program, value), ";\n");
+  body.prelude = operations_text() + types_of(program);
   for (int i = 0; i < inputs_of(program); ++i) {
     if (is_by_value(numbers, i)) {
       body.parameters += text("const M", i, " a", i, ", ");
@@ -72,6 +94,21 @@ strided::Body program_body(const ElementProgram& program, std::uint64_t numbers)
     return statements(program, numbers, elements);
   };
   return body;
+}
+
+std::string program_function(const ElementProgram& program, std::string_view name) {
+  std::string parameters;
+  std::vector<std::string> elements;
+  for (int i = 0; i < inputs_of(program); ++i) {
+    elements.push_back(text("a", i));
+    parameters += text(", const M", i, " a", i);
+  }
+  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    elements.push_back(text("z", k));
+    parameters += text(", ", type_of(program, program.outputs[k]), "& z", k);
+  }
+  return text("namespace ", name, " {\n", types_of(program), "SW_FN void run(",
+              parameters.substr(2), ") {\n", statements(program, 0, elements), "}\n}\n");
 }
 
 }  // namespace spanwise::ops

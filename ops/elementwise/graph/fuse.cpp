@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -62,7 +63,24 @@ bool is_identity(const Apply& node) {
   return has_name(node, "broadcast_to") && is_broadcast_to_known_extents(node);
 }
 
+std::shared_ptr<const ElementBody> body_of(const Apply& node) {
+  const auto* op = dynamic_cast<const HasElementBody*>(&node.op());
+  std::shared_ptr<const ElementBody> body = op != nullptr ? op->element_body(node) : nullptr;
+  if (body == nullptr || !fits_program(*body)) return nullptr;
+  const auto has_type = [](const Variable& variable, const ElementBody::Value& value) {
+    return variable.type().dtype() == value.dtype;
+  };
+  const auto inputs = node.inputs();
+  const std::vector<Variable> outputs = node.outputs();
+  const bool fits = std::equal(inputs.begin(), inputs.end(), body->inputs.begin(),
+                               body->inputs.end(), has_type) &&
+                    std::equal(outputs.begin(), outputs.end(), body->outputs.begin(),
+                               body->outputs.end(), has_type);
+  return fits ? body : nullptr;
+}
+
 bool accepts(const Apply& node) {
+  if (body_of(node) != nullptr) return true;
   const DType result = node.output(0).type().dtype();
   if (has_name(node, "cast")) return is_exact_cast(node.inputs()[0].type().dtype(), result);
   if (is_identity(node)) return result.is_floating() || result.is_complex();
@@ -86,14 +104,18 @@ class ProgramBuilder {
       return;
     }
     ProgramStep step;
-    if (const auto op = elementwise_id(node.op()))
+    if (auto body = body_of(node)) {
+      step.signature = body_signature(body->outputs[0].dtype);
+      step.body = {std::move(body), 0};
+    } else if (const auto op = elementwise_id(node.op())) {
       step.signature = signature_of_node(*op, node);
-    else
+    } else {
       step.signature =
           cast_signature(node.inputs()[0].type().dtype(), node.output(0).type().dtype());
+    }
     for (std::size_t i = 0; i < node.inputs().size(); ++i)
       step.arguments[i] = value(node.inputs()[i]);
-    if (std::exchange(step.signature.swapped, false))
+    if (!step.body && std::exchange(step.signature.swapped, false))
       std::swap(step.arguments[0], step.arguments[1]);
     values_.emplace(node.output(0), add_step(step));
   }

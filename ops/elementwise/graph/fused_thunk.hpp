@@ -16,12 +16,15 @@ struct Overwrite {
 };
 using Overwrites = std::vector<Overwrite>;
 
-/// What the nodes of one op share.
+/// What the nodes of one op share. Without `nodes` the program is one operation on its inputs.
 struct Fused {
   ElementProgram program;
   std::vector<RequiredExtent> required;
   FusedNodes nodes;
 };
+
+/// Those of a fused op; null for other ops, and for variants that overwrite an input.
+const Fused* fused_of(const Op& op);
 
 /// The computation of one node of a fused op.
 std::unique_ptr<Thunk> fused_thunk(std::shared_ptr<const Fused> fused, const Overwrites& overwrites,

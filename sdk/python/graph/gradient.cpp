@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "apply.hpp"
+#include "object.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 #include "spanwise/op_sdk/gradient.hpp"
@@ -68,6 +70,17 @@ std::vector<Cotangent> cotangents_from(const py::object& items) {
       cotangents.push_back(Cotangent::undefined(py::str(item).cast<std::string>()));
   }
   return cotangents;
+}
+
+GradientRule gradient_rule(const py::dict& declaration) {
+  if (!declaration.contains("grad") || declaration["grad"].is_none()) return {};
+  return
+      [shared = share_object(declaration)](const Apply& node, std::span<const Cotangent> outputs) {
+        const GilAcquire gil;
+        const py::handle given(shared.get());
+        return cotangents_from(op_gradient_module().attr("kernel_gradient")(
+            given, apply_object(node), list_of(outputs)));
+      };
 }
 
 SW_BIND(graph_gradient) {

@@ -28,18 +28,6 @@ namespace py = pybind11;
 
 namespace {
 
-// grad= of the declaration `given` as a rule; none where it is None.
-GradientRule gradient_from(const py::dict& given) {
-  if (!given.contains("grad") || given["grad"].is_none()) return {};
-  return
-      [declaration = share_object(given)](const Apply& node, std::span<const Cotangent> outputs) {
-        const GilAcquire gil;
-        const py::handle given_again(declaration.get());
-        return cotangents_from(op_gradient_module().attr("kernel_gradient")(
-            given_again, apply_object(node), list_of(outputs)));
-      };
-}
-
 // A Python number as a Scalar of the same kind; the launch converts it to the parameter's type.
 Scalar scalar_from_number(const std::string& op, const std::string& name, py::handle value) {
   if (PyBool_Check(value.ptr())) return Scalar(value.cast<bool>());
@@ -77,7 +65,7 @@ KernelOpSpec spec_from(const py::dict& given) {
         value_of<std::map<std::string, std::string>>(given["overwrites"], "overwrites");
   spec.options.options = texts("options");
   spec.options.include_dirs = texts("include_dirs");
-  spec.gradient = gradient_from(given);
+  spec.gradient = gradient_rule(given);
   return spec;
 }
 

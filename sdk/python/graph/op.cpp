@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apply.hpp"
+#include "element_body.hpp"
 #include "gradient.hpp"
 #include "object.hpp"
 #include "python/support/array.hpp"
@@ -38,12 +39,13 @@ AliasMap alias_map(py::handle op, const char* attribute) {
 }
 
 /// Wraps a Python op. view_map and destroy_map are read once, since ops must not change.
-class PythonOp final : public Op {
+class PythonOp final : public Op, public HasElementBody {
  public:
   explicit PythonOp(py::object op)
       : views_(alias_map(op, "view_map")),
         destroys_(alias_map(op, "destroy_map")),
         infers_shape_(py::hasattr(op, "infer_shape")),
+        has_body_(py::hasattr(op, "element_body")),
         op_(share_object(std::move(op))) {}
 
   std::string name() const override {
@@ -103,6 +105,11 @@ class PythonOp final : public Op {
     const auto [input, of_axis] = source.cast<std::pair<int, int>>();
     return {{input, of_axis}};
   }
+  std::shared_ptr<const ElementBody> element_body(const Apply& node) const override {
+    if (!has_body_) return nullptr;
+    const GilAcquire gil;
+    return element_body_of(object(), node);
+  }
   AliasMap view_map() const override { return views_; }
   AliasMap destroy_map() const override { return destroys_; }
   // A Python op may keep a reference to its results, or return arrays that other code holds.
@@ -116,7 +123,7 @@ class PythonOp final : public Op {
 
  private:
   AliasMap views_, destroys_;
-  bool infers_shape_;
+  bool infers_shape_, has_body_;
   SharedObject op_;
 };
 

@@ -24,10 +24,11 @@ class KernelOp(NativeOp):
 
     def __call__(self, *inputs: Any, return_list: bool = False, **kwargs: Any) -> Any:
         """The outputs as variables; or as arrays, if an input is an Array and none is a Variable."""
-        if not _has_arrays_only(inputs):
-            return super().__call__(*inputs, return_list=return_list, **kwargs)
+        is_eager = _has_arrays_only(inputs)
         if any(type(value) in _KIND_OF_NUMBER for value in inputs):
             inputs = self._with_declared_dtypes(inputs)
+        if not is_eager:
+            return super().__call__(*inputs, return_list=return_list, **kwargs)
         results = computed_by(self, inputs)
         return [results] if return_list and isinstance(results, Array) else results
 
@@ -83,6 +84,7 @@ def kernel_op(
     kernel: str = "",
     options: Iterable[str] = (),
     include_dirs: Iterable[Any] = (),
+    preamble: str = "",
     grad: GradFunction | Mapping[str, Op] | None = None,
 ) -> KernelOp:
     """An op that runs the kernel `kernel` (default: `name`, else the only one) of `source`.
@@ -102,6 +104,12 @@ def kernel_op(
     have the same declaration; the kernel gets the same pointer for both, with the elements of `x`.
     The graph passes the memory of `x` itself if nothing else uses `x` afterwards, else a copy.
 
+    Instead of a kernel, `source` may be what is computed for each element, with declarations as in
+    CuPy: ``kernel_op("scaled", "z = x * y", "T x, float32 y", "T z")``, or in PyCUDA:
+    ``kernel_op("scaled", "z[i] = a * x[i]", "float *z, float *x, float a")``. Inputs broadcast.
+    Dtypes are real; in the text 16-bit floats are float. `preamble` defines functions before it. In
+    a compiled function such ops are fused with elementwise operations around them.
+
     `grad` gives the derivatives for ``sw.tensor.grad``: a function
     ``grad(inputs, output_gradients)`` that returns a list with a variable for each input, as the
     method of an Op; or an op for each input, ``{"x": x_gradient}``, whose output is the derivative.
@@ -117,6 +125,18 @@ def kernel_op(
     Raises ArgumentError for an inconsistent declaration; a call raises DTypeError, ShapeError or
     GraphError for inputs that do not fit it.
     """
+    if _is_element_declaration(inputs, outputs):
+        given = (arguments, grid, scalars, overwrites, kernel, options, include_dirs)
+        if any(given) or block != (256,) or shared != 0:
+            raise _core.ArgumentError(
+                f"kernel_op {name}: an element body takes preamble= and grad=, and no grid, arguments "
+                "or options"
+            )
+        return _element_op(name, source, _joined(inputs), _joined(outputs), preamble, grad)
+    if preamble:
+        raise _core.ArgumentError(
+            f"kernel_op {name}: preamble= is for element bodies; write it before the kernel"
+        )
     if not scalars:
         scalars = {}
     op = _core._kernel_op(
@@ -134,6 +154,47 @@ def kernel_op(
             "overwrites": dict(overwrites or {}),
             "options": [options] if isinstance(options, str) else list(options),
             "include_dirs": [str(folder) for folder in include_dirs],
+            "grad": grad,
+        }
+    )
+    check_kernel_gradient(op)
+    return op
+
+
+def _joined(declared: Iterable[str] | str) -> str:
+    return declared if isinstance(declared, str) else ", ".join(declared)
+
+
+def _is_element_declaration(inputs: Iterable[str] | str, outputs: Iterable[str] | str) -> bool:
+    """Whether these are CuPy's or PyCUDA's declarations, which have no colon."""
+    declared = _joined(inputs) + _joined(outputs)
+    return bool(declared.strip()) and ":" not in declared
+
+
+def _element_op(
+    name: str,
+    operation: str,
+    inputs: str,
+    outputs: str,
+    preamble: str,
+    grad: GradFunction | Mapping[str, Op] | None,
+) -> KernelOp:
+    read, written, operation = _core._element_parameters(
+        f"kernel_op {name}", inputs, outputs, operation, preamble
+    )
+
+    def described(parameters: list[tuple[str, str, str | None]]) -> list[str]:
+        return [f"{own}: element {dtype or letter}" for own, letter, dtype in parameters]
+
+    op = _core._element_op(
+        {
+            "name": name,
+            "source": operation,
+            "preamble": preamble,
+            "element_inputs": read,
+            "element_outputs": written,
+            "inputs": described(read),
+            "outputs": described(written),
             "grad": grad,
         }
     )

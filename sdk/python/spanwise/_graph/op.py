@@ -176,8 +176,10 @@ class NativeOp(Op):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By the kernel_op declaration, or the registered name and properties; else GraphError."""
-        if self._handle.declaration is not None:
-            return _core._kernel_op, (self._handle.declaration,)
+        declaration = self._handle.declaration
+        if declaration is not None:
+            is_element = "element_inputs" in declaration
+            return _core._element_op if is_element else _core._kernel_op, (declaration,)
         if self.recipe is None:
             raise GraphError(
                 f"{self}: cannot be pickled, since no name is known that makes it again; register it "

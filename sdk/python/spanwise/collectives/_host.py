@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -72,17 +72,11 @@ class Waits:
     def __init__(self, monitor: Monitor | None, timeout: float) -> None:
         self._monitor, self._timeout = monitor, timeout
 
-    def until(self, tests: Iterable[Callable[[], Any]]) -> None:
-        """Returns when every test has returned something true. Raises CollectiveError."""
-        for test in tests:
-            for _ in range(_SPINS):
-                if test():
-                    break
-                os.sched_yield()
-            else:
-                self._slowly(test)
-
-    def _slowly(self, test: Callable[[], Any]) -> None:
+    def until(self, test: Callable[[], Any]) -> None:
+        """Returns when `test` has returned something true. Raises CollectiveError."""
+        for _ in range(_SPINS):
+            if test():
+                return
         # The tests make the progress of large messages, so there are no pauses at first.
         begin = time.monotonic()
         while not test():

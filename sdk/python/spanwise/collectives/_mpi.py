@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .._core import Array, CollectiveError
+from .._core import Array, CollectiveError, dtype
 from ._host import Reduction, Waits, refuse_reduction
 
 #: MPI has no 16-bit floating dtypes everywhere.
@@ -57,7 +57,8 @@ class MpiEngine:
         self._mpi = mpi = load_mpi()
         self._comm, self._waits = comm, waits
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
-        self._types = {name: getattr(mpi, type_) for name, type_ in _TYPES.items()}
+        self._types = {dtype(name): getattr(mpi, type_) for name, type_ in _TYPES.items()}
+        self._at = mpi.buffer.fromaddress
         self._ops = {"sum": mpi.SUM, "prod": mpi.PROD, "min": mpi.MIN, "max": mpi.MAX}
 
     def run(self, calls: list[tuple[Any, ...]]) -> None:
@@ -68,7 +69,9 @@ class MpiEngine:
                 requests.append(request)
                 if finish is not None:
                     finishers.append(finish)
-            self._waits.until([request.Test for request in requests])
+            for request in requests:
+                if not request.Test():
+                    self._waits.until(request.Test)
         except BaseException:
             if requests:
                 MpiEngine.is_broken = True
@@ -86,24 +89,26 @@ class MpiEngine:
     # ---- Operations: (request, what to do when it is complete) ----
 
     def _bytes(self, array: Array) -> list[Any]:
-        return [self._mpi.buffer.fromaddress(array.ptr, array.nbytes), self._mpi.BYTE]
-
-    def _numbers(self, array: Array) -> list[Any]:
-        return [
-            self._mpi.buffer.fromaddress(array.ptr, array.nbytes),
-            self._types[array.dtype.name],
-        ]
+        return [self._at(array.ptr, array.nbytes), self._mpi.BYTE]
 
     def _reduced(
         self, start: Callable[..., Any], reduction: str, source: Array, target: Array | None
-    ) -> tuple[Any, Callable[[], None]]:
-        work = Reduction(reduction, source, target, self._size, _COMPUTED)
-        if work.source.dtype.name not in self._types:
+    ) -> tuple[Any, Callable[[], None] | None]:
+        kind, finish = self._types.get(source.dtype), None
+        if kind is None or reduction == "mean":
+            work = Reduction(reduction, source, target, self._size, _COMPUTED)
+            source, target, reduction, finish = work.source, work.target, work.op, work.finish
+            kind = self._types.get(source.dtype)
+        if kind is None:
             raise refuse_reduction("mpi", reduction, source.dtype, "convert the array first")
-        in_place = work.target is not None and work.source.ptr == work.target.ptr
-        sent = self._mpi.IN_PLACE if in_place else self._numbers(work.source)
-        received = None if work.target is None else self._numbers(work.target)
-        return start(sent, received, self._ops[work.op]), work.finish
+        address, bytes_ = source.ptr, source.nbytes
+        if target is None:
+            sent, received = [self._at(address, bytes_), kind], None
+        else:
+            to = target.ptr
+            sent = self._mpi.IN_PLACE if to == address else [self._at(address, bytes_), kind]
+            received = [self._at(to, target.nbytes), kind]
+        return start(sent, received, self._ops[reduction]), finish
 
     def _all_reduce(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
         return self._reduced(self._comm.Iallreduce, reduction, source, target)
@@ -141,7 +146,7 @@ class MpiEngine:
 def duplicate(comm: Any, waits: Waits) -> Any:
     """A communicator of MPI with the same ranks. All ranks call it."""
     made, request = comm.Idup()
-    waits.until([request.Test])
+    waits.until(request.Test)
     return made
 
 
@@ -151,5 +156,5 @@ def share_text(comm: Any, text: str, waits: Waits) -> str:
     if len(data) != 1000:
         raise CollectiveError("mpi: an address of more than 1000 bytes")
     request = comm.Ibcast([data, load_mpi().BYTE], 0)
-    waits.until([request.Test])
+    waits.until(request.Test)
     return data.decode().rstrip()

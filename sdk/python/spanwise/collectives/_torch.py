@@ -68,8 +68,8 @@ class TorchEngine:
             works.append(started)
             if finish is not None:
                 finishers.append(finish)
-        self._waits.until([work.is_completed for work in works])
         for work in works:
+            self._waits.until(work.is_completed)
             try:
                 work.wait()
             except RuntimeError as error:

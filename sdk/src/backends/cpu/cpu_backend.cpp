@@ -123,7 +123,7 @@ void CpuBackend::convert_block(DType from, DType to, const HostBlock& given) {
   block.target_step = given.target_step;
   block.source_row_step = given.source_row_step;
   block.source_step = given.source_step;
-  cast_kernel(from, to)(block);
+  convert_tile(from, to, block);
 }
 
 bool CpuBackend::gemm(const GemmCall& call, runtime::StreamState&) { return blas_gemm(call); }

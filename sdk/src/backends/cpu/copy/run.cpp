@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "backends/cpu/copy/block.hpp"
 #include "backends/cpu/copy/plan.hpp"
@@ -197,6 +198,30 @@ bool all_bytes_equal(const std::byte* bytes, int count) {
   return std::all_of(bytes, bytes + count, [&](std::byte b) { return b == bytes[0]; });
 }
 
+// The same block by its other axis: rows become columns.
+Block by_columns(Block block) {
+  std::swap(block.rows, block.columns);
+  std::swap(block.target_row_step, block.target_step);
+  std::swap(block.source_row_step, block.source_step);
+  return block;
+}
+
+// Visits the rows from the last to the first if the source's stand backwards in memory.
+void make_rows_forward(Block& block, std::int64_t itemsize) {
+  if (block.source_row_step != -itemsize) return;
+  block.target += (block.rows - 1) * block.target_row_step;
+  block.source += (block.rows - 1) * block.source_row_step;
+  block.target_row_step = -block.target_row_step;
+  block.source_row_step = -block.source_row_step;
+}
+
+// Whether the target is contiguous along the columns and the source along the rows.
+bool is_transposed(const Block& block, std::int64_t from, std::int64_t to) {
+  constexpr std::int64_t min_side = 8;
+  return block.rows >= min_side && block.columns >= min_side && block.target_step == to &&
+         block.source_row_step == from && std::abs(block.source_step) > from;
+}
+
 void set_bytes(const Block& b) {
   for (std::int64_t row = 0; row < b.rows; ++row)
     std::memset(b.target + row * b.target_row_step, static_cast<int>(*b.source),
@@ -210,6 +235,31 @@ void copy(const Array& source, const Array& target) {
   const CopyPlan plan = CopyPlan::make(source, target);
   if (source.dtype() != target.dtype()) return cast(plan, source.dtype(), target.dtype());
   move(plan, target.dtype().itemsize());
+}
+
+void convert_tile(DType from, DType to, const Block& given) {
+  const int size = from.itemsize();
+  Block block = given;
+  make_rows_forward(block, size);
+  const BlockKernel transpose = move_kernels().transpose[kernel_index(size)];
+  if (from == to) {
+    if (is_transposed(block, size, size)) return transpose(block);
+    if (const Block other = by_columns(block); is_transposed(other, size, size))
+      return transpose(other);
+    return cast_kernel(from, to)(block);
+  }
+  if (!is_transposed(block, size, to.itemsize()) || block.rows * block.columns * size > tile_bytes)
+    return cast_kernel(from, to)(block);
+  alignas(64) std::byte tile[tile_bytes];
+  Block moved = block;
+  moved.target = tile;
+  moved.target_row_step = block.columns * size;
+  moved.target_step = size;
+  transpose(moved);
+  block.source = tile;
+  block.source_row_step = moved.target_row_step;
+  block.source_step = size;
+  cast_kernel(from, to)(block);
 }
 
 void fill(const Array& target, const Scalar& value) {

@@ -1,0 +1,166 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "user_body.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/source/element_text.hpp"
+#include "spanwise/source/token.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+bool is_half(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }
+
+// The type of a value in the user's text.
+std::string text_type(DType dtype) {
+  if (dtype.is_bool()) return "bool";
+  return element_text(loop_dtype(dtype));
+}
+
+std::string with_lines(const std::string& label, const std::string& lines) {
+  if (lines.empty()) return "";
+  return text("\n#line 1 \"", label, "\"\n", lines, "\n#line 1 \"made by Spanwise\"\n");
+}
+
+// The lines of a preamble that must be outside of a namespace, and the others.
+std::pair<std::string, std::string> divided(const std::string& preamble) {
+  std::string outside, inside, line;
+  for (std::istringstream lines(preamble); std::getline(lines, line);) {
+    const std::size_t first = line.find_first_not_of(" \t");
+    const bool is_include = first != line.npos && line.compare(first, 8, "#include") == 0;
+    (is_include ? outside : inside) += line + "\n";
+    if (is_include) inside += "\n";  // lines keep their numbers
+  }
+  return {outside, inside};
+}
+
+bool returns(const std::string& operation) {
+  const std::vector<source::Token> tokens = source::lex(operation);
+  return std::any_of(tokens.begin(), tokens.end(),
+                     [](const source::Token& token) { return token.text == "return"; });
+}
+
+// A return in the operation ends it, not the function around it.
+std::string statements_of(const ElementBody& body) {
+  const std::string lines = with_lines(text("operation of ", body.op), body.operation + "\n;");
+  return returns(body.operation) ? text("[&] { do {", lines, "} while (0); }();\n") : lines;
+}
+
+std::string loop_source(const UserBody& body) {
+  const ElementBody& given = *body.text;
+  std::string arrays;
+  std::vector<std::string> elements;
+  const auto array = [&](const char* constness, DType dtype, std::size_t place) {
+    const std::string type = dtype.is_bool() ? "unsigned char" : text_type(dtype);
+    arrays += text("  ", constness, type, "* sw_", place, " = (", constness, type, "*)sw_arrays[",
+                   place, "];\n");
+  };
+  for (std::size_t i = 0; i < given.inputs.size(); ++i) {
+    array("const ", given.inputs[i].dtype, i);
+    elements.push_back(text("sw_", i, "[sw_i]", given.inputs[i].dtype.is_bool() ? " != 0" : ""));
+  }
+  const std::size_t result = given.inputs.size();
+  array("", given.outputs[static_cast<std::size_t>(body.output)].dtype, result);
+  std::string list;
+  for (const std::string& element : elements) list += (list.empty() ? "" : ", ") + element;
+  // The result may be the memory of an operand, element by element.
+  return text(body_source(body, "sw_body"),
+              "__device__ void sw_loop(const void*, long long sw_n, char* const* sw_arrays) {\n",
+              arrays, "#pragma GCC ivdep\n  for (long long sw_i = 0; sw_i < sw_n; ++sw_i)\n",
+              "    sw_", result, "[sw_i] = sw_body::of(", list, ");\n}\n",
+              "extern \"C\" __global__ void sw_address(unsigned long long* sw_where) {\n",
+              "  *sw_where = (unsigned long long)&sw_loop;\n}\n");
+}
+
+/// A compiled loop and the kernel that keeps its code loaded.
+struct CompiledLoop {
+  Kernel kernel;
+  Loop loop;
+};
+
+// A kernel of the module passes on the address of the loop, which is then called without a launch.
+CompiledLoop compiled_loop(const std::string& source) {
+  ModuleOptions options;
+  options.device = cpu;
+  const SourceModule module(source, options);
+  const Kernel kernel = module.get_function("sw_address");
+  const Array where = zeros(Shape{1}, uint64, cpu);
+  kernel({}, {KernelArg(where)});
+  return {kernel, reinterpret_cast<Loop>(*static_cast<const std::uint64_t*>(where.data()))};
+}
+
+struct CompiledLoops {
+  Mutex mutex;
+  std::map<std::string, CompiledLoop> by_source;
+};
+
+// Never destroyed: functions may run until the process exits.
+CompiledLoops& compiled_loops() {
+  static CompiledLoops& loops = *new CompiledLoops;
+  return loops;
+}
+
+}  // namespace
+
+DType loop_dtype(DType dtype) noexcept { return is_half(dtype) ? float32 : dtype; }
+
+bool fits_program(const ElementBody& body) noexcept {
+  const auto is_real = [](const ElementBody::Value& value) {
+    return value.dtype.is_computable() && !value.dtype.is_complex();
+  };
+  return !body.inputs.empty() && body.inputs.size() <= most_operands && !body.outputs.empty() &&
+         std::all_of(body.inputs.begin(), body.inputs.end(), is_real) &&
+         std::all_of(body.outputs.begin(), body.outputs.end(), is_real);
+}
+
+std::string body_source(const UserBody& body, const std::string& name) {
+  const ElementBody& given = *body.text;
+  const auto [outside, inside] = divided(given.preamble);
+  std::string types, parameters, results;
+  for (const auto& [type, dtype] : given.types)
+    types += text("typedef ", text_type(dtype), " ", type, ";\n");
+  for (const ElementBody::Value& input : given.inputs)
+    parameters +=
+        text(parameters.empty() ? "" : ", ", "const ", text_type(input.dtype), " ", input.name);
+  for (const ElementBody::Value& output : given.outputs)
+    results += text("  ", text_type(output.dtype), " ", output.name, " = 0;\n");
+  const ElementBody::Value& result = given.outputs[static_cast<std::size_t>(body.output)];
+  return text(outside, "namespace ", name, " {\n", types,
+              with_lines(text("preamble of ", given.op), inside), "__device__ inline ",
+              text_type(result.dtype), " of(", parameters, ") {\n", results, statements_of(given),
+              "  return ", result.name, ";\n}\n}\n");
+}
+
+std::string body_call(const UserBody& body, const std::string& name,
+                      std::span<const std::string> values) {
+  std::string list;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    list += text(i > 0 ? ", " : "", "To<", text_type(body.text->inputs[i].dtype), ">::from(",
+                 values[i], ")");
+  return text(name, "::of(", list, ")");
+}
+
+Loop loop_of(const UserBody& body) {
+  const std::string source = loop_source(body);
+  CompiledLoops& all = compiled_loops();
+  {
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.by_source.find(source);
+    if (found != all.by_source.end()) return found->second.loop;
+  }
+  CompiledLoop made = compiled_loop(source);
+  const std::lock_guard lock(all.mutex);
+  return all.by_source.emplace(source, std::move(made)).first->second.loop;
+}
+
+}  // namespace spanwise::ops

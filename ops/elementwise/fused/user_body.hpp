@@ -1,0 +1,44 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "../cpu/cpu_kernels.hpp"
+#include "spanwise/graph/element_body.hpp"
+
+namespace spanwise::ops {
+
+/// The number of inputs that a body may have in a program.
+inline constexpr int most_operands = 8;
+
+/// One output of a user's body, as a step of a program computes it; or none.
+struct UserBody {
+  std::shared_ptr<const ElementBody> text;
+  int output = 0;
+
+  explicit operator bool() const noexcept { return text != nullptr; }
+  friend bool operator==(const UserBody& a, const UserBody& b) {
+    if (a.output != b.output || (a.text == nullptr) != (b.text == nullptr)) return false;
+    return a.text == b.text || *a.text == *b.text;
+  }
+};
+
+/// Whether a program can hold the body: at most most_operands inputs, and no complex dtypes.
+bool fits_program(const ElementBody& body) noexcept;
+
+/// CUDA C: namespace `name` with the preamble and a function `of` that returns the output.
+std::string body_source(const UserBody& body, const std::string& name);
+/// A call of that function; values[i] is an expression for input i, of any type.
+std::string body_call(const UserBody& body, const std::string& name,
+                      std::span<const std::string> values);
+
+/// The dtype in which the loop below has an input or output: float32 for 16-bit floats.
+DType loop_dtype(DType dtype) noexcept;
+/// The body as a loop, compiled by the host's compiler at the first call for each text. Valid until
+/// the process exits. Throws CompileError.
+Loop loop_of(const UserBody& body);
+
+}  // namespace spanwise::ops

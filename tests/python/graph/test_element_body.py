@@ -1,0 +1,259 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Element bodies: kernel_op with CuPy's or PyCUDA's text of one element, and Python ops that declare
+one. They run alone, and fused with elementwise operations."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+def composites(f):
+    names = [str(node.op) for node in f.maker.fgraph.toposort()]
+    return [name for name in names if name.startswith("Composite")], names
+
+
+def numbers(shape, dtype="float32", seed=0):
+    values = np.random.default_rng(seed).integers(-40, 40, shape)
+    return (values / 8).astype(dtype) if np.dtype(dtype).kind == "f" else values.astype(dtype)
+
+
+@pytest.fixture
+def squares():
+    return sw.kernel_op(
+        "squares", "z = (x - y) * (x - y)", "T x, T y", "T z", grad=lambda i, g: [None, None]
+    )
+
+
+def smooth():
+    """Huber's function with its derivative."""
+    slope = sw.kernel_op(
+        "smooth_slope",
+        "dx = dy * (fabs((double)x) < 1 ? x : (x > 0 ? 1 : -1))",
+        "T x, T dy",
+        "T dx",
+    )
+    return sw.kernel_op(
+        "smooth",
+        "T a = magnitude(x); if (a < 1) y = half_square(x); else y = a - (T)0.5;",
+        "T x",
+        "T y",
+        preamble="""
+        #include <spanwise/view.cuh>
+        __device__ T magnitude(T x) { return x < 0 ? -x : x; }
+        __device__ T half_square(T x) { return x * x / 2; }
+        """,
+        grad={"x": slope},
+    )
+
+
+def smooth_of(x):
+    return np.where(np.abs(x) < 1, x * x / 2, np.abs(x) - 0.5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8"])
+@pytest.mark.parametrize("size", [0, 1, 255, 4099])
+def test_alone(squares, dtype, size, device):
+    a, b = numbers(size, dtype), numbers(size, dtype, 1)
+    x, y = T.tensor(dtype, (None,)), T.tensor(dtype, (None,))
+    f = sw.function([x, y], squares(x, y), device=device)
+    got = f(a[::-1], b)
+    assert got.dtype == dtype
+    d = a[::-1].astype("float32" if dtype == "float16" else dtype) - b.astype(
+        "float32" if dtype == "float16" else dtype
+    )
+    np.testing.assert_array_equal(got.numpy(), (d * d).astype(dtype))
+
+
+def test_fused_with_operations_around_it(squares, device):
+    x, y, s = T.fmatrix("x"), T.frow("y"), T.fscalar("s")
+    outputs = [T.exp(-squares(x * 2, y) * s) + 1, squares(x + s, y) > 1]
+    f = sw.function([x, y, s], outputs, device=device)
+    found, names = composites(f)
+    assert len(names) == 1 and "squares((i0 * " in found[0]
+    plain = sw.function(
+        [x, y, s], outputs, device=device, mode=sw.Mode("fast_run").excluding("fuse")
+    )
+    assert not composites(plain)[0]
+    for shape in ((1, 1), (3, 5), (70, 300), (0, 4)):
+        a, b = numbers(shape), numbers((1, shape[1]), seed=2)
+        for view in (a, np.asfortranarray(a), a[::-1]):
+            for got, wanted in zip(f(view, b, 0.25), plain(view, b, 0.25), strict=True):
+                np.testing.assert_array_equal(got.numpy(), wanted.numpy())
+        p = (view * 2 - b) ** 2
+        np.testing.assert_allclose(f(view, b, 0.25)[0].numpy(), np.exp(-p / 4) + 1, rtol=2e-6)
+
+
+def test_extents_that_turn_out_to_be_one(squares, device):
+    x, y = T.fvectors("x", "y")
+    f = sw.function([x, y], squares(x + 1, y) * 2, device=device)
+    a, b = numbers(9), numbers(1)
+    for p, q in ((a, b), (b, a), (b, b), (a, a)):
+        np.testing.assert_array_equal(f(p, q).numpy(), (p + 1 - q) ** 2 * 2)
+    alone = sw.function([x, y], squares(x, y), device=device)
+    np.testing.assert_array_equal(alone(a, b).numpy(), (a - b) ** 2)
+    with pytest.raises(ValueError, match="squares|broadcast"):
+        alone(a, numbers(4))
+
+
+def test_preamble_return_and_gradient(device):
+    op = smooth()
+    x = T.dvector("x")
+    f = sw.function([x], [op(x) * 2, T.grad(op(x * 3).sum(), x)], device=device)
+    values = np.linspace(-2, 2, 41) + 0.013
+    got = f(values)
+    np.testing.assert_allclose(got[0].numpy(), 2 * smooth_of(values), rtol=1e-14)
+    np.testing.assert_allclose(got[1].numpy(), 3 * np.clip(values * 3, -1, 1), rtol=1e-14)
+    sw.gradient.verify_grad(lambda v: op(v), [values])
+    early = sw.kernel_op("early", "z = 0; if (x < 0) return; z = x;", "T x", "T z")
+    g = sw.function([x], early(x) + 1, device=device)
+    np.testing.assert_array_equal(g(values).numpy(), np.maximum(values, 0) + 1)
+
+
+def test_several_outputs(device):
+    both = sw.kernel_op(
+        "both", "s = x + y; d = x - y; less = x < y;", "T x, T y", "T s, float64 d, bool less"
+    )
+    x, y = T.fvectors("x", "y")
+    f = sw.function(
+        [x, y], [o * 2 if i < 2 else o for i, o in enumerate(both(x, y))], device=device
+    )
+    a, b = numbers(1000), numbers(1000, seed=1)
+    s, d, less = f(a, b)
+    assert (s.dtype, d.dtype, less.dtype) == ("float32", "float64", "bool")
+    np.testing.assert_array_equal(s.numpy(), (a + b) * 2)
+    np.testing.assert_array_equal(d.numpy(), (a - b).astype("float64") * 2)
+    np.testing.assert_array_equal(less.numpy(), a < b)
+
+
+def test_pycuda_spelling(device):
+    op = sw.kernel_op("scaled", "z[i] = a * x[i] + z0[i]", "float *z, float *x, float a, float *z0")
+    x, y = T.fvectors("x", "y")
+    f = sw.function([x, y], op(x, 3.0, y) * 2, device=device)
+    a, b = numbers(77), numbers(77, seed=1)
+    np.testing.assert_array_equal(f(a, b).numpy(), (3 * a + b) * 2)
+    assert len(composites(f)[1]) == 1
+
+
+def test_arrays_compute_at_once(squares, device):
+    a, b = (sw.array(numbers(50, seed=i), device=device) for i in range(2))
+    np.testing.assert_array_equal(squares(a, b).numpy(), (a.numpy() - b.numpy()) ** 2)
+    np.testing.assert_array_equal(squares(a, 2).numpy(), (a.numpy() - 2) ** 2)
+
+
+def test_pickles():
+    op = sw.kernel_op("cubed", "z = x * x * x", "T x", "T z")
+    x = T.dvector("x")
+    f = sw.function([x], op(x) + 1, device="cpu")
+    again = pickle.loads(pickle.dumps((op, f)))
+    assert str(again[0]) == "cubed" and again[1]([2.0]).tolist() == [9.0]
+    assert again[0](x).owner.op == op(x).owner.op
+
+
+class Plus(sw.Op):
+    """x + y of two Python objects, with a body."""
+
+    __props__ = ()
+    element_body = ("T x, T y", "T z", "z = x + y")
+
+    def make_node(self, x, y):
+        return sw.Apply(self, [x, y], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = inputs[0] + inputs[1]
+
+
+def test_python_ops_with_a_body_are_fused(device):
+    x, y = T.fvectors("x", "y")
+    f = sw.function([x, y], T.sqrt(Plus()(x * x, y * y)), device=device)
+    assert composites(f)[1] == ["Composite{sqrt(Plus((i0 * i0), (i1 * i1)))}"]
+    a, b = numbers(300), numbers(300, seed=1)
+    np.testing.assert_allclose(f(a, b).numpy(), np.hypot(a, b), rtol=1e-6)
+    alone = sw.function([x, y], Plus()(x, y), device=device)
+    assert composites(alone)[1] == ["Plus"]
+    np.testing.assert_array_equal(alone(a, b).numpy(), a + b)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("z = x", "element_body must be"),
+        (("T x", "T z", "z = x"), "1 inputs and 1 outputs, and the node 2 and 1"),
+        (("raw T x, T y", "T z", "z = x[0]"), "whole array x"),
+    ],
+)
+def test_wrong_bodies_of_python_ops(body, message):
+    class Wrong(Plus):
+        element_body = body
+
+    x, y = T.fvectors("x", "y")
+    with pytest.raises((sw.GraphError, sw.ArgumentError), match=message):
+        sw.function([x, y], Wrong()(x * 2, y), device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("z[i] = x[i + 1]", "float *z, float *x"), "uses the index i"),
+        (("z = x + threadIdx.x", "T x", "T z"), "uses threadIdx"),
+        (("z = i", "T x", "T z"), "the index i"),
+        (("z = x", "raw T x", "T z"), "whole array x"),
+        (("z = x", "T x", "S z"), "dtype S, which no input has"),
+        (("z = x", "T x, T x", "T z"), "x"),
+    ],
+)
+def test_refused_declarations(arguments, message):
+    with pytest.raises(sw.ArgumentError, match=message):
+        sw.kernel_op("wrong", *arguments)
+
+
+def test_refused_options_and_inputs(squares):
+    with pytest.raises(sw.ArgumentError, match="takes preamble= and grad="):
+        sw.kernel_op("wrong", "z = x", "T x", "T z", grid=3)
+    with pytest.raises(sw.ArgumentError, match="preamble= is for element bodies"):
+        sw.kernel_op(
+            "k",
+            "__global__ void k(const float* x) {}",
+            "x: contiguous float32[n]",
+            preamble="int a;",
+        )
+    with pytest.raises(
+        sw.DTypeError, match="input y: expected float32, as other inputs of dtype T"
+    ):
+        squares(T.fvector(), T.dvector())
+    with pytest.raises(sw.DTypeError, match="complex64; pass the real"):
+        squares(T.cvector(), T.cvector())
+
+
+def test_errors_of_the_compiler_show_the_users_line(device):
+    op = sw.kernel_op("unknown", "z = x;\nz = missing_name(x);", "T x", "T z")
+    x = T.fvector("x")
+    with pytest.raises(sw.CompileError, match=r"operation of unknown.2|missing_name"):
+        sw.function([x], op(x) * 2, device=device)([1.0])
+
+
+def test_seventeen_bodies_become_programs(device):
+    """Each step has its own function; equal ones are merged."""
+    x = T.dvector("x")
+    y = x
+    for k in range(17):
+        op = sw.kernel_op(
+            f"step{k}",
+            f"z = helper(x) + {k}",
+            "T x",
+            "T z",
+            preamble=f"__device__ T helper(T x) {{ return x / {k + 1}; }}",
+        )
+        y = op(y)
+    f = sw.function([x], y, device=device)
+    assert len(composites(f)[1]) == 1
+    values = numbers(20, "float64")
+    expected = values
+    for k in range(17):
+        expected = expected / (k + 1) + k
+    np.testing.assert_allclose(f(values).numpy(), expected, rtol=1e-14)
