@@ -119,7 +119,7 @@ Array contract(const char* who, const Array& left, const Array& right, const Con
   matrices[batch] = left_matrices.shape()[batch];
   matrices[batch + 1] = right_matrices.shape()[batch + 1];
   run_product(left_matrices, right_matrices,
-              matrices == shape ? result : *result.try_reshape(matrices), false);
+              matrices == shape ? result : *result.try_reshape(matrices), {});
   return result;
 }
 

@@ -22,6 +22,11 @@ struct IntegerElement {
   static constexpr bool stops_early = false;
   static bool is_decided(const Number*) { return false; }
   static void join(Number& sum, Number other) { sum = static_cast<Number>(sum + other); }
+  /// `factor` is a whole number.
+  static Number scaled(Number number, double factor) {
+    return static_cast<Number>(std::uint64_t{number} *
+                               static_cast<std::uint64_t>(static_cast<std::int64_t>(factor)));
+  }
   static void add_product(Vector& sum, Number a, const Vector& b) { sum += b * a; }
   static void add_product(Number& sum, Number a, Number b) {
     sum = static_cast<Number>(sum + static_cast<Number>(std::uint64_t{a} * b));
@@ -29,6 +34,7 @@ struct IntegerElement {
 };
 template <class T>
 struct FloatElement : IntegerElement<T> {
+  static T scaled(T number, double factor) { return number * static_cast<T>(factor); }
   static void add_product(typename IntegerElement<T>::Vector& sum, T a,
                           const typename IntegerElement<T>::Vector& b) {
     sum += b * a;
@@ -45,6 +51,7 @@ struct BoolElement : IntegerElement<std::uint8_t> {
     return all != 0;
   }
   static void join(Number& sum, Number other) { sum = static_cast<Number>(sum | other); }
+  static Number scaled(Number number, double factor) { return factor != 0 ? number : Number{0}; }
   static void add_product(Vector& sum, Number a, const Vector& b) {
     sum |= b & static_cast<Number>(-a);
   }
@@ -74,9 +81,26 @@ struct ComplexElement {
     sum.re += other.re;
     sum.im += other.im;
   }
+  static Number scaled(Number number, double factor) {
+    return {number.re * static_cast<T>(factor), number.im * static_cast<T>(factor)};
+  }
   static void add_product(Number& sum, Number a, Number b) {
     sum.re += a.re * b.re - a.im * b.im;
     sum.im += a.re * b.im + a.im * b.re;
+  }
+};
+
+/// Stores alpha * sum + beta * addend; without an addend, alpha * sum.
+template <class E>
+struct Scales {
+  double alpha = 1, beta = 0;
+
+  void write(typename E::Element& to, typename E::Number sum,
+             const typename E::Element* addend) const {
+    if (alpha != 1) sum = E::scaled(sum, alpha);
+    if (addend != nullptr)
+      E::join(sum, beta == 1 ? E::read(*addend, false) : E::scaled(E::read(*addend, false), beta));
+    E::write(to, sum);
   }
 };
 

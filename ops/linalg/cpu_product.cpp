@@ -77,6 +77,7 @@ class CpuProduct {
   struct Factors {
     const Element *left, *right;
     Element* result;
+    const Element* addend;  // null without one
   };
   struct Workspace {
     Number left[block_rows * block_depth];                  // [group of rows][depth][row]
@@ -85,7 +86,7 @@ class CpuProduct {
   };
 
   Factors factors_at(std::int64_t index) const {
-    std::int64_t left = 0, right = 0, result = 0;
+    std::int64_t left = 0, right = 0, result = 0, addend = 0;
     for (int i = problem_.batch_rank - 1; i >= 0; --i) {
       const BatchAxis& axis = problem_.batch[static_cast<std::size_t>(i)];
       const std::int64_t batch_index = i == 0 ? index : index % axis.extent;
@@ -93,10 +94,21 @@ class CpuProduct {
       left += batch_index * axis.left;
       right += batch_index * axis.right;
       result += batch_index * axis.result;
+      addend += batch_index * axis.addend;
     }
+    const auto* added = reinterpret_cast<const Element*>(problem_.addend.data);
     return {reinterpret_cast<const Element*>(problem_.left.data) + left,
             reinterpret_cast<const Element*>(problem_.right.data) + right,
-            reinterpret_cast<Element*>(problem_.result.data) + result};
+            reinterpret_cast<Element*>(problem_.result.data) + result,
+            added == nullptr ? nullptr : added + addend};
+  }
+
+  Scales<E> scales() const { return {problem_.alpha, problem_.beta}; }
+  void write(const Factors& to, std::int64_t row, std::int64_t column, Number sum) const {
+    const Matrix &z = problem_.result, &c = problem_.addend;
+    const Element* addend =
+        to.addend == nullptr ? nullptr : to.addend + row * c.row_stride + column * c.column_stride;
+    scales().write(to.result[row * z.row_stride + column * z.column_stride], sum, addend);
   }
 
   void multiply_unpacked(const Factors& factors) const {
@@ -118,35 +130,38 @@ class CpuProduct {
   // One sum per column: the additions are independent of one another.
   template <int columns>
   void multiply_columns(const Factors& factors, std::int64_t first) const {
-    const Matrix &l = problem_.left, &r = problem_.right, &z = problem_.result;
+    const Matrix &l = problem_.left, &r = problem_.right;
     for (std::int64_t i = 0; i < problem_.rows; ++i) {
       const Element* a = factors.left + i * l.row_stride;
       const Element* b = factors.right + first * r.column_stride;
-      Element* out = factors.result + i * z.row_stride + first * z.column_stride;
       Number sums[columns] = {};
       for (std::int64_t p = 0; p < problem_.depth; ++p, a += l.column_stride, b += r.row_stride) {
         const Number factor = E::read(*a, problem_.conjugate_left);
         for (int c = 0; c < columns; ++c)
           E::add_product(sums[c], factor, E::read(b[c * r.column_stride], false));
       }
-      for (int c = 0; c < columns; ++c) E::write(out[c * z.column_stride], sums[c]);
+      for (int c = 0; c < columns; ++c) write(factors, i, first + c, sums[c]);
     }
   }
 
   // A matrix times a vector, or a vector times a matrix, computed as the transposed matrix times
   // the vector.
   void run_matrix_by_vector(std::int64_t batch) const {
-    const Matrix &l = problem_.left, &r = problem_.right, &z = problem_.result;
+    const Matrix &l = problem_.left, &r = problem_.right;
+    const Matrix &z = problem_.result, &c = problem_.addend;
     const bool is_column = problem_.columns == 1, conjugates = problem_.conjugate_left;
     for (std::int64_t i = 0; i < batch; ++i) {
       const Factors at = factors_at(i);
-      const MatrixByVector<E> product =
+      MatrixByVector<E> product =
           is_column ? MatrixByVector<E>{at.left,      l.row_stride,  l.column_stride, conjugates,
                                         at.right,     r.row_stride,  false,           at.result,
                                         z.row_stride, problem_.rows, problem_.depth}
                     : MatrixByVector<E>{at.right,        r.column_stride,  r.row_stride,  false,
                                         at.left,         l.column_stride,  conjugates,    at.result,
                                         z.column_stride, problem_.columns, problem_.depth};
+      product.scales = scales();
+      product.addend = at.addend;
+      product.addend_stride = is_column ? c.row_stride : c.column_stride;
       product.run(min_products_per_thread);
     }
   }
@@ -186,11 +201,9 @@ class CpuProduct {
                           reinterpret_cast<Vector*>(space.sums + r * block_columns + c),
                           block_columns / E::lanes);
     }
-    const Matrix& z = problem_.result;
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t c = 0; c < columns; ++c)
-        E::write(factors.result[(row + r) * z.row_stride + (column + c) * z.column_stride],
-                 space.sums[r * block_columns + c]);
+        write(factors, row + r, column + c, space.sums[r * block_columns + c]);
   }
 
   // Elements beyond the matrix are packed as 0; their sums are not stored.

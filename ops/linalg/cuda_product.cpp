@@ -4,14 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cuda_problem.hpp"
 #include "cuda_source.hpp"
-#include "problem.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
@@ -25,17 +24,6 @@ constexpr std::int64_t max_batches = 65535, max_blocks = 2147483647;
 // With few result elements of long sums, one block per 64 x 64 tile would occupy a small part of a
 // GPU; such products take one block per element.
 constexpr std::int64_t few_elements = 4096, long_sum = 512;
-
-/// The bytes of struct Problem of product.cuh; the batch axes behind it have the layout of
-/// BatchAxis.
-struct PackedMatrix {
-  const void* data;
-  std::int64_t row, column;
-};
-struct PackedProblem {
-  PackedMatrix left, right, result;
-  std::int64_t rows, columns, depth, batches;
-};
 
 SourceModule product_module(const Problem& problem, Device device) {
   using Key = std::array<int, 6>;
@@ -53,21 +41,6 @@ SourceModule product_module(const Problem& problem, Device device) {
     return SourceModule(cuda_product_source(problem.dtype, conjugates, problem.batch_rank),
                         options);
   });
-}
-
-std::vector<std::byte> packed_problem(const Problem& problem) {
-  const auto matrix = [](const Matrix& from) {
-    return PackedMatrix{from.data, from.row_stride, from.column_stride};
-  };
-  const PackedProblem head{matrix(problem.left), matrix(problem.right), matrix(problem.result),
-                           problem.rows,         problem.columns,       problem.depth,
-                           problem.batch_size()};
-  const auto axes = static_cast<std::size_t>(std::max(problem.batch_rank, 1));
-  std::vector<std::byte> bytes(sizeof head + axes * sizeof(BatchAxis));
-  std::memcpy(bytes.data(), &head, sizeof head);
-  std::memcpy(bytes.data() + sizeof head, problem.batch.data(),
-              static_cast<std::size_t>(problem.batch_rank) * sizeof(BatchAxis));
-  return bytes;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "embedded/gemv_text.hpp"
 #include "embedded/product_text.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/source/element_text.hpp"
@@ -27,14 +28,24 @@ ProductTypes types_for(DType dtype) {
   return {element, dtype.itemsize() == 2 ? element_text(float32) : element};
 }
 
+std::string definitions(DType dtype, bool conjugates_left, int batch_rank) {
+  const auto [element, sum] = types_for(dtype);
+  return text("#define ELEMENT ", element, "\n#define SUM ", sum, "\n#define IS_BOOL ",
+              int{dtype.is_bool()}, "\n#define IS_INTEGER ", int{dtype.is_integer()},
+              "\n#define CONJUGATE ", int{conjugates_left}, "\n#define BATCH ", batch_rank, "\n");
+}
+
 }  // namespace
 
 std::string cuda_product_source(DType dtype, bool conjugates_left, int batch_rank) {
-  const auto [element, sum] = types_for(dtype);
-  std::string source = text("#define ELEMENT ", element, "\n#define SUM ", sum,
-                            "\n#define IS_BOOL ", int{dtype.is_bool()}, "\n#define CONJUGATE ",
-                            int{conjugates_left}, "\n#define BATCH ", batch_rank, "\n");
+  std::string source = definitions(dtype, conjugates_left, batch_rank);
   for (const auto& file : embedded::product_text) source += file.text;
+  return source;
+}
+
+std::string cuda_gemv_source(DType dtype, bool conjugates_matrix) {
+  std::string source = definitions(dtype, conjugates_matrix, 0);
+  for (const auto& file : embedded::gemv_text) source += file.text;
   return source;
 }
 

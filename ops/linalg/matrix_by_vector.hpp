@@ -14,8 +14,8 @@
 
 namespace spanwise::ops::linalg {
 
-/// result[i] = sum over p of matrix[i, p] * vector[p]. Every element of the matrix is read once, so
-/// the matrix is not packed. Strides in elements, any sign.
+/// result[i] = alpha * sum over p of matrix[i, p] * vector[p] + beta * addend[i]. Every element of
+/// the matrix is read once, so the matrix is not packed. Strides in elements, any sign.
 template <class E>
 struct MatrixByVector {
   using Element = typename E::Element;
@@ -30,6 +30,9 @@ struct MatrixByVector {
   Element* result;
   std::int64_t result_stride;
   std::int64_t rows, depth;
+  Scales<E> scales{};
+  const Element* addend = nullptr;
+  std::int64_t addend_stride = 0;
 
   /// `grain`: minimum of multiplications per thread.
   void run(std::int64_t grain) const {
@@ -48,11 +51,16 @@ struct MatrixByVector {
   static constexpr std::int64_t parallel_sums = 8;      // independent partial sums of a row
   static constexpr std::int64_t max_column_sums = 256;  // sums that fit in the L1 cache
 
+  void write(std::int64_t i, Number sum) const {
+    scales.write(result[i * result_stride], sum,
+                 addend == nullptr ? nullptr : addend + i * addend_stride);
+  }
+
   void add_along_rows(const Number* x, std::int64_t first, std::int64_t last) const {
     for (std::int64_t i = first; i < last; ++i) {
       const Element* row = matrix + i * row_stride;
       const Number sum = column_stride == 1 ? dot(row, 1, x) : dot(row, column_stride, x);
-      E::write(result[i * result_stride], sum);
+      write(i, sum);
     }
   }
 
@@ -100,8 +108,7 @@ struct MatrixByVector {
         else
           add_column(sums, column, row_stride, count, x[p]);
       }
-      for (std::int64_t i = 0; i < count; ++i)
-        E::write(result[(start + i) * result_stride], sums[i]);
+      for (std::int64_t i = 0; i < count; ++i) write(start + i, sums[i]);
     }
   }
   [[gnu::always_inline]] void add_column(Number* sums, const Element* column, std::int64_t step,

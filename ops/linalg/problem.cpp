@@ -13,7 +13,7 @@ std::int64_t batch_stride_of(const Array& array, int axis_from_end) {
 // Whether the two axes can be merged into one in all three arrays.
 bool can_merge(const BatchAxis& outer, const BatchAxis& inner) {
   return outer.left == inner.left * inner.extent && outer.right == inner.right * inner.extent &&
-         outer.result == inner.result * inner.extent;
+         outer.result == inner.result * inner.extent && outer.addend == inner.addend * inner.extent;
 }
 
 Matrix last_axes(const Array& array) {
@@ -30,12 +30,14 @@ void fold_into_rows(Problem& problem) {
   const bool is_one_row = problem.rows == 1;
   if (axis.right != 0) return;
   if (!is_one_row && (axis.left != problem.left.row_stride * problem.rows ||
-                      axis.result != problem.result.row_stride * problem.rows))
+                      axis.result != problem.result.row_stride * problem.rows ||
+                      axis.addend != problem.addend.row_stride * problem.rows))
     return;
   if (problem.conjugate_left) return;
   if (is_one_row) {
     problem.left.row_stride = axis.left;
     problem.result.row_stride = axis.result;
+    problem.addend.row_stride = axis.addend;
   }
   problem.rows *= axis.extent;
   problem.batch_rank = 0;
@@ -44,9 +46,11 @@ void fold_into_rows(Problem& problem) {
 }  // namespace
 
 Problem describe_product(const Array& left, const Array& right, const Array& result,
-                         bool conjugate_left) {
+                         const ProductTerms& terms) {
   Problem problem;
-  problem.conjugate_left = conjugate_left;
+  problem.conjugate_left = terms.conjugates;
+  problem.alpha = terms.alpha;
+  problem.beta = terms.beta;
   problem.dtype = result.dtype();
   const int rank = result.rank();
   problem.rows = result.shape()[rank - 2];
@@ -55,16 +59,18 @@ Problem describe_product(const Array& left, const Array& right, const Array& res
   problem.left = last_axes(left);
   problem.right = last_axes(right);
   problem.result = last_axes(result);
+  if (terms.addend != nullptr) problem.addend = last_axes(*terms.addend);
   int count = 0;
   for (int axis = 0; axis < rank - 2; ++axis) {
     const std::int64_t extent = result.shape()[axis];
     if (extent == 1) continue;
     const int from_end = rank - axis;
     const BatchAxis next{extent, batch_stride_of(left, from_end), batch_stride_of(right, from_end),
-                         result.strides()[axis]};
+                         result.strides()[axis],
+                         terms.addend == nullptr ? 0 : terms.addend->strides()[axis]};
     BatchAxis* last = count > 0 ? &problem.batch[static_cast<std::size_t>(count - 1)] : nullptr;
     if (last != nullptr && can_merge(*last, next)) {
-      *last = {last->extent * extent, next.left, next.right, next.result};
+      *last = {last->extent * extent, next.left, next.right, next.result, next.addend};
     } else {
       problem.batch[static_cast<std::size_t>(count++)] = next;
     }

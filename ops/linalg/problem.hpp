@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "run_product.hpp"
 #include "spanwise/array.hpp"
 
 namespace spanwise::ops::linalg {
@@ -18,16 +19,19 @@ struct Matrix {
 
 /// A batch axis: one product per index.
 struct BatchAxis {
-  std::int64_t extent, left, right, result;  ///< strides in elements
+  std::int64_t extent, left, right, result, addend;  ///< strides in elements
 };
 
-/// For each index of the batch: result = left @ right, of rows x depth and depth x columns. All
-/// extents are at least 1; all three are of one dtype on one device. The result overlaps neither
-/// the factors nor itself.
+/// For each index of the batch: result = alpha * left @ right + beta * addend, of rows x depth and
+/// depth x columns. All extents are at least 1; all arrays are of one dtype on one device. The
+/// result overlaps neither the factors nor itself; the addend is the same view as the result, or
+/// does not overlap it.
 struct Problem {
   DType dtype;
   std::int64_t rows = 1, columns = 1, depth = 1;
   Matrix left, right, result;
+  Matrix addend;  ///< null where beta is 0
+  double alpha = 1, beta = 0;
   bool conjugate_left = false;
   int batch_rank = 0;
   std::array<BatchAxis, max_rank> batch;  ///< axes of extent > 1, merged as far as strides allow
@@ -43,7 +47,7 @@ struct Problem {
 /// depth, columns), result (..., rows, columns); the axes before the last two of the factors
 /// broadcast to the result's. Neither an extent of the result nor depth is 0.
 Problem describe_product(const Array& left, const Array& right, const Array& result,
-                         bool conjugate_left);
+                         const ProductTerms& terms);
 
 /// Computes the problem with Spanwise's own loops or kernels, for any strides. Integers wrap
 /// around; bool is "or" of "and"; float16 and bfloat16 (GPU only) are accumulated in float32.

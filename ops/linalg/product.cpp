@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "product_checks.hpp"
@@ -169,32 +171,85 @@ void check_device(const char* who, const Array& array, Device device) {
 
 DType computed_dtype(const char* who, const Array& left, const Array& right,
                      const ProductOptions& options) {
-  for (const Array* array : {&left, &right})
+  std::array<const Array*, 3> operands{&left, &right, options.addend};
+  const auto count = options.addend == nullptr ? 2 : 3;
+  DType dtype = left.dtype();
+  for (const Array* array : std::span(operands.data(), count)) {
     if (!array->dtype().is_computable())
       fail<DTypeError>(who, ": cannot multiply arrays of ", array->dtype(), " (shapes ",
                        left.shape(), " and ", right.shape(), "); cast them with astype()");
-  const DType dtype = options.dtype                   ? *options.dtype
-                      : left.dtype() == right.dtype() ? left.dtype()
-                                                      : promote(left.dtype(), right.dtype());
+    if (array->dtype() != dtype) dtype = promote(dtype, array->dtype());
+  }
+  if (options.dtype) dtype = *options.dtype;
   if (!dtype.is_computable()) fail<DTypeError>(who, ": cannot compute in ", dtype);
   if (options.casting == Casting::unsafe) return dtype;
-  for (const Array* array : {&left, &right})
+  for (const Array* array : std::span(operands.data(), count))
     if (!can_cast(array->dtype(), dtype, options.casting))
       fail<DTypeError>(who, ": cannot cast an operand from ", array->dtype(), " to ", dtype,
                        " by the casting rule; allow more with casting=\"unsafe\"");
   return dtype;
 }
 
+namespace {
+
+// Runs a product into `result`, whose shape is that of the product.
+void run_into(const ProductOperands& operation, const Array& result, ProductTerms terms,
+              const Array* addend) {
+  std::optional<Array> added;
+  if (addend != nullptr) {
+    const bool is_whole = addend->shape() == result.shape();
+    added = operation.as_matrices(is_whole ? *addend : addend->broadcast_to(result.shape()));
+    terms.addend = &*added;
+  } else {
+    terms.beta = 0;
+  }
+  run_product(operation.left(), operation.right(), operation.as_matrices(result), terms);
+}
+
+// Whether the addend has the product's shape or is broadcast to it.
+bool fits_product(const Shape& product, const Array* addend) {
+  return addend == nullptr || addend->shape() == product ||
+         broadcast_shapes(std::array{product, addend->shape()}) == product;
+}
+
+// Where the product is broadcast to the addend's shape: each of its elements is a product of depth
+// 1 in a second call.
+Array multiply_and_broadcast(const ProductOperands& operation, const Array& left,
+                             const Array& right, Product product, const ProductOptions& options,
+                             DType dtype) {
+  ProductOptions alone{.dtype = dtype, .casting = options.casting};
+  const Array values = multiply(product, left, right, alone);
+  const Shape shape = broadcast_shapes(std::array{values.shape(), options.addend->shape()});
+  const Array result =
+      options.out != nullptr ? *options.out : empty(shape, dtype, operation.device());
+  ProductOptions again = options;
+  const Array column = result.expand(result.rank());
+  const Array addend = options.addend->broadcast_to(shape).expand(shape.size());
+  again.addend = &addend;
+  again.out = &column;
+  const Array one = full(Shape{1, 1}, Scalar(true), dtype, operation.device());
+  multiply(Product::matmul, values.broadcast_to(shape).expand(shape.size()), one, again);
+  return result;
+}
+
+}  // namespace
+
 Array multiply(Product product, const Array& left, const Array& right,
                const ProductOptions& options) {
   const char* who = info_of(product).name;
   const ProductOperands operation(product, left, right);
   check_device(who, right, left.device());
+  const Array* const addend = options.addend;
+  if (addend != nullptr) check_device(who, *addend, left.device());
   const DType dtype = computed_dtype(who, left, right, options);
-  const bool conjugates = info_of(product).conjugates && dtype.is_complex();
+  if (!fits_product(operation.shape(), addend))
+    return multiply_and_broadcast(operation, left, right, product, options, dtype);
+  const ProductTerms terms{.conjugates = info_of(product).conjugates && dtype.is_complex(),
+                           .alpha = options.alpha,
+                           .beta = options.beta};
   if (options.out == nullptr) {
     Array result = operation.new_result(dtype, options.layout);
-    run_product(operation.left(), operation.right(), operation.as_matrices(result), conjugates);
+    run_into(operation, result, terms, addend);
     return result;
   }
   const Array& out = *options.out;
@@ -203,20 +258,27 @@ Array multiply(Product product, const Array& left, const Array& right,
     fail<DTypeError>(who, ": cannot cast the result from ", dtype, " to ", out.dtype(),
                      " by the casting rule; allow more with casting=\"unsafe\", or pass another "
                      "out=");
+  const bool is_beside_addend =
+      addend == nullptr || !may_share_memory(*addend, out) ||
+      (addend->data() == out.data() && addend->dtype() == dtype && addend->shape() == out.shape() &&
+       addend->strides() == out.strides());
   const bool is_direct = out.dtype() == dtype && !may_share_memory(left, out) &&
-                         !may_share_memory(right, out) && !out.layout().may_overlap_itself();
+                         !may_share_memory(right, out) && is_beside_addend &&
+                         !out.layout().may_overlap_itself();
   if (is_direct) {
-    run_product(operation.left(), operation.right(), operation.as_matrices(out), conjugates);
+    run_into(operation, out, terms, addend);
   } else {
     const Array temporary = empty(operation.shape(), dtype, operation.device());
-    run_product(operation.left(), operation.right(), operation.as_matrices(temporary), conjugates);
+    run_into(operation, temporary, terms, addend);
     copy(temporary, out);
   }
   return out;
 }
 
-Shape product_shape(Product product, const Array& left, const Array& right) {
-  return ProductOperands(product, left, right).shape();
+Shape product_shape(Product product, const Array& left, const Array& right, const Array* addend) {
+  const Shape shape = ProductOperands(product, left, right).shape();
+  if (addend == nullptr || addend->shape() == shape) return shape;
+  return broadcast_shapes(std::array{shape, addend->shape()});
 }
 
 }  // namespace spanwise::ops::linalg

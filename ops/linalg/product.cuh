@@ -1,109 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of matrices of any strides. The including text defines before: elements.cuh and
-// half_elements.cuh of sdk/device, ELEMENT (the type in memory), SUM (the type of the
-// accumulators), IS_BOOL and CONJUGATE (0 or 1) and BATCH (the number of batch axes).
-
-typedef long long I;
-
-struct Matrix {
-  void* data;
-  I row, column;  // strides in elements
-};
-struct Axis {
-  I extent, left, right, result;
-};
-struct Problem {
-  Matrix left, right, result;
-  I rows, columns, depth, batches;
-  Axis batch[BATCH > 0 ? BATCH : 1];
-};
-
-typedef ELEMENT E;
-typedef SUM A;
-
-#define FN __device__ __forceinline__
-
-template <class T>
-FN void read(T& to, T from) {
-  to = from;
-}
-// Narrow integers are accumulated in 32 bits, and truncated when they are stored.
-FN void read(unsigned int& to, unsigned char from) { to = from; }
-FN void read(unsigned int& to, unsigned short from) { to = from; }
-FN void read(unsigned int& to, Bool from) { to = from.byte != 0; }
-FN void read(float& to, Half from) { to = widened(from); }
-FN void read(float& to, BFloat from) { to = widened(from); }
-
-template <class T>
-FN void write(T& to, T from) {
-  to = from;
-}
-FN void write(unsigned char& to, unsigned int from) { to = (unsigned char)from; }
-FN void write(unsigned short& to, unsigned int from) { to = (unsigned short)from; }
-FN void write(Bool& to, unsigned int from) { to.byte = from != 0; }
-FN void write(Half& to, float from) { to = narrow_half(from); }
-FN void write(BFloat& to, float from) { to = narrow_bfloat(from); }
-
-template <class T>
-FN void add_product(T& sum, T a, T b) {
-#if IS_BOOL
-  sum |= a & b;
-#else
-  sum += a * b;
-#endif
-}
-template <class T>
-FN void add_product(Complex<T>& sum, Complex<T> a, Complex<T> b) {
-  sum.re += a.re * b.re - a.im * b.im;
-  sum.im += a.re * b.im + a.im * b.re;
-}
-template <class T>
-FN void add(T& sum, T a) {
-#if IS_BOOL
-  sum |= a;
-#else
-  sum += a;
-#endif
-}
-template <class T>
-FN void add(Complex<T>& sum, Complex<T> a) {
-  sum.re += a.re;
-  sum.im += a.im;
-}
-template <class T>
-FN T conjugated(T a) {
-  return a;
-}
-template <class T>
-FN Complex<T> conjugated(Complex<T> a) {
-  a.im = -a.im;
-  return a;
-}
-
-struct Pointers {
-  const E *left, *right;
-  E* result;
-};
-
-FN Pointers pointers_at(const Problem& problem, I index) {
-  I left = 0, right = 0, result = 0;
-#pragma unroll
-  for (int i = BATCH - 1; i >= 0; --i) {
-    const Axis& axis = problem.batch[i];
-    const I batch_index = i == 0 ? index : index % axis.extent;
-    index = i == 0 ? 0 : index / axis.extent;
-    left += batch_index * axis.left;
-    right += batch_index * axis.right;
-    result += batch_index * axis.result;
-  }
-  Pointers pointers;
-  pointers.left = (const E*)problem.left.data + left;
-  pointers.right = (const E*)problem.right.data + right;
-  pointers.result = (E*)problem.result.data + result;
-  return pointers;
-}
+// Products of matrices of any strides; after product_problem.cuh.
 
 FN A left_at(const Problem& problem, const Pointers& pointers, I row, I k) {
   A value = A();
@@ -179,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
       for (int j = 0; j < EACH; ++j) {
         const I r = row + down + 16 * i, c = column + across + 16 * j;
         if (r < problem.rows && c < problem.columns)
-          write(pointers.result[r * problem.result.row + c * problem.result.column], sums[i][j]);
+          store(problem, pointers, r, c, sums[i][j]);
       }
   }
 }
@@ -201,8 +99,7 @@ extern "C" __global__ void __launch_bounds__(256) lines(const Problem problem) {
       if (thread < half) add(parts[thread], parts[thread + half]);
       __syncthreads();
     }
-    if (thread == 0)
-      write(pointers.result[row * problem.result.row + column * problem.result.column], parts[0]);
+    if (thread == 0) store(problem, pointers, row, column, parts[0]);
     __syncthreads();
   }
 }

@@ -31,7 +31,13 @@ enum class ResultLayout {
   columns,      ///< Fortran order
 };
 
+/// The result is alpha * product + beta * addend. Integers and bool: whole factors; of bool, "or"
+/// is the sum.
 struct ProductOptions {
+  double alpha = 1, beta = 1;
+  /// Broadcast together with the product, and takes part in the promotion. May share memory with
+  /// out.
+  const Array* addend = nullptr;
   std::optional<DType> dtype{};  ///< of the computation; default: the promoted dtype
   Casting casting = Casting::same_kind;
   /// May share memory with the operands and have any layout; the result is cast to its dtype if
@@ -45,8 +51,9 @@ struct ProductOptions {
 SW_API Array multiply(Product product, const Array& left, const Array& right,
                       const ProductOptions& options = {});
 
-/// The shape of the result. Throws LayoutError as multiply().
-SW_API Shape product_shape(Product product, const Array& left, const Array& right);
+/// The shape of the result of multiply(). Throws LayoutError as it does.
+SW_API Shape product_shape(Product product, const Array& left, const Array& right,
+                           const Array* addend = nullptr);
 
 /// The axes of a contraction; all other axes are kept.
 struct ContractedAxes {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "cuda_gemv.hpp"
 #include "problem.hpp"
 #include "small_gemv.hpp"
 #include "spanwise/copy.hpp"
@@ -54,6 +55,8 @@ class LibraryCalls {
     call_.columns = problem.columns;
     call_.depth = problem.depth;
     call_.conjugate_left = problem.conjugate_left;
+    call_.alpha = problem.alpha;
+    call_.beta = problem.beta;
     for (int i = 1; i < problem.batch_rank; ++i)
       if (axis(i).extent > axis(inner_).extent) inner_ = i;
   }
@@ -127,73 +130,111 @@ class LibraryCalls {
   bool is_swapped_ = false;
 };
 
-// Returns false, with nothing written, if no library supports the product.
-bool run_in_library(Array left, Array right, const Array& result, bool conjugates,
+// Puts the addend into the result, to which the library adds.
+void prepare(const Array& result, const ProductTerms& terms) {
+  if (terms.addend != nullptr && terms.addend->data() != result.data()) copy(*terms.addend, result);
+}
+
+// Returns false if no library supports the product; the result may then hold the addend.
+bool run_in_library(Array left, Array right, const Array& result, const ProductTerms& terms,
                     const Stream& stream) {
-  Problem problem = describe_product(left, right, result, conjugates);
+  Problem problem = describe_product(left, right, result, terms);
   const bool copies_left = !as_factor(problem.left, problem.rows, problem.depth);
   const bool copies_right = !as_factor(problem.right, problem.depth, problem.columns);
   if (copies_left) left = packed(left);
   if (copies_right) right = packed(right);
-  if (copies_left || copies_right) problem = describe_product(left, right, result, conjugates);
+  if (copies_left || copies_right) problem = describe_product(left, right, result, terms);
   LibraryCalls calls(problem);
-  if (calls.fits()) return calls.run(stream);
+  if (calls.fits()) {
+    prepare(result, terms);
+    return calls.run(stream);
+  }
   const Array dense = empty(result.shape(), result.dtype(), stream.device());
   order_use(stream, dense, true);
-  problem = describe_product(left, right, dense, conjugates);
+  problem = describe_product(left, right, dense, terms);
   LibraryCalls again(problem);
-  if (!again.fits() || !again.run(stream)) return false;
+  if (!again.fits()) return false;
+  prepare(dense, terms);
+  if (!again.run(stream)) return false;
   copy(dense, result);
   return true;
 }
 
-void order_uses(const Stream& stream, const Array& left, const Array& right, const Array& result) {
+void order_uses(const Stream& stream, const Array& left, const Array& right, const Array& result,
+                const ProductTerms& terms) {
   const bool is_on_host = stream.device().is_cpu();
-  for (const Array* array : {&left, &right, &result}) {
+  for (const Array* array : {&left, &right, &result, terms.addend}) {
     // Host memory needs ordering only if a GPU uses it, too.
-    if (is_on_host && (!array->storage() || array->storage().uses().none())) continue;
+    if (array == nullptr || (is_on_host && (!array->storage() || array->storage().uses().none())))
+      continue;
     order_use(stream, *array, array == &result);
   }
 }
 
-void run_in_dtype(const Array& left, const Array& right, const Array& result, bool conjugates) {
+void run_in_dtype(const Array& left, const Array& right, const Array& result,
+                  const ProductTerms& terms) {
   const bool is_on_host = !result.device().is_cuda();
   const Stream stream = Stream::current(is_on_host ? cpu : result.device());
-  order_uses(stream, left, right, result);
+  order_uses(stream, left, right, result, terms);
   const DType dtype = result.dtype();
   const std::int64_t rows = result.shape()[result.rank() - 2], columns = result.shape().back();
   const std::int64_t depth = left.shape().back();
   const bool is_small = is_on_host && rows <= small_product && columns <= small_product &&
                         depth <= small_product && rows * columns * depth <= small_product;
-  const bool is_vector =
-      is_on_host && (rows == 1 || columns == 1) && result.size() == rows * columns;
-  if (!is_small && is_vector && small_gemv(describe_product(left, right, result, conjugates)))
+  const bool is_vector = (rows == 1 || columns == 1) && result.size() == rows * columns;
+  if (is_vector && is_on_host && !is_small &&
+      small_gemv(describe_product(left, right, result, terms)))
+    return;
+  if (is_vector && !is_on_host &&
+      gemv_on_cuda(describe_product(left, right, result, terms), stream.device()))
     return;
   if (!is_small && is_for_library(dtype, is_on_host) &&
-      run_in_library(left, right, result, conjugates, stream))
+      run_in_library(left, right, result, terms, stream))
     return;
-  const Problem problem = describe_product(left, right, result, conjugates);
+  const Problem problem = describe_product(left, right, result, terms);
   if (is_on_host)
     own_product_on_cpu(problem);
   else
     own_product_on_cuda(problem, result.device());
 }
 
+// Of an empty sum: factors of one 0 each.
+void run_without_depth(const Array& left, const Array& right, const Array& result,
+                       const ProductTerms& terms) {
+  const Array zero = zeros(Shape(), result.dtype(), result.device());
+  const auto of_one = [&](const Array& factor, int axis) {
+    Shape shape = factor.shape();
+    shape[shape.size() + axis] = 1;
+    return zero.broadcast_to(shape);
+  };
+  run_product(of_one(left, -1), of_one(right, -2), result, terms);
+}
+
 }  // namespace
 
-void run_product(const Array& left, const Array& right, const Array& result, bool conjugates) {
+void run_product(const Array& left, const Array& right, const Array& result,
+                 const ProductTerms& terms) {
   if (result.size() == 0) return;
-  if (left.shape().back() == 0) return fill(result, Scalar(false).cast(result.dtype()));
+  if (left.shape().back() == 0) {
+    if (terms.addend != nullptr) return run_without_depth(left, right, result, terms);
+    return fill(result, Scalar(false).cast(result.dtype()));
+  }
   const DType dtype = result.dtype();
   const bool widens = is_half_dtype(dtype) && !result.device().is_cuda();
-  if (!widens && left.dtype() == dtype && right.dtype() == dtype)
-    return run_in_dtype(left, right, result, conjugates);
+  const bool has_addend = terms.addend != nullptr;
+  if (!widens && left.dtype() == dtype && right.dtype() == dtype &&
+      (!has_addend || terms.addend->dtype() == dtype))
+    return run_in_dtype(left, right, result, terms);
   const DType computed = widens ? float32 : dtype;
   const Array wide_left = astype(left, computed, CopyMode::if_needed);
   const Array wide_right = astype(right, computed, CopyMode::if_needed);
-  if (!widens) return run_in_dtype(wide_left, wide_right, result, conjugates);
+  ProductTerms wide_terms = terms;
+  std::optional<Array> wide_addend;
+  if (has_addend)
+    wide_terms.addend = &wide_addend.emplace(astype(*terms.addend, computed, CopyMode::if_needed));
+  if (!widens) return run_in_dtype(wide_left, wide_right, result, wide_terms);
   const Array wide = empty(result.shape(), computed, cpu);
-  run_in_dtype(wide_left, wide_right, wide, conjugates);
+  run_in_dtype(wide_left, wide_right, wide, wide_terms);
   copy(wide, result);
 }
 

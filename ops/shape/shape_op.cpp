@@ -19,7 +19,7 @@ class ShapeOp final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return spanwise::make_thunk([from = context.input(0), to = context.output(0)] {
+    return make_async_thunk([from = context.input(0), to = context.output(0)] {
       const Shape& shape = from->value->shape();
       const Array& extents = output_array(*to, Shape{shape.size()}, int64, cpu);
       std::copy(shape.begin(), shape.end(), static_cast<std::int64_t*>(extents.data()));

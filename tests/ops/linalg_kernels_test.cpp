@@ -43,10 +43,18 @@ class ProductKernels : public testing::TestWithParam<DType> {
  protected:
   // Whole numbers, so that no order of additions matters.
   void compare(const Array& left, const Array& right, const Array& result, bool conjugates) {
+    compare(left, right, result, ProductTerms{.conjugates = conjugates});
+    const Array addend = random_whole_numbers(result.shape(), result.dtype(), 9);
+    const double factor = result.dtype().is_bool() ? 1 : 3;
+    compare(left, right, result,
+            {.conjugates = conjugates, .alpha = factor, .beta = factor, .addend = &addend});
+  }
+  void compare(const Array& left, const Array& right, const Array& result,
+               const ProductTerms& terms) {
     const Array expected = empty(result.shape(), result.dtype(), cpu);
-    own_product_on_cpu(describe_product(left, right, expected, conjugates));
+    own_product_on_cpu(describe_product(left, right, expected, terms));
     fill(result, Scalar(true).cast(result.dtype()));
-    own_product_on_cuda(describe_product(left, right, result, conjugates), cpu);
+    own_product_on_cuda(describe_product(left, right, result, terms), cpu);
     expect_equal(result, expected);
   }
 };

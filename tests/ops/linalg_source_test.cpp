@@ -4,6 +4,9 @@
 // The CUDA text of products, compiled for an H200 without one.
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <string>
+
 #include "../../ops/linalg/cuda_source.hpp"
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
@@ -19,20 +22,26 @@ class ProductSource : public testing::TestWithParam<DType> {
   }
 };
 
-TEST_P(ProductSource, Compiles) {
-  const DType dtype = GetParam();
-  const std::string words =
-      cuda_product_source(dtype, dtype.is_complex(), dtype.is_floating() ? 0 : 3);
+void expect_compiles(DType dtype, const std::string& words,
+                     std::initializer_list<const char*> kernels) {
   const source::KernelSource source = source::scan_kernels(words);
   runtime::CompileRequest request;
   request.source = &source;
   try {
     const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
-    for (const char* kernel : {"tiles", "lines"})
-      EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
+    for (const char* kernel : kernels) EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
   } catch (const CompileError& error) {
     ADD_FAILURE() << dtype << ":\n" << error.log();
   }
+}
+
+TEST_P(ProductSource, Compiles) {
+  const DType dtype = GetParam();
+  expect_compiles(dtype,
+                  cuda_product_source(dtype, dtype.is_complex(), dtype.is_floating() ? 0 : 3),
+                  {"tiles", "lines"});
+  expect_compiles(dtype, cuda_gemv_source(dtype, dtype.is_complex()),
+                  {"rows", "columns", "packed_rows", "packed_columns"});
 }
 
 INSTANTIATE_TEST_SUITE_P(, ProductSource,

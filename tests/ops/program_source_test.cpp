@@ -87,6 +87,39 @@ TEST_P(ProgramSource, TakesNumbersByValue) {
   expect_compiles(program_of(GetParam()), shape, 2);
 }
 
+// Users' bodies beside operations: functions and headers of a preamble, return, several outputs.
+ElementProgram program_of_bodies(DType dtype) {
+  auto body = std::make_shared<ElementBody>();
+  body->op = "scaled";
+  body->inputs = {{"x", dtype}, {"flag", bool_}, {"h", float16}};
+  body->outputs = {{"z", dtype}, {"less", bool_}};
+  body->operation = "z = twice(x) + (T)h; if (flag) return; less = x < (T)h;";
+  body->preamble = "__device__ T twice(T x) { return x + x; }";
+  body->types = {{"T", dtype}};
+  ElementProgram program{{dtype, bool_, float16}, {}, {}};
+  for (const int output : {0, 1}) {
+    ProgramStep step;
+    step.signature = body_signature(body->outputs[static_cast<std::size_t>(output)].dtype);
+    step.body = {body, output};
+    step.arguments = {0, 1, 2};
+    program.steps.push_back(step);
+  }
+  program.steps.push_back({resolve(OpId::add, std::array{dtype, dtype}), {3, 0}});
+  program.outputs = {3, 4, 5};
+  return program;
+}
+
+TEST_P(ProgramSource, OfUsersBodiesCompilesForEachLayout) {
+  if (GetParam().is_complex()) GTEST_SKIP() << "bodies have real dtypes";
+  const ElementProgram program = program_of_bodies(GetParam());
+  expect_compiles(program, shape_of(Kind::dense, AccessPattern::contiguous));
+  expect_compiles(program, shape_of(Kind::rows, AccessPattern::reversed));
+  expect_compiles(program, shape_of(Kind::tiles, AccessPattern::transposed));
+  PlanShape shape = shape_of(Kind::dense, AccessPattern::constant);
+  shape.patterns[2] = AccessPattern::contiguous;
+  expect_compiles(program, shape, 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(DTypes, ProgramSource,
                          testing::Values(float32, float16, bfloat16, int32, uint8, complex64,
                                          bool_));

@@ -254,6 +254,22 @@ STEPS = [
     (1, lambda g, x: [x + 1], lambda c, x: [x + 1]),
     (1, lambda g, x: [sw.contiguous(x)], lambda c, x: [x]),
     (2, lambda g, x, y: [sw.tanh(x @ y)], lambda c, x, y: [np.tanh(x @ y)]),
+    # Sums of products, read by an op that is not elementwise.
+    (
+        2,
+        lambda g, x, y: [sw.tanh((0.5 * (x @ y) - 2 * x)[::-1])],
+        lambda c, x, y: [np.tanh((0.5 * (x @ y) - 2 * x)[::-1])],
+    ),
+    (
+        2,
+        lambda g, x, y: [sw.tanh((y[0] - 0.1 * (x.T @ y[0] + 0.2 * y[0]))[::-1]) + x],
+        lambda c, x, y: [np.tanh((y[0] - 0.1 * (x.T @ y[0] + 0.2 * y[0]))[::-1]) + x],
+    ),
+    (
+        2,
+        lambda g, x, y: [sw.tanh((x @ y / 3 + x.T @ x.T - y).T)],
+        lambda c, x, y: [np.tanh((x @ y / 3 + x.T @ x.T - y).T)],
+    ),
     # Ops in Python: reused buffers, overwriting, views, and combinations.
     (1, lambda g, x: [Twice()(x)], lambda c, x: [x * 2]),
     (1, lambda g, x: [OldThunk()(x)], lambda c, x: [x - 0.5]),

@@ -54,6 +54,10 @@ OPS = {
     "disconnected_grad": (T.disconnected_grad, [MATRIX]),
     "ifelse": (lambda n, a, b: T.ifelse(n > 0.5, a, b), [NUMBER, MATRIX, OTHER]),
     "inc_subtensor": (lambda a, b: T.inc_subtensor(a[np.array([0, 0])], b), [MATRIX, VECTOR]),
+    "affine": (
+        lambda a, b, c: sw.graph.apply_registered("affine", a, b, c, alpha=0.5, beta=2.0),
+        [MATRIX, OTHER, VECTOR],
+    ),
     "matmul": (T.matmul, [MATRIX, OTHER]),
     "max": (lambda a: T.max(a, axis=0), [MATRIX]),
     "mean": (lambda a: T.mean(a, axis=0), [MATRIX]),

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "program.hpp"
 #include "spanwise/array.hpp"
@@ -15,6 +17,10 @@ namespace spanwise::ops {
 /// The program as a body of CUDA kernels. Bit i of `numbers`: input i is passed by value. Arrays:
 /// the other inputs, then the outputs; parameters: the numbers. `program` must outlive the body.
 strided::Body program_body(const ElementProgram& program, std::uint64_t numbers);
+
+/// The same as a function of CUDA C, `name`::run, after operations_text(): of each input its value,
+/// of type `name`::M<input>, then a reference for each output, of type `name`::V<value>.
+std::string program_function(const ElementProgram& program, std::string_view name);
 
 /// A program on GPUs: a kernel for each plan of arrays. One thread at a time.
 class CudaProgram {

@@ -61,19 +61,25 @@ std::string statements(const ElementProgram& program, std::uint64_t numbers,
   return all;
 }
 
+// The types of values, and the functions of steps that have a body of their own.
+std::string types_of(const ElementProgram& program) {
+  std::string types;
+  for (int value = 0; value < program.values(); ++value)
+    types +=
+        text("typedef ", element_text(program.dtype(value)), ' ', type_of(program, value), ";\n");
+  int value = inputs_of(program);
+  for (const ProgramStep& step : program.steps) {
+    if (step.body) types += body_source(step.body, body_name(value));
+    ++value;
+  }
+  return types;
+}
+
 }  // namespace
 
 strided::Body program_body(const ElementProgram& program, std::uint64_t numbers) {
   strided::Body body;
-  body.prelude = operations_text();
-  for (int value = 0; value < program.values(); ++value)
-    body.prelude +=
-        text("typedef ", element_text(program.dtype(value)), ' ', type_of(program, value), ";\n");
-  int value = inputs_of(program);
-  for (const ProgramStep& step : program.steps) {
-    if (step.body) body.prelude += body_source(step.body, body_name(value));
-    ++value;
-  }
+  body.prelude = operations_text() + types_of(program);
   for (int i = 0; i < inputs_of(program); ++i) {
     if (is_by_value(numbers, i)) {
       body.parameters += text("const M", i, " a", i, ", ");
@@ -88,6 +94,21 @@ strided::Body program_body(const ElementProgram& program, std::uint64_t numbers)
     return statements(program, numbers, elements);
   };
   return body;
+}
+
+std::string program_function(const ElementProgram& program, std::string_view name) {
+  std::string parameters;
+  std::vector<std::string> elements;
+  for (int i = 0; i < inputs_of(program); ++i) {
+    elements.push_back(text("a", i));
+    parameters += text(", const M", i, " a", i);
+  }
+  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    elements.push_back(text("z", k));
+    parameters += text(", ", type_of(program, program.outputs[k]), "& z", k);
+  }
+  return text("namespace ", name, " {\n", types_of(program), "SW_FN void run(",
+              parameters.substr(2), ") {\n", statements(program, 0, elements), "}\n}\n");
 }
 
 }  // namespace spanwise::ops

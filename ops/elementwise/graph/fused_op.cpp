@@ -32,6 +32,7 @@ class FusedOp final : public Op {
     if (!pairs.empty()) name_ += "[" + pairs + "]";
   }
 
+  const Fused* fused() const { return overwrites_.empty() ? fused_.get() : nullptr; }
   std::string name() const override { return name_; }
   bool equals(const Op& other) const override {
     const auto* same = dynamic_cast<const FusedOp*>(&other);
@@ -88,6 +89,11 @@ class FusedOp final : public Op {
 };
 
 }  // namespace
+
+const Fused* fused_of(const Op& op) {
+  const auto* found = dynamic_cast<const FusedOp*>(&op);
+  return found == nullptr ? nullptr : found->fused();
+}
 
 Ref<const Op> fused_op(ElementProgram program, std::vector<RequiredExtent> required,
                        FusedNodes nodes) {

@@ -11,7 +11,7 @@ namespace spanwise::ops {
 
 /// What a fused op stands for.
 struct FusedNodes {
-  std::vector<Ref<Apply>> nodes;  ///< in topological order, of one output each
+  std::vector<Ref<Apply>> nodes;  ///< in topological order
   std::vector<Variable> inputs, outputs;
 };
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "../fused/run_program.hpp"
 #include "elementwise_op.hpp"
+#include "separate_nodes.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/strided/walk.hpp"
@@ -24,35 +24,6 @@ std::vector<bool> numbers_of(const Apply& node) {
     is_number.push_back(any_array && input.type().rank() == 0);
   return is_number;
 }
-
-/// The nodes that a program stands for, as thunks of their own.
-class SeparateNodes {
- public:
-  SeparateNodes(const FusedNodes& fused, std::span<const Ref<Cell>> inputs, Device device) {
-    std::unordered_map<Variable, Ref<Cell>> cells;
-    for (std::size_t i = 0; i < inputs.size(); ++i) cells.emplace(fused.inputs[i], inputs[i]);
-    for (const Ref<Apply>& node : fused.nodes) {
-      std::vector<Ref<Cell>> own_inputs;
-      for (const Variable& input : node->inputs()) own_inputs.push_back(cells.at(input));
-      cells_.push_back(make_ref<Cell>());
-      cells.emplace(node->output(0), cells_.back());
-      const ThunkContext context(*node, device, std::move(own_inputs), {cells_.back()}, {false});
-      thunks_.push_back(node->op().make_thunk(context));
-    }
-    for (const Variable& output : fused.outputs) outputs_.push_back(cells.at(output));
-  }
-
-  /// The outputs, which share memory with nothing else.
-  void run(std::span<const Ref<Cell>> outputs) {
-    for (const std::unique_ptr<Thunk>& thunk : thunks_) thunk->run();
-    for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i]->value = copy(*outputs_[i]->value);
-    for (const Ref<Cell>& cell : cells_) cell->value.reset();
-  }
-
- private:
-  std::vector<Ref<Cell>> cells_, outputs_;
-  std::vector<std::unique_ptr<Thunk>> thunks_;
-};
 
 class FusedThunk final : public Thunk {
  public:

@@ -23,6 +23,9 @@ struct Fused {
   FusedNodes nodes;
 };
 
+/// Those of a fused op; null for other ops, and for variants that overwrite an input.
+const Fused* fused_of(const Op& op);
+
 /// The computation of one node of a fused op.
 std::unique_ptr<Thunk> fused_thunk(std::shared_ptr<const Fused> fused, const Overwrites& overwrites,
                                    const ThunkContext& context);

@@ -92,9 +92,11 @@ std::optional<Array> float_range_of(const RangeArguments& range, DType dtype) {
 }
 
 PyObject* on_device(Array result, Device device) {
-  if (device == cpu) return wrap(std::move(result));
-  const Unlocked unlocked(device, result.nbytes());
-  return wrap(to_device(result, device));
+  if (device != cpu) {
+    const Unlocked unlocked(device, result.nbytes());
+    result = to_device(result, device);
+  }
+  return wrap(std::move(result));
 }
 
 std::optional<Array> range_of(PyObject* start_in, PyObject* stop_in, PyObject* step_in,

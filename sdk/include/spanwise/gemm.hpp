@@ -22,11 +22,13 @@ struct GemmFactor {
   bool is_transposed = false;
 };
 
-/// result[i] = left[i] @ right[i] for i < batch, where left is rows x depth, right depth x columns,
-/// and result rows x columns with contiguous rows. Extents are at least 1. The result shares no
-/// memory with the factors; its previous contents are not read.
+/// result[i] = alpha * left[i] @ right[i] + beta * result[i] for i < batch, where left is rows x
+/// depth, right depth x columns, and result rows x columns with contiguous rows. Extents are at
+/// least 1. The result shares no memory with the factors; its previous contents are not read where
+/// beta is 0.
 struct GemmCall {
   DType dtype;  ///< of all three
+  double alpha = 1, beta = 0;
   std::int64_t rows = 1, columns = 1, depth = 1, batch = 1;
   GemmFactor left, right;
   void* result = nullptr;

@@ -24,7 +24,8 @@ extern "C" {
 #endif
 
 #define SW_PLUGIN_ABI_MAJOR 1u
-#define SW_PLUGIN_ABI_MINOR 2u /* since 1: need_input, computed, SW_LAZY; since 2: gradient_op */
+#define SW_PLUGIN_ABI_MINOR \
+  2u /* since 1: need_input, computed, SW_LAZY; since 2: gradient_op, element_body */
 
 /* An extent that is not known until the op runs. */
 #define SW_ANY_EXTENT (-1)
@@ -287,6 +288,13 @@ typedef struct sw_op {
   const int32_t* gradient_wrt;
   int32_t gradient_input_count;
   int32_t gradient_wrt_count;
+
+  /* Since 1.2. What the op computes for each element: statements in CUDA C that read and assign the
+   * names below, and may read properties that are numbers. Inputs broadcast to the shape of the
+   * outputs, dtypes are real, and 16-bit floats are float in the text. The op may then be a part of
+   * a fused kernel, for which run is not called. Null: the op is not elementwise. */
+  const char* element_body;
+  const char* const* element_names; /* of input_count inputs, then output_count outputs */
 } sw_op;
 
 typedef struct sw_plugin {

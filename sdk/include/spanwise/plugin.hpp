@@ -54,9 +54,8 @@ struct Property {
     value.as.integer = given;
   }
   template <class T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      Property(const char* given_name, T given)
-      : name(given_name) {
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+  Property(const char* given_name, T given) : name(given_name) {
     value.kind = SW_INT;
     value.as.integer = static_cast<std::int64_t>(given);
   }
@@ -105,6 +104,8 @@ struct OpInfo {
   std::vector<std::int32_t> reusable_inputs{};  ///< see sw_op
   std::uint32_t flags = SW_ON_CPU | SW_ON_GPU;
   Gradient gradient{};
+  const char* element_body = nullptr;        ///< "z = x * y": see sw_op; Op::run computes the same
+  std::vector<const char*> element_names{};  ///< of the inputs, then the outputs
 };
 
 /// The values of an op's properties.
@@ -180,6 +181,7 @@ class Registration {
     table_.user_data = &info_;
     const Gradient& gradient = info_.gradient;
     table_.gradient_inputs = gradient.inputs.empty() ? nullptr : gradient.inputs.data();
+    table_.element_names = info_.element_names.data();
     table_.gradient_wrt = gradient.wrt.empty() ? nullptr : gradient.wrt.data();
     return table_;
   }
@@ -198,6 +200,7 @@ class Registration {
     table_.overwrite_count = count(info_.overwrites);
     table_.reusable_count = count(info_.reusable_inputs);
     table_.gradient_op = info_.gradient.op;
+    table_.element_body = info_.element_body;
     table_.gradient_input_count = count(info_.gradient.inputs);
     table_.gradient_wrt_count = count(info_.gradient.wrt);
     table_.destroy = [](void* op) { delete static_cast<Op*>(op); };
@@ -264,7 +267,7 @@ inline sw_status describe(const char* name_space, const sw_host* given, sw_call*
   });
 }
 
-}  // namespace gnu::visibility("hidden")]]plugin
+}  // namespace plugin
 }  // namespace spanwise
 
 /// Registers an op, at namespace scope: SW_REGISTER_OP(Scale, {.name = "scale", .properties =

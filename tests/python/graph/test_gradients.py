@@ -58,6 +58,10 @@ def test_elementwise_derivative_equals_central_differences(name, device):
 
 OPS = {
     "broadcast row": (lambda a, b: a * b, [MATRIX, ROW]),
+    "affine": (
+        lambda a, b, c: sw.graph.apply_registered("affine", a, b, c, alpha=0.5, beta=-2.0),
+        [MATRIX, MATRIX.T, ROW[:1]],
+    ),
     "broadcast both": (lambda a, b: a[:, None] * b, [ROW, MATRIX[:1, :2]]),
     "scalar": (lambda a, b: a * b, [MATRIX, np.array(0.7)]),
     "same operand twice": (lambda a: a * a + a, [MATRIX]),

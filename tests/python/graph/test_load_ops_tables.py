@@ -75,6 +75,7 @@ FAULTS = {
     "gradient kind": "gradient_inputs has kind 9",
     "gradient wrt count": "gradient_wrt names 2 inputs, and its gradient_op plain.scale has 1 outputs",
     "gradient wrt": "is the derivative with respect to input 1; expected distinct inputs of 1",
+    "element names": "element_names are 2 at no address",
     "fails silently": "gives status 42 and no reason",
     "no table": "gives no table",
 }

@@ -86,6 +86,19 @@ def test_pickled_gradient(derived):
     assert pickle.loads(pickle.dumps(f))([1.0], [3.0]).tolist() == [12.0]
 
 
+def test_ops_with_an_element_body_are_fused(derived, device):
+    x = T.dvector("x")
+    f = sw.function([x], T.sqrt(derived.parabola(x, scale=0.1) + 1), device=device)
+    names = [str(node.op) for node in f.maker.fgraph.toposort()]
+    assert len(names) == 1 and "derived.parabola(i0)" in names[0]
+    alone = sw.function([x], derived.parabola(x, scale=0.1), device=device)
+    values = np.random.default_rng(7).standard_normal(700)
+    for given in (values, values[::-3], values[:0]):
+        expected = 0.1 * given * given
+        np.testing.assert_allclose(alone(given).numpy(), expected, rtol=1e-14)
+        np.testing.assert_allclose(f(given).numpy(), np.sqrt(expected + 1), rtol=1e-14)
+
+
 def test_library_of_version_1_1(tmp_path):
     library = tmp_path / "libof_1_1.so"
     old = sw.load_ops(compiled("gcc -std=c99", SOURCES / "ops_1_1.c", library))

@@ -199,3 +199,30 @@ def test_set_readonly_while_other_threads_read():
     goes_on = False
     for reader in readers:
         reader.join()
+
+
+LARGE_ARRAYS = """
+import sys
+import spanwise as sw
+
+place, n = sys.argv[1], 100_000
+makers = (
+    sw.ones, sw.zeros, sw.empty, sw.arange,
+    lambda n, device: sw.linspace(0, 1, n, device=device),
+    lambda n, device: sw.full(n, 2, device=device),
+    lambda n, device: sw.eye(300, device=device),
+)
+for make in makers:
+    x = make(n, device=place)
+    assert str(x.device) == place
+    results = x + x, x.sum(), x.astype("float32"), x.copy(), x.to("cpu"), x[::2].reshape(-1)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("place", ["cpu:1", "cuda:0"])
+def test_objects_are_made_with_the_gil(place, request):
+    """The debug hooks of Python's allocator end the process otherwise."""
+    if place == "cuda:0":
+        request.getfixturevalue("gpu")
+    assert run(LARGE_ARRAYS, place, PYTHONMALLOC="debug") == "done"

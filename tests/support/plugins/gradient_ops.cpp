@@ -124,6 +124,20 @@ SW_REGISTER_OP(Half, {.name = "half",
                                    .inputs = {swp::from_input(0), swp::from_gradient(0)},
                                    .wrt = {1}}});
 
+/// offset + scale * x * x, which is fused by its text.
+class Parabola final : public Elementwise {
+ public:
+  explicit Parabola(const swp::Properties& p)
+      : Elementwise(1, p.real("scale"), "V x, double* z", "z[i] = factor * x(i) * x(i);") {
+    if (p.integer("offset") != 0) throw swp::Error(SW_ARGUMENT_ERROR, "run has no offset");
+  }
+  void run(const swp::Run& run) const override { launch(run, run.input(0), output(run, 0)); }
+};
+SW_REGISTER_OP(Parabola, {.name = "parabola",
+                          .properties = {{"scale", 1.0}, {"offset", 0}, {"title", "none"}},
+                          .element_body = "z = offset + scale * x * x",
+                          .element_names = {"x", "z"}});
+
 }  // namespace
 
 SW_PLUGIN(derived);

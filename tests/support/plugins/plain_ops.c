@@ -117,6 +117,7 @@ static void spoil(void) {
   if (is("gradient kind")) scale.gradient_inputs = outer + 2;
   if (is("gradient wrt count")) scale.gradient_wrt_count = 2;
   if (is("gradient wrt")) wrt[0] = 1;
+  if (is("element names")) scale.element_body = "z = x";
   if (is("reusable")) scale.reusable_inputs = &reusable, scale.reusable_count = 1;
 }
 

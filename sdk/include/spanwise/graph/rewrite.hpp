@@ -40,6 +40,17 @@ struct Rewrite {
   std::function<int(RewriteGraph& graph)> apply;
 };
 
+/// The graph around the node that a NodeRewrite visits.
+class SW_API NodeSurroundings {
+ public:
+  virtual ~NodeSurroundings();
+  /// The nodes that read `variable`, each once, as they were before the rewrite; null stands for
+  /// the outputs of the graph. Empty for a variable that the rewrite made inside of a replacement.
+  virtual std::vector<const Apply*> readers(const Variable& variable) const = 0;
+  /// RewriteGraph::device.
+  virtual Device device() const = 0;
+};
+
 /// A rewrite of single nodes. It visits all nodes in topological order, so that the inputs of a
 /// node are rewritten before the node.
 struct NodeRewrite {
@@ -49,7 +60,10 @@ struct NodeRewrite {
   /// Returns a replacement for each output of `node`, of the same dtype and shape as far as both
   /// are known, or nothing if the node stays. A replacement that is computed by a new node is
   /// rewritten again.
-  std::function<std::vector<Variable>(const Apply& node)> apply;
+  std::function<std::vector<Variable>(const Apply& node)> apply{};
+  /// In the place of `apply`, for a rewrite that depends on more than the node.
+  std::function<std::vector<Variable>(const Apply& node, const NodeSurroundings& around)>
+      apply_within{};
 };
 
 /// A rewrite that replaces groups of nodes by one node each. The nodes of a group have one output
@@ -80,6 +94,8 @@ SW_API bool register_node_rewrite(NodeRewrite rewrite);
 /// depend on each other or read the same variable, with the same axes of extent 1 as far as types
 /// show.
 SW_API bool register_fusion_rewrite(FusionRewrite rewrite);
+/// Whether a registered fusion rewrite accepts the node.
+SW_API bool is_fusible(const Apply& node);
 /// Removes the rewrite `name`; returns false where there is none.
 SW_API bool remove_rewrite(const std::string& name);
 /// All registered rewrites in the order of `position`.

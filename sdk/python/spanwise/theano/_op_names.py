@@ -26,6 +26,7 @@ from ._op_kinds import (
     Dot,
     Dot22,
     Elemwise,
+    Gemm,
     IfElse,
     Join,
     Prod,
@@ -108,6 +109,8 @@ def _product_kind(node: Any) -> type[ProgramOp]:
     ranks = [v.ndim for v in node.inputs[:2]]
     if max(ranks) > 2:
         return BatchedDot
+    if ranks == [2, 2] and len(node.inputs) == 3:
+        return Gemm
     return {2: Dot, 3: CGemv, 4: Dot22}[sum(ranks)] if min(ranks) else Dot
 
 
@@ -171,10 +174,11 @@ def _kind_and_text(
             else _elemwise_text(name, properties, inplace)
         )
         return Elemwise, text if on_gpu else "Elemwise" + text
-    if name == "matmul":
+    if name in ("matmul", "affine"):
         kind = _product_kind(node)
         prefix = "" if on_gpu else "C"
-        texts = {CGemv: f"{prefix}Gemv{{no_inplace}}", Dot: "dot"}
+        how = "{inplace}" if inplace else "{no_inplace}"
+        texts = {CGemv: f"{prefix}Gemv{how}", Gemm: f"Gemm{how}", Dot: "dot"}
         return kind, texts.get(kind, kind.__name__)
     if name == "dimshuffle":
         return DimShuffle, f"InplaceDimShuffle{properties}"

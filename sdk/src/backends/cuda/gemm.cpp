@@ -90,18 +90,18 @@ class Workspace {
   std::size_t bytes_ = 0;
 };
 
-/// alpha = 1 and beta = 0 in the scale types of cuBLAS.
-struct Scales {
-  std::complex<double> double_one{1.0}, double_zero{0.0};
-  std::complex<float> float_one{1.0f}, float_zero{0.0f};
+/// A factor in the scale types of cuBLAS.
+class Scale {
+ public:
+  explicit Scale(double factor) : wide_(factor), narrow_(static_cast<float>(factor)) {}
+  // The real part comes first in memory, so the address is also that of a real number.
+  const void* of(int compute) const {
+    return compute == cublas::compute_64 ? static_cast<const void*>(&wide_) : &narrow_;
+  }
 
-  // The real part comes first in memory, so the address is also that of a real 1 or 0.
-  const void* one(int compute) const {
-    return compute == cublas::compute_64 ? static_cast<const void*>(&double_one) : &float_one;
-  }
-  const void* zero(int compute) const {
-    return compute == cublas::compute_64 ? static_cast<const void*>(&double_zero) : &float_zero;
-  }
+ private:
+  std::complex<double> wide_;
+  std::complex<float> narrow_;
 };
 
 }  // namespace
@@ -141,7 +141,7 @@ bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream) {
   const ContextGuard guard(context);
   const cublas::Api* api = cublas::library();
   if (api == nullptr) return false;
-  const Scales scales;
+  const Scale alpha(call.alpha), beta(call.beta);
   const Workspace workspace(context, stream);
   CublasHandle& entry = handle_of(context.device.ordinal());
   const std::lock_guard lock(entry.mutex);
@@ -151,10 +151,10 @@ bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream) {
   workspace.give_to(*api, entry.handle);
   const cublas::Status status = api->gemm(
       entry.handle, own.first_operation, own.second_operation, call.columns, call.rows, call.depth,
-      scales.one(own.compute), call.right.data, own.dtype, own.first_leading,
-      call.right.batch_stride, call.left.data, own.dtype, own.second_leading,
-      call.left.batch_stride, scales.zero(own.compute), call.result, own.dtype, call.result_leading,
-      call.result_batch_stride, call.batch, own.compute, cublas::default_algorithm);
+      alpha.of(own.compute), call.right.data, own.dtype, own.first_leading, call.right.batch_stride,
+      call.left.data, own.dtype, own.second_leading, call.left.batch_stride, beta.of(own.compute),
+      call.result, own.dtype, call.result_leading, call.result_batch_stride, call.batch,
+      own.compute, cublas::default_algorithm);
   if (status == cublas::not_supported) return false;
   check_cublas(*api, status, "a product of ", call.rows, " x ", call.depth, " and ", call.depth,
                " x ", call.columns, " matrices of ", call.dtype, " on ", context.device);

@@ -31,6 +31,7 @@ class Compilation {
   void place();
   void rewrite();
   void order_nodes();
+  void put_host_nodes_first();
   VariableSet scalars_needed_on_device() const;
   void make_input_slots();
   void make_result_slots();

@@ -129,6 +129,7 @@ void Compilation::rewrite() {
 
 void Compilation::order_nodes() {
   nodes_ = nodes_for(outputs_, given_);
+  if (device_.is_cuda()) put_host_nodes_first();
   const auto order = [this] {
     std::vector<Before> edges = readers_first(nodes_, given_);
     for (const Before& edge : sequences(nodes_)) edges.push_back(edge);
@@ -137,6 +138,25 @@ void Compilation::order_nodes() {
   const std::vector<Before> edges = order();
   nodes_ = reorder(nodes_, edges);
   readers_first_ = edges.empty() ? edges : order();
+}
+
+// Nodes on the host that need no result of a GPU come first, so that they do not separate launches
+// that could be one batch.
+void Compilation::put_host_nodes_first() {
+  std::vector<Ref<Apply>> early, late;
+  std::unordered_set<const Apply*> is_late;
+  for (const Ref<Apply>& node : nodes_) {
+    const auto inputs = node->inputs();
+    const bool is_early = device_of(*node, device_).is_cpu() && node->op().destroy_map().empty() &&
+                          node->op().foldable(*node) &&
+                          std::none_of(inputs.begin(), inputs.end(), [&](const Variable& input) {
+                            return is_late.contains(input.owner());
+                          });
+    if (!is_early) is_late.insert(node.get());
+    (is_early ? early : late).push_back(node);
+  }
+  early.insert(early.end(), late.begin(), late.end());
+  nodes_ = std::move(early);
 }
 
 Step Compilation::make_step(const Ref<Apply>& node) {

@@ -38,6 +38,11 @@ UpdateLock::UpdateLock(std::span<const Ref<SharedValue>> shared, const std::stri
   }
 }
 
+UpdateLock::UpdateLock(std::span<const Ref<SharedValue>> shared, std::try_to_lock_t) noexcept
+    : shared_(shared) {
+  while (locked_ < shared_.size() && shared_[locked_]->mutex().try_lock()) ++locked_;
+}
+
 void UpdateLock::unlock() noexcept {
   while (locked_ > 0) shared_[--locked_]->mutex().unlock();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -32,7 +33,10 @@ class UpdateLock {
   /// `shared`, in the locking order common to all functions, must outlive the lock. Throws
   /// GraphError naming `function`, with nothing locked, where waiting would deadlock.
   UpdateLock(std::span<const Ref<SharedValue>> shared, const std::string& function);
+  /// Locks without waiting, possibly not all of them.
+  UpdateLock(std::span<const Ref<SharedValue>> shared, std::try_to_lock_t) noexcept;
   ~UpdateLock() { unlock(); }
+  bool has_all() const noexcept { return locked_ == shared_.size(); }
   UpdateLock(const UpdateLock&) = delete;
   UpdateLock& operator=(const UpdateLock&) = delete;
 

@@ -47,11 +47,19 @@ std::vector<Array> FunctionState::call(std::span<const Array> arguments) {
 }
 
 std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Array> arguments) {
-  if (!program.is_async() || !updated.empty() || !are_on_accepted_devices(arguments) ||
+  if (!program.is_async() || !updates_only_queue() || !are_on_accepted_devices(arguments) ||
       !mutex_.try_lock())
     return std::nullopt;
   const std::lock_guard call_lock(mutex_, std::adopt_lock);
+  const UpdateLock update_lock(locking_order, std::try_to_lock);
+  if (!update_lock.has_all()) return std::nullopt;
   return run(arguments);
+}
+
+// A shared value on the host would wait for its update.
+bool FunctionState::updates_only_queue() const noexcept {
+  return std::all_of(updated.begin(), updated.end(),
+                     [](const Ref<SharedValue>& shared) { return shared->device().is_cuda(); });
 }
 
 bool FunctionState::are_on_accepted_devices(std::span<const Array> arguments) const noexcept {

@@ -78,6 +78,7 @@ class FunctionState final : public RefCounted {
 
  private:
   std::vector<Array> run(std::span<const Array> arguments);
+  bool updates_only_queue() const noexcept;
   bool are_on_accepted_devices(std::span<const Array> arguments) const noexcept;
   void load_inputs(std::span<const Array> arguments);
   void load_shared_values();

@@ -40,6 +40,22 @@ bool fits(const OutputSlot& slot) noexcept {
          value.device() == slot.device && (!slot.has_fixed_extents || slot.type->matches(value));
 }
 
+// Whether the step computes a few numbers from others that are on the host, without waiting.
+bool is_short_on_host(const Step& step) {
+  if (!step.device.is_cpu() || !step.thunk->is_async()) return false;
+  for (const Variable& output : step.node->outputs()) {
+    const TensorType& type = output.type();
+    if (type.rank() > 1 || (type.rank() == 1 && type.shape()[0] == TensorType::any)) return false;
+    if (type.rank() == 1 && type.shape()[0] > max_rank) return false;
+  }
+  for (std::size_t i = 0; i < step.node->inputs().size(); ++i) {
+    const std::optional<Device>& device = step.node->inputs()[i].type().device();
+    const bool is_read = !step.node->op().reads_only_shape(static_cast<int>(i));
+    if (is_read && (!device || !device->is_cpu())) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Program::Program(std::string function_name, std::vector<Step> steps,
@@ -67,7 +83,7 @@ Program::Program(std::string function_name, std::vector<Step> steps,
   first_slot_.push_back(slots_.size());
   if (!on_demand_) rows_ = LaunchBatches(steps_);
   is_async_ = !on_demand_ && std::all_of(steps_.begin(), steps_.end(), [](const Step& step) {
-    return step.device.is_cuda() && step.thunk->is_async();
+    return step.device.is_cuda() ? step.thunk->is_async() : is_short_on_host(step);
   });
   for (const auto& [first, then] : readers_first)
     before_[static_cast<std::size_t>(then)].push_back(first);

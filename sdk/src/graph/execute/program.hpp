@@ -64,7 +64,8 @@ class Program {
   void release_early(Releases releases) { releases_ = std::move(releases); }
   /// Records the duration of each step in `times`, which must outlive all runs.
   void measure(StepTimes& times) { times_ = &times; }
-  /// Whether a run only queues GPU work (Thunk::is_async() for every step).
+  /// Whether a run only queues GPU work (Thunk::is_async() for every step), beside some numbers
+  /// that it computes on the host.
   bool is_async() const noexcept {
     return is_async_ && !is_checked_ && times_ == nullptr && !runtime::launch_blocking();
   }

@@ -262,8 +262,23 @@ class FusionPass {
 }  // namespace spanwise::graph
 
 namespace spanwise {
+namespace {
+
+using Accepts = std::function<bool(const Apply& node)>;
+std::vector<Accepts>& accepted_nodes() {
+  static auto& all = *new std::vector<Accepts>;  // static initialisers of ops use it
+  return all;
+}
+
+}  // namespace
+
+bool is_fusible(const Apply& node) {
+  return std::any_of(accepted_nodes().begin(), accepted_nodes().end(),
+                     [&](const Accepts& accepts) { return accepts(node); });
+}
 
 bool register_fusion_rewrite(FusionRewrite rewrite) {
+  accepted_nodes().push_back(rewrite.accepts);
   std::string name = rewrite.name;
   const double position = rewrite.position;
   std::vector<std::string> tags = rewrite.tags;

@@ -1,5 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <unordered_map>
 #include <utility>
 
 #include "graph/hooks_in_use.hpp"
@@ -49,16 +50,21 @@ void set_traces(std::vector<Variable> made, const std::string& trace) {
   }
 }
 
-class NodePass {
+class NodePass final : public NodeSurroundings {
  public:
   explicit NodePass(const NodeRewrite& rewrite) : rewrite_(rewrite) {}
 
   int run(RewriteGraph& graph);
+  std::vector<const Apply*> readers(const Variable& variable) const override;
+  Device device() const override { return device_; }
 
  private:
   void hide_owners(RewriteGraph& graph);
   void show_owners(RewriteGraph& graph) const;
+  void find_readers(const RewriteGraph& graph, const std::vector<Ref<Apply>>& nodes);
   void visit(const Apply& node);
+  // Gives `by` the readers of `old`, in whose place it is.
+  void pass_readers(const Variable& old, const Variable& by);
   std::vector<Variable> replaced(const Apply& node) const;
   std::vector<Variable> replaced_again(const Apply& node) const;
   void check(const Apply& node, const std::vector<Variable>& by) const;
@@ -67,12 +73,40 @@ class NodePass {
   Rebuild rebuild_;
   // {input of the graph, the variable without an owner that stands for it during the pass}
   std::vector<std::pair<Variable, Variable>> hidden_;
+  std::unordered_map<Variable, std::vector<const Apply*>> readers_;
+  Device device_;
   int changes_ = 0;
 };
 
+std::vector<const Apply*> NodePass::readers(const Variable& variable) const {
+  const auto found = readers_.find(variable);
+  return found == readers_.end() ? std::vector<const Apply*>() : found->second;
+}
+
+void NodePass::find_readers(const RewriteGraph& graph, const std::vector<Ref<Apply>>& nodes) {
+  if (!rewrite_.apply_within) return;
+  const auto add = [&](const Variable& variable, const Apply* reader) {
+    std::vector<const Apply*>& all = readers_[variable];
+    if (all.empty() || all.back() != reader) all.push_back(reader);
+  };
+  for (const Ref<Apply>& node : nodes)
+    for (const Variable& input : node->inputs()) add(input, node.get());
+  for (const Variable& output : graph.outputs) add(output, nullptr);
+}
+
+void NodePass::pass_readers(const Variable& old, const Variable& by) {
+  if (readers_.empty() || old == by) return;
+  std::vector<const Apply*> all = readers(old);
+  std::vector<const Apply*>& own = readers_[by];
+  own.insert(own.end(), all.begin(), all.end());
+}
+
 int NodePass::run(RewriteGraph& graph) {
+  device_ = graph.device;
   hide_owners(graph);
-  for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs)) {
+  const std::vector<Ref<Apply>> nodes = nodes_for(graph.outputs, graph.inputs);
+  find_readers(graph, nodes);
+  for (const Ref<Apply>& node : nodes) {
     if (graph.is_late && graph.is_late()) break;
     visit(*node);
   }
@@ -104,13 +138,16 @@ void NodePass::show_owners(RewriteGraph& graph) const {
 
 void NodePass::visit(const Apply& node) {
   rebuild_.visit_as_is(node);
+  for (const Variable& output : node.outputs()) pass_readers(output, rebuild_.now(output));
   const Variable first = node.output_count() > 0 ? rebuild_.now(node.output(0)) : Variable();
   if (!first) return;
   const std::vector<Variable> by = replaced_again(*first.owner());
   if (by.empty()) return;
   ++changes_;
-  for (int i = 0; i < node.output_count(); ++i)
+  for (int i = 0; i < node.output_count(); ++i) {
+    pass_readers(node.output(i), by[static_cast<std::size_t>(i)]);
     rebuild_.replace(node.output(i), by[static_cast<std::size_t>(i)]);
+  }
 }
 
 std::vector<Variable> NodePass::replaced_again(const Apply& node) const {
@@ -127,7 +164,8 @@ std::vector<Variable> NodePass::replaced_again(const Apply& node) const {
 }
 
 std::vector<Variable> NodePass::replaced(const Apply& node) const {
-  std::vector<Variable> by = rewrite_.apply(node);
+  std::vector<Variable> by =
+      rewrite_.apply_within ? rewrite_.apply_within(node, *this) : rewrite_.apply(node);
   if (by.empty()) return by;
   try {
     check(node, by);
@@ -159,6 +197,8 @@ void NodePass::check(const Apply& node, const std::vector<Variable>& by) const {
 }  // namespace spanwise::graph
 
 namespace spanwise {
+
+NodeSurroundings::~NodeSurroundings() = default;
 
 bool register_node_rewrite(NodeRewrite rewrite) {
   std::string name = rewrite.name;

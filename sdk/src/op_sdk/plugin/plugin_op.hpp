@@ -8,6 +8,7 @@
 
 #include "op_sdk/plugin/call.hpp"
 #include "op_sdk/plugin/table.hpp"
+#include "spanwise/graph/element_body.hpp"
 
 namespace spanwise::op_sdk {
 
@@ -34,7 +35,7 @@ class PluginInstance final : public RefCounted {
 };
 
 /// The graph op of a PluginInstance.
-class PluginOp final : public Op {
+class PluginOp final : public Op, public HasElementBody {
  public:
   static constexpr int overwrites_nothing = -1;
 
@@ -50,6 +51,7 @@ class PluginOp final : public Op {
   Ref<const Op> overwriting(int input) const override;
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override;
+  std::shared_ptr<const ElementBody> element_body(const Apply& node) const override;
   bool foldable(const Apply&) const override { return !instance_->table().has(SW_NOT_PURE); }
 
   const PluginInstance& instance() const noexcept { return *instance_; }

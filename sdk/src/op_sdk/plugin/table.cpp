@@ -17,10 +17,8 @@ namespace {
 // Sizes in version 1.0; later tables are longer.
 constexpr std::size_t least_plugin = offsetof(sw_plugin, ops) + sizeof(sw_plugin::ops);
 constexpr std::size_t least_op = offsetof(sw_op, run) + sizeof(sw_op::run);
-// In version 1.2, which added the gradient. Its last member is followed by padding or later
-// members.
-constexpr std::size_t op_with_gradient =
-    offsetof(sw_op, gradient_wrt_count) + sizeof(sw_op::gradient_wrt_count);
+// In version 1.2, which added gradient and element body.
+constexpr std::size_t op_of_1_2 = offsetof(sw_op, element_names) + sizeof(sw_op::element_names);
 
 bool is_python_name(const char* name) {
   if (name == nullptr || *name == 0 || std::isdigit(static_cast<unsigned char>(*name)))
@@ -40,7 +38,8 @@ class OpReader {
            " bytes; expected at least ", least_op,
            ": set struct_size to sizeof(sw_op), and build it with <spanwise/plugin.h>");
     std::memcpy(&table_.functions, &op, std::min<std::size_t>(op.struct_size, sizeof(sw_op)));
-    if (op.struct_size < op_with_gradient) table_.functions.gradient_op = nullptr;
+    if (op.struct_size < op_of_1_2)
+      table_.functions.gradient_op = table_.functions.element_body = nullptr;
     expect(is_python_name(op.name), or_none(op.name), ": is no name; expected letters, digits, _");
     table_.name = text(name_space, ".", op.name);
     who_ += text(op.name, ": ");
@@ -62,6 +61,7 @@ class OpReader {
     table_.views = aliases(op.views, op.view_count, "views");
     table_.overwrites = aliases(op.overwrites, op.overwrite_count, "overwrites");
     read_reusable();
+    read_element_names();
     expect(!table_.has(SW_LAZY) || (table_.views.empty() && table_.overwrites.empty() &&
                                     table_.reusable_inputs.empty()),
            "is SW_LAZY, and shares memory with inputs; expected no views, overwrites and "
@@ -119,6 +119,20 @@ class OpReader {
              "reusable_inputs names input ", input, " of ", op.input_count, " for ",
              op.output_count, " outputs; expected one of its inputs, one output, no overwrites");
       table_.reusable_inputs.push_back(input);
+    }
+  }
+
+  void read_element_names() {
+    const sw_op& op = table_.functions;
+    if (op.element_body == nullptr) return;
+    expect(!table_.has(SW_MORE_INPUTS | SW_NOT_PURE | SW_LAZY) && table_.views.empty() &&
+               table_.overwrites.empty(),
+           "has an element_body; expected a fixed number of inputs, no views and overwrites, and "
+           "no SW_NOT_PURE or SW_LAZY");
+    for (const char* name :
+         list(op.element_names, op.input_count + op.output_count, "element_names")) {
+      expect(is_python_name(name), "element_names has ", or_none(name), "; expected a name in C");
+      table_.element_names.emplace_back(name);
     }
   }
 

@@ -36,6 +36,7 @@ struct PluginOpTable {
   AliasMap views, overwrites;
   std::vector<int> reusable_inputs;
   std::optional<PluginGradient> gradient;
+  std::vector<std::string> element_names;  ///< of inputs, then outputs; empty without a body
 
   bool has(std::uint32_t flag) const noexcept { return (functions.flags & flag) != 0; }
 };

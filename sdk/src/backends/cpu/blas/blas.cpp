@@ -50,7 +50,11 @@ class Products {
   /// `threads`: Spanwise's threads that share a product; 0 leaves each product to the library's own
   /// threads.
   Products(const Functions<T, I>& functions, const GemmCall& call, int threads)
-      : functions_(functions), call_(call), threads_(threads) {}
+      : functions_(functions),
+        call_(call),
+        alpha_(static_cast<Real>(call.alpha)),
+        beta_(static_cast<Real>(call.beta)),
+        threads_(threads) {}
 
   void run(std::int64_t first, std::int64_t last) const {
     for (std::int64_t i = first; i < last; ++i) multiply(i);
@@ -73,6 +77,7 @@ class Products {
 
  private:
   using Data = typename Functions<T, I>::Data;
+  using Real = decltype(std::real(T()));
 
   static I whole(std::int64_t number) { return static_cast<I>(number); }
   const T* left(std::int64_t i) const {
@@ -125,7 +130,7 @@ class Products {
   void multiply_vectors(std::int64_t i) const {
     const std::int64_t pieces = threads_ == 0 ? 1 : (call_.depth + dot_piece - 1) / dot_piece;
     if (pieces == 1) {
-      *result(i) = dot(left(i), right(i), call_.depth);
+      set_result(i, dot(left(i), right(i), call_.depth));
       return;
     }
     std::vector<T> sums(static_cast<std::size_t>(pieces));
@@ -139,7 +144,12 @@ class Products {
     });
     T sum(0);
     for (const T& one : sums) sum += one;
-    *result(i) = sum;
+    set_result(i, sum);
+  }
+  void set_result(std::int64_t i, T product) const {
+    T& to = *result(i);
+    if (call_.alpha != 1) product *= alpha_;
+    to = call_.beta == 0 ? product : product + beta_ * to;
   }
   T dot(const T* x, const T* y, std::int64_t count) const {
     const auto function = call_.conjugate_left ? functions_.conjugated_dot : functions_.dot;
@@ -152,31 +162,28 @@ class Products {
     }
   }
   void multiply_by_column(std::int64_t i) const {
-    const T one(1), zero(0);
     functions_.gemv(call_.left.is_transposed ? column_major : row_major, no_transpose,
-                    whole(call_.rows), whole(call_.depth), passed(one), left(i),
-                    whole(call_.left.leading), right(i), column_step(), passed(zero), result(i),
+                    whole(call_.rows), whole(call_.depth), passed(alpha_), left(i),
+                    whole(call_.left.leading), right(i), column_step(), passed(beta_), result(i),
                     whole(call_.result_leading));
   }
   void multiply_by_row(std::int64_t i) const {
-    const T one(1), zero(0);
     functions_.gemv(call_.right.is_transposed ? column_major : row_major, transpose,
-                    whole(call_.depth), whole(call_.columns), passed(one), right(i),
-                    whole(call_.right.leading), left(i), row_step(), passed(zero), result(i), 1);
+                    whole(call_.depth), whole(call_.columns), passed(alpha_), right(i),
+                    whole(call_.right.leading), left(i), row_step(), passed(beta_), result(i), 1);
   }
 
   bool is_own_transpose(std::int64_t i) const {
-    return left(i) == right(i) && call_.rows == call_.columns && call_.rows >= least_symmetric &&
-           call_.left.is_transposed != call_.right.is_transposed &&
+    return call_.beta == 0 && left(i) == right(i) && call_.rows == call_.columns &&
+           call_.rows >= least_symmetric && call_.left.is_transposed != call_.right.is_transposed &&
            call_.left.leading == call_.right.leading;
   }
   // Computes the upper triangle and copies it to the lower one.
   void multiply_by_own_transpose(std::int64_t i) const {
-    const T one(1), zero(0);
     const std::int64_t n = call_.rows, step = call_.result_leading;
     functions_.syrk(row_major, upper, call_.left.is_transposed ? transpose : no_transpose, whole(n),
-                    whole(call_.depth), passed(one), left(i), whole(call_.left.leading),
-                    passed(zero), result(i), whole(step));
+                    whole(call_.depth), passed(alpha_), left(i), whole(call_.left.leading),
+                    passed(beta_), result(i), whole(step));
     constexpr std::int64_t tile = 32;  // the tiles of both halves stay in L1
     T* const to = result(i);
     for (std::int64_t r = 0; r < n; r += tile)
@@ -187,7 +194,6 @@ class Products {
   }
 
   void multiply_matrices(std::int64_t i) const {
-    const T one(1), zero(0);
     // A single row of any stride is the transpose of a column, so it can be passed as
     // conjugate_transpose.
     const bool is_conjugated = call_.conjugate_left && call_.rows == 1;
@@ -196,13 +202,14 @@ class Products {
                                                           : no_transpose;
     const I left_leading = is_conjugated ? row_step() : whole(call_.left.leading);
     functions_.gemm(row_major, left_operation, call_.right.is_transposed ? transpose : no_transpose,
-                    whole(call_.rows), whole(call_.columns), whole(call_.depth), passed(one),
-                    left(i), left_leading, right(i), whole(call_.right.leading), passed(zero),
+                    whole(call_.rows), whole(call_.columns), whole(call_.depth), passed(alpha_),
+                    left(i), left_leading, right(i), whole(call_.right.leading), passed(beta_),
                     result(i), whole(call_.result_leading));
   }
 
   const Functions<T, I>& functions_;
   const GemmCall& call_;
+  T alpha_, beta_;
   int threads_;
 };
 

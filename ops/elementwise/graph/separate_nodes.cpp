@@ -1,0 +1,37 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "separate_nodes.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+#include "spanwise/copy.hpp"
+
+namespace spanwise::ops {
+
+SeparateNodes::SeparateNodes(const FusedNodes& fused, std::span<const Ref<Cell>> inputs,
+                             Device device) {
+  std::unordered_map<Variable, Ref<Cell>> cells;
+  for (std::size_t i = 0; i < inputs.size(); ++i) cells.emplace(fused.inputs[i], inputs[i]);
+  for (const Ref<Apply>& node : fused.nodes) {
+    std::vector<Ref<Cell>> own_inputs, own_outputs;
+    for (const Variable& input : node->inputs()) own_inputs.push_back(cells.at(input));
+    for (const Variable& output : node->outputs()) {
+      own_outputs.push_back(cells_.emplace_back(make_ref<Cell>()));
+      cells.emplace(output, cells_.back());
+    }
+    std::vector<bool> recyclable(own_outputs.size(), false);
+    const ThunkContext context(*node, device, std::move(own_inputs), std::move(own_outputs),
+                               std::move(recyclable));
+    thunks_.push_back(node->op().make_thunk(context));
+  }
+  for (const Variable& output : fused.outputs) outputs_.push_back(cells.at(output));
+}
+
+void SeparateNodes::run(std::span<const Ref<Cell>> outputs) {
+  for (const std::unique_ptr<Thunk>& thunk : thunks_) thunk->run();
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i]->value = copy(*outputs_[i]->value);
+  for (const Ref<Cell>& cell : cells_) cell->value.reset();
+}
+
+}  // namespace spanwise::ops

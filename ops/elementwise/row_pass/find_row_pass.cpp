@@ -1,0 +1,287 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "../graph/fused_thunk.hpp"
+#include "row_pass_op.hpp"
+#include "spanwise/graph/rewrite.hpp"
+#include "spanwise/op_sdk/expression.hpp"
+
+// On a GPU: a product of a matrix and a vector, the program that reads it, and the product of the
+// transposed matrix with a result of the program become one node, which reads the matrix once. The
+// sum of that result and a program of the sum take part. The order of additions is that of the
+// kernels, as in the products alone.
+namespace spanwise::ops {
+namespace {
+
+using namespace expression;
+
+bool is_leaf(const Variable& x) { return x.owner() == nullptr; }
+
+// The only node that reads `variable`; null where there are several, or an output.
+const Apply* only_reader(const Variable& variable, const NodeSurroundings& around) {
+  const auto readers = around.readers(variable);
+  return readers.size() == 1 ? readers[0] : nullptr;
+}
+
+bool is_on_device(const Variable& x, Device device) {
+  return !x.type().device() || *x.type().device() == device;
+}
+
+// Whether `x` is the view matrix.T.
+bool is_transposed(const Variable& x, const Variable& matrix) {
+  const Apply* node = node_of(x, "dimshuffle");
+  if (node == nullptr || node->inputs()[0] != matrix) return false;
+  const auto recipe = node->op().recipe();
+  const auto order = recipe->properties.find("order");
+  return order != recipe->properties.end() &&
+         order->second == OpProperty(std::vector<std::int64_t>{1, 0});
+}
+
+double factor_of(const Apply& affine, const char* name) {
+  const auto recipe = affine.op().recipe();
+  const auto found = recipe->properties.find(name);
+  return found == recipe->properties.end() ? 1 : std::get<double>(found->second);
+}
+
+// The program of a node that it computes without conditions; null for other nodes.
+const ElementProgram* program_alone(const Apply& node) {
+  const Fused* fused = fused_of(node.op());
+  return fused != nullptr && fused->required.empty() ? &fused->program : nullptr;
+}
+
+/// The node matrix.T @ weights, with its factors and its addend.
+struct ColumnsProduct {
+  const Apply* node = nullptr;
+  double alpha = 1, beta = 0;
+  Variable addend;  ///< null without one
+};
+
+std::optional<ColumnsProduct> as_columns_product(const Apply& node, const Variable& matrix,
+                                                 const Variable& weights) {
+  const Variable output = node.output(0);
+  const bool is_affine = node_of(output, "affine") != nullptr;
+  if (!is_affine && node_of(output, "matmul") == nullptr) return {};
+  const auto inputs = node.inputs();
+  if (!is_transposed(inputs[0], matrix) || inputs[1] != weights) return {};
+  ColumnsProduct product{&node, 1, 0, {}};
+  if (!is_affine) return product;
+  product.alpha = factor_of(node, "alpha");
+  if (inputs.size() < 3) return product;
+  product.beta = factor_of(node, "beta");
+  product.addend = inputs[2];
+  const TensorType& type = product.addend.type();
+  if (!is_leaf(product.addend) || type.rank() != 1 || type.dtype() != output.type().dtype())
+    return {};
+  return product;
+}
+
+bool is_whole_sum(const Apply& node, const Variable& of) {
+  const Variable output = node.output(0);
+  return node_of(output, "sum") != nullptr && node.inputs()[0] == of && output.type().rank() == 0 &&
+         output.type().dtype() == of.type().dtype();
+}
+
+/// Finds the nodes of a pass around the node of its program.
+class PassFinder {
+ public:
+  PassFinder(const Apply& node, const NodeSurroundings& around) : node_(node), around_(around) {}
+
+  /// The outputs of the program, by a new node; empty where there is no pass.
+  std::vector<Variable> find() {
+    fused_ = fused_of(node_.op());
+    if (fused_ == nullptr || node_.output(0).type().rank() != 1) return {};
+    if (!find_product() || !inputs_fit() || !find_columns()) return {};
+    find_sum();
+    find_required();
+    return replaced();
+  }
+
+ private:
+  bool find_product() {
+    const auto inputs = node_.inputs();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Apply* product = node_of(inputs[i], "matmul");
+      if (product == nullptr || around_.readers(inputs[i]).size() != 1) continue;
+      const Variable &x = product->inputs()[0], &w = product->inputs()[1];
+      const DType dtype = x.type().dtype();
+      if (x.type().rank() != 2 || w.type().rank() != 1 || w.type().dtype() != dtype) continue;
+      if (dtype != float32 && dtype != float64) continue;
+      product_ = product;
+      pass_.product = static_cast<int>(i);
+      return true;
+    }
+    return false;
+  }
+
+  bool inputs_fit() const {
+    for (const Variable& input : node_.inputs())
+      if (!is_on_device(input, around_.device()) && input.type().rank() != 0) return false;
+    return is_on_device(product_->inputs()[0], around_.device()) &&
+           is_on_device(product_->inputs()[1], around_.device());
+  }
+
+  bool find_columns() {
+    for (int k = 0; k < node_.output_count(); ++k)
+      for (const Apply* reader : around_.readers(node_.output(k))) {
+        if (reader == nullptr) continue;
+        // Readers are nodes as they were before this rewrite, which may have replaced node_.
+        for (const Variable& weights : reader->inputs()) {
+          if (!is_output(weights, k)) continue;
+          const auto found = as_columns_product(*reader, matrix_of(*reader), weights);
+          if (!found || matrix_of(*reader) != product_->inputs()[0]) continue;
+          columns_ = *found;
+          weights_ = weights;
+          pass_.weights = k;
+          return true;
+        }
+      }
+    return false;
+  }
+
+  // Whether `variable`, of the graph before the rewrite, is output k of the program's node.
+  bool is_output(const Variable& variable, int k) const {
+    const Apply* owner = variable.owner();
+    return owner != nullptr && &owner->op() == &node_.op() && variable.index() == k;
+  }
+
+  // The matrix whose transposed view the product reads.
+  static Variable matrix_of(const Apply& product) {
+    const Apply* view = node_of(product.inputs()[0], "dimshuffle");
+    return view == nullptr ? Variable() : view->inputs()[0];
+  }
+
+  void find_sum() {
+    for (const Apply* reader : around_.readers(node_.output(pass_.weights))) {
+      if (reader == nullptr || !is_whole_sum(*reader, weights_)) continue;
+      sum_ = reader;
+      pass_.has_sum = true;
+      const Apply* after = only_reader(reader->output(0), around_);
+      if (after != nullptr && takes_after(*after)) after_ = after;
+      return;
+    }
+  }
+
+  void find_required() {
+    for (const RequiredExtent& extent : fused_->required) {
+      RowPass::RequiredRows rows{-1, extent.fixed};
+      // The inputs of the pass are x, w, and those of the program except the product.
+      if (extent.input >= 0) rows.position = extent.input + (extent.input < pass_.product ? 2 : 1);
+      pass_.required.push_back(rows);
+    }
+  }
+
+  // Whether the node is a program of the sum and of numbers that are there before the pass.
+  bool takes_after(const Apply& node) {
+    const ElementProgram* program = program_alone(node);
+    if (program == nullptr || node.output(0).type().rank() != 0) return false;
+    const auto inputs = node.inputs();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] == sum_->output(0))
+        pass_.sum = static_cast<int>(i);
+      else if (!is_leaf(inputs[i]) || inputs[i].type().rank() != 0)
+        return false;
+    }
+    pass_.after = *program;
+    return true;
+  }
+
+  std::vector<Variable> replaced() {
+    pass_.program = fused_->program;
+    pass_.alpha = columns_.alpha;
+    pass_.beta = columns_.beta;
+    pass_.has_addend = static_cast<bool>(columns_.addend);
+    FusedNodes nodes{{}, {product_->inputs()[0], product_->inputs()[1]}, node_.outputs()};
+    nodes.nodes.emplace_back(node_.inputs()[static_cast<std::size_t>(pass_.product)].owner());
+    nodes.nodes.emplace_back(node_.output(0).owner());
+    for (std::size_t i = 0; i < node_.inputs().size(); ++i)
+      if (static_cast<int>(i) != pass_.product) nodes.inputs.push_back(node_.inputs()[i]);
+    if (columns_.addend) nodes.inputs.push_back(columns_.addend);
+    if (after_ != nullptr)
+      for (std::size_t i = 0; i < after_->inputs().size(); ++i)
+        if (static_cast<int>(i) != pass_.sum) nodes.inputs.push_back(after_->inputs()[i]);
+    add_tail(nodes);
+    const std::vector<Variable> inputs = nodes.inputs;
+    const Ref<const Op> op = row_pass_op(std::move(pass_), std::move(nodes));
+    std::vector<Variable> outputs = (*op)(inputs);
+    outputs.resize(static_cast<std::size_t>(node_.output_count()));
+    return outputs;
+  }
+
+  // The nodes behind the program, as copies that read its present outputs.
+  void add_tail(FusedNodes& nodes) const {
+    const Variable weights = node_.output(pass_.weights);
+    const Variable view = matrix_transpose(product_->inputs()[0]);
+    nodes.nodes.emplace_back(view.owner());
+    std::vector<Variable> factors{view, weights};
+    if (columns_.addend) factors.push_back(columns_.addend);
+    const Variable columns = columns_.node->op()(factors)[0];
+    nodes.nodes.emplace_back(columns.owner());
+    nodes.outputs.push_back(columns);
+    if (sum_ == nullptr) return;
+    const Variable sum = sum_->op()(std::vector{weights})[0];
+    nodes.nodes.emplace_back(sum.owner());
+    nodes.outputs.push_back(sum);
+    if (after_ == nullptr) return;
+    std::vector<Variable> numbers(after_->inputs().begin(), after_->inputs().end());
+    numbers[static_cast<std::size_t>(pass_.sum)] = sum;
+    const std::vector<Variable> results = after_->op()(numbers);
+    nodes.nodes.emplace_back(results[0].owner());
+    nodes.outputs.insert(nodes.outputs.end(), results.begin(), results.end());
+  }
+
+  const Apply& node_;
+  const NodeSurroundings& around_;
+  const Fused* fused_ = nullptr;
+  const Apply *product_ = nullptr, *sum_ = nullptr, *after_ = nullptr;
+  ColumnsProduct columns_;
+  Variable weights_;  ///< as columns_.node reads it
+  RowPass pass_;
+};
+
+// A node behind the program that a pass has taken over: its outputs are outputs of the pass.
+std::vector<Variable> taken_over(const Apply& node) {
+  for (const Variable& input : node.inputs()) {
+    const Apply* owner = input.owner();
+    const RowPass* pass = owner == nullptr ? nullptr : row_pass_of(owner->op());
+    if (pass == nullptr) continue;
+    const auto output = [&](std::size_t i) { return owner->output(static_cast<int>(i)); };
+    const std::size_t columns = pass->columns_position();
+    if (input.index() == pass->weights) {
+      const auto product = as_columns_product(node, owner->inputs()[0], input);
+      const Variable addend =
+          pass->has_addend ? owner->inputs()[pass->addend_position()] : Variable();
+      if (product && product->alpha == pass->alpha && product->beta == pass->beta &&
+          product->addend == addend)
+        return {output(columns)};
+      if (pass->has_sum && is_whole_sum(node, input)) return {output(columns + 1)};
+    }
+    const ElementProgram* program = program_alone(node);
+    if (!pass->after || program == nullptr || !(*program == *pass->after)) continue;
+    std::vector<Variable> numbers(
+        owner->inputs().begin() + static_cast<std::ptrdiff_t>(pass->after_position()),
+        owner->inputs().end());
+    numbers.insert(numbers.begin() + pass->sum, output(columns + 1));
+    if (!std::equal(numbers.begin(), numbers.end(), node.inputs().begin(), node.inputs().end()))
+      continue;
+    std::vector<Variable> results;
+    for (std::size_t i = columns + 2; i < pass->outputs(); ++i) results.push_back(output(i));
+    return results;
+  }
+  return {};
+}
+
+std::vector<Variable> find_row_pass(const Apply& node, const NodeSurroundings& around) {
+  if (!around.device().is_cuda()) return {};
+  std::vector<Variable> by = taken_over(node);
+  return by.empty() ? PassFinder(node, around).find() : by;
+}
+
+[[maybe_unused]] const bool row_pass_registered = register_node_rewrite(
+    {.name = "row_pass", .position = 70, .tags = {"fast_run"}, .apply_within = find_row_pass});
+
+}  // namespace
+}  // namespace spanwise::ops

@@ -1,0 +1,122 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "row_pass_op.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "../graph/elementwise_op.hpp"
+#include "../graph/separate_nodes.hpp"
+#include "run_row_pass.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+struct PassAndNodes {
+  RowPass pass;
+  FusedNodes nodes;
+};
+
+class RowPassThunk final : public Thunk {
+ public:
+  RowPassThunk(std::shared_ptr<const PassAndNodes> parts, const ThunkContext& context)
+      : parts_(std::move(parts)),
+        device_(context.device()),
+        runner_(parts_->pass, device_),
+        moved_(parts_->pass.inputs()) {
+    for (std::size_t i = 0; i < parts_->pass.inputs(); ++i)
+      inputs_.push_back(context.input(static_cast<int>(i)));
+    for (std::size_t i = 0; i < parts_->pass.outputs(); ++i) {
+      outputs_.push_back(context.output(static_cast<int>(i)));
+      dtypes_.push_back(context.node().output(static_cast<int>(i)).type().dtype());
+    }
+  }
+
+  bool is_async() const override { return true; }
+
+  std::vector<int> run() override {
+    std::vector<const Array*> inputs;
+    inputs.reserve(inputs_.size());
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      inputs.push_back(&on_device_or_number(*inputs_[i]->value, device_, moved_[i]));
+    if (!runner_.takes(inputs)) {
+      if (separate_ == nullptr)
+        separate_ = std::make_unique<SeparateNodes>(parts_->nodes, inputs_, device_);
+      separate_->run(outputs_);
+      return {};
+    }
+    // Only during a call: another reference would keep the buffers from being used again.
+    std::vector<Array> outputs;
+    outputs.reserve(outputs_.size());
+    const RowPass& pass = parts_->pass;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      Shape shape;
+      if (i < pass.columns_position()) shape = Shape{inputs[0]->shape()[0]};
+      if (i == pass.columns_position()) shape = Shape{inputs[0]->shape()[1]};
+      outputs.push_back(output_array(*outputs_[i], shape, dtypes_[i], device_));
+    }
+    runner_.run(inputs, outputs);
+    return {};
+  }
+
+ private:
+  std::shared_ptr<const PassAndNodes> parts_;
+  Device device_;
+  RowPassRunner runner_;
+  std::vector<Ref<Cell>> inputs_, outputs_;
+  std::vector<DType> dtypes_;
+  std::vector<std::optional<Array>> moved_;
+  std::unique_ptr<SeparateNodes> separate_;  // made when they are needed
+};
+
+class RowPassOp final : public Op {
+ public:
+  explicit RowPassOp(std::shared_ptr<const PassAndNodes> parts) : parts_(std::move(parts)) {
+    const RowPass& pass = parts_->pass;
+    name_ = text("RowPass{", pass.program.text(), "; alpha=", pass.alpha, ", beta=", pass.beta);
+    if (pass.after) name_ += text("; ", pass.after->text());
+    name_ += "}";
+  }
+
+  const RowPass& pass() const { return parts_->pass; }
+  std::string name() const override { return name_; }
+  bool equals(const Op& other) const override {
+    const auto* same = dynamic_cast<const RowPassOp*>(&other);
+    return same != nullptr && same->pass() == pass();
+  }
+  std::size_t hash() const override { return parts_->pass.program.hash(); }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, static_cast<int>(parts_->pass.inputs()));
+    std::vector<Variable> outputs;
+    for (const Variable& output : parts_->nodes.outputs) outputs.emplace_back(output.type());
+    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()}, std::move(outputs));
+  }
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return std::make_unique<RowPassThunk>(parts_, context);
+  }
+  bool takes_host_scalars() const override { return true; }
+
+ private:
+  std::shared_ptr<const PassAndNodes> parts_;
+  std::string name_;
+};
+
+}  // namespace
+
+Ref<const Op> row_pass_op(RowPass pass, FusedNodes nodes) {
+  return make_ref<const RowPassOp>(
+      std::make_shared<const PassAndNodes>(PassAndNodes{std::move(pass), std::move(nodes)}));
+}
+
+const RowPass* row_pass_of(const Op& op) {
+  const auto* found = dynamic_cast<const RowPassOp*>(&op);
+  return found == nullptr ? nullptr : &found->pass();
+}
+
+}  // namespace spanwise::ops

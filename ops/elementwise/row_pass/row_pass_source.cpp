@@ -1,0 +1,228 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "row_pass_source.hpp"
+
+#include "../cuda/operation_body.hpp"
+#include "../fused/cuda_program.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+constexpr const char* pass_text = R"(
+struct alignas(sizeof(T) * WIDTH) Pack { T x[WIDTH]; };
+// The elements of a row that belong to a thread; 0 beyond the row.
+SW_FN void load_row(T (&to)[PACKS][WIDTH], const T* row, I columns) {
+#pragma unroll
+  for (int k = 0; k < PACKS; ++k) {
+    const I c = ((I)k * THREADS + threadIdx.x) * WIDTH;
+    if (c + WIDTH <= columns) {
+      const Pack pack = *(const Pack*)(row + c);
+#pragma unroll
+      for (int j = 0; j < WIDTH; ++j) to[k][j] = pack.x[j];
+    } else {
+#pragma unroll
+      for (int j = 0; j < WIDTH; ++j) to[k][j] = c + j < columns ? row[c + j] : T(0);
+    }
+  }
+}
+extern "C" __global__ void __launch_bounds__(THREADS) pass(const T* x, I x_row, const T* w, I w_step,
+    I rows, I columns, PARAMETERS T* partial, I partial_row) {
+  __shared__ T parts[ROWS][THREADS / 32];
+  __shared__ T weights[ROWS];
+  const int thread = threadIdx.x;
+  T v[ROWS][PACKS][WIDTH], factors[PACKS][WIDTH], sums[PACKS][WIDTH];
+#pragma unroll
+  for (int k = 0; k < PACKS; ++k)
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j) {
+      const I c = ((I)k * THREADS + thread) * WIDTH + j;
+      factors[k][j] = c < columns ? w[c * w_step] : T(0);
+      sums[k][j] = 0;
+    }
+  T total = 0;
+  for (I first = (I)blockIdx.x * ROWS; first < rows; first += (I)gridDim.x * ROWS) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) load_row(v[r], x + (first + r) * x_row, first + r < rows ? columns : 0);
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      T dot = 0;
+#pragma unroll
+      for (int k = 0; k < PACKS; ++k)
+#pragma unroll
+        for (int j = 0; j < WIDTH; ++j) dot = fma(v[r][k][j], factors[k][j], dot);
+#pragma unroll
+      for (int half = 16; half > 0; half /= 2) dot += __shfl_down_sync(~0u, dot, half);
+      if (thread % 32 == 0) parts[r][thread / 32] = dot;
+    }
+    __syncthreads();
+    if (thread < ROWS) {
+      const I row = first + thread;
+      T weight = 0;
+      if (row < rows) {
+        T product = 0;
+#pragma unroll
+        for (int i = 0; i < THREADS / 32; ++i) product += parts[thread][i];
+EVALUATE
+      }
+      weights[thread] = weight;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const T weight = weights[r];
+      total += weight;
+#pragma unroll
+      for (int k = 0; k < PACKS; ++k)
+#pragma unroll
+        for (int j = 0; j < WIDTH; ++j) sums[k][j] = fma(weight, v[r][k][j], sums[k][j]);
+    }
+  }
+  partial += blockIdx.x * partial_row;
+#pragma unroll
+  for (int k = 0; k < PACKS; ++k)
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j) {
+      const I c = ((I)k * THREADS + thread) * WIDTH + j;
+      if (c < columns) partial[c] = sums[k][j];
+    }
+  if (thread == 0) partial[columns] = total;
+}
+)";
+
+constexpr const char* finish_text = R"(
+extern "C" __global__ void __launch_bounds__(FINISH_THREADS) finish(const T* partial, I partial_row,
+    int count, I columns, T alpha, T beta, PARAMETERS) {
+  __shared__ T sums[FINISH_THREADS];
+  const int thread = threadIdx.x;
+  const I c = (I)blockIdx.x * ACROSS + thread % ACROSS;
+  T sum = 0;
+  if (c <= columns) {
+#pragma unroll 4
+    for (int i = thread / ACROSS; i < count; i += FINISH_THREADS / ACROSS) sum += partial[i * partial_row + c];
+  }
+  sums[thread] = sum;
+  __syncthreads();
+  for (int half = FINISH_THREADS / 2; half >= ACROSS; half /= 2) {
+    if (thread < half) sums[thread] += sums[thread + half];
+    __syncthreads();
+  }
+  if (thread >= ACROSS) return;
+  sum = sums[thread];
+  if (c < columns) {
+    result[c] = RESULT;
+  } else if (c == columns) {
+EVALUATE  }
+}
+)";
+
+/// Writes the text for one pass.
+class RowPassSource {
+ public:
+  RowPassSource(const RowPass& pass, const RowPassShape& shape) : pass_(pass), shape_(shape) {}
+
+  std::string write() const {
+    std::string all = text("typedef long long I;\n", operations_text(), "typedef ",
+                           element_text(pass_.dtype()), " T;\n#define WIDTH ", shape_.width,
+                           "\n#define PACKS ", shape_.packs, "\n#define THREADS ", shape_.threads,
+                           "\n#define ROWS ", shape_.rows, "\n#define FINISH_THREADS ",
+                           finish_threads, "\n#define ACROSS ", finish_columns, "\n");
+    all += program_function(pass_.program, "row");
+    all += filled(pass_text, pass_parameters(), row_statements(), "");
+    if (pass_.after) all += program_function(*pass_.after, "after");
+    const char* result =
+        pass_.has_addend ? "fma(alpha, sum, beta * addend[c * addend_step])" : "alpha * sum";
+    return all + filled(finish_text, finish_parameters(), sum_statements(), result);
+  }
+
+ private:
+  static void replace(std::string& all, std::string_view name, std::string_view by) {
+    const std::size_t place = all.find(name);
+    if (place != std::string::npos) all.replace(place, name.size(), by);
+  }
+  static std::string filled(std::string all, const std::string& parameters,
+                            const std::string& statements, std::string_view result) {
+    replace(all, "PARAMETERS", parameters);
+    replace(all, "EVALUATE", statements);
+    replace(all, "= RESULT", text("= ", result));
+    return all;
+  }
+
+  bool is_number(std::size_t input) const { return (shape_.numbers >> input & 1) != 0; }
+
+  std::string pass_parameters() const {
+    std::string all;
+    std::size_t position = 2;
+    for (std::size_t i = 0; i < pass_.program.inputs.size(); ++i) {
+      if (static_cast<int>(i) == pass_.product) continue;
+      all += is_number(position++) ? text("row::M", i, " a", i, ", ")
+                                   : text("const row::M", i, "* a", i, ", I s", i, ", ");
+    }
+    for (std::size_t k = 0; k < pass_.program.outputs.size(); ++k)
+      all += text("row::V", pass_.program.outputs[k], "* z", k, ", ");
+    return all;
+  }
+
+  std::string row_statements() const {
+    std::string declared, arguments, stored;
+    std::size_t position = 2;
+    for (std::size_t i = 0; i < pass_.program.inputs.size(); ++i) {
+      arguments += i > 0 ? ", " : "";
+      if (static_cast<int>(i) == pass_.product)
+        arguments += "product";
+      else
+        arguments += is_number(position++) ? text("a", i) : text("a", i, "[row * s", i, "]");
+    }
+    for (std::size_t k = 0; k < pass_.program.outputs.size(); ++k) {
+      declared += text("        row::V", pass_.program.outputs[k], " y", k, ";\n");
+      arguments += text(", y", k);
+      stored += text("        z", k, "[row] = y", k, ";\n");
+    }
+    return text(declared, "        row::run(", arguments, ");\n", stored, "        weight = y",
+                pass_.weights, ";\n");
+  }
+
+  std::string finish_parameters() const {
+    std::string all = pass_.has_addend ? "const T* addend, I addend_step, " : "";
+    all += "T* result";
+    if (pass_.has_sum) all += ", T* total";
+    if (!pass_.after) return all;
+    std::size_t position = pass_.after_position();
+    for (std::size_t i = 0; i < pass_.after->inputs.size(); ++i) {
+      if (static_cast<int>(i) == pass_.sum) continue;
+      all += is_number(position++) ? text(", after::M", i, " a", i)
+                                   : text(", const after::M", i, "* a", i);
+    }
+    for (std::size_t k = 0; k < pass_.after->outputs.size(); ++k)
+      all += text(", after::V", pass_.after->outputs[k], "* z", k);
+    return all;
+  }
+
+  std::string sum_statements() const {
+    std::string all = pass_.has_sum ? "    *total = sum;\n" : "";
+    if (!pass_.after) return all;
+    std::string arguments;
+    std::size_t position = pass_.after_position();
+    for (std::size_t i = 0; i < pass_.after->inputs.size(); ++i) {
+      arguments += i > 0 ? ", " : "";
+      if (static_cast<int>(i) == pass_.sum)
+        arguments += "sum";
+      else
+        arguments += text(is_number(position++) ? "a" : "*a", i);
+    }
+    for (std::size_t k = 0; k < pass_.after->outputs.size(); ++k) arguments += text(", *z", k);
+    return text(all, "    after::run(", arguments, ");\n");
+  }
+
+  const RowPass& pass_;
+  const RowPassShape& shape_;
+};
+
+}  // namespace
+
+std::string row_pass_source(const RowPass& pass, const RowPassShape& shape) {
+  return RowPassSource(pass, shape).write();
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,144 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "affine_op.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "product_rules.hpp"
+#include "spanwise/op_sdk/expression.hpp"
+
+namespace spanwise::ops::linalg {
+namespace {
+
+constexpr int overwritten_addend = 2;
+
+class AffineOp final : public Op {
+ public:
+  AffineOp(double alpha, double beta, bool overwrites)
+      : alpha_(alpha), beta_(beta), overwrites_(overwrites) {
+    name_ = text("Affine{alpha=", alpha_, ", beta=", beta_, "}");
+    // Theano's way to write that output 0 overwrites input 2.
+    if (overwrites_) name_ += text("[(0, ", overwritten_addend, ")]");
+  }
+
+  std::string name() const override { return name_; }
+  bool equals(const Op& other) const override {
+    const auto* same = dynamic_cast<const AffineOp*>(&other);
+    return same != nullptr && same->alpha_ == alpha_ && same->beta_ == beta_ &&
+           same->overwrites_ == overwrites_;
+  }
+  std::size_t hash() const override { return std::hash<std::string>()(name_); }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    if (inputs.size() != 2) expect_arity(*this, inputs, 3);
+    DType dtype = inputs[0].type().dtype();
+    for (const Variable& input : inputs) dtype = promote(dtype, input.type().dtype());
+    check_factors(dtype);
+    Shape shape = product_type_shape(inputs[0].type(), inputs[1].type());
+    if (inputs.size() > 2) shape = with_addend(shape, inputs[2].type().shape());
+    TensorType type(dtype, std::move(shape), common_device(*this, inputs));
+    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
+                       {Variable(std::move(type))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return product_thunk(context, alpha_, beta_, overwrites_);
+  }
+  AliasMap destroy_map() const override {
+    if (!overwrites_) return {};
+    return {{0, {overwritten_addend}}};
+  }
+  Ref<const Op> overwriting(int input) const override {
+    if (input != overwritten_addend) return {};
+    return make_ref<const AffineOp>(alpha_, beta_, true);
+  }
+
+  std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {
+    const int from_last = node.output(0).type().rank() - axis;
+    std::vector<ExtentSource> sources;
+    if (from_last <= product_rank(node)) sources = product_extent_sources(node, from_last);
+    if (node.inputs().size() < 3) return sources;
+    const TensorType& addend = node.inputs()[2].type();
+    const int own = addend.rank() - from_last;
+    if (own >= 0 && addend.shape()[own] != 1) sources.push_back({2, own});
+    return sources;
+  }
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    using expression::call, expression::sum_to, expression::operator*;
+    const auto inputs = node.inputs();
+    if (node.output(0).type().dtype().is_complex())
+      return {inputs.size(),
+              Cotangent::undefined("derivatives of complex numbers are not defined")};
+    const Variable& g = outputs[0].variable();
+    const Variable product = call("matmul", inputs[0], inputs[1]);
+    std::vector<Cotangent> found =
+        product_gradient(inputs[0], inputs[1], sum_to(g, product) * alpha_);
+    if (inputs.size() > 2) found.emplace_back(sum_to(g, inputs[2]) * beta_);
+    return found;
+  }
+
+ private:
+  static int product_rank(const Apply& node) {
+    return product_type_shape(node.inputs()[0].type(), node.inputs()[1].type()).size();
+  }
+
+  Shape with_addend(const Shape& product, const Shape& addend) const {
+    Shape shape(std::max(product.size(), addend.size()), 1);
+    for (const Shape* own : {&product, &addend}) {
+      const int skipped = shape.size() - own->size();
+      for (int axis = skipped; axis < shape.size(); ++axis) {
+        const auto extent = broadcast_extents(shape[axis], (*own)[axis - skipped]);
+        if (!extent)
+          fail<LayoutError>(name_, ": the product of shape ", product, " and input 2 of shape ",
+                            addend, " do not broadcast; expected equal extents, or 1");
+        shape[axis] = *extent;
+      }
+    }
+    return shape;
+  }
+
+  void check_factors(DType dtype) const {
+    if (dtype.is_floating() || dtype.is_complex()) return;
+    for (const double factor : {alpha_, beta_}) {
+      const bool fits = dtype.is_bool() ? factor == 0 || factor == 1
+                                        : factor == std::trunc(factor) && std::abs(factor) < 0x1p53;
+      if (!fits)
+        fail<DTypeError>(name_, ": expected ", dtype.is_bool() ? "0 or 1" : "whole numbers",
+                         " as alpha and beta of ", dtype, ", got ", factor,
+                         "; cast the inputs to a floating dtype");
+    }
+  }
+
+  double alpha_, beta_;
+  bool overwrites_;
+  std::string name_;
+};
+
+Ref<const Op> affine_from(const OpProperties& properties) {
+  expect_properties("affine", properties, {"alpha", "beta"});
+  return affine_op(optional_property<double>("affine", properties, "alpha").value_or(1),
+                   optional_property<double>("affine", properties, "beta").value_or(1));
+}
+
+[[maybe_unused]] const bool affine_registered = register_op("affine", affine_from);
+
+}  // namespace
+
+Ref<const Op> affine_op(double alpha, double beta) {
+  for (const double factor : {alpha, beta})
+    if (!std::isfinite(factor))
+      fail<ArgumentError>("affine: expected finite factors, got ", factor);
+  Ref<const Op> made = make_ref<const AffineOp>(alpha, beta, false);
+  made->set_recipe({"affine", {{"alpha", alpha}, {"beta", beta}}});
+  return made;
+}
+
+}  // namespace spanwise::ops::linalg

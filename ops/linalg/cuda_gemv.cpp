@@ -1,0 +1,127 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_gemv.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "cuda_problem.hpp"
+#include "cuda_source.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
+
+namespace spanwise::ops::linalg {
+namespace {
+
+constexpr int gemv_threads = 256, pack_bytes = 16;
+// Blocks that occupy a large GPU, and the most elements that a block reads where there are fewer.
+constexpr std::int64_t enough_blocks = 128, most_per_block = 1 << 15;
+constexpr std::int64_t most_grid = 2147483647;
+
+struct GemvKernels {
+  Kernel rows, columns, packed_rows, packed_columns;
+};
+
+const GemvKernels& kernels_for(const Problem& problem, Device device) {
+  using Key = std::array<int, 5>;
+  static auto& known = *new KernelTable<std::map<Key, GemvKernels>>;
+  const Key key{static_cast<int>(device.kind()), device.ordinal(),
+                static_cast<int>(problem.dtype.code()), problem.dtype.bits(),
+                problem.conjugate_left};
+  return known.get(key, [&] {
+    ModuleOptions options;
+    options.device = device;
+    const SourceModule module(cuda_gemv_source(problem.dtype, problem.conjugate_left), options);
+    return GemvKernels{module.get_function("rows"), module.get_function("columns"),
+                       module.get_function("packed_rows"), module.get_function("packed_columns")};
+  });
+}
+
+Matrix transposed(const Matrix& matrix) {
+  return {matrix.data, matrix.column_stride, matrix.row_stride};
+}
+
+// The product as that of a matrix and a column.
+Problem by_column(Problem problem) {
+  if (problem.columns == 1) return problem;
+  const Matrix vector = problem.left;
+  problem.left = transposed(problem.right);
+  problem.right = transposed(vector);
+  problem.result = transposed(problem.result);
+  problem.addend = transposed(problem.addend);
+  std::swap(problem.rows, problem.columns);
+  return problem;
+}
+
+/// The launch of one kernel.
+struct GemvLaunch {
+  bool along_rows = false, is_packed = false;
+  int threads = 0;  ///< that share a row, or that lie side by side along a column
+  std::int64_t blocks = 0;
+};
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+GemvLaunch plan(const Problem& problem) {
+  const Matrix& matrix = problem.left;
+  const std::int64_t down = std::abs(matrix.row_stride), across = std::abs(matrix.column_stride);
+  GemvLaunch launch;
+  launch.along_rows = problem.rows == 1 || across < down || problem.depth == 1;
+  const std::int64_t step = launch.along_rows ? matrix.column_stride : matrix.row_stride;
+  const std::int64_t other = launch.along_rows ? matrix.row_stride : matrix.column_stride;
+  const int itemsize = problem.dtype.itemsize();
+  const int width = pack_bytes / itemsize;
+  launch.is_packed = width > 1 && step == 1 && other * itemsize % pack_bytes == 0 &&
+                     reinterpret_cast<std::uintptr_t>(matrix.data) % pack_bytes == 0;
+  const std::int64_t each = launch.is_packed ? width : 1;
+  if (launch.along_rows) {
+    // Four loads by each thread of a row.
+    launch.threads = 8;
+    while (launch.threads < gemv_threads && launch.threads * each * 4 < problem.depth)
+      launch.threads *= 2;
+    launch.blocks = ceil_divide(problem.rows, gemv_threads / launch.threads);
+  } else {
+    // Segments of at least 32 bytes, and otherwise as many blocks as possible.
+    launch.threads = 32;
+    const std::int64_t least = std::max<std::int64_t>(1, 32 / (each * itemsize));
+    const auto blocks = [&] { return ceil_divide(problem.rows, launch.threads * each); };
+    while (launch.threads > least && blocks() < enough_blocks) launch.threads /= 2;
+    launch.blocks = blocks();
+  }
+  return launch;
+}
+
+}  // namespace
+
+bool gemv_on_cuda(const Problem& given, Device device) {
+  if (given.batch_rank != 0 || (given.columns != 1 && given.rows != 1)) return false;
+  // A conjugated row is not the matrix.
+  const bool conjugates = given.conjugate_left && given.dtype.is_complex();
+  if (conjugates && given.columns != 1) return false;
+  Problem problem = by_column(given);
+  problem.conjugate_left = conjugates;
+  const GemvLaunch launch = plan(problem);
+  if (launch.blocks > most_grid) return false;
+  if (launch.blocks < enough_blocks &&
+      problem.rows * problem.depth > launch.blocks * most_per_block)
+    return false;
+  const GemvKernels& kernels = kernels_for(problem, device);
+  const Kernel& kernel = launch.along_rows
+                             ? (launch.is_packed ? kernels.packed_rows : kernels.rows)
+                             : (launch.is_packed ? kernels.packed_columns : kernels.columns);
+  const std::vector<std::byte> bytes = packed_problem(problem);
+  const KernelArg arguments[] = {KernelArg::bytes(bytes), KernelArg(launch.threads)};
+  LaunchConfig config;
+  config.grid = {launch.blocks};
+  config.block = {gemv_threads};
+  kernel.launch(config, arguments);
+  return true;
+}
+
+}  // namespace spanwise::ops::linalg

@@ -1,0 +1,123 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The kernels of a row pass: compiled for an H200 without one, and run on the CPU.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "../../ops/elementwise/row_pass/run_row_pass.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+// Inputs y, z and a number n: z - y, and (z - y) * n, which are the weights.
+ElementProgram difference(DType dtype) {
+  ElementProgram program{{dtype, dtype, dtype}, {}, {3, 4}};
+  program.steps.push_back({resolve(OpId::subtract, std::array{dtype, dtype}), {1, 0}});
+  program.steps.push_back({resolve(OpId::multiply, std::array{dtype, dtype}), {3, 2}});
+  return program;
+}
+
+RowPass pass_of(DType dtype) {
+  RowPass pass;
+  pass.program = difference(dtype);
+  pass.product = 1;
+  pass.weights = 1;
+  pass.alpha = -2;
+  pass.beta = 3;
+  pass.has_addend = pass.has_sum = true;
+  ElementProgram after{{dtype, dtype}, {}, {2}};
+  after.steps.push_back({resolve(OpId::add, std::array{dtype, dtype}), {0, 1}});
+  pass.after = after;
+  pass.sum = 1;
+  return pass;
+}
+
+TEST(RowPass, KernelsCompile) {
+  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  for (const DType dtype : {float32, float64})
+    for (const int width : {1, 2})
+      for (const std::uint64_t numbers : {0, 0b101000}) {
+        const RowPassShape shape{width, 3, 64, 4, numbers};
+        const std::string words = row_pass_source(pass_of(dtype), shape);
+        const source::KernelSource source = source::scan_kernels(words);
+        runtime::CompileRequest request;
+        request.source = &source;
+        request.options = {"--fmad=false"};
+        try {
+          const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
+          for (const char* kernel : {"pass", "finish"})
+            EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
+        } catch (const CompileError& error) {
+          ADD_FAILURE() << dtype << ":\n" << error.log() << words;
+        }
+      }
+}
+
+// Small whole numbers, which no order of additions rounds.
+Array numbers(const Shape& shape, int seed) {
+  Array values = empty(shape, float32, cpu);
+  auto* data = static_cast<float*>(values.data());
+  for (std::int64_t i = 0; i < values.size(); ++i)
+    data[i] = static_cast<float>((i * 7 + seed * 5 + i / 3) % 9 - 4);
+  return values;
+}
+float at(const Array& array, std::int64_t i) { return static_cast<const float*>(array.data())[i]; }
+
+TEST(RowPass, RunsOnTheCpu) {
+  const RowPass pass = pass_of(float32);
+  RowPassRunner runner(pass, cpu);
+  for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 5}, {30, 64}, {70, 1030}}) {
+    const Array x = numbers({rows, columns}, 1), w = numbers({columns}, 2), y = numbers({rows}, 3);
+    const Array n = numbers({}, 4), addend = numbers({columns}, 5), b = numbers({}, 6);
+    const std::vector<const Array*> inputs{&x, &w, &y, &n, &addend, &b};
+    ASSERT_TRUE(runner.takes(inputs));
+    std::vector<Array> outputs;
+    for (const Shape& shape : {Shape{rows}, Shape{rows}, Shape{columns}, Shape(), Shape()})
+      outputs.push_back(empty(shape, float32, cpu));
+    runner.run(inputs, outputs);
+    std::vector<float> sums(static_cast<std::size_t>(columns));
+    float total = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      float z = 0;
+      for (std::int64_t c = 0; c < columns; ++c) z += at(x, r * columns + c) * at(w, c);
+      ASSERT_EQ(at(outputs[0], r), z - at(y, r));
+      const float g = (z - at(y, r)) * at(n, 0);
+      ASSERT_EQ(at(outputs[1], r), g);
+      total += g;
+      for (std::int64_t c = 0; c < columns; ++c)
+        sums[static_cast<std::size_t>(c)] += at(x, r * columns + c) * g;
+    }
+    for (std::int64_t c = 0; c < columns; ++c)
+      ASSERT_EQ(at(outputs[2], c), -2 * sums[static_cast<std::size_t>(c)] + 3 * at(addend, c));
+    ASSERT_EQ(at(outputs[3], 0), total);
+    ASSERT_EQ(at(outputs[4], 0), total + at(b, 0));
+  }
+}
+
+TEST(RowPass, TakesRowsThatAreContiguous) {
+  const RowPass pass = pass_of(float32);
+  const RowPassRunner runner(pass, cpu);
+  const Array x = numbers({6, 4}, 1), w = numbers({4}, 2), y = numbers({6}, 3);
+  const Array n = numbers({}, 4), b = numbers({}, 6);
+  const int swapped[] = {1, 0};
+  const Array turned = numbers({4, 6}, 1).permute(swapped);
+  const auto takes = [&](const Array& matrix, const Array& labels) {
+    const std::vector<const Array*> inputs{&matrix, &w, &labels, &n, &w, &b};
+    return runner.takes(inputs);
+  };
+  EXPECT_TRUE(takes(x, y));
+  EXPECT_TRUE(takes(x, numbers({1}, 3)));
+  EXPECT_FALSE(takes(turned, y));
+  EXPECT_FALSE(takes(x, numbers({5}, 3)));
+  EXPECT_FALSE(takes(numbers({0, 4}, 1), numbers({0}, 3)));
+}
+
+}  // namespace
+}  // namespace spanwise::ops
