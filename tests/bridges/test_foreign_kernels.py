@@ -108,7 +108,11 @@ def test_kernel_of_numba_writes_to_a_window(device):
 
     values = np.random.default_rng().standard_normal((12, 20)).astype("float32")
     cuda.select_device(device.ordinal)
+    try:
+        scale[(1, 1), (16, 32)](cuda.to_device(values), cuda.to_device(values))
+    except AttributeError as error:  # releases of Numba that this NumPy is too new for
+        pytest.skip(f"Numba fails on its own arrays: {error}")
     x, y = sw.array(values, device=device), sw.zeros((24, 20), "float32", device=device)
-    scale[(1, 1), (16, 32)](x.T, y[::2].T)
+    scale[(1, 1), (32, 16)](x.T, y[::2].T)
     np.testing.assert_array_equal(y.numpy()[::2], 3 * values)
     assert not y.numpy()[1::2].any()

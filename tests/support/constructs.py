@@ -1434,6 +1434,9 @@ __global__ void k(int* out) {
   asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(t), "r"(3), "r"(5));
   ok &= field == 0xcdu && sign == (int)0xffffffab && mixed == (t << 16 | 0xff0);
   ok &= logic == (t ^ 12 ^ 10) && shifted == (t << 4 | 15) && sum == 3 * t + 5;
+  asm volatile("st.release.gpu.global.u32 [%1], %0;" ::"r"(t + 9), "l"(out + t) : "memory");
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(sum) : "l"(out + t) : "memory");
+  ok &= sum == t + 9;
   out[t] = ok ? t + 1 : 0;
 }
 """,

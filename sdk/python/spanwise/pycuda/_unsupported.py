@@ -14,6 +14,11 @@ _IPC = "memory handles for other processes are left out; send g.get() to the oth
 _SOURCES = "kernels are compiled in the process: use compiler.SourceModule"
 _BUILTIN = "the kernels of array operations are built in: use the operators of GPUArray"
 
+_TOOLS = "pycuda.tools has the pools; their blocks come from the device's pool"
+_CURANDOM = "it is in pycuda.curandom"
+_OPENGL = "interoperation with OpenGL is left out"
+_CHECK = "run the kernels under spanwise.config.kernel_check"
+
 _DRIVER = {
     "SurfaceReference": _SURFACES,
     **dict.fromkeys(("ArrayDescriptor", "ArrayDescriptor3D", "array3d_flags"), _ARRAYS),
@@ -37,13 +42,22 @@ _DRIVER = {
     "PagelockedHostAllocation": "pagelocked_empty returns an array that owns its memory",
     "AlignedHostAllocation": "aligned_empty returns an array that owns its memory",
     "RegisteredHostMemory": "register_host_memory returns an array that owns the registration",
+    **dict.fromkeys(("DeviceMemoryPool", "PageLockedMemoryPool", "PooledDeviceAllocation"), _TOOLS),
+    **dict.fromkeys(("PooledHostAllocation", "PageLockedAllocator", "bitlog2"), _TOOLS),
+    **dict.fromkeys(("direction_vector_set", "get_curand_version"), _CURANDOM),
+    **dict.fromkeys(("have_gl_ext", "graphics_register_flags"), _OPENGL),
+    **dict.fromkeys(("set_debugging", "CUDA_DEBUGGING"), _CHECK),
+    **dict.fromkeys(("pointer_attribute", "memory_type"), "x.array.device is where an array is"),
+    "array_cubemap_face": "cubemaps are left out",
+    "ManagedAllocationOrStub": _MANAGED,
+    "ipc_mem_flags": _IPC,
 }
 
 #: Module of PyCUDA -> names that it has and these modules lack -> what to use.
 INSTEAD = {
     "pycuda": {
-        "gl": "interoperation with OpenGL is left out",
-        "debug": "run the kernels under spanwise.config.kernel_check",
+        "gl": _OPENGL,
+        "debug": _CHECK,
         "_driver": "the names of pycuda._driver are in pycuda.driver",
         "compyte": "dtypes and C types are in pycuda.tools",
         "blas": "use the operators of GPUArray, or @ on spanwise arrays",

@@ -19,7 +19,7 @@ struct Instruction {
 };
 
 // PTX ISA 9.0.
-constexpr std::array<Instruction, 53> instructions{{
+constexpr std::array<Instruction, 57> instructions{{
     {"mov.u32 %0, %laneid", "$0 = sw_linear_thread() & 31u"},
     {"mov.u32 %0, %warpid", "$0 = sw_linear_thread() / 32u"},
     {"mov.u32 %0, %lanemask_eq", "$0 = 1u << (sw_linear_thread() & 31u)"},
@@ -58,6 +58,14 @@ constexpr std::array<Instruction, 53> instructions{{
     {"ld.global.cg.u32 %0, [%1]", "$0 = *(const volatile unsigned*)($1)"},
     {"st.global.cg.f32 [%0], %1", "*(volatile float*)($0) = ($1)"},
     {"st.global.cg.u32 [%0], %1", "*(volatile unsigned*)($0) = ($1)"},
+    {"ld.acquire.gpu.global.u8 %0, [%1]",
+     "$0 = __atomic_load_n((unsigned char*)($1), __ATOMIC_ACQUIRE)"},
+    {"ld.acquire.gpu.global.u32 %0, [%1]",
+     "$0 = __atomic_load_n((unsigned*)($1), __ATOMIC_ACQUIRE)"},
+    {"st.release.gpu.global.u8 [%0], %1",
+     "__atomic_store_n((unsigned char*)($0), (unsigned char)($1), __ATOMIC_RELEASE)"},
+    {"st.release.gpu.global.u32 [%0], %1",
+     "__atomic_store_n((unsigned*)($0), (unsigned)($1), __ATOMIC_RELEASE)"},
     {"add.u32 %0, %1, %2", "$0 = (unsigned)($1) + (unsigned)($2)"},
     {"fma.rn.f32 %0, %1, %2, %3", "$0 = fmaf($1, $2, $3)"},
     {"ex2.approx.f32 %0, %1", "$0 = exp2f($1)"},
@@ -75,7 +83,8 @@ constexpr std::array<Instruction, 53> instructions{{
     {"trap", "__trap()"},
 }};
 
-// The instruction in one form: single blanks, "%" for "%%", no ".ftz" and no ';' at the end.
+// The instruction in one form: single blanks, "%" for "%%", no ".ftz", ".gpu" for ".sys" and no ';'
+// at the end.
 std::string normal_form(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -93,7 +102,23 @@ std::string normal_form(std::string_view text) {
   }
   while (!out.empty() && (out.back() == ' ' || out.back() == ';')) out.pop_back();
   if (const std::size_t ftz = out.find(".ftz"); ftz != out.npos) out.erase(ftz, 4);
+  if (const std::size_t sys = out.find(".sys."); sys != out.npos) out.replace(sys, 5, ".gpu.");
   return out;
+}
+
+// Renumbers the operands in the order in which the instruction names them, and returns which ones
+// they are: "[%1], %0" becomes "[%0], %1" and {1, 0}.
+std::vector<std::size_t> renumber(std::string& instruction) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i + 1 < instruction.size(); ++i) {
+    const char digit = instruction[i + 1];
+    if (instruction[i] != '%' || digit < '0' || digit > '9') continue;
+    const auto number = static_cast<std::size_t>(digit - '0');
+    const auto place = std::find(order.begin(), order.end(), number);
+    instruction[i + 1] = static_cast<char>('0' + (place - order.begin()));
+    if (place == order.end()) order.push_back(number);
+  }
+  return order;
 }
 
 }  // namespace
@@ -121,8 +146,9 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
     operands.emplace_back(first, last.text.data() + last.text.size());
     i = close - 1;
   }
-  const std::string wanted = normal_form(text);
+  std::string wanted = normal_form(text);
   PtxStatement statement{end, wanted, ""};
+  const std::vector<std::size_t> order = renumber(wanted);
   const auto* const found =
       std::find_if(instructions.begin(), instructions.end(),
                    [&](const Instruction& candidate) { return candidate.ptx == wanted; });
@@ -142,8 +168,8 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
       continue;
     }
     const auto number = static_cast<std::size_t>(code[++k] - '0');
-    if (number >= operands.size()) return {};
-    statement.replacement += operands[number];
+    if (number >= order.size() || order[number] >= operands.size()) return {};
+    statement.replacement += operands[order[number]];
   }
   statement.replacement += ")";
   return statement;
