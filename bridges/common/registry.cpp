@@ -23,7 +23,6 @@ BridgeRegistry& registry() {
 }
 
 thread_local int strict_depth = 0;
-constinit std::atomic<const ObjectBinding*> registered_binding{nullptr};
 
 }  // namespace
 
@@ -93,17 +92,6 @@ std::vector<BridgeCounts> bridge_counts() {
   std::vector<BridgeCounts> counts;
   for (const Bridge* bridge : registered_bridges()) counts.push_back(bridge->counts());
   return counts;
-}
-
-void set_object_binding(const ObjectBinding& binding) noexcept {
-  registered_binding.store(&binding, std::memory_order_release);
-}
-
-const ObjectBinding& object_binding() {
-  const ObjectBinding* binding = registered_binding.load(std::memory_order_acquire);
-  if (binding == nullptr)
-    fail<BridgeError>("bridge: the Python package is not loaded; import spanwise first");
-  return *binding;
 }
 
 StrictCopies::StrictCopies() noexcept { ++strict_depth; }

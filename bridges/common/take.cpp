@@ -62,7 +62,7 @@ Array adopt(ForeignView& view, const bridges::ByteExtent& span, Layout layout, D
 
 }  // namespace
 
-void ForeignOwner::tell() noexcept {
+void ForeignOwner::release_now() noexcept {
   StreamUses none;
   release_(context_, nullptr, 0, none);
 }

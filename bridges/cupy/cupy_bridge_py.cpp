@@ -30,7 +30,7 @@ constinit const CachedAttribute data_attribute("data"), pointer_attribute("ptr")
     ordinal_attribute("device_id"), contiguous_attribute("_c_contiguous");
 
 // CuPy's null stream is the legacy default stream, whose handle is 1 in Spanwise.
-std::uintptr_t counted_stream(std::uintptr_t handle) noexcept {
+std::uintptr_t interface_stream(std::uintptr_t handle) noexcept {
   return handle == 0 ? legacy_stream : handle;
 }
 
@@ -56,7 +56,7 @@ std::uintptr_t current_handle(int ordinal) noexcept {
   if (const StreamOfDevice stream_of = stream_function()) {
     const std::intptr_t handle = stream_of(ordinal);
     if (handle != -1 || PyErr_Occurred() == nullptr)
-      return counted_stream(static_cast<std::uintptr_t>(handle));
+      return interface_stream(static_cast<std::uintptr_t>(handle));
     PyErr_Clear();
   }
   PyObject* function = current_stream.get();
@@ -70,7 +70,7 @@ std::uintptr_t current_handle(int ordinal) noexcept {
   }
   const auto number = reinterpret_cast<std::uintptr_t>(PyLong_AsVoidPtr(handle.ptr()));
   PyErr_Clear();
-  return counted_stream(number);
+  return interface_stream(number);
 }
 
 py::handle class_of(const ForeignClass& foreign) { return foreign.get(); }

@@ -63,7 +63,7 @@ std::string refusal() {
   return std::string(py::str(error.value()));
 }
 
-TensorDevice told_device(PyObject* object) {
+TensorDevice reported_device(PyObject* object) {
   const auto pair =
       py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(object, device_name.get()));
   if (!pair) fail<BridgeError>("dlpack: a ", Py_TYPE(object)->tp_name, " refused: ", refusal());
@@ -120,7 +120,7 @@ class DlpackBridge final : public Bridge {
     if (PyCapsule_CheckExact(object)) return view_of_capsule(object);
     if (const ExchangeApi* api = exchange_api_of(Py_TYPE(object)))
       return view_through(*api, object);
-    const Device device = device_from(told_device(object));
+    const Device device = device_from(reported_device(object));
     // The producer makes Spanwise's current stream wait for its work.
     py::object stream;
     if (device.is_cuda() || device.kind() == DeviceKind::cuda_managed) {

@@ -112,7 +112,7 @@ ForeignMemory memory_of(const Tensor& tensor, bool padded) {
   return memory;
 }
 
-bool look_at(const Tensor& tensor, BorrowedTensor& memory) noexcept {
+bool describe(const Tensor& tensor, BorrowedTensor& memory) noexcept {
   const bool on_gpu = tensor.device.type == DeviceType::cuda;
   const DataType type = tensor.dtype;
   if ((!on_gpu && tensor.device.type != DeviceType::cpu) || tensor.device.id < 0 ||

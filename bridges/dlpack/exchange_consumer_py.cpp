@@ -44,7 +44,7 @@ std::string take_error() {
 }
 
 // A null handle means the legacy default stream, whose handle is 1 in Spanwise.
-std::uintptr_t counted(void* stream) noexcept {
+std::uintptr_t interface_stream(void* stream) noexcept {
   return stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(stream);
 }
 
@@ -52,7 +52,7 @@ std::uintptr_t stream_of(const ExchangeApi& api, Device device) {
   void* stream = nullptr;
   const auto type = static_cast<DeviceType>(device.kind());
   if (api.current_stream(type, device.ordinal(), &stream) != 0) throw py::error_already_set();
-  return counted(stream);
+  return interface_stream(stream);
 }
 
 }  // namespace
@@ -83,22 +83,22 @@ ForeignView view_through(const ExchangeApi& api, PyObject* object) {
 
 namespace spanwise::python {
 
-bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
-                           BorrowedTensor& memory) noexcept {
+bool describe_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
+                               BorrowedTensor& memory) noexcept {
   dlpack::Tensor tensor;
   if (api.tensor_from_object == nullptr) return false;
-  if (api.tensor_from_object(object, &tensor) == 0 && dlpack::look_at(tensor, memory))
-    return look_at_stream(api, memory);
+  if (api.tensor_from_object(object, &tensor) == 0 && dlpack::describe(tensor, memory))
+    return describe_stream(api, memory);
   PyErr_Clear();
   return false;
 }
 
-bool look_at_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept {
+bool describe_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept {
   if (memory.device.is_cpu()) return true;
   void* stream = nullptr;
   const auto type = static_cast<dlpack::DeviceType>(memory.device.kind());
   const int failed = api.current_stream(type, memory.device.ordinal(), &stream);
-  memory.stream = dlpack::counted(stream);
+  memory.stream = dlpack::interface_stream(stream);
   if (failed != 0) PyErr_Clear();
   return failed == 0;
 }

@@ -50,7 +50,7 @@ void* address_of(PyObject* array) {
 
 // Whether the current context is one that PyCUDA created; Spanwise's memory is in the primary
 // context.
-bool works_apart() {
+bool uses_own_context() {
   const auto context = current_gpu_context();
   return !pycuda_library.is_fake() && context && !context->primary;
 }
@@ -89,7 +89,7 @@ class PycudaBridge final : public Bridge {
     import_library("pycuda.gpuarray", "pycuda");
     if (!array.dtype().is_computable() || array.dtype() == bfloat16)
       fail<DTypeError>("pycuda: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
-    if (works_apart()) {
+    if (uses_own_context()) {
       return ShareBlocker{
           "PyCUDA works in a context of its own, where the memory of this array is not",
           "import pycuda.autoprimaryctx instead of pycuda.autoinit, or allow a copy "
@@ -127,7 +127,7 @@ class PycudaBridge final : public Bridge {
   Array exportable_copy(const Array& array) const override {
     const bool over_host = [] {
       const GilAcquire locked;
-      return works_apart();
+      return uses_own_context();
     }();
     if (!over_host) return pycuda_library.copied(array);
     return copy(to_device(array, cpu));

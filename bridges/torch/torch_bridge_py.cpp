@@ -120,8 +120,8 @@ bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
   return true;
 }
 
-// Whether look_through_exchange() and has_plain_keys() have succeeded before for a tensor with the
-// same keys.
+// Whether describe_through_exchange() and has_plain_keys() have succeeded before for a tensor with
+// the same keys.
 bool is_known_plain(PyObject* tensor) noexcept {
   const TensorImplOffsets* words = TensorImplOffsets::found();
   return words != nullptr && is_known_set(words->keys(tensor)) &&
@@ -140,7 +140,7 @@ bool is_plain(PyObject* tensor) noexcept {
 // library, which the program made torch's current one (torch.cuda.ExternalStream), may be destroyed
 // by its owner; torch uses its address as its id, and positions in a pool for its own
 // (c10/cuda/CUDAStream.cpp).
-bool is_asked_torchs(std::uintptr_t stream, int ordinal) noexcept {
+bool is_torchs_current_stream(std::uintptr_t stream, int ordinal) noexcept {
   try {
     const py::object current = py::module_::import("torch.cuda").attr("current_stream")(ordinal);
     const auto handle = current.attr("cuda_stream").cast<std::uintptr_t>();
@@ -156,7 +156,7 @@ bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
   if (stream <= per_thread) return true;
   static auto& known = *new std::vector<std::uintptr_t>;  // under the GIL
   if (std::find(known.begin(), known.end(), stream) != known.end()) return true;
-  if (!is_asked_torchs(stream, ordinal)) return false;
+  if (!is_torchs_current_stream(stream, ordinal)) return false;
   try {
     known.push_back(stream);
   } catch (const std::exception&) {  // out of memory: not cached, torch is asked again
@@ -192,8 +192,8 @@ class TorchBridge final : public Bridge {
     const TensorFunctions* functions = TensorFunctions::found();
     const bool is_found =
         functions != nullptr && is_known_plain(tensor) && functions->try_describe(tensor, memory)
-            ? look_at_stream(*api, memory)
-            : look_through_exchange(*api, tensor, memory) && is_plain(tensor);
+            ? describe_stream(*api, memory)
+            : describe_through_exchange(*api, tensor, memory) && is_plain(tensor);
     // view() waits immediately for a stream that may be destroyed.
     return is_found && is_torchs_stream(memory.stream, memory.device.ordinal());
   }

@@ -26,7 +26,7 @@ std::string error_of(Change&& change) {
   KernelOpSpec spec = scale();
   change(spec);
   try {
-    const Declaration declaration(spec);
+    const KernelDeclaration declaration(spec);
   } catch (const ArgumentError& e) {
     return e.what();
   } catch (const DTypeError& e) {
@@ -35,7 +35,7 @@ std::string error_of(Change&& change) {
   return "no error";
 }
 
-std::vector<Argument::Kind> kinds(const Declaration& declaration) {
+std::vector<Argument::Kind> kinds(const KernelDeclaration& declaration) {
   std::vector<Argument::Kind> kinds;
   for (const Argument& argument : declaration.arguments) kinds.push_back(argument.kind);
   return kinds;
@@ -44,18 +44,20 @@ std::vector<Argument::Kind> kinds(const Declaration& declaration) {
 using Kind = Argument::Kind;
 
 TEST(KernelDeclaration, FollowsTheParametersNames) {
-  EXPECT_THAT(kinds(Declaration(scale())),
+  EXPECT_THAT(kinds(KernelDeclaration(scale())),
               ElementsAre(Kind::input, Kind::output, Kind::scalar, Kind::expression));
   KernelOpSpec spec = scale();
   spec.source = "__global__ void scale(int n, float *z, const float *x) {}";
-  EXPECT_THAT(kinds(Declaration(spec)), ElementsAre(Kind::expression, Kind::output, Kind::input));
+  EXPECT_THAT(kinds(KernelDeclaration(spec)),
+              ElementsAre(Kind::expression, Kind::output, Kind::input));
 }
 
 TEST(KernelDeclaration, UnnamedParametersAreInputsOutputsExtents) {
   KernelOpSpec spec = scale();
   spec.scalars.clear();
   spec.source = "__global__ void scale(const float *i0, float *o0, int size) {}";
-  EXPECT_THAT(kinds(Declaration(spec)), ElementsAre(Kind::input, Kind::output, Kind::expression));
+  EXPECT_THAT(kinds(KernelDeclaration(spec)),
+              ElementsAre(Kind::input, Kind::output, Kind::expression));
   EXPECT_THAT(error_of([](KernelOpSpec& s) {
                 s.source = "__global__ void scale(const float *x, float *out, int n) {}";
               }),
@@ -65,12 +67,12 @@ TEST(KernelDeclaration, UnnamedParametersAreInputsOutputsExtents) {
 TEST(KernelDeclaration, ChoosesTheKernelByNameOrAsTheOnlyOne) {
   KernelOpSpec spec = scale();
   spec.name = "another_name";
-  EXPECT_EQ(Declaration(spec).kernel.name, "scale");
+  EXPECT_EQ(KernelDeclaration(spec).kernel.name, "scale");
   spec.source += "\n__global__ void other(int n) {}";
   EXPECT_THAT(error_of([&](KernelOpSpec& s) { s = spec; }),
               HasSubstr("the source has no kernel another_name; its kernels are scale, other"));
   spec.kernel = "scale";
-  EXPECT_EQ(Declaration(spec).kernel.name, "scale");
+  EXPECT_EQ(KernelDeclaration(spec).kernel.name, "scale");
 }
 
 TEST(KernelDeclaration, ErrorQuotesTheInvalidText) {
@@ -98,7 +100,7 @@ TEST(KernelDeclaration, ResolvesEachName) {
   spec.inputs = {"x: contiguous float32[2 * n, n]"};
   spec.scalars.emplace("k", Scalar(3));
   spec.block = {"k", "n"};
-  const Declaration declaration(spec);
+  const KernelDeclaration declaration(spec);
   EXPECT_EQ(declaration.binding.size(), 1u);
   EXPECT_EQ(declaration.binding[0].axis, 1);
   EXPECT_EQ(declaration.checked.size(), 1u);

@@ -82,7 +82,7 @@ class SW_API ForeignOwner {
     return *this;
   }
   ~ForeignOwner() {
-    if (release_ != nullptr) tell();
+    if (release_ != nullptr) release_now();
   }
 
   /// Makes a Storage over the bytes and transfers the ownership to it.
@@ -96,7 +96,7 @@ class SW_API ForeignOwner {
 
  private:
   friend class EventGuardedOwner;
-  void tell() noexcept;
+  void release_now() noexcept;
   ReleaseFn release_ = nullptr;
   void* context_ = nullptr;
 };
@@ -272,29 +272,6 @@ class SW_API Bridge {
   }
   mutable Tally tally_;
 };
-
-/// Describes an exchange that was done, or that would be done.
-struct Exchange {
-  bool shares = false;
-  std::string reason;      ///< one clause: "C-contiguous float32 on cpu"
-  std::int64_t bytes = 0;  ///< number of bytes copied
-  std::string layout;      ///< of the source array
-  std::string remedy;      ///< how to avoid the copy; "" where memory is shared
-};
-
-/// How the language binding holds and makes objects, for bridges in modules of their own
-/// (spanwise/python/objects.hpp).
-struct ObjectBinding {
-  /// Drops the reference to an object, its context: on any thread, without waiting for the lock of
-  /// the interpreter.
-  ReleaseFn release;
-  /// `array` as an object of the binding, a new reference; null with the interpreter's error set.
-  _object* (*wrap)(const Array& array) noexcept;
-};
-/// Called by the language binding. `binding` must live as long as the process.
-SW_API void set_object_binding(const ObjectBinding& binding) noexcept;
-/// Throws BridgeError before the binding is loaded (`import spanwise`).
-SW_API const ObjectBinding& object_binding();
 
 /// Registers a bridge, which must live as long as the process; called by a static initialiser of
 /// the bridge itself.

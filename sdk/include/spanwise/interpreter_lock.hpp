@@ -3,8 +3,14 @@
 #pragma once
 
 #include "spanwise/export.hpp"
+#include "spanwise/storage.hpp"
+
+// PyObject: this header is usable without Python's.
+struct _object;  // NOLINT(bugprone-reserved-identifier): CPython's name
 
 namespace spanwise {
+
+class Array;
 
 /// Functions that release and acquire the lock of an embedded interpreter (Python's GIL).
 struct InterpreterLock {
@@ -32,5 +38,19 @@ class SW_API InterpreterUnlocked {
  private:
   void* released_;
 };
+
+/// How the language binding holds and makes objects, for bridges in modules of their own
+/// (spanwise/python/objects.hpp).
+struct ObjectBinding {
+  /// Drops the reference to an object, its context: on any thread, without waiting for the lock of
+  /// the interpreter.
+  ReleaseFn release;
+  /// `array` as an object of the binding, a new reference; null with the interpreter's error set.
+  _object* (*wrap)(const Array& array) noexcept;
+};
+/// Called by the language binding. `binding` must live as long as the process.
+SW_API void set_object_binding(const ObjectBinding& binding) noexcept;
+/// Throws BridgeError before the binding is loaded (`import spanwise`).
+SW_API const ObjectBinding& object_binding();
 
 }  // namespace spanwise

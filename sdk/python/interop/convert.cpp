@@ -60,12 +60,12 @@ py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
   if (!blocker) return shared_out(target, array);
   if (unless_strict(mode) == CopyMode::never)
     throw SharingError(to_name(target), *std::move(blocker));
-  Array fitting = array;  // keeps the memory alive without the GIL
+  Array sharable = array;  // keeps the memory alive without the GIL
   {
     const GilRelease unlocked;
-    fitting = target.exportable_copy(fitting);
+    sharable = target.exportable_copy(sharable);
   }
-  py::object made = wrapped(target, fitting);
+  py::object made = wrapped(target, sharable);
   target.count_export(true, array.nbytes());
   return made;
 }

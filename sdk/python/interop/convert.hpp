@@ -4,12 +4,23 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "spanwise/bridge.hpp"
 
 /// Conversion of any library's array to another library's.
 namespace spanwise::python {
+
+/// Describes an exchange that was done, or that would be done.
+struct Exchange {
+  bool shares = false;
+  std::string reason;      ///< one clause: "C-contiguous float32 on cpu"
+  std::int64_t bytes = 0;  ///< number of bytes copied
+  std::string layout;      ///< of the source array
+  std::string remedy;      ///< how to avoid the copy; "" where memory is shared
+};
 
 /// The bridge that exports to `library`. Throws BridgeError for a bridge without export,
 /// ArgumentError for an unknown name; both messages list the supported names.

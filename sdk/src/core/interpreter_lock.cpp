@@ -4,10 +4,13 @@
 
 #include <atomic>
 
+#include "spanwise/error.hpp"
+
 namespace spanwise {
 namespace {
 
 constinit std::atomic<const InterpreterLock*> interpreter_lock{nullptr};
+constinit std::atomic<const ObjectBinding*> registered_binding{nullptr};
 
 }  // namespace
 
@@ -22,6 +25,17 @@ InterpreterUnlocked::InterpreterUnlocked() noexcept {
 
 InterpreterUnlocked::~InterpreterUnlocked() {
   if (released_ != nullptr) interpreter_lock.load(std::memory_order_acquire)->acquire(released_);
+}
+
+void set_object_binding(const ObjectBinding& binding) noexcept {
+  registered_binding.store(&binding, std::memory_order_release);
+}
+
+const ObjectBinding& object_binding() {
+  const ObjectBinding* binding = registered_binding.load(std::memory_order_acquire);
+  if (binding == nullptr)
+    fail<BridgeError>("bridge: the Python package is not loaded; import spanwise first");
+  return *binding;
 }
 
 }  // namespace spanwise

@@ -43,15 +43,15 @@ Kernel compile_body(const Body& body, const PlanShape& shape, Device device) {
 
 void StridedCall::launch(const Kernel& kernel, std::span<void* const> others) const {
   const Stream stream = Stream::current(kernel.device());
-  std::array<void*, max_arrays> addresses;
+  std::array<std::uintptr_t, max_arrays> starts;  // addresses, and the index's first
   std::array<void*, 2 * max_arrays + 2> values;
   std::size_t count = 0;
-  for (std::size_t k = 0; k < count_; ++k) {
-    if (arrays_[k] == nullptr) continue;
-    order_use(stream, *arrays_[k], is_written(planned_[k].role));
-    const std::int64_t first = plan_.offset(static_cast<int>(k)) * planned_[k].itemsize;
-    addresses[k] = static_cast<std::byte*>(arrays_[k]->data()) + first;
-    values[count++] = &addresses[k];
+  for (; count < count_; ++count) {
+    const PlanArray& array = planned_[count];
+    if (arrays_[count] != nullptr) order_use(stream, *arrays_[count], is_written(array.role));
+    starts[count] = array.address + static_cast<std::uintptr_t>(
+                                        plan_.offset(static_cast<int>(count)) * array.itemsize);
+    values[count] = &starts[count];
   }
   count = static_cast<std::size_t>(std::copy(others.begin(), others.end(), &values[count]) -
                                    values.data());

@@ -19,9 +19,9 @@ CudaText::CudaText(const Body& body, const PlanShape& shape)
   for (int k = count_ - 1; k >= 0; --k)
     if (is_written(role(k))) leader_ = k;
   for (int k = 0; k < count_; ++k) {
-    if (!is_memory(k)) continue;
     const bool is_const = !is_written(role(k));
-    parameters_ += text(is_const ? "const sw_t" : "sw_t", k, "* sw_p", k, ", ");
+    parameters_ += is_memory(k) ? text(is_const ? "const sw_t" : "sw_t", k, "* sw_p", k, ", ")
+                                : text("long long sw_p", k, ", ");
     arguments_ += text("sw_p", k, ", ");
   }
   parameters_ += body.parameters;
@@ -69,7 +69,7 @@ std::string CudaText::at(const std::string& pattern, int k) const {
 
 std::string CudaText::element(const Place& place, int k) const {
   if (role(k) == ArrayRole::index)
-    return text("(", at(place.index, k), " + sw_k * ", at(place.along, k), ")");
+    return text("(sw_p", k, " + ", at(place.offset, k), " + sw_k * ", at(place.along, k), ")");
   if (is_loaded(role(k))) {
     if (has_tile(k)) return text("sw_c", k, ".x[sw_k]");
     return text("sw_v", k, "[sw_u]", pattern(k) == AccessPattern::constant ? "" : ".x[sw_k]");
@@ -196,10 +196,7 @@ std::string CudaText::dense() const {
                          has_parts ? "    const int sw_count = sw_whole ? sw_width : " : "",
                          has_parts ? "" : "    const int sw_count = ",
                          "spanwise::elements_left(sw_n - sw_o, sw_width);\n"),
-                    "sw_o",
-                    "1",
-                    "sw_o",
-                    false};
+                    "sw_o", "1", false};
   const std::string call = text("(", arguments_, "sw_begin + threadIdx.x * sw_width, sw_n);\n");
   return text("template <bool sw_whole>\n__device__ __forceinline__ void sw_run(", parameters_,
               "const long long sw_first, const long long sw_n) {\n", body_.declarations,
@@ -216,12 +213,8 @@ std::string CudaText::rows() const {
   const bool all = runs_for_all_threads(), tail = shape_.has_tail;
   const std::string left = tail ? "spanwise::elements_left(sw_left, sw_width)" : "sw_width";
   const Place place{
-      "1",
-      text("    const int sw_count = ", all ? text("sw_is_in ? ", left, " : 0") : left, ";\n"),
-      "sw_at#",
-      "sw_w.s#[sw_rank - 1]",
-      "sw_at#",
-      !all && !tail};
+      "1", text("    const int sw_count = ", all ? text("sw_is_in ? ", left, " : 0") : left, ";\n"),
+      "sw_at#", "sw_w.s#[sw_rank - 1]", !all && !tail};
   return text(
       numbers_struct(), kernel("const sw_walk sw_w, const long long sw_n"), "  typedef unsigned ",
       shape_.is_large ? "long long" : "int", R"( sw_offset;

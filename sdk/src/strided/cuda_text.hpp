@@ -11,8 +11,9 @@
 namespace spanwise::strided {
 
 /// Writes one kernel: load, body, store. Names in the text, for array k: sw_tk its type, sw_pk its
-/// pointer, sw_vk loaded elements, sw_ck those from a tile, sw_qk elements to be stored; sw_atk its
-/// offset and sw_w.sk its strides, which arrays of PlanShape::shares_strides do not have.
+/// pointer, or the index of the first element, sw_vk loaded elements, sw_ck those from a tile,
+/// sw_qk elements to be stored; sw_atk its offset and sw_w.sk its strides, which arrays of
+/// PlanShape::shares_strides do not have.
 class CudaText {
  public:
   CudaText(const Body& body, const PlanShape& shape);
@@ -26,7 +27,6 @@ class CudaText {
     std::string find;    ///< statements that define sw_count, elements of the pack that exist
     std::string offset;  ///< from sw_pk, where # stands for the number of the strides
     std::string along;   ///< stride of the last axis, likewise
-    std::string index;   ///< offset of the index, likewise
     bool is_whole;       ///< whether sw_count is always the width
   };
 

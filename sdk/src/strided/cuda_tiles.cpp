@@ -32,15 +32,11 @@ std::string CudaText::tile_function() const {
                              ? sw_width
                              : sw_s < sw_left_s ? sw_left_t - sw_tt : 0;
 )",
-      from_corner,
-      "sw_w.s#[sw_rank - 1]",
-      "sw_corner + " + from_corner,
-      false};
+      from_corner, "sw_w.s#[sw_rank - 1]", false};
   const std::string between =
       text("  if (sw_base == sw_row) {\n", fills, "    __syncthreads();\n  }\n");
   return text("template <bool sw_whole>\n__device__ __forceinline__ void sw_do_tile(", parameters_,
-              parameters, R"(const sw_walk& sw_w, long long sw_corner, int sw_left_s,
-                           int sw_left_t) {
+              parameters, R"(const sw_walk& sw_w, int sw_left_s, int sw_left_t) {
   const int sw_tt = threadIdx.x % (sw_side_t / sw_width) * sw_width;
   const int sw_row = threadIdx.x / (sw_side_t / sw_width);
 )",
@@ -51,12 +47,11 @@ std::string CudaText::tile_function() const {
 }
 
 std::string CudaText::tiles() const {
-  std::string declare, passed, corner, move;
+  std::string declare, passed, move;
   for (int k = 0; k < count_; ++k) {
     if ((shape_.shares_strides >> k & 1) == 0)
       move += text("  sw_at", k, " += sw_first_s * sw_w.s", k,
                    "[sw_rank - 2] + sw_first_t * sw_w.s", k, "[sw_rank - 1];\n");
-    if (!is_memory(k)) corner = text("sw_at", k);
     if (has_tile(k)) {
       // As bytes, since variables in shared memory must not have constructors.
       declare += text("  __shared__ alignas(16) unsigned char sw_bytes", k,
@@ -64,10 +59,8 @@ std::string CudaText::tiles() const {
       passed += text("(sw_t", k, "*)sw_bytes", k, ", ");
     }
   }
-  for (int k = 0; k < count_; ++k)
-    if (is_memory(k)) move += text("  sw_p", k, " += ", at("sw_at#", k), ";\n");
-  const std::string call = text("(", arguments_, passed, "sw_w, ", corner.empty() ? "0" : corner,
-                                ", sw_left_s, sw_left_t);\n");
+  for (int k = 0; k < count_; ++k) move += text("  sw_p", k, " += ", at("sw_at#", k), ";\n");
+  const std::string call = text("(", arguments_, passed, "sw_w, sw_left_s, sw_left_t);\n");
   return text(
       "constexpr int sw_side_s = ", int{shape_.side_s}, ", sw_side_t = ", int{shape_.side_t},
       ";\n// Rows that a block visits at a time.\n",

@@ -37,9 +37,10 @@ struct Body {
   std::function<std::string(std::span<const std::string> elements)> compute{};
 };
 
-/// CUDA C with one kernel. Its parameters: the address of the first visited element of each array
-/// but the index; Body::parameters; except for dense, StridedPlan::numbers() as one struct; and,
-/// except for tiles, StridedPlan::steps() as int64. Blocks have block_threads threads.
+/// CUDA C with one kernel. Its parameters: for each array the address of the first visited element,
+/// for the index its value there as int64; Body::parameters; except for dense,
+/// StridedPlan::numbers() as one struct; and, except for tiles, StridedPlan::steps() as int64.
+/// Blocks have block_threads threads.
 SW_API std::string cuda_source(const Body& body, const PlanShape& shape);
 
 }  // namespace spanwise::strided

@@ -15,9 +15,8 @@ from importlib.machinery import PathFinder, SourceFileLoader
 from typing import Any
 
 from . import install as install
-from ._division import divide
 from ._python2 import is_python2, translate
-from ._semantics import DIVIDE, LIST, as_list, with_python2_semantics
+from ._semantics import DIVIDE, LIST, as_list, divide, with_python2_semantics
 
 
 def read_script(path: str) -> str:

@@ -6,6 +6,10 @@ lists there and iterators here."""
 from __future__ import annotations
 
 import ast
+import sys
+from typing import Any
+
+import numpy as np
 
 #: Names of the built-in functions that translated scripts call.
 DIVIDE, LIST = "__divide_python2__", "__list_python2__"
@@ -84,3 +88,23 @@ def as_list(value: object) -> object:
         type({}.items()),
     )
     return list(value) if isinstance(value, kinds) else value  # type: ignore[call-overload]
+
+
+_shown: set[int] = set()
+
+
+def divide(left: Any, right: Any, line: int, file: str) -> Any:
+    """``left / right`` as in Python 2. The first floor division of each line is reported to
+    stderr."""
+    if not (_is_integer(left) and _is_integer(right)):
+        return left / right
+    if line not in _shown:
+        _shown.add(line)
+        print(f"{file}:{line}: integer division: / is // here, as in Python 2", file=sys.stderr)
+    return left // right
+
+
+def _is_integer(value: Any) -> bool:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind in "biu"
+    return isinstance(value, int)

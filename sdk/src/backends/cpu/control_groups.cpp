@@ -30,7 +30,7 @@ std::int64_t value_of(const fs::path& path, const std::string& key) {
   return 0;
 }
 
-class Reader {
+class ControlGroupReader {
  public:
   // Version 1 reports no limit as the largest multiple of the page size.
   static constexpr std::int64_t unlimited = std::int64_t{1} << 60;
@@ -82,7 +82,7 @@ void for_each_group(const fs::path& mount, const std::string& group,
 }  // namespace
 
 ControlGroupLimits control_group_limits(const std::string& membership, const std::string& root) {
-  Reader reader;
+  ControlGroupReader reader;
   std::ifstream file(membership);
   // "4:memory:/group" of version 1, with names of controllers; "0::/group" of version 2.
   for (std::string line; std::getline(file, line);) {

@@ -7,7 +7,7 @@
 namespace spanwise::op_sdk {
 namespace {
 
-std::string template_arguments(const Declaration& declaration, const TypeBindings& bindings) {
+std::string template_arguments(const KernelDeclaration& declaration, const TypeBindings& bindings) {
   std::string list;
   for (const std::string& name : declaration.template_parameters) {
     if (!list.empty()) list += ", ";
@@ -22,7 +22,7 @@ std::string template_arguments(const Declaration& declaration, const TypeBinding
 
 // Defines dtype letters as type aliases, not macros: headers use the same letters for template
 // parameters, which may shadow a type but would be replaced by a macro.
-std::string with_letters(const Declaration& declaration, const TypeBindings& bindings) {
+std::string with_letters(const KernelDeclaration& declaration, const TypeBindings& bindings) {
   std::string includes, types;
   for (const auto& [letter, dtype] : bindings.all()) {
     const CType type = c_type(dtype, declaration.spec.name);
@@ -34,7 +34,7 @@ std::string with_letters(const Declaration& declaration, const TypeBindings& bin
 }
 
 // Checks pointee types that were unknown before the dtype letters were bound.
-void check_pointees(const Declaration& declaration, const TypeBindings& bindings,
+void check_pointees(const KernelDeclaration& declaration, const TypeBindings& bindings,
                     std::span<const KernelParameter> parameters) {
   for (std::size_t i = 0; i < declaration.arguments.size() && i < parameters.size(); ++i) {
     const Argument& argument = declaration.arguments[i];
@@ -54,7 +54,8 @@ void check_pointees(const Declaration& declaration, const TypeBindings& bindings
 
 }  // namespace
 
-Kernel compile_kernel(const Declaration& declaration, const TypeBindings& bindings, Device device) {
+Kernel compile_kernel(const KernelDeclaration& declaration, const TypeBindings& bindings,
+                      Device device) {
   ModuleOptions options = declaration.spec.options;
   options.device = device;
   std::string wanted = declaration.kernel.qualified_name;

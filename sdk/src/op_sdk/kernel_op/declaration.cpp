@@ -8,7 +8,7 @@
 
 namespace spanwise::op_sdk {
 
-Declaration::Declaration(KernelOpSpec given) : spec(std::move(given)) {
+KernelDeclaration::KernelDeclaration(KernelOpSpec given) : spec(std::move(given)) {
   if (spec.name.empty()) fail<ArgumentError>("kernel_op: expected a name for the op");
   read_scalars();
   read_parameters();
@@ -22,7 +22,7 @@ Declaration::Declaration(KernelOpSpec given) : spec(std::move(given)) {
   read_launch();
 }
 
-void Declaration::read_scalars() {
+void KernelDeclaration::read_scalars() {
   for (const auto& [name, value] : spec.scalars) {
     if (!value.dtype().is_integer()) continue;
     names.add(name);
@@ -30,7 +30,7 @@ void Declaration::read_scalars() {
   }
 }
 
-void Declaration::read_parameters() {
+void KernelDeclaration::read_parameters() {
   const auto read = [&](const std::vector<std::string>& given, const char* what) {
     std::vector<Parameter> parameters;
     parameters.reserve(given.size());
@@ -46,7 +46,7 @@ void Declaration::read_parameters() {
   preset.resize(static_cast<std::size_t>(names.size()), 0);
 }
 
-void Declaration::check_unique_names() const {
+void KernelDeclaration::check_unique_names() const {
   std::set<std::string> taken;
   const auto take = [&](const std::string& name) {
     if (!taken.insert(name).second)
@@ -61,7 +61,7 @@ void Declaration::check_unique_names() const {
 }
 
 // The first extent that is a single name binds it; all others are checked.
-void Declaration::sort_axes() {
+void KernelDeclaration::sort_axes() {
   std::set<int> bound;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (int axis = 0; axis < inputs[i].rank(); ++axis) {
@@ -78,7 +78,7 @@ void Declaration::sort_axes() {
     for (const Expression& extent : output.extents) check_bound(extent, output.name);
 }
 
-void Declaration::check_bound(const Expression& expression, const std::string& where) const {
+void KernelDeclaration::check_bound(const Expression& expression, const std::string& where) const {
   for (const int name : expression.names()) {
     bool bound = is_preset(name);
     for (const Axis& axis : binding) bound = bound || axis.name == name;
@@ -90,7 +90,7 @@ void Declaration::check_bound(const Expression& expression, const std::string& w
   }
 }
 
-void Declaration::check_letters() const {
+void KernelDeclaration::check_letters() const {
   for (const Parameter& output : outputs) {
     bool known = output.letter == 0;
     for (const Parameter& input : inputs) known = known || input.letter == output.letter;
@@ -100,7 +100,7 @@ void Declaration::check_letters() const {
   }
 }
 
-void Declaration::read_overwrites() {
+void KernelDeclaration::read_overwrites() {
   const auto place = [&](const std::vector<Parameter>& parameters, const std::string& name,
                          const char* what) {
     for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -128,7 +128,7 @@ void Declaration::read_overwrites() {
   }
 }
 
-void Declaration::read_launch() {
+void KernelDeclaration::read_launch() {
   block = read_extents(spec.block, "block");
   grid = read_extents(spec.grid, "grid");
   if (block.empty())
@@ -139,8 +139,8 @@ void Declaration::read_launch() {
   check_bound(shared, "shared");
 }
 
-std::vector<Expression> Declaration::read_extents(const std::vector<std::string>& given,
-                                                  const char* what) {
+std::vector<Expression> KernelDeclaration::read_extents(const std::vector<std::string>& given,
+                                                        const char* what) {
   if (given.size() > 3)
     fail<ArgumentError>("kernel_op ", spec.name, ": ", what, " has ", given.size(),
                         " extents; expected at most 3");

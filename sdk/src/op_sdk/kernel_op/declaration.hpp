@@ -22,9 +22,9 @@ struct Argument {
 };
 
 /// A parsed and checked KernelOpSpec.
-struct Declaration {
+struct KernelDeclaration {
   /// Throws ArgumentError naming the op, the position, what was expected and what was given.
-  explicit Declaration(KernelOpSpec given);
+  explicit KernelDeclaration(KernelOpSpec given);
 
   KernelOpSpec spec;
   Names names;                       ///< of extents, and of integer scalars

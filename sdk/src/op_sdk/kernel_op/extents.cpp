@@ -6,16 +6,16 @@
 
 namespace spanwise::op_sdk {
 
-Extents::Extents(const Declaration& declaration)
+Extents::Extents(const KernelDeclaration& declaration)
     : declaration_(declaration), values_(declaration.preset) {}
 
 void Extents::bind(std::span<const Shape* const> shapes) {
-  const auto extent = [&](const Declaration::Axis& axis) {
+  const auto extent = [&](const KernelDeclaration::Axis& axis) {
     return (*shapes[static_cast<std::size_t>(axis.input)])[axis.axis];
   };
-  for (const Declaration::Axis& axis : declaration_.binding)
+  for (const KernelDeclaration::Axis& axis : declaration_.binding)
     values_[static_cast<std::size_t>(axis.name)] = extent(axis);
-  for (const Declaration::Axis& axis : declaration_.checked) {
+  for (const KernelDeclaration::Axis& axis : declaration_.checked) {
     const std::int64_t got = extent(axis);
     if (got != TensorType::any && is_known(*axis.expression) && got != value(*axis.expression))
         [[unlikely]]
@@ -23,7 +23,7 @@ void Extents::bind(std::span<const Shape* const> shapes) {
   }
 }
 
-void Extents::check(const Declaration::Axis& axis, std::int64_t got) const {
+void Extents::check(const KernelDeclaration::Axis& axis, std::int64_t got) const {
   const Parameter& input = declaration_.inputs[static_cast<std::size_t>(axis.input)];
   const std::string& written = axis.expression->text();
   const std::string expected = std::to_string(value(*axis.expression));

@@ -13,7 +13,7 @@ namespace spanwise::op_sdk {
 /// Evaluates a declaration's names and expressions for given input shapes.
 class Extents {
  public:
-  explicit Extents(const Declaration& declaration);
+  explicit Extents(const KernelDeclaration& declaration);
 
   /// Sets the names from the inputs' shapes, whose extents may be TensorType::any. Throws
   /// LayoutError naming the op, the input, the axis, the expected and the actual extent.
@@ -26,9 +26,9 @@ class Extents {
   Shape shape(const Parameter& parameter) const;
 
  private:
-  void check(const Declaration::Axis& axis, std::int64_t got) const;
+  void check(const KernelDeclaration::Axis& axis, std::int64_t got) const;
 
-  const Declaration& declaration_;
+  const KernelDeclaration& declaration_;
   std::vector<std::int64_t> values_;
 };
 

@@ -81,7 +81,7 @@ std::vector<std::string> template_parameter_names(const std::string& source,
   return {};
 }
 
-void Declaration::choose_kernel() {
+void KernelDeclaration::choose_kernel() {
   const std::vector<SourceKernel> all = source::scan_kernels(spec.source).kernels;
   const auto named = [&](const std::string& name) {
     return std::find_if(all.begin(), all.end(), [&](const SourceKernel& candidate) {
@@ -97,7 +97,7 @@ void Declaration::choose_kernel() {
   kernel = *chosen;
 }
 
-void Declaration::read_template_parameters() {
+void KernelDeclaration::read_template_parameters() {
   if (!kernel.is_template) return;
   template_parameters = template_parameter_names(spec.source, kernel);
   for (const std::string& name : template_parameters) {
@@ -113,7 +113,7 @@ void Declaration::read_template_parameters() {
   }
 }
 
-void Declaration::read_arguments() {
+void KernelDeclaration::read_arguments() {
   std::vector<std::string> given = spec.arguments.empty() ? default_arguments() : spec.arguments;
   if (given.size() != kernel.parameters.size())
     fail<ArgumentError>("kernel_op ", spec.name, ": arguments has ", given.size(),
@@ -126,7 +126,7 @@ void Declaration::read_arguments() {
 
 // The kernel's parameter names if all of them are declared names; if none is, the default order of
 // KernelOpSpec::arguments.
-std::vector<std::string> Declaration::default_arguments() const {
+std::vector<std::string> KernelDeclaration::default_arguments() const {
   std::vector<std::string> in_order, by_name;
   for (const Parameter& input : inputs) in_order.push_back(input.name);
   for (const Parameter& output : outputs) in_order.push_back(output.name);
@@ -146,7 +146,7 @@ std::vector<std::string> Declaration::default_arguments() const {
   return by_name;
 }
 
-Argument Declaration::read_argument(const std::string& given) {
+Argument KernelDeclaration::read_argument(const std::string& given) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].name == given) return {Argument::Kind::input, static_cast<int>(i)};
   for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -159,8 +159,8 @@ Argument Declaration::read_argument(const std::string& given) {
   return {Argument::Kind::expression, 0, std::move(expression)};
 }
 
-void Declaration::check_argument(const Argument& argument, const SourceParameter& parameter,
-                                 const std::string& given) const {
+void KernelDeclaration::check_argument(const Argument& argument, const SourceParameter& parameter,
+                                       const std::string& given) const {
   const std::string who = text("kernel_op ", spec.name, ": ", given, " is passed to parameter \"",
                                parameter.type, " ", parameter.name, "\" of ", kernel.name);
   const bool is_array =

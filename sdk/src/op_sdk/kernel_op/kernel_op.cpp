@@ -23,7 +23,7 @@ bool same_scalars(const std::map<std::string, Scalar>& a, const std::map<std::st
   });
 }
 
-TypeBindings letters_of(const Declaration& declaration, std::span<const Variable> inputs) {
+TypeBindings letters_of(const KernelDeclaration& declaration, std::span<const Variable> inputs) {
   TypeBindings bindings;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const char letter = declaration.inputs[i].letter;

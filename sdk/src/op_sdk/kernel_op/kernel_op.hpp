@@ -25,16 +25,17 @@ class KernelOp final : public Op {
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override;
 
-  const Declaration& declaration() const noexcept { return declaration_; }
+  const KernelDeclaration& declaration() const noexcept { return declaration_; }
 
  private:
   void check_input(const Parameter& parameter, const Variable& input, TypeBindings& bindings) const;
 
-  Declaration declaration_;
+  KernelDeclaration declaration_;
 };
 
 /// Compiles the kernel of `declaration` for `device` with the dtype letters bound.
-Kernel compile_kernel(const Declaration& declaration, const TypeBindings& bindings, Device device);
+Kernel compile_kernel(const KernelDeclaration& declaration, const TypeBindings& bindings,
+                      Device device);
 
 /// Counters of contiguous inputs (KernelOpCounts), shared by all ops of a name.
 struct CopyCounter {

@@ -198,7 +198,7 @@ class KernelThunk final : public Thunk {
   }
 
   Ref<const KernelOp> op_;
-  const Declaration& declaration_;
+  const KernelDeclaration& declaration_;
   Kernel function_;
   Device device_;
   Extents extents_;

@@ -26,9 +26,9 @@ bool is_internal(std::string_view name) {
          std::find(builtin.begin(), builtin.end(), name) != builtin.end();
 }
 
-class Reader {
+class ImageReader {
  public:
-  explicit Reader(std::string_view image) : image_(image) {}
+  explicit ImageReader(std::string_view image) : image_(image) {}
 
   ImageVariables run() {
     const auto* header = at<ElfW(Ehdr)>(0);
@@ -96,7 +96,7 @@ class Reader {
 
 }  // namespace
 
-ImageVariables read_variables(std::string_view image) { return Reader(image).run(); }
+ImageVariables read_variables(std::string_view image) { return ImageReader(image).run(); }
 
 // In the Itanium C++ ABI (5.1) the last name is preceded by its length, and may be followed by a
 // discriminator, "_0", or the end of a nested name, "E".

@@ -83,17 +83,17 @@ bool is_object_word(std::string_view name) {
   return name == "new" || name == "delete" || name == "virtual";
 }
 
-struct Part {
+struct ShimPart {
   const char* define;
   std::string_view file;
 };
-constexpr std::array<Part, 7> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
-                                     {"SW_WITH_MATH", "spanwise_math.h"},
-                                     {"SW_WITH_MATH", "spanwise_libm.h"},
-                                     {"SW_WITH_ATOMICS", "spanwise_atomics.h"},
-                                     {"SW_WITH_BARRIERS", "spanwise_barriers.h"},
-                                     {"SW_WITH_TEXTURES", "spanwise_textures.h"},
-                                     {"SW_WITH_SURFACES", "spanwise_surfaces.h"}}};
+constexpr std::array<ShimPart, 7> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
+                                         {"SW_WITH_MATH", "spanwise_math.h"},
+                                         {"SW_WITH_MATH", "spanwise_libm.h"},
+                                         {"SW_WITH_ATOMICS", "spanwise_atomics.h"},
+                                         {"SW_WITH_BARRIERS", "spanwise_barriers.h"},
+                                         {"SW_WITH_TEXTURES", "spanwise_textures.h"},
+                                         {"SW_WITH_SURFACES", "spanwise_surfaces.h"}}};
 
 // Embedded headers have no folders: cooperative_groups/reduce.h is cooperative_groups_reduce.h.
 std::string flat(std::string_view name) {
