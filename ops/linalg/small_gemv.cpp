@@ -7,17 +7,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "spanwise/parallel.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {
 
-// A library takes less time for matrices that do not fit in the caches, and for many short sums.
-constexpr std::int64_t most_elements = 1 << 19, short_sum = 32, many_sums = 64;
-// Elements of the matrix that a thread reads in a few microseconds, and the least number of
-// neighbouring results of a thread that reads columns in parts.
-constexpr std::int64_t least_per_thread = 1 << 16, least_strip = 128;
+// A library takes less time for larger matrices, which it reads with all threads, and for many
+// short sums.
+constexpr std::int64_t most_elements = 1 << 16, short_sum = 32, many_sums = 64;
 
 /// y[i] = alpha * the sum over p of matrix[i, p] * x[p] + beta * addend[i]; strides in elements.
 template <class T>
@@ -53,27 +50,6 @@ constexpr int vector_bytes = 64;
 }  // namespace gemv_avx512
 SW_END_INSTRUCTIONS
 
-// Calls run() for parts of the result that begin at multiples of `unit`, on several threads if each
-// of them has enough to do.
-template <class T, class F>
-void in_parts(const Gemv<T>& gemv, std::int64_t unit, F&& run) {
-  const std::int64_t elements = gemv.rows * gemv.depth;
-  const std::int64_t most = std::min<std::int64_t>(elements / least_per_thread, gemv.rows / unit);
-  const std::int64_t count = most < 2 ? 1 : std::min<std::int64_t>(most, parallel_workers());
-  if (count == 1) return run(gemv);
-  parallel_for(count, 1, [&](std::int64_t first, std::int64_t last) {
-    const auto start = [&](std::int64_t part) {
-      return part == count ? gemv.rows : gemv.rows * part / count / unit * unit;
-    };
-    Gemv<T> part = gemv;
-    part.rows = start(last) - start(first);
-    part.matrix += start(first) * gemv.row_stride;
-    part.y += start(first) * gemv.y_stride;
-    if (part.addend != nullptr) part.addend += start(first) * gemv.addend_stride;
-    run(part);
-  });
-}
-
 template <class T>
 void run_by_rows(Gemv<T> gemv) {
   std::vector<T> packed;
@@ -81,17 +57,13 @@ void run_by_rows(Gemv<T> gemv) {
     for (std::int64_t p = 0; p < gemv.depth; ++p) packed.push_back(gemv.x[p * gemv.x_stride]);
     gemv.x = packed.data();
   }
-  in_parts(gemv, 8, [](const Gemv<T>& part) {
-    has_avx512() ? gemv_avx512::gemv_by_rows(part) : gemv_avx2::gemv_by_rows(part);
-  });
+  has_avx512() ? gemv_avx512::gemv_by_rows(gemv) : gemv_avx2::gemv_by_rows(gemv);
 }
 
 template <class T>
 void run_by_columns(const Gemv<T>& gemv) {
   if (gemv.y_stride == 1)
-    return in_parts(gemv, least_strip, [](const Gemv<T>& part) {
-      has_avx512() ? gemv_avx512::gemv_by_columns(part) : gemv_avx2::gemv_by_columns(part);
-    });
+    return has_avx512() ? gemv_avx512::gemv_by_columns(gemv) : gemv_avx2::gemv_by_columns(gemv);
   std::vector<T> result(static_cast<std::size_t>(gemv.rows));
   Gemv<T> packed = gemv;
   packed.y = result.data();

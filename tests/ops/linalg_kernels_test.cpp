@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 
+#include "../../ops/linalg/cuda_gemv.hpp"
 #include "../../ops/linalg/problem.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -53,9 +55,13 @@ class ProductKernels : public testing::TestWithParam<DType> {
                const ProductTerms& terms) {
     const Array expected = empty(result.shape(), result.dtype(), cpu);
     own_product_on_cpu(describe_product(left, right, expected, terms));
-    fill(result, Scalar(true).cast(result.dtype()));
+    const Scalar one = Scalar(true).cast(result.dtype());
+    fill(result, one);
     own_product_on_cuda(describe_product(left, right, result, terms), cpu);
     expect_equal(result, expected);
+    fill(result, one);
+    if (gemv_on_cuda(describe_product(left, right, result, terms), cpu))
+      expect_equal(result, expected);
   }
 };
 
@@ -75,6 +81,24 @@ TEST_P(ProductKernels, LinesMatchTheCpu) {
   const Array right = random_whole_numbers({700, 5, 1}, dtype, 2);
   const int to_front[] = {1, 0, 2};
   compare(left, right.permute(to_front), empty({5, 1, 1}, dtype, cpu), true);
+}
+
+TEST_P(ProductKernels, GemvMatchesTheCpu) {
+  const DType dtype = GetParam();
+  const int swapped[] = {1, 0};
+  for (const auto& [rows, depth] : {std::pair{70, 48}, std::pair{33, 515}, std::pair{3, 16}}) {
+    const Array x = random_whole_numbers({depth, 1}, dtype, 5);
+    const Array left = random_whole_numbers({rows, depth}, dtype, 6);
+    const Array turned = random_whole_numbers({depth, rows}, dtype, 7).permute(swapped);
+    const Array result = empty({rows, 1}, dtype, cpu);
+    const Slice inner{.start = 1, .stop = rows, .step = 1};
+    for (const Array& matrix : {left, turned}) {
+      compare(matrix, x, result, false);
+      // Not aligned, and with gaps.
+      compare(matrix.slice(0, inner), x, result.slice(0, inner), false);
+      compare(x.permute(swapped), matrix.permute(swapped), result.permute(swapped), false);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, ProductKernels,
