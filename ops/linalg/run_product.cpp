@@ -171,6 +171,10 @@ void order_uses(const Stream& stream, const Array& left, const Array& right, con
   }
 }
 
+// Bytes of a matrix above which cuBLAS multiplies it by a vector faster than gemv_on_cuda() on an
+// H200: float32 4096 x 4096, transposed, in 20 us instead of 65.
+constexpr std::int64_t large_matrix = 32 << 20;
+
 void run_in_dtype(const Array& left, const Array& right, const Array& result,
                   const ProductTerms& terms) {
   const bool is_on_host = !result.device().is_cuda();
@@ -185,12 +189,15 @@ void run_in_dtype(const Array& left, const Array& right, const Array& result,
   if (is_vector && is_on_host && !is_small &&
       small_gemv(describe_product(left, right, result, terms)))
     return;
-  if (is_vector && !is_on_host &&
-      gemv_on_cuda(describe_product(left, right, result, terms), stream.device()))
-    return;
-  if (!is_small && is_for_library(dtype, is_on_host) &&
-      run_in_library(left, right, result, terms, stream))
-    return;
+  const bool is_for_blas = !is_small && is_for_library(dtype, is_on_host);
+  const bool is_large = std::max(left.nbytes(), right.nbytes()) > large_matrix;
+  const auto run_gemv = [&] {
+    return is_vector && !is_on_host &&
+           gemv_on_cuda(describe_product(left, right, result, terms), stream.device());
+  };
+  if (!(is_for_blas && is_large) && run_gemv()) return;
+  if (is_for_blas && run_in_library(left, right, result, terms, stream)) return;
+  if (is_for_blas && is_large && run_gemv()) return;
   const Problem problem = describe_product(left, right, result, terms);
   if (is_on_host)
     own_product_on_cpu(problem);

@@ -33,7 +33,7 @@ class Promotion {
 
  private:
   std::vector<DType> dtypes_;
-  int weak_ = 0;  // the highest kind (Weak) of the added numbers
+  int weak_ = 0;  // the highest kind (NumberKind) of the added numbers
 };
 
 /// Throws DTypeError, whose message names the function `who`, unless NumPy's rule `casting`
