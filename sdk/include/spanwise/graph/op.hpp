@@ -121,8 +121,8 @@ class SW_API Op : public RefCounted {
   /// variable, or a function input that is not in FunctionOptions::mutable_inputs.
   virtual AliasMap destroy_map() const { return {}; }
   /// The variant of this op of which one output, or one more output, may overwrite input `input`,
-  /// for the rewrite "inplace"; null where there is none. Where the input array is unsuitable at run time
-  /// (read-only, or another layout), the thunk allocates a new array.
+  /// for the rewrite "inplace"; null where there is none. Where the input array is unsuitable at
+  /// run time (read-only, or another layout), the thunk allocates a new array.
   virtual Ref<const Op> overwriting(int input) const;
   /// Whether the overwritten input may also be another input of the node: true where each element
   /// is read before it is written. For other ops the runtime overwrites a copy.
