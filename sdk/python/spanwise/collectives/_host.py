@@ -70,7 +70,7 @@ class Waits:
     to have ended or failed."""
 
     def __init__(self, monitor: Monitor | None, timeout: float) -> None:
-        self._monitor, self._timeout = monitor, timeout
+        self._monitor, self.timeout = monitor, timeout
 
     def until(self, test: Callable[[], Any]) -> None:
         """Returns when `test` has returned something true. Raises CollectiveError."""
@@ -90,10 +90,10 @@ class Waits:
     def _check(self, waited: float) -> None:
         if self._monitor is not None and (failure := self._monitor.failure()) is not None:
             raise CollectiveError(failure)
-        if waited > self._timeout:
+        if waited > self.timeout:
             if self._monitor is not None:
                 self._monitor.link.beat()
-            raise CollectiveError(f"it did not end within {self._timeout:g} s")
+            raise CollectiveError(f"it did not end within {self.timeout:g} s")
 
 
 class SelfEngine:

@@ -62,20 +62,25 @@ class TorchEngine:
         self._ops = {"sum": kind.SUM, "prod": kind.PRODUCT, "min": kind.MIN, "max": kind.MAX}
 
     def run(self, calls: list[tuple[Any, ...]]) -> None:
-        works, finishers = [], []
+        started = []
         for op, reduction, peer, source, target in calls:
-            started, finish = getattr(self, "_" + op)(reduction, peer, source, target)
-            works.append(started)
+            work, finish = getattr(self, "_" + op)(reduction, peer, source, target)
+            started.append((op, work, finish))
+        for op, work, _ in started:
+            self._wait(op, work)
+        for _, _, finish in started:
             if finish is not None:
-                finishers.append(finish)
-        for work in works:
+                finish()
+
+    def _wait(self, op: str, work: Any) -> None:
+        # Gloo's messages are complete only when they are waited for, which ends where the other
+        # rank closes the connection.
+        if op not in ("send", "recv"):
             self._waits.until(work.is_completed)
-            try:
-                work.wait()
-            except RuntimeError as error:
-                raise CollectiveError(f"Gloo: {error}") from error
-        for finish in finishers:
-            finish()
+        try:
+            work.wait(timedelta(seconds=self._waits.timeout))
+        except RuntimeError as error:
+            raise CollectiveError(f"Gloo: {error}") from error
 
     def abort(self) -> None:
         with suppress(Exception):  # versions before 2.6 have no abort()

@@ -121,11 +121,10 @@ void BlockRunner::deliver(unsigned warp, Warp::Group& group) {
 }
 
 // Completes the collectives that were only waiting for a lane that has ended.
-void BlockRunner::release_warps_after_end(unsigned thread) {
-  Warp& warp = warps_[thread / 32];
-  warp.alive &= ~(1u << thread % 32);
-  for (int i = warp.group_count - 1; i >= 0; --i)
-    if (complete(warp, warp.groups[i])) deliver(thread / 32, warp.groups[i]);
+void BlockRunner::release_groups(unsigned warp) {
+  Warp& lanes = warps_[warp];
+  for (int i = lanes.group_count - 1; i >= 0; --i)
+    if (complete(lanes, lanes.groups[i])) deliver(warp, lanes.groups[i]);
 }
 
 unsigned BlockRunner::active_mask(int line) {

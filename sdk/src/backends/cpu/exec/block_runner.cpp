@@ -128,6 +128,16 @@ inline __attribute__((always_inline)) void BlockRunner::park_and_go(std::int32_t
   go_to(&parked_.back().stack, target.stack, target.fiber);
 }
 
+inline __attribute__((always_inline)) void BlockRunner::end_thread() {
+  threads_[current_].state = ended;
+  --live_;
+  if (check_ != nullptr && !returns_hidden_ && !returned_.test(current_)) passed_end_.set(current_);
+  Warp& warp = warps_[current_ / 32];
+  warp.alive &= ~(1u << current_ % 32);
+  if (warp.group_count > 0) release_groups(current_ / 32);
+  if (arrived_ == live_ && arrived_ > 0) release_barrier();
+}
+
 void BlockRunner::fiber_entry(void* runner) {
   auto& self = *static_cast<BlockRunner*>(runner);
   self.watch_.entered();
@@ -158,14 +168,6 @@ void BlockRunner::work(std::int32_t fiber) {
     if (aborting_) abandon();
     if (done_ && fiber == 0) return;
   }
-}
-
-void BlockRunner::end_thread() {
-  threads_[current_].state = ended;
-  --live_;
-  if (check_ != nullptr && !returns_hidden_ && !returned_.test(current_)) passed_end_.set(current_);
-  release_warps_after_end(current_);
-  if (arrived_ == live_ && arrived_ > 0) release_barrier();
 }
 
 void BlockRunner::limit_own_stack() const {
@@ -214,10 +216,8 @@ unsigned BlockRunner::find_runnable() const {
   return nobody;
 }
 
-unsigned BlockRunner::find_runnable_or_resolve() {
-  unsigned next = after(current_);
-  if (runnable(threads_[next].state)) return next;
-  next = find_runnable();
+unsigned BlockRunner::find_or_resolve() {
+  unsigned next = find_runnable();
   if (next == nobody && release_converged()) next = find_runnable();
   if (next == nobody) fail_standstill();
   return next;

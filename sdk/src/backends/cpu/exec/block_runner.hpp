@@ -180,12 +180,16 @@ class BlockRunner {
   void wait_in_warp();
   void leave_for(unsigned next);
   unsigned find_runnable() const;
-  unsigned find_runnable_or_resolve();
+  unsigned find_runnable_or_resolve() {
+    const unsigned next = after(current_);
+    return runnable(threads_[next].state) ? next : find_or_resolve();
+  }
+  unsigned find_or_resolve();
   bool release_converged();
   Warp::Group& join_group(Warp& warp, int op, unsigned mask, int line);
   static bool complete(const Warp& warp, const Warp::Group& group);
   void deliver(unsigned warp, Warp::Group& group);
-  void release_warps_after_end(unsigned thread);
+  void release_groups(unsigned warp);
 
   void require(bool passed) {
     if (!passed) fail([&] { return check_->finding().text; });
