@@ -175,8 +175,9 @@ def init(
     if not timeout > 0:
         raise ArgumentError(f"init: expected timeout= of more than 0 seconds, got {timeout!r}")
     link = connect(store, rank, size, timeout)
-    name = name or (f"world-{_count}" if _count else "world")
-    _count += 1
+    if name is None:
+        name = f"world-{_count}" if _count else "world"
+        _count += 1
     own_device = _device(device)
     ranks = list(range(link.size)) if link else [0]
     chosen = _choose(engine, link, name, own_device)
