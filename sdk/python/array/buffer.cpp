@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "python/support/array.hpp"
+#include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
 #include "slots.hpp"
 #include "spanwise/error.hpp"
@@ -22,14 +23,19 @@ struct ExportedBuffer {
   std::vector<Py_ssize_t> shape, strides;
 };
 
+// For an array without a buffer: a BufferError, and a TypeError as memoryview() raises it for
+// objects without the protocol. Numba reads an argument of a kernel by the CUDA Array Interface
+// only after a TypeError.
+PyObject* no_buffer_error = nullptr;
+
 void check_request(const Array& array, int flags) {
-  const auto refuse = [&](const char* why, const char* remedy) {
-    PyErr_Format(PyExc_BufferError, "Array: %s (%s); %s", why, text(array).c_str(), remedy);
+  const auto refuse = [&](const char* why, const char* remedy, PyObject* type = PyExc_BufferError) {
+    PyErr_Format(type, "Array: %s (%s); %s", why, text(array).c_str(), remedy);
     throw py::error_already_set();
   };
   if (!array.device().is_cpu()) {
     refuse("the memory of a GPU has no host buffer",
-           "copy it to the host with a.numpy() or a.to('cpu')");
+           "copy it to the host with a.numpy() or a.to('cpu')", no_buffer_error);
   }
   if ((flags & PyBUF_WRITABLE) != 0 && array.readonly()) {
     refuse("a writable buffer of read-only memory was asked for", "copy it first: a.copy()");
@@ -94,6 +100,14 @@ int array_get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
 void array_release_buffer(PyObject*, Py_buffer* view) noexcept {
   delete static_cast<ExportedBuffer*>(view->internal);
   view->internal = nullptr;
+}
+
+SW_BIND(array_buffer) {
+  const py::tuple bases =
+      py::make_tuple(py::handle(PyExc_BufferError), py::handle(PyExc_TypeError));
+  no_buffer_error = PyErr_NewExceptionWithDoc(
+      "spanwise.NoBufferError", "The array is not in the host's memory.", bases.ptr(), nullptr);
+  if (no_buffer_error == nullptr) throw py::error_already_set();
 }
 
 }  // namespace spanwise::python

@@ -180,6 +180,8 @@ def _kind_and_text(
         how = "{inplace}" if inplace else "{no_inplace}"
         texts = {CGemv: f"{prefix}Gemv{how}", Gemm: f"Gemm{how}", Dot: "dot"}
         return kind, texts.get(kind, kind.__name__)
+    if name == "rowpass":  # two products with one matrix, on a GPU; scripts look for GpuGemv
+        return CGemv, "Gemv{no_inplace}"
     if name == "dimshuffle":
         return DimShuffle, f"InplaceDimShuffle{properties}"
     if name in _REDUCTIONS:
