@@ -171,7 +171,9 @@ def test_shapes_that_depend_on_values_raise_in_tracing(device):
     op = sw.torch_op(lambda x: T.arange(T.sum(x)), name=unused("counted"))
     x = torch.ones(3, device=str(device))
     assert op(x).tolist() == [0, 1, 2]
-    with pytest.raises(RuntimeError, match="counted: expected an op whose output shapes follow"):
+    with pytest.raises(
+        RuntimeError, match=r"counted_\d+: expected an op whose output shapes follow"
+    ):
         compiled(op)(x)
 
 
@@ -184,7 +186,9 @@ def test_missing_gradients_raise(device):
     with pytest.raises(sw.GraphError, match="scaled"):
         sw.torch_op(scaled())(x, by).sum().backward()
     op = sw.torch_op(scaled(), name=unused("short"), grad=lambda inputs, g: [])
-    with pytest.raises(sw.GraphError, match="torch_op: short: grad: expected 2 derivatives, got 0"):
+    with pytest.raises(
+        sw.GraphError, match=r"torch_op: short_\d+: grad: expected 2 derivatives, got 0"
+    ):
         op(x, by).sum().backward()
 
 
@@ -198,7 +202,9 @@ def test_unsuitable_inputs_and_ops_raise(device):
     with pytest.raises(RuntimeError, match="scale_rows: input x: expected 2 axes"):
         compiled(lambda x: op(x, x))(by)
     one = sw.torch_op(lambda x: (x, x + 1), name=unused("one"))
-    with pytest.raises(sw.GraphError, match="torch_op: one: expected 1 output variables.*outputs="):
+    with pytest.raises(
+        sw.GraphError, match=r"torch_op: one_\d+: expected 1 output variables.*outputs="
+    ):
         one(by)
 
 

@@ -136,7 +136,7 @@ def test_map_blocks_calls_kernels_and_compiled_functions():
     ],
 )
 def test_operators_with_dask_arrays_are_lazy(use):
-    s, d = sw.arange(4.0), da.arange(4.0, chunks=2)
+    s, d = sw.arange(4.0, device="cpu"), da.arange(4.0, chunks=2)  # Dask's chunks are of NumPy
     result = use(s, d)
     assert isinstance(result, da.Array)
     assert np.array_equal(result.compute(scheduler="sync"), use(s.numpy(), np.arange(4.0)))

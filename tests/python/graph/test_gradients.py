@@ -173,8 +173,16 @@ WITHOUT_DERIVATIVE = DISCRETE | {
     "cumprod",
     "shape",
 }
-#: Ops whose derivatives other tests evaluate, in test_gradient_interface.py, test_graph_matrices.py and below.
-TESTED_ELSEWHERE = {"cast", "ifelse", "consider_constant", "disconnected_grad", "transfer"}
+#: Ops whose derivatives other tests evaluate, in test_gradient_interface.py, test_graph_matrices.py, tests/python/collectives
+#: and below.
+TESTED_ELSEWHERE = {
+    "cast",
+    "collective",
+    "ifelse",
+    "consider_constant",
+    "disconnected_grad",
+    "transfer",
+}
 
 
 def test_each_registered_op_has_a_tested_derivative_or_is_listed_as_having_none():

@@ -32,6 +32,13 @@ def installed_pycuda(folder, driver):
     return folder
 
 
+def without_pycuda(folder):
+    """`folder` with a PyCUDA that cannot be imported, which hides one that can."""
+    return installed_pycuda(
+        folder, "raise ImportError('libcuda.so.1: cannot open shared object file')"
+    )
+
+
 def test_script_that_imports_pycuda_runs():
     out = run("""
 import spanwise.pycuda.install
@@ -82,8 +89,8 @@ def test_program_runs_over_spanwise_where_pycuda_is_installed(tmp_path):
         assert out == "spanwise.pycuda.driver ['-x']\n"
 
 
-def test_both_names_import_the_same_module():
-    run("""
+def test_both_names_import_the_same_module(tmp_path):
+    program = """
 import spanwise.pycuda.install, spanwise.pycuda.driver, sys
 import pycuda, pycuda.driver
 assert pycuda is spanwise.pycuda and pycuda.driver is spanwise.pycuda.driver
@@ -91,7 +98,8 @@ assert sys.modules["pycuda.driver"].__spec__.name == "spanwise.pycuda.driver"
 assert pycuda.VERSION >= (2026, 1)
 import warnings; warnings.simplefilter("error")
 import pycuda.tools, pycuda.cumath
-""")
+"""
+    run(program, without_pycuda(tmp_path))
 
 
 def test_installed_pycuda_has_precedence(tmp_path):
@@ -102,14 +110,11 @@ def test_installed_pycuda_has_precedence(tmp_path):
 
 
 def test_pycuda_that_cannot_be_imported_is_replaced(tmp_path):
-    folder = installed_pycuda(
-        tmp_path, "raise ImportError('libcuda.so.1: cannot open shared object file')"
-    )
     program = "import spanwise.pycuda.install, pycuda.driver as d; print(d.Device.count() > 0)"
-    assert run(program, folder) == "True\n"
+    assert run(program, without_pycuda(tmp_path)) == "True\n"
 
 
-def test_opengl_raises_with_a_reason():
+def test_opengl_raises_with_a_reason(tmp_path):
     program = """
 import spanwise.pycuda.install
 for name in ("pycuda.gl", "pycuda.gl.autoinit"):
@@ -124,4 +129,4 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-    assert run(program) == "No module named 'pycuda.abacus'\n"
+    assert run(program, without_pycuda(tmp_path)) == "No module named 'pycuda.abacus'\n"
