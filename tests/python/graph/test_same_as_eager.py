@@ -7,27 +7,12 @@ import itertools
 
 import numpy as np
 import pytest
+from support.elementwise import ALL
 
 import spanwise as sw
 
 T = sw.tensor
-DTYPES = [
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
+DTYPES = [*ALL, "bfloat16"]
 NUMBERS = [True, 2, 0.5, 1 + 1j]
 UFUNCS = sorted(name for name in dir(sw) if isinstance(getattr(sw, name), sw.ufunc))
 BINARY = [name for name in UFUNCS if getattr(sw, name).nin == 2]

@@ -5,26 +5,11 @@
 import zlib
 
 import numpy as np
+from support.elementwise import ALL
 
 import spanwise as sw
 
-DTYPES = [
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
+DTYPES = [*ALL, "bfloat16"]
 REDUCTIONS = ("sum", "prod", "min", "max", "mean")
 REDUCING = ("all_reduce", "reduce", "reduce_scatter")
 MOVING = ("broadcast", "all_gather", "all_to_all")
