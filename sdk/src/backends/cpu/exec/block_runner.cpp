@@ -108,12 +108,12 @@ inline __attribute__((always_inline)) void BlockRunner::go_to(StackPointer* from
   watch_.switch_to(from, to, fiber);
 }
 
-// Parks this stack and resumes the suspended thread `next` or, if that is `nobody`, the worker's
+// Parks this stack and resumes the suspended thread `next` or, if that is `no_thread`, the worker's
 // own stack.
 inline __attribute__((always_inline)) void BlockRunner::park_and_go(std::int32_t fiber,
                                                                     unsigned next) {
   SuspendedFiber target;
-  if (next == nobody) {
+  if (next == no_thread) {
     std::size_t main = parked_.size();
     while (parked_[--main].fiber != 0) {
     }
@@ -159,8 +159,8 @@ void BlockRunner::work(std::int32_t fiber) {
       if (fiber == 0) return;
       done_ = true;
     }
-    const unsigned next = done_ ? nobody : find_runnable_or_resolve();
-    if (next != nobody && threads_[next].state == unstarted) {
+    const unsigned next = done_ ? no_thread : find_runnable_or_resolve();
+    if (next != no_thread && threads_[next].state == unstarted) {
       current_ = next;
       continue;
     }
@@ -213,13 +213,13 @@ unsigned BlockRunner::find_runnable() const {
     t = after(t);
     if (runnable(threads_[t].state)) return t;
   }
-  return nobody;
+  return no_thread;
 }
 
 unsigned BlockRunner::find_or_resolve() {
   unsigned next = find_runnable();
-  if (next == nobody && release_converged()) next = find_runnable();
-  if (next == nobody) fail_standstill();
+  if (next == no_thread && release_converged()) next = find_runnable();
+  if (next == no_thread) fail_standstill();
   return next;
 }
 

@@ -211,7 +211,7 @@ class BlockRunner {
   std::string stack_message(std::int32_t fiber) const;
   void go_to(StackPointer* from, StackPointer to, std::int32_t fiber);
 
-  static constexpr unsigned nobody = ~0u;
+  static constexpr unsigned no_thread = ~0u;
 
   // Read or written at every barrier.
   unsigned current_ = 0;           // the running thread
