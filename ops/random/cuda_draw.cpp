@@ -9,9 +9,12 @@
 
 namespace spanwise::ops::random {
 
+namespace {
+
 using strided::ArrayRole;
 
-void fill_on_cuda(Kind kind, const Numbers& numbers, Draw draw, const Array& out) {
+void fill_on_cuda(const Numbers& numbers, Draw draw, const Array& out) {
+  const Kind kind = numbers.kind;
   static auto& bodies = *new strided::BodyTable<std::pair<Kind, int>>;
   const int itemsize = out.dtype().itemsize(), each = elements_per_block(kind, itemsize);
   const Layout blocks = Layout::row_major({(out.size() + each - 1) / each});
@@ -43,4 +46,9 @@ void permute_on_cuda(Bijection bijection, const Array& out) {
   call.launch(kernel, others);
 }
 
+constexpr RandomBackend cuda_backend{&fill_on_cuda, &permute_on_cuda};
+[[maybe_unused]] const auto* const none_before =
+    random_backends.set(DeviceKind::cuda, &cuda_backend);
+
+}  // namespace
 }  // namespace spanwise::ops::random

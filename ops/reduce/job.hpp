@@ -6,6 +6,7 @@
 
 #include "kinds.hpp"
 #include "spanwise/array.hpp"
+#include "spanwise/device_table.hpp"
 #include "spanwise/scalar.hpp"
 
 namespace spanwise::ops::reduce {
@@ -43,5 +44,12 @@ void run_on_cpu(const ReduceJob& job);
 void run_on_cuda(const ReduceJob& job);
 void scan_on_cpu(const ScanJob& job);
 void scan_on_cuda(const ScanJob& job);
+
+/// What a back end implements, for results with elements.
+struct ReduceBackend {
+  void (*reduce)(const ReduceJob& job);
+  void (*scan)(const ScanJob& job);
+};
+extern DeviceTable<ReduceBackend> reduce_backends;
 
 }  // namespace spanwise::ops::reduce

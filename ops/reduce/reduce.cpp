@@ -45,7 +45,7 @@ Array without_axes(const Array& array, const AxisSet& axes) {
 
 void run(const ReduceJob& job) {
   if (job.result->size() == 0) return;
-  job.input->device().is_cpu() ? run_on_cpu(job) : run_on_cuda(job);
+  reduce_backends[job.input->device()].reduce(job);
 }
 
 /// One call of reduce().

@@ -20,6 +20,7 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/function.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise {
 namespace graph {
@@ -129,7 +130,7 @@ void Compilation::rewrite() {
 
 void Compilation::order_nodes() {
   nodes_ = nodes_for(outputs_, given_);
-  if (device_.is_cuda()) put_host_nodes_first();
+  if (!runs_on_host(device_)) put_host_nodes_first();
   const auto order = [this] {
     std::vector<Before> edges = readers_first(nodes_, given_);
     for (const Before& edge : sequences(nodes_)) edges.push_back(edge);
