@@ -7,7 +7,6 @@
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "backends/cuda/context.hpp"
-#include "backends/cuda/copy/copy_kernels.hpp"
 #include "backends/cuda/cublas.hpp"
 #include "backends/cuda/event.hpp"
 #include "backends/cuda/gemm.hpp"
@@ -171,14 +170,6 @@ class CudaBackend final : public runtime::Backend {
     return make_ref<CudaLaunchBatch>(DeviceContext::of(ordinal));
   }
 
-  void copy(const Array& source, const Array& target, StreamState& stream) override {
-    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
-    cuda::copy(context, source, target, cuda_stream(context, stream));
-  }
-  void fill(const Array& target, const Scalar& value, StreamState& stream) override {
-    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
-    cuda::fill(context, target, value, cuda_stream(context, stream));
-  }
   bool gemm(const GemmCall& call, StreamState& stream) override {
     DeviceContext& context = DeviceContext::of(stream.device().ordinal());
     return cuda::gemm(context, call, cuda_stream(context, stream));
