@@ -3,22 +3,26 @@
 """Random graphs compared with NumPy, and gradients of random graphs with differences, in all modes.
 
     PYTHONPATH=tests python -m fuzz.graphs --count 10000 --device cpu --json graphs.json
-    PYTHONPATH=tests python -m fuzz.graphs --gradients --count 10000
+    PYTHONPATH=tests python -m fuzz.graphs --gradients --count 10000 --processes 16 --seconds 100
 
 A graph is determined by its number (tests/support/graphs.py, gradient_graphs.py). The exit code is 1
-if a result was wrong.
+if a result was wrong, or a process died.
 """
 
 import argparse
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 
 import numpy as np
 from support.gradient_graphs import RandomCost
 from support.graphs import MODES, RandomGraph
 
 from fuzz import outcome
+
+CHUNK = 10
 
 
 def tried(kind, number, device, mode):
@@ -35,6 +39,60 @@ def steps_of(kind, number, device):
     return {str(v.owner.op).split("{")[0] for v in kind(number, device).variables if v.owner}
 
 
+class Findings:
+    """What a number of graphs gave."""
+
+    def __init__(self):
+        self.graphs, self.ran, self.ops, self.wrong = 0, Counter(), Counter(), []
+
+    def add(self, other):
+        self.graphs += other.graphs
+        self.ran.update(other.ran)
+        self.ops.update(other.ops)
+        self.wrong += other.wrong
+        for words in other.wrong:
+            print("WRONG", words, flush=True)
+
+
+def chunk(gradients, device, first, count, until):
+    """Checks `count` graphs from number `first` on; none once the time is `until`."""
+    kind, found = RandomCost if gradients else RandomGraph, Findings()
+    with np.errstate(all="ignore"):
+        for number in range(first, first + count):
+            if time.time() > until:
+                break
+            found.graphs += 1
+            found.ops.update(steps_of(kind, number, device))
+            for mode in MODES:
+                did_run, words = tried(kind, number, device, mode)
+                found.ran[mode] += did_run
+                if words:
+                    found.wrong.append(words)
+    return found
+
+
+def check(options):
+    """The findings of all graphs, with a line of progress every few seconds."""
+    begin, last = time.time(), time.time()
+    until = begin + (options.seconds or float("inf"))
+    end, found = options.first + options.count, Findings()
+    chunks = [
+        (options.gradients, options.device, first, min(CHUNK, end - first), until)
+        for first in range(options.first, end, CHUNK)
+    ]
+    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
+        for done in as_completed(pool.submit(chunk, *each) for each in chunks):
+            found.add(done.result())
+            if time.time() - last > 5:
+                last = time.time()
+                print(
+                    f"{found.graphs} of {options.count} graphs in {last - begin:.0f} s, "
+                    f"{len(found.wrong)} wrong",
+                    flush=True,
+                )
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(prog="fuzz.graphs", description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=10_000)
@@ -42,41 +100,35 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", metavar="FILE", help="also write the outcome as JSON")
     parser.add_argument("--gradients", action="store_true", help="check gradients, not values")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seconds", type=float, help="begin no graph after this time")
     options = parser.parse_args()
-    kind = RandomCost if options.gradients else RandomGraph
     begin, head = time.monotonic(), outcome.commit()
-    ran, ops, wrong = Counter(), Counter(), []
-    with np.errstate(all="ignore"):
-        for number in range(options.first, options.first + options.count):
-            ops.update(steps_of(kind, number, options.device))
-            for mode in MODES:
-                did_run, words = tried(kind, number, options.device, mode)
-                ran[mode] += did_run
-                if words:
-                    wrong.append(words)
-                    print("WRONG", words, flush=True)
+    found = check(options)
     seconds = time.monotonic() - begin
-    print(f"{options.count} graphs in {seconds:.0f} s; ran {dict(ran)}; {len(wrong)} wrong")
+    print(
+        f"{found.graphs} graphs in {seconds:.0f} s; ran {dict(found.ran)}; {len(found.wrong)} wrong"
+    )
     if options.json:
-        write(options, head, ran, ops, wrong, seconds)
-    return 1 if wrong else 0
+        write(options, head, found, seconds)
+    return 1 if found.wrong else 0
 
 
-def write(options, head, ran, ops, wrong, seconds):
-    found = {
+def write(options, head, found, seconds):
+    outcome_of = {
         "first": options.first,
-        "graphs": options.count,
-        "ran": dict(ran),
-        "refused_as_overwriting_what_is_needed": {m: options.count - ran[m] for m in MODES},
-        "wrong": len(wrong),
-        "failures": wrong,
-        "graphs_with_op": dict(sorted(ops.items())),
+        "graphs": found.graphs,
+        "ran": dict(found.ran),
+        "refused_as_overwriting_what_is_needed": {m: found.graphs - found.ran[m] for m in MODES},
+        "wrong": len(found.wrong),
+        "failures": found.wrong,
+        "graphs_with_op": dict(sorted(found.ops.items())),
     }
     what = "random graphs beside NumPy, tests/fuzz/graphs.py; three calls of each in each mode"
     if options.gradients:
         what = "gradients of random graphs beside central differences, tests/fuzz/graphs.py --gradients"
     outcome.write(
-        options.json, what, options.device, found, seconds=seconds, head=head, peers=(np,)
+        options.json, what, options.device, outcome_of, seconds=seconds, head=head, peers=(np,)
     )
 
 

@@ -3,6 +3,7 @@
 """The results of a fuzzing run as JSON, with the machine and versions."""
 
 import json
+import os
 import pathlib
 import platform
 import subprocess
@@ -11,6 +12,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def commit():
+    """The tested commit: $SPANWISE_COMMIT, for checkouts without history, else from git."""
+    if named := os.environ.get("SPANWISE_COMMIT"):
+        return named
     head = ["git", "rev-parse", "HEAD"]
     return subprocess.run(
         head, cwd=HERE, capture_output=True, text=True, check=False

@@ -6,8 +6,6 @@
 #include <memory>
 
 #include "backends/cpu/blas/blas.hpp"
-#include "backends/cpu/copy/block.hpp"
-#include "backends/cpu/copy/run.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "backends/cpu/jit/jit_compiler.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
@@ -91,14 +89,6 @@ Ref<runtime::StreamState> CpuBackend::default_stream(int ordinal) {
 
 void CpuBackend::synchronize(int) {}
 
-void CpuBackend::copy(const Array& source, const Array& target, runtime::StreamState&) {
-  cpu_backend::copy(source, target);
-}
-
-void CpuBackend::fill(const Array& target, const Scalar& value, runtime::StreamState&) {
-  cpu_backend::fill(target, value);
-}
-
 void CpuBackend::upload(const void* host, void* device, std::size_t bytes, runtime::StreamState&) {
   if (bytes > 0) std::memcpy(device, host, bytes);
 }
@@ -111,19 +101,6 @@ void CpuBackend::download(const void* device, void* host, std::size_t bytes,
 void CpuBackend::copy_peer(const void* source, int, void* target, int, std::size_t bytes,
                            runtime::StreamState&) {
   if (bytes > 0) std::memcpy(target, source, bytes);
-}
-
-void CpuBackend::convert_block(DType from, DType to, const HostBlock& given) {
-  Block block{};
-  block.target = given.target;
-  block.source = given.source;
-  block.rows = given.rows;
-  block.columns = given.columns;
-  block.target_row_step = given.target_row_step;
-  block.target_step = given.target_step;
-  block.source_row_step = given.source_row_step;
-  block.source_step = given.source_step;
-  convert_tile(from, to, block);
 }
 
 bool CpuBackend::gemm(const GemmCall& call, runtime::StreamState&) { return blas_gemm(call); }

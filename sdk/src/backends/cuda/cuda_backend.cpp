@@ -4,7 +4,6 @@
 
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/context.hpp"
-#include "backends/cuda/copy/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
 #include "backends/cuda/gemm.hpp"
 #include "backends/cuda/launch/launch_batch.hpp"
@@ -121,14 +120,6 @@ class CudaBackend final : public runtime::Backend {
     return make_ref<CudaLaunchBatch>(DeviceContext::of(ordinal));
   }
 
-  void copy(const Array& source, const Array& target, StreamState& stream) override {
-    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
-    cuda::copy(context, source, target, cuda_stream(context, stream));
-  }
-  void fill(const Array& target, const Scalar& value, StreamState& stream) override {
-    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
-    cuda::fill(context, target, value, cuda_stream(context, stream));
-  }
   bool gemm(const GemmCall& call, StreamState& stream) override {
     DeviceContext& context = DeviceContext::of(stream.device().ordinal());
     return cuda::gemm(context, call, cuda_stream(context, stream));

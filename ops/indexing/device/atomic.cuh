@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Accumulation on a GPU. Needs accumulate.cuh, Plan and location_of(), `Element` and `How`.
-// Elements are updated atomically, in no particular order.
+// Atomic<How, T>::apply(target, value): the accumulation of one element on a GPU, by the operations
+// of accumulate.cuh.
 
 // A compare-and-swap loop. W is a word that contains the element, `shift` bits from its lowest bit;
 // the other bytes keep their current values.
@@ -127,19 +127,3 @@ SW_BOOL(Largest, value.byte != 0, 1)
 SW_BOOL(Times, value.byte == 0, 0)
 SW_BOOL(Smallest, value.byte == 0, 0)
 #undef SW_BOOL
-
-template <class I>
-__device__ void accumulate(Element* array, const Element* value, const Plan& plan, I n) {
-  const I i = thread_index<I>();
-  if (i >= n) return;
-  const Location location = location_of<I>(plan, i);
-  Atomic<How, Element>::apply(array + location.array, value[location.value]);
-}
-extern "C" __global__ void accumulate32(Element* array, const Element* value, const Plan plan,
-                                        long long n) {
-  accumulate<I32>(array, value, plan, (I32)n);
-}
-extern "C" __global__ void accumulate64(Element* array, const Element* value, const Plan plan,
-                                        long long n) {
-  accumulate<I64>(array, value, plan, (I64)n);
-}

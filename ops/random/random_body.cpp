@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_source.hpp"
+#include "random_body.hpp"
 
 #include <string_view>
 
@@ -39,25 +39,39 @@ const char* body_of(Kind kind, int itemsize) {
   fail<Error>("random: no kernel for elements of ", itemsize, " bytes");
 }
 
-std::string with_kernel(const std::string& kernel) {
-  return text(random_file("plan.cuh"), device_functions, random_file("philox.cuh"),
-              random_file("distributions.cuh"), random_file("bodies.cuh"),
-              random_file("permutation.cuh"), random_file("kernels.cuh"), kernel);
+strided::Body body_with(const char* parameter) {
+  strided::Body body;
+  body.prelude = text(random_file("plan.cuh"), device_functions, random_file("philox.cuh"),
+                      random_file("distributions.cuh"), random_file("bodies.cuh"),
+                      random_file("permutation.cuh"), random_file("kernels.cuh"));
+  body.parameters = text("const ", parameter, " d, ");
+  body.arguments = "d, ";
+  return body;
 }
 
 }  // namespace
 
-std::string fill_source(Kind kind, int itemsize) {
-  const char* body = body_of(kind, itemsize);
-  return with_kernel(text("typedef ", body,
-                          " Body;\nextern \"C\" __global__ void run(Draw d, void* out) { "
-                          "fill<Body>(d, (Body::Out*)out); }\n"));
+strided::Body fill_body(Kind kind, int itemsize) {
+  strided::Body body = body_with("Draw");
+  // The strided loop's elements are blocks, in place: the last one may be incomplete.
+  body.prelude += text("typedef ", body_of(kind, itemsize),
+                       " Body;\nstruct Elements { Body::Out at[Body::each]; };\n");
+  body.arrays = {{"Elements", strided::ArrayRole::write_in_place},
+                 {"long long", strided::ArrayRole::index}};
+  body.compute = [](std::span<const std::string> elements) {
+    return text("      fill_block<Body>(d, (Wide)", elements[1], ", ", elements[0], ".at);\n");
+  };
+  return body;
 }
 
-std::string permutation_source() {
-  return with_kernel(
-      "extern \"C\" __global__ void run(Bijection b, long long* out, unsigned long long count) { "
-      "permute(b, out, count); }\n");
+strided::Body permutation_body() {
+  strided::Body body = body_with("Bijection");
+  body.arrays = {{"long long", strided::ArrayRole::write},
+                 {"long long", strided::ArrayRole::index}};
+  body.compute = [](std::span<const std::string> elements) {
+    return text("      ", elements[0], " = (long long)permuted((Wide)", elements[1], ", d);\n");
+  };
+  return body;
 }
 
 }  // namespace spanwise::ops::random
