@@ -33,9 +33,9 @@ void CpuProgram::prepare(std::span<const Array* const> inputs, std::byte* consta
   for (const Instruction& step : once_) {
     const auto [from, to] = std::pair(step.registers[0], step.registers[1]);
     const Register& target = registers_[static_cast<std::size_t>(to)];
-    convert_block(registers_[static_cast<std::size_t>(from)].dtype, target.dtype,
-                  {at(to), at(from), 1, target.is_number ? 1 : block_, 0, target.dtype.itemsize(),
-                   0, 0});
+    convert_block(
+        registers_[static_cast<std::size_t>(from)].dtype, target.dtype,
+        {at(to), at(from), 1, target.is_number ? 1 : block_, 0, target.dtype.itemsize(), 0, 0});
   }
 }
 
@@ -48,12 +48,11 @@ void CpuProgram::run_block(const void* context, std::int64_t count, std::byte* c
   auto** const places = reinterpret_cast<std::byte**>(buffers + program->buffers_ * stride);
   for (std::size_t r = 0; r < program->registers_.size(); ++r) {
     const Register& each = program->registers_[r];
-    places[r] = r < inputs            ? arrays[r]
+    places[r] = r < inputs           ? arrays[r]
                 : each.constant >= 0 ? constants + each.constant * stride
                                      : buffers + each.buffer * stride;
   }
-  for (std::size_t o = 0; o < outputs.size(); ++o)
-    places[outputs[o]] = arrays[inputs + o];
+  for (std::size_t o = 0; o < outputs.size(); ++o) places[outputs[o]] = arrays[inputs + o];
   for (const Instruction& step : program->steps_) {
     std::byte* lanes[most_operands + 1];
     for (int i = 0; i < step.count; ++i)

@@ -29,7 +29,7 @@ class CpuProgram {
   /// The elements of one value, in one dtype.
   struct Register {
     DType dtype;
-    int buffer = -1;    ///< in each thread's memory, of the results of steps_ but outputs
+    int buffer = -1;  ///< in each thread's memory, of the results of steps_ but outputs
     bool is_number = false;
     int constant = -1;  ///< of the results of once_: its place there
   };

@@ -36,9 +36,9 @@ struct CpuBody {
 
 /// An array of a loop.
 struct CpuOperand {
-  const Layout* layout;  ///< broadcasts to the loop's shape; the offset is ignored
-  std::byte* data;       ///< element (0, ..., 0)
-  DType dtype, compute;  ///< in memory, and as the body gets it
+  const Layout* layout;              ///< broadcasts to the loop's shape; the offset is ignored
+  std::byte* data;                   ///< element (0, ..., 0)
+  DType dtype, compute;              ///< in memory, and as the body gets it
   ArrayRole role = ArrayRole::read;  ///< read, write, or mask for the last one
   bool is_element = false;           ///< one element, of dtype `compute`: the body gets it as such
   bool is_stored_late = false;  ///< of a result: inputs in its memory are read after it is computed

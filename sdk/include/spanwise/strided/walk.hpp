@@ -43,7 +43,9 @@ class SW_API Walk {
   std::int64_t stride(int axis, int operand) const noexcept { return at(axis)[1 + operand]; }
   /// The offset of the walk's first element from the operand's element (0, ..., 0), in elements; 0
   /// with Direction::given.
-  std::int64_t offset(int operand) const noexcept { return is_forward_ ? at(rank_)[1 + operand] : 0; }
+  std::int64_t offset(int operand) const noexcept {
+    return is_forward_ ? at(rank_)[1 + operand] : 0;
+  }
   /// The strides of all operands.
   std::span<const std::int64_t> strides(int axis) const noexcept {
     return {at(axis) + 1, static_cast<std::size_t>(operands_)};

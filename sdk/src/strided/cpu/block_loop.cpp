@@ -9,7 +9,7 @@ BlockLoop::BlockLoop(const Walk& walk, std::span<std::byte* const> data,
     : walk_(walk) {
   for (std::size_t k = 0; k < data.size(); ++k) {
     itemsizes_[k] = itemsizes[k];
-    data_[k] = data[k] + walk.offset(static_cast<int>(k)) * itemsizes[k];
+    data_[k] = data[k];
   }
   const int columns = split.axes - 1;
   add_piece(columns, split.block_columns, split.first_columns);

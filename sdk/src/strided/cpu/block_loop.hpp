@@ -25,7 +25,8 @@ struct BlockSplit {
 /// The blocks of a walk on the CPU, in the walk's order.
 class BlockLoop {
  public:
-  /// `data[k]` is the address of operand k's element (0, ..., 0). The walk must outlive the loop.
+  /// `data[k]` is the address of operand k's first element of the walk, which must outlive the
+  /// loop.
   BlockLoop(const Walk& walk, std::span<std::byte* const> data,
             std::span<const std::int64_t> itemsizes, const BlockSplit& split);
 
@@ -58,7 +59,9 @@ class BlockLoop {
     std::int64_t extent, length, first;
 
     std::int64_t count() const noexcept {
-      return length == 1 ? extent : extent == first ? 1 : 1 + (extent - first + length - 1) / length;
+      return length == 1       ? extent
+             : extent == first ? 1
+                               : 1 + (extent - first + length - 1) / length;
     }
   };
   /// The current block: its start along each axis.

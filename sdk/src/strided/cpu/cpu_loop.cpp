@@ -58,7 +58,7 @@ Walk CpuLoop::make_walk(const Shape& shape, std::span<const CpuOperand> operands
 // The axis along which the first transposed input is adjacent.
 std::optional<int> CpuLoop::find_transposed_axis() const {
   const int inner = walk_.rank() - 1;
-  if (walk_.extent(inner) < min_transposed) return {};
+  if (inner == 0 || walk_.extent(inner) < min_transposed) return {};
   for (std::size_t k = 0; k < count_; ++k) {
     const int index = static_cast<int>(k);
     const std::int64_t size = operands_[k].dtype.itemsize();
@@ -66,8 +66,7 @@ std::optional<int> CpuLoop::find_transposed_axis() const {
     for (int axis = 0; axis < inner; ++axis)
       if (walk_.extent(axis) >= min_transposed &&
           is_transposed(walk_.stride(inner, index) * size, walk_.stride(axis, index) * size) &&
-          (!found ||
-           std::abs(walk_.stride(axis, index)) < std::abs(walk_.stride(*found, index))))
+          (!found || std::abs(walk_.stride(axis, index)) < std::abs(walk_.stride(*found, index))))
         found = axis;
     if (found) return found;
   }
@@ -90,13 +89,14 @@ void CpuLoop::find_places() {
     place.is_native = is_native(operand) && !operand.is_stored_late;
     place.is_direct = place.is_native && (place.step == place.itemsize || is_single);
     place.is_transposed = has_sides && is_transposed(place.step, place.row_step);
+    has_transposed_ |= place.is_transposed;
     place.is_constant = operand.role == ArrayRole::read && walk_.size() > 1;
     for (int axis = 0; axis <= inner; ++axis) place.is_constant &= walk_.stride(axis, index) == 0;
   }
 }
 
 CpuLoop::Mode CpuLoop::find_mode() const {
-  bool all_native = !has_mask_, all_direct = all_native, is_transposed = false;
+  bool all_native = !has_mask_, all_direct = all_native;
   bool any_strided = false, others_constant = true;
   for (std::size_t k = 0; k < count_; ++k) {
     const Place& place = places_[k];
@@ -104,34 +104,31 @@ CpuLoop::Mode CpuLoop::find_mode() const {
     const bool is_read = operands_[k].role == ArrayRole::read;
     all_native &= place.is_native;
     all_direct &= place.is_direct;
-    is_transposed |= place.is_transposed;
     any_strided |= !place.is_direct && (place.step != 0 || !is_read);
     others_constant &= is_read && k > 0 ? place.step == 0 : place.is_direct;
   }
   if (all_direct) return Mode::direct;
   if (!all_native) return Mode::buffered;
   if (others_constant && body_.with_number != nullptr) return Mode::with_number;
-  const bool is_in_place = any_strided && body_.strided != nullptr && !is_transposed;
+  const bool is_in_place = any_strided && body_.strided != nullptr && !has_transposed_;
   return is_in_place ? Mode::strided : Mode::buffered;
 }
 
 void CpuLoop::split() {
   std::int64_t widest = 1;
-  bool is_transposed = false;
-  for (std::size_t k = 0; k < count_; ++k) {
-    widest = std::max(widest, places_[k].compute_size);
-    is_transposed |= places_[k].is_transposed;
-  }
+  for (std::size_t k = 0; k < count_; ++k) widest = std::max(widest, places_[k].compute_size);
   const std::int64_t columns = walk_.extent(walk_.rank() - 1);
   const std::int64_t rows = split_.rows < 0 ? 1 : walk_.extent(split_.rows);
   std::int64_t most = direct_columns;
-  if (mode_ == Mode::buffered) most = buffer_bytes >> std::countr_zero(static_cast<std::uint64_t>(widest));
+  if (mode_ == Mode::buffered)
+    most = buffer_bytes >> std::countr_zero(static_cast<std::uint64_t>(widest));
   if (body_.block != 0) most = body_.block;
-  split_.block_columns = std::min({columns, most, is_transposed ? transposed_columns : most});
-  if (split_.block_columns == columns && rows > 1)
-    split_.block_rows = std::clamp<std::int64_t>(most / columns, 1, rows);
+  split_.block_columns = std::min({columns, most, has_transposed_ ? transposed_columns : most});
+  if (split_.block_columns == columns)
+    split_.block_rows =
+        rows * columns <= most ? rows : std::clamp<std::int64_t>(most / columns, 1, rows);
   if (mode_ == Mode::buffered && !has_mask_) run_rows_ = split_.block_rows;
-  if (is_transposed)
+  if (has_transposed_)
     split_.block_rows = std::max(split_.block_rows, std::min(rows, transposed_rows));
 }
 
@@ -150,39 +147,49 @@ void CpuLoop::run() const {
   std::array<std::byte*, max_arrays> data;
   std::array<std::int64_t, max_arrays> itemsizes;
   for (std::size_t k = 0; k < operands_.size(); ++k) {
-    data[k] = operands_[k].data;
     itemsizes[k] = places_[k].itemsize;
+    data[k] = operands_[k].data + walk_.offset(static_cast<int>(k)) * itemsizes[k];
+  }
+  if (split_.block_rows * split_.block_columns == walk_.size()) {
+    Buffers buffers = make_buffers();
+    return run_block(data.data(), split_.block_rows, split_.block_columns, buffers);
   }
   const BlockLoop loop(walk_, std::span(data.data(), operands_.size()),
                        std::span(itemsizes.data(), operands_.size()), split_);
   const auto run = [&](std::int64_t first, std::int64_t last) {
-    Buffers buffers;
-    const std::size_t bytes = memory_ + body_.scratch_bytes;
-    if (bytes > 0) buffers.memory = thread_scratch(bytes);
-    std::fill_n(buffers.source.begin(), count_, nullptr);
+    Buffers buffers = make_buffers();
     loop.run(first, last, [&](std::byte* const* at, std::int64_t rows, std::int64_t columns) {
       run_block(at, rows, columns, buffers);
     });
   };
-  if (loop.count() == 1) return run(0, 1);
   const std::int64_t grain = body_.grain / (split_.block_rows * split_.block_columns);
   parallel_for(loop.count(), std::max<std::int64_t>(1, grain), run);
 }
 
+CpuLoop::Buffers CpuLoop::make_buffers() const {
+  Buffers buffers;
+  const std::size_t bytes = memory_ + body_.scratch_bytes;
+  if (bytes > 0) buffers.memory = thread_scratch(bytes);
+  std::fill_n(buffers.source.begin(), count_, nullptr);
+  return buffers;
+}
+
 void CpuLoop::run_block(std::byte* const* data, std::int64_t rows, std::int64_t columns,
                         Buffers& buffers) const {
-  std::byte *at[max_arrays], *arrays[max_arrays + 1];
-  std::copy_n(data, operands_.size(), at);
+  std::byte* arrays[max_arrays + 1];
   arrays[count_] = buffers.memory + memory_;
+  if (rows <= run_rows_ && !has_transposed_) return run_rows(data, rows, columns, arrays, buffers);
+  std::byte* at[max_arrays];
+  std::copy_n(data, operands_.size(), at);
   for (std::size_t k = 0; k < count_; ++k)
     if (places_[k].is_transposed) arrays[k] = load(k, at[k], rows, columns, buffers);
   for (std::int64_t row = 0; row < rows; row += run_rows_) {
     const std::int64_t n = std::min(run_rows_, rows - row);
-    if (body_.block != 0) fetch_next(at, row + n == rows, n, columns);
     run_rows(at, n, columns, arrays, buffers);
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       at[k] += n * places_[k].row_step;
-      if (k < count_ && places_[k].is_transposed) arrays[k] += n * columns * places_[k].compute_size;
+      if (k < count_ && places_[k].is_transposed)
+        arrays[k] += n * columns * places_[k].compute_size;
     }
   }
 }
@@ -199,6 +206,7 @@ void CpuLoop::run_rows(std::byte* const* data, std::int64_t rows, std::int64_t c
     else
       arrays[k] = buffers.memory + place.buffer;
   }
+  if (body_.block != 0) fetch_next(data, rows, columns);
   if (mode_ == Mode::strided) {
     std::int64_t steps[max_arrays];
     for (std::size_t k = 0; k < count_; ++k) steps[k] = places_[k].step;
@@ -229,8 +237,7 @@ void CpuLoop::run_masked(const std::byte* mask, std::int64_t columns, std::byte*
     }
     const std::int64_t begin = i;
     while (i < columns && is_wanted(i)) ++i;
-    for (std::size_t k = 0; k < count_; ++k)
-      parts[k] = arrays[k] + begin * places_[k].compute_size;
+    for (std::size_t k = 0; k < count_; ++k) parts[k] = arrays[k] + begin * places_[k].compute_size;
     body_(i - begin, parts);
     if (is_in_place) continue;
     for (std::size_t k = 0; k < count_; ++k)
@@ -265,12 +272,11 @@ void CpuLoop::store(std::size_t k, const std::byte* from, std::byte* to, std::in
                  place.compute_size});
 }
 
-void CpuLoop::fetch_next(std::byte* const* data, bool is_last_row, std::int64_t rows,
-                         std::int64_t columns) const {
+void CpuLoop::fetch_next(std::byte* const* data, std::int64_t rows, std::int64_t columns) const {
   for (std::size_t k = 0; k < count_; ++k) {
     const Place& place = places_[k];
-    if (place.is_direct && !operands_[k].is_element)
-      prefetch(data[k] + (is_last_row ? columns * place.step : rows * place.row_step),
+    if (place.is_direct)
+      prefetch(data[k] + (split_.block_rows > 1 ? rows * place.row_step : columns * place.step),
                rows * columns * place.itemsize);
   }
 }

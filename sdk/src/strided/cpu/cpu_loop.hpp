@@ -19,10 +19,10 @@ std::byte* thread_scratch(std::size_t bytes);
 
 /// Whether the body can use the operand's elements in memory one by one.
 inline bool is_native(const CpuOperand& operand) noexcept {
-  const int size = operand.compute.itemsize();
-  const auto part = static_cast<std::uintptr_t>(operand.compute.is_complex() ? size / 2 : size);
-  return operand.dtype == operand.compute &&
-         reinterpret_cast<std::uintptr_t>(operand.data) % part == 0;
+  if (operand.dtype != operand.compute) return false;
+  const auto size = static_cast<std::uintptr_t>(operand.compute.itemsize());  // a power of two
+  const std::uintptr_t part = operand.compute.is_complex() ? size / 2 : size;
+  return (reinterpret_cast<std::uintptr_t>(operand.data) & (part - 1)) == 0;
 }
 
 inline void prefetch(const std::byte* first, std::int64_t bytes) noexcept {
@@ -43,9 +43,9 @@ class CpuLoop {
   /// An operand along the walk.
   struct Place {
     std::int64_t itemsize, compute_size;  ///< compute_size is 0 for CpuOperand::is_element
-    std::int64_t step, row_step;  ///< bytes along columns and rows
-    bool is_constant;             ///< an input that is the same element everywhere
-    bool is_native, is_direct;    ///< direct: native, and contiguous along columns
+    std::int64_t step, row_step;          ///< bytes along columns and rows
+    bool is_constant;                     ///< an input that is the same element everywhere
+    bool is_native, is_direct;            ///< direct: native, and contiguous along columns
     bool is_transposed;
     std::size_t buffer;  ///< its offset in the thread's memory
   };
@@ -59,7 +59,7 @@ class CpuLoop {
   /// The buffers of one thread.
   struct Buffers {
     std::byte* memory = nullptr;
-    std::array<const std::byte*, max_arrays> source;  ///< where the contents were loaded from
+    std::array<const std::byte*, max_arrays> source;       ///< where the contents were loaded from
     std::array<std::int64_t, max_arrays> loaded, columns;  ///< elements, and those of a row
   };
 
@@ -70,6 +70,7 @@ class CpuLoop {
   void split();
   void place_buffers();
 
+  Buffers make_buffers() const;
   void run_block(std::byte* const* data, std::int64_t rows, std::int64_t columns,
                  Buffers& buffers) const;
   void run_rows(std::byte* const* data, std::int64_t rows, std::int64_t columns, std::byte** arrays,
@@ -80,8 +81,7 @@ class CpuLoop {
                   Buffers& buffers) const;
   void store(std::size_t k, const std::byte* from, std::byte* to, std::int64_t rows,
              std::int64_t columns) const;
-  void fetch_next(std::byte* const* data, bool is_last_row, std::int64_t rows,
-                  std::int64_t columns) const;
+  void fetch_next(std::byte* const* data, std::int64_t rows, std::int64_t columns) const;
   bool is_usable(const Place& place, std::int64_t rows, std::int64_t columns) const noexcept {
     return place.is_direct && (rows == 1 || place.row_step == columns * place.step);
   }
@@ -93,6 +93,7 @@ class CpuLoop {
   Walk walk_;
   BlockSplit split_;
   std::int64_t run_rows_ = 1;  ///< rows of a run
+  bool has_transposed_ = false;
   Mode mode_ = Mode::buffered;
   std::array<Place, max_arrays> places_;
   std::size_t memory_ = 0;  ///< bytes for a thread

@@ -24,7 +24,10 @@ namespace {
 
 // Contiguous arrays of one shape and of the body's dtypes; returns false for others.
 bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body) {
-  for (const CpuOperand& operand : operands) {
+  std::byte* arrays[max_arrays];
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const CpuOperand& operand = operands[k];
+    arrays[k] = operand.data;
     if (operand.is_element) continue;
     const Layout& layout = *operand.layout;
     if (operand.role == ArrayRole::mask || operand.is_stored_late || !is_native(operand) ||
@@ -33,6 +36,10 @@ bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const C
   }
   std::int64_t size = 1;
   for (const std::int64_t extent : shape) size *= extent;
+  if (body.block == 0 && size < 2 * body.grain) {
+    body(size, arrays);
+    return true;
+  }
   parallel_for(size, body.grain, [&](std::int64_t first, std::int64_t last) {
     std::byte* parts[max_arrays + 1];
     if (body.scratch_bytes > 0) parts[operands.size()] = thread_scratch(body.scratch_bytes);
@@ -40,9 +47,8 @@ bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const C
     for (; first < last; first += block) {
       const std::int64_t n = std::min(block, last - first), next = std::min(n, last - first - n);
       for (std::size_t k = 0; k < operands.size(); ++k) {
-        const CpuOperand& operand = operands[k];
-        const std::int64_t itemsize = operand.is_element ? 0 : operand.compute.itemsize();
-        parts[k] = operand.data + first * itemsize;
+        const std::int64_t itemsize = operands[k].is_element ? 0 : operands[k].compute.itemsize();
+        parts[k] = arrays[k] + first * itemsize;
         prefetch(parts[k] + n * itemsize, next * itemsize);
       }
       body(n, parts);
