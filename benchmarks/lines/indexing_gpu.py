@@ -1,6 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Searches in sorted arrays on a GPU, compared with CuPy and PyTorch if installed."""
+"""Index arrays and searches on a GPU, compared with CuPy and PyTorch if installed.
+
+Spanwise checks the indices before it uses them, and waits for the result of the check; the others do
+not.
+"""
 
 import numpy as np
 from gpu import QUEUED, first_gpu, queued
@@ -20,8 +24,68 @@ SEARCHES = (
 )
 
 
+# The shape that is indexed along axis 0, the number of indices and the dtype.
+INDEXED = (
+    ((1 << 10,), 16, "float32"),
+    ((1 << 24,), 1 << 24, "float32"),
+    ((1 << 24,), 1 << 24, "uint8"),
+    ((1 << 20, 64), 1 << 20, "float32"),
+    ((1 << 20, 96), 1 << 20, "uint8"),
+)
+
+
 def measure():
-    gpu = first_gpu()
+    yield from _moves(first_gpu())
+    yield from _all_searches(first_gpu())
+
+
+def _moves(gpu):
+    for shape, count, dtype in INDEXED:
+        calls = {"a[i]": {}, "a[i] = b": {}, "add.at": {}}
+        for name, (read, write, add) in _moves_by_library(shape, count, dtype, gpu).items():
+            calls["a[i]"][name], calls["a[i] = b"][name], calls["add.at"][name] = read, write, add
+        for what, by_library in calls.items():
+            if dtype == "uint8" and what == "add.at":
+                continue  # CuPy has none
+            yield Result(
+                f"{QUEUED} x {what}, {_shown(count)} int64 indices into {shape} {dtype} on a GPU",
+                "spanwise",
+                interleave({name: queued(call) for name, call in by_library.items()}, rounds=5),
+            )
+
+
+def _moves_by_library(shape, count, dtype, gpu):
+    """Reading, writing and adding at random indices, no index twice, by library."""
+    rng = np.random.default_rng(0)
+    indices = rng.permutation(max(shape[0], count))[:count]
+    data = rng.integers(0, 100, shape).astype(dtype)
+    value = data[indices]
+    a, i, b = (sw.asarray(x, device=gpu) for x in (data, indices, value))
+    calls = {
+        "spanwise": (lambda: a[i], lambda: a.__setitem__(i, b), lambda: sw.add.at(a, i, b)),
+    }
+    if installed("torch"):
+        import torch
+
+        t, u, v = (torch.as_tensor(x, device="cuda") for x in (data, indices, value))
+        calls["torch"] = (
+            lambda: t[u],
+            lambda: t.index_copy_(0, u, v),
+            lambda: t.index_add_(0, u, v),
+        )
+    if installed("cupy"):
+        import cupy
+
+        c, d, e = (cupy.asarray(x) for x in (data, indices, value))
+        calls["cupy"] = (
+            lambda: c[d],
+            lambda: c.__setitem__(d, e),
+            lambda: cupy.add.at(c, d, e),
+        )
+    return calls
+
+
+def _all_searches(gpu):
     for wanted, among, dtype, in_order in SEARCHES:
         rng = np.random.default_rng(0)
         table, values = (rng.integers(0, 1 << 40, size).astype(dtype) for size in (among, wanted))

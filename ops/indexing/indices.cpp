@@ -86,14 +86,15 @@ Array usable_indices(const Array& indices, std::int64_t extent, int axis, const 
   // Checks the indices before they are broadcast, so each is checked once.
   Array ready = as_int64(indices);
   if (ready.device().is_cuda() && !target.device().is_cuda()) ready = to_device(ready, cpu);
-  if (!ready.layout().is_row_major() || !is_aligned(ready)) ready = copy(ready);
+  const bool on_host = !ready.device().is_cuda();
+  if ((on_host && !ready.layout().is_row_major()) || !is_aligned(ready)) ready = copy(ready);
   if (bounds != Bounds::raise) {
     if (extent == 0)
       fail<BoundsError>("Array: cannot take from axis ", axis, " of shape ", shape,
                         ", which has no elements");
-    ready = ready.device().is_cuda() ? bounded_on_gpu(ready, extent, bounds)
-                                     : bounded_on_host(ready, extent, bounds);
-  } else if (!ready.device().is_cuda()) {
+    ready =
+        on_host ? bounded_on_host(ready, extent, bounds) : bounded_on_gpu(ready, extent, bounds);
+  } else if (on_host) {
     await(ready, /*writes=*/false);
     check_on_host(ready, extent, axis, shape);
   } else if (const auto wrong = outside_on_gpu(ready, extent)) {

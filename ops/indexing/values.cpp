@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "cuda/cuda_move.hpp"
+#include "cuda/address_loop.hpp"
 #include "indices.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"

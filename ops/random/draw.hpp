@@ -64,8 +64,8 @@ SW_API void draw(Counter& counter, const Numbers& numbers, const Array& out);
 SW_API void permutation(Counter& counter, std::int64_t size, const Array& out);
 
 /// The GPU part of draw() and permutation(): queues the kernel on the current stream of the device
-/// of `out`, which is C-contiguous and of a dtype that the kind is drawn in.
+/// of `out`, which has a dtype that the kind is drawn in; fill_on_cuda() needs C order.
 void fill_on_cuda(Kind kind, const Numbers& numbers, Draw draw, const Array& out);
-void permute_on_cuda(const Bijection& bijection, const Array& out);
+void permute_on_cuda(Bijection bijection, const Array& out);
 
 }  // namespace spanwise::ops::random

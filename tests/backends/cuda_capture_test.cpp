@@ -92,11 +92,11 @@ TEST_F(CudaCapture, CopiesAndFillsBecomeNodes) {
   DeviceBytes a(1024), b(1024);
   const Array source = a.array(Layout::row_major({16, 16}).transpose(), float32);
   const Array target = b.array(Layout::row_major({16, 16}), float32);
-  backend().copy(source, target, *stream_);  // compiles
+  loops().copy(source, target, *stream_);  // compiles
   backend().synchronize(0);
   Capture capture(*stream_);
-  backend().fill(a.array(Layout::row_major({256}), float32), Scalar(2.0f), *stream_);
-  backend().copy(source, target, *stream_);
+  loops().fill(a.array(Layout::row_major({256}), float32), Scalar(2.0f), *stream_);
+  loops().copy(source, target, *stream_);
   ASSERT_EQ(capture.end(), CUDA_SUCCESS);
   EXPECT_EQ(capture.node_count(), 2u);
   capture.run();

@@ -88,7 +88,7 @@ class CudaCopies : public CudaTest {
     DeviceBytes a(sent.size()), b(expected.size());
     a.put(sent.data());
     b.put(expected.data());
-    backend().copy(a.array(source, from), b.array(target, to), *default_stream());
+    loops().copy(a.array(source, from), b.array(target, to), *default_stream());
     const Bytes got = b.get<unsigned char>();
     compare(source, from, sent, target, to, expected, got);
   }
@@ -174,9 +174,9 @@ TEST_F(CudaCopies, MoveLongRunsRowsAndReversals) {
 
 TEST_F(CudaCopies, EmptyArraysQueueNothing) {
   DeviceBytes a(16);
-  backend().copy(a.array(Layout::row_major({0, 3}), float32),
+  loops().copy(a.array(Layout::row_major({0, 3}), float32),
                  a.array(Layout::row_major({0, 3}), float32), *default_stream());
-  backend().fill(a.array(Layout::row_major({0}), float32), Scalar(1.0f), *default_stream());
+  loops().fill(a.array(Layout::row_major({0}), float32), Scalar(1.0f), *default_stream());
 }
 
 TEST_F(CudaCopies, OffsetsBeyond31BitsAreReached) {
@@ -189,9 +189,9 @@ TEST_F(CudaCopies, OffsetsBeyond31BitsAreReached) {
   small.put(values);
   const Array target = large.array(far, uint8),
               packed = small.array(Layout::row_major({3, 2}), uint8);
-  backend().copy(packed, target, *default_stream());
-  backend().fill(packed, Scalar(uint8, "\x63"), *default_stream());
-  backend().copy(target, packed, *default_stream());
+  loops().copy(packed, target, *default_stream());
+  loops().fill(packed, Scalar(uint8, "\x63"), *default_stream());
+  loops().copy(target, packed, *default_stream());
   EXPECT_EQ(small.get<unsigned char>(), Bytes(std::begin(values), std::end(values)));
 }
 
@@ -212,7 +212,7 @@ TEST_F(CudaCopies, FillWritesOnlyTheElements) {
       const auto width = static_cast<std::size_t>(dtype.itemsize());
       for (const std::int64_t at : test::offsets(layout))
         std::memcpy(&expected[static_cast<std::size_t>(at) * width], value.data(), width);
-      backend().fill(block.array(layout, dtype), value, *default_stream());
+      loops().fill(block.array(layout, dtype), value, *default_stream());
       ASSERT_TRUE(block.get<unsigned char>() == expected)
           << dtype << ' ' << layout << " = " << value;
     }
@@ -222,7 +222,7 @@ TEST_F(CudaCopies, FillWritesOnlyTheElements) {
 TEST_F(CudaCopies, FillOfAComplexPatternRepeatsIt) {
   DeviceBytes block(16 * 1000);
   const std::complex<double> value(1.25, -3.5);
-  backend().fill(block.array(Layout::row_major({1000}), complex128), Scalar(value),
+  loops().fill(block.array(Layout::row_major({1000}), complex128), Scalar(value),
                  *default_stream());
   EXPECT_EQ(block.get<std::complex<double>>(), std::vector<std::complex<double>>(1000, value));
 }
@@ -231,11 +231,11 @@ TEST_F(CudaCopies, AreQueuedOnTheStreamTheyAreGiven) {
   const Ref<runtime::StreamState> stream = backend().create_stream(0);
   DeviceBytes a(400), b(400);
   const Layout layout = Layout::row_major({10, 10});
-  backend().copy(a.array(layout.transpose(), float32), b.array(layout, float32),
+  loops().copy(a.array(layout.transpose(), float32), b.array(layout, float32),
                  *stream);  // compiles
   backend().synchronize(0);
   launch(*late_write(), 1, *stream, static_cast<int*>(a.data()), 0x3f800000, 100 * milliseconds);
-  backend().copy(a.array(layout.transpose(), float32), b.array(layout, float32), *stream);
+  loops().copy(a.array(layout.transpose(), float32), b.array(layout, float32), *stream);
   EXPECT_FALSE(stream->query());
   stream->synchronize();
   EXPECT_EQ(b.get<float>()[0], 1.0f);
@@ -257,7 +257,7 @@ TEST_F(CudaCopies, SmallRunsMayGoByAKernel) {
         const auto size = static_cast<std::int64_t>(all.size());
         return all.array(Layout::row_major({size}), uint8).slice(0, {begin, begin + count, 1});
       };
-      backend().copy(part(from), part(to), *default_stream());
+      loops().copy(part(from), part(to), *default_stream());
       std::vector<unsigned char> expected = poison;
       std::copy_n(bytes.begin() + begin, count, expected.begin() + begin);
       EXPECT_TRUE(to.get<unsigned char>() == expected) << count << " from " << begin;

@@ -14,6 +14,7 @@
 #include "backends/cuda/driver.hpp"
 #include "backends/cuda/launch/launch_tuner.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/element_loops.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -39,6 +40,7 @@ class CudaTest : public testing::Test {
     if (const std::string why = why_no_cuda(); !why.empty()) GTEST_SKIP() << why;
   }
   static runtime::Backend& backend() { return runtime::backend_for(gpu); }
+  static const runtime::ElementLoops& loops() { return runtime::element_loops(gpu); }
   static Ref<runtime::StreamState> default_stream() { return backend().default_stream(0); }
 };
 

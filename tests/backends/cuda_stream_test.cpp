@@ -243,7 +243,7 @@ TEST_F(CudaStreams, RestoreTheCallersContext) {
     backend().memory(0);
     backend().properties(0);
     load_module("__device__ int v; __global__ void k() {}")->global("v");
-    backend().fill(place.array(Layout::row_major({16}), float32), Scalar(1.5f), *stream);
+    loops().fill(place.array(Layout::row_major({16}), float32), Scalar(1.5f), *stream);
     backend().synchronize(0);
   };
   std::thread([&] {

@@ -20,6 +20,7 @@
 
 #include "kernels/module_cache.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/element_loops.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -173,10 +174,11 @@ class FakeBackend final : public runtime::Backend {
     return defaults_[static_cast<std::size_t>(ordinal)];
   }
   void synchronize(int) override {}
-  void copy(const Array& source, const Array& target, runtime::StreamState&) override {
-    std::memcpy(target.data(), source.data(), static_cast<std::size_t>(source.nbytes()));
-  }
-  void fill(const Array&, const Scalar&, runtime::StreamState&) override {}
+  static constexpr runtime::ElementLoops loops{
+      [](const Array& source, const Array& target, runtime::StreamState&) {
+        std::memcpy(target.data(), source.data(), static_cast<std::size_t>(source.nbytes()));
+      },
+      [](const Array&, const Scalar&, runtime::StreamState&) {}};
   void upload(const void* host, void* device, std::size_t bytes, runtime::StreamState&) override {
     std::memcpy(device, host, bytes);
   }
@@ -243,6 +245,7 @@ class KernelsTest : public ::testing::Test {
     backend_ = fake.get();
     log_ = fake->log;
     previous_ = runtime::exchange_backend(DeviceKind::cuda, std::move(fake));
+    previous_loops_ = runtime::register_element_loops(DeviceKind::cuda, &FakeBackend::loops);
     for (const char* name : {"cache_dir", "cache_limit_mb", "device"})
       saved_.emplace_back(name, config::get(name));
     config::set("cache_dir", (folder_.path() / "cache").string());
@@ -254,6 +257,7 @@ class KernelsTest : public ::testing::Test {
     kernels::forget_loaded_modules();
     for (const auto& [name, value] : saved_) config::set(name, value);
     runtime::exchange_backend(DeviceKind::cuda, std::move(previous_));
+    runtime::register_element_loops(DeviceKind::cuda, previous_loops_);
   }
 
   const Launch& last_launch() const { return log_->launches.back(); }
@@ -265,6 +269,7 @@ class KernelsTest : public ::testing::Test {
 
  private:
   std::unique_ptr<runtime::Backend> previous_;
+  const runtime::ElementLoops* previous_loops_;
   std::vector<std::pair<std::string, std::string>> saved_;
 };
 

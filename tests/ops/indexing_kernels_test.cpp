@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <vector>
 
 #include "../../ops/indexing/accumulate.hpp"
 #include "../../ops/indexing/cpu/host_move.hpp"
+#include "../../ops/indexing/cuda/address_loop.hpp"
 #include "../../ops/indexing/cuda/cuda_indices.hpp"
-#include "../../ops/indexing/cuda/cuda_move.hpp"
 #include "../../ops/indexing/search.hpp"
 #include "../../ops/indexing/selection.hpp"
 #include "spanwise/copy.hpp"
@@ -149,6 +150,45 @@ TEST(AccumulateWords, PreserveTheOtherBytesOfAWord) {
   accumulate_on_gpu(selection, full({9}, 3, uint8, cpu), Accumulation::add);
   const auto* bytes = static_cast<const std::uint8_t*>(array.data());
   EXPECT_EQ(std::vector<int>(bytes, bytes + 7), (std::vector<int>{250, 3, 0, 253, 250, 3, 250}));
+}
+
+void expect_equal_moves(const std::function<Array()>& make, const std::vector<IndexPart>& key) {
+  const Array native = make(), kernels = make();
+  const Selection first = select(native, key, Bounds::raise, /*writes=*/true);
+  const Selection second = select(kernels, key, Bounds::raise, /*writes=*/true);
+  const Array read = empty(first.result_shape(), native.dtype(), cpu), read_by_kernels = copy(read);
+  move_on_host(first, read, Direction::read);
+  move_on_gpu(second, read_by_kernels, Direction::read);
+  EXPECT_TRUE(same_bytes(read, read_by_kernels)) << native;
+  const Array value = counting(first.result_shape(), native.dtype());
+  move_on_host(first, value, Direction::write);
+  move_on_gpu(second, value, Direction::write);
+  EXPECT_TRUE(same_bytes(native, kernels)) << native;
+}
+
+TEST(IndexKernels, RowsInWordsOfEveryWidth) {
+  const Array indices = indices_of({5}, {3, 0, -1, 3, 1});
+  for (const Shape& shape : {Shape{4, 8, 3}, {4, 3, 2, 1}, {4, 1, 5}, {4, 6, 16}, {4, 10}})
+    for (const DType dtype : {uint8, int16, float32, complex64})
+      for (const std::int64_t skipped : {0, 1, 2})
+        expect_equal_moves(
+            [&] {
+              Shape larger = shape;
+              larger[1] += skipped;
+              return counting(larger, dtype).slice(1, {skipped, {}, 1});
+            },
+            {indices});
+}
+
+TEST(IndexKernels, ManyIndexArrays) {
+  for (const int rank : {16, 17, 40}) {
+    const Shape shape = Shape(rank, 1).inserted(rank / 2, 4).inserted(1, 3);
+    std::vector<IndexPart> key(static_cast<std::size_t>(shape.size()),
+                               indices_of({6}, {0, 0, 0, 0, 0, 0}));
+    key[1] = indices_of({6}, {2, -2, 0, 2, 1, 1});
+    key[static_cast<std::size_t>(rank / 2 + 1)] = indices_of({2, 1}, {-1, 1});
+    expect_equal_moves([&] { return counting(shape, int32); }, key);
+  }
 }
 
 TEST(IndexKernels, AlongAnAxis) {

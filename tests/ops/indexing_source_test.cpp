@@ -4,10 +4,12 @@
 // The CUDA text of indexing, compiled for an H200 without one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "../../ops/indexing/cuda/cuda_source.hpp"
+#include "../../ops/indexing/cuda/address_body.hpp"
+#include "../../ops/indexing/cuda/cuda_indices.hpp"
 #include "../../ops/indexing/search.hpp"
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
@@ -30,17 +32,33 @@ void expect_compiles(const std::string& text, const std::vector<std::string>& ke
   }
 }
 
-TEST(IndexingSource, MovesCompileForEveryWordAndRank) {
-  std::vector<std::string> kernels;
-  for (const char* name : {"read_elements", "write_elements", "find_last", "write_last"})
-    for (const char* bits : {"32", "64"}) kernels.push_back(std::string(name) + bits);
-  for (const MoveSource& wanted : {MoveSource{1, 1, 1}, MoveSource{2, 2, 0}, MoveSource{4, 3, 2},
-                                   MoveSource{8, 5, 1}, MoveSource{16, 7, 4}})
-    expect_compiles(move_source(wanted), kernels);
+// A body in each kind of loop that a plan may choose for it.
+void expect_body_compiles(const strided::Body& body, int rank) {
+  strided::PlanShape shape;
+  shape.count = static_cast<std::uint8_t>(body.arrays.size());
+  expect_compiles(cuda_source(body, shape), {"run"});
+  shape.kind = strided::PlanShape::Kind::rows;
+  shape.rank = static_cast<std::uint8_t>(rank);
+  shape.is_large = true;
+  shape.patterns.fill(strided::AccessPattern::strided);
+  expect_compiles(cuda_source(body, shape), {"run"});
+}
+
+TEST(IndexingSource, MovesCompileForEveryWorkAndWord) {
+  for (const AddressWork work : {AddressWork::read, AddressWork::write, AddressWork::find_last,
+                                 AddressWork::write_last, AddressWork::add_up})
+    for (const int word : {1, 2, 4, 8, 16}) {
+      if (work == AddressWork::add_up && word != 8) continue;
+      SCOPED_TRACE(text(static_cast<int>(work), " ", word));
+      const int indices = work == AddressWork::read ? word / 2 : 1 + word;
+      expect_body_compiles(
+          address_body({.work = work, .indices = std::min(indices, 16), .word = word}), 1 + word);
+    }
 }
 
 TEST(IndexingSource, IndicesAndMasksCompile) {
-  expect_compiles(indices_source(), {"find_outside", "wrap_indices", "clip_indices"});
+  for (const IndexWork work : {IndexWork::find_outside, IndexWork::wrap, IndexWork::clip})
+    expect_body_compiles(index_body(work), 2);
   for (const int rank : {1, 3})
     expect_compiles(mask_source(rank), {"count_tiles", "scan_tiles", "write_positions"});
 }
@@ -59,8 +77,11 @@ TEST(IndexingSource, AccumulationsCompileForEveryDType) {
       const bool is_sum = how < 2;
       if ((dtype.is_bool() && how == 1) || (dtype == complex128 && !is_sum)) continue;
       SCOPED_TRACE(text(dtype, " ", how));
-      expect_compiles(accumulate_source({dtype, static_cast<Accumulation>(how), 2, how % 3}),
-                      {"accumulate32", "accumulate64"});
+      expect_body_compiles(address_body({.work = AddressWork::accumulate,
+                                         .indices = how % 3,
+                                         .dtype = dtype,
+                                         .how = static_cast<Accumulation>(how)}),
+                           2);
     }
   }
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The CUDA text of random numbers: compiled for an H200 without one, and its kernels run on the
-// host, thread by thread, against the host's own loops.
+// The CUDA text of random numbers: compiled for an H200 without one, and its bodies run on the host
+// against the host's own loops.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "../../ops/random/cpu_kernels.hpp"
-#include "../../ops/random/cuda_source.hpp"
+#include "../../ops/random/draw.hpp"
+#include "../../ops/random/random_body.hpp"
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops::random {
@@ -29,8 +32,10 @@ const std::vector<std::pair<Kind, int>>& all_bodies() {
   return bodies;
 }
 
-void expect_random_cubin(const std::string& source_text) {
-  const source::KernelSource source = source::scan_kernels(source_text);
+void expect_random_cubin(const strided::Body& body) {
+  strided::PlanShape shape;
+  shape.count = 2;
+  const source::KernelSource source = source::scan_kernels(cuda_source(body, shape));
   runtime::CompileRequest request;
   request.source = &source;
   request.options = {"--fmad=false"};
@@ -45,19 +50,14 @@ TEST(RandomSource, CompilesForEveryBody) {
   if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   for (const auto& [kind, bytes] : all_bodies()) {
     SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", bytes " << bytes);
-    expect_random_cubin(fill_source(kind, bytes));
+    expect_random_cubin(fill_body(kind, bytes));
   }
-  expect_random_cubin(permutation_source());
+  expect_random_cubin(permutation_body());
 }
 
-// ---- The kernels, run on the host one thread after another ----
+// ---- The bodies, run on the host one block after another ----
 
 namespace device {
-struct Place {
-  unsigned int x = 0;
-};
-Place blockIdx, threadIdx, blockDim, gridDim;
-
 float fused(float a, float b, float c) { return std::fma(a, b, c); }
 double fused(double a, double b, double c) { return std::fma(a, b, c); }
 float root(float x) { return std::sqrt(x); }
@@ -97,17 +97,15 @@ unsigned long long high_product(unsigned long long a, unsigned long long b) {
 #undef __align__
 
 template <class Body>
-void run(const Draw& draw, unsigned int blocks, void* out) {
-  blockDim.x = 4;
-  gridDim.x = blocks;
-  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
-    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
-      fill<Body>(draw, static_cast<typename Body::Out*>(out));
+void run(const Draw& draw, void* memory) {
+  auto* out = static_cast<typename Body::Out*>(memory);
+  for (Wide first = 0; first < draw.size; first += Body::each)
+    fill_block<Body>(draw, first / Body::each, out + first);
 }
 
-void run(Kind kind, int itemsize, const Draw& draw, unsigned int blocks, void* out) {
+void run(Kind kind, int itemsize, const Draw& draw, void* out) {
 #define SW_BODY(name, bytes, ...) \
-  if (kind == Kind::name && itemsize == (bytes)) return run<__VA_ARGS__>(draw, blocks, out);
+  if (kind == Kind::name && itemsize == (bytes)) return run<__VA_ARGS__>(draw, out);
 #include "../../ops/random/bodies.inc"
 #undef SW_BODY
 }
@@ -179,7 +177,7 @@ void expect_equal_loops(Kind kind, int itemsize, int size) {
   for (std::size_t i = bytes; i < expected.size(); ++i) ASSERT_EQ(expected[i], poison);
   for (const int offset : {0, itemsize}) {
     std::memset(memory, poison, sizeof memory);
-    device::run(kind, itemsize, given.draw, 3, memory + offset);
+    device::run(kind, itemsize, given.draw, memory + offset);
     EXPECT_EQ(Bytes(memory + offset, memory + offset + bytes + guard), expected) << offset;
   }
 }
@@ -188,6 +186,27 @@ TEST(RandomKernels, MatchTheCpu) {
   for (const auto& [kind, bytes] : all_bodies())
     for (const int size : {1, 2, 3, 4, 7, 63, 128, 129, 130, most})
       expect_equal_loops(kind, bytes, size);
+}
+
+// The GPU's kernels, compiled for the CPU.
+TEST(RandomKernels, LoopsMatchTheCpu) {
+  for (const auto& [kind, bytes] : all_bodies()) {
+    for (const std::int64_t first : {0, 1}) {
+      if (first == 1 && kind != Kind::integers) continue;  // each is compiled
+      const RandomCase given(kind, 997);
+      const int each = elements_per_block(kind, bytes);
+      const Array memory = full({1000 * bytes}, poison, uint8, cpu);
+      Array expected = copy(memory);
+      const DType dtype(DTypeCode::opaque, 8 * bytes);
+      const Array out =
+          memory.slice(0, {first * bytes, (first + 997) * bytes, 1}).reinterpret(dtype);
+      fill_on_cuda(kind, {}, given.draw, out);
+      find_fill(kind, bytes)(given.draw, 0, (997 + each - 1) / each,
+                             static_cast<unsigned char*>(expected.data()) + first * bytes);
+      EXPECT_EQ(0, std::memcmp(memory.data(), expected.data(), memory.nbytes()))
+          << "kind " << static_cast<int>(kind) << ", bytes " << bytes;
+    }
+  }
 }
 
 TEST(RandomKernels, BaselineLoopsMatchTheWideOnes) {
@@ -215,6 +234,10 @@ TEST(RandomKernels, PermuteAsTheHostDoes) {
     const std::int64_t count = size < 5000 ? static_cast<std::int64_t>(size) : 5000;
     find_permute()(bijection, 0, count, host.data());
     std::vector<bool> seen(8192);
+    const Array by_kernel = zeros({count}, int64, cpu);
+    permute_on_cuda(bijection, by_kernel);
+    EXPECT_EQ(0, std::memcmp(by_kernel.data(), host.data(),
+                             static_cast<std::size_t>(by_kernel.nbytes())));
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t image = host[static_cast<std::size_t>(i)];
       ASSERT_EQ(image,

@@ -100,13 +100,13 @@ TEST_F(OrderingTest, WithoutOrderingAnotherStreamReadsOldValues) {
   };
   {
     const Array array = imported();
-    gpus().fill(array, Scalar(1.0f), first.state());
+    test::RecordingBackend::loops.fill(array, Scalar(1.0f), first.state());
     EXPECT_EQ(read_on_second(array), 0.0f);
     first.synchronize();
   }
   const Array array = imported();
   order_use(first, array, true);
-  gpus().fill(array, Scalar(2.0f), first.state());
+  test::RecordingBackend::loops.fill(array, Scalar(2.0f), first.state());
   order_use(second, array, false);
   EXPECT_EQ(read_on_second(array), 2.0f);
 }

@@ -152,7 +152,7 @@ TEST_F(TransferTest, ManagedMemoryIsTheHosts) {
   EXPECT_EQ(test::values(to_device(device, cpu)), test::values(managed));
   // The device writes to it, and the host reads after that.
   order_use(Stream::current(test::gpu), managed, true);
-  gpus().fill(managed, Scalar(7.0f), Stream::current(test::gpu).state());
+  test::RecordingBackend::loops.fill(managed, Scalar(7.0f), Stream::current(test::gpu).state());
   EXPECT_THAT(test::values(copy(managed)), Each(Complex(7)));
   EXPECT_EQ(copy(managed).device(), cpu);
   EXPECT_EQ(item(managed.index(0, 2)).as_double(), 7.0);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/element_loops.hpp"
 #include "spanwise/stream.hpp"
 #include "support/naive_cpu.hpp"
 #include "support/recording_backend.hpp"
@@ -26,14 +27,19 @@ class FakeDevices {
     auto recording = std::make_unique<RecordingBackend>(gpus);
     recording_ = recording.get();
     previous_gpu_ = runtime::exchange_backend(DeviceKind::cuda, std::move(recording));
+    gpu_loops_ = runtime::register_element_loops(DeviceKind::cuda, &RecordingBackend::loops);
     if (!replaces_cpu_) return;
     auto naive = std::make_unique<NaiveCpu>();
     naive_ = naive.get();
     previous_cpu_ = runtime::exchange_backend(DeviceKind::cpu, std::move(naive));
+    cpu_loops_ = runtime::register_element_loops(DeviceKind::cpu, &NaiveCpu::loops);
   }
   ~FakeDevices() {
     runtime::exchange_backend(DeviceKind::cuda, std::move(previous_gpu_));
-    if (replaces_cpu_) runtime::exchange_backend(DeviceKind::cpu, std::move(previous_cpu_));
+    runtime::register_element_loops(DeviceKind::cuda, gpu_loops_);
+    if (!replaces_cpu_) return;
+    runtime::exchange_backend(DeviceKind::cpu, std::move(previous_cpu_));
+    runtime::register_element_loops(DeviceKind::cpu, cpu_loops_);
   }
   FakeDevices(const FakeDevices&) = delete;
   FakeDevices& operator=(const FakeDevices&) = delete;
@@ -46,6 +52,7 @@ class FakeDevices {
   RecordingBackend* recording_ = nullptr;
   NaiveCpu* naive_ = nullptr;
   std::unique_ptr<runtime::Backend> previous_gpu_, previous_cpu_;
+  const runtime::ElementLoops *gpu_loops_ = nullptr, *cpu_loops_ = nullptr;
 };
 
 /// Fixture of runtime tests: fake devices, and a check that no work accesses freed memory.

@@ -39,6 +39,20 @@ class IdleStream final : public StreamState {
 
 [[noreturn]] void fail_naive_compiler() { fail<DeviceError>("naive cpu: has no compiler"); }
 
+void naive_cpu_copy(const Array& source, const Array& target, StreamState&) {
+  EXPECT_EQ(source.shape(), target.shape());
+  EXPECT_FALSE(may_share_memory(source, target));
+  EXPECT_FALSE(target.layout().may_overlap_itself());
+  EXPECT_TRUE(source.dtype().is_computable() && target.dtype().is_computable());
+  naive_copy(Window(source), Window(target));
+}
+
+void naive_cpu_fill(const Array& target, const Scalar& value, StreamState&) {
+  EXPECT_EQ(value.dtype(), target.dtype());
+  EXPECT_FALSE(target.layout().may_overlap_itself());
+  naive_fill(Window(target), value);
+}
+
 }  // namespace
 
 NaiveCpu::NaiveCpu() : default_stream_(make_ref<IdleStream>()) {}
@@ -75,19 +89,7 @@ Ref<StreamState> NaiveCpu::foreign_stream(int, std::uintptr_t) {
 Ref<StreamState> NaiveCpu::default_stream(int) { return default_stream_; }
 void NaiveCpu::synchronize(int) {}
 
-void NaiveCpu::copy(const Array& source, const Array& target, StreamState&) {
-  EXPECT_EQ(source.shape(), target.shape());
-  EXPECT_FALSE(may_share_memory(source, target));
-  EXPECT_FALSE(target.layout().may_overlap_itself());
-  EXPECT_TRUE(source.dtype().is_computable() && target.dtype().is_computable());
-  naive_copy(Window(source), Window(target));
-}
-
-void NaiveCpu::fill(const Array& target, const Scalar& value, StreamState&) {
-  EXPECT_EQ(value.dtype(), target.dtype());
-  EXPECT_FALSE(target.layout().may_overlap_itself());
-  naive_fill(Window(target), value);
-}
+const runtime::ElementLoops NaiveCpu::loops{naive_cpu_copy, naive_cpu_fill};
 
 void NaiveCpu::upload(const void*, void*, std::size_t, StreamState&) {
   ADD_FAILURE() << "upload to the host";

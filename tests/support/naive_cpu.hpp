@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/backend.hpp"
+#include "runtime/element_loops.hpp"
 
 namespace spanwise::test {
 
@@ -33,8 +34,7 @@ class NaiveCpu : public runtime::Backend {
   Ref<runtime::StreamState> foreign_stream(int ordinal, std::uintptr_t handle) override;
   Ref<runtime::StreamState> default_stream(int ordinal) override;
   void synchronize(int ordinal) override;
-  void copy(const Array& source, const Array& target, runtime::StreamState& stream) override;
-  void fill(const Array& target, const Scalar& value, runtime::StreamState& stream) override;
+  static const runtime::ElementLoops loops;
   void upload(const void* host, void* device, std::size_t bytes,
               runtime::StreamState& stream) override;
   void download(const void* device, void* host, std::size_t bytes,

@@ -103,6 +103,7 @@ class LazyStream final : public StreamState {
   }
 
   const std::string& name() const noexcept { return name_; }
+  RecordingBackend& backend() const noexcept { return backend_; }
   void queue(std::function<void()> work) { work_.push_back(std::move(work)); }
   void run() {
     while (!work_.empty()) step();
@@ -316,31 +317,33 @@ Ref<runtime::LaunchBatch> RecordingBackend::launch_batch(int) {
   return make_ref<RecordedRow>(*this);
 }
 
-void RecordingBackend::copy(const Array& source, const Array& target, StreamState& stream) {
-  const Guard guard(mutex_);
-  EXPECT_EQ(source.shape(), target.shape());
-  EXPECT_FALSE(may_share_memory(source, target));
-  EXPECT_FALSE(target.layout().may_overlap_itself());
-  EXPECT_TRUE(source.dtype().is_computable() && target.dtype().is_computable());
-  note("copy " + lazy(stream).name());
-  // Views, not arrays: queued work must not keep memory alive.
-  lazy(stream).queue([this, from = Window(source), to = Window(target)] {
-    std::apply([this](auto... range) { touch(range...); }, bytes_of(from));
-    std::apply([this](auto... range) { touch(range...); }, bytes_of(to));
-    naive_copy(from, to);
-  });
-}
-
-void RecordingBackend::fill(const Array& target, const Scalar& value, StreamState& stream) {
-  const Guard guard(mutex_);
-  EXPECT_EQ(value.dtype(), target.dtype());
-  EXPECT_FALSE(target.layout().may_overlap_itself());
-  note("fill " + lazy(stream).name());
-  lazy(stream).queue([this, to = Window(target), value] {
-    std::apply([this](auto... range) { touch(range...); }, bytes_of(to));
-    naive_fill(to, value);
-  });
-}
+const runtime::ElementLoops RecordingBackend::loops{
+    [](const Array& source, const Array& target, StreamState& stream) {
+      RecordingBackend& backend = lazy(stream).backend();
+      const Guard guard(backend.mutex_);
+      EXPECT_EQ(source.shape(), target.shape());
+      EXPECT_FALSE(may_share_memory(source, target));
+      EXPECT_FALSE(target.layout().may_overlap_itself());
+      EXPECT_TRUE(source.dtype().is_computable() && target.dtype().is_computable());
+      backend.note("copy " + lazy(stream).name());
+      // Views, not arrays: queued work must not keep memory alive.
+      lazy(stream).queue([&backend, from = Window(source), to = Window(target)] {
+        for (const Window& window : {from, to})
+          std::apply([&](auto... range) { backend.touch(range...); }, bytes_of(window));
+        naive_copy(from, to);
+      });
+    },
+    [](const Array& target, const Scalar& value, StreamState& stream) {
+      RecordingBackend& backend = lazy(stream).backend();
+      const Guard guard(backend.mutex_);
+      EXPECT_EQ(value.dtype(), target.dtype());
+      EXPECT_FALSE(target.layout().may_overlap_itself());
+      backend.note("fill " + lazy(stream).name());
+      lazy(stream).queue([&backend, to = Window(target), value] {
+        std::apply([&](auto... range) { backend.touch(range...); }, bytes_of(to));
+        naive_fill(to, value);
+      });
+    }};
 
 void RecordingBackend::upload(const void* host, void* device, std::size_t bytes,
                               StreamState& stream) {

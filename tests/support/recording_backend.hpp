@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/element_loops.hpp"
 
 namespace spanwise::test {
 
@@ -68,8 +69,7 @@ class RecordingBackend final : public runtime::Backend {
   void synchronize(int ordinal) override;
   /// Does not delay launches; records "open d0" and "close d0".
   Ref<runtime::LaunchBatch> launch_batch(int ordinal) override;
-  void copy(const Array& source, const Array& target, runtime::StreamState& stream) override;
-  void fill(const Array& target, const Scalar& value, runtime::StreamState& stream) override;
+  static const runtime::ElementLoops loops;
   void upload(const void* host, void* device, std::size_t bytes,
               runtime::StreamState& stream) override;
   void upload_pinned(const void* host, void* device, std::size_t bytes,

@@ -4,13 +4,21 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "../indexing.hpp"
+#include "spanwise/strided/body.hpp"
 
 /// Index arrays and masks on a GPU, by generated kernels queued on the current stream.
 namespace spanwise::ops {
 
-/// One of the `indices` (int64, C-contiguous) that are outside [-extent, extent); nothing if all
+/// What is done with each number of an index array, by a body whose arrays are the numbers and,
+/// except for find_outside, the results (int64). Parameters: the extent; for find_outside the
+/// address of two uint64: 1 and one of the numbers that are outside, if there is any.
+enum class IndexWork : std::uint8_t { find_outside, wrap, clip };
+strided::Body index_body(IndexWork work);
+
+/// One of the `indices` (int64, aligned) that are outside [-extent, extent); nothing if all
 /// are inside. Downloads 16 bytes, so the call waits.
 std::optional<std::int64_t> outside_on_gpu(const Array& indices, std::int64_t extent);
 /// The indices mapped to [0, extent) by `bounds` (wrap or clip).
@@ -19,5 +27,7 @@ Array bounded_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds);
 /// count_true() and positions_of_true() of a bool array. Both download 8 bytes, so the call waits.
 std::int64_t count_true_on_gpu(const Array& mask);
 Array positions_of_true_on_gpu(const Array& mask);
+/// CUDA C with `count_tiles`, `scan_tiles` and `write_positions` for masks of `rank` axes.
+std::string mask_source(int rank);
 
 }  // namespace spanwise::ops

@@ -1,13 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <map>
 #include <string>
 #include <tuple>
 
 #include "../search.hpp"
-#include "cuda_module.hpp"
-#include "cuda_source.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/source/element_text.hpp"
 #include "spanwise/stream.hpp"
 
@@ -42,15 +43,19 @@ std::string search_source(DType dtype, Side side) {
 }
 
 void search_by_kernel(const Array& sorted, const Array& wanted, Side side, const Array& positions) {
-  using Key = std::tuple<DTypeCode, int, Side>;
-  static auto& modules = *new Modules<Key>;
+  using Key = std::tuple<DeviceKind, int, DTypeCode, int, Side>;
+  static auto& kernels = *new KernelTable<std::map<Key, Kernel>>;
   const DType dtype = sorted.dtype();
-  const SourceModule module = modules.get(sorted.device(), Key(dtype.code(), dtype.bits(), side),
-                                          [&] { return search_source(dtype, side); });
+  const Device device = sorted.device();
+  const Key key(device.kind(), device.ordinal(), dtype.code(), dtype.bits(), side);
+  const Kernel kernel = kernels.get(key, [&] {
+    ModuleOptions options;
+    options.device = device;
+    return SourceModule(search_source(dtype, side), options).get_function("search");
+  });
   const std::int64_t blocks = (wanted.size() + search_threads - 1) / search_threads;
-  module.get_function("search")(
-      {{blocks, 1, 1}, {search_threads, 1, 1}, 0, Stream::current(sorted.device())},
-      {sorted, sorted.size(), wanted, positions, wanted.size()});
+  kernel({{blocks, 1, 1}, {search_threads, 1, 1}, 0, Stream::current(device)},
+         {sorted, sorted.size(), wanted, positions, wanted.size()});
 }
 
 }  // namespace spanwise::ops

@@ -18,8 +18,6 @@
 #include "spanwise/error.hpp"
 #include "spanwise/gemm.hpp"
 #include "spanwise/runtime/gpu_context.hpp"
-#include "spanwise/runtime/host_block.hpp"
-#include "spanwise/scalar.hpp"
 #include "spanwise/tools.hpp"
 
 /// The interface of a back end. The runtime and the kernels layer use devices only through these
@@ -99,17 +97,6 @@ class Backend {
   /// once.
   virtual Ref<LaunchBatch> launch_batch([[maybe_unused]] int ordinal) { return {}; }
 
-  /// Queues on `stream` a copy with cast between two non-empty arrays of this device, of equal
-  /// shape and computable dtypes. The caller has ordered the work and ensured that they do not
-  /// overlap and that `target` does not overlap itself.
-  virtual void copy(const Array& source, const Array& target, StreamState& stream) = 0;
-  /// The same for one value, which has the target's dtype.
-  virtual void fill(const Array& target, const Scalar& value, StreamState& stream) = 0;
-  /// convert_block() of host_block.hpp; CPU back end only.
-  virtual void convert_block([[maybe_unused]] DType from, [[maybe_unused]] DType to,
-                             [[maybe_unused]] const HostBlock& block) {
-    fail<DeviceError>("convert_block: this back end has no host memory to convert in");
-  }
   /// library_gemm() of gemm.hpp.
   virtual bool gemm([[maybe_unused]] const GemmCall& call, [[maybe_unused]] StreamState& stream) {
     return false;

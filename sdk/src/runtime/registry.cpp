@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/storage_free_list.hpp"
+#include "runtime/element_loops.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/streams/lasting_streams.hpp"
 #include "spanwise/error.hpp"
@@ -15,6 +16,7 @@ namespace {
 struct Slot {
   std::atomic<Backend*> backend{nullptr};
   std::array<std::atomic<StreamState*>, 16> default_streams{};
+  std::atomic<const ElementLoops*> loops{nullptr};
 };
 
 // One slot per kind: the CPU's and CUDA's. Constant-initialised, since static initialisers register
@@ -67,6 +69,23 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
   std::unique_ptr<Backend> previous(slot->backend.exchange(backend.release()));
   generation.fetch_add(1);
   return previous;
+}
+
+const ElementLoops* register_element_loops(DeviceKind kind, const ElementLoops* loops) {
+  Slot* slot = slot_of(kind);
+  if (slot == nullptr)
+    fail<ArgumentError>("register_element_loops: kind ", static_cast<int>(kind),
+                        " has no back end; expected cpu or cuda");
+  return slot->loops.exchange(loops);
+}
+
+const ElementLoops& element_loops(Device device) {
+  const Slot* slot = slot_of(device.kind());
+  const ElementLoops* loops =
+      slot != nullptr ? slot->loops.load(std::memory_order_acquire) : nullptr;
+  if (loops == nullptr) [[unlikely]]
+    fail<DeviceError>("device ", device, ": this build has no copies for it");
+  return *loops;
 }
 
 std::uint64_t backend_generation() noexcept { return generation.load(std::memory_order_acquire); }

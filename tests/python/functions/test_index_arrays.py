@@ -234,3 +234,28 @@ def test_index_arrays_of_other_libraries(device):
     ours = sw.array(np.arange(5), device=device)
     assert ours[jax.numpy.array([3, 1])].tolist() == [3, 1]
     assert ours[jax.numpy.array([True, False, True, False, False])].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("rank", [15, 20, 40])
+def test_many_index_arrays(device, rank):
+    shape = (1, 3, *[1] * rank, 4, 1)
+    values = numbers(shape, "int32", 1)
+    key = [np.zeros(6, "int64") for _ in shape]
+    key[1] = np.array([2, -2, 0, 2, 1, 1])
+    key[-2] = np.array([[-1], [1], [-1]])
+    key, oracle, ours = tuple(key), values.copy(), sw.array(values, device=device)
+    assert_same(ours[key], oracle[key])
+    oracle[key] = ours[key] = numbers((3, 6), "int32", 2)
+    assert_same(ours, oracle)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "complex128"])
+@pytest.mark.parametrize("first", [0, 1, 2])
+@pytest.mark.parametrize("row", [(24,), (8, 3), (1, 5), (4, 1, 2)])
+def test_rows_of_any_alignment(device, dtype, first, row):
+    values = numbers((9, row[0] + first, *row[1:]), dtype, 1)
+    oracle, ours = values[:, first:], sw.array(values, device=device)[:, first:]
+    indices = np.array([[3, 0, -1], [3, 3, 8]])
+    assert_same(ours[indices], oracle[indices])
+    oracle[indices] = ours[indices] = numbers((3, *row), dtype, 2)
+    assert_same(ours, oracle)

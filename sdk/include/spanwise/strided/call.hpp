@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <forward_list>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -16,6 +18,7 @@
 #include "spanwise/fork.hpp"
 #include "spanwise/interpreter_lock.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/strided/body.hpp"
 #include "spanwise/strided/plan.hpp"
 
@@ -54,6 +57,18 @@ class SW_API BodyKernels {
   std::forward_list<Entry> entries_;
 };
 
+/// The kernels of a family's bodies, by what determines a body. Thread-safe. Never destroy it.
+template <class Key>
+class BodyTable {
+ public:
+  BodyKernels& operator[](const Key& key) {
+    return *all_.get(key, [] { return std::make_unique<BodyKernels>(); });
+  }
+
+ private:
+  KernelTable<std::map<Key, std::unique_ptr<BodyKernels>>> all_;
+};
+
 /// Compiles the kernel of a body for a plan, without fused multiply-adds: products are rounded
 /// before they are added, as on the host.
 SW_API Kernel compile_body(const Body& body, const PlanShape& shape, Device device);
@@ -68,8 +83,12 @@ class SW_API StridedCall {
   StridedCall& operator=(const StridedCall&) = delete;
 
   void add(const Array& array, ArrayRole role) noexcept {
-    planned_[count_] = {&array.layout(), reinterpret_cast<std::uintptr_t>(array.data()),
-                        array.dtype().itemsize(), role};
+    add(array, array.layout(), array.data(), array.dtype().itemsize(), role);
+  }
+  /// The memory of `array` as elements of another size and layout, the first of them at `data`.
+  void add(const Array& array, const Layout& layout, const void* data, int itemsize,
+           ArrayRole role) noexcept {
+    planned_[count_] = {&layout, reinterpret_cast<std::uintptr_t>(data), itemsize, role};
     arrays_[count_++] = &array;
   }
   /// The offset of elements in `layout`, of this call's shape.

@@ -33,8 +33,6 @@ class CpuBackend final : public runtime::Backend {
   Ref<runtime::StreamState> default_stream(int ordinal) override;
   void synchronize(int ordinal) override;
 
-  void copy(const Array& source, const Array& target, runtime::StreamState& stream) override;
-  void fill(const Array& target, const Scalar& value, runtime::StreamState& stream) override;
   void upload(const void* host, void* device, std::size_t bytes,
               runtime::StreamState& stream) override;
   void download(const void* device, void* host, std::size_t bytes,
@@ -42,7 +40,6 @@ class CpuBackend final : public runtime::Backend {
   void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
                  std::size_t bytes, runtime::StreamState& stream) override;
 
-  void convert_block(DType from, DType to, const HostBlock& block) override;
   bool gemm(const GemmCall& call, runtime::StreamState& stream) override;
   int workers() override;
   void run_parallel(std::uint64_t chunks, void (*call)(void* context, std::uint64_t chunk),

@@ -1,6 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/backend.hpp"
 #include "runtime/copy/copy_steps.hpp"
+#include "runtime/element_loops.hpp"
 #include "runtime/streams/ordering.hpp"
 #include "spanwise/stream.hpp"
 
@@ -49,20 +51,20 @@ std::pair<Array, Array> as_computable(const Array& source, const Array& target) 
 
 void copy_on_device(const Array& source, const Array& target) {
   StreamState& stream = current_stream(target.device());
-  Backend& backend = backend_for(target.device());
+  const ElementLoops& loops = element_loops(target.device());
   order_use(stream, source.storage(), /*writes=*/false);
   order_use(stream, target.storage(), /*writes=*/true);
   in_disjoint_parts(source, target,
-                    [&](const Array& from, const Array& to) { backend.copy(from, to, stream); });
+                    [&](const Array& from, const Array& to) { loops.copy(from, to, stream); });
   after_queueing(stream);
 }
 
 void fill_on_device(const Array& target, const Scalar& value) {
   StreamState& stream = current_stream(target.device());
-  Backend& backend = backend_for(target.device());
+  const ElementLoops& loops = element_loops(target.device());
   order_use(stream, target.storage(), /*writes=*/true);
   in_disjoint_parts(target, target,
-                    [&](const Array&, const Array& to) { backend.fill(to, value, stream); });
+                    [&](const Array&, const Array& to) { loops.fill(to, value, stream); });
   after_queueing(stream);
 }
 

@@ -8,6 +8,7 @@
 #include "backends/cuda/copy/copy_plan.hpp"
 #include "backends/cuda/launch/launch_tuner.hpp"
 #include "backends/cuda/stream.hpp"
+#include "runtime/element_loops.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -111,10 +112,6 @@ bool fill_run(DeviceContext& context, std::byte* target, const std::byte* value,
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 // The driver's copy takes more host time than a kernel launched as a graph: 3.7 us and 1.5 us
 // (H200). For more bytes than this the device takes longer than both.
 constexpr std::int64_t max_bytes_by_kernel = 1 << 20;
@@ -124,9 +121,9 @@ bool is_faster_by_kernel(DeviceContext& context, const CopyPlan& plan) {
          context.launch_tuner().plan().way == LaunchPath::graph;
 }
 
-}  // namespace
-
-void copy(DeviceContext& context, const Array& source, const Array& target, CudaStream& stream) {
+void copy(const Array& source, const Array& target, runtime::StreamState& on) {
+  DeviceContext& context = DeviceContext::of(on.device().ordinal());
+  CudaStream& stream = cuda_stream(context, on);
   CopyPlan plan = plan_copy(source, target);
   if (plan.kind == CopyPlan::Kind::nothing) return;
   if (plan.kind == CopyPlan::Kind::block && is_faster_by_kernel(context, plan))
@@ -148,7 +145,9 @@ void copy(DeviceContext& context, const Array& source, const Array& target, Cuda
   launch(kernel, plan, from, to, stream);
 }
 
-void fill(DeviceContext& context, const Array& target, const Scalar& value, CudaStream& stream) {
+void fill(const Array& target, const Scalar& value, runtime::StreamState& on) {
+  DeviceContext& context = DeviceContext::of(on.device().ordinal());
+  CudaStream& stream = cuda_stream(context, on);
   const CopyPlan plan = plan_fill(target);
   if (plan.kind == CopyPlan::Kind::nothing) return;
   std::byte* to = start(target, plan.target_offset);
@@ -169,4 +168,9 @@ void fill(DeviceContext& context, const Array& target, const Scalar& value, Cuda
   kernel.launch({plan.blocks(copy_threads, 1)}, {copy_threads}, 0, stream, arguments.data());
 }
 
+constexpr runtime::ElementLoops cuda_loops{copy, fill};
+[[maybe_unused]] const auto loops_before =
+    runtime::register_element_loops(DeviceKind::cuda, &cuda_loops);
+
+}  // namespace
 }  // namespace spanwise::cuda

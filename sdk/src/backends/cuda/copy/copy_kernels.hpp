@@ -11,8 +11,6 @@
 
 namespace spanwise::cuda {
 
-class CudaStream;
-
 /// The copy and fill kernels of one device, compiled at first use and cached here and on disk.
 class CopyKernels {
  public:
@@ -36,9 +34,5 @@ class CopyKernels {
   Mutex mutex_;
   std::map<CopyKernelKey, Ref<runtime::LoadedKernel>> kernels_;
 };
-
-/// Backend::copy and Backend::fill.
-void copy(DeviceContext& context, const Array& source, const Array& target, CudaStream& stream);
-void fill(DeviceContext& context, const Array& target, const Scalar& value, CudaStream& stream);
 
 }  // namespace spanwise::cuda

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/backend.hpp"
+#include "runtime/element_loops.hpp"
 
 namespace spanwise::cuda {
 
@@ -17,7 +18,7 @@ void copy_on_host(const void* source, void* target, std::size_t bytes) {
     return Array(Storage::adopt(data, bytes, cpu, nullptr, nullptr),
                  Layout::row_major({static_cast<std::int64_t>(bytes)}), uint8);
   };
-  runtime::backend_for(cpu).copy(array(const_cast<void*>(source)), array(target),
+  runtime::element_loops(cpu).copy(array(const_cast<void*>(source)), array(target),
                                  runtime::current_stream(cpu));
 }
 

@@ -1,0 +1,62 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "../indexing.hpp"
+#include "spanwise/strided/body.hpp"
+
+/// Bodies of strided loops over the positions of an index: the loop loads the index arrays, the
+/// body computes the address of the selected element.
+namespace spanwise::ops {
+
+/// The index arrays that one loop can load.
+inline constexpr int max_loaded_indices = 16;
+
+enum class AddressWork : std::uint8_t {
+  read,        ///< value = element
+  write,       ///< element = value
+  find_last,   ///< last[target] = 1 + the last position in C order that selects the element
+  write_last,  ///< element = value at these positions only
+  accumulate,  ///< element = how(element, value), atomically
+  add_up,      ///< value = the element's offset, int64
+};
+
+/// What determines a body.
+struct AddressKey {
+  AddressWork work{};
+  int indices = 0;      ///< index arrays, at most max_loaded_indices
+  int word = 8;         ///< bytes of what is moved: 1, 2, 4, 8 or 16
+  DType dtype = int64;  ///< for accumulate; complex128 has sums only, a GPU has no larger atomics
+  Accumulation how{};   ///< likewise
+
+  friend bool operator<(const AddressKey& a, const AddressKey& b) noexcept {
+    const auto key = [](const AddressKey& k) {
+      return std::tuple(k.work, k.indices, k.word, k.dtype.code(), k.dtype.bits(), k.how);
+    };
+    return key(a) < key(b);
+  }
+  bool has_value() const noexcept { return work != AddressWork::find_last; }
+  bool has_element() const noexcept { return has_value() && work != AddressWork::add_up; }
+  bool finds_last() const noexcept {
+    return work == AddressWork::find_last || work == AddressWork::write_last;
+  }
+  strided::ArrayRole value_role() const noexcept {
+    const bool is_written = work == AddressWork::read || work == AddressWork::add_up;
+    return is_written ? strided::ArrayRole::write : strided::ArrayRole::read;
+  }
+  strided::ArrayRole element_role() const noexcept {
+    return work == AddressWork::read ? strided::ArrayRole::read_in_place
+                                     : strided::ArrayRole::write_in_place;
+  }
+};
+
+/// Arrays: the value, the element for an index of zeros (in place), the index arrays (int64), and
+/// the position in C order and the number of the target (ArrayRole::index); without those that the
+/// work does not need. Parameters: for each index array its axis' extent, then all strides, then
+/// all strides of targets, int64; and the address of `last` (uint64) if it is needed.
+strided::Body address_body(const AddressKey& key);
+
+}  // namespace spanwise::ops

@@ -1,0 +1,237 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "address_loop.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "../accumulate.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/stream.hpp"
+#include "spanwise/strided/call.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+constexpr std::uintptr_t max_word = 16;
+
+std::uintptr_t address_of(const void* data) noexcept {
+  return reinterpret_cast<std::uintptr_t>(data);
+}
+
+// The widest word at `bits`, an address, a size or several of them combined by |.
+int word_at(std::uintptr_t bits) noexcept {
+  return static_cast<int>(std::uintptr_t{1} << std::countr_zero(bits | max_word));
+}
+
+void launch_body(const AddressKey& key, strided::StridedCall& call, Device device,
+                 std::vector<std::int64_t>& numbers, const Array* last) {
+  static auto& bodies = *new strided::BodyTable<AddressKey>;
+  if (numbers.empty()) numbers.assign(3, 0);  // the struct of the kernel is never empty
+  call.plan();
+  const Kernel& kernel = bodies[key].get(
+      call.shape(), device, [&] { return compile_body(address_body(key), call.shape(), device); });
+  void* address = nullptr;
+  if (last != nullptr) {
+    order_use(Stream::current(device), *last, true);
+    address = last->data();
+  }
+  void* const others[] = {numbers.data(), &address};
+  call.launch(kernel, std::span(others, key.finds_last() ? 2 : 1));
+}
+
+// Whether two positions may select one element and write different values to it.
+bool may_have_duplicates(const Selection& selection, const Array& value) noexcept {
+  if (selection.indices.empty() || selection.unique) return false;
+  for (int i = 0; i < selection.positions.size(); ++i)
+    if (selection.positions[i] > 1 && value.strides()[selection.index_axis + i] != 0) return true;
+  return false;
+}
+
+}  // namespace
+
+AddressLoop::AddressLoop(const Selection& selection, const Array& value, bool in_words)
+    : selection_(selection), value_(value), word_(selection.array.dtype().itemsize()) {
+  if (in_words)
+    word_ = word_at(static_cast<std::uintptr_t>(word_) | address_of(selection.data()) |
+                    address_of(value.data()));
+  add_axes();
+  if (in_words) widen_rows();
+  number_targets();
+  while (indices_.size() > max_loaded_indices) fold_indices();
+}
+
+void AddressLoop::add_axes() {
+  const std::int64_t words = selection_.array.dtype().itemsize() / word_;
+  axes_.reserve(static_cast<std::size_t>(value_.rank()) + 1);
+  const auto add = [&](std::int64_t extent, std::int64_t stride) {
+    const auto axis = static_cast<int>(axes_.size());
+    axes_.push_back({extent, stride * words, value_.strides()[axis] * words});
+  };
+  const auto add_basic = [&](int first, int last) {
+    for (int i = first; i < last; ++i) {
+      const BasicAxis& basic = selection_.basic[static_cast<std::size_t>(i)];
+      add(basic.extent, basic.stride);
+    }
+  };
+  add_basic(0, selection_.index_axis);
+  for (int i = 0; i < selection_.positions.size(); ++i)
+    add(selection_.positions[i], selection_.position_strides[i]);
+  add_basic(selection_.index_axis, selection_.rank);
+  free_ = selection_.rank - selection_.index_axis;
+  if (words > 1) {
+    axes_.push_back({words, 1, 1});
+    ++free_;
+  }
+  indices_.reserve(selection_.indices.size());
+  for (const IndexArray& index : selection_.indices)
+    indices_.push_back({index.array, index.extent, index.stride * words});
+}
+
+// Merges the axes of a row, and moves several of its words as one.
+void AddressLoop::widen_rows() {
+  for (; free_ > 1 && axes_[axes_.size() - 2].merges_with(axes_.back()); --free_) {
+    const Axis inner = axes_.back();
+    axes_.pop_back();
+    const std::int64_t extent = axes_.back().extent * inner.extent;
+    if (inner.extent != 1) axes_.back() = inner;
+    axes_.back().extent = extent;
+  }
+  while (free_ > 0 && can_double_word()) {
+    for (Axis& axis : axes_) axis.element /= 2, axis.value /= 2;
+    for (Index& index : indices_) index.stride /= 2;
+    axes_.back() = {axes_.back().extent / 2, 1, 1};
+    word_ *= 2;
+  }
+}
+
+bool AddressLoop::can_double_word() const noexcept {
+  const Axis& row = axes_.back();
+  if (row.element != 1 || row.value != 1 || row.extent % 2 != 0) return false;
+  if (word_at(address_of(selection_.data()) | address_of(value_.data())) <= word_) return false;
+  return std::all_of(axes_.begin(), axes_.end() - 1,
+                     [](const Axis& axis) { return (axis.element | axis.value) % 2 == 0; }) &&
+         std::all_of(indices_.begin(), indices_.end(),
+                     [](const Index& index) { return index.stride % 2 == 0; });
+}
+
+bool AddressLoop::is_position(int axis) const noexcept {
+  const int last = static_cast<int>(axes_.size()) - free_;
+  return axis >= last - selection_.positions.size() && axis < last;
+}
+
+// Numbers the words that may be selected: mixed radix over the axes and the extents of the index
+// arrays.
+void AddressLoop::number_targets() {
+  for (int i = static_cast<int>(axes_.size()) - 1; i >= 0; --i) {
+    Axis& axis = axes_[static_cast<std::size_t>(i)];
+    if (is_position(i) && axis.element == 0) continue;
+    axis.target = targets_;
+    targets_ *= std::max<std::int64_t>(axis.extent, 1);
+  }
+  for (Index& index : indices_) {
+    index.target = targets_;
+    targets_ *= index.extent;
+  }
+}
+
+// Replaces the first index arrays by the sums of what they contribute.
+void AddressLoop::fold_indices() {
+  const Index by_element{folded(&Index::stride), 0, 1, 0},
+      by_target{folded(&Index::target), 0, 0, 1};
+  indices_.erase(indices_.begin(), indices_.begin() + max_loaded_indices);
+  indices_.push_back(by_element);
+  indices_.push_back(by_target);
+}
+
+Array AddressLoop::folded(std::int64_t Index::* stride) const {
+  const Array sums = empty(selection_.positions, int64, selection_.array.device());
+  strided::StridedCall call(sums.shape());
+  call.add(sums, strided::ArrayRole::write);
+  std::vector<std::int64_t> numbers(3 * max_loaded_indices);
+  for (std::size_t k = 0; k < max_loaded_indices; ++k) {
+    call.add(indices_[k].array, strided::ArrayRole::read);
+    numbers[k] = indices_[k].extent;
+    numbers[max_loaded_indices + k] = indices_[k].*stride;
+  }
+  launch_body({.work = AddressWork::add_up, .indices = int{max_loaded_indices}}, call,
+              sums.device(), numbers, nullptr);
+  return sums;
+}
+
+Layout AddressLoop::layout_of(std::int64_t Axis::* stride) const {
+  const auto rank = static_cast<int>(axes_.size());
+  Layout layout{Shape(rank), Strides(rank)};
+  for (int i = 0; i < rank; ++i) {
+    layout.shape[i] = axes_[static_cast<std::size_t>(i)].extent;
+    layout.strides[i] = axes_[static_cast<std::size_t>(i)].*stride;
+  }
+  return layout;
+}
+
+Layout AddressLoop::layout_of(const Index& index) const {
+  Layout layout = layout_of(&Axis::extent);
+  int position = 0;
+  for (int i = 0; i < layout.rank(); ++i)
+    layout.strides[i] = is_position(i) ? index.array.strides()[position++] : 0;
+  return layout;
+}
+
+void AddressLoop::run(AddressKey key, const Array* last) const {
+  key.indices = static_cast<int>(indices_.size());
+  key.word = word_;
+  const Layout value = layout_of(&Axis::value), element = layout_of(&Axis::element);
+  const Layout target = layout_of(&Axis::target);
+  Layout order = target;
+  std::int64_t step = 1;
+  for (int i = order.rank() - 1; i >= 0; --i) {
+    order.strides[i] = step;
+    step *= order.shape[i];
+  }
+  strided::StridedCall call(value.shape);
+  if (key.has_value()) call.add(value_, value, value_.data(), word_, key.value_role());
+  if (key.has_element())
+    call.add(selection_.array, element, selection_.data(), word_, key.element_role());
+  std::vector<Layout> layouts;
+  layouts.reserve(indices_.size());
+  std::vector<std::int64_t> numbers(3 * indices_.size());
+  for (std::size_t k = 0; k < indices_.size(); ++k) {
+    const Index& index = indices_[k];
+    layouts.push_back(layout_of(index));
+    call.add(index.array, layouts.back(), index.array.data(), 8, strided::ArrayRole::read);
+    numbers[k] = index.extent;
+    numbers[indices_.size() + k] = index.stride;
+    numbers[2 * indices_.size() + k] = index.target;
+  }
+  if (key.finds_last()) {
+    call.add_index(order);
+    call.add_index(target);
+  }
+  launch_body(key, call, selection_.array.device(), numbers, last);
+}
+
+void move_on_gpu(const Selection& selection, const Array& value, Direction direction) {
+  if (value.size() == 0) return;
+  const AddressLoop loop(selection, value, /*in_words=*/true);
+  if (direction == Direction::read) return loop.run({.work = AddressWork::read});
+  if (!may_have_duplicates(selection, value)) return loop.run({.work = AddressWork::write});
+  const Array last = zeros({loop.targets()}, uint64, selection.array.device());
+  loop.run({.work = AddressWork::find_last}, &last);
+  loop.run({.work = AddressWork::write_last}, &last);
+}
+
+void accumulate_on_gpu(const Selection& selection, const Array& value, Accumulation how) {
+  const DType dtype = selection.array.dtype();
+  const bool is_sum = how == Accumulation::add || how == Accumulation::subtract;
+  if (dtype == complex128 && !is_sum)
+    fail<DTypeError>(
+        "accumulate: atomic functions of a GPU have at most 8 bytes, so it has no "
+        "products, maxima and minima of complex128; accumulate on the CPU: "
+        "a.to(\"cpu\")");
+  if (value.size() == 0) return;
+  AddressLoop(selection, value, /*in_words=*/false)
+      .run({.work = AddressWork::accumulate, .dtype = dtype, .how = how});
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,64 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../cpu/host_move.hpp"
+#include "address_body.hpp"
+
+namespace spanwise::ops {
+
+/// move_on_host() as kernels queued on the current stream; all arrays are on one GPU, and the
+/// selection has no mask. If several positions may select one element, a first kernel finds the
+/// last position of each element, so that the result is NumPy's and reproducible; it allocates 8
+/// bytes per element that the indices can select.
+void move_on_gpu(const Selection& selection, const Array& value, Direction direction);
+
+/// A selection and a value of its result's shape as a loop over the result's axes; both must
+/// outlive it. Strides are in words: elements, parts of them, or several adjacent ones of a row.
+class AddressLoop {
+ public:
+  /// `in_words`: words are chosen by alignment, as wide as possible; else they are elements.
+  AddressLoop(const Selection& selection, const Array& value, bool in_words);
+
+  /// The number of words that the indices can select.
+  std::int64_t targets() const noexcept { return targets_; }
+  /// Queues the kernel of `key`, whose indices and word are set here. `last`: an array of
+  /// targets() uint64, for works that need it.
+  void run(AddressKey key, const Array* last = nullptr) const;
+
+ private:
+  struct Axis {
+    std::int64_t extent, element, value, target = 0;
+    bool merges_with(const Axis& inner) const noexcept {
+      return extent == 1 || inner.extent == 1 ||
+             (element == inner.extent * inner.element && value == inner.extent * inner.value);
+    }
+  };
+  // An index array; negative values get `extent` added.
+  struct Index {
+    Array array;
+    std::int64_t extent, stride, target = 0;
+  };
+
+  void add_axes();
+  void widen_rows();
+  bool can_double_word() const noexcept;
+  void number_targets();
+  void fold_indices();
+  Array folded(std::int64_t Index::* stride) const;
+  bool is_position(int axis) const noexcept;
+  Layout layout_of(std::int64_t Axis::* stride) const;
+  Layout layout_of(const Index& index) const;
+
+  const Selection& selection_;
+  const Array& value_;
+  int word_, free_ = 0;  // bytes; the axes after the positions
+  std::vector<Axis> axes_;
+  std::vector<Index> indices_;
+  std::int64_t targets_ = 1;
+};
+
+}  // namespace spanwise::ops
