@@ -16,7 +16,7 @@ namespace {
 
 constexpr int pass_threads = 256, warp = 32, row_bytes = 16;
 // Rows of a block at a time: more of them hide the time of a load, and need more registers.
-constexpr int rows_at_a_time = 4;
+constexpr int rows_at_a_time = 8;
 
 std::int64_t blocks_for(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
 
@@ -31,7 +31,7 @@ bool is_number_on_host(const Array& array) {
 /// The arguments of one launch.
 class Arguments {
  public:
-  explicit Arguments(const Stream& stream) : stream_(stream) {}
+  explicit Arguments(const Stream& stream) : stream_(stream) { all_.reserve(32); }
 
   void add_read(const Array& array) {
     order_use(stream_, array, false);
