@@ -30,8 +30,9 @@ void flush_held_launches() noexcept { open_batch->flush(); }
 
 bool CudaLaunchBatch::open(runtime::StreamState& stream) {
   auto& queue = cuda_stream(context_, stream);
-  if (small_batches_ == most_small_batches || open_batch != nullptr || !driver_survives() || queue.peek() == CU_STREAM_PER_THREAD ||
-      runtime::launch_blocking() || !LaunchTuner::joins_kernels())
+  if (small_batches_ == most_small_batches || open_batch != nullptr || !driver_survives() ||
+      queue.peek() == CU_STREAM_PER_THREAD || runtime::launch_blocking() ||
+      !LaunchTuner::joins_kernels())
     return false;
   chains_ = chains_of_.find(queue.peek(), [] { return Chains(); });
   if (chains_ == nullptr) return false;
