@@ -13,7 +13,7 @@
 namespace spanwise::runtime {
 namespace {
 
-struct Slot {
+struct BackendSlot {
   std::atomic<Backend*> backend{nullptr};
   std::array<std::atomic<StreamState*>, 16> default_streams{};
   std::atomic<const ElementLoops*> loops{nullptr};
@@ -21,10 +21,10 @@ struct Slot {
 
 // One slot per kind: the CPU's and CUDA's. Constant-initialised, since static initialisers register
 // back ends.
-constinit std::array<Slot, 2> slots{};
+constinit std::array<BackendSlot, 2> slots{};
 constinit std::atomic<std::uint64_t> generation{1};
 
-Slot* slot_of(DeviceKind kind) noexcept {
+BackendSlot* slot_of(DeviceKind kind) noexcept {
   switch (execution_device(Device(kind)).kind()) {
     case DeviceKind::cpu:
       return &slots[0];
@@ -50,7 +50,7 @@ Slot* slot_of(DeviceKind kind) noexcept {
 }  // namespace
 
 bool register_backend(std::unique_ptr<Backend> backend) {
-  Slot* slot = slot_of(backend->kind());
+  BackendSlot* slot = slot_of(backend->kind());
   Backend* none = nullptr;
   if (slot == nullptr || !slot->backend.compare_exchange_strong(none, backend.get())) return false;
   backend.release();  // NOLINT(bugprone-unused-return-value): the slot has it now
@@ -59,7 +59,7 @@ bool register_backend(std::unique_ptr<Backend> backend) {
 }
 
 std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend) {
-  Slot* slot = slot_of(kind);
+  BackendSlot* slot = slot_of(kind);
   if (slot == nullptr)
     fail<ArgumentError>("exchange_backend: kind ", static_cast<int>(kind),
                         " has no back end; expected cpu or cuda");
@@ -72,7 +72,7 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
 }
 
 const ElementLoops* register_element_loops(DeviceKind kind, const ElementLoops* loops) {
-  Slot* slot = slot_of(kind);
+  BackendSlot* slot = slot_of(kind);
   if (slot == nullptr)
     fail<ArgumentError>("register_element_loops: kind ", static_cast<int>(kind),
                         " has no back end; expected cpu or cuda");
@@ -80,7 +80,7 @@ const ElementLoops* register_element_loops(DeviceKind kind, const ElementLoops* 
 }
 
 const ElementLoops& element_loops(Device device) {
-  const Slot* slot = slot_of(device.kind());
+  const BackendSlot* slot = slot_of(device.kind());
   const ElementLoops* loops =
       slot != nullptr ? slot->loops.load(std::memory_order_acquire) : nullptr;
   if (loops == nullptr) [[unlikely]]
@@ -91,7 +91,7 @@ const ElementLoops& element_loops(Device device) {
 std::uint64_t backend_generation() noexcept { return generation.load(std::memory_order_acquire); }
 
 Backend* find_backend(DeviceKind kind) noexcept {
-  Slot* slot = slot_of(kind);
+  BackendSlot* slot = slot_of(kind);
   return slot != nullptr ? slot->backend.load(std::memory_order_acquire) : nullptr;
 }
 
@@ -106,7 +106,7 @@ Backend& backend_for(Device device) {
 
 StreamState& default_stream(Device device) {
   const Device actual = execution_device(device);
-  Slot* slot = slot_of(actual.kind());
+  BackendSlot* slot = slot_of(actual.kind());
   const auto ordinal = static_cast<std::size_t>(actual.ordinal());
   std::atomic<StreamState*>* known = slot != nullptr && ordinal < slot->default_streams.size()
                                          ? &slot->default_streams[ordinal]
