@@ -42,7 +42,7 @@ CXX_SHARED_MEMORY_TESTS = {
     "ops_test": "*ScanKernels*:*ArgMinMaxKernels*:*ProductKernels*:*IndexingKernels*:MaskKernels*:"
     "*ElementwiseTiles*",
 }
-PYTHON_KERNEL_TESTS = "tests/python/kernels/test_kernel_calls.py"
+PYTHON_KERNEL_TESTS = "tests/python/kernels/test_kernels.py"
 
 
 def main() -> int:
