@@ -31,6 +31,18 @@ void Axes::reverse(int axis) noexcept {
   }
 }
 
+void Axes::join(int count) {
+  numbers_[index(rank_ - 1, 0)] /= count;
+  for (int array = 0; array < arrays_; ++array) {
+    for (int axis = 0; axis < rank_ - 1; ++axis) numbers_[index(axis, 1 + array)] /= count;
+    offsets_[static_cast<std::size_t>(array)] /= count;
+  }
+  if (rank_ == 1 || extent(rank_ - 1) > 1) return;
+  for (int row = arrays_; row >= 0; --row)
+    numbers_.erase(numbers_.begin() + row * rank_ + rank_ - 1);
+  --rank_;
+}
+
 void Axes::move_next_to_last(int axis) noexcept {
   for (int row = 0; row <= arrays_; ++row) {
     const auto first = numbers_.begin() + row * rank_;

@@ -28,6 +28,9 @@ class Axes {
   bool has_equal_strides(int a, int b) const noexcept;
   /// Reverses the direction of the axis.
   void reverse(int axis) noexcept;
+  /// Joins groups of `count` elements of the last axis, which is contiguous, to one element, where
+  /// all other strides and offsets allow it. An axis of extent 1 is removed.
+  void join(int count);
   /// Makes the axis the last but one; it must not be the last.
   void move_next_to_last(int axis) noexcept;
   /// Removes the strides of the arrays in `left_out`, one bit each, and returns the numbers:

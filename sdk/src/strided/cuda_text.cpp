@@ -100,16 +100,13 @@ std::string CudaText::numbers_struct() const {
               ";\nstruct sw_walk { long long shape[sw_rank]", names, "; };\n");
 }
 
-// Statements that declare the offset of each array, or that advance it by sw_index steps of
-// sw_axis.
-std::string CudaText::offsets(std::string_view indent, bool declare) const {
+// Statements that advance the offset of each array by sw_index steps of sw_axis; `step` selects the
+// offset of a step.
+std::string CudaText::offsets(std::string_view indent, std::string_view step) const {
   std::string out;
-  for (int k = 0; k < count_; ++k) {
-    if ((shape_.shares_strides >> k & 1) != 0) continue;
-    out += declare
-               ? text(indent, "long long sw_at", k, " = 0;\n")
-               : text(indent, "sw_at", k, " += (long long)sw_index * sw_w.s", k, "[sw_axis];\n");
-  }
+  for (int k = 0; k < count_; ++k)
+    if ((shape_.shares_strides >> k & 1) == 0)
+      out += text(indent, "sw_at", k, step, " += (long long)sw_index * sw_w.s", k, "[sw_axis];\n");
   return out;
 }
 
@@ -210,29 +207,38 @@ std::string CudaText::dense() const {
 }
 
 std::string CudaText::rows() const {
-  const bool all = runs_for_all_threads(), tail = shape_.has_tail;
-  const std::string left = tail ? "spanwise::elements_left(sw_left, sw_width)" : "sw_width";
-  const Place place{
-      "1", text("    const int sw_count = ", all ? text("sw_is_in ? ", left, " : 0") : left, ";\n"),
-      "sw_at#", "sw_w.s#[sw_rank - 1]", !all && !tail};
+  const bool tail = shape_.has_tail, one = shape_.packs == 1;
+  // A thread without an element ends at once, unless it must reach the body's other statements.
+  const bool ends = one && !runs_for_all_threads();
+  const Place place{std::to_string(shape_.packs), "    const int sw_count = sw_counts[sw_u];\n",
+                    "sw_at#[sw_u]", "sw_w.s#[sw_rank - 1]", ends && !tail};
+  std::string declared;
+  for (int k = 0; k < count_; ++k)
+    if ((shape_.shares_strides >> k & 1) == 0)
+      declared += text("  long long sw_at", k, "[", int{shape_.packs}, "] = {};\n");
   return text(
       numbers_struct(), kernel("const sw_walk sw_w, const long long sw_n"), "  typedef unsigned ",
-      shape_.is_large ? "long long" : "int", R"( sw_offset;
-  const sw_offset sw_i = (sw_offset)blockIdx.x * (sw_offset)blockDim.x + (sw_offset)threadIdx.x;
+      shape_.is_large ? "long long" : "int", " sw_offset;\n", declared, "  int sw_counts[",
+      int{shape_.packs}, "];\n#pragma unroll\n  for (int sw_u = 0; sw_u < ", int{shape_.packs},
+      "; ++sw_u) {\n    const sw_offset sw_i = ((sw_offset)blockIdx.x * ", int{shape_.packs},
+      R"( + sw_u) * sw_threads + (sw_offset)threadIdx.x;
+    const bool sw_is_in = sw_i < (sw_offset)sw_n;
 )",
-      all ? "  const bool sw_is_in = sw_i < (sw_offset)sw_n;\n  sw_offset sw_rest = sw_is_in "
-            "? sw_i : 0;\n"
-          : "  if (sw_i >= (sw_offset)sw_n) return;\n  sw_offset sw_rest = sw_i;\n",
-      offsets("  ", true), tail ? "  long long sw_left = 0;\n" : "", R"(#pragma unroll
-  for (int sw_axis = sw_rank - 1; sw_axis >= 0; --sw_axis) {
-    const sw_offset sw_unit = sw_axis == sw_rank - 1 ? sw_width : 1;
-    const sw_offset sw_extent = ((sw_offset)sw_w.shape[sw_axis] + sw_unit - 1) / sw_unit;
-    const sw_offset sw_index = (sw_axis > 0 ? sw_rest % sw_extent : sw_rest) * sw_unit;
-    sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
+      ends ? "    if (!sw_is_in) return;\n" : "",
+      "    sw_offset sw_rest = sw_is_in ? sw_i : 0;\n    sw_counts[sw_u] = sw_is_in ? sw_width : "
+      "0;\n",
+      R"(#pragma unroll
+    for (int sw_axis = sw_rank - 1; sw_axis >= 0; --sw_axis) {
+      const sw_offset sw_unit = sw_axis == sw_rank - 1 ? sw_width : 1;
+      const sw_offset sw_extent = ((sw_offset)sw_w.shape[sw_axis] + sw_unit - 1) / sw_unit;
+      const sw_offset sw_index = (sw_axis > 0 ? sw_rest % sw_extent : sw_rest) * sw_unit;
+      sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
 )",
-      tail ? "    if (sw_axis == sw_rank - 1) sw_left = sw_w.shape[sw_axis] - sw_index;\n" : "",
-      offsets("    ", false), "  }\n", body_.declarations, body_.before, loop(place), body_.after,
-      "}\n");
+      tail ? "      if (sw_axis == sw_rank - 1 && sw_is_in)\n        sw_counts[sw_u] = "
+             "spanwise::elements_left(sw_w.shape[sw_axis] - sw_index, sw_width);\n"
+           : "",
+      offsets("      ", "[sw_u]"), "    }\n  }\n", body_.declarations, body_.before, loop(place),
+      body_.after, "}\n");
 }
 
 std::string cuda_source(const Body& body, const PlanShape& shape) {

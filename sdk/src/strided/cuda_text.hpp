@@ -42,7 +42,7 @@ class CudaText {
 
   std::string head() const;
   std::string numbers_struct() const;
-  std::string offsets(std::string_view indent, bool declare) const;
+  std::string offsets(std::string_view indent, std::string_view step = {}) const;
   std::string kernel(std::string_view rest) const;
 
   std::string declarations() const;

@@ -39,7 +39,7 @@ Planner::Planner(const Walk& walk, std::span<const PlanArray> arrays, int leader
 bool Planner::is_memory(int k) const noexcept { return array(k).role != ArrayRole::index; }
 
 std::uintptr_t Planner::bytes(std::int64_t elements, int k) const noexcept {
-  return static_cast<std::uintptr_t>(elements) * static_cast<std::uintptr_t>(array(k).itemsize);
+  return static_cast<std::uintptr_t>(elements) * static_cast<std::uintptr_t>(itemsize(k));
 }
 
 std::uintptr_t Planner::stride_bytes(int axis, int k) const noexcept {
@@ -63,9 +63,29 @@ bool Planner::make_dense(PlanShape& shape) const {
   return true;
 }
 
-std::int64_t Planner::make(PlanShape& shape) {
+void Planner::make_leader_forward() {
   for (int axis = 0; axis <= inner_; ++axis)
     if (axes_.stride(axis, leader_) < 0) axes_.reverse(axis);
+}
+
+int Planner::join_elements() {
+  make_leader_forward();
+  for (int k = 0; k < axes_.arrays(); ++k)
+    if (axes_.stride(inner_, k) != 1) return 1;
+  for (int width = max_width_; width > 1; width /= 2) {
+    if (axes_.extent(inner_) % width != 0 || !is_aligned(0, inner_, 0, width) ||
+        !is_aligned(1, inner_, 0, width))
+      continue;
+    axes_.join(width);
+    inner_ = axes_.rank() - 1;
+    max_width_ /= width;
+    return joined_ = width;
+  }
+  return 1;
+}
+
+std::int64_t Planner::make(PlanShape& shape) {
+  make_leader_forward();
   const bool is_packed = is_memory(leader_) && axes_.stride(inner_, leader_) == 1 &&
                          (make_rows(shape) || make_tiles(shape) || make_mixed_rows(shape));
   if (!is_packed) {
@@ -170,8 +190,8 @@ void Planner::choose_sides(PlanShape& shape) const {
   int widest = 1, transposed_bytes = 0;
   for (int k = 0; k < axes_.arrays(); ++k) {
     if (!is_memory(k)) continue;
-    widest = std::max(widest, array(k).itemsize);
-    if (is_transposed(k, inner_ - 1)) transposed_bytes += array(k).itemsize;
+    widest = std::max(widest, itemsize(k));
+    if (is_transposed(k, inner_ - 1)) transposed_bytes += itemsize(k);
   }
   const int bits = std::countr_zero(static_cast<unsigned>(tile_bytes)) -
                    std::countr_zero(static_cast<unsigned>(widest));
@@ -189,7 +209,7 @@ void Planner::choose_sides(PlanShape& shape) const {
 AccessPattern Planner::tile_pattern(const PlanShape& shape, int k) const {
   const int s = inner_ - 1;
   if (is_transposed(k, s)) {
-    const int width = 16 / array(k).itemsize;
+    const int width = 16 / itemsize(k);
     const bool in_packs = width > 1 && axes_.stride(s, k) == 1 && is_aligned(k, s, 0, width);
     return in_packs ? AccessPattern::transposed_in_packs : AccessPattern::transposed;
   }

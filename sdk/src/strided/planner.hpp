@@ -21,6 +21,9 @@ class Planner {
   /// Whether all arrays are contiguous in one order, aligned, or constant: Kind::dense, written to
   /// `shape`.
   bool make_dense(PlanShape& shape) const;
+  /// Joins as many adjacent elements of both arrays to one as alignment allows, and returns their
+  /// number.
+  int join_elements();
   /// Chooses another kind. Returns the number of steps.
   std::int64_t make(PlanShape& shape);
   Axes& axes() noexcept { return axes_; }
@@ -28,6 +31,8 @@ class Planner {
  private:
   bool is_memory(int k) const noexcept;
   const PlanArray& array(int k) const noexcept { return arrays_[static_cast<std::size_t>(k)]; }
+  int itemsize(int k) const noexcept { return array(k).itemsize * joined_; }
+  void make_leader_forward();
   std::uintptr_t bytes(std::int64_t elements, int k) const noexcept;
   std::uintptr_t stride_bytes(int axis, int k) const noexcept;
   bool is_aligned(int k, int along, std::int64_t ahead, std::int64_t width) const;
@@ -47,7 +52,7 @@ class Planner {
 
   Axes axes_;
   std::span<const PlanArray> arrays_;
-  int leader_, max_width_, inner_;
+  int leader_, max_width_, inner_, joined_ = 1;
   bool has_structs_ = false;  ///< elements of another size than 1, 2, 4, 8 or 16 bytes
 };
 

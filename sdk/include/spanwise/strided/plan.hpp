@@ -53,14 +53,14 @@ enum class AccessPattern : std::uint8_t {
 /// The properties of a plan that determine a kernel's source, together with the body.
 struct alignas(8) PlanShape {
   /// dense: every array is contiguous or constant and all have one order; a thread visits `packs`
-  /// packs of `width` elements. rows: along the last of `rank` axes, a thread visits one pack, of
-  /// one element where wider ones are not aligned. tiles: arrays are contiguous along the last axis
+  /// packs of `width` elements. rows: the same along the last of `rank` axes; packs of one element
+  /// where wider ones are not aligned. tiles: arrays are contiguous along the last axis
   /// or along the one before it; a block visits side_s * side_t elements of these axes.
   enum class Kind : std::uint8_t { dense, rows, tiles };
 
   Kind kind = Kind::dense;
   std::uint8_t width = 1;
-  std::uint8_t packs = 1;               ///< for dense
+  std::uint8_t packs = 1;               ///< except tiles
   std::uint8_t rank = 1;                ///< except dense
   std::uint8_t side_s = 1, side_t = 1;  ///< for tiles: powers of two, 16 or more
   bool is_large = false;                ///< for rows: more elements than 32 bits can count
@@ -91,7 +91,7 @@ inline constexpr int block_threads = 256;
 
 inline std::int64_t PlanShape::steps_per_block() const noexcept {
   if (kind == Kind::tiles) return 1;
-  return kind == Kind::rows ? block_threads : std::int64_t{block_threads} * packs * width;
+  return std::int64_t{block_threads} * packs * (kind == Kind::rows ? 1 : width);
 }
 
 /// An array of a plan.
@@ -106,6 +106,10 @@ struct PlanArray {
 struct PlanOptions {
   int max_width = 16;  ///< 1 for a body that needs elements one by one
   int packs = 2;       ///< PlanShape::packs; 1 for a body that is too long to be repeated
+  int row_packs = 1;   ///< the same for rows, if packs have less than 16 bytes
+  /// The body only moves bytes of two arrays of one dtype: it may get several adjacent elements as
+  /// one, of up to 16 bytes.
+  bool joins_elements = false;
 };
 
 /// How one call visits its arrays: index arithmetic only, no memory is accessed.
@@ -129,6 +133,10 @@ class SW_API StridedPlan {
   std::int64_t blocks() const noexcept { return (steps_ - 1) / shape_.steps_per_block() + 1; }
   /// The offset of array k's first visited element from element (0, ..., 0), in elements.
   std::int64_t offset(int k) const noexcept { return numbers_.empty() ? 0 : offsets_[index(k)]; }
+  /// Elements that were joined to one; all other numbers count joined ones.
+  int joined() const noexcept { return joined_; }
+  /// Whether all arrays are contiguous in one order, aligned or not.
+  bool is_contiguous() const noexcept { return is_contiguous_; }
   /// Except for dense: the extents, then the strides of each array in elements, as a kernel gets
   /// them. Arrays of PlanShape::shares_strides are left out.
   std::span<const std::int64_t> numbers() const noexcept { return numbers_; }
@@ -138,6 +146,8 @@ class SW_API StridedPlan {
 
   PlanShape shape_;
   std::int64_t steps_ = 0;
+  int joined_ = 1;
+  bool is_contiguous_ = false;
   std::vector<std::int64_t> numbers_;
   std::array<std::int64_t, max_arrays> offsets_;  ///< set if there are numbers
 };
