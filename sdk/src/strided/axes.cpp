@@ -26,27 +26,29 @@ bool Axes::has_equal_strides(int a, int b) const noexcept {
 void Axes::reverse(int axis) noexcept {
   for (int array = 0; array < arrays_; ++array) {
     std::int64_t& stride = numbers_[index(axis, 1 + array)];
-    offsets_[static_cast<std::size_t>(array)] += (extent(axis) - 1) * stride;
+    offsets_[static_cast<std::size_t>(array)] += (extent(axis) - 1) * stride * joined_;
     stride = -stride;
   }
 }
 
 void Axes::join(int count) {
   numbers_[index(rank_ - 1, 0)] /= count;
-  for (int array = 0; array < arrays_; ++array) {
+  for (int array = 0; array < arrays_; ++array)
     for (int axis = 0; axis < rank_ - 1; ++axis) numbers_[index(axis, 1 + array)] /= count;
-    offsets_[static_cast<std::size_t>(array)] /= count;
-  }
+  joined_ = count;
   if (rank_ == 1 || extent(rank_ - 1) > 1) return;
   for (int row = arrays_; row >= 0; --row)
     numbers_.erase(numbers_.begin() + row * rank_ + rank_ - 1);
   --rank_;
 }
 
-void Axes::move_next_to_last(int axis) noexcept {
+void Axes::move(int axis, int to) noexcept {
   for (int row = 0; row <= arrays_; ++row) {
     const auto first = numbers_.begin() + row * rank_;
-    std::rotate(first + axis, first + axis + 1, first + rank_ - 1);
+    if (axis < to)
+      std::rotate(first + axis, first + axis + 1, first + to + 1);
+    else
+      std::rotate(first + to, first + axis, first + axis + 1);
   }
 }
 

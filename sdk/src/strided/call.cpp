@@ -53,7 +53,7 @@ class StridedCall::Arguments {
     for (void* other : others) add(other);
     const std::span<const std::int64_t> numbers = call.plan_.numbers();
     if (!numbers.empty()) add(const_cast<std::int64_t*>(numbers.data()));
-    if (call.plan_.shape().kind != PlanShape::Kind::tiles) add(&steps_);
+    if (call.plan_.shape().has_steps()) add(&steps_);
   }
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;

@@ -52,9 +52,13 @@ class CudaText {
                    std::string_view takes = {}) const;
 
   std::string dense() const;
+  std::string find_in_row() const;
   std::string rows() const;
   std::string tiles() const;
   std::string tile_function() const;
+  bool has_lines(int k) const;
+  std::string cell_fills() const;
+  std::string cells() const;
 
   const Body& body_;
   const PlanShape& shape_;

@@ -110,8 +110,8 @@ class SW_API StridedCall {
   }
   /// The address of array k's first visited element; for the index, its first value.
   std::uintptr_t start(int k) const noexcept {
-    return planned_[static_cast<std::size_t>(k)].address +
-           static_cast<std::uintptr_t>(plan_.offset(k) * itemsize(k));
+    const PlanArray& array = planned_[static_cast<std::size_t>(k)];
+    return array.address + static_cast<std::uintptr_t>(plan_.offset(k) * array.itemsize);
   }
 
   /// Queues the kernel on the device's current stream, after earlier work on the arrays.
