@@ -1,7 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Three float32 inputs, two results: a compiled function of fused operations beside single operations
-and other compilers. Used by the lines fusion_cpu and fusion_gpu."""
+"""Three float32 inputs and two results, and a sum of squared differences: compiled functions of fused
+operations beside single operations and other compilers. Used by the lines fusion_cpu and
+fusion_gpu."""
 
 import numpy as np
 from harness import Result, installed, interleave
@@ -15,6 +16,10 @@ LARGE = 1 << 20
 def both(a, b, c):
     product = a * b + c
     return product * 2 - a, product * c
+
+
+def squared_distance(a, b):
+    return ((a - b) ** 2).sum()
 
 
 def spanwise_functions(arrays, device):
@@ -35,12 +40,23 @@ def spanwise_functions(arrays, device):
     }
 
 
-def torch_functions(arrays, device):
+def spanwise_sums(arrays, device):
+    inputs = [sw.TensorType("float32", (False,) * a.ndim)() for a in arrays]
+    result = squared_distance(*inputs)
+    lifted = sw.function(inputs, result, device=device)
+    apart = sw.function(inputs, result, device=device, mode=sw.Mode("fast_run").excluding("lift"))
+    return {
+        "Spanwise, fused": lambda: lifted(*arrays),
+        "Spanwise, sum of a fused result": lambda: apart(*arrays),
+    }
+
+
+def torch_functions(body, arrays, device):
     import torch
 
     given = [torch.from_dlpack(a) if device != "cpu" else torch.from_numpy(a) for a in arrays]
-    calls = {"PyTorch": lambda: both(*given)}
-    compiled = torch.compile(both)
+    calls = {"PyTorch": lambda: body(*given)}
+    compiled = torch.compile(body)
     try:
         compiled(*given)
     except Exception as error:  # it needs a compiler that not every machine has
@@ -50,12 +66,18 @@ def torch_functions(arrays, device):
     return calls
 
 
-def jax_function(arrays, device):
+def jax_function(body, arrays, device):
     import jax
 
     given = [jax.device_put(np.asarray(a), device) for a in arrays]
-    compiled = jax.jit(both)
-    return lambda: compiled(*given)[1].block_until_ready()
+    compiled = jax.jit(body)
+    return lambda: jax.block_until_ready(compiled(*given))
+
+
+def numexpr_function(arrays):
+    import numexpr
+
+    return lambda: numexpr.evaluate("sum((a - b) ** 2)", dict(zip("ab", arrays, strict=True)))
 
 
 def inputs_for(layout, size, device):
@@ -77,27 +99,48 @@ def finished(call, synchronize):
     return run
 
 
+def peers(body, arrays, device, torch_device, jax_device):
+    """Calls of NumPy for arrays on the CPU, and of other compilers."""
+    host = [a.numpy() for a in arrays] if str(device) == "cpu" else None
+    calls = {"NumPy": lambda: body(*host)} if host is not None else {}
+    is_contiguous = all(a.flags.c_contiguous for a in arrays)
+    if is_contiguous and torch_device is not None and installed("torch"):
+        calls |= torch_functions(body, host or arrays, torch_device)
+    if is_contiguous and jax_device is not None and installed("jax"):
+        calls["JAX, compiled"] = jax_function(body, [a.numpy() for a in arrays], jax_device)
+    return calls
+
+
+def result(name, calls, size, bytes_moved, synchronize):
+    if size >= LARGE:
+        calls = {name: finished(call, synchronize) for name, call in calls.items()}
+    figures = interleave(calls, seconds=0.02, rounds=11, after=dict.fromkeys(calls, synchronize))
+    return Result(
+        name,
+        "Spanwise, fused",
+        figures,
+        note=f"{bytes_moved / figures['Spanwise, fused'].median / 1e9:.0f} GB/s",
+        goal=("ratio", "PyTorch, compiled", 1.0) if "PyTorch, compiled" in calls else None,
+    )
+
+
 def lines(device, cases, *, torch_device, jax_device, synchronize):
     """Results for each (layout, size) of `cases`."""
     for layout, size in cases:
         arrays = inputs_for(layout, size, device)
         calls = spanwise_functions(arrays, device)
-        host = [a.numpy() for a in arrays] if str(device) == "cpu" else None
-        if host is not None:
-            calls["NumPy"] = lambda host=host: both(*host)
-        if layout == "contiguous" and torch_device is not None and installed("torch"):
-            calls |= torch_functions(host or arrays, torch_device)
-        if layout == "contiguous" and jax_device is not None and installed("jax"):
-            calls["JAX, compiled"] = jax_function([a.numpy() for a in arrays], jax_device)
-        if size >= LARGE:
-            calls = {name: finished(call, synchronize) for name, call in calls.items()}
-        figures = interleave(
-            calls, seconds=0.02, rounds=11, after=dict.fromkeys(calls, synchronize)
-        )
-        yield Result(
-            f"three inputs, two results, {layout}, {size} float32, {device}",
-            "Spanwise, fused",
-            figures,
-            note=f"{size * 20 / figures['Spanwise, fused'].median / 1e9:.0f} GB/s",
-            goal=("ratio", "PyTorch, compiled", 1.0) if "PyTorch, compiled" in calls else None,
-        )
+        calls |= peers(both, arrays, device, torch_device, jax_device)
+        name = f"three inputs, two results, {layout}, {size} float32, {device}"
+        yield result(name, calls, size, size * 20, synchronize)
+
+
+def sum_lines(device, sizes, *, torch_device, jax_device, synchronize):
+    """Results for sums of squared differences of contiguous arrays."""
+    for size in sizes:
+        arrays = inputs_for("contiguous", size, device)[:2]
+        calls = spanwise_sums(arrays, device)
+        calls |= peers(squared_distance, arrays, device, torch_device, jax_device)
+        if str(device) == "cpu" and installed("numexpr"):
+            calls["numexpr"] = numexpr_function([a.numpy() for a in arrays])
+        name = f"sum of squared differences, {size} float32, {device}"
+        yield result(name, calls, size, size * 8, synchronize)

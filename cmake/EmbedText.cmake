@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The build step of sw_embed_text(): cmake -Dsymbol= -Dheader= -Dsource= -P EmbedText.cmake --
-# file...
+# file... [NAME>HEADER...]
 
 set(files)
 set(seen_dashes FALSE)
@@ -19,9 +19,19 @@ set(arrays "")
 set(entries "")
 set(count 0)
 foreach(file IN LISTS files)
-  cmake_path(GET file FILENAME name)
-  file(SIZE "${file}" size)
-  file(READ "${file}" hex HEX)
+  if("${file}" MATCHES "^([^/]+)>(.*)$")
+    set(name "${CMAKE_MATCH_1}")
+    set(text "#pragma once\n")
+    if(CMAKE_MATCH_2)
+      string(APPEND text "#include \"${CMAKE_MATCH_2}\"\n")
+    endif()
+    string(LENGTH "${text}" size)
+    string(HEX "${text}" hex)
+  else()
+    cmake_path(GET file FILENAME name)
+    file(SIZE "${file}" size)
+    file(READ "${file}" hex HEX)
+  endif()
   # An array of bytes: string literals have a length limit and need escapes.
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
   string(REPLACE "'\\x0a'," "'\\x0a',\n" bytes "${bytes}")  # one line of bytes per line of text

@@ -1,7 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# sw_embed_text(<target> <symbol> <file>...): compiles the text of the files into <target>.
+# sw_embed_text(<target> <symbol> <file>... [<name>><header>...]): compiles the text of the files
+# into <target>. "name>header" embeds a header `name` that only includes `header`, "name>" an empty one.
 #
 # Generates <embedded/SYMBOL.hpp>, which declares
 #     namespace spanwise::embedded { extern const std::array<TextFile, N> SYMBOL; }
@@ -15,6 +16,9 @@ function(sw_embed_text target symbol)
   set(header "${SW_GENERATED_DIR}/embedded/${symbol}.hpp")
   set(source "${SW_GENERATED_DIR}/embedded/${symbol}.cpp")
   set(files)
+  set(forwarding ${ARGN})
+  list(FILTER forwarding INCLUDE REGEX "^[^/]+>")
+  list(FILTER ARGN EXCLUDE REGEX "^[^/]+>")
   foreach(file IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
     list(APPEND files "${file}")
@@ -23,7 +27,7 @@ function(sw_embed_text target symbol)
   add_custom_command(
     OUTPUT "${header}" "${source}"
     COMMAND "${CMAKE_COMMAND}" "-Dsymbol=${symbol}" "-Dheader=${header}" "-Dsource=${source}"
-            -P "${script}" -- ${files}
+            -P "${script}" -- ${files} ${forwarding}
     DEPENDS "${script}" ${files}
     COMMENT "Embedding ${symbol}"
     VERBATIM)

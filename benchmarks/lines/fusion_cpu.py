@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fused elementwise operations on the CPU."""
+"""Fused elementwise operations and reductions on the CPU."""
 
-from fusion import lines
+from fusion import lines, sum_lines
 from harness import installed
 
 
@@ -18,6 +18,6 @@ def measure():
         ("contiguous", 1 << 24),
         ("one transposed, one reversed", 1 << 20),
     ]
-    yield from lines(
-        "cpu", cases, torch_device="cpu", jax_device=jax_device, synchronize=lambda: None
-    )
+    peers = {"torch_device": "cpu", "jax_device": jax_device, "synchronize": lambda: None}
+    yield from lines("cpu", cases, **peers)
+    yield from sum_lines("cpu", [400, 1 << 20, 1 << 24], **peers)

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fused elementwise operations on a GPU."""
+"""Fused elementwise operations and reductions on a GPU."""
 
-from fusion import lines
+from fusion import lines, sum_lines
 from gpu import first_gpu
 from harness import installed
 
@@ -31,6 +31,6 @@ def measure():
         ("contiguous", 1 << 26),
         ("one transposed, one reversed", 1 << 26),
     ]
-    yield from lines(
-        device, cases, torch_device=torch_device, jax_device=jax_device, synchronize=synchronize
-    )
+    peers = {"torch_device": torch_device, "jax_device": jax_device, "synchronize": synchronize}
+    yield from lines(device, cases, **peers)
+    yield from sum_lines(device, [400, 1 << 26], **peers)

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <pybind11/pybind11.h>
+#include <cstddef>
 
 #include <cstdint>
 #include <cstring>
 #include <string>
 
-#include "cudamat_struct.hpp"
 #include "python/interop/interface.hpp"
 #include "python/interop/legacy.hpp"
 #include "python/interop/library.hpp"
@@ -22,6 +22,22 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
+
+// CUDAMat's matrix as declared by its C functions (cudamat/cudamat.cuh): packed, column-major,
+// float32.
+struct CudamatStruct {
+  float* data_host;
+  float* data_device;
+  int on_device;
+  int on_host;
+  int size[2];    ///< rows and columns as stored, regardless of is_trans
+  int is_trans;   ///< used by dot and functions based on it, ignored by the rest
+  int owns_data;  ///< whether the memory is freed with the matrix
+};
+static_assert(sizeof(CudamatStruct) == 2 * sizeof(float*) + 6 * sizeof(int));
+static_assert(offsetof(CudamatStruct, data_device) == sizeof(float*));
+static_assert(offsetof(CudamatStruct, on_device) == 2 * sizeof(float*));
+static_assert(offsetof(CudamatStruct, owns_data) == 2 * sizeof(float*) + 5 * sizeof(int));
 
 constinit const ForeignClass matrix_class("cudamat", "CUDAMatrix"),
     transposed_class("cudamat", "TransposedCUDAMatrix");

@@ -58,7 +58,7 @@ PyObject* dot_of_variables(PyObject* a, PyObject* b, bool has_out) {
 // axes, then right's.
 Array dot_of_many(const Array& left, const Array& right) {
   const int left_axis = left.rank() - 1, right_axis = std::max(right.rank() - 2, 0);
-  const Unlocked unlocked(left, right);
+  const GilRelease unlocked(is_long(left, right));
   return ops::linalg::contract("dot", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
 }
 
@@ -97,7 +97,7 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   if (result.shape() != target.shape())
     fail<LayoutError>("dot: the result has shape ", result.shape(), ", got an out of shape ",
                       target.shape());
-  const Unlocked unlocked(target);
+  const GilRelease unlocked(is_long(target));
   copy(result, target);
   return Py_NewRef(out);
 }
@@ -117,7 +117,7 @@ PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
   if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, nullptr);
   const int left_axis = left.rank() - 1, right_axis = right.rank() - 1;
   Array result = [&] {
-    const Unlocked unlocked(left, right);
+    const GilRelease unlocked(is_long(left, right));
     return ops::linalg::contract("inner", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
   }();
   return wrap(std::move(result));
@@ -132,7 +132,7 @@ PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
     fail<LayoutError>("vdot: expected arrays of one size, got shapes ", left.shape(), " and ",
                       right.shape(), "; slice or reshape one of them");
   Array result = [&] {
-    const Unlocked unlocked(left, right);
+    const GilRelease unlocked(is_long(left, right));
     // Without reshape() for vectors, the usual case.
     if (left.rank() == 1 && right.rank() == 1)
       return ops::linalg::multiply(Product::vecdot, left, right);

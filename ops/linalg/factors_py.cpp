@@ -31,8 +31,8 @@ std::int64_t equivalent_bytes(Product product, const Array& left, const Array& r
 
 Array product_unlocked(Product product, const Factors& factors, const ProductOptions& options) {
   const Array &left = factors.left(), &right = factors.right();
-  const Unlocked unlocked(left.device().is_cpu() ? right.device() : left.device(),
-                          equivalent_bytes(product, left, right));
+  const GilRelease unlocked(is_long(left.device().is_cpu() ? right.device() : left.device(),
+                                    equivalent_bytes(product, left, right)));
   return ops::linalg::multiply(product, left, right, options);
 }
 

@@ -137,7 +137,7 @@ PyObject* contract_call(PyObject*, PyObject* const* values, Py_ssize_t count, Py
   const char* who = PyUnicode_AsUTF8(given[0]);
   if (who == nullptr) throw py::error_already_set();
   Array result = [&] {
-    const Unlocked unlocked(left, right);
+    const GilRelease unlocked(is_long(left, right));
     return ops::linalg::contract(who, left, right, {left_batch, right_batch, left_sum, right_sum});
   }();
   return wrap(std::move(result));

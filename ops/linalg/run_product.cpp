@@ -130,7 +130,8 @@ class LibraryCalls {
   bool is_swapped_ = false;
 };
 
-// Puts the addend into the result, to which the library adds.
+// Puts the addend into the result, to which the library adds. By the contract of ProductTerms, an
+// equal address means the same view.
 void prepare(const Array& result, const ProductTerms& terms) {
   if (terms.addend != nullptr && terms.addend->data() != result.data()) copy(*terms.addend, result);
 }

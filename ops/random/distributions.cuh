@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Uniform, exponential and normal numbers from words of philox.cuh. Each polynomial is a Remez fit,
-// computed with 60 decimal digits, of the function named beside it.
+// Uniform, exponential and normal numbers from words of philox.cuh. Each polynomial is a minimax
+// fit of the function named beside it.
 
 // ---- Uniform numbers: multiples of 2^-keep, and of 2^-53, in [0, 1)
 
@@ -17,32 +17,27 @@ SW_FN double uniform64(Word high, Word low) {
   return fused((double)(int)(high >> 5), 0x1p-27, (double)(int)(low >> 6) * 0x1p-53);
 }
 
-// ---- -ln(u) for u = (r + 1/2) / 2^32 or 2^64: to about 1 ulp over the whole range. Near u = 1,
-// the difference 1 - u is computed from r without cancellation.
-
-// 2 r + 1, rounded once.
-SW_FN float odd32(Word r) {
-  return fused((float)(int)(r >> 16), 131072.0f, (float)(int)(2 * (r & 0xffffu) + 1));
-}
+// ---- -ln(u) for u = (r + 1/2) / 2^32 or 2^64: to 2 ulp over the whole range. Near u = 1, the
+// difference 1 - u is computed from r without cancellation.
 
 SW_FN float minus_log32(Word r) {
-  // u = 2^(k - 33) m with m from sqrt(1/2) to sqrt(2).
-  const Word shifted = bits_of(odd32(r)) - 0x3f3504f3u;
-  const int k = (int)(shifted >> 23);
-  const float m = from_bits((shifted & 0x7fffffu) + 0x3f3504f3u);
-  const float f = k == 33 ? odd32(~r) * -0x1p-33f : m - 1.0f;
+  // Below 1/2, u = m 2^(k - 126) with m from 1/2 to 1; above, its logarithm is that of 1 + w.
+  const float w = fused((float)(int)r, 0x1p-32f, 0x1p-33f);  // u, or u - 1
+  const bool is_upper = w < 0.0f;
+  const Word bits = bits_of(w);
+  const float m = from_bits((bits & 0x7fffffu) | 0x3f000000u), f = is_upper ? w : m - 1.0f;
+  // k is converted through the mantissa of a float.
+  const Word k = is_upper ? 0x4b00007eu : (bits >> 23) + 0x4b000000u;
   // ln(1 + f) = f + f^2 q
-  float q = 0x1.1bd952p-4f;
-  q = fused(q, f, -0x1.e2a932p-4f);
-  q = fused(q, f, 0x1.e5e3f8p-4f);
-  q = fused(q, f, -0x1.fb47a2p-4f);
-  q = fused(q, f, 0x1.233b36p-3f);
-  q = fused(q, f, -0x1.55630ep-3f);
-  q = fused(q, f, 0x1.99a4ccp-3f);
-  q = fused(q, f, -0x1.ffffeap-3f);
-  q = fused(q, f, 0x1.555548p-2f);
-  q = fused(q, f, -0x1p-1f);
-  return fused((float)(33 - k), 0x1.62e43p-1f, -fused(f * f, q, f));
+  float q = 0x1.6a0b1cp+0f;
+  q = fused(q, f, 0x1.a3914p+0f);
+  q = fused(q, f, 0x1.3549eap+0f);
+  q = fused(q, f, 0x1.72159ap-3f);
+  q = fused(q, f, 0x1.0df4dap-2f);
+  q = fused(q, f, -0x1.f3144cp-3f);
+  q = fused(q, f, 0x1.55a382p-2f);
+  q = fused(q, f, -0x1.fffecp-2f);
+  return fused(0x1.0000fcp+23f - from_bits(k), 0x1.62e43p-1f, -fused(f * f, q, f));
 }
 
 SW_FN double double_of(Word x) { return (double)(int)(x ^ 0x80000000u) + 2147483648.0; }
@@ -82,21 +77,22 @@ struct Pair64 {
 };
 
 SW_FN Pair32 normal32(Word r, Word angle) {
-  const Word quarter = (angle + 0x20000000u) >> 30;
-  const float f = (float)(int)((angle << 2) | 2u) * 0x1p-32f, y = f * f;
-  float s = -0x1.2d9bb8p-8f;  // sin(pi/2 f) / f
-  s = fused(s, y, 0x1.465ec6p-4f);
-  s = fused(s, y, -0x1.4abbbap-1f);
-  s = fused(s, y, 0x1.921fb6p+0f) * f;
-  float c = 0x1.d9f7b8p-11f;  // (cos(pi/2 f) - 1) / f^2
-  c = fused(c, y, -0x1.55c664p-6f);
-  c = fused(c, y, 0x1.03c1dep-2f);
-  c = fused(c, y, -0x1.3bd3ccp+0f);
-  c = fused(c, y, 1.0f);
-  const float radius = root(2.0f * minus_log32(r));
-  const float a = radius * (quarter & 1u ? s : c), b = radius * (quarter & 1u ? c : s);
-  const Pair32 pair = {from_bits(bits_of(a) ^ (((quarter + 1u) & 2u) << 30)),
-                       from_bits(bits_of(b) ^ ((quarter & 2u) << 30))};
+  const float f = fused((float)(int)(angle << 2), 0x1p-31f, 0x1p-30f), y = f * f;
+  float s = -0x1.af30fcp-15f;  // sqrt(2) sin(pi/4 f) / f
+  s = fused(s, y, 0x1.cdabbp-9f);
+  s = fused(s, y, -0x1.d3ba9cp-4f);
+  s = fused(s, y, 0x1.1c5832p+0f) * f;
+  float c = -0x1.d8dc84p-12f;  // sqrt(2) cos(pi/4 f)
+  c = fused(c, y, 0x1.6f402cp-6f);
+  c = fused(c, y, -0x1.bea566p-2f);
+  c = fused(c, y, 0x1.6a09e6p+0f);
+  const float radius = root(minus_log32(r));
+  // The upper two bits are the number of quarter turns.
+  const Word turned = angle + 0x20000000u;
+  const bool is_odd = (turned & 0x40000000u) != 0;
+  const float a = radius * (is_odd ? s : c), b = radius * (is_odd ? c : s);
+  const Pair32 pair = {from_bits(bits_of(a) ^ ((turned + 0x40000000u) & 0x80000000u)),
+                       from_bits(bits_of(b) ^ (turned & 0x80000000u))};
   return pair;
 }
 

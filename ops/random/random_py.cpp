@@ -84,7 +84,7 @@ PyObject* drawn(PyObject* counter, const Numbers& numbers, PyObject* out) {
   const Array target = checked_array(out, "out");
   Counter& from = counter_in(counter);
   {
-    const Unlocked unlocked(target);
+    const GilRelease unlocked(is_long(target));
     ops::random::draw(from, numbers, target);
   }
   return Py_NewRef(out);
@@ -121,7 +121,7 @@ PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
   Counter& from = counter_in(counter);
   const Array target = empty(shape, wanted, target_device);
   {
-    const Unlocked unlocked(target);
+    const GilRelease unlocked(is_long(target));
     ops::random::draw(from, numbers, target);
   }
   return wrap(target);
@@ -171,7 +171,7 @@ PyObject* random_permutation(PyObject*, PyObject* const* values, Py_ssize_t coun
   Counter& from = counter_in(counter);
   const std::int64_t all = integer_from(size);
   {
-    const Unlocked unlocked(target);
+    const GilRelease unlocked(is_long(target));
     ops::random::permutation(from, all, target);
   }
   return Py_NewRef(out);

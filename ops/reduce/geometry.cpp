@@ -21,6 +21,13 @@ Layout index_layout(const ReduceJob& job) {
   return layout;
 }
 
+// The operand whose steps determine the order of the axes: one that is not broadcast, if possible.
+int leader_of(std::span<const Array* const> operands) {
+  const auto is_smaller = [](const Array* a, const Array* b) { return a->size() < b->size(); };
+  return static_cast<int>(std::max_element(operands.begin(), operands.end(), is_smaller) -
+                          operands.begin());
+}
+
 }  // namespace
 
 JobAxes::JobAxes(const ReduceJob& job) {
@@ -29,14 +36,21 @@ JobAxes::JobAxes(const ReduceJob& job) {
   const Shape& shape = is_empty ? job.result->shape() : job.input->shape();
   const Layout indices = info(job.kernel.kind).gives_index ? index_layout(job) : Layout{};
   static const Layout nothing{};
-  const bool has_input = !is_empty;
+  const bool has_input = !is_empty && job.computed == nullptr;
   const auto of = [&](const Array* array, bool is_used) {
     return array != nullptr && is_used ? &array->layout() : &nothing;
   };
-  const Layout* const layouts[] = {of(job.input, has_input), of(job.result, true),
-                                   of(job.mask, has_input),  of(job.companion, true),
-                                   of(job.divisors, true),   has_input ? &indices : &nothing};
-  const Walk walk(shape, layouts, 0);
+  std::array<const Layout*, 6 + ElementSource::most_operands> layouts{
+      of(job.input, has_input), of(job.result, true),   of(job.mask, !is_empty),
+      of(job.companion, true),  of(job.divisors, true), is_empty ? &nothing : &indices};
+  int count = 6, leader = 0;
+  if (job.computed != nullptr) {
+    const auto operands = job.computed->source.operands();
+    leader = count + leader_of(operands);
+    for (const Array* operand : operands)
+      layouts[static_cast<std::size_t>(count++)] = &operand->layout();
+  }
+  const Walk walk(shape, std::span(layouts.data(), static_cast<std::size_t>(count)), leader);
   for (int i = 0; i < walk.rank(); ++i) {
     const JobAxis axis{walk.extent(i),    walk.stride(i, 0), walk.stride(i, 1), walk.stride(i, 2),
                        walk.stride(i, 3), walk.stride(i, 4), walk.stride(i, 5)};
@@ -44,10 +58,15 @@ JobAxes::JobAxes(const ReduceJob& job) {
     (is_kept ? kept : reduced).push_back(axis);
     (is_kept ? outputs : elements) *= axis.extent;
     is_column = is_kept;
+    if (count > 6)
+      std::copy_n(walk.strides(i).begin() + 6, count - 6,
+                  (is_kept ? kept_steps : reduced_steps).emplace_back().begin());
   }
   if (is_empty) elements = 0;
   if (kept.empty()) kept.push_back({});
   if (reduced.empty()) reduced.push_back({});
+  kept_steps.resize(count > 6 ? kept.size() : 0);
+  reduced_steps.resize(count > 6 ? reduced.size() : 0);
 }
 
 }  // namespace spanwise::ops::reduce

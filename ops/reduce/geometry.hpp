@@ -19,13 +19,17 @@ struct JobAxis {
   std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, index = 0;
 };
 
+/// The strides of the operands of computed elements along an axis, in elements; 0 for numbers.
+using OperandSteps = std::array<std::int64_t, ElementSource::most_operands>;
+
 /// The axes of a job, kept and reduced, each outermost first, merged as far as the strides allow.
 /// `place` is the stride of an element's index in its output, in C order of the original axes.
 struct JobAxes {
   explicit JobAxes(const ReduceJob& job);
 
   std::vector<JobAxis> kept, reduced;
-  std::int64_t outputs = 1, elements = 1;  ///< products of the extents
+  std::vector<OperandSteps> kept_steps, reduced_steps;  ///< as `kept` and `reduced`, or empty
+  std::int64_t outputs = 1, elements = 1;               ///< products of the extents
   /// Whether the axis with the shortest steps of the input is kept.
   bool is_column = false;
 };

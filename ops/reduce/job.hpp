@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "computed_elements.hpp"
 #include "kinds.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/scalar.hpp"
@@ -14,7 +15,7 @@ namespace spanwise::ops::reduce {
 /// are on one device, and the result shares no memory with the others.
 struct ReduceJob {
   ReductionSpec kernel;
-  const Array* input;
+  const Array* input;  ///< with `computed`, only its shape and its dtype are used
   /// Of the input's rank, with extent 1 for reduced axes; of the accumulator's dtype (int64 for
   /// indices), or one that can_store() accepts.
   const Array* result;
@@ -26,6 +27,8 @@ struct ReduceJob {
   double correction = 0;             ///< subtracted from the divisor; the difference is at least 0
   Finish finish = Finish::nothing;
   std::optional<Scalar> initial{};  ///< of the accumulator's dtype
+  /// Gives the elements, in the place of the input; without a mask, a companion and divisors.
+  const ComputedElements* computed = nullptr;
 };
 
 /// A scan along one axis: each element combined with all before it.
@@ -39,8 +42,10 @@ struct ScanJob {
 /// Whether values of dtype `accumulator` can be stored as `result`.
 bool can_store(DType accumulator, DType result) noexcept;
 
-void run_on_cpu(const ReduceJob& job);
-void run_on_cuda(const ReduceJob& job);
+/// The results are not empty. Both return false, and do nothing, where the job has computed
+/// elements that are cheaper to write to memory first.
+bool run_on_cpu(const ReduceJob& job);
+bool run_on_cuda(const ReduceJob& job);
 void scan_on_cpu(const ScanJob& job);
 void scan_on_cuda(const ScanJob& job);
 

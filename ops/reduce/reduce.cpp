@@ -43,18 +43,30 @@ Array without_axes(const Array& array, const AxisSet& axes) {
   return array.with_layout(std::move(rest));
 }
 
-void run(const ReduceJob& job) {
+void run(ReduceJob job) {
   if (job.result->size() == 0) return;
-  job.input->device().is_cpu() ? run_on_cpu(job) : run_on_cuda(job);
+  const auto run_on_device = [&] {
+    return job.input->device().is_cpu() ? run_on_cpu(job) : run_on_cuda(job);
+  };
+  std::optional<Array> whole;
+  if (job.computed != nullptr) {
+    if (job.input->size() > 0 && run_on_device()) return;
+    whole = job.computed->source.whole();
+    job.input = &*whole;
+    job.computed = nullptr;
+  }
+  run_on_device();
 }
 
 /// One call of reduce().
 class Reduction {
  public:
-  Reduction(Op op, const Array& array, const Options& options)
+  Reduction(Op op, const Array& array, const Options& options,
+            const ComputedElements* computed = nullptr)
       : op_(op),
         options_(options),
         input_(array),
+        computed_(computed),
         shape_(kept_shape(array, options.axes)),
         mask_(check_options(op, array, options)) {}
 
@@ -73,13 +85,16 @@ class Reduction {
   }
 
  private:
-  Array cast_input(DType dtype) const {
-    return dtype == input_.dtype() ? input_ : astype(input_, dtype, CopyMode::if_needed);
+  Array cast_input(DType dtype) {
+    if (dtype == input_.dtype()) return input_;
+    if (const auto* elements = std::exchange(computed_, nullptr)) input_ = elements->source.whole();
+    return astype(input_, dtype, CopyMode::if_needed);
   }
   Array new_array(DType dtype) const { return empty(shape_, dtype, input_.device()); }
   ReduceJob job_for(const ReductionSpec& kernel, const Array& input, const Array& result) const {
     ReduceJob job{kernel, &input, &result};
     job.mask = mask_ ? &*mask_ : nullptr;
+    job.computed = computed_;
     return job;
   }
 
@@ -126,7 +141,7 @@ class Reduction {
   }
 
   // The means, rounded to `dtype` at the end; an integer dtype truncates them, as in NumPy.
-  Array means(DType dtype) const {
+  Array means(DType dtype) {
     DType element = element_for(input_.dtype(), dtype);
     const ReductionSpec kernel = kernel_for(Kind::sum, element, true);
     const DType quotient = kernel.accumulator.is_complex() ? complex128 : float64;
@@ -153,7 +168,7 @@ class Reduction {
     return counts;
   }
 
-  Array deviations() const {
+  Array deviations() {
     const DType wanted =
         options_.dtype.value_or(is_whole(input_.dtype()) ? float64 : input_.dtype());
     DType element = element_for(input_.dtype(), wanted);
@@ -212,6 +227,7 @@ class Reduction {
   Op op_;
   const Options& options_;
   Array input_;
+  const ComputedElements* computed_;  // null: those of input_
   Shape shape_;
   std::optional<Array> mask_;
 };
@@ -220,6 +236,13 @@ class Reduction {
 
 Array reduce(Op op, const Array& array, const Options& options) {
   return Reduction(op, array, options).result();
+}
+
+bool reads_once(Op op) noexcept { return op != Op::var && op != Op::std && op != Op::ptp; }
+
+Array reduce_computed(Op op, const ComputedElements& elements, const Array& stand_in,
+                      const Options& options) {
+  return Reduction(op, stand_in, options, &elements).result();
 }
 
 }  // namespace spanwise::ops::reduce

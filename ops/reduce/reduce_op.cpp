@@ -6,7 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "computed_elements.hpp"
 #include "gradients.hpp"
+#include "lifted_op.hpp"
+#include "spanwise/graph/element_source.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
@@ -72,17 +75,7 @@ AxisSet axes_of(const ReduceProperties& properties, int rank) {
   return axes;
 }
 
-Shape reduced_shape(const Shape& shape, const AxisSet& axes, bool keepdims) {
-  Shape result;
-  for (int axis = 0; axis < shape.size(); ++axis) {
-    const bool is_reduced = axes[static_cast<std::size_t>(axis)];
-    if (!is_reduced || keepdims)
-      result = result.inserted(result.size(), is_reduced ? 1 : shape[axis]);
-  }
-  return result;
-}
-
-class ReduceOp final : public NamedOp {
+class ReduceOp final : public NamedOp, public TakesElements {
  public:
   ReduceOp(ReductionOp op, ReduceProperties properties)
       : NamedOp(op_display_name(name_of(op), properties)),
@@ -116,13 +109,15 @@ class ReduceOp final : public NamedOp {
                                outputs[0].variable())};
   }
 
+  Ref<const spanwise::Op> reading(Ref<const spanwise::Op> elements,
+                                  const Apply& node) const override {
+    if (!reads_once(op_)) return {};
+    return lifted_op(std::move(elements), Ref<const spanwise::Op>(this), op_, options_for(node));
+  }
+
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    Options options;
-    options.axes = axes_of(properties_, context.node().inputs()[0].type().rank());
-    options.keepdims = properties_.keepdims;
-    options.dtype = properties_.dtype;
-    options.correction = properties_.correction;
-    return make_async_thunk([op = op_, options, from = context.input(0), to = context.output(0),
+    return make_async_thunk([op = op_, options = options_for(context.node()),
+                             from = context.input(0), to = context.output(0),
                              device = context.device(),
                              dtype = context.node().output(0).type().dtype()]() mutable {
       const Array source = to_device(*from->value, device);
@@ -133,6 +128,15 @@ class ReduceOp final : public NamedOp {
   }
 
  private:
+  Options options_for(const Apply& node) const {
+    Options options;
+    options.axes = axes_of(properties_, node.inputs()[0].type().rank());
+    options.keepdims = properties_.keepdims;
+    options.dtype = properties_.dtype;
+    options.correction = properties_.correction;
+    return options;
+  }
+
   ReductionOp op_;
   ReduceProperties properties_;
 };
@@ -200,6 +204,16 @@ bool register_reductions() {
 [[maybe_unused]] const bool reductions_registered = register_reductions();
 
 }  // namespace
+
+Shape reduced_shape(const Shape& shape, const AxisSet& axes, bool keepdims) {
+  Shape result;
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    const bool is_reduced = axes[static_cast<std::size_t>(axis)];
+    if (!is_reduced || keepdims)
+      result = result.inserted(result.size(), is_reduced ? 1 : shape[axis]);
+  }
+  return result;
+}
 
 OpProperties properties_for(Op op, int rank, const Options& options) {
   OpProperties properties;

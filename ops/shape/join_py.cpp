@@ -106,14 +106,14 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
   for (const Array& array : arrays) bytes += array.nbytes();
   if (given(out)) {
     {
-      const Unlocked unlocked(target.device(), bytes);
+      const GilRelease unlocked(is_long(target.device(), bytes));
       ops::concatenate_into(arrays, axis, target);
     }
     return Py_NewRef(out);
   }
   Array joined;
   {
-    const Unlocked unlocked(arrays[0].device(), bytes);
+    const GilRelease unlocked(is_long(arrays[0].device(), bytes));
     joined = ops::concatenate(arrays, axis, common);
   }
   return wrap(std::move(joined));

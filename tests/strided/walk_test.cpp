@@ -45,6 +45,21 @@ TEST(Walk, BroadcastAxesHaveStrideZeroAndMerge) {
   EXPECT_EQ(w.extent(1), 3);
 }
 
+TEST(Walk, ForwardReversesAxesOfTheLeaderAndMergesThem) {
+  const Layout reversed = strided({2, 3}, {3, -1}), backwards = strided({2, 3}, {-3, -1});
+  const std::vector<const Layout*> both = {&reversed, &backwards};
+  const Walk w(Shape{2, 3}, both, 1, Walk::Direction::forward);
+  ASSERT_EQ(w.rank(), 2);
+  EXPECT_EQ(w.stride(0, 0), -3);
+  EXPECT_EQ(w.stride(1, 0), 1);
+  EXPECT_EQ(w.offset(0), 3 - 2);
+  EXPECT_EQ(w.offset(1), -3 - 2);
+  const std::vector<const Layout*> alike = {&backwards, &backwards};
+  const Walk merged(Shape{2, 3}, alike, 1, Walk::Direction::forward);
+  EXPECT_TRUE(merged.is_dense());
+  EXPECT_EQ(merged.offset(0), -5);
+}
+
 TEST(Walk, AReductionFollowsItsSource) {
   const Layout source = Layout::column_major({4, 5});
   const Walk w = walk({4, 5}, {source, strided({4, 5}, {1, 0})}, 0);

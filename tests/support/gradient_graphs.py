@@ -35,6 +35,7 @@ UNARY = [
     lambda v: T.mean(v, axis=0, keepdims=True) if v.ndim else v,
     lambda v: v.sum(axis=-1) / 3 if v.ndim else v,
     lambda v: T.var(v, axis=-1, keepdims=True) if v.ndim else v + 0,
+    lambda v: T.tanh((T.sin(v) * v).sum(axis=0, keepdims=True)) if v.ndim else v * 0.5,
     lambda v: T.cumsum(v, axis=0) / 2 if v.ndim else v * 1,
     lambda v: v.T,
     lambda v: v[::-1] if v.ndim else v,

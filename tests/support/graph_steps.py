@@ -254,6 +254,22 @@ STEPS = [
     (1, lambda g, x: [x + 1], lambda c, x: [x + 1]),
     (1, lambda g, x: [sw.contiguous(x)], lambda c, x: [x]),
     (2, lambda g, x, y: [sw.tanh(x @ y)], lambda c, x, y: [np.tanh(x @ y)]),
+    # Reductions that compute the elements that they read.
+    (
+        2,
+        lambda g, x, y: [sw.tanh(((x - y) ** 2).sum(axis=0)) + y],
+        lambda c, x, y: [np.tanh(((x - y) ** 2).sum(axis=0)) + y],
+    ),
+    (
+        2,
+        lambda g, x, y: [(sw.tanh(x) * y + 1).max(axis=1, keepdims=True) - x],
+        lambda c, x, y: [(np.tanh(x) * y + 1).max(axis=1, keepdims=True) - x],
+    ),
+    (
+        1,
+        lambda g, x: [x * sw.tanh((x[::-1].T * 0.5 + x).mean())],
+        lambda c, x: [x * np.tanh((x[::-1].T * 0.5 + x).mean())],
+    ),
     # Sums of products, read by an op that is not elementwise.
     (
         2,

@@ -8,12 +8,12 @@
 
 #include "../compute.hpp"
 #include "cpu_kernels.hpp"
-#include "cpu_tiles.hpp"
 #include "spanwise/fork.hpp"
-#include "spanwise/parallel.hpp"
 
 namespace spanwise::ops {
 namespace {
+
+const Layout no_axes{};
 
 // Whether to exchange the operands: loops take a number as the second one.
 bool has_number_first(const Signature& signature, std::span<const Operand> operands) {
@@ -22,41 +22,6 @@ bool has_number_first(const Signature& signature, std::span<const Operand> opera
   };
   return operands.size() == 2 && !signature.mixed && is_number(operands[0]) &&
          !is_number(operands[1]);
-}
-
-// The fast path for C-contiguous arrays of one shape and the dtypes of the kernel; returns false
-// for others.
-bool run_contiguous(const Signature& signature, const CpuKernel& kernel,
-                    std::span<const Operand> operands, const Array& result) {
-  const auto fits = [&](const Array& array, DType compute) {
-    const int part = compute.is_complex() ? compute.itemsize() / 2 : compute.itemsize();
-    return array.dtype() == compute && array.layout().is_row_major() &&
-           reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(part) == 0;
-  };
-  if (!fits(result, cpu_compute(signature, signature.result))) return false;
-  std::byte* arrays[max_operands];
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const Array* array = operands[i].array;
-    if (array == nullptr || !(array->shape() == result.shape())) return false;
-    if (!fits(*array, cpu_compute(signature, signature.operand(static_cast<int>(i))))) return false;
-    arrays[i] = static_cast<std::byte*>(array->data());
-  }
-  arrays[operands.size()] = static_cast<std::byte*>(result.data());
-  const std::int64_t size = result.size();
-  if (size < 2 * kernel.grain) {
-    kernel(size, arrays);
-    return true;
-  }
-  std::array<std::int64_t, max_operands> sizes{};
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    sizes[i] = operands[i].array->dtype().itemsize();
-  sizes[operands.size()] = result.dtype().itemsize();
-  parallel_for(size, kernel.grain, [&](std::int64_t first, std::int64_t last) {
-    std::byte* parts[max_operands];
-    for (std::size_t i = 0; i <= operands.size(); ++i) parts[i] = arrays[i] + first * sizes[i];
-    kernel(last - first, parts);
-  });
-  return true;
 }
 
 }  // namespace
@@ -115,9 +80,24 @@ void compute_on_cpu(const Signature& signature, std::span<const Operand> operand
       return compute_on_cpu(swapped, both, result, where);
     }
   }
-  const CpuKernel& kernel = cpu_kernel_for(signature);
-  if (where == nullptr && run_contiguous(signature, kernel, operands, result)) return;
-  compute_in_tiles(signature, kernel, operands, result, where);
+  std::array<std::optional<Scalar>, max_inputs> numbers;
+  std::array<strided::CpuOperand, max_inputs + 2> arrays;
+  std::size_t count = 0;
+  for (; count < operands.size(); ++count) {
+    const Operand& operand = operands[count];
+    const DType wanted = cpu_compute(signature, signature.operand(static_cast<int>(count)));
+    if (operand.array != nullptr) {
+      arrays[count] = {*operand.array, wanted, strided::ArrayRole::read};
+      continue;
+    }
+    const Scalar& number = numbers[count].emplace(operand.scalar.cast(wanted));
+    arrays[count].layout = &no_axes;
+    arrays[count].data = static_cast<std::byte*>(const_cast<void*>(number.data()));
+    arrays[count].dtype = arrays[count].compute = wanted;
+  }
+  arrays[count++] = {result, cpu_compute(signature, signature.result), strided::ArrayRole::write};
+  if (where != nullptr) arrays[count++] = {*where, bool_, strided::ArrayRole::mask};
+  strided::run_on_cpu(result.shape(), std::span(arrays.data(), count), cpu_kernel_for(signature));
 }
 
 }  // namespace spanwise::ops

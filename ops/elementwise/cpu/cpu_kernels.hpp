@@ -8,26 +8,14 @@
 
 #include "../table.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
+#include "spanwise/strided/cpu_loop.hpp"
 
 namespace spanwise::ops {
 
-/// Computes n elements. `arrays` are the operands and then the result, each aligned and contiguous;
-/// the result may be the memory of an operand with the same item size.
-using Loop = void (*)(const void* context, std::int64_t n, std::byte* const* arrays);
-
-/// The same for strided arrays; steps in bytes, of any sign or 0.
-using StridedLoop = void (*)(std::int64_t n, std::byte* const* arrays, const std::int64_t* steps);
-
-struct CpuKernel {
-  Loop loop = nullptr;
-  const void* context = nullptr;
-  Loop with_number = nullptr;     ///< operands after the first are one element; may be null
-  StridedLoop strided = nullptr;  ///< may be null
-  /// The minimum of elements per thread.
-  std::int64_t grain = 1 << 15;
-
-  void operator()(std::int64_t n, std::byte* const* arrays) const { loop(context, n, arrays); }
-};
+using Loop = strided::CpuBody::Loop;
+using StridedLoop = strided::CpuBody::StridedLoop;
+/// The loops of an operation.
+using CpuKernel = strided::CpuBody;
 
 /// The kernel for this processor. 16-bit floats have kernels only for operations with
 /// native_halves; others are computed in float32, see cpu_compute().

@@ -25,13 +25,13 @@ class CpuProgram {
 
  private:
   friend class CpuProgramBuilder;
-  class Job;
 
   /// The elements of one value, in one dtype.
   struct Register {
     DType dtype;
-    int buffer = -1;  ///< in each thread's memory
+    int buffer = -1;  ///< in each thread's memory, of the results of steps_ but outputs
     bool is_number = false;
+    int constant = -1;  ///< of the results of once_: its place there
   };
   /// A call of a loop, or a conversion where there is none.
   struct Instruction {
@@ -41,13 +41,25 @@ class CpuProgram {
     std::array<int, most_operands + 1> registers{};
   };
 
+  /// One run, which is the context of the loops.
+  struct Run {
+    const CpuProgram* program;
+    std::byte* constants;  ///< the results of once_, shared by all threads
+  };
+
   /// Elements: a dozen blocks of float64 stay in the L1 cache.
   static constexpr std::int64_t block_ = 256;
+
+  std::int64_t buffer_bytes() const noexcept;
+  bool is_stored_late(std::size_t output, std::span<const Array* const> inputs,
+                      const Array& array) const;
+  void prepare(std::span<const Array* const> inputs, std::byte* constants) const;
+  static void run_block(const void* context, std::int64_t count, std::byte* const* arrays);
 
   std::vector<Register> registers_;  ///< the inputs' come first
   std::vector<int> outputs_;         ///< registers
   std::vector<bool> is_read_late_;   ///< of inputs x outputs: read after the output is computed
-  std::vector<Instruction> once_;    ///< of numbers; results that are no number are filled
+  std::vector<Instruction> once_;    ///< of numbers; the result is a number or a block of it
   std::vector<Instruction> steps_;
   int inputs_ = 0, buffers_ = 0;
   std::int64_t itemsize_ = 1;  ///< of the widest register

@@ -149,8 +149,7 @@ class CpuProgramBuilder {
     return step.registers[static_cast<std::size_t>(step.count - 1)];
   }
 
-  // Inputs and outputs have buffers of their own, for arrays whose elements lie apart. So have
-  // filled numbers. Other registers share theirs with what is no longer read.
+  // Results that are no outputs share buffers with what is no longer read.
   void assign_buffers() {
     std::vector<int> last_read(made_.registers_.size(), -1);
     for (std::size_t t = 0; t < made_.steps_.size(); ++t)
@@ -161,12 +160,12 @@ class CpuProgramBuilder {
     for (const Instruction& step : made_.steps_)
       shares[static_cast<std::size_t>(result_of(step))] = true;
     for (const int output : made_.outputs_) shares[static_cast<std::size_t>(output)] = false;
-    for (std::size_t r = 0; r < shares.size(); ++r)
-      if (!shares[r]) made_.registers_[r].buffer = made_.buffers_++;
+    for (std::size_t i = 0; i < made_.once_.size(); ++i)
+      at(result_of(made_.once_[i])).constant = static_cast<int>(i);
     std::vector<int> free;
     for (std::size_t t = 0; t < made_.steps_.size(); ++t) {
       const int result = result_of(made_.steps_[t]);
-      if (at(result).buffer < 0) {
+      if (shares[static_cast<std::size_t>(result)] && at(result).buffer < 0) {
         if (free.empty()) free.push_back(made_.buffers_++);
         at(result).buffer = free.back();
         free.pop_back();

@@ -24,6 +24,10 @@ class ProgramRunner {
   /// layouts; inputs and outputs may share memory in any way, outputs not with each other. On a GPU
   /// the work is queued on the current stream.
   void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
+  /// On the CPU: CpuProgram::run(). Threads may call it at the same time.
+  void run_on_cpu(std::span<const Array* const> inputs, std::span<const Array> outputs) const {
+    on_cpu_->run(inputs, outputs);
+  }
 
  private:
   std::optional<CpuProgram> on_cpu_;

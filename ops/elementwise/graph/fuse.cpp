@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "elementwise_op.hpp"
+#include "fuse.hpp"
 #include "fused_op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
@@ -177,4 +178,18 @@ Ref<const Op> fuse(std::span<const Ref<Apply>> nodes, std::span<const Variable> 
                              .fuse = fuse});
 
 }  // namespace
+
+Ref<const Op> fused(const FusedNodes& nodes) {
+  return fuse(nodes.nodes, nodes.inputs, nodes.outputs);
+}
+
+FusedAlone fused_alone(const Ref<Apply>& node) {
+  if (node->output_count() != 1 || is_identity(*node) || !accepts(*node)) return {};
+  FusedNodes alone{{node}, {}, {node->output(0)}};
+  for (const Variable& input : node->inputs())
+    if (std::find(alone.inputs.begin(), alone.inputs.end(), input) == alone.inputs.end())
+      alone.inputs.push_back(input);
+  return {fused(alone), alone.inputs};
+}
+
 }  // namespace spanwise::ops

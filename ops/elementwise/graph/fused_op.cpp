@@ -20,7 +20,11 @@ std::string shown(const ElementProgram& program) {
   return text(whole.substr(0, longest), "... (", program.steps.size(), " operations)");
 }
 
-class FusedOp final : public Op {
+bool includes_files(const ProgramStep& step) {
+  return step.body && step.body.text->preamble.find("#include") != std::string::npos;
+}
+
+class FusedOp final : public Op, public GivesElements {
  public:
   explicit FusedOp(std::shared_ptr<const Fused> fused, Overwrites overwrites = {})
       : fused_(std::move(fused)), program_(fused_->program), overwrites_(std::move(overwrites)) {
@@ -56,6 +60,14 @@ class FusedOp final : public Op {
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     return fused_thunk(fused_, overwrites_, context);
+  }
+  // A reduction's kernel has the program in a namespace, where no file can be included.
+  bool gives_elements() const override {
+    return program_.outputs.size() == 1 && overwrites_.empty() &&
+           std::none_of(program_.steps.begin(), program_.steps.end(), includes_files);
+  }
+  std::unique_ptr<ElementSource> element_source(const ThunkContext& context) const override {
+    return fused_elements(fused_, context);
   }
   AliasMap destroy_map() const override {
     AliasMap map;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "../cuda/operation_body.hpp"
 #include "../fused/run_program.hpp"
 #include "elementwise_op.hpp"
 #include "separate_nodes.hpp"
@@ -46,23 +47,28 @@ class FusedThunk final : public Thunk {
   bool is_async() const override { return true; }
 
   std::vector<int> run() override {
-    std::array<const Array*, most_inputs> arrays;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) arrays[i] = &here(i);
-    const std::span<const Array* const> inputs(arrays.data(), inputs_.size());
-    if (fused_->nodes.nodes.empty()) {  // of one operation, which broadcasts as it is
-      runner_.run(inputs, results(inputs, broadcast_of(inputs)));
+    if (const std::optional<Shape> shape = begin()) {
+      runner_.run(operands(), results(operands(), *shape));
       return {};
     }
-    const std::optional<Shape> found = common(inputs);
-    if (!found || !all_as_typed(inputs, *found) || !has_required_extents(inputs, *found)) {
-      if (separate_ == nullptr)
-        separate_ = std::make_unique<SeparateNodes>(fused_->nodes, inputs_, device_);
-      separate_->run(outputs_);
-      return {};
-    }
-    runner_.run(inputs, results(inputs, *found));
+    if (separate_ == nullptr)
+      separate_ = std::make_unique<SeparateNodes>(fused_->nodes, inputs_, device_);
+    separate_->run(outputs_);
     return {};
   }
+
+  // Finds the operands and their shape; none where the program cannot run.
+  std::optional<Shape> begin() {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) arrays_[i] = &here(i);
+    // A program of one operation broadcasts as it is.
+    if (fused_->nodes.nodes.empty()) return broadcast_of(operands());
+    std::optional<Shape> shape = common(operands());
+    if (shape && all_as_typed(operands(), *shape) && has_required_extents(operands(), *shape))
+      return shape;
+    return std::nullopt;
+  }
+  std::span<const Array* const> operands() const { return {arrays_.data(), inputs_.size()}; }
+  const ProgramRunner& runner() const { return runner_; }
 
  private:
   const Array& here(std::size_t i) {
@@ -180,10 +186,54 @@ class FusedThunk final : public Thunk {
   Overwrites overwrites_;
   Device device_;
   ProgramRunner runner_;
+  std::array<const Array*, most_inputs> arrays_{};  // of the current call
   std::vector<Ref<Cell>> inputs_, outputs_;
   std::vector<TensorType> types_;
   std::vector<std::optional<Array>> moved_;
   std::unique_ptr<SeparateNodes> separate_;  // made when they are needed
+};
+
+/// The elements of a program with one output.
+class FusedSource final : public ElementSource {
+ public:
+  FusedSource(std::shared_ptr<const Fused> fused, const ThunkContext& context)
+      : program_(fused->program),
+        output_(context.output(0)),
+        thunk_(std::move(fused), Overwrites(), context) {}
+
+  std::optional<Shape> begin() override {
+    const std::optional<Shape> shape = thunk_.begin();
+    // What is on the host is read at once.
+    for (const Array* operand : operands())
+      if (!operand->device().is_cuda()) order_host_use(*operand, false);
+    return shape;
+  }
+  std::span<const Array* const> operands() const override { return thunk_.operands(); }
+  Array whole() override {
+    thunk_.run();
+    return *output_->value;
+  }
+  void compute(std::span<const Array* const> operands, const Array& result) const override {
+    thunk_.runner().run_on_cpu(operands, std::span(&result, 1));
+  }
+  std::string cuda_text(std::string_view name) const override {
+    std::string all =
+        text("namespace ", name, " {\n", operations_text(), program_function(program_, "program"),
+             "typedef program::V", program_.outputs[0], " Z;\n");
+    std::string parameters, arguments;
+    for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
+      all += text("typedef program::M", i, " M", i, ";\n");
+      parameters += text("const M", i, " a", i, ", ");
+      arguments += text("a", i, ", ");
+    }
+    return text(all, "SW_FN void run(", parameters, "Z& z) { program::run(", arguments,
+                "z); }\n}\n");
+  }
+
+ private:
+  const ElementProgram& program_;
+  Ref<Cell> output_;
+  FusedThunk thunk_;
 };
 
 }  // namespace
@@ -191,6 +241,11 @@ class FusedThunk final : public Thunk {
 std::unique_ptr<Thunk> fused_thunk(std::shared_ptr<const Fused> fused, const Overwrites& overwrites,
                                    const ThunkContext& context) {
   return std::make_unique<FusedThunk>(std::move(fused), overwrites, context);
+}
+
+std::unique_ptr<ElementSource> fused_elements(std::shared_ptr<const Fused> fused,
+                                              const ThunkContext& context) {
+  return std::make_unique<FusedSource>(std::move(fused), context);
 }
 
 }  // namespace spanwise::ops

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fused_op.hpp"
+#include "spanwise/graph/element_source.hpp"
 
 namespace spanwise::ops {
 
@@ -29,5 +30,8 @@ const Fused* fused_of(const Op& op);
 /// The computation of one node of a fused op.
 std::unique_ptr<Thunk> fused_thunk(std::shared_ptr<const Fused> fused, const Overwrites& overwrites,
                                    const ThunkContext& context);
+/// The elements of the one output of a node.
+std::unique_ptr<ElementSource> fused_elements(std::shared_ptr<const Fused> fused,
+                                              const ThunkContext& context);
 
 }  // namespace spanwise::ops

@@ -53,7 +53,7 @@ bool is_exact(const RangeNumber& number) {
 // Large ranges are filled without the GIL.
 template <class Make>
 Array made_unlocked(std::int64_t count, const Make& make) {
-  const Unlocked unlocked(cpu, count * std::int64_t{sizeof(double)});
+  const GilRelease unlocked(is_long(cpu, count * std::int64_t{sizeof(double)}));
   return make();
 }
 
@@ -93,7 +93,7 @@ std::optional<Array> float_range_of(const RangeArguments& range, DType dtype) {
 
 PyObject* on_device(Array result, Device device) {
   if (device != cpu) {
-    const Unlocked unlocked(device, result.nbytes());
+    const GilRelease unlocked(is_long(device, result.nbytes()));
     result = to_device(result, device);
   }
   return wrap(std::move(result));

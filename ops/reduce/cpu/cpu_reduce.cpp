@@ -8,6 +8,7 @@
 #include "../geometry.hpp"
 #include "../job.hpp"
 #include "../reduce.hpp"
+#include "cpu_elements.hpp"
 #include "cpu_finish.hpp"
 #include "cpu_kernels.hpp"
 #include "spanwise/parallel.hpp"
@@ -31,6 +32,14 @@ class CpuReduction {
     rows_ = axes_.reduced.back();
     outer_kept_ = axes_.outputs / std::max<std::int64_t>(columns_.extent, 1);
     split();
+    if (job.computed != nullptr) computed_.emplace(job, axes_, kernel_);
+  }
+
+  // Computed elements of tiny blocks cost less when they are written to memory all at once.
+  bool has_tiny_blocks() const {
+    constexpr std::int64_t enough_elements = 256;
+    const std::int64_t block = rows_.extent * std::min(tile_, columns_.extent);
+    return block < enough_elements && block < axes_.outputs * axes_.elements;
   }
 
   void run() {
@@ -40,8 +49,9 @@ class CpuReduction {
     if (pieces_ == 1) {
       parallel_for(tasks, grain, [this](std::int64_t first, std::int64_t last) {
         alignas(64) std::byte accumulators[max_columns * largest_accumulator];
+        const std::optional<Array> buffer = buffer_of_computed();
         for (std::int64_t task = first; task < last; ++task) {
-          add_piece(task, 0, accumulators);
+          add_piece(task, 0, accumulators, buffer);
           finish(task, accumulators);
         }
       });
@@ -55,8 +65,9 @@ class CpuReduction {
       return parts.get() + task * ((part_bytes + 7) / 8);
     };
     parallel_for(tasks, grain, [&](std::int64_t first, std::int64_t last) {
+      const std::optional<Array> buffer = buffer_of_computed();
       for (std::int64_t task = first; task < last; ++task)
-        add_piece(task / pieces_, task % pieces_, part(task));
+        add_piece(task / pieces_, task % pieces_, part(task), buffer);
     });
     const std::int64_t fold_grain = std::max<std::int64_t>(1, 4096 / (tile_ * pieces_));
     parallel_for(outer_kept_ * tiles_, fold_grain, [&](std::int64_t first, std::int64_t last) {
@@ -111,7 +122,12 @@ class CpuReduction {
     return base;
   }
 
-  void add_piece(std::int64_t task, std::int64_t piece, void* accumulators) const {
+  std::optional<Array> buffer_of_computed() const {
+    return computed_ ? std::optional(computed_->buffer()) : std::nullopt;
+  }
+
+  void add_piece(std::int64_t task, std::int64_t piece, void* accumulators,
+                 const std::optional<Array>& buffer) const {
     std::int64_t count;
     const Base tile = tile_base(task, count);
     kernel_.clear(accumulators, tile_);
@@ -139,7 +155,11 @@ class CpuReduction {
       if (job_.mask != nullptr)
         block.mask = static_cast<const std::byte*>(job_.mask->data()) + base.mask;
       block.index = base.index;
-      kernel_.add(block, accumulators);
+      if (computed_)
+        computed_->add(block, {task / tiles_, task % tiles_ * tile_, at / rows_.extent, row},
+                       *buffer, static_cast<std::byte*>(accumulators));
+      else
+        kernel_.add(block, accumulators);
       at += block.rows;
     }
   }
@@ -199,6 +219,7 @@ class CpuReduction {
   const ReduceJob& job_;
   JobAxes axes_;
   const CpuKernel& kernel_;
+  std::optional<CpuElements> computed_;
   JobAxis columns_, rows_;
   std::int64_t outer_kept_ = 1, tile_ = 1, tiles_ = 1, piece_ = 1, pieces_ = 1;
 };
@@ -219,8 +240,11 @@ std::optional<std::int64_t> count_at_once(const Array& array) {
   return count;
 }
 
-void run_on_cpu(const ReduceJob& job) {
-  if (job.result->size() > 0) CpuReduction(job).run();
+bool run_on_cpu(const ReduceJob& job) {
+  CpuReduction reduction(job);
+  if (job.computed != nullptr && reduction.has_tiny_blocks()) return false;
+  reduction.run();
+  return true;
 }
 
 }  // namespace spanwise::ops::reduce

@@ -2,19 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_module.hpp"
 
-#include <array>
-#include <map>
-
-#include "spanwise/kernels/kernel_table.hpp"
-
 namespace spanwise::ops::reduce {
 namespace {
 
-using Key = std::array<int, 17>;
-
 int number_of(DType dtype) { return static_cast<int>(dtype.code()) * 256 + dtype.bits(); }
 
-Key key_of(const CudaShape& shape, Device device) {
+ReduceKernels compiled(const CudaShape& shape, Device device, const ElementSource* computed) {
+  ModuleOptions options;
+  options.device = device;
+  // As on the host, products are rounded before they are added.
+  options.options = {"--fmad=false"};
+  const SourceModule module(cuda_source(shape, computed), options);
+  ReduceKernels kernels{module, module.get_function("run"), {}, {}, {}, {}};
+  if (shape.form == CudaShape::Form::scan) {
+    kernels.lines = module.get_function("lines");
+  } else if (shape.form == CudaShape::Form::scan_columns) {
+    kernels.totals = module.get_function("totals");
+    kernels.carries = module.get_function("carries");
+  } else {
+    kernels.fold = module.get_function("fold");
+  }
+  return kernels;
+}
+
+}  // namespace
+
+ReduceKernelTable::Key ReduceKernelTable::key_of(const CudaShape& shape, Device device) {
   return {device.ordinal(),
           static_cast<int>(shape.kernel.kind),
           number_of(shape.kernel.element),
@@ -31,32 +44,20 @@ Key key_of(const CudaShape& shape, Device device) {
           shape.has_initial,
           shape.is_large,
           shape.is_packed,
-          static_cast<int>(shape.finish)};
+          static_cast<int>(shape.finish),
+          shape.operands,
+          shape.numbers,
+          shape.constants};
 }
 
-ReduceKernels compiled(const CudaShape& shape, Device device) {
-  ModuleOptions options;
-  options.device = device;
-  // As on the host, products are rounded before they are added.
-  options.options = {"--fmad=false"};
-  const SourceModule module(cuda_source(shape), options);
-  ReduceKernels kernels{module, module.get_function("run"), {}, {}, {}, {}};
-  if (shape.form == CudaShape::Form::scan) {
-    kernels.lines = module.get_function("lines");
-  } else if (shape.form == CudaShape::Form::scan_columns) {
-    kernels.totals = module.get_function("totals");
-    kernels.carries = module.get_function("carries");
-  } else {
-    kernels.fold = module.get_function("fold");
-  }
-  return kernels;
+const ReduceKernels& ReduceKernelTable::get(const CudaShape& shape, Device device,
+                                            const ElementSource* computed) {
+  return known_.get(key_of(shape, device), [&] { return compiled(shape, device, computed); });
 }
-
-}  // namespace
 
 const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device) {
-  static auto& known = *new KernelTable<std::map<Key, ReduceKernels>>;
-  return known.get(key_of(shape, device), [&] { return compiled(shape, device); });
+  static auto& known = *new ReduceKernelTable;  // never destroyed: see KernelTable
+  return known.get(shape, device, nullptr);
 }
 
 }  // namespace spanwise::ops::reduce

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <map>
 #include <optional>
 
 #include "cuda_source.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 
 namespace spanwise::ops::reduce {
 
@@ -15,7 +18,20 @@ struct ReduceKernels {
   Kernel run;
   std::optional<Kernel> fold, totals, carries, lines;
 };
-/// Compiled at the shape's first use in the process.
+/// The kernels that have been compiled for one source of elements, or for arrays.
+class ReduceKernelTable {
+ public:
+  /// Compiled at the shape's first use. `computed` is the source of computed elements, else null.
+  const ReduceKernels& get(const CudaShape& shape, Device device, const ElementSource* computed);
+
+ private:
+  using Key = std::array<int, 20>;
+  static Key key_of(const CudaShape& shape, Device device);
+
+  KernelTable<std::map<Key, ReduceKernels>> known_;
+};
+
+/// Those of arrays, of the process.
 const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device);
 
 inline KernelArg reduce_address(const void* data) noexcept {

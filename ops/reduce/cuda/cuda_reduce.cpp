@@ -27,6 +27,10 @@ struct ArraysBytes {
   void* result;
   double divisor, correction;
 };
+/// struct Operand of kernel_common.cuh.
+struct OperandBytes {
+  std::uint64_t words[2];
+};
 /// struct Split of kernel_common.cuh.
 struct Split {
   std::int64_t outputs, elements, piece, pieces;
@@ -40,19 +44,26 @@ class CudaReduction {
     split_work();
   }
 
+  /// Each axis takes 56 bytes and 8 for each operand, of 4 KB for all arguments.
+  bool has_too_many_axes() const { return shape_.kept + shape_.reduced > 12; }
+
   void run() {
     const Device device = job_.result->device();
     const Stream stream = Stream::current(device);
-    const ReduceKernels& kernels = reduce_kernels(shape_, device);
+    const ReduceKernels& kernels =
+        job_.computed == nullptr
+            ? reduce_kernels(shape_, device)
+            : job_.computed->kernels.get(shape_, device, &job_.computed->source);
     for (const Array* array : {job_.input, job_.mask, job_.companion, job_.divisors})
       if (array != nullptr) order_use(stream, *array, false);
+    for (const Array* operand : operands())
+      if (!is_by_value(*operand)) order_use(stream, *operand, false);
     order_use(stream, *job_.result, true);
     const std::int64_t part_count = split_.pieces == 1 ? 0 : split_.outputs * split_.pieces;
     const Array parts = empty(Shape{part_count * accumulator_bytes(shape_)}, uint8, device);
     if (part_count > 0) order_use(stream, parts, true);
     const std::vector<std::byte> arrays = packed_arrays();
-    std::vector<JobAxis> axes = axes_.kept;
-    axes.insert(axes.end(), axes_.reduced.begin(), axes_.reduced.end());
+    const std::vector<std::int64_t> axes = packed_axes();
     const KernelArg arguments[] = {KernelArg::bytes(arrays),
                                    reduce_address(part_count > 0 ? parts.data() : nullptr),
                                    KernelArg::bytes(std::as_bytes(std::span(axes))),
@@ -75,6 +86,18 @@ class CudaReduction {
     shape_.kept = static_cast<int>(axes_.kept.size());
     shape_.reduced = static_cast<int>(axes_.reduced.size());
     shape_.is_large = axes_.outputs > INT32_MAX || axes_.elements > INT32_MAX;
+    const auto all = operands();
+    shape_.operands = static_cast<int>(all.size());
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (is_by_value(*all[k])) shape_.numbers |= 1 << k;
+  }
+
+  // Whether the operand is a number in the memory of the host, for a kernel on a GPU.
+  bool is_by_value(const Array& operand) const { return operand.device() != job_.result->device(); }
+
+  std::span<const Array* const> operands() const {
+    return job_.computed != nullptr ? job_.computed->source.operands()
+                                    : std::span<const Array* const>();
   }
 
   bool is_aligned(std::int64_t width) const {
@@ -87,6 +110,7 @@ class CudaReduction {
   }
 
   void choose_form() {
+    if (job_.computed != nullptr) return choose_computed_form();
     const JobAxis &column = axes_.kept.back(), &row = axes_.reduced.back();
     const int width = std::max(1, 16 / job_.kernel.element.itemsize());
     const bool is_plain = job_.mask == nullptr;
@@ -98,6 +122,45 @@ class CudaReduction {
       shape_.form = CudaShape::Form::columns;
       shape_.width = is_aligned(width) ? width : 1;
     }
+  }
+
+  // Rows and columns if the operands' elements are next to each other, or the same.
+  void choose_computed_form() {
+    const bool is_column = axes_.is_column && !info(job_.kernel.kind).gives_index &&
+                           axes_.kept.back().extent >= 32 && axes_.elements > 0;
+    const bool is_row = axes_.reduced.size() == 1 && axes_.elements > 1 && !axes_.is_column;
+    if (!is_column && !is_row) return;
+    const OperandSteps& steps = (is_row ? axes_.reduced_steps : axes_.kept_steps).back();
+    int constants = 0, widest = 1;
+    const auto all = operands();
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (steps[k] != 0 && steps[k] != 1) return;
+      if (steps[k] == 0)
+        constants |= 1 << k;
+      else
+        widest = std::max(widest, all[k]->dtype().itemsize());
+    }
+    shape_.form = is_row ? CudaShape::Form::rows : CudaShape::Form::columns;
+    shape_.constants = constants & ~shape_.numbers;
+    shape_.width = are_operands_aligned(std::max(1, 16 / widest)) ? std::max(1, 16 / widest) : 1;
+  }
+
+  // Whether each group of `width` elements that are next to each other is aligned.
+  bool are_operands_aligned(int width) const {
+    const bool is_row = shape_.form == CudaShape::Form::rows;
+    const auto all = operands();
+    if (!is_row && axes_.kept.back().extent % width != 0) return false;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (((shape_.constants | shape_.numbers) >> k & 1) != 0) continue;
+      const auto bytes = static_cast<std::uintptr_t>(width * all[k]->dtype().itemsize());
+      bool aligned = reinterpret_cast<std::uintptr_t>(all[k]->data()) % bytes == 0;
+      for (std::size_t i = 0; i + (is_row ? 0 : 1) < axes_.kept.size(); ++i)
+        aligned &= axes_.kept_steps[i][k] % width == 0;
+      for (std::size_t i = 0; i + (is_row ? 1 : 0) < axes_.reduced.size(); ++i)
+        aligned &= axes_.reduced_steps[i][k] % width == 0;
+      if (!aligned) return false;
+    }
+    return true;
   }
 
   void split_work() {
@@ -130,6 +193,35 @@ class CudaReduction {
     split_.pieces = quotient_up(split_.elements, split_.piece);
   }
 
+  // The numbers of struct Axis of kernel_common.cuh.
+  std::vector<std::int64_t> packed_axes() const {
+    std::vector<std::int64_t> numbers;
+    const std::size_t count = operands().size();
+    const auto add = [&](const std::vector<JobAxis>& axes, const std::vector<OperandSteps>& steps) {
+      for (std::size_t i = 0; i < axes.size(); ++i) {
+        const JobAxis& axis = axes[i];
+        for (const std::int64_t number : {axis.extent, axis.input, axis.result, axis.mask,
+                                          axis.companion, axis.divisor, axis.index})
+          numbers.push_back(number);
+        if (count > 0) numbers.insert(numbers.end(), steps[i].begin(), steps[i].begin() + count);
+      }
+    };
+    add(axes_.kept, axes_.kept_steps);
+    add(axes_.reduced, axes_.reduced_steps);
+    return numbers;
+  }
+
+  OperandBytes operand_bytes(const Array& operand) const {
+    OperandBytes bytes{};
+    if (!is_by_value(operand)) {
+      bytes.words[0] = reinterpret_cast<std::uintptr_t>(operand.data());
+    } else {
+      std::memcpy(bytes.words, operand.data(),
+                  static_cast<std::size_t>(operand.dtype().itemsize()));
+    }
+    return bytes;
+  }
+
   std::vector<std::byte> packed_arrays() const {
     const auto data = [](const Array* array) { return array != nullptr ? array->data() : nullptr; };
     const ArraysBytes arrays{data(job_.input),    data(job_.mask),     data(job_.companion),
@@ -141,10 +233,18 @@ class CudaReduction {
         shape_.has_initial
             ? (static_cast<std::size_t>(job_.kernel.accumulator.itemsize()) + 7) / 8 * 8
             : 0;
-    std::vector<std::byte> bytes(sizeof arrays + initial_bytes);
-    std::memcpy(bytes.data(), &arrays, sizeof arrays);
+    const auto all = operands();
+    std::vector<std::byte> bytes(sizeof arrays + all.size() * sizeof(OperandBytes) + initial_bytes);
+    std::byte* to = bytes.data();
+    std::memcpy(to, &arrays, sizeof arrays);
+    to += sizeof arrays;
+    for (const Array* operand : all) {
+      const OperandBytes given = operand_bytes(*operand);
+      std::memcpy(to, &given, sizeof given);
+      to += sizeof given;
+    }
     if (shape_.has_initial)
-      std::memcpy(bytes.data() + sizeof arrays, job_.initial->data(),
+      std::memcpy(to, job_.initial->data(),
                   static_cast<std::size_t>(job_.kernel.accumulator.itemsize()));
     return bytes;
   }
@@ -158,6 +258,11 @@ class CudaReduction {
 
 }  // namespace
 
-void run_on_cuda(const ReduceJob& job) { CudaReduction(job).run(); }
+bool run_on_cuda(const ReduceJob& job) {
+  CudaReduction reduction(job);
+  if (job.computed != nullptr && reduction.has_too_many_axes()) return false;
+  reduction.run();
+  return true;
+}
 
 }  // namespace spanwise::ops::reduce

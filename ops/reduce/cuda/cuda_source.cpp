@@ -49,6 +49,97 @@ std::string body_text(const CudaShape& shape) {
   return info(kernel.kind).gives_index ? text("IndexOf<", body, " >") : body;
 }
 
+/// The functions by which the kernels read elements that are computed from operands.
+class ComputedText {
+ public:
+  explicit ComputedText(const CudaShape& shape) : shape_(shape) {}
+
+  std::string write() const {
+    return text(
+        helpers, "struct Pack { ", members(), "};\n",
+        "__device__ __forceinline__ E element_of(const Arrays& arrays, const Offsets& at) {\n",
+        result([&](int k) { return text("*(", address(k), ")"); }),
+        "__device__ __forceinline__ Pack pack_at(const Arrays& arrays, const Offsets& at) {\n",
+        "  Pack pack;\n", loads(), "  return pack;\n}\n",
+        "__device__ __forceinline__ E value_of(const Arrays& arrays, const Pack& pack, int w) {\n",
+        result([&](int k) { return text("pack.m", k, is_constant(k) ? "" : ".x[w]"); }),
+        "__device__ __forceinline__ void move_along(Offsets& at, long long n) {\n", moves(), "}\n");
+  }
+
+ private:
+  bool is_number(int k) const { return (shape_.numbers >> k & 1) != 0; }
+  bool is_constant(int k) const { return (shape_.constants >> k & 1) != 0; }
+  static std::string type(int k) { return text("sw_source::M", k); }
+  static std::string address(int k) {
+    return text("address_in<", type(k), " >(arrays.operands[", k, "]) + at.operand[", k, "]");
+  }
+
+  template <class F>
+  std::string result(F&& element) const {
+    std::string list;
+    for (int k = 0; k < shape_.operands; ++k)
+      list +=
+          (is_number(k) ? text("value_in<", type(k), " >(arrays.operands[", k, "])") : element(k)) +
+          ", ";
+    return text("  sw_source::Z z;\n  sw_source::run(", list,
+                "z);\n  return same_bytes<E>(z);\n}\n");
+  }
+  template <class F>
+  std::string for_each_array(F&& write) const {
+    std::string all;
+    for (int k = 0; k < shape_.operands; ++k)
+      if (!is_number(k)) all += write(k);
+    return all;
+  }
+  std::string members() const {
+    return for_each_array([&](int k) {
+      return is_constant(k) ? text(type(k), " m", k, "; ")
+                            : text("spanwise::Pack<", type(k), ", WIDTH> m", k, "; ");
+    });
+  }
+  std::string loads() const {
+    return for_each_array([&](int k) {
+      return is_constant(k)
+                 ? text("  pack.m", k, " = *(", address(k), ");\n")
+                 : text("  pack.m", k, " = spanwise::load_pack<WIDTH>(", address(k), ");\n");
+    });
+  }
+  std::string moves() const {
+    return for_each_array([&](int k) {
+      return is_constant(k) ? std::string() : text("  at.operand[", k, "] += n;\n");
+    });
+  }
+
+  // An element of a dtype has one type here and another in the namespace of the source.
+  static constexpr const char* helpers = R"(
+template <class T>
+__device__ __forceinline__ const T* address_in(const Operand& operand) {
+  return (const T*)operand.words[0];
+}
+template <class T>
+__device__ __forceinline__ T value_in(const Operand& operand) {
+  T value;
+  memcpy(&value, operand.words, sizeof(T));
+  return value;
+}
+template <class T, class From>
+__device__ __forceinline__ T same_bytes(From x) {
+  T same;
+  memcpy(&same, &x, sizeof(T));
+  return same;
+}
+)";
+
+  const CudaShape& shape_;
+};
+
+// How kernels read elements; "" for scans.
+std::string access_text(const CudaShape& shape, const ElementSource* computed) {
+  if (is_scan(shape)) return "";
+  return computed != nullptr ? ComputedText(shape).write()
+                             : std::string(reduce_file("array_elements.cuh"));
+}
+
 }  // namespace
 
 int accumulator_bytes(const CudaShape& shape) noexcept {
@@ -60,7 +151,7 @@ int accumulator_bytes(const CudaShape& shape) noexcept {
   return (value + 7) / 8 * 8 + 8;
 }
 
-std::string cuda_source(const CudaShape& shape) {
+std::string cuda_source(const CudaShape& shape, const ElementSource* computed) {
   const bool is_in_blocks = shape.form == CudaShape::Form::scan;
   return text(
       reduce_file("half_bits.cuh"), is_in_blocks ? "#include <spanwise/scan_blocks.cuh>\n" : "",
@@ -77,8 +168,12 @@ std::string cuda_source(const CudaShape& shape) {
       "\n#define HAS_MASK ", int{shape.has_mask}, "\n#define HAS_PARAM ",
       int{info(shape.kernel.kind).has_companion}, "\n#define HAS_DIVISORS ",
       int{shape.has_divisors}, "\n#define HAS_INITIAL ", int{shape.has_initial},
-      "\n#define FINISH ", static_cast<int>(shape.finish), "\n", reduce_file("kernel_common.cuh"),
-      reduce_file("reductions.cuh"), reduce_file("scans.cuh"));
+      "\n#define FINISH ", static_cast<int>(shape.finish), "\n#define OPERANDS ", shape.operands,
+      "\n",
+      computed != nullptr ? "#include <spanwise/pack.cuh>\n" + computed->cuda_text("sw_source")
+                          : "",
+      reduce_file("kernel_common.cuh"), access_text(shape, computed), reduce_file("reductions.cuh"),
+      reduce_file("scans.cuh"));
 }
 
 }  // namespace spanwise::ops::reduce

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "../computed_elements.hpp"
 #include "../kinds.hpp"
 
 namespace spanwise::ops::reduce {
@@ -22,11 +23,14 @@ struct CudaShape {
   bool has_mask = false, has_divisors = false, has_initial = false, is_large = false;
   bool is_packed = false;  ///< for scans: lines are read and written as packs
   Finish finish = Finish::nothing;
+  int operands = 0;  ///< of computed elements
+  /// Bit k: operand k is passed by value, or has one element for all that are next to each other.
+  int numbers = 0, constants = 0;
 };
 
 /// CUDA C with the kernels `run` and `fold`, or (scan) `run` and `lines`, or (scan_columns)
-/// `totals`, `carries` and `run`.
-std::string cuda_source(const CudaShape& shape);
+/// `totals`, `carries` and `run`. `computed` is the source of computed elements, else null.
+std::string cuda_source(const CudaShape& shape, const ElementSource* computed = nullptr);
 
 /// Bytes of an accumulator on the GPU.
 int accumulator_bytes(const CudaShape& shape) noexcept;

@@ -6,7 +6,7 @@
 // and, as 0 or 1 or a number, KEPT and REDUCED (numbers of axes), GROUP (threads that share an
 // output), WIDTH (elements in an access of 16 bytes), GIVES_INDEX, HAS_MASK, HAS_PARAM,
 // HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp), IS_PACKED (lines of a scan are read and written
-// as packs).
+// as packs), OPERANDS (number of operands of computed elements; 0 for those of an array).
 //
 // Which elements a thread combines, and in which order partial results are combined, depends on the
 // shape alone.
@@ -16,15 +16,21 @@ typedef Body::Param P;
 #define BLOCK 256
 #define BATCH 4
 
-// The layout of JobAxis of geometry.hpp.
+// The layout of JobAxis of geometry.hpp, followed by OperandSteps.
 struct Axis {
   long long extent, input, result, mask, companion, divisor, index;
+#if OPERANDS
+  long long operand[OPERANDS];
+#endif
 };
 struct Axes {
   Axis axis[KEPT + REDUCED];
 };
 struct Offsets {
   long long input, result, mask, companion, divisor, index;
+#if OPERANDS
+  long long operand[OPERANDS];
+#endif
 };
 
 __device__ __forceinline__ void move(Offsets& at, const Axis& axis, Index steps) {
@@ -34,10 +40,14 @@ __device__ __forceinline__ void move(Offsets& at, const Axis& axis, Index steps)
   at.companion += axis.companion * (long long)steps;
   at.divisor += axis.divisor * (long long)steps;
   at.index += axis.index * (long long)steps;
+#if OPERANDS
+#pragma unroll
+  for (int k = 0; k < OPERANDS; ++k) at.operand[k] += axis.operand[k] * (long long)steps;
+#endif
 }
 // The kept axes come first, then the reduced ones.
 __device__ __forceinline__ Offsets kept_at(const Axes& axes, Index index) {
-  Offsets at = {0, 0, 0, 0, 0, 0};
+  Offsets at = {};
 #pragma unroll
   for (int k = KEPT - 1; k >= 0; --k) {
     const Index extent = (Index)axes.axis[k].extent;
@@ -151,6 +161,9 @@ __device__ __forceinline__ Complex<T> difference(Complex<T> x, Complex<T> y) {
 }
 
 #if FORM < 3  // parameters and final step of reductions
+struct Operand {
+  unsigned long long words[2];  // an address, or the bytes of a number
+};
 struct Arrays {
   const E* input;
   const unsigned char* mask;
@@ -158,6 +171,9 @@ struct Arrays {
   const double* divisors;
   Z* result;
   double divisor, correction;
+#if OPERANDS
+  Operand operands[OPERANDS];
+#endif
 #if HAS_INITIAL
   A initial;
 #endif

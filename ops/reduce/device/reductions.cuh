@@ -12,9 +12,9 @@ __device__ __forceinline__ A element_at(const Arrays& arrays, const Axes& axes, 
   if (!arrays.mask[at.mask]) return Body::identity();
 #endif
 #if GIVES_INDEX
-  return Body::lift(arrays.input[at.input], p, at.index);
+  return Body::lift(element_of(arrays, at), p, at.index);
 #else
-  return Body::lift(arrays.input[at.input], p);
+  return Body::lift(element_of(arrays, at), p);
 #endif
 }
 __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
@@ -38,16 +38,37 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
 
 #if FORM == 1
 // Contiguous elements, read 16 bytes at a time from the first aligned address on.
-union Pack {
-  uint4 words;
-  E x[WIDTH];
+struct Row {
+  const Arrays& arrays;
+  Offsets first;
+
+  __device__ __forceinline__ Row(const Arrays& all, const Offsets& at, long long begin)
+      : arrays(all), first(at) {
+    move_along(first, begin);
+  }
+  // The number of elements before the first aligned one, at most n. Operands of computed elements
+  // are all aligned, or WIDTH is 1.
+  __device__ __forceinline__ long long head(long long n) const {
+#if OPERANDS
+    return 0;
+#else
+    const long long head =
+        (long long)((16 - ((unsigned long long)(arrays.input + first.input) & 15)) & 15) /
+        (long long)sizeof(E);
+    return head < n ? head : n;
+#endif
+  }
+  __device__ __forceinline__ E element(long long i) const {
+    Offsets at = first;
+    move_along(at, i);
+    return element_of(arrays, at);
+  }
+  __device__ __forceinline__ Pack pack(long long i) const {
+    Offsets at = first;
+    move_along(at, i);
+    return pack_at(arrays, at);
+  }
 };
-// The number of elements of x before the first aligned one, at most n.
-__device__ __forceinline__ long long head_of(const E* x, long long n) {
-  const long long head =
-      (long long)((16 - ((unsigned long long)x & 15)) & 15) / (long long)sizeof(E);
-  return head < n ? head : n;
-}
 
 #if GIVES_INDEX
 // A thread visits elements in the order of their indices, so one replaces the best only if it is
@@ -65,35 +86,34 @@ struct Best {
 };
 __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
                                       long long first, long long last, int lane) {
-  const E* x = arrays.input + at.input + first;
-  const long long n = last - first, head = head_of(x, n);
+  const Row row(arrays, at, first);
+  const long long n = last - first, head = row.head(n);
   Best best[BATCH];
 #pragma unroll
   for (int k = 0; k < BATCH; ++k) {
-    best[k].value = Body::Of::lift(x[0], P());
+    best[k].value = Body::Of::lift(row.element(0), P());
     best[k].number = 0;
   }
-  for (long long i = lane; i < head; i += GROUP) best[0].update(x[i], (Index)i);
-  const uint4* packs = (const uint4*)(x + head);
+  for (long long i = lane; i < head; i += GROUP) best[0].update(row.element(i), (Index)i);
   const long long count = (n - head) / WIDTH;
   long long i = lane;
   for (; i + (BATCH - 1) * GROUP < count; i += BATCH * GROUP) {
     Pack pack[BATCH];
 #pragma unroll
-    for (int k = 0; k < BATCH; ++k) pack[k].words = packs[i + k * GROUP];
+    for (int k = 0; k < BATCH; ++k) pack[k] = row.pack(head + (i + k * GROUP) * WIDTH);
 #pragma unroll
     for (int k = 0; k < BATCH; ++k)
 #pragma unroll
       for (int w = 0; w < WIDTH; ++w)
-        best[k].update(pack[k].x[w], (Index)(head + (i + k * GROUP) * WIDTH + w));
+        best[k].update(value_of(arrays, pack[k], w), (Index)(head + (i + k * GROUP) * WIDTH + w));
   }
   for (; i < count; i += GROUP) {
-    Pack pack;
-    pack.words = packs[i];
+    const Pack pack = row.pack(head + i * WIDTH);
 #pragma unroll
-    for (int w = 0; w < WIDTH; ++w) best[0].update(pack.x[w], (Index)(head + i * WIDTH + w));
+    for (int w = 0; w < WIDTH; ++w)
+      best[0].update(value_of(arrays, pack, w), (Index)(head + i * WIDTH + w));
   }
-  for (long long j = head + count * WIDTH + lane; j < n; j += GROUP) best[0].update(x[j], (Index)j);
+  for (long long j = head + count * WIDTH + lane; j < n; j += GROUP) best[0].update(row.element(j), (Index)j);
   A a = Body::identity();
 #pragma unroll
   for (int k = 0; k < BATCH; ++k) {
@@ -107,32 +127,32 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
 __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
                                       long long first, long long last, int lane) {
   const P p = param_at(arrays, at);
-  const E* x = arrays.input + at.input + first;
-  const long long n = last - first, head = head_of(x, n);
+  const Row row(arrays, at, first);
+  const long long n = last - first, head = row.head(n);
   A a[BATCH];
 #pragma unroll
   for (int k = 0; k < BATCH; ++k) a[k] = Body::identity();
-  for (long long i = lane; i < head; i += GROUP) a[0] = Body::combine(a[0], Body::lift(x[i], p));
-  const uint4* packs = (const uint4*)(x + head);
+  for (long long i = lane; i < head; i += GROUP) a[0] = Body::combine(a[0], Body::lift(row.element(i), p));
   const long long count = (n - head) / WIDTH;
   long long i = lane;
   for (; i + (BATCH - 1) * GROUP < count; i += BATCH * GROUP) {
     Pack pack[BATCH];
 #pragma unroll
-    for (int k = 0; k < BATCH; ++k) pack[k].words = packs[i + k * GROUP];
+    for (int k = 0; k < BATCH; ++k) pack[k] = row.pack(head + (i + k * GROUP) * WIDTH);
 #pragma unroll
     for (int k = 0; k < BATCH; ++k)
 #pragma unroll
-      for (int w = 0; w < WIDTH; ++w) a[k] = Body::combine(a[k], Body::lift(pack[k].x[w], p));
+      for (int w = 0; w < WIDTH; ++w)
+        a[k] = Body::combine(a[k], Body::lift(value_of(arrays, pack[k], w), p));
   }
   for (; i < count; i += GROUP) {
-    Pack pack;
-    pack.words = packs[i];
+    const Pack pack = row.pack(head + i * WIDTH);
 #pragma unroll
-    for (int w = 0; w < WIDTH; ++w) a[0] = Body::combine(a[0], Body::lift(pack.x[w], p));
+    for (int w = 0; w < WIDTH; ++w)
+      a[0] = Body::combine(a[0], Body::lift(value_of(arrays, pack, w), p));
   }
   for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
-    a[0] = Body::combine(a[0], Body::lift(x[j], p));
+    a[0] = Body::combine(a[0], Body::lift(row.element(j), p));
 #pragma unroll
   for (int k = 1; k < BATCH; ++k) a[0] = Body::combine(a[0], a[k]);
   return a[0];
@@ -170,22 +190,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 // threads reads every ROWS-th row of them.
 #define COLUMNS 32
 #define ROWS (BLOCK / COLUMNS)
-union Pack {
-#if WIDTH > 1
-  uint4 words;
-#endif
-  E x[WIDTH];
-};
 __device__ __forceinline__ Pack row_at(const Arrays& arrays, const Axes& axes, Offsets at,
                                        Index row) {
   move_reduced(at, axes, row);
-  Pack pack;
-#if WIDTH > 1
-  pack.words = *(const uint4*)(arrays.input + at.input);
-#else
-  pack.x[0] = arrays.input[at.input];
-#endif
-  return pack;
+  return pack_at(arrays, at);
 }
 extern "C" __global__ void __launch_bounds__(BLOCK)
     run(const Arrays arrays, A* parts, const Axes axes, const Split split) {
@@ -215,12 +223,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
       for (int k = 0; k < BATCH; ++k)
 #pragma unroll
-        for (int w = 0; w < WIDTH; ++w) a[w] = Body::combine(a[w], Body::lift(pack[k].x[w], p[w]));
+        for (int w = 0; w < WIDTH; ++w)
+          a[w] = Body::combine(a[w], Body::lift(value_of(arrays, pack[k], w), p[w]));
     }
     for (; row < last; row += ROWS) {
       const Pack pack = row_at(arrays, axes, at, (Index)row);
 #pragma unroll
-      for (int w = 0; w < WIDTH; ++w) a[w] = Body::combine(a[w], Body::lift(pack.x[w], p[w]));
+      for (int w = 0; w < WIDTH; ++w)
+        a[w] = Body::combine(a[w], Body::lift(value_of(arrays, pack, w), p[w]));
     }
   }
   __shared__ A row_results[ROWS][COLUMNS * WIDTH];

@@ -98,7 +98,7 @@ Array reduced(Op op, const ReduceCall& call, const Array& array, const std::opti
   std::optional<Array> mean;
   if (given(call.mean)) options.mean = &mean.emplace(reduce_input(call.mean));
   options.correction = reduce_correction_in(call);
-  const Unlocked unlocked(array.device(), array.nbytes());
+  const GilRelease unlocked(is_long(array.device(), array.nbytes()));
   return ops::reduce::reduce(op, array, options);
 }
 

@@ -125,7 +125,7 @@ PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
       given(dtype) ? std::optional(dtype_from(dtype)) : std::nullopt;
   const bool flattens = !given(axis) || array.rank() == 0;
   const auto run = [&] {
-    const Unlocked unlocked(array.device(), array.nbytes());
+    const GilRelease unlocked(is_long(array.device(), array.nbytes()));
     if (flattens && array.rank() != 1) array = reshape(array, Shape{array.size()});
     return ops::reduce::scan(op, array, along, wanted, target ? &*target : nullptr);
   };

@@ -72,8 +72,7 @@ class ElementwiseCall {
     std::optional<std::int64_t> size;
     if (given(keywords.size)) size = integer_from(keywords.size);
     const StreamForCall stream(keywords.stream, arguments_.device());
-    const Unlocked unlocked =
-        Unlocked::where(is_long_call(arguments_.device(), arguments_.bytes()));
+    const GilRelease unlocked(is_long_call(arguments_.device(), arguments_.bytes()));
     kernel_({arguments_.data(), total_}, size, outputs_.made());
   }
 

@@ -73,8 +73,7 @@ class ReductionCall {
         outputs_(kernel_.who(), arguments_, values, count, kernel_.inputs(), total_, keywords.out) {
     read_axes(keywords);
     const StreamForCall stream(keywords.stream, arguments_.device());
-    const Unlocked unlocked =
-        Unlocked::where(is_long_call(arguments_.device(), arguments_.bytes()));
+    const GilRelease unlocked(is_long_call(arguments_.device(), arguments_.bytes()));
     kernel_({arguments_.data(), total_}, axes_, outputs_.made());
   }
 

@@ -49,7 +49,7 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
                                      : writable_array(output);
   const int along = static_cast<int>(integer_in(axis, 0));
   {
-    const Unlocked unlocked = Unlocked::where(is_long_call(source.device(), source.nbytes()));
+    const GilRelease unlocked(is_long_call(source.device(), source.nbytes()));
     kernel(source, target, along);
   }
   return is_new ? wrap(target) : Py_NewRef(is_in_place ? input : output);

@@ -42,7 +42,7 @@ void assign(const Array& target, PyObject* value) {
   if (!is_python_scalar(value)) return assign(target, assignable(value, target.dtype()));
   check_writeable(target);
   const Scalar scalar = scalar_from(value, target.dtype());
-  const Unlocked unlocked(target);
+  const GilRelease unlocked(is_long(target));
   fill(target, scalar);
 }
 
@@ -50,10 +50,10 @@ void assign(const Array& target, const Array& source) {
   check_writeable(target);
   if (source.rank() > target.rank()) {
     const Array fitting = without_surplus_axes(source, target.rank());
-    const Unlocked unlocked(fitting, target);
+    const GilRelease unlocked(is_long(fitting, target));
     return copy(fitting, target);
   }
-  const Unlocked unlocked(source, target);
+  const GilRelease unlocked(is_long(source, target));
   copy(source, target);
 }
 

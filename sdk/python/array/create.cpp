@@ -25,7 +25,7 @@ enum class Content { nothing, zeros, ones };
 void fill_with(const Array& array, Content content) {
   if (content == Content::nothing) return;
   const Scalar value = Scalar(std::int64_t{content == Content::ones}).cast(array.dtype());
-  const Unlocked unlocked(array);
+  const GilRelease unlocked(is_long(array));
   fill(array, value);
 }
 
@@ -33,7 +33,7 @@ Array zeros_of(const Shape& shape, DType dtype, Device device) {
   std::int64_t size = dtype.itemsize();  // on overflow zeros() throws
   for (const std::int64_t extent : shape)
     if (__builtin_mul_overflow(size, extent, &size)) break;
-  const Unlocked unlocked(device, size);
+  const GilRelease unlocked(is_long(device, size));
   return zeros(shape, dtype, device);
 }
 

@@ -50,7 +50,7 @@ PyObject* wrap_element(const Array& array, std::int64_t offset) {
   const Array element = array.with_layout({{}, {}, offset});
   Array copied;
   {
-    const Unlocked unlocked(element);
+    const GilRelease unlocked(is_long(element));
     copied = copy(element);
   }
   return wrap(std::move(copied));

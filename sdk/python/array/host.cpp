@@ -210,7 +210,7 @@ PyMethodDef host_methods[] = {
 }  // namespace
 
 Scalar item_of(const Array& array) {
-  const Unlocked unlocked(array);
+  const GilRelease unlocked(is_long(array));
   return item(array);
 }
 

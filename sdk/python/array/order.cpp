@@ -90,13 +90,13 @@ Layout layout_in(Order order, const Shape& shape, const Layout& like) {
 Array copied(const Array& source, DType dtype, Device device, Order order) {
   if (order != Order::f && source.layout().is_row_major()) {  // the common case
     Array target = empty(source.shape(), dtype, device);
-    const Unlocked unlocked(source, target);
+    const GilRelease unlocked(is_long(source, target));
     copy(source, target);
     return target;
   }
   const Layout layout = layout_in(order, source.shape(), source.layout());
   Array target = empty_in(layout, dtype, device);
-  const Unlocked unlocked(source, target);
+  const GilRelease unlocked(is_long(source, target));
   copy(source, target);
   return target;
 }
@@ -104,7 +104,7 @@ Array copied(const Array& source, DType dtype, Device device, Order order) {
 // A column-major reshape is the transpose of a row-major reshape of the transposed array.
 Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mode) {
   const bool is_column_major = source.layout().is_column_major() && !source.layout().is_row_major();
-  const Unlocked unlocked(source);
+  const GilRelease unlocked(is_long(source));
   if (order == Order::f || (order == Order::a && is_column_major)) {
     return reshape(source.transpose(), reversed(shape), mode).transpose();
   }

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "function.hpp"
@@ -21,7 +22,6 @@
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
-#include "recorded_module.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/stream.hpp"
@@ -31,6 +31,19 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
+
+/// A module and the arguments that it was made from, as which it is pickled.
+struct RecordedModule : Module {
+  RecordedModule(Module module, pybind11::tuple made_from)
+      : Module(std::move(module)), arguments(std::move(made_from)) {}
+  pybind11::tuple arguments;
+};
+
+struct RecordedSourceModule : RecordedModule {
+  RecordedSourceModule(const SourceModule& module, pybind11::tuple made_from)
+      : RecordedModule(module, std::move(made_from)), from_cache(module.from_cache()) {}
+  bool from_cache;
+};
 
 // A list of strings or paths. Throws ArgumentError for a single string, which Python would iterate
 // by characters.

@@ -7,74 +7,53 @@ with ``make_node`` and one of ``make_thunk`` and ``perform``; ``kernel_op`` make
 kernel.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 from . import _core
 from ._core import (
-    Apply,
-    CompiledFunction,
-    Constant,
-    GraphError,
-    InputError,
-    SharedVariable,
-    TensorType,
-    Variable,
+    Apply as Apply,
+    CompiledFunction as CompiledFunction,
+    Constant as Constant,
+    GraphError as GraphError,
+    InputError as InputError,
+    SharedVariable as SharedVariable,
+    TensorType as TensorType,
+    Variable as Variable,
 )
-from ._graph.compiled import FunctionGraph, Maker, copy_function as copy_function, function
-from ._graph.from_function import as_op
-from ._graph.from_graph import OpFromGraph
-from ._graph.function_options import In, Mode, NanGuardMode, Out
-from ._graph.functions import as_variable
-from ._graph.kernel_op import KernelOp as KernelOp, kernel_op, kernel_op_counts
-from ._graph.op import NativeOp, Op, apply_registered
-from ._graph.rewrite import remove_rewrite, rewrite, rewrites
-from ._graph.shared import shared, using
-from ._graph.traversal import ancestors, clone, equal
-
-__all__ = [
-    "Apply",
-    "CompiledFunction",
-    "Constant",
-    "FunctionGraph",
-    "GraphError",
-    "In",
-    "InputError",
-    "Maker",
-    "Mode",
-    "NanGuardMode",
-    "NativeOp",
-    "Op",
-    "OpFromGraph",
-    "Out",
-    "SharedVariable",
-    "TensorType",
-    "Variable",
-    "ancestors",
-    "as_op",
-    "as_variable",
-    "clone",
-    "contiguous",
-    "equal",
-    "function",
-    "kernel_op",
-    "kernel_op_counts",
-    "remove_rewrite",
-    "rewrite",
-    "rewrites",
-    "shared",
-    "transfer",
-    "using",
-]
+from ._graph.compiled import (
+    FunctionGraph as FunctionGraph,
+    Maker as Maker,
+    copy_function as copy_function,
+    function as function,
+)
+from ._graph.from_function import as_op as as_op
+from ._graph.from_graph import OpFromGraph as OpFromGraph
+from ._graph.function_options import (
+    In as In,
+    Mode as Mode,
+    NanGuardMode as NanGuardMode,
+    Out as Out,
+)
+from ._graph.functions import as_variable as as_variable
+from ._graph.kernel_op import (
+    KernelOp as KernelOp,
+    kernel_op as kernel_op,
+    kernel_op_counts as kernel_op_counts,
+)
+from ._graph.op import NativeOp as NativeOp, Op as Op, apply_registered as apply_registered
+from ._graph.rewrite import (
+    remove_rewrite as remove_rewrite,
+    rewrite as rewrite,
+    rewrites as rewrites,
+)
+from ._graph.shared import shared as shared, using as using
+from ._graph.traversal import ancestors as ancestors, clone as clone, equal as equal
 
 
-def contiguous(x: Any) -> Variable:
+def contiguous(x: object) -> Variable:
     """`x` in C order: the same memory if it is C-contiguous already, else a copy."""
     return apply_registered("contiguous", x)
 
 
-def transfer(x: Any, target: Any) -> Variable:
+def transfer(x: object, target: object) -> Variable:
     """`x` copied to the device `target` ("cpu", "cuda:1", or a device); `x` itself if its type is
     already on that device."""
     variable, device = as_variable(x), _core.device(target)

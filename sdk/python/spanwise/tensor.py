@@ -9,189 +9,109 @@ are int8 to int64, f and d float32 and float64, c and z complex64 and complex128
 (``vectors``, ``matrices``, ...) take several names or a count, and return a list.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _core
 from ._core import (
-    TensorType,
-    all,
-    any,
-    argmax,
-    argmin,
-    broadcast_to,
-    concatenate,
-    count_nonzero,
-    cumprod,
-    cumsum,
-    dot,
-    matmul,
-    max,
-    mean,
-    min,
-    nansum,
-    prod,
-    ptp,
-    reshape,
-    stack,
-    std,
-    sum,
-    take,
-    var,
+    TensorType as TensorType,
+    all as all,
+    any as any,
+    argmax as argmax,
+    argmin as argmin,
+    broadcast_to as broadcast_to,
+    concatenate as concatenate,
+    count_nonzero as count_nonzero,
+    cumprod as cumprod,
+    cumsum as cumsum,
+    dot as dot,
+    matmul as matmul,
+    max as max,
+    mean as mean,
+    min as min,
+    nansum as nansum,
+    prod as prod,
+    ptp as ptp,
+    reshape as reshape,
+    stack as stack,
+    std as std,
+    sum as sum,
+    take as take,
+    var as var,
 )
-from ._graph.constructors import named_constructors, tensor
-from ._graph.einsum import einsum
+from ._graph.constructors import named_constructors as _named_constructors, tensor as tensor
+from ._graph.einsum import einsum as einsum
 from ._graph.functions import (
-    as_variable,
-    cast,
-    constant,
-    dimshuffle,
-    flatten,
-    join,
-    ones_like,
-    shape,
-    zeros_like,
+    as_variable as as_variable,
+    cast as cast,
+    constant as constant,
+    dimshuffle as dimshuffle,
+    flatten as flatten,
+    join as join,
+    ones_like as ones_like,
+    shape as shape,
+    zeros_like as zeros_like,
 )
-from ._graph.gradient import Lop, Rop, consider_constant, disconnected_grad, grad, zero_grad
+from ._graph.gradient import (
+    Lop as Lop,
+    Rop as Rop,
+    consider_constant as consider_constant,
+    disconnected_grad as disconnected_grad,
+    grad as grad,
+    zero_grad as zero_grad,
+)
 from ._graph.matrices import (
-    arange,
-    batched_dot,
-    diag,
-    diagonal,
-    eye,
-    identity_like,
-    ifelse,
-    outer,
-    repeat,
-    shape_padleft,
-    shape_padright,
-    tensordot,
-    tile,
-    trace,
-    tril,
-    triu,
+    arange as arange,
+    batched_dot as batched_dot,
+    diag as diag,
+    diagonal as diagonal,
+    eye as eye,
+    identity_like as identity_like,
+    ifelse as ifelse,
+    outer as outer,
+    repeat as repeat,
+    shape_padleft as shape_padleft,
+    shape_padright as shape_padright,
+    tensordot as tensordot,
+    tile as tile,
+    trace as trace,
+    tril as tril,
+    triu as triu,
 )
-from ._graph.random_streams import RandomStreams
-from ._graph.sorting import argsort, sort
-from ._graph.subtensor import inc_subtensor, set_subtensor
-from ._graph.verify_grad import verify_grad
-from ._numpy.dtypes import astype
-from ._numpy.elementwise import clip, divmod, round, where
-from ._numpy.join import column_stack, dstack, hstack, vstack
+from ._graph.random_streams import RandomStreams as RandomStreams
+from ._graph.sorting import argsort as argsort, sort as sort
+from ._graph.subtensor import inc_subtensor as inc_subtensor, set_subtensor as set_subtensor
+from ._graph.verify_grad import verify_grad as verify_grad
+from ._numpy.dtypes import astype as astype
+from ._numpy.elementwise import clip as clip, divmod as divmod, round as round, where as where
+from ._numpy.join import (
+    column_stack as column_stack,
+    dstack as dstack,
+    hstack as hstack,
+    vstack as vstack,
+)
 from ._numpy.shape import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    expand_dims,
-    flip,
-    matrix_transpose,
-    moveaxis,
-    ravel,
-    rot90,
-    squeeze,
-    swapaxes,
-    transpose,
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    atleast_3d as atleast_3d,
+    expand_dims as expand_dims,
+    flip as flip,
+    matrix_transpose as matrix_transpose,
+    moveaxis as moveaxis,
+    ravel as ravel,
+    rot90 as rot90,
+    squeeze as squeeze,
+    swapaxes as swapaxes,
+    transpose as transpose,
 )
-from ._numpy.softmax import log_softmax, softmax
-from .graph import contiguous
+from ._numpy.softmax import log_softmax as log_softmax, softmax as softmax
+from .graph import contiguous as contiguous
 
 as_tensor_variable = as_variable
 
-__all__ = [
-    "Lop",
-    "RandomStreams",
-    "Rop",
-    "TensorType",
-    "all",
-    "any",
-    "arange",
-    "argmax",
-    "argmin",
-    "argsort",
-    "as_tensor_variable",
-    "as_variable",
-    "astype",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "batched_dot",
-    "broadcast_to",
-    "cast",
-    "clip",
-    "column_stack",
-    "concatenate",
-    "consider_constant",
-    "constant",
-    "contiguous",
-    "count_nonzero",
-    "cumprod",
-    "cumsum",
-    "diag",
-    "diagonal",
-    "dimshuffle",
-    "disconnected_grad",
-    "divmod",
-    "dot",
-    "dstack",
-    "einsum",
-    "expand_dims",
-    "eye",
-    "flatten",
-    "flip",
-    "grad",
-    "hstack",
-    "identity_like",
-    "ifelse",
-    "inc_subtensor",
-    "join",
-    "log_softmax",
-    "matmul",
-    "matrix_transpose",
-    "max",
-    "mean",
-    "min",
-    "moveaxis",
-    "nansum",
-    "ones_like",
-    "outer",
-    "prod",
-    "ptp",
-    "ravel",
-    "repeat",
-    "reshape",
-    "rot90",
-    "round",
-    "set_subtensor",
-    "shape",
-    "shape_padleft",
-    "shape_padright",
-    "softmax",
-    "sort",
-    "squeeze",
-    "stack",
-    "std",
-    "sum",
-    "swapaxes",
-    "take",
-    "tensor",
-    "tensordot",
-    "tile",
-    "trace",
-    "transpose",
-    "tril",
-    "triu",
-    "var",
-    "verify_grad",
-    "vstack",
-    "where",
-    "zero_grad",
-    "zeros_like",
-]
 
-
-if TYPE_CHECKING:  # fmatrix, ivectors, ...: made by named_constructors()
+if _TYPE_CHECKING:  # fmatrix, ivectors, ...: made by named_constructors()
+    from collections.abc import Callable
+    from typing import Any
 
     def __getattr__(name: str) -> Callable[..., Any]: ...
 
@@ -225,12 +145,10 @@ def _add_operations() -> None:
     for name, value in vars(_core).items():
         if isinstance(value, _core.ufunc) and not name.startswith("_"):
             globals()[name] = value
-            __all__.append(name)
     for name, ours in _THEANO.items():
         globals()[name] = getattr(_core, ours)
-        __all__.append(name)
 
 
-globals().update(named_constructors())
-__all__.extend(named_constructors())
+globals().update(_named_constructors())
 _add_operations()
+__all__ = [name for name in globals() if not name.startswith("_")]

@@ -102,26 +102,17 @@ PyMethodDef method(const char* name, const char* doc) {
   return {name, as_c_function(guarded<function>), METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
-/// Releases the GIL for its lifetime if the operation may be long: on a GPU, which may have to
-/// wait, or for at least `small` bytes on the CPU. For less, releasing and taking the GIL takes
-/// longer.
-class Unlocked {
- public:
-  static Unlocked where(bool is_long) noexcept { return Unlocked(is_long); }
-  Unlocked(Device device, std::int64_t bytes) noexcept
-      : Unlocked(!device.is_cpu() || bytes >= small) {}
-  explicit Unlocked(const Array& array) noexcept : Unlocked(array.device(), array.nbytes()) {}
-  /// For a copy between `a` and `b`: long between two devices, and for many bytes on one. Queueing
-  /// a copy on one GPU does not wait.
-  Unlocked(const Array& a, const Array& b) noexcept
-      : Unlocked(a.device() != b.device() || a.nbytes() + b.nbytes() >= small) {}
-
- private:
-  explicit Unlocked(bool is_long) noexcept : released_(is_long) {}
-
-  static constexpr std::int64_t small = 1 << 16;
-  GilRelease released_;
-};
+/// Whether work on `bytes` bytes of `device` may be so long that it runs without the GIL: on a GPU,
+/// which may have to wait, or for many bytes on the CPU. For fewer, a GilRelease takes longer.
+inline bool is_long(Device device, std::int64_t bytes) noexcept {
+  return !device.is_cpu() || bytes >= 1 << 16;
+}
+inline bool is_long(const Array& array) noexcept { return is_long(array.device(), array.nbytes()); }
+/// The same of a copy between `a` and `b`: between two devices, or of many bytes on one. Queueing a
+/// copy on one GPU does not wait.
+inline bool is_long(const Array& a, const Array& b) noexcept {
+  return a.device() != b.device() || is_long(cpu, a.nbytes() + b.nbytes());
+}
 
 /// Adds a table of functions to the module. It ends with an empty entry and must live as long as
 /// the process.

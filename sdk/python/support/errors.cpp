@@ -10,7 +10,6 @@
 #include "array.hpp"
 #include "bind.hpp"
 #include "errors.hpp"
-#include "python/collectives/error.hpp"
 #include "spanwise/axis_error.hpp"
 #include "spanwise/communicator.hpp"
 #include "spanwise/error.hpp"
@@ -19,9 +18,10 @@
 namespace spanwise::python {
 
 ErrorClasses errors;
-PyObject* collective_error = nullptr;
 
 namespace {
+
+PyObject* collective_error = nullptr;  // spanwise.CollectiveError, set by module initialisation
 
 namespace py = pybind11;
 

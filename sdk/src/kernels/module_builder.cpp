@@ -5,21 +5,59 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "kernels/cache/cache_key.hpp"
 #include "kernels/cache/device_headers.hpp"
 #include "kernels/cache/disk_cache.hpp"
+#include "kernels/cache/include_closure.hpp"
+#include "kernels/cache/sha256.hpp"
 #include "kernels/compile_report.hpp"
 #include "kernels/log.hpp"
+#include "runtime/backend.hpp"
 #include "source/source_scan.hpp"
+#include "spanwise/device.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
 namespace {
+
+// Incremented when the format or meaning of entries changes.
+constexpr std::uint64_t cache_version = 2;
+
+void add_list(Sha256& hash, std::span<const std::string> list) {
+  hash.field(std::uint64_t{list.size()});
+  for (const std::string& text : list) hash.field(text);
+}
+
+// The cache key of a compiled result: a SHA-256 over everything that determines it. Equal keys
+// mean equal results, also between processes and after files have changed.
+std::string cache_key(DeviceKind kind, std::string_view fingerprint,
+                      const runtime::CompileRequest& request, const IncludeClosure& includes) {
+  Sha256 hash;
+  hash.field(cache_version);
+  hash.field(static_cast<std::uint64_t>(kind));
+  hash.field(fingerprint);
+  hash.field(request.source->file_name);
+  hash.field(request.source->text);
+  add_list(hash, request.options);
+  add_list(hash, request.names);
+  add_list(hash, request.include_dirs);
+  hash.field(std::uint64_t{request.linked.size()});
+  for (const source::KernelSource& linked : request.linked) hash.field(linked.text);
+  hash.field(std::uint64_t{includes.files.size()});
+  for (const IncludeClosure::File& file : includes.files) {
+    hash.field(file.path);
+    hash.field(file.digest);
+  }
+  hash.field(includes.wants_device_headers ? device_headers_digest() : std::string());
+  return hash.hex();
+}
 
 std::atomic<std::int64_t> hits{0}, misses{0};
 

@@ -38,16 +38,19 @@ bool all_row_major(const Shape& shape, std::span<const Layout* const> operands) 
 
 }  // namespace
 
-Walk::Walk(const Shape& shape, std::span<const Layout* const> operands, int leader)
-    : operands_(static_cast<int>(operands.size())) {
-  make_room(std::max(shape.size(), 1));
+Walk::Walk(const Shape& shape, std::span<const Layout* const> operands, int leader,
+           Direction direction)
+    : operands_(static_cast<int>(operands.size())), is_forward_(direction == Direction::forward) {
+  make_room(std::max(shape.size(), 1) + (is_forward_ ? 1 : 0));
   for (const std::int64_t extent : shape) size_ *= extent;
   if (size_ != 0) take_axes(shape, operands);
+  if (is_forward_) turn_forward(leader);
   if (rank_ > 1) {
     sort(leader);
     merge();
   }
   if (rank_ == 0) {
+    if (is_forward_) std::copy_n(at(0), 1 + operands_, at(1));
     std::fill_n(numbers_, 1 + operands_, 0);
     numbers_[0] = size_;
     rank_ = 1;
@@ -57,12 +60,13 @@ Walk::Walk(const Shape& shape, std::span<const Layout* const> operands, int lead
 Walk::Walk(Walk&& other) noexcept
     : rank_(other.rank_),
       operands_(other.operands_),
+      is_forward_(other.is_forward_),
       size_(other.size_),
       heap_(std::move(other.heap_)) {
   if (heap_) {
     numbers_ = heap_.get();
   } else {
-    std::copy_n(other.inline_, rank_ * (1 + operands_), inline_);
+    std::copy_n(other.inline_, (rank_ + (is_forward_ ? 1 : 0)) * (1 + operands_), inline_);
   }
 }
 
@@ -79,6 +83,19 @@ void Walk::take_axes(const Shape& shape, std::span<const Layout* const> operands
     std::int64_t* entry = at(rank_++);
     *entry++ = shape[axis];
     for (const Layout* operand : operands) *entry++ = stride_at(*operand, axis, shape.size());
+  }
+}
+
+void Walk::turn_forward(int leader) noexcept {
+  std::int64_t* const offsets = at(rank_);
+  std::fill_n(offsets, 1 + operands_, 0);
+  for (int axis = 0; axis < rank_; ++axis) {
+    std::int64_t* const entry = at(axis);
+    if (entry[1 + leader] >= 0) continue;
+    for (int k = 1; k <= operands_; ++k) {
+      offsets[k] += (entry[0] - 1) * entry[k];
+      entry[k] = -entry[k];
+    }
   }
 }
 
@@ -113,6 +130,7 @@ void Walk::merge() noexcept {
     if (!merges) ++kept;
     if (kept != axis) std::copy_n(inner, 1 + operands_, at(kept));
   }
+  if (is_forward_) std::copy_n(at(rank_), 1 + operands_, at(kept + 1));
   rank_ = kept + 1;
 }
 

@@ -60,14 +60,17 @@ def gradient_of(name):
     return "yes" if any(d.numpy().any() for d in f(*points)) else "zero"
 
 
-def is_fused(name):
-    """Whether the rewrite "fuse" puts the op into a Composite with the operations around it."""
+def fused_part_of(name):
+    """ "yes" if the rewrite "fuse" puts the op into a Composite with the operations around it, "input"
+    if the rewrite "lift" makes it compute its input, else ""."""
     function, points = example_of(name)
     inputs, output = graph_of(lambda *xs: function(*(sw.add(x, x) for x in xs)), points)
-    mode = sw.Mode("fast_compile").including("fuse").excluding("cut_gradient_markers")
-    f = sw.function(inputs, output, mode=mode, device="cpu")
-    left = [node.op.recipe[0] for node in f.maker.fgraph.toposort() if node.op.recipe]
-    return name not in left
+    mode = sw.Mode("fast_compile").excluding("cut_gradient_markers")
+    for rewrites, part in ((["fuse"], "yes"), (["fuse", "lift"], "input")):
+        f = sw.function(inputs, output, mode=mode.including(*rewrites), device="cpu")
+        if name not in [node.op.recipe[0] for node in f.maker.fgraph.toposort() if node.op.recipe]:
+            return part
+    return ""
 
 
 def is_on_host(name):
@@ -87,7 +90,7 @@ def ops_of(name):
 def ops_table():
     lines = ["| op | gradient | fused | CPU | GPU |", "|---|---|---|---|---|"]
     for name in REGISTERED:
-        fused = "yes" if is_fused(name) else ""
+        fused = fused_part_of(name)
         gpu = "result on the host" if is_on_host(name) else "yes"
         lines.append(f"| `{name}` | {gradient_of(name)} | {fused} | yes | {gpu} |")
     return "\n".join(lines) + "\n"

@@ -26,8 +26,11 @@ class SW_API Walk {
   /// axis, the same extent or 1. Axes are ordered by the strides of operand `leader`, longest
   /// first; where these are 0 or equal, by the other operands in order, then by the order of the
   /// axes. A reduction passes its result as an operand with stride 0 on the reduced axes. The
-  /// layouts' offsets are ignored.
-  Walk(const Shape& shape, std::span<const Layout* const> operands, int leader);
+  /// layouts' offsets are ignored. With Direction::forward, axes along which the leader has a
+  /// negative stride are reversed before they are merged; the walk then begins at offset().
+  enum class Direction { given, forward };
+  Walk(const Shape& shape, std::span<const Layout* const> operands, int leader,
+       Direction direction = Direction::given);
   Walk(Walk&& other) noexcept;
   Walk& operator=(Walk&&) = delete;
 
@@ -38,6 +41,11 @@ class SW_API Walk {
   std::int64_t extent(int axis) const noexcept { return at(axis)[0]; }
   /// In elements, of any sign; 0 for a broadcast axis.
   std::int64_t stride(int axis, int operand) const noexcept { return at(axis)[1 + operand]; }
+  /// The offset of the walk's first element from the operand's element (0, ..., 0), in elements; 0
+  /// with Direction::given.
+  std::int64_t offset(int operand) const noexcept {
+    return is_forward_ ? at(rank_)[1 + operand] : 0;
+  }
   /// The strides of all operands.
   std::span<const std::int64_t> strides(int axis) const noexcept {
     return {at(axis) + 1, static_cast<std::size_t>(operands_)};
@@ -50,9 +58,9 @@ class SW_API Walk {
   }
 
  private:
-  static constexpr int inline_numbers = 35;  // e.g. five axes of six operands
+  static constexpr int inline_numbers = 42;  // e.g. five axes of six operands and their offsets
 
-  // Per axis: its extent, then the stride of each operand.
+  // Per axis: its extent, then the stride of each operand. If is_forward_, the offsets follow.
   const std::int64_t* at(int axis) const noexcept { return numbers_ + axis * (1 + operands_); }
   std::int64_t* at(int axis) noexcept { return numbers_ + axis * (1 + operands_); }
   void make_room(int rank);
@@ -60,8 +68,10 @@ class SW_API Walk {
   bool comes_before(const std::int64_t* a, const std::int64_t* b, int leader) const noexcept;
   void sort(int leader) noexcept;
   void merge() noexcept;
+  void turn_forward(int leader) noexcept;
 
   int rank_ = 0, operands_ = 0;
+  bool is_forward_ = false;
   std::int64_t size_ = 1;
   std::int64_t* numbers_ = inline_;
   std::unique_ptr<std::int64_t[]> heap_;

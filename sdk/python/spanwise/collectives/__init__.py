@@ -13,8 +13,6 @@ Packages: ``pip install 'spanwise[mpi]'``, ``'spanwise[nccl-cu13]'`` or ``'spanw
 docs/concepts/collectives.md describes order, streams, dtypes and errors.
 """
 
-from __future__ import annotations
-
 from .._core import CollectiveError as CollectiveError
 from ._communicator import (
     Communicator as Communicator,
@@ -34,21 +32,3 @@ from ._operations import (
     reduce_scatter as reduce_scatter,
     send as send,
 )
-
-__all__ = [
-    "CollectiveError",
-    "Communicator",
-    "all_gather",
-    "all_reduce",
-    "all_to_all",
-    "barrier",
-    "broadcast",
-    "default",
-    "group",
-    "init",
-    "named",
-    "recv",
-    "reduce",
-    "reduce_scatter",
-    "send",
-]

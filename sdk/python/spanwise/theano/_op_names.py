@@ -114,18 +114,30 @@ def _product_kind(node: Any) -> type[ProgramOp]:
     return {2: Dot, 3: CGemv, 4: Dot22}[sum(ranks)] if min(ranks) else Dot
 
 
+def _reduced_axes(node: Any) -> list[int] | None:
+    """None: all. A reduction that computes its elements has no recipe, but a name that begins as the
+    plain one's: "Sum{axis=(0,)}(Composite{...})"."""
+    if node.op.recipe:
+        given = node.op.recipe[1].get("axis")
+        return None if given is None else list(given)
+    listed = re.match(r"\w+\{axis=\(([\d, ]*)\)", str(node.op))
+    return [int(axis) for axis in re.findall(r"\d+", listed[1])] if listed else None
+
+
 def _reduction(node: Any, name: str, on_gpu: bool) -> tuple[type[ProgramOp], str]:
-    axes = node.op.recipe[1].get("axis") if node.op.recipe else None
-    rank = node.inputs[0].ndim
+    axes = _reduced_axes(node)
+    rank = max(v.ndim for v in node.inputs)
     chosen = range(rank) if axes is None else [axis % rank for axis in axes]
     if on_gpu:
         mask = ",".join(str(int(i in chosen)) for i in range(rank))
-        return CAReduce, f"{{{_REDUCTIONS[name]}}}{{{mask}}}"
+        _, _, program = str(node.op).partition("(Composite")
+        before = f"pre=Composite{program[:-1]},red=" if program else ""
+        return CAReduce, f"{{{before}{_REDUCTIONS[name]}}}{{{mask}}}"
     listed = ", ".join(map(str, chosen))
     if name in ("sum", "prod"):
         kind = Sum if name == "sum" else Prod
         shown = "" if axes is None else f"axis=[{listed}], "
-        dtype = str(node.inputs[0].dtype)
+        dtype = str(node.outputs[0].dtype)
         accumulator = _ACCUMULATORS.get(dtype.rstrip("0123456789"), dtype)
         return kind, f"{kind.__name__}{{{shown}acc_dtype={accumulator}}}"
     if name in ("any", "all"):
@@ -140,7 +152,7 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
     if not isinstance(node.op, NativeOp):
         return node.op
     text = str(node.op)
-    name = node.op.recipe[0] if node.op.recipe else text.split("{")[0].split("[")[0].lower()
+    name = node.op.recipe[0] if node.op.recipe else re.split(r"[{\[(]", text, maxsplit=1)[0].lower()
     if name == "ifelse":
         return IfElse("if{gpu}" if on_gpu else "if{}", node.op)
     properties = text[text.index("{") : text.rindex("}") + 1] if "{" in text else ""

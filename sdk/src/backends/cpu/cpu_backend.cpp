@@ -3,21 +3,54 @@
 #include "backends/cpu/cpu_backend.hpp"
 
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "backends/cpu/blas/blas.hpp"
+#include "backends/cpu/jit/compiler.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "backends/cpu/jit/jit_compiler.hpp"
+#include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
-#include "backends/cpu/jit/tools.hpp"
 #include "backends/cpu/memory/memory_pool.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/thread_pool.hpp"
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/tools.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
+
+// The first line of --version: "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang version 14.0.6".
+std::string version_of(const HostCompiler& compiler) {
+  std::vector<std::string> command{compiler.path};
+  command.insert(command.end(), compiler.arguments.begin(), compiler.arguments.end());
+  command.push_back("--version");
+  std::error_code error;
+  const std::string folder = std::filesystem::temp_directory_path(error).string();
+  const ProcessResult result = run_process(command, folder);
+  const std::string version = result.output.substr(0, result.output.find('\n'));
+  if (result.exit_code != 0)
+    fail<DeviceError>(compiler.path, " does not run: ", version,
+                      "; install it anew, or set CXX to another C++ compiler");
+  return version;
+}
+
+// The system's C++ compiler and its version, or why it is missing. Runs it to get the version.
+std::vector<Tool> tools() {
+  Tool tool{.name = "host compiler", .version = {}, .path = {}, .missing = {}};
+  try {
+    const HostCompiler compiler = require_compiler();
+    tool.path = compiler.path;
+    tool.version = version_of(compiler);
+  } catch (const DeviceError& error) {
+    tool.missing = error.what();
+  }
+  return {tool};
+}
 
 [[maybe_unused]] const bool registered = runtime::register_backend(std::make_unique<CpuBackend>());
 

@@ -9,6 +9,7 @@
 
 #include "graph/compile/memory_plan.hpp"
 #include "graph/compile/releases.hpp"
+#include "graph/compile/shape_nodes.hpp"
 #include "graph/execute/function_state.hpp"
 #include "graph/order.hpp"
 #include "spanwise/graph/function.hpp"
@@ -35,6 +36,7 @@ class Compilation {
   VariableSet scalars_needed_on_device() const;
   void make_input_slots();
   void make_result_slots();
+  bool runs_in_order(const std::vector<Step>& steps) const;
   Step make_step(const Ref<Apply>& node);
   void sort_cells(const std::vector<Step>& steps);
   void plan_results(const std::vector<Step>& steps);
@@ -50,6 +52,7 @@ class Compilation {
   std::vector<Ref<Apply>> nodes_;
   std::vector<Before> readers_first_;
   VariableSet escaping_;  // variables whose buffers the function returns
+  NodeSet shape_nodes_;
   std::unordered_map<Variable, Ref<Cell>> cells_;
   std::vector<KeptResult> kept_;
   bool frees_ = false;

@@ -9,6 +9,7 @@
 #include "graph/compile/checks.hpp"
 #include "graph/compile/compilation.hpp"
 #include "graph/compile/placement.hpp"
+#include "graph/compile/shape_nodes.hpp"
 #include "graph/execute/failure.hpp"
 #include "graph/execute/function_state.hpp"
 #include "graph/order.hpp"
@@ -57,22 +58,24 @@ Ref<FunctionState> Compilation::run() {
   check_function_inputs(options_.name, inputs_);
   check_function_outputs(options_.name, outputs_);
   check_function_updates(options_.name, options_);
-  if (mode_name(options_.mode.name) == "debug") state_->unrewritten = without_rewrites();
+  state_->mode = mode_name(options_.mode.name);
+  if (state_->mode == "debug") state_->unrewritten = without_rewrites();
   add_updates();
   outputs_ = apply_givens(outputs_, options_.givens, inputs_);
   check_used_inputs(options_.name, inputs_, outputs_, options_.on_unused_input);
   place();
   rewrite();
-  order_nodes();
   for (const Variable& output : outputs_)
     for (const Variable& buffer : buffers_of(output, given_)) escaping_.insert(buffer);
   escaping_.insert(outputs_.begin(), outputs_.end());
+  order_nodes();
 
   make_input_slots();
   make_result_slots();
   std::vector<Step> steps;
   steps.reserve(nodes_.size());
   for (const Ref<Apply>& node : nodes_) steps.push_back(make_step(node));
+  if (!runs_in_order(steps)) shape_nodes_.clear();
   sort_cells(steps);
   plan_results(steps);
   std::vector<Cell*> results;
@@ -81,14 +84,15 @@ Ref<FunctionState> Compilation::run() {
   state_->device = device_;
   state_->inputs = inputs_;
   state_->outputs.assign(outputs_.begin(), outputs_.begin() + static_cast<long>(output_count_));
-  state_->mode = mode_name(options_.mode.name);
   state_->program = Program(options_.name, std::move(steps), readers_first_, std::move(results));
   if (state_->mode == "debug") state_->program.check_every_step();
   if (state_->mode == "nan_guard") state_->program.guard_numbers(options_.mode.nan_guard);
   if (frees_)
     state_->program.release_early(std::move(releases_));
-  else if (state_->program.runs_in_order())
+  else if (state_->program.runs_in_order()) {
     state_->program.share_memory(std::move(plan_));
+    state_->program.keep_results_of_shapes(shape_nodes_);
+  }
   if (options_.profile) {
     state_->times = std::make_unique<StepTimes>(nodes_.size());
     state_->program.measure(*state_->times);
@@ -130,6 +134,11 @@ void Compilation::rewrite() {
 void Compilation::order_nodes() {
   nodes_ = nodes_for(outputs_, given_);
   if (device_.is_cuda()) put_host_nodes_first();
+  if (!frees_ && !options_.profile) shape_nodes_ = shape_nodes(nodes_, given_, escaping_, device_);
+  const auto reads_shapes = [this](const Ref<Apply>& node) {
+    return shape_nodes_.contains(&*node);
+  };
+  std::stable_partition(nodes_.begin(), nodes_.end(), reads_shapes);
   const auto order = [this] {
     std::vector<Before> edges = readers_first(nodes_, given_);
     for (const Before& edge : sequences(nodes_)) edges.push_back(edge);
@@ -157,6 +166,12 @@ void Compilation::put_host_nodes_first() {
   }
   early.insert(early.end(), late.begin(), late.end());
   nodes_ = std::move(early);
+}
+
+bool Compilation::runs_in_order(const std::vector<Step>& steps) const {
+  const bool is_checked = state_->mode == "debug" || state_->mode == "nan_guard";
+  return !is_checked && std::none_of(steps.begin(), steps.end(),
+                                     [](const Step& step) { return step.thunk->lazy(); });
 }
 
 Step Compilation::make_step(const Ref<Apply>& node) {
@@ -204,6 +219,7 @@ void Compilation::sort_cells(const std::vector<Step>& steps) {
   for (const SharedSlot& slot : state_->shared_slots) state_->transient_cells.push_back(slot.cell);
   for (std::size_t position = 0; position < steps.size(); ++position) {
     const Step& step = steps[position];
+    if (shape_nodes_.contains(&*step.node)) continue;  // its results stay for the next call
     const AliasMap views = step.node->op().view_map(), overwrites = step.node->op().destroy_map();
     for (int i = 0; i < step.node->output_count(); ++i) {
       const bool stays = !frees_ && !escaping_.contains(step.node->output(i)) &&

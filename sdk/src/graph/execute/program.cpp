@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "graph/execute/failure.hpp"
 #include "graph/execute/number_guard.hpp"
@@ -93,34 +94,59 @@ Program::Program(std::string function_name, std::vector<Step> steps,
   }
 }
 
+void Program::keep_results_of_shapes(const NodeSet& nodes) {
+  while (shape_steps_ < steps_.size() && nodes.contains(steps_[shape_steps_].node.get())) {
+    const Step& step = steps_[shape_steps_];
+    for (std::size_t i = 0; i < step.inputs.size(); ++i)
+      if (makers_[shape_steps_][i] < 0 && step.node->op().reads_only_shape(static_cast<int>(i)))
+        shapes_read_.push_back({step.inputs[i].get(), Shape()});
+    ++shape_steps_;
+  }
+}
+
+// The step to begin with: the first, or the first that depends on more than shapes.
+std::size_t Program::first_step() {
+  if (shape_steps_ == 0) return 0;
+  bool are_known = std::exchange(are_shapes_known_, false);
+  for (ShapeRead& read : shapes_read_) {
+    const Shape& shape = read.cell->value->shape();
+    if (shape == read.shape) continue;
+    read.shape = shape;
+    are_known = false;
+  }
+  return are_known ? shape_steps_ : 0;
+}
+
 void Program::run() {
-  for (const OutputSlot& slot : slots_) slot.cell->computed = false;
+  const std::size_t first = first_step();
+  for (std::size_t i = first_slot_[first]; i < slots_.size(); ++i) slots_[i].cell->computed = false;
   try {
     if (on_demand_)
       run_on_demand();
     else if (!plan_.empty())
-      run_sharing_memory();
+      run_sharing_memory(first);
     else if (!releases_.cells.empty())
       run_releasing();
     else
-      run_in_order();
+      run_in_order(first);
   } catch (...) {
     rows_.abort_batch();
     rethrow_with_note([this] { return note_on_run(function_name_, steps_, running_); });
   }
+  are_shapes_known_ = true;
   rows_.finish();
 }
 
-void Program::run_in_order() {
+void Program::run_in_order(std::size_t first) {
   const std::size_t count = thunks_.size();
-  for (running_ = 0; running_ < count; ++running_) {
+  for (running_ = first; running_ < count; ++running_) {
     run_any_step(running_);
   }
 }
 
-void Program::run_sharing_memory() {
+void Program::run_sharing_memory(std::size_t first) {
   const std::size_t count = thunks_.size();
-  for (running_ = 0; running_ < count; ++running_) {
+  for (running_ = first; running_ < count; ++running_) {
     plan_.pass_buffers(running_);
     run_any_step(running_);
     plan_.check_buffers(running_);

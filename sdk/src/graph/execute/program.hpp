@@ -11,6 +11,7 @@
 
 #include "graph/compile/memory_plan.hpp"
 #include "graph/compile/releases.hpp"
+#include "graph/compile/shape_nodes.hpp"
 #include "graph/execute/launch_batches.hpp"
 #include "runtime/settings.hpp"
 #include "spanwise/graph/function.hpp"
@@ -60,6 +61,9 @@ class Program {
   }
   /// Enables reuse of buffers between intermediate results, for programs that run in order.
   void share_memory(MemoryPlan plan) { plan_ = std::move(plan); }
+  /// Runs the first steps, as far as their nodes are among `nodes`, again only if a shape that they
+  /// read has changed. Their cells keep their results. For programs that run in order.
+  void keep_results_of_shapes(const NodeSet& nodes);
   /// Enables early release of intermediate results, for programs that run in order.
   void release_early(Releases releases) { releases_ = std::move(releases); }
   /// Records the duration of each step in `times`, which must outlive all runs.
@@ -75,8 +79,9 @@ class Program {
   const std::vector<Step>& steps() const noexcept { return steps_; }
 
  private:
-  void run_in_order();
-  void run_sharing_memory();
+  std::size_t first_step();
+  void run_in_order(std::size_t first);
+  void run_sharing_memory(std::size_t first);
   void run_releasing();
   void run_on_demand();
   void run_step(std::size_t position);
@@ -98,6 +103,14 @@ class Program {
   std::vector<std::vector<int>> makers_;
   std::vector<std::vector<int>> before_;  // per step: readers of memory that it overwrites
   std::vector<std::size_t> wanted_;       // the steps that compute the function's outputs
+  /// A shape that the first steps read, as it was when they last ran.
+  struct ShapeRead {
+    const Cell* cell;
+    Shape shape;
+  };
+  std::vector<ShapeRead> shapes_read_;
+  std::size_t shape_steps_ = 0;
+  bool are_shapes_known_ = false;
   MemoryPlan plan_;
   Releases releases_;
   LaunchBatches rows_;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "backends/cuda/compile/binary_symbols.hpp"
@@ -16,15 +19,28 @@
 #include "backends/cuda/compile/device_runtime.hpp"
 #include "backends/cuda/compile/device_source.hpp"
 #include "backends/cuda/compile/image_contents.hpp"
-#include "backends/cuda/compile/keep_kernel_files.hpp"
 #include "backends/cuda/compile/linker.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "backends/cuda/compile/nvrtc_program.hpp"
+#include "runtime/system/temporary_folder.hpp"
+#include "source/kernel_source.hpp"
 #include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
+
+// Implements keep=True: writes source and binary to a new folder and prints its path to standard
+// error. Throws DeviceError if the folder cannot be written.
+void keep_kernel_files(const source::KernelSource& source, std::string_view image,
+                       std::string_view suffix) {
+  using runtime::TemporaryFolder;
+  const TemporaryFolder folder(TemporaryFolder::Lifetime::kept);
+  const std::filesystem::path name = std::filesystem::path(source.file_name).filename();
+  folder.write(name.string(), source.text);
+  folder.write(std::filesystem::path(name).replace_extension(suffix).string(), image);
+  std::fprintf(stderr, "spanwise: kernel files kept in %s\n", folder.path().c_str());
+}
 
 using nvrtc::Library;
 using runtime::CompileRequest;

@@ -1,0 +1,109 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "fuse.hpp"
+#include "fused_thunk.hpp"
+#include "spanwise/graph/element_source.hpp"
+#include "spanwise/graph/rewrite.hpp"
+
+// Before "lift": a result of a program that only a reduction reads becomes a program of its own,
+// which the reduction then computes. Reading two arrays again costs no more than writing the result
+// and reading it.
+namespace spanwise::ops {
+namespace {
+
+constexpr int most_arrays_read_again = 2;
+constexpr std::size_t most_operations_done_again = 8;
+
+bool is_only_reduced(const Apply& node, int output, const NodeSurroundings& around) {
+  const auto readers = around.readers(node.output(output));
+  if (readers.size() != 1 || readers[0] == nullptr) return false;
+  const auto* takes = dynamic_cast<const TakesElements*>(&readers[0]->op());
+  return takes != nullptr && takes->reading(node.op_ref(), *readers[0]);
+}
+
+// The nodes and inputs that some outputs need.
+FusedNodes part_of(const FusedNodes& all, const std::vector<int>& outputs) {
+  FusedNodes part;
+  std::unordered_set<Variable> needed;
+  for (const int k : outputs) {
+    part.outputs.push_back(all.outputs[static_cast<std::size_t>(k)]);
+    needed.insert(part.outputs.back());
+  }
+  for (auto node = all.nodes.rbegin(); node != all.nodes.rend(); ++node) {
+    if (!needed.contains((*node)->output(0))) continue;
+    part.nodes.push_back(*node);
+    needed.insert((*node)->inputs().begin(), (*node)->inputs().end());
+  }
+  std::reverse(part.nodes.begin(), part.nodes.end());
+  std::copy_if(all.inputs.begin(), all.inputs.end(), std::back_inserter(part.inputs),
+               [&](const Variable& input) { return needed.contains(input); });
+  return part;
+}
+
+std::size_t common_nodes(const FusedNodes& a, const FusedNodes& b) {
+  return static_cast<std::size_t>(
+      std::count_if(a.nodes.begin(), a.nodes.end(), [&](const Ref<Apply>& node) {
+        return std::find(b.nodes.begin(), b.nodes.end(), node) != b.nodes.end();
+      }));
+}
+
+bool is_cheap(const FusedNodes& part, const FusedNodes& rest) {
+  const auto arrays = std::count_if(part.inputs.begin(), part.inputs.end(),
+                                    [](const Variable& x) { return x.type().rank() > 0; });
+  return arrays <= most_arrays_read_again && common_nodes(part, rest) <= most_operations_done_again;
+}
+
+std::vector<int> all_but(std::size_t count, int k) {
+  std::vector<int> others;
+  for (int i = 0; i < static_cast<int>(count); ++i)
+    if (i != k) others.push_back(i);
+  return others;
+}
+
+// Applies the part's program to the inputs of `node`, and puts its results into `results`.
+void compute_alone(const Apply& node, const FusedNodes& all, const std::vector<int>& outputs,
+                   std::vector<Variable>& results) {
+  const FusedNodes part = part_of(all, outputs);
+  std::vector<Variable> inputs, made;
+  for (const Variable& input : part.inputs) {
+    const auto place = std::find(all.inputs.begin(), all.inputs.end(), input);
+    inputs.push_back(node.inputs()[static_cast<std::size_t>(place - all.inputs.begin())]);
+  }
+  for (const int k : outputs) {
+    const Variable old = node.output(k);
+    made.emplace_back(old.type(), old.name());
+    results[static_cast<std::size_t>(k)] = made.back();
+  }
+  Apply::make(fused(part), std::move(inputs), std::move(made));
+}
+
+std::vector<Variable> split(const Apply& node, const NodeSurroundings& around) {
+  const Fused* fused = fused_of(node.op());
+  if (fused == nullptr || node.output_count() < 2) return {};
+  const FusedNodes& all = fused->nodes;
+  std::vector<int> alone, rest;
+  for (int k = 0; k < node.output_count(); ++k) {
+    const bool leaves = is_only_reduced(node, k, around) &&
+                        is_cheap(part_of(all, {k}), part_of(all, all_but(all.outputs.size(), k)));
+    (leaves ? alone : rest).push_back(k);
+  }
+  if (alone.empty()) return {};
+  std::vector<Variable> results(all.outputs.size());
+  for (const int k : alone) compute_alone(node, all, {k}, results);
+  if (!rest.empty()) compute_alone(node, all, rest, results);
+  return results;
+}
+
+[[maybe_unused]] const bool split_registered =
+    register_node_rewrite({.name = "split_for_lift",
+                           .position = 64,
+                           .tags = {"fast_run", "fusion", "lift"},
+                           .apply_within = split});
+
+}  // namespace
+}  // namespace spanwise::ops

@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lifted_op.hpp"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "computed_elements.hpp"
+#include "cuda/cuda_module.hpp"
+#include "spanwise/creation.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+class LiftedThunk final : public Thunk {
+ public:
+  LiftedThunk(const spanwise::Op& elements, reduce::Op op, const Options& options,
+              const ThunkContext& context)
+      : node_(elements.make_node(context.node().inputs())),
+        source_(source_of(elements, context)),
+        op_(op),
+        options_(options),
+        output_(context.output(0)),
+        device_(context.device()),
+        element_(node_->output(0).type().dtype()),
+        result_(context.node().output(0).type().dtype()) {}
+
+  bool is_async() const override { return true; }
+  std::vector<int> run() override {
+    if (const std::optional<Shape> shape = source_->begin()) {
+      set_output(*shape);
+      reduce_computed(op_, {*source_, *kernels_}, stand_in().broadcast_to(*shape), options_);
+    } else {
+      const Array whole = source_->whole();
+      set_output(whole.shape());
+      reduce(op_, whole, options_);
+    }
+    options_.out = nullptr;
+    return {};
+  }
+
+ private:
+  std::unique_ptr<ElementSource> source_of(const spanwise::Op& elements,
+                                           const ThunkContext& context) const {
+    std::vector<Ref<Cell>> inputs;
+    for (std::size_t i = 0; i < context.node().inputs().size(); ++i)
+      inputs.push_back(context.input(static_cast<int>(i)));
+    const ThunkContext own(*node_, context.device(), std::move(inputs), {make_ref<Cell>()}, {true});
+    return dynamic_cast<const GivesElements&>(elements).element_source(own);
+  }
+
+  void set_output(const Shape& shape) {
+    options_.out = &output_array(*output_, reduced_shape(shape, options_.axes, options_.keepdims),
+                                 result_, device_);
+  }
+
+  // One element of the source's dtype, which is never read.
+  const Array& stand_in() {
+    if (!stand_in_) stand_in_ = empty(Shape(), element_, device_);
+    return *stand_in_;
+  }
+
+  Ref<Apply> node_;
+  std::unique_ptr<ElementSource> source_;
+  reduce::Op op_;
+  Options options_;
+  Ref<Cell> output_;
+  Device device_;
+  DType element_, result_;
+  std::optional<Array> stand_in_;
+  std::unique_ptr<ReduceKernelTable> kernels_ = std::make_unique<ReduceKernelTable>();
+};
+
+class LiftedOp final : public NamedOp {
+ public:
+  LiftedOp(Ref<const spanwise::Op> elements, Ref<const spanwise::Op> reduction, reduce::Op op,
+           const Options& options)
+      : NamedOp(text(reduction->name(), "(", elements->name(), ")")),
+        elements_(std::move(elements)),
+        reduction_(std::move(reduction)),
+        op_(op),
+        options_(options) {}
+
+  bool equals(const spanwise::Op& other) const override {
+    const auto* same = dynamic_cast<const LiftedOp*>(&other);
+    return same != nullptr && same->elements_->equals(*elements_) &&
+           same->reduction_->equals(*reduction_);
+  }
+  std::size_t hash() const override { return elements_->hash() * 31 + reduction_->hash(); }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    const Variable elements = elements_->make_node(inputs)->output(0);
+    const Ref<Apply> reduced = reduction_->make_node(std::span(&elements, 1));
+    return Apply::make(Ref<const spanwise::Op>(this), {inputs.begin(), inputs.end()},
+                       {Variable(reduced->output(0).type())});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return std::make_unique<LiftedThunk>(*elements_, op_, options_, context);
+  }
+  bool takes_host_scalars() const override { return elements_->takes_host_scalars(); }
+
+ private:
+  Ref<const spanwise::Op> elements_, reduction_;
+  reduce::Op op_;
+  Options options_;
+};
+
+}  // namespace
+
+Ref<const spanwise::Op> lifted_op(Ref<const spanwise::Op> elements,
+                                  Ref<const spanwise::Op> reduction, Op op,
+                                  const Options& options) {
+  return make_ref<const LiftedOp>(std::move(elements), std::move(reduction), op, options);
+}
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,61 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "spanwise/array.hpp"
+#include "spanwise/export.hpp"
+#include "spanwise/graph/op.hpp"
+
+namespace spanwise {
+
+/// The result of a node that another node computes while it reads it, element by element, so that
+/// it is never in memory. Each element depends on the operands' elements at its place.
+class SW_API ElementSource {
+ public:
+  /// Operands at most.
+  static constexpr int most_operands = 16;
+
+  virtual ~ElementSource();
+  /// Begins a call: reads the input cells. Returns the shape of the result; nothing where the
+  /// elements of this call cannot be computed alone, so that only whole() may be called.
+  virtual std::optional<Shape> begin() = 0;
+  /// After begin(): arrays on the node's device that broadcast to the shape. Those of rank 0 may be
+  /// on the host.
+  virtual std::span<const Array* const> operands() const = 0;
+  /// The result in memory.
+  virtual Array whole() = 0;
+  /// On the CPU: computes the elements of `result` from the operands at their places: views that
+  /// broadcast to its shape, and the operands of rank 0. Threads may call it at the same time.
+  virtual void compute(std::span<const Array* const> operands, const Array& result) const = 0;
+  /// For a GPU: CUDA C that defines, in the namespace `name`, the types M0, M1, ... of the operands
+  /// and Z of the result, as they are in memory, and the function run(M0, M1, ..., Z&). It follows
+  /// <spanwise/half_bits.cuh>.
+  virtual std::string cuda_text(std::string_view name) const = 0;
+};
+
+/// A base, beside Op, of ops whose result may be computed where it is read.
+class SW_API GivesElements {
+ public:
+  virtual ~GivesElements();
+  /// Whether all nodes of the op have one output with an ElementSource.
+  virtual bool gives_elements() const = 0;
+  /// That of a node of the op; `context` as for make_thunk().
+  virtual std::unique_ptr<ElementSource> element_source(const ThunkContext& context) const = 0;
+};
+
+/// A base, beside Op, of ops that may read their one input from an ElementSource.
+class SW_API TakesElements {
+ public:
+  virtual ~TakesElements();
+  /// The op that computes the output of `node`, a node of this op, from the inputs of the op
+  /// `elements`, a GivesElements; null where the node needs its input in memory.
+  virtual Ref<const Op> reading(Ref<const Op> elements, const Apply& node) const = 0;
+};
+
+}  // namespace spanwise

@@ -1,5 +1,0 @@
-// Copyright 2026 The Spanwise Authors
-// SPDX-License-Identifier: Apache-2.0
-#pragma once
-
-#include "helper_math.h"

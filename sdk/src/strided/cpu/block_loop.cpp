@@ -1,0 +1,62 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "block_loop.hpp"
+
+namespace spanwise::strided {
+
+BlockLoop::BlockLoop(const Walk& walk, std::span<std::byte* const> data,
+                     std::span<const std::int64_t> itemsizes, const BlockSplit& split)
+    : walk_(walk) {
+  for (std::size_t k = 0; k < data.size(); ++k) {
+    itemsizes_[k] = itemsizes[k];
+    data_[k] = data[k];
+  }
+  const int columns = split.axes - 1;
+  add_piece(columns, split.block_columns, split.first_columns);
+  add_piece(split.rows, split.block_rows, 0);
+  add_piece(split.layers, split.block_layers, 0);
+  for (int axis = columns - 1; axis >= 0; --axis)
+    if (axis != split.rows && axis != split.layers) add_piece(axis, 1, 0);
+}
+
+void BlockLoop::add_piece(int axis, std::int64_t length, std::int64_t first) {
+  const std::int64_t extent = axis < 0 ? 1 : walk_.extent(axis);
+  Piece& piece = pieces_[static_cast<std::size_t>(count_of_pieces_++)];
+  piece = {axis, extent, length, std::min(first == 0 ? length : first, extent)};
+  count_ *= piece.count();
+}
+
+void BlockLoop::begin(std::int64_t block, Position& at) const noexcept {
+  std::copy_n(data_.begin(), walk_.operands(), at.data.begin());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count_of_pieces_); ++i) {
+    const Piece& piece = pieces_[i];
+    at.starts[i] = 0;
+    if (block == 0) continue;
+    const std::int64_t count = piece.count(), index = block % count;
+    block /= count;
+    if (index == 0) continue;
+    at.starts[i] = piece.first + (index - 1) * piece.length;
+    move(piece.axis, at.starts[i], at);
+  }
+}
+
+void BlockLoop::advance(Position& at) const noexcept {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count_of_pieces_); ++i) {
+    const Piece& piece = pieces_[i];
+    std::int64_t& start = at.starts[i];
+    const std::int64_t steps = start == 0 ? piece.first : piece.length;
+    if (start + steps < piece.extent) {
+      start += steps;
+      return move(piece.axis, steps, at);
+    }
+    if (start != 0) move(piece.axis, -start, at);
+    start = 0;
+  }
+}
+
+void BlockLoop::move(int axis, std::int64_t steps, Position& at) const noexcept {
+  for (int k = 0; k < walk_.operands(); ++k)
+    at.data[static_cast<std::size_t>(k)] += steps * step(axis, k);
+}
+
+}  // namespace spanwise::strided

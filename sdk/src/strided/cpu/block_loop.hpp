@@ -1,0 +1,92 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "spanwise/strided/plan.hpp"
+#include "spanwise/strided/walk.hpp"
+
+namespace spanwise::strided {
+
+/// How a walk is split into blocks: `block_rows` by `block_columns` elements of two axes, for
+/// `block_layers` indices of an optional third one. Axes are the walk's, -1 for none.
+struct BlockSplit {
+  int axes = 1;  ///< the first ones of the walk; columns are the last of these
+  int rows = -1, layers = -1;
+  std::int64_t block_rows = 1, block_columns = 1, block_layers = 1;
+  std::int64_t first_columns = 0;  ///< of the first block of a row, if it has less than the others
+};
+
+/// The blocks of a walk on the CPU, in the walk's order.
+class BlockLoop {
+ public:
+  /// `data[k]` is the address of operand k's first element of the walk, which must outlive the
+  /// loop.
+  BlockLoop(const Walk& walk, std::span<std::byte* const> data,
+            std::span<const std::int64_t> itemsizes, const BlockSplit& split);
+
+  std::int64_t count() const noexcept { return count_; }
+  /// Bytes from element to element of operand k; 0 for axis -1.
+  std::int64_t step(int axis, int k) const noexcept {
+    return axis < 0 ? 0 : walk_.stride(axis, k) * itemsizes_[static_cast<std::size_t>(k)];
+  }
+
+  /// Calls visit(data, rows, columns) for each layer of the blocks [first, last); data[k] is the
+  /// address of operand k's first element.
+  template <class F>
+  void run(std::int64_t first, std::int64_t last, F&& visit) const {
+    Position at;
+    begin(first, at);
+    for (; first < last; ++first) {
+      const std::int64_t rows = size(1, at), layers = size(2, at), columns = size(0, at);
+      for (std::int64_t layer = 0; layer < layers; ++layer) {
+        visit(static_cast<std::byte* const*>(at.data.data()), rows, columns);
+        if (layers > 1) move(pieces_[2].axis, layer + 1 < layers ? 1 : 1 - layers, at);
+      }
+      if (first + 1 < last) advance(at);
+    }
+  }
+
+ private:
+  /// An axis in pieces of `length`; the first has `first`.
+  struct Piece {
+    int axis;
+    std::int64_t extent, length, first;
+
+    std::int64_t count() const noexcept {
+      return length == 1       ? extent
+             : extent == first ? 1
+                               : 1 + (extent - first + length - 1) / length;
+    }
+  };
+  /// The current block: its start along each axis.
+  struct Position {
+    std::array<std::byte*, max_arrays> data;
+    std::array<std::int64_t, max_rank + 3> starts;
+  };
+
+  void add_piece(int axis, std::int64_t length, std::int64_t first);
+  void begin(std::int64_t block, Position& at) const noexcept;
+  void advance(Position& at) const noexcept;
+  void move(int axis, std::int64_t steps, Position& at) const noexcept;
+  std::int64_t size(int piece, const Position& at) const noexcept {
+    const auto index = static_cast<std::size_t>(piece);
+    const Piece& p = pieces_[index];
+    const std::int64_t start = at.starts[index];
+    return start == 0 ? p.first : std::min(p.length, p.extent - start);
+  }
+
+  const Walk& walk_;
+  std::array<std::byte*, max_arrays> data_;
+  std::array<std::int64_t, max_arrays> itemsizes_;
+  std::array<Piece, max_rank + 3> pieces_;  // columns, rows, layers, then other axes, fastest first
+  int count_of_pieces_ = 0;
+  std::int64_t count_ = 1;
+};
+
+}  // namespace spanwise::strided

@@ -1,0 +1,284 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu_loop.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/host_block.hpp"
+
+namespace spanwise::strided {
+namespace {
+
+constexpr std::int64_t line = 64;
+// Bytes of a run in a buffer, which fits in the L1 cache.
+constexpr std::int64_t buffer_bytes = 1 << 13;
+// Elements of a run in place: long enough to hide the overhead of a call, short enough to share
+// work.
+constexpr std::int64_t direct_columns = 1 << 13;
+// The block of transposed inputs, and the least sides for which it pays.
+constexpr std::int64_t transposed_columns = 256, transposed_rows = 32, min_transposed = 16;
+// Buffers a multiple of a page apart would be in the same lines of the cache.
+constexpr std::size_t apart = 5 * 64;
+
+// Whether rows that are visited one by one would use a few bytes of each cache line: elements are
+// far apart along the last axis, and adjacent along the other.
+bool is_transposed(std::int64_t step, std::int64_t row_step) noexcept {
+  return std::abs(step) >= line && row_step != 0 && std::abs(row_step) <= line / 4;
+}
+
+}  // namespace
+
+CpuLoop::CpuLoop(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body)
+    : operands_(operands),
+      body_(body),
+      count_(operands.size() - (operands.back().role == ArrayRole::mask ? 1 : 0)),
+      has_mask_(count_ < operands.size()),
+      walk_(make_walk(shape, operands)) {
+  split_.axes = walk_.rank();
+  const std::optional<int> transposed = find_transposed_axis();
+  split_.rows = transposed ? *transposed : walk_.rank() - 2;
+  find_places();
+  mode_ = find_mode();
+  split();
+  place_buffers();
+}
+
+Walk CpuLoop::make_walk(const Shape& shape, std::span<const CpuOperand> operands) {
+  std::array<const Layout*, max_arrays> layouts;
+  int leader = -1;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    layouts[k] = operands[k].layout;
+    if (leader < 0 && operands[k].role == ArrayRole::write) leader = static_cast<int>(k);
+  }
+  return Walk(shape, std::span(layouts.data(), operands.size()), leader, Walk::Direction::forward);
+}
+
+// The axis along which the first transposed input is adjacent.
+std::optional<int> CpuLoop::find_transposed_axis() const {
+  const int inner = walk_.rank() - 1;
+  if (inner == 0 || walk_.extent(inner) < min_transposed) return {};
+  for (std::size_t k = 0; k < count_; ++k) {
+    const int index = static_cast<int>(k);
+    const std::int64_t size = operands_[k].dtype.itemsize();
+    std::optional<int> found;
+    for (int axis = 0; axis < inner; ++axis)
+      if (walk_.extent(axis) >= min_transposed &&
+          is_transposed(walk_.stride(inner, index) * size, walk_.stride(axis, index) * size) &&
+          (!found || std::abs(walk_.stride(axis, index)) < std::abs(walk_.stride(*found, index))))
+        found = axis;
+    if (found) return found;
+  }
+  return {};
+}
+
+void CpuLoop::find_places() {
+  const int inner = walk_.rank() - 1;
+  const bool has_sides = split_.rows >= 0 && walk_.extent(inner) >= min_transposed &&
+                         walk_.extent(split_.rows) >= min_transposed;
+  for (std::size_t k = 0; k < operands_.size(); ++k) {
+    const CpuOperand& operand = operands_[k];
+    const int index = static_cast<int>(k);
+    Place& place = places_[k];
+    place.itemsize = operand.dtype.itemsize();
+    place.compute_size = operand.is_element ? 0 : operand.compute.itemsize();
+    place.step = walk_.stride(inner, index) * place.itemsize;
+    place.row_step = split_.rows < 0 ? 0 : walk_.stride(split_.rows, index) * place.itemsize;
+    const bool is_single = inner == 0 && walk_.extent(0) == 1;
+    place.is_native = is_native(operand) && !operand.is_stored_late;
+    place.is_direct = place.is_native && (place.step == place.itemsize || is_single);
+    place.is_transposed = has_sides && is_transposed(place.step, place.row_step);
+    has_transposed_ |= place.is_transposed;
+    place.is_constant = operand.role == ArrayRole::read && walk_.size() > 1;
+    for (int axis = 0; axis <= inner; ++axis) place.is_constant &= walk_.stride(axis, index) == 0;
+  }
+}
+
+CpuLoop::Mode CpuLoop::find_mode() const {
+  bool all_native = !has_mask_, all_direct = all_native;
+  bool any_strided = false, others_constant = true;
+  for (std::size_t k = 0; k < count_; ++k) {
+    const Place& place = places_[k];
+    if (operands_[k].is_element) continue;
+    const bool is_read = operands_[k].role == ArrayRole::read;
+    all_native &= place.is_native;
+    all_direct &= place.is_direct;
+    any_strided |= !place.is_direct && (place.step != 0 || !is_read);
+    others_constant &= is_read && k > 0 ? place.step == 0 : place.is_direct;
+  }
+  if (all_direct) return Mode::direct;
+  if (!all_native) return Mode::buffered;
+  if (others_constant && body_.with_number != nullptr) return Mode::with_number;
+  const bool is_in_place = any_strided && body_.strided != nullptr && !has_transposed_;
+  return is_in_place ? Mode::strided : Mode::buffered;
+}
+
+void CpuLoop::split() {
+  std::int64_t widest = 1;
+  for (std::size_t k = 0; k < count_; ++k) widest = std::max(widest, places_[k].compute_size);
+  const std::int64_t columns = walk_.extent(walk_.rank() - 1);
+  const std::int64_t rows = split_.rows < 0 ? 1 : walk_.extent(split_.rows);
+  std::int64_t most = direct_columns;
+  if (mode_ == Mode::buffered)
+    most = buffer_bytes >> std::countr_zero(static_cast<std::uint64_t>(widest));
+  if (body_.block != 0) most = body_.block;
+  split_.block_columns = std::min({columns, most, has_transposed_ ? transposed_columns : most});
+  if (split_.block_columns == columns)
+    split_.block_rows =
+        rows * columns <= most ? rows : std::clamp<std::int64_t>(most / columns, 1, rows);
+  if (mode_ == Mode::buffered && !has_mask_) run_rows_ = split_.block_rows;
+  if (has_transposed_)
+    split_.block_rows = std::max(split_.block_rows, std::min(rows, transposed_rows));
+}
+
+void CpuLoop::place_buffers() {
+  if (mode_ == Mode::buffered) {
+    for (std::size_t k = 0; k < count_; ++k) {
+      const std::int64_t rows = places_[k].is_transposed ? split_.block_rows : run_rows_;
+      const std::int64_t bytes = rows * split_.block_columns * places_[k].compute_size;
+      places_[k].buffer = memory_;
+      memory_ += static_cast<std::size_t>((bytes + line - 1) / line * line) + apart;
+    }
+  }
+}
+
+void CpuLoop::run() const {
+  std::array<std::byte*, max_arrays> data;
+  std::array<std::int64_t, max_arrays> itemsizes;
+  for (std::size_t k = 0; k < operands_.size(); ++k) {
+    itemsizes[k] = places_[k].itemsize;
+    data[k] = operands_[k].data + walk_.offset(static_cast<int>(k)) * itemsizes[k];
+  }
+  if (split_.block_rows * split_.block_columns == walk_.size()) {
+    Buffers buffers = make_buffers();
+    return run_block(data.data(), split_.block_rows, split_.block_columns, buffers);
+  }
+  const BlockLoop loop(walk_, std::span(data.data(), operands_.size()),
+                       std::span(itemsizes.data(), operands_.size()), split_);
+  const auto run = [&](std::int64_t first, std::int64_t last) {
+    Buffers buffers = make_buffers();
+    loop.run(first, last, [&](std::byte* const* at, std::int64_t rows, std::int64_t columns) {
+      run_block(at, rows, columns, buffers);
+    });
+  };
+  const std::int64_t grain = body_.grain / (split_.block_rows * split_.block_columns);
+  parallel_for(loop.count(), std::max<std::int64_t>(1, grain), run);
+}
+
+CpuLoop::Buffers CpuLoop::make_buffers() const {
+  Buffers buffers;
+  const std::size_t bytes = memory_ + body_.scratch_bytes;
+  if (bytes > 0) buffers.memory = thread_scratch(bytes);
+  std::fill_n(buffers.source.begin(), count_, nullptr);
+  return buffers;
+}
+
+void CpuLoop::run_block(std::byte* const* data, std::int64_t rows, std::int64_t columns,
+                        Buffers& buffers) const {
+  std::byte* arrays[max_arrays + 1];
+  arrays[count_] = buffers.memory + memory_;
+  if (rows <= run_rows_ && !has_transposed_) return run_rows(data, rows, columns, arrays, buffers);
+  std::byte* at[max_arrays];
+  std::copy_n(data, operands_.size(), at);
+  for (std::size_t k = 0; k < count_; ++k)
+    if (places_[k].is_transposed) arrays[k] = load(k, at[k], rows, columns, buffers);
+  for (std::int64_t row = 0; row < rows; row += run_rows_) {
+    const std::int64_t n = std::min(run_rows_, rows - row);
+    run_rows(at, n, columns, arrays, buffers);
+    for (std::size_t k = 0; k < operands_.size(); ++k) {
+      at[k] += n * places_[k].row_step;
+      if (k < count_ && places_[k].is_transposed)
+        arrays[k] += n * columns * places_[k].compute_size;
+    }
+  }
+}
+
+void CpuLoop::run_rows(std::byte* const* data, std::int64_t rows, std::int64_t columns,
+                       std::byte** arrays, Buffers& buffers) const {
+  for (std::size_t k = 0; k < count_; ++k) {
+    const Place& place = places_[k];
+    if (place.is_transposed) continue;
+    if (mode_ != Mode::buffered || operands_[k].is_element || is_usable(place, rows, columns))
+      arrays[k] = data[k];
+    else if (operands_[k].role == ArrayRole::read)
+      arrays[k] = load(k, data[k], rows, columns, buffers);
+    else
+      arrays[k] = buffers.memory + place.buffer;
+  }
+  if (body_.block != 0) fetch_next(data, rows, columns);
+  if (mode_ == Mode::strided) {
+    std::int64_t steps[max_arrays];
+    for (std::size_t k = 0; k < count_; ++k) steps[k] = places_[k].step;
+    return body_.strided(columns, arrays, steps);
+  }
+  if (mode_ == Mode::with_number) return body_.with_number(body_.context, columns, arrays);
+  if (has_mask_) return run_masked(data[count_], columns, arrays, data);
+  body_(rows * columns, arrays);
+  for (std::size_t k = 0; k < count_; ++k)
+    if (operands_[k].role == ArrayRole::write && arrays[k] != data[k])
+      store(k, arrays[k], data[k], rows, columns);
+}
+
+// Computes only elements that the mask selects: others may be invalid, such as negative exponents.
+void CpuLoop::run_masked(const std::byte* mask, std::int64_t columns, std::byte* const* arrays,
+                         std::byte* const* targets) const {
+  const std::int64_t mask_step = places_[count_].step;
+  const auto is_wanted = [&](std::int64_t i) { return mask[i * mask_step] != std::byte{0}; };
+  std::byte* parts[max_arrays + 1];
+  parts[count_] = arrays[count_];
+  bool is_in_place = true;
+  for (std::size_t k = 0; k < count_; ++k)
+    is_in_place &= operands_[k].role == ArrayRole::read || arrays[k] == targets[k];
+  for (std::int64_t i = 0; i < columns;) {
+    if (!is_wanted(i)) {
+      ++i;
+      continue;
+    }
+    const std::int64_t begin = i;
+    while (i < columns && is_wanted(i)) ++i;
+    for (std::size_t k = 0; k < count_; ++k) parts[k] = arrays[k] + begin * places_[k].compute_size;
+    body_(i - begin, parts);
+    if (is_in_place) continue;
+    for (std::size_t k = 0; k < count_; ++k)
+      if (operands_[k].role == ArrayRole::write && arrays[k] != targets[k])
+        store(k, parts[k], targets[k] + begin * places_[k].step, 1, i - begin);
+  }
+}
+
+// The input's elements in a buffer. Those of a broadcast input may be there already.
+std::byte* CpuLoop::load(std::size_t k, std::byte* from, std::int64_t rows, std::int64_t columns,
+                         Buffers& buffers) const {
+  const Place& place = places_[k];
+  std::byte* const buffer = buffers.memory + place.buffer;
+  const std::int64_t n = rows * columns;
+  if (buffers.source[k] == from && buffers.loaded[k] >= n &&
+      (place.is_constant || buffers.columns[k] == columns))
+    return buffer;
+  convert_block(operands_[k].dtype, operands_[k].compute,
+                {buffer, from, rows, columns, columns * place.compute_size, place.compute_size,
+                 place.row_step, place.step});
+  buffers.source[k] = from;
+  buffers.loaded[k] = n;
+  buffers.columns[k] = columns;
+  return buffer;
+}
+
+void CpuLoop::store(std::size_t k, const std::byte* from, std::byte* to, std::int64_t rows,
+                    std::int64_t columns) const {
+  const Place& place = places_[k];
+  convert_block(operands_[k].compute, operands_[k].dtype,
+                {to, from, rows, columns, place.row_step, place.step, columns * place.compute_size,
+                 place.compute_size});
+}
+
+void CpuLoop::fetch_next(std::byte* const* data, std::int64_t rows, std::int64_t columns) const {
+  for (std::size_t k = 0; k < count_; ++k) {
+    const Place& place = places_[k];
+    if (place.is_direct)
+      prefetch(data[k] + (split_.block_rows > 1 ? rows * place.row_step : columns * place.step),
+               rows * columns * place.itemsize);
+  }
+}
+
+}  // namespace spanwise::strided

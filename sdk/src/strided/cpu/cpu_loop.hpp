@@ -1,0 +1,102 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <span>
+
+#include "block_loop.hpp"
+#include "spanwise/strided/cpu_loop.hpp"
+
+namespace spanwise::strided {
+
+/// Memory of the calling thread, 64-byte aligned, valid until the thread's next call.
+std::byte* thread_scratch(std::size_t bytes);
+
+/// Whether the body can use the operand's elements in memory one by one.
+inline bool is_native(const CpuOperand& operand) noexcept {
+  if (operand.dtype != operand.compute) return false;
+  const auto size = static_cast<std::uintptr_t>(operand.compute.itemsize());  // a power of two
+  const std::uintptr_t part = operand.compute.is_complex() ? size / 2 : size;
+  return (reinterpret_cast<std::uintptr_t>(operand.data) & (part - 1)) == 0;
+}
+
+inline void prefetch(const std::byte* first, std::int64_t bytes) noexcept {
+  constexpr std::int64_t line = 64;
+  for (std::int64_t at = 0; at < bytes; at += line) __builtin_prefetch(first + at);
+}
+
+/// A loop over arrays that are not all contiguous in one order.
+///
+/// A block of the walk is computed in runs of whole rows. Each operand is used in place, or in a
+/// buffer that holds a run; transposed inputs are brought into their buffer for the whole block.
+class CpuLoop {
+ public:
+  CpuLoop(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body);
+  void run() const;
+
+ private:
+  /// An operand along the walk.
+  struct Place {
+    std::int64_t itemsize, compute_size;  ///< compute_size is 0 for CpuOperand::is_element
+    std::int64_t step, row_step;          ///< bytes along columns and rows
+    bool is_constant;                     ///< an input that is the same element everywhere
+    bool is_native, is_direct;            ///< direct: native, and contiguous along columns
+    bool is_transposed;
+    std::size_t buffer;  ///< its offset in the thread's memory
+  };
+  /// How the body accesses rows.
+  enum class Mode {
+    direct,       ///< in place
+    with_number,  ///< in place; operands after the first are one element per row
+    strided,      ///< in place, with the body's strided loop
+    buffered,
+  };
+  /// The buffers of one thread.
+  struct Buffers {
+    std::byte* memory = nullptr;
+    std::array<const std::byte*, max_arrays> source;       ///< where the contents were loaded from
+    std::array<std::int64_t, max_arrays> loaded, columns;  ///< elements, and those of a row
+  };
+
+  static Walk make_walk(const Shape& shape, std::span<const CpuOperand> operands);
+  std::optional<int> find_transposed_axis() const;
+  void find_places();
+  Mode find_mode() const;
+  void split();
+  void place_buffers();
+
+  Buffers make_buffers() const;
+  void run_block(std::byte* const* data, std::int64_t rows, std::int64_t columns,
+                 Buffers& buffers) const;
+  void run_rows(std::byte* const* data, std::int64_t rows, std::int64_t columns, std::byte** arrays,
+                Buffers& buffers) const;
+  void run_masked(const std::byte* mask, std::int64_t columns, std::byte* const* arrays,
+                  std::byte* const* targets) const;
+  std::byte* load(std::size_t k, std::byte* from, std::int64_t rows, std::int64_t columns,
+                  Buffers& buffers) const;
+  void store(std::size_t k, const std::byte* from, std::byte* to, std::int64_t rows,
+             std::int64_t columns) const;
+  void fetch_next(std::byte* const* data, std::int64_t rows, std::int64_t columns) const;
+  bool is_usable(const Place& place, std::int64_t rows, std::int64_t columns) const noexcept {
+    return place.is_direct && (rows == 1 || place.row_step == columns * place.step);
+  }
+
+  std::span<const CpuOperand> operands_;
+  const CpuBody& body_;
+  std::size_t count_;  ///< of operands, without the mask
+  bool has_mask_;
+  Walk walk_;
+  BlockSplit split_;
+  std::int64_t run_rows_ = 1;  ///< rows of a run
+  bool has_transposed_ = false;
+  Mode mode_ = Mode::buffered;
+  std::array<Place, max_arrays> places_;
+  std::size_t memory_ = 0;  ///< bytes for a thread
+};
+
+}  // namespace spanwise::strided

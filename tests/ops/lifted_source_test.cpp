@@ -1,0 +1,150 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CUDA source of reductions of computed elements, compiled for an H200 without a GPU, and run
+// on the CPU beside the loops of the CPU.
+#include <gtest/gtest.h>
+
+#include "../../ops/elementwise/graph/fused_thunk.hpp"
+#include "../../ops/reduce/cuda/cuda_module.hpp"
+#include "../../ops/reduce/job.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
+#include "kernels/cache/device_headers.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+using Form = CudaShape::Form;
+using spanwise::ops::Fused;
+
+/// x * y + y, of a dtype, as a node of its own.
+class Source {
+ public:
+  explicit Source(DType dtype, int rank = 1) {
+    auto fused = std::make_shared<Fused>();
+    fused->program.inputs = {dtype, dtype};
+    fused->program.steps = {step(OpId::multiply, dtype, {0, 1}), step(OpId::add, dtype, {2, 1})};
+    fused->program.outputs = {3};
+    // Extents of 1 are broadcast.
+    const Variable x(TensorType(dtype, Shape(rank, TensorType::any), cpu)),
+        y(TensorType(dtype, Shape(rank, 1), cpu));
+    const Ref<const spanwise::Op> op = fused_op(fused->program, {}, {});
+    node_ = op->make_node(std::array{x, y});
+    const ThunkContext context(*node_, cpu, {x_, y_}, {make_ref<Cell>()}, {true});
+    source_ = fused_elements(std::move(fused), context);
+  }
+  ElementSource& operator*() const { return *source_; }
+  void set(const Array& x, const Array& y) {
+    x_->value = x;
+    y_->value = y;
+    EXPECT_TRUE(source_->begin().has_value());
+  }
+
+ private:
+  static ProgramStep step(OpId op, DType dtype, std::array<int, 2> values) {
+    ProgramStep made{resolve(op, std::array{dtype, dtype})};
+    std::copy(values.begin(), values.end(), made.arguments.begin());
+    return made;
+  }
+
+  Ref<Cell> x_ = make_ref<Cell>(), y_ = make_ref<Cell>();
+  Ref<Apply> node_;
+  std::unique_ptr<ElementSource> source_;
+};
+
+void expect_cubin(const CudaShape& shape, const ElementSource& elements) {
+  const std::string source_text = cuda_source(shape, &elements);
+  const source::KernelSource source = source::scan_kernels(source_text);
+  runtime::CompileRequest request;
+  const kernels::DeviceHeaderFolder headers;
+  request.source = &source;
+  request.include_dirs = {headers.path()};
+  request.options = {"--fmad=false"};
+  try {
+    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
+    for (const char* kernel : {"run", "fold"}) EXPECT_TRUE(binary.symbols.contains(kernel));
+  } catch (const CompileError& error) {
+    ADD_FAILURE() << info(shape.kernel.kind).body << " of " << shape.kernel.element << ", form "
+                  << static_cast<int>(shape.form) << ":\n"
+                  << error.log();
+  }
+}
+
+class LiftedSource : public testing::TestWithParam<DType> {};
+
+TEST_P(LiftedSource, CompilesInEveryForm) {
+  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  const DType element = GetParam();
+  const Source source(element);
+  for (const Kind kind : {Kind::sum, Kind::argmin})
+    for (const Form form : {Form::any, Form::rows, Form::columns}) {
+      if (form == Form::columns && info(kind).gives_index) continue;
+      CudaShape shape;
+      shape.kernel = {kind, element, accumulator_for(kind, element, false)};
+      shape.result = info(kind).gives_index ? int64 : shape.kernel.accumulator;
+      shape.form = form;
+      shape.operands = 2;
+      if (form != Form::any) shape.width = std::max(1, 16 / element.itemsize());
+      shape.numbers = form == Form::any ? 1 : 0;
+      shape.constants = form == Form::rows ? 2 : 0;
+      expect_cubin(shape, *source);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(, LiftedSource, testing::Values(int8, bfloat16, float32, complex128),
+                         [](const auto& given) { return text(given.param); });
+
+Array counted(const Shape& shape, DType dtype, std::int64_t modulus) {
+  const Array values = empty(shape, float64, cpu);
+  auto* data = static_cast<double*>(values.data());
+  for (std::int64_t i = 0; i < values.size(); ++i)
+    data[i] = static_cast<double>(i * 7919 % modulus) - static_cast<double>(modulus) / 3;
+  return astype(values, dtype);
+}
+
+// The kernels for GPUs, on the CPU, give what the loops of the CPU give.
+void expect_same(const Array& x, const Array& y, int axis, Kind kind) {
+  const DType element = x.dtype();
+  Source source(element, x.rank());
+  source.set(x, y);
+  ReduceKernelTable kernels;
+  const ComputedElements computed{*source, kernels};
+  Shape shape = x.shape();
+  shape[axis] = 1;
+  const DType result = info(kind).gives_index ? int64 : accumulator_for(kind, element, false);
+  const Array native = full(shape, -7, result, cpu), made = full(shape, -9, result, cpu);
+  const Array stand_in = empty(Shape(), element, cpu).broadcast_to(x.shape());
+  ReduceJob job;
+  job.kernel = {kind, element, accumulator_for(kind, element, false)};
+  job.input = &stand_in;
+  job.computed = &computed;
+  job.result = &native;
+  ASSERT_TRUE(run_on_cpu(job));
+  job.result = &made;
+  ASSERT_TRUE(run_on_cuda(job));
+  const Array a = astype(native, float64), b = astype(made, float64);
+  for (std::int64_t i = 0; i < a.size(); ++i) {
+    const double expected = static_cast<const double*>(a.data())[i],
+                 got = static_cast<const double*>(b.data())[i];
+    ASSERT_NEAR(got, expected, 1e-9 * std::abs(expected)) << x << " along " << axis << " at " << i;
+  }
+}
+
+TEST(LiftedKernels, GiveWhatTheLoopsGive) {
+  const Array x = counted({40, 260}, float32, 1001), row = counted({1, 260}, float32, 97),
+              column = counted({40, 1}, float32, 89), short_x = counted({64, 262}, int16, 311);
+  for (const Kind kind : {Kind::sum, Kind::argmin})
+    for (const int axis : {0, 1}) {
+      expect_same(x, row, axis, kind);
+      expect_same(x, column, axis, kind);
+      expect_same(x.transpose(), row.transpose(), axis, kind);
+      expect_same(short_x.slice(1, {1, 261, 1}), counted({1, 260}, int16, 50), axis, kind);
+    }
+}
+
+}  // namespace
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,211 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions that compute the elements that they read, compared with NumPy in float64 and with the
+same graph without the rewrite "lift"."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import spanwise as sw
+
+T = sw.tensor
+NOT_LIFTED = sw.Mode("fast_run").excluding("lift")
+ONCE = ["sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin", "count_nonzero"]
+
+
+def ops(f):
+    return [str(node.op) for node in f.maker.fgraph.toposort()]
+
+
+def numbers(shape, dtype="float32", seed=0):
+    values = np.random.default_rng(seed).integers(-40, 40, shape)
+    return (values / 8).astype(dtype) if np.dtype(dtype).kind in "fc" else values.astype(dtype)
+
+
+def check(inputs, outputs, values, device, lifted=1):
+    """Compiles both ways and compares the results. Returns the function with the rewrite."""
+    f = sw.function(inputs, outputs, device=device)
+    plain = sw.function(inputs, outputs, mode=NOT_LIFTED, device=device)
+    for got, wanted in zip(f(*values), plain(*values), strict=True):
+        assert got.dtype == wanted.dtype and got.shape == wanted.shape
+        tolerance = 1e-2 if got.dtype in ("float16", "bfloat16") else 1e-5
+        np.testing.assert_allclose(
+            got.numpy().astype("complex128"),
+            wanted.numpy().astype("complex128"),
+            rtol=tolerance,
+            atol=tolerance,
+        )
+    assert sum("(Composite" in name for name in ops(f)) == lifted
+    return f
+
+
+def test_sum_of_squared_differences_is_one_node(device):
+    x, m = T.fmatrix("x"), T.fvector("m")
+    f = sw.function([x, m], ((x - m) ** 2).sum(), device=device)
+    assert ops(f) == ["Sum(Composite{square((i0 - i1))})"]
+    a, b = numbers((300, 70)), numbers(70, seed=1)
+    expected = ((a.astype("float64") - b) ** 2).sum()
+    np.testing.assert_allclose(float(f(a, b)), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ONCE)
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2), (1, 2)])
+def test_each_reduction_over_each_axis(name, axis, device):
+    if isinstance(axis, tuple) and name.startswith("arg"):
+        pytest.skip("argmax and argmin take one axis")
+    x, y = T.tensor3("x", "float32"), T.fmatrix("y")
+    z = (x - y) * 0.5
+    options = {} if axis is None else {"axis": axis}
+    result = getattr(sw, name)(z > 1 if name in ("any", "all") else z, **options)
+    check([x, y], [result], [numbers((5, 33, 40)), numbers((33, 40), seed=1)], device)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "uint16", "int64", "complex64"])
+def test_each_dtype(dtype, device):
+    x, y = T.matrix("x", dtype), T.vector("y", dtype)
+    values = [numbers((30, 50), dtype), numbers(50, dtype, seed=1)]
+    outputs = [T.sum(x * y, axis=0), T.sum(x - y * y, axis=1, keepdims=True)]
+    check([x, y], outputs, values, device, lifted=2)
+
+
+def test_casts_take_part_and_other_accumulators_are_right(device):
+    n, x = T.imatrix("n"), T.fvector("x")
+    outputs = [
+        T.sum(T.cast(n, "float64") * x, axis=0),
+        T.sum(n * n, axis=1, dtype="float32"),
+        T.prod(n % 3, axis=0),
+        T.mean(n + n, axis=1),
+    ]
+    check([n, x], outputs, [numbers((40, 30), "int32"), numbers(30)], device, lifted=4)
+
+
+def test_one_operation_and_one_that_reads_its_input_twice(device):
+    x = T.fmatrix("x")
+    check([x], [T.sum(T.exp(x), axis=0), T.max(x * x)], [numbers((20, 45))], device, lifted=2)
+
+
+@pytest.mark.parametrize("shape", [(0, 7), (7, 0), (1, 1), (1, 300), (300, 1), (2, 70_001)])
+def test_empty_and_thin_shapes(shape, device):
+    x, y = T.fmatrices("x", "y")
+    z = x * 2 - y
+    values = [numbers(shape), numbers(shape, seed=1)]
+    outputs = [T.sum(z, axis=0), T.sum(z + 1, axis=1), T.mean(x * y), T.all(x < y)]
+    if 0 in shape:
+        outputs = [outputs[0], outputs[1], outputs[3]]
+    check([x, y], outputs, values, device, lifted=len(outputs))
+
+
+def test_maximum_of_no_elements_is_refused(device):
+    x = T.fvector("x")
+    f = sw.function([x], T.max(x * 2), device=device)
+    with pytest.raises(ValueError, match="zero-size array"):
+        f(numbers(0))
+    assert float(f(numbers(3))) == 2 * numbers(3).max()
+
+
+def test_extents_that_turn_out_to_be_one_broadcast(device):
+    x, y = T.fmatrices("x", "y")
+    f = sw.function([x, y], [T.sum(x * y, axis=0), T.mean(x - y, axis=1)], device=device)
+    for a, b in (((6, 5), (6, 5)), ((6, 5), (1, 5)), ((6, 1), (6, 5)), ((1, 1), (6, 5))):
+        p, q = numbers(a), numbers(b, seed=1)
+        got = f(p, q)
+        np.testing.assert_allclose(got[0].numpy(), (p * q).sum(0), rtol=1e-6)
+        np.testing.assert_allclose(got[1].numpy(), (p - q).mean(1), rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="broadcast"):
+        f(numbers((6, 5)), numbers((6, 4)))
+
+
+def test_what_others_read_is_still_computed_once(device):
+    x = T.fvector("x")
+    z = (x + 1) * x
+    f = sw.function([x], [z, z.sum(), T.exp(x).sum(), T.max(z)], device=device)
+    assert sum(name.startswith("Sum(Composite") for name in ops(f)) == 1
+    a = numbers(50)
+    got = [r.numpy() for r in f(a)]
+    np.testing.assert_array_equal(got[0], (a + 1) * a)
+    np.testing.assert_allclose(got[1], ((a + 1) * a).sum(), rtol=1e-6)
+
+
+def test_numbers_and_shared_variables_are_operands(device):
+    x, k = T.fmatrix("x"), T.fscalar("k")
+    w = sw.shared(numbers(20, seed=2), target=device)
+    f = check(
+        [x, k],
+        [T.sum((x - w) * k, axis=1), T.sum(k / (x * x + 1))],
+        [numbers((9, 20)), np.float32(0.5)],
+        device,
+        lifted=2,
+    )
+    before = f(numbers((9, 20)), np.float32(2))[0].numpy()
+    w.set_value(np.zeros(20, "float32"))
+    after = f(numbers((9, 20)), np.float32(2))[0].numpy()
+    np.testing.assert_allclose(after, numbers((9, 20)).sum(1) * 2, rtol=1e-6)
+    assert not np.allclose(before, after)
+
+
+def test_updates_may_overwrite_what_the_reduction_reads(device):
+    w = sw.shared(numbers(1000), target=device)
+    f = sw.function([], ((w * 2 - 1) ** 2).sum(), updates={w: w * 0.5}, device=device)
+    expected = numbers(1000).astype("float64")
+    for _ in range(3):
+        np.testing.assert_allclose(float(f()), ((expected * 2 - 1) ** 2).sum(), rtol=1e-6)
+        expected /= 2
+    np.testing.assert_allclose(w.get_value().numpy(), expected, rtol=1e-6)
+
+
+def test_gradients_and_mode_debug(device):
+    x, y = T.dmatrix("x"), T.dvector("y")
+    cost = T.sum(T.log(1 + T.exp(x * y)), axis=1).mean()
+    T.verify_grad(
+        lambda a, b: T.sum(T.log(1 + T.exp(a * b)), axis=1).mean(),
+        [numbers((4, 5), "float64"), numbers(5, "float64", seed=1)],
+        rng=np.random.default_rng(3),
+    )
+    values = [numbers((40, 50), "float64"), numbers(50, "float64", seed=1)]
+    plain = sw.function([x, y], [cost, *T.grad(cost, [x, y])], mode=NOT_LIFTED, device=device)
+    debug = sw.function([x, y], [cost, *T.grad(cost, [x, y])], mode="debug", device=device)
+    for got, wanted in zip(debug(*values), plain(*values), strict=True):
+        np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def laid_out(values, order, draw_steps):
+    """The values with other strides: axes in another order in memory, some reversed or with gaps."""
+    memory = np.transpose(values, order)
+    for axis, step in enumerate(draw_steps):
+        memory = np.repeat(memory, abs(step), axis)
+    memory = np.ascontiguousarray(memory)
+    view = memory[tuple(slice(None, None, abs(s)) for s in draw_steps)]
+    return view.transpose(np.argsort(order))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_random_layouts(data, device):
+    rank = data.draw(st.integers(1, 3))
+    shape = tuple(
+        data.draw(st.lists(st.sampled_from([1, 2, 7, 40, 130]), min_size=rank, max_size=rank))
+    )
+    axes = tuple(i for i in range(rank) if data.draw(st.booleans()))
+    name = data.draw(st.sampled_from(["sum", "max", "mean"]))
+    dtype = data.draw(st.sampled_from(["float32", "float64", "int32"]))
+    operands, values = [], []
+    for k in range(data.draw(st.integers(1, 3))):
+        own = [1 if data.draw(st.integers(0, 4)) == 0 else extent for extent in shape]
+        order = data.draw(st.permutations(range(rank)))
+        steps = [data.draw(st.sampled_from([1, 1, 2])) for _ in range(rank)]
+        value = laid_out(numbers(own, dtype, seed=k), order, steps)
+        if data.draw(st.booleans()):
+            value = value[::-1]
+        values.append(value)
+        operands.append(T.tensor(dtype, tuple(own), f"x{k}"))
+    z = operands[0] * 2
+    for operand in operands[1:]:
+        z = z - operand * operands[0]
+    result = getattr(sw, name)(z, axis=axes or None, keepdims=data.draw(st.booleans()))
+    f = sw.function(operands, result, device=device)
+    plain = sw.function(operands, result, mode=NOT_LIFTED, device=device)
+    given = [sw.asarray(v) for v in values] if str(device) == "cpu" else values
+    got, wanted = f(*given), plain(*given)
+    assert got.shape == wanted.shape and got.dtype == wanted.dtype
+    np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-5)
