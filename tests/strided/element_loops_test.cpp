@@ -25,9 +25,9 @@ const runtime::ElementLoops& loops() { return runtime::element_loops(Device(Devi
 runtime::StreamState& stream() { return Stream::current(cpu).state(); }
 
 /// Host memory that the layout's elements lie in, `shift` bytes from a multiple of 16.
-class Memory {
+class HostMemory {
  public:
-  Memory(const Layout& layout, DType dtype, int shift, unsigned char byte)
+  HostMemory(const Layout& layout, DType dtype, int shift, unsigned char byte)
       : layout_(layout), dtype_(dtype), bytes_(size_of(layout, dtype), byte) {
     const auto at = reinterpret_cast<std::uintptr_t>(bytes_.data());
     skip_ = static_cast<std::size_t>((16 - at % 16) % 16) + static_cast<std::size_t>(shift);
@@ -73,9 +73,9 @@ bool prefix(const Bytes& a, const Bytes& b) {
 // Copies by the GPU's kernels and by naive loops into equal memory, of which no other byte changes.
 void check_copy(Random& random, const Layout& source, DType from, const Layout& target, DType to,
                 int source_shift = 0, int target_shift = 0) {
-  Memory given(source, from, source_shift, 0);
+  HostMemory given(source, from, source_shift, 0);
   put_values(given.array(), random);
-  Memory got(target, to, target_shift, 0xa5), wanted(target, to, target_shift, 0xa5);
+  HostMemory got(target, to, target_shift, 0xa5), wanted(target, to, target_shift, 0xa5);
   SCOPED_TRACE(testing::Message() << from << ' ' << source << " + " << source_shift << " -> " << to
                                   << ' ' << target << " + " << target_shift);
   ASSERT_NO_THROW(loops().copy(given.array(), got.array(), stream()));
@@ -190,7 +190,7 @@ TEST(GpuCopies, FillsWriteOnlyTheElements) {
     for (int round = 0; round < 12; ++round) {
       const Layout layout =
           test::with_disjoint_strides(random, test::random_shape(random, 3, 60, 1));
-      Memory got(layout, dtype, 0, 0xa5), wanted(layout, dtype, 0, 0xa5);
+      HostMemory got(layout, dtype, 0, 0xa5), wanted(layout, dtype, 0, 0xa5);
       const Scalar value = Scalar(2.5).cast(dtype);
       loops().fill(got.array(), value, stream());
       test::naive_fill(test::Window(wanted.array()), value);
