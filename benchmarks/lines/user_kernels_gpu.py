@@ -89,7 +89,7 @@ def _reductions(gpu):
         "ReductionKernel": (lambda: total(square), half, 1 / 0.8),
         "ReductionKernel along axis 0": (lambda: total(square, axis=0), half, 1 / 0.8),
         "ReductionKernel along axis 1": (lambda: total(square, axis=1), half, 1 / 0.8),
-        "ScanKernel": (lambda: running(line, out), square.nbytes, 1.3),
+        "ScanKernel": (lambda: running(line, out), square.nbytes, 1.15),
     }
     floor = f"{QUEUED} x the driver's copy"
     for name, (call, size, most) in calls.items():

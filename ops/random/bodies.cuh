@@ -21,52 +21,64 @@ struct Words : WithoutRejection<Word, 4> {
 
 struct Uniform32 : WithoutRejection<float, 4> {
   static SW_FN bool make(Block w, const Draw& d, Wide, float* out) {
-    out[0] = scaled(uniform32(w.x, d.uniform_bits), d);
-    out[1] = scaled(uniform32(w.y, d.uniform_bits), d);
-    out[2] = scaled(uniform32(w.z, d.uniform_bits), d);
-    out[3] = scaled(uniform32(w.w, d.uniform_bits), d);
+    out[0] = uniform32(w.x, d.uniform_bits), out[1] = uniform32(w.y, d.uniform_bits);
+    out[2] = uniform32(w.z, d.uniform_bits), out[3] = uniform32(w.w, d.uniform_bits);
     return false;
   }
 };
 struct Uniform64 : WithoutRejection<double, 2> {
-  static SW_FN bool make(Block w, const Draw& d, Wide, double* out) {
-    out[0] = scaled(uniform64(w.x, w.y), d);
-    out[1] = scaled(uniform64(w.z, w.w), d);
+  static SW_FN bool make(Block w, const Draw&, Wide, double* out) {
+    out[0] = uniform64(w.x, w.y), out[1] = uniform64(w.z, w.w);
     return false;
   }
 };
 
 struct Normal32 : WithoutRejection<float, 4> {
-  static SW_FN bool make(Block w, const Draw& d, Wide, float* out) {
+  static SW_FN bool make(Block w, const Draw&, Wide, float* out) {
     const Pair32 p = normal32(w.x, w.y), q = normal32(w.z, w.w);
-    out[0] = scaled(p.a, d), out[1] = scaled(p.b, d);
-    out[2] = scaled(q.a, d), out[3] = scaled(q.b, d);
+    out[0] = p.a, out[1] = p.b, out[2] = q.a, out[3] = q.b;
     return false;
   }
 };
 struct Normal64 : WithoutRejection<double, 2> {
-  static SW_FN bool make(Block w, const Draw& d, Wide, double* out) {
+  static SW_FN bool make(Block w, const Draw&, Wide, double* out) {
     const Pair64 p = normal64(w);
-    out[0] = scaled(p.a, d), out[1] = scaled(p.b, d);
+    out[0] = p.a, out[1] = p.b;
     return false;
   }
 };
 
 struct Exponential32 : WithoutRejection<float, 4> {
-  static SW_FN bool make(Block w, const Draw& d, Wide, float* out) {
-    out[0] = scaled(minus_log32(w.x), d);
-    out[1] = scaled(minus_log32(w.y), d);
-    out[2] = scaled(minus_log32(w.z), d);
-    out[3] = scaled(minus_log32(w.w), d);
+  static SW_FN bool make(Block w, const Draw&, Wide, float* out) {
+    out[0] = minus_log32(w.x), out[1] = minus_log32(w.y);
+    out[2] = minus_log32(w.z), out[3] = minus_log32(w.w);
     return false;
   }
 };
 struct Exponential64 : WithoutRejection<double, 2> {
-  static SW_FN bool make(Block w, const Draw& d, Wide, double* out) {
-    out[0] = scaled(minus_log64(w.x, w.y), d);
-    out[1] = scaled(minus_log64(w.z, w.w), d);
+  static SW_FN bool make(Block w, const Draw&, Wide, double* out) {
+    out[0] = minus_log64(w.x, w.y), out[1] = minus_log64(w.z, w.w);
     return false;
   }
+};
+
+// x * scale + shift, and the body without that for a scale of 1 and a shift of 0.
+template <class Body>
+struct Scaled : Body {
+  typedef typename Body::Out Out;
+  static SW_FN bool make(Block w, const Draw& d, Wide at, Out* out) {
+    Body::make(w, d, at, out);
+    SW_UNROLL for (int k = 0; k < Body::each; ++k) out[k] = scaled(out[k], d);
+    return false;
+  }
+};
+template <class Body>
+struct Unscaled {
+  typedef Body Of;
+};
+template <class Body>
+struct Unscaled<Scaled<Body> > {
+  typedef Body Of;
 };
 
 // Integers without bias: Lemire, "Fast random integer generation in an interval", 2019. The high

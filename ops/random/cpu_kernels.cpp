@@ -14,8 +14,9 @@ namespace baseline {
 }  // namespace
 
 int elements_per_block(Kind kind, int itemsize) noexcept {
+  using namespace baseline;  // NOLINT(google-build-using-namespace): names of bodies.inc
 #define SW_BODY(name, bytes, ...) \
-  if (kind == Kind::name && itemsize == (bytes)) return baseline::__VA_ARGS__::each;
+  if (kind == Kind::name && itemsize == (bytes)) return __VA_ARGS__::each;
 #include "bodies.inc"
 #undef SW_BODY
   return 0;

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <utility>
+#include <algorithm>
+#include <cstdint>
 
 #include "draw.hpp"
 #include "random_body.hpp"
@@ -12,15 +13,23 @@ namespace spanwise::ops::random {
 using strided::ArrayRole;
 
 void fill_on_cuda(Kind kind, const Numbers& numbers, Draw draw, const Array& out) {
-  static auto& bodies = *new strided::BodyTable<std::pair<Kind, int>>;
+  static auto& bodies = *new strided::BodyTable<FillKey>;
   const int itemsize = out.dtype().itemsize(), each = elements_per_block(kind, itemsize);
   const Layout blocks = Layout::row_major({(out.size() + each - 1) / each});
   strided::StridedCall call(blocks.shape);
   call.add(out, blocks, out.data(), itemsize * each, ArrayRole::write_in_place);
   call.add_index(blocks);
-  call.plan({.max_width = 1, .packs = 1});
-  const Kernel& kernel = bodies[{kind, itemsize}].get(call.shape(), out.device(), [&] {
-    return compile_body(fill_body(kind, itemsize), call.shape(), out.device());
+  // Several blocks per thread share the keys of all rounds; other bodies are long.
+  const bool is_short = itemsize == 4 && (kind == Kind::words || kind == Kind::uniform ||
+                                          kind == Kind::normal || kind == Kind::exponential);
+  call.plan({.max_width = 1, .packs = is_short ? 4 : 1});
+  const int bytes = itemsize * each;
+  const FillKey key{kind, itemsize, draw.scale != 1 || draw.shift != 0,
+                    out.size() % each == 0 && reinterpret_cast<std::uintptr_t>(out.data()) %
+                                                      static_cast<unsigned>(std::min(bytes, 16)) ==
+                                                  0};
+  const Kernel& kernel = bodies[key].get(call.shape(), out.device(), [&] {
+    return compile_body(fill_body(key), call.shape(), out.device());
   });
   const Stream stream = Stream::current(out.device());
   for (const Array* array : {numbers.lows, numbers.spans, numbers.table})

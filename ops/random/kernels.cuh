@@ -1,14 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Computes the elements of block `at` and stores them, mostly 16 bytes at once.
-
 template <int bytes>
 struct Alignment {
   enum { value = bytes < 16 ? bytes : 16 };
 };
 
-template <class Body>
+// Computes the elements of block `at` and stores them: as a pack of mostly 16 bytes if `packed`,
+// which needs an aligned address and all elements, else those that exist, one by one.
+template <class Body, bool packed>
 __device__ __forceinline__ void fill_block(const Draw& d, Wide at, typename Body::Out* out) {
   typedef typename Body::Out Out;
   enum { each = Body::each, bytes = Body::each * sizeof(Out) };
@@ -18,12 +18,11 @@ __device__ __forceinline__ void fill_block(const Draw& d, Wide at, typename Body
   Pack values;
   const bool rejected = Body::make(block_of(d, at, 0), d, at, values.at);
   if (Body::may_reject && rejected) Body::redraw(d, at, values.at);
-  const Wide first = at * each;
-  if ((Wide)out % Alignment<bytes>::value == 0 && first + each <= d.size) {
+  if (packed) {
     *(Pack*)out = values;
   } else {
     SW_UNROLL for (int k = 0; k < each; ++k) {
-      if (first + k < d.size) out[k] = values.at[k];
+      if (at * each + k < d.size) out[k] = values.at[k];
     }
   }
 }

@@ -58,15 +58,18 @@ strided::Body body_with(const char* parameter) {
 
 }  // namespace
 
-strided::Body fill_body(Kind kind, int itemsize) {
+strided::Body fill_body(const FillKey& key) {
   strided::Body body = body_with("Draw");
   // The strided loop's elements are blocks, in place: the last one may be incomplete.
-  body.prelude += text("typedef ", body_of(kind, itemsize),
-                       " Body;\nstruct Elements { Body::Out at[Body::each]; };\n");
+  body.prelude += text("typedef ", key.is_scaled ? "" : "Unscaled<",
+                       body_of(key.kind, key.itemsize), key.is_scaled ? " Body" : " >::Of Body",
+                       ";\nconstexpr bool is_packed = ", key.is_packed ? "true" : "false",
+                       ";\nstruct Elements { Body::Out at[Body::each]; };\n");
   body.arrays = {{"Elements", strided::ArrayRole::write_in_place},
                  {"long long", strided::ArrayRole::index}};
   body.compute = [](std::span<const std::string> elements) {
-    return text("      fill_block<Body>(d, (Wide)", elements[1], ", ", elements[0], ".at);\n");
+    return text("      fill_block<Body, is_packed>(d, (Wide)", elements[1], ", ", elements[0],
+                ".at);\n");
   };
   return body;
 }

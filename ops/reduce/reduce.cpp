@@ -67,7 +67,7 @@ class Reduction {
         options_(options),
         input_(array),
         computed_(computed),
-        shape_(kept_shape(array, options.axes)),
+        shape_(reduced_shape(array.shape(), options.axes, true)),
         mask_(check_options(op, array, options)) {}
 
   Array result() {

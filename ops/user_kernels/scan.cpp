@@ -115,17 +115,17 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const
       embedded::file_text(embedded::user_kernel_text, on_gpu ? "scan_gpu.cuh" : "scan_cpu.cuh"));
   types += "}\n";
   std::string kernels;
-  const auto add = [&](const char* part, const char* bounds) {
+  const auto add = [&](const char* part, const std::string& bounds) {
     kernels +=
         text("namespace sw_scan {\nextern \"C\" __global__ void ", bounds, " ", name, "_", part,
              "(sw_scan_parameters) {\n  sw_scan_", part, "(sw_scan_arguments);\n}\n}\n");
   };
   if (on_gpu) {
-    // Many resident blocks, since most of them wait for memory or for other blocks.
-    constexpr const char* bounds =
-        "__launch_bounds__(spanwise::scan_threads, sizeof(sw_scan_body::Acc) == 8 ? 6 : 4)";
-    add("run", bounds);
-    add("lines", bounds);
+    const auto bounds = [](int blocks) {
+      return text("__launch_bounds__(spanwise::scan_threads, ", blocks, ")");
+    };
+    add("run", bounds(4));
+    add("lines", bounds(8));
     return "#include <spanwise/scan_blocks.cuh>\n" + prologue(spec_.common, {}, types) + kernels;
   }
   for (const char* part : {"totals", "carries", "run"}) add(part, "");
@@ -202,29 +202,23 @@ void ScanKernel::scan_with_gpu_code(const Job& job) const {
   const int item = element_.dtype->itemsize();
   const std::int64_t length = job.input.shape()[job.axis], lines = job.lines.size();
   const std::int64_t steps[] = {job.input.strides()[job.axis], job.output.strides()[job.axis]};
-  const std::int64_t chunk = scan_chunk(item, item), chunks = (length - 1) / chunk + 1;
   const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), job.is_packed_layout());
-  const bool by_warps = scan_by_warps(lines, length, chunk), is_split = !by_warps && chunks > 1;
   // The size of Acc of scan_gpu.cuh.
-  const std::int64_t words =
-      is_split ? scan_counter_words + lines * scan_words(chunks, (item + 4 + 7) / 8 * 8) : 0;
-  const Array prefix_states = zeros(Shape{words}, uint64, job.stream.device());
-  if (is_split) order_use(job.stream, prefix_states, true);
+  const ScanLaunch how(lines, length, item, item, (item + 4 + 7) / 8 * 8);
+  const Array words = zeros(Shape{how.words}, uint64, job.stream.device());
+  if (how.words > 0) order_use(job.stream, words, true);
   PackedNumbers numbers;
   numbers.reserve(3 * static_cast<std::size_t>(job.lines.rank()));
   const std::int64_t line[] = {length, steps[0], steps[1]};
-  const std::vector<KernelArg> arguments{
-      address_of(job.input),
-      address_of(job.output),
-      numbers.walk(job.lines),
-      KernelArg::bytes(std::as_bytes(std::span(line))),
-      KernelArg(lines),
-      KernelArg(chunks),
-      is_split ? address_of(prefix_states) : KernelArg::address(0)};
-  const std::int64_t lines_per_block = scan_threads / 32;
-  const std::int64_t blocks = by_warps ? (lines - 1) / lines_per_block + 1 : lines * chunks;
-  (by_warps ? *plan.lines : plan.run)
-      .launch({{blocks, 1, 1}, {scan_threads, 1, 1}, 0, job.stream}, arguments);
+  const std::vector<KernelArg> arguments{address_of(job.input),
+                                         address_of(job.output),
+                                         numbers.walk(job.lines),
+                                         KernelArg::bytes(std::as_bytes(std::span(line))),
+                                         KernelArg(lines),
+                                         KernelArg(how.chunks),
+                                         how.words > 0 ? address_of(words) : KernelArg::address(0)};
+  (how.by_warps ? *plan.lines : plan.run)
+      .launch({{how.blocks, 1, 1}, {scan_threads, 1, 1}, how.shared_bytes, job.stream}, arguments);
 }
 
 void ScanKernel::scan_on_cpu(const Job& job) const {

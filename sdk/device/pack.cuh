@@ -64,24 +64,34 @@ __device__ __forceinline__ void put_pack(T* place, const Pack<T, n>& pack) {
 }
 
 /// Copies a pack from global to shared memory, asynchronously where the GPU can, so that no
-/// register is needed. wait_for_fetches() waits for the copies that the calling thread has started;
-/// other threads see them after a barrier.
+/// register is needed. commit_fetches() ends a group of such copies; wait_for_fetches<n>() waits
+/// for those that the calling thread has started, except for the last n groups. Other threads see
+/// them after a barrier.
 template <int n, class T>
 __device__ __forceinline__ void fetch_pack(T* shared, const T* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(SW_CPU)
-  if (sizeof(T) * n == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     (unsigned int)__cvta_generic_to_shared(shared)),
-                 "l"(global)
-                 : "memory");
-    return;
-  }
-#endif
+  const unsigned int to = (unsigned int)__cvta_generic_to_shared(shared);
+  if (sizeof(T) * n == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+  else if (sizeof(T) * n == 8)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(global) : "memory");
+  else if (sizeof(T) * n == 4)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
+  else
+    put_pack(shared, load_pack<n>(global));
+#else
   put_pack(shared, load_pack<n>(global));
+#endif
 }
+__device__ __forceinline__ void commit_fetches() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(SW_CPU)
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int groups>
 __device__ __forceinline__ void wait_for_fetches() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(SW_CPU)
-  asm volatile("cp.async.wait_all;" ::: "memory");
+  asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 #endif
 }
 

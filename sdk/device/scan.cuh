@@ -9,232 +9,13 @@
 // 2016), but add them in a fixed order whatever the order of execution, so that results are the
 // same from run to run. spanwise/scan.hpp computes the launch parameters on the host.
 
-#include <spanwise/pack.cuh>
+#include <spanwise/scan_part.cuh>
 
 namespace spanwise {
 
-/// Threads per block, and the bytes of its tile in shared memory, which holds elements or results,
-/// whichever are larger. Each thread has the same number of consecutive ones.
-constexpr int scan_threads = 256, scan_tile_bytes = 32768;
-
-/// A line to scan; steps in elements.
-struct ScanLine {
-  long long length, step, result_step;
-};
-
-// A Body defines the scan by the types Element, Result and Acc (whose size is a multiple of 4
-// bytes; copied by memcpy) and the functions Acc identity(), Acc lift(Element), Acc combine(Acc a,
-// Acc b), where a precedes b, and Result result(Acc before, Acc through), the result of an element,
-// where `before` combines all elements before it and `through` includes it. combine() is
-// associative and need not commute.
-
-// ---- scan across the lanes of a warp
-
-template <class A>
-__device__ __forceinline__ A scan_from_lane(A x, int lane) {
-  unsigned int words[sizeof(A) / 4];
-  memcpy(words, &x, sizeof(A));
-#pragma unroll
-  for (int i = 0; i < (int)(sizeof(A) / 4); ++i)
-    words[i] = __shfl_sync(0xffffffffu, words[i], lane);
-  memcpy(&x, words, sizeof(A));
-  return x;
-}
-// Inclusive scan of the lanes' values.
-template <class Body>
-__device__ __forceinline__ typename Body::Acc scan_of_lanes(typename Body::Acc own) {
-  const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const typename Body::Acc below = scan_from_lane(own, (lane - distance) & 31);
-    if (lane >= distance) own = Body::combine(below, own);
-  }
-  return own;
-}
-
-// ---- a part of a line in the shared memory of a warp
-
-/// `items` consecutive elements per lane. Neighbouring lanes read and write neighbouring elements
-/// in global memory, as packs if `packed`; shared memory transposes them. All lanes of the warp
-/// call each function; `whole` if the line contains all elements of the part.
-template <class Body, int items, bool packed>
-class ScanPart {
- public:
-  typedef typename Body::Element E;
-  typedef typename Body::Result Z;
-  typedef typename Body::Acc A;
-  static constexpr int elements = 32 * items;
-
-  /// The part from element `first` of `line` on; `scratch` is the warp's share of the tile.
-  __device__ __forceinline__ ScanPart(unsigned char* scratch, const ScanLine& line, long long first)
-      : scratch_(scratch), line_(line), first_(first), lane_(threadIdx.x % 32) {
-    const long long left = line.length - first - lane_ * items;
-    count_ = left < 0 ? 0 : left < items ? (int)left : items;
-  }
-
-  template <bool whole>
-  __device__ __forceinline__ void read(const E* x) {
-    if (packed) {
-#pragma unroll
-      for (int k = 0; k < packs<E>; ++k) {
-        const long long i = first_ + (k * 32 + lane_) * width<E>;
-        E* const place = room_of<E>(k * 32 + lane_);
-        if (whole || i + width<E> <= line_.length) {
-          fetch_pack<width<E>>(place, x + i);
-        } else {
-#pragma unroll
-          for (int w = 0; w < width<E>; ++w)
-            if (i + w < line_.length) place[w] = x[i + w];
-        }
-      }
-      wait_for_fetches();
-    } else {
-      constexpr int batch = items < 16 ? items : 16;
-#pragma unroll 1
-      for (int begin = 0; begin < items; begin += batch) {
-        E held[batch];
-#pragma unroll
-        for (int k = 0; k < batch; ++k) {
-          const long long i = first_ + (begin + k) * 32 + lane_;
-          if (whole || i < line_.length) held[k] = x[i * line_.step];
-        }
-#pragma unroll
-        for (int k = 0; k < batch; ++k) *element_room<E>((begin + k) * 32 + lane_) = held[k];
-      }
-    }
-    __syncwarp();
-  }
-
-  /// The combined elements of the lane.
-  template <bool whole>
-  __device__ __forceinline__ A total() const {
-    A all = Body::identity();
-#pragma unroll 2
-    for (int k = 0; k < packs<E>; ++k) {
-      const Pack<E, width<E>> pack = load_pack<width<E>>(room_of<E>(lane_ * packs<E> + k));
-      // Combines within each pack first: a single chain of additions would serialize them.
-      A own = whole || k * width<E> < count_ ? Body::lift(pack.x[0]) : Body::identity();
-#pragma unroll
-      for (int w = 1; w < width<E>; ++w)
-        if (whole || k * width<E> + w < count_) own = Body::combine(own, Body::lift(pack.x[w]));
-      all = k == 0 ? own : Body::combine(all, own);
-    }
-    return all;
-  }
-
-  /// Writes the results; `before` combines all elements before the lane's.
-  template <bool whole>
-  __device__ __forceinline__ void write(Z* z, A before) {
-    // Results of the same size replace their elements one by one. Otherwise they would overwrite
-    // elements that other lanes have not read yet.
-    put_results<whole>(before, Order<sizeof(E) == sizeof(Z)>());
-    __syncwarp();
-    if (packed)
-      write_packs<whole>(z);
-    else
-#pragma unroll 4
-      for (int k = 0; k < items; ++k) {
-        const long long i = first_ + k * 32 + lane_;
-        if (whole || i < line_.length) z[i * line_.result_step] = *element_room<Z>(k * 32 + lane_);
-      }
-    __syncwarp();
-  }
-
- private:
-  // Elements per pack, and packs per lane.
-  template <class T>
-  static constexpr int width = (int)sizeof(T) * items <= 16 ? items : 16 / (int)sizeof(T);
-  template <class T>
-  static constexpr int packs = items / width<T>;
-
-  template <bool whole>
-  __device__ __forceinline__ void next(E x, int number, Z& result, A& before) const {
-    if (!whole && number >= count_) return;
-    const A through = Body::combine(before, Body::lift(x));
-    result = Body::result(before, through);
-    before = through;
-  }
-  template <bool in_place>
-  struct Order {};
-  template <bool whole>
-  __device__ __forceinline__ void put_results(A before, Order<true>) const {
-    // Not unrolled further, to save registers: occupancy matters more, because blocks wait for
-    // others.
-#pragma unroll 2
-    for (int k = 0; k < packs<E>; ++k) {
-      const Pack<E, width<E>> pack = load_pack<width<E>>(room_of<E>(lane_ * packs<E> + k));
-      Pack<Z, width<E>> results;
-#pragma unroll
-      for (int w = 0; w < width<E>; ++w)
-        next<whole>(pack.x[w], k * width<E> + w, results.x[w], before);
-      put_pack(room_of<Z>(lane_ * packs<E> + k), results);
-    }
-  }
-  template <bool whole>
-  __device__ __forceinline__ void put_results(A before, Order<false>) const {
-    Pack<E, width<E>> held[packs<E>];
-#pragma unroll
-    for (int k = 0; k < packs<E>; ++k)
-      held[k] = load_pack<width<E>>(room_of<E>(lane_ * packs<E> + k));
-    __syncwarp();
-#pragma unroll
-    for (int k = 0; k < packs<Z>; ++k) {
-      Pack<Z, width<Z>> results;
-#pragma unroll
-      for (int w = 0; w < width<Z>; ++w) {
-        constexpr int wide = width<E>;
-        const int i = k * width<Z> + w;
-        next<whole>(held[i / wide].x[i % wide], i, results.x[w], before);
-      }
-      put_pack(room_of<Z>(lane_ * packs<Z> + k), results);
-    }
-  }
-  template <bool whole>
-  __device__ __forceinline__ void write_packs(Z* z) const {
-#pragma unroll
-    for (int k = 0; k < packs<Z>; ++k) {
-      const long long i = first_ + (k * 32 + lane_) * width<Z>;
-      const Pack<Z, width<Z>> pack = load_pack<width<Z>>(room_of<Z>(k * 32 + lane_));
-      if (whole || i + width<Z> <= line_.length) {
-        store_pack(z + i, pack);
-      } else {
-#pragma unroll
-        for (int w = 0; w < width<Z>; ++w)
-          if (i + w < line_.length) z[i + w] = pack.x[w];
-      }
-    }
-  }
-
-  // The address of pack `number`, swizzled so that 16-byte accesses of eight lanes use all banks,
-  // both for neighbouring packs and for packs packs<T> apart.
-  template <class T>
-  __device__ __forceinline__ T* room_of(int number) const {
-    const int at = packs<T> > 1 ? number ^ (number >> 3 & 7) : number;
-    return (T*)scratch_ + at * width<T>;
-  }
-  template <class T>
-  __device__ __forceinline__ T* element_room(int number) const {
-    return room_of<T>(number / width<T>) + number % width<T>;
-  }
-
-  unsigned char* const scratch_;
-  const ScanLine& line_;
-  const long long first_;
-  const int lane_;
-  int count_;
-};
-
-template <class Body>
-struct ScanItems {
-  static constexpr int longest = sizeof(typename Body::Element) > sizeof(typename Body::Result)
-                                     ? (int)sizeof(typename Body::Element)
-                                     : (int)sizeof(typename Body::Result);
-  static constexpr int of_lane = scan_tile_bytes / scan_threads / longest;
-};
-
 // ---- a whole line scanned by one warp
 
-/// Scans a line with the calling warp; `tile` is the block's, of scan_tile_bytes.
+/// Scans a line with the calling warp; `buffer` is the block's, of scan_buffer_bytes.
 template <class Body, bool packed>
 class WarpScan {
  public:
@@ -242,11 +23,11 @@ class WarpScan {
   typedef typename Body::Result Z;
   typedef typename Body::Acc A;
 
-  __device__ __forceinline__ WarpScan(const E* x, Z* z, const ScanLine& line, unsigned char* tile)
+  __device__ __forceinline__ WarpScan(const E* x, Z* z, const ScanLine& line, unsigned char* buffer)
       : x_(x),
         z_(z),
         line_(line),
-        scratch_(tile + threadIdx.x / 32 * (32 * scan_tile_bytes / scan_threads)),
+        scratch_(buffer + threadIdx.x / 32 * (32 * scan_thread_bytes)),
         carry_(Body::identity()) {}
 
   __device__ __forceinline__ void run() {
@@ -265,7 +46,9 @@ class WarpScan {
   template <int items, bool whole>
   __device__ __forceinline__ void do_part() {
     ScanPart<Body, items, packed> part(scratch_, line_, first_);
-    part.template read<whole>(x_);
+    part.template fetch<whole>(x_);
+    wait_for_fetches<0>();
+    __syncwarp();
     const A own = scan_of_lanes<Body>(part.template total<whole>());
     const A below = scan_from_lane(own, (threadIdx.x - 1) & 31);
     part.template write<whole>(z_, threadIdx.x % 32 > 0 ? Body::combine(carry_, below) : carry_);

@@ -6,116 +6,22 @@
 // For CUDA C kernels: #include <spanwise/scan_blocks.cuh>. Completes <spanwise/scan.cuh>: lines
 // that are split into chunks, one block for each.
 
+#include <spanwise/prefix_state.cuh>
 #include <spanwise/scan.cuh>
 
 namespace spanwise {
 
-/// The sums that the blocks of a line pass to later blocks: the sum of each chunk, of each group of
-/// 32 chunks, and of everything before each 32nd group. Each 32-bit word of a sum is stored
-/// together with a ready flag in one 8-byte access, so a reader sees when it is complete. Sums for
-/// other groups are stored 32 times, once for the blocks of each position within a group: many
-/// readers of one address would delay its write.
-template <class A>
-class TilePrefixState {
-  static_assert(sizeof(A) % 8 == 0, "the size of the accumulator must be a multiple of 8 bytes");
+/// Bytes of dynamic shared memory of a block: three buffers.
+constexpr int block_scan_bytes = 3 * scan_buffer_bytes;
 
- public:
-  /// `words` are 0 before the kernel and aligned to 16 bytes; each line has scan_words() of them,
-  /// and this object uses those of line `line`.
-  __device__ __forceinline__ TilePrefixState(unsigned long long* words, unsigned int line,
-                                             unsigned int chunks)
-      : chunks_(chunks),
-        groups_(chunks > 32 ? (chunks + 31) / 32 : 0),
-        words_(words + (long long)line * places() * count) {}
-
-  __device__ __forceinline__ unsigned int chunks() const { return chunks_; }
-  // Indices of the group sums and of the sums before groups, for the blocks at position `reader` of
-  // a group.
-  __device__ __forceinline__ unsigned int group_sum(unsigned int group, unsigned int reader) const {
-    return chunks_ + reader * groups_ + group;
-  }
-  __device__ __forceinline__ unsigned int before_group(unsigned int group,
-                                                       unsigned int reader) const {
-    return chunks_ + 32 * groups_ + reader * ((groups_ + 31) / 32) + group / 32;
-  }
-
-  /// Writes the sum at index `place`, which wait_for() returns in other blocks.
-  __device__ __forceinline__ void publish(unsigned int place, A a) const {
-    unsigned int parts[count];
-    memcpy(parts, &a, sizeof(A));
-    unsigned long long* const at = words_ + (long long)place * count;
-#pragma unroll
-    for (int i = 0; i < count; i += 2)
-      put_two(at + i, (unsigned long long)parts[i] << 32 | 1,
-              (unsigned long long)parts[i + 1] << 32 | 1);
-  }
-  /// Waits until the sum is written and returns it.
-  __device__ __forceinline__ A wait_for(unsigned int place) const {
-    const unsigned long long* const at = words_ + (long long)place * count;
-    unsigned long long words[count];
-    unsigned int ready;
-    do {
-      ready = 1;
-#pragma unroll
-      for (int i = 0; i < count; i += 2) get_two(at + i, words[i], words[i + 1]);
-#pragma unroll
-      for (int i = 0; i < count; ++i) ready &= (unsigned int)words[i];
-    } while (ready == 0);
-    unsigned int parts[count];
-#pragma unroll
-    for (int i = 0; i < count; ++i) parts[i] = (unsigned int)(words[i] >> 32);
-    A a;
-    memcpy(&a, parts, sizeof(A));
-    return a;
-  }
-
- private:
-  static constexpr int count = sizeof(A) / 4;
-
-  __device__ __forceinline__ unsigned int places() const {
-    return chunks_ + 32 * groups_ + 32 * ((groups_ + 31) / 32);
-  }
-
-  // Two words in one access; the compiler would split volatile accesses.
-  static __device__ __forceinline__ void put_two(unsigned long long* at, unsigned long long x,
-                                                 unsigned long long y) {
-#if defined(__CUDA_ARCH__) && !defined(SW_CPU)
-    asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(x), "l"(y) : "memory");
-#else
-    *(volatile unsigned long long*)at = x;
-    *(volatile unsigned long long*)(at + 1) = y;
-#endif
-  }
-  static __device__ __forceinline__ void get_two(const unsigned long long* at,
-                                                 unsigned long long& x, unsigned long long& y) {
-#if defined(__CUDA_ARCH__) && !defined(SW_CPU)
-    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
-                 : "=l"(x), "=l"(y)
-                 : "l"(at)
-                 : "memory");
-#else
-    x = *(const volatile unsigned long long*)at;
-    y = *(const volatile unsigned long long*)(at + 1);
-#endif
-  }
-
-  const unsigned int chunks_, groups_;
-  unsigned long long* const words_;
-};
-
-/// The number of the calling block in the order in which blocks start. A block that waits only for
-/// lower numbers waits for blocks that are already running. `begun` is 0 before the kernel; null if
-/// no block waits. All threads of the block call it.
-__device__ __forceinline__ unsigned int scan_block_number(unsigned long long* begun) {
-  if (begun == nullptr) return blockIdx.x;
-  __shared__ unsigned int number;
-  if (threadIdx.x == 0) number = (unsigned int)atomicAdd(begun, 1ull);
-  __syncthreads();
-  return number;
-}
-
-/// Scans a chunk of a line with the calling block.
-template <class Body, bool packed>
+/// Scans lines in chunks of `elements` elements. Each block takes chunks, in the order of their
+/// numbers, until none is left. It works on three: one is fetched; the sum of the one before it is
+/// published; and the one before that waits for the sums of all chunks before it, which other
+/// blocks have mostly published in the meantime, and is written. A block waits only for chunks of
+/// lower numbers, which running blocks have taken, so any number of blocks is correct.
+///
+/// locate(line, x, z) sets x and z to the addresses of the first element and result of a line.
+template <class Body, bool packed, class Locate>
 class BlockScan {
  public:
   typedef typename Body::Element E;
@@ -124,79 +30,176 @@ class BlockScan {
   static constexpr int items = ScanItems<Body>::of_lane;
   static constexpr long long elements = (long long)scan_threads * items;
 
-  __device__ __forceinline__ BlockScan(const E* x, Z* z, const ScanLine& line,
-                                       const TilePrefixState<A>& prefixes, unsigned int chunk)
-      : x_(x), z_(z), line_(line), prefixes_(prefixes), chunk_(chunk) {}
+  /// `words`, 0 before the kernel and aligned to 16 bytes: two, of which the first counts the
+  /// chunks that are taken, then those of TilePrefixState; null if lines have one chunk. `buffers`
+  /// has block_scan_bytes and is aligned to 16.
+  __device__ __forceinline__ BlockScan(const Locate& locate, const ScanLine& line,
+                                       unsigned int lines, unsigned int chunks,
+                                       unsigned long long* words, unsigned char* buffers)
+      : locate_(locate),
+        line_(line),
+        total_(lines * chunks),
+        chunks_(chunks),
+        words_(words),
+        buffers_(buffers + threadIdx.x / 32 * warp_bytes) {}
 
-  /// `tile` is the block's, of scan_tile_bytes, aligned to 16.
-  __device__ __forceinline__ void run(unsigned char* tile) const {
-    if ((chunk_ + 1ll) * elements <= line_.length)
-      run_as<true>(tile);
-    else
-      run_as<false>(tile);
+  /// Called by all threads of the block.
+  __device__ __forceinline__ void run() const {
+    __shared__ unsigned int taken[2];
+    if (threadIdx.x == 0) {
+      taken[0] = words_ != nullptr ? (unsigned int)atomicAdd(words_, 2ull) : blockIdx.x;
+      taken[1] = taken[0] + (words_ != nullptr ? 1 : gridDim.x);
+    }
+    __syncthreads();
+    unsigned int current = taken[0], next = taken[1], pending = none;
+    A pending_before = Body::identity(), pending_sum = pending_before;
+    fetch(current, 0);
+    for (int buffer = 0;; buffer = buffer == 2 ? 0 : buffer + 1) {
+      unsigned int after_next = next + gridDim.x;
+      if (threadIdx.x == 0 && words_ != nullptr) after_next = (unsigned int)atomicAdd(words_, 1ull);
+      fetch(next, buffer == 2 ? 0 : buffer + 1);
+      wait_for_fetches<1>();
+      A before = Body::identity(), sum = before;
+      sum_chunk(current, buffer, before, sum);
+      if (pending != none) look_back(pending);
+      if (threadIdx.x == 0) taken[0] = after_next;
+      __syncthreads();
+      if (pending != none)
+        write(pending, pending_sum, pending_before, buffer == 0 ? 2 : buffer - 1);
+      if (current >= total_) return;
+      pending = current, pending_before = before, pending_sum = sum;
+      current = next, next = taken[0];
+    }
   }
 
  private:
-  template <bool whole>
-  __device__ __forceinline__ void run_as(unsigned char* tile) const {
-    const int warp = threadIdx.x / 32;
-    ScanPart<Body, items, packed> part(tile + warp * (32 * scan_tile_bytes / scan_threads), line_,
-                                       chunk_ * elements + warp * (32 * items));
-    part.template read<whole>(x_);
-    const A own = scan_of_lanes<Body>(part.template total<whole>());
-    __shared__ alignas(16) unsigned char of_warps[scan_threads / 32 * sizeof(A)];
-    if (threadIdx.x % 32 == 31) ((A*)of_warps)[warp] = own;
-    __syncthreads();
-    A all = Body::identity(), before = all;
-#pragma unroll
-    for (int i = 0; i < scan_threads / 32; ++i) {
-      if (i == warp) before = all;
-      all = Body::combine(all, ((const A*)of_warps)[i]);
-    }
-    if (prefixes_.chunks() > 1) before = Body::combine(before_chunk(all), before);
-    const A below = scan_from_lane(own, (threadIdx.x - 1) & 31);
-    part.template write<whole>(z_, threadIdx.x % 32 > 0 ? Body::combine(before, below) : before);
+  static constexpr unsigned int none = 0xffffffffu;
+  static constexpr int warps = scan_threads / 32, warp_bytes = 32 * scan_thread_bytes;
+  typedef ScanPart<Body, items, packed> Part;
+
+  // The warp's part of a chunk.
+  __device__ __forceinline__ Part part_of(unsigned int number, int buffer) const {
+    const long long first = number % chunks_ * elements + threadIdx.x / 32 * Part::elements;
+    return Part(buffers_ + buffer * (warps * warp_bytes), line_, first);
+  }
+  __device__ __forceinline__ TilePrefixState<A> prefixes_of(unsigned int number) const {
+    return TilePrefixState<A>(words_ + 2, number / chunks_, chunks_);
+  }
+  // Memory of the block for the sums that look_back() finds.
+  static __device__ __forceinline__ A* levels() {
+    __shared__ alignas(16) unsigned char bytes[3 * sizeof(A)];
+    return (A*)bytes;
   }
 
-  // The sum of everything before this chunk, whose own sum is `own`.
-  __device__ __forceinline__ A before_chunk(A own) const {
-    __shared__ alignas(16) unsigned char scratch[3 * sizeof(A)];
-    A* const levels = (A*)scratch;
+  __device__ __forceinline__ void fetch(unsigned int number, int buffer) const {
+    if (number >= total_) return commit_fetches();
+    const E* x;
+    Z* z;
+    locate_(number / chunks_, x, z);
+    Part part = part_of(number, buffer);
+    if (part.is_whole())
+      part.template fetch<true>(x);
+    else
+      part.template fetch<false>(x);
+  }
+
+  // Computes and publishes the sum of a chunk, if there is one with this number. `before` becomes
+  // the sum of the chunk's elements before the thread's.
+  __device__ __forceinline__ void sum_chunk(unsigned int number, int buffer, A& before,
+                                            A& sum) const {
+    __shared__ alignas(16) unsigned char bytes[warps * sizeof(A)];
+    A* const of_warps = (A*)bytes;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const unsigned int group = chunk_ / 32, reader = chunk_ % 32, first_group = group / 32 * 32;
-    if (warp == 0) {
-      if (lane == 0) prefixes_.publish(chunk_, own);
-      const A a = sum_of(chunk_ - reader, reader);
-      if (lane == 31) levels[0] = a;
-      if (reader == 31 && chunk_ + 1 < prefixes_.chunks())
-        prefixes_.publish(prefixes_.group_sum(group, lane),
-                          Body::combine(scan_from_lane(a, 31), own));
-    } else if (warp == 1) {
-      const A a = sum_of(prefixes_.group_sum(first_group, reader), group - first_group);
-      if (lane == 31) levels[1] = a;
-    } else if (warp == 2) {
-      const A a = first_group > 0 ? prefixes_.wait_for(prefixes_.before_group(first_group, reader))
-                                  : Body::identity();
-      if (lane == 0) levels[2] = a;
+    A own = before;
+    if (number < total_) {
+      __syncwarp();
+      const Part part = part_of(number, buffer);
+      own = scan_of_lanes<Body>(part.is_whole() ? part.template total<true>()
+                                                : part.template total<false>());
+      if (lane == 31) of_warps[warp] = own;
     }
     __syncthreads();
-    const A before = Body::combine(Body::combine(levels[2], levels[1]), levels[0]);
-    // The last chunk of 32 groups publishes the sum for the next 32.
-    if (warp == 0 && chunk_ % 1024 == 1023 && chunk_ + 1 < prefixes_.chunks())
-      prefixes_.publish(prefixes_.before_group(group + 1, lane), Body::combine(before, own));
-    return before;
+    if (number >= total_) return;
+#pragma unroll
+    for (int i = 0; i < warps; ++i) {
+      if (i == warp) before = sum;
+      sum = Body::combine(sum, of_warps[i]);
+    }
+    const A below = scan_from_lane(own, (lane - 1) & 31);
+    if (lane > 0) before = Body::combine(before, below);
+    // By a warp that has nothing to do in look_back().
+    if (chunks_ > 1 && warp == warps - 1) publish(number, sum);
+  }
+
+  // Publishes the sum of a chunk, and that of its group if the chunk completes it.
+  __device__ __forceinline__ void publish(unsigned int number, A sum) const {
+    const TilePrefixState<A> prefixes = prefixes_of(number);
+    const unsigned int chunk = number % chunks_, lane = threadIdx.x % 32;
+    int completes = 0;
+    if (lane == 0) {
+      prefixes.publish(chunk, sum);
+      completes = prefixes.completes_group(chunk);
+    }
+    if (__shfl_sync(0xffffffffu, completes, 0) == 0) return;
+    const A own = scan_of_lanes<Body>(prefixes.wait_for(chunk / 32 * 32 + lane));
+    prefixes.publish(prefixes.group_sum(chunk / 32, lane), scan_from_lane(own, 31));
+  }
+
+  // Finds the sums of all chunks before this one: of its group, of the other groups of 32 chunks,
+  // and of everything before the last 32 groups.
+  __device__ __forceinline__ void look_back(unsigned int number) const {
+    if (chunks_ == 1) return;
+    const TilePrefixState<A> prefixes = prefixes_of(number);
+    const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const unsigned int chunk = number % chunks_, group = chunk / 32, reader = chunk % 32;
+    const unsigned int first_group = group / 32 * 32;
+    if (warp == 0) {
+      const A a = sum_of(prefixes, chunk - reader, reader);
+      if (lane == 31) levels()[0] = a;
+    } else if (warp == 1) {
+      const A a = sum_of(prefixes, prefixes.group_sum(first_group, reader), group - first_group);
+      if (lane == 31) levels()[1] = a;
+    } else if (warp == 2) {
+      const A a = first_group > 0 ? prefixes.wait_for(prefixes.before_group(first_group, reader))
+                                  : Body::identity();
+      if (lane == 0) levels()[2] = a;
+    }
   }
   // Combines `count` < 32 sums from index `first` on; only the last lane gets the result.
-  __device__ __forceinline__ A sum_of(unsigned int first, unsigned int count) const {
+  static __device__ __forceinline__ A sum_of(const TilePrefixState<A>& prefixes, unsigned int first,
+                                             unsigned int count) {
     const unsigned int lane = threadIdx.x % 32;
-    return scan_of_lanes<Body>(lane < count ? prefixes_.wait_for(first + lane) : Body::identity());
+    return scan_of_lanes<Body>(lane < count ? prefixes.wait_for(first + lane) : Body::identity());
   }
 
-  const E* const x_;
-  Z* const z_;
+  // Writes the results of a chunk, after look_back() and a barrier.
+  __device__ __forceinline__ void write(unsigned int number, A own, A before, int buffer) const {
+    if (chunks_ > 1) {
+      const unsigned int chunk = number % chunks_;
+      const A all = Body::combine(Body::combine(levels()[2], levels()[1]), levels()[0]);
+      // The last chunk of 32 groups publishes the sum for the next 32.
+      if (threadIdx.x < 32 && chunk % 1024 == 1023 && chunk + 1 < chunks_) {
+        const TilePrefixState<A> prefixes = prefixes_of(number);
+        prefixes.publish(prefixes.before_group(chunk / 32 + 1, threadIdx.x),
+                         Body::combine(all, own));
+      }
+      before = Body::combine(all, before);
+    }
+    const E* x;
+    Z* z;
+    locate_(number / chunks_, x, z);
+    Part part = part_of(number, buffer);
+    if (part.is_whole())
+      part.template write<true>(z, before);
+    else
+      part.template write<false>(z, before);
+  }
+
+  const Locate& locate_;
   const ScanLine& line_;
-  const TilePrefixState<A>& prefixes_;
-  const unsigned int chunk_;
+  const unsigned int total_, chunks_;
+  unsigned long long* const words_;
+  unsigned char* const buffers_;
 };
 
 }  // namespace spanwise

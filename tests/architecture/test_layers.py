@@ -46,7 +46,7 @@ PUBLIC = {
         storage text version view working_device
     """,
     "runtime": """
-        communicator config copy creation devices gemm memory parallel scan stream tools
+        communicator config copy creation devices gemm gemv memory parallel scan stream tools
     """,
     "kernels": "kernel",
     "op_sdk": "op_sdk plugin",

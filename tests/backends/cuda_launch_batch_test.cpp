@@ -71,6 +71,18 @@ TEST_F(CudaLaunchBatchTest, KernelsRunInTheirOrder) {
   }
 }
 
+TEST_F(CudaLaunchBatchTest, BatchesThatNeverHaveSeveralLaunchesEnd) {
+  int opened = 0;
+  for (int round = 0; round < 200 && row_->open(*default_stream()); ++round, ++opened) {
+    if (round < 100 && round % 10 == 0) add(1, 0, *default_stream());
+    add(0, 1, *default_stream());
+    row_->close();
+  }
+  EXPECT_GE(opened, 100);
+  EXPECT_LT(opened, 200);
+  EXPECT_EQ(cells()[0], opened);
+}
+
 TEST_F(CudaLaunchBatchTest, RoundsMayDiffer) {
   int expected = 0;
   for (int round = 0; round < 200; ++round) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -55,16 +56,24 @@ std::vector<std::vector<IndexPart>> keys() {
           {Slice{1, 4, 1}, NewAxis{}, every_third(4), indices_of({1}, {-1})}};
 }
 
-TEST(SearchKernel, MatchesTheCpu) {
+// Many searches begin in a tree in shared memory.
+TEST(SearchKernels, MatchTheCpu) {
   for (const DType dtype : {int8, uint16, int64, uint64, float32, float64}) {
-    for (const std::int64_t size : {1, 2, 7, 64, 100}) {
+    for (const std::int64_t size : {1, 2, 7, 64, 100, 20'000}) {
       const Array thirds = empty({size}, int64, cpu);
-      for (std::int64_t i = 0; i < size; ++i) static_cast<std::int64_t*>(thirds.data())[i] = i / 3;
-      const Array line = astype(thirds, dtype), wanted = astype(counting({50}, uint8), dtype);
-      for (const Side side : {Side::left, Side::right}) {
-        const Array places = zeros({50}, int64, cpu);
-        search_by_kernel(line, wanted, side, places);
-        EXPECT_TRUE(same_bytes(search_sorted(line, wanted, side), places)) << dtype << size;
+      for (std::int64_t i = 0; i < size; ++i)
+        static_cast<std::int64_t*>(thirds.data())[i] = std::min<std::int64_t>(i / 3, 120);
+      const Array line = astype(thirds, dtype);
+      for (const std::int64_t count : {50, 70'000}) {
+        if (count > 50 && dtype != int8 && dtype != float64) continue;
+        const Array wanted = astype(counting({count}, uint8), dtype);
+        if (dtype == float64) static_cast<double*>(wanted.data())[7] = std::nan("");
+        for (const Side side : {Side::left, Side::right}) {
+          const Array places = full({count}, Scalar(std::int64_t{-1}), int64, cpu);
+          search_by_kernel(line, wanted, side, places);
+          EXPECT_TRUE(same_bytes(search_sorted(line, wanted, side), places))
+              << dtype << size << ' ' << count;
+        }
       }
     }
   }

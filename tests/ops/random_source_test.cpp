@@ -50,7 +50,8 @@ TEST(RandomSource, CompilesForEveryBody) {
   if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   for (const auto& [kind, bytes] : all_bodies()) {
     SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", bytes " << bytes);
-    expect_random_cubin(fill_body(kind, bytes));
+    for (const bool is_scaled : {false, true})
+      expect_random_cubin(fill_body({kind, bytes, is_scaled, /*is_packed=*/is_scaled}));
   }
   expect_random_cubin(permutation_body());
 }
@@ -99,8 +100,13 @@ unsigned long long high_product(unsigned long long a, unsigned long long b) {
 template <class Body>
 void run(const Draw& draw, void* memory) {
   auto* out = static_cast<typename Body::Out*>(memory);
-  for (Wide first = 0; first < draw.size; first += Body::each)
-    fill_block<Body>(draw, first / Body::each, out + first);
+  for (Wide first = 0; first < draw.size; first += Body::each) {
+    constexpr unsigned bytes = sizeof *out * Body::each;
+    const bool is_packed = first + Body::each <= draw.size &&
+                           reinterpret_cast<std::uintptr_t>(out) % (bytes < 16 ? bytes : 16) == 0;
+    (is_packed ? fill_block<Body, true> : fill_block<Body, false>)(draw, first / Body::each,
+                                                                   out + first);
+  }
 }
 
 void run(Kind kind, int itemsize, const Draw& draw, void* out) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "strided/cpu/block_loop.hpp"
+#include "support/layouts.hpp"
 
 namespace spanwise::strided {
 namespace {
@@ -47,21 +48,6 @@ struct Memory {
   std::vector<float> floats;
   std::vector<double> doubles;
 };
-
-template <class F>
-void for_each_index(const Shape& shape, F&& visit) {
-  std::vector<std::int64_t> index(static_cast<std::size_t>(shape.size()));
-  for (;;) {
-    visit(index);
-    int axis = shape.size() - 1;
-    for (; axis >= 0; --axis) {
-      std::int64_t& i = index[static_cast<std::size_t>(axis)];
-      if (++i < shape[axis]) break;
-      i = 0;
-    }
-    if (axis < 0) return;
-  }
-}
 
 std::size_t place(const Memory& memory, const std::vector<std::int64_t>& index) {
   std::int64_t at = memory.first;
@@ -118,7 +104,7 @@ TEST(CpuLoop, ComputesEachElementOfRandomLayoutsOnceAndNoOther) {
     if (is_masked) set(3, mask, selected.data(), bool_, ArrayRole::mask);
     auto floats = sum.floats;
     auto doubles = sum.doubles;
-    for_each_index(shape, [&](const std::vector<std::int64_t>& index) {
+    test::for_each_index(shape, [&](const std::vector<std::int64_t>& index) {
       if (is_masked && selected[place(mask, index)] == 0) return;
       const double value =
           static_cast<double>(a.floats[place(a, index)]) + b.doubles[place(b, index)];

@@ -10,7 +10,7 @@
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
-// On a GPU: a product of a matrix and a vector, the program that reads it, and the product of the
+// A product of a matrix and a vector, the program that reads it, and the product of the
 // transposed matrix with a result of the program become one node, which reads the matrix once. The
 // sum of that result and a program of the sum take part. The order of additions is that of the
 // kernels, as in the products alone.
@@ -275,7 +275,6 @@ std::vector<Variable> taken_over(const Apply& node) {
 }
 
 std::vector<Variable> find_row_pass(const Apply& node, const NodeSurroundings& around) {
-  if (!around.device().is_cuda()) return {};
   std::vector<Variable> by = taken_over(node);
   return by.empty() ? PassFinder(node, around).find() : by;
 }

@@ -22,12 +22,18 @@ struct PassAndNodes {
   FusedNodes nodes;
 };
 
+std::vector<int> ranks_of(const Apply& node) {
+  std::vector<int> ranks;
+  for (const Variable& input : node.inputs()) ranks.push_back(input.type().rank());
+  return ranks;
+}
+
 class RowPassThunk final : public Thunk {
  public:
   RowPassThunk(std::shared_ptr<const PassAndNodes> parts, const ThunkContext& context)
       : parts_(std::move(parts)),
         device_(context.device()),
-        runner_(parts_->pass, device_),
+        runner_(parts_->pass, ranks_of(context.node()), device_),
         moved_(parts_->pass.inputs()) {
     for (std::size_t i = 0; i < parts_->pass.inputs(); ++i)
       inputs_.push_back(context.input(static_cast<int>(i)));
@@ -37,7 +43,7 @@ class RowPassThunk final : public Thunk {
     }
   }
 
-  bool is_async() const override { return true; }
+  bool is_async() const override { return device_.is_cuda(); }
 
   std::vector<int> run() override {
     std::vector<const Array*> inputs;

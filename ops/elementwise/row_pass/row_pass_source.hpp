@@ -22,7 +22,7 @@ struct RowPassShape {
 };
 
 /// Threads of a block of the kernel `finish`, and the columns that lie side by side in it.
-inline constexpr int finish_threads = 256, finish_columns = 8;
+inline constexpr int finish_threads = 512, finish_columns = 8;
 
 /// CUDA C with two kernels.
 ///

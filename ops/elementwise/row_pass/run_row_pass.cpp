@@ -2,188 +2,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_row_pass.hpp"
 
-#include <algorithm>
-#include <cstdint>
-
 #include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/interpreter_lock.hpp"
-#include "spanwise/stream.hpp"
 
 namespace spanwise::ops {
 namespace {
 
-constexpr int pass_threads = 256, warp = 32, row_bytes = 16;
-// Rows of a block at a time: more of them hide the time of a load, and need more registers.
-constexpr int rows_at_a_time = 4;
-
-std::int64_t blocks_for(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
-
-std::uintptr_t address_of(const Array& array) {
-  return reinterpret_cast<std::uintptr_t>(array.data());
-}
-
-bool is_number_on_host(const Array& array) {
-  return array.rank() == 0 && !array.device().is_cuda();
-}
-
-/// The arguments of one launch.
-class Arguments {
- public:
-  explicit Arguments(const Stream& stream) : stream_(stream) {}
-
-  void add_read(const Array& array) {
-    order_use(stream_, array, false);
-    all_.push_back(KernelArg::address(address_of(array)));
-  }
-  void add_written(const Array& array) {
-    order_use(stream_, array, true);
-    all_.push_back(KernelArg::address(address_of(array)));
-  }
-  // An array by its address, or a number by its value.
-  void add_input(const Array& array, bool is_number) {
-    if (!is_number) return add_read(array);
-    order_host_use(array, false);  // the number may be on its way from a GPU
-    all_.push_back(KernelArg::bytes(std::span(static_cast<const std::byte*>(array.data()),
-                                              static_cast<std::size_t>(array.dtype().itemsize()))));
-  }
-  void add(const KernelArg& argument) { all_.push_back(argument); }
-  void add_factor(double factor, DType dtype) {
-    if (dtype == float32)
-      add(KernelArg(static_cast<float>(factor)));
-    else
-      add(KernelArg(factor));
-  }
-
-  void launch(const Kernel& kernel, std::int64_t grid, int block) const {
-    kernel.launch({{grid, 1, 1}, {block, 1, 1}, 0, stream_}, all_);
-  }
-
- private:
-  Stream stream_;
-  std::vector<KernelArg> all_;
-};
-
-// Of a vector, or of one element for all rows.
-KernelArg stride_of(const Array& array) {
-  return KernelArg(array.size() == 1 ? std::int64_t{0} : array.strides()[0]);
+bool is_one_number_on_host(const Array& array) {
+  return array.rank() == 0 && array.device().is_cpu();
 }
 
 }  // namespace
 
+RowPassRunner::RowPassRunner(const RowPass& pass, std::span<const int> ranks, Device device)
+    : pass_(pass), device_(device) {
+  if (device.is_cuda())
+    on_gpu_.emplace(pass, device);
+  else
+    on_cpu_.emplace(pass, ranks);
+}
+
 bool RowPassRunner::takes(std::span<const Array* const> inputs) const {
   const Array& x = *inputs[0];
-  if (x.size() == 0 || x.shape()[1] > most_columns) return false;
-  if (x.shape()[1] > 1 && x.strides()[1] != 1) return false;
-  if (inputs[1]->shape()[0] != x.shape()[1]) return false;
+  const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
+  if (x.size() == 0) return false;
+  if (columns > (on_cpu_ ? CpuRowPass::most_columns : CudaRowPass::most_columns)) return false;
+  if (columns > 1 && x.strides()[1] != 1) return false;
+  if (inputs[1]->shape()[0] != columns) return false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Array& input = *inputs[i];
-    const bool is_here = input.device() == device_ || is_number_on_host(input);
+    const bool is_here = input.device() == device_ || is_one_number_on_host(input);
     if (!is_here || input.rank() > (i == 0 ? 2 : 1)) return false;
   }
   for (std::size_t i = 2; i < pass_.addend_position(); ++i)
-    if (inputs[i]->size() != 1 && inputs[i]->shape()[0] != x.shape()[0]) return false;
+    if (inputs[i]->size() != 1 && inputs[i]->shape()[0] != rows) return false;
+  if (!has_required_rows(inputs) || (on_cpu_ && !on_cpu_->takes(inputs))) return false;
+  if (!pass_.has_addend) return true;
+  const Array& addend = *inputs[pass_.addend_position()];
+  return addend.device() == device_ && (addend.size() == 1 || addend.shape()[0] == columns);
+}
+
+bool RowPassRunner::has_required_rows(std::span<const Array* const> inputs) const {
   for (const RowPass::RequiredRows& required : pass_.required) {
     std::int64_t rows = required.fixed;
     if (required.position >= 0) {
       const Array& number = *inputs[static_cast<std::size_t>(required.position)];
-      if (!is_number_on_host(number)) return false;  // a GPU's number would have to be waited for
+      if (!is_one_number_on_host(number)) return false;  // one on a GPU would have to be waited for
       rows = item(number).as_int64();
     }
-    if (rows != x.shape()[0]) return false;
+    if (rows != inputs[0]->shape()[0]) return false;
   }
-  if (!pass_.has_addend) return true;
-  const Array& addend = *inputs[pass_.addend_position()];
-  return addend.device() == device_ && (addend.size() == 1 || addend.shape()[0] == x.shape()[1]);
-}
-
-RowPassShape RowPassRunner::shape_for(std::span<const Array* const> inputs) const {
-  const Array& x = *inputs[0];
-  const std::int64_t columns = x.shape()[1], itemsize = x.dtype().itemsize();
-  RowPassShape shape;
-  const bool is_aligned = address_of(x) % row_bytes == 0 &&
-                          (x.shape()[0] == 1 || x.strides()[0] * itemsize % row_bytes == 0);
-  if (is_aligned) shape.width = static_cast<int>(row_bytes / itemsize);
-  const std::int64_t loads = blocks_for(columns, shape.width);
-  shape.packs = static_cast<int>(blocks_for(loads, pass_threads));
-  shape.threads = static_cast<int>(blocks_for(blocks_for(loads, shape.packs), warp)) * warp;
-  // Long rows take more registers each.
-  shape.rows = std::max(1, rows_at_a_time * 4 / std::max(4, shape.packs * shape.width));
-  for (std::size_t i = 2; i < inputs.size(); ++i)
-    if (is_number_on_host(*inputs[i]) && device_.is_cuda()) shape.numbers |= std::uint64_t{1} << i;
-  return shape;
-}
-
-const RowPassRunner::Compiled& RowPassRunner::kernels_for(const RowPassShape& shape) {
-  for (const Compiled& known : compiled_)
-    if (known.shape == shape) return known;
-  const InterpreterUnlocked unlocked;
-  ModuleOptions options;
-  options.device = device_;
-  // As on the host, products of the program are rounded before they are added.
-  options.options = {"--fmad=false"};
-  const SourceModule module(row_pass_source(pass_, shape), options);
-  const Kernel pass = module.get_function("pass");
-  const int each = device_.is_cuda() ? pass.max_active_blocks(shape.threads) : 1;
-  return compiled_.emplace_back(shape, pass, module.get_function("finish"),
-                                std::int64_t{each} * properties(device_).multiprocessors);
-}
-
-const Array& RowPassRunner::partial_sums(std::int64_t blocks, std::int64_t row) {
-  const Shape shape{blocks, row};
-  if (!partial_ || partial_->shape() != shape) {
-    partial_.reset();
-    partial_.emplace(empty(shape, pass_.dtype(), device_));
-  }
-  return *partial_;
+  return true;
 }
 
 void RowPassRunner::run(std::span<const Array* const> inputs, std::span<const Array> outputs) {
-  const Array& x = *inputs[0];
-  const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
-  const RowPassShape shape = shape_for(inputs);
-  const Compiled& kernels = kernels_for(shape);
-  const std::int64_t blocks = std::min(blocks_for(rows, shape.rows), kernels.resident_blocks);
-  const std::int64_t partial_row = (columns + 1 + 31) / 32 * 32;
-  const Array& partial = partial_sums(blocks, partial_row);
-  const Stream stream = Stream::current(device_);
-  const auto is_number = [&](std::size_t i) { return (shape.numbers >> i & 1) != 0; };
-
-  Arguments pass(stream);
-  pass.add_read(x);
-  pass.add(KernelArg(rows == 1 ? columns : x.strides()[0]));
-  pass.add_read(*inputs[1]);
-  pass.add(stride_of(*inputs[1]));
-  pass.add(KernelArg(rows));
-  pass.add(KernelArg(columns));
-  for (std::size_t i = 2; i < pass_.addend_position(); ++i) {
-    pass.add_input(*inputs[i], is_number(i));
-    if (!is_number(i)) pass.add(stride_of(*inputs[i]));
-  }
-  for (std::size_t k = 0; k < pass_.columns_position(); ++k) pass.add_written(outputs[k]);
-  pass.add_written(partial);
-  pass.add(KernelArg(partial_row));
-  pass.launch(kernels.pass, blocks, shape.threads);
-
-  Arguments finish(stream);
-  finish.add_read(partial);
-  finish.add(KernelArg(partial_row));
-  finish.add(KernelArg(static_cast<int>(blocks)));
-  finish.add(KernelArg(columns));
-  finish.add_factor(pass_.alpha, pass_.dtype());
-  finish.add_factor(pass_.beta, pass_.dtype());
-  if (pass_.has_addend) {
-    finish.add_read(*inputs[pass_.addend_position()]);
-    finish.add(stride_of(*inputs[pass_.addend_position()]));
-  }
-  std::size_t next = pass_.columns_position();
-  finish.add_written(outputs[next++]);
-  if (pass_.has_sum) finish.add_written(outputs[next++]);
-  for (std::size_t i = pass_.after_position(); i < inputs.size(); ++i)
-    finish.add_input(*inputs[i], is_number(i));
-  while (next < outputs.size()) finish.add_written(outputs[next++]);
-  finish.launch(kernels.finish, blocks_for(columns + 1, finish_columns), finish_threads);
+  on_gpu_ ? on_gpu_->run(inputs, outputs) : on_cpu_->run(inputs, outputs);
 }
 
 }  // namespace spanwise::ops

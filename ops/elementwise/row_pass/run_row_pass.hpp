@@ -2,45 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <span>
-#include <vector>
 
-#include "row_pass_source.hpp"
-#include "spanwise/kernel.hpp"
+#include "cpu_row_pass.hpp"
+#include "cuda_row_pass.hpp"
 
 namespace spanwise::ops {
 
-/// Runs a row pass by two kernels. One thread at a time.
+/// Runs a row pass on one device. One call at a time.
 class RowPassRunner {
  public:
-  RowPassRunner(const RowPass& pass, Device device) : pass_(pass), device_(device) {}
+  /// `ranks`: of the inputs of the pass. `pass` must outlive the runner.
+  RowPassRunner(const RowPass& pass, std::span<const int> ranks, Device device);
 
   /// Whether run() takes the inputs: a matrix of at least one element whose rows are contiguous and
-  /// at most `most_columns` long, on the device; other inputs on the device, or numbers on the
-  /// host; vectors of one element for each row, or of one element for all.
+  /// not longer than the device's implementation takes, on the device; other inputs on the device,
+  /// or numbers on the host; vectors of one element for each row, or of one element for all.
   bool takes(std::span<const Array* const> inputs) const;
-  /// Queues the kernels on the device's current stream. Outputs are contiguous and share no memory
-  /// with inputs.
+  /// Outputs are contiguous and share no memory with inputs. On a GPU the work is queued on the
+  /// current stream.
   void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
 
-  static constexpr std::int64_t most_columns = 4096;
-
  private:
-  struct Compiled {
-    RowPassShape shape;
-    Kernel pass, finish;
-    std::int64_t resident_blocks;  ///< of `pass`, on the whole device
-  };
-  const Compiled& kernels_for(const RowPassShape& shape);
-  RowPassShape shape_for(std::span<const Array* const> inputs) const;
-  const Array& partial_sums(std::int64_t blocks, std::int64_t row);
+  bool has_required_rows(std::span<const Array* const> inputs) const;
 
   const RowPass& pass_;
   Device device_;
-  std::deque<Compiled> compiled_;
-  std::optional<Array> partial_;
+  std::optional<CpuRowPass> on_cpu_;
+  std::optional<CudaRowPass> on_gpu_;
 };
 
 }  // namespace spanwise::ops

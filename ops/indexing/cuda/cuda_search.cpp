@@ -1,11 +1,15 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
 
 #include "../search.hpp"
+#include "embedded/indexing_text.hpp"
+#include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
@@ -15,47 +19,46 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t search_threads = 256;
+/// From so many searches on, blocks copy a part of the elements to shared memory: two blocks of
+/// 1024 threads and 64 KB fill a multiprocessor of an H200.
+constexpr std::int64_t many_searches = 1 << 16, max_threads = 1024, max_tree_bytes = 64 << 10;
+constexpr std::int64_t few_threads = 256;
 
-// One search per thread; the first steps of adjacent threads read the same cache lines.
-constexpr const char* search_text = R"(
-// Whether the insertion point of wanted is after x; NaN sorts last.
-__device__ __forceinline__ bool is_before(Element x, Element wanted) {
-  return RIGHT ? (x <= wanted) | (wanted != wanted) : !(wanted <= x) & (x == x);
+int tree_levels(std::int64_t size, int itemsize) noexcept {
+  const std::int64_t nodes = std::min(max_tree_bytes / itemsize, size + 1);
+  return std::bit_width(static_cast<std::uint64_t>(nodes)) - 1;
 }
-extern "C" __global__ void search(const Element* sorted, long long size, const Element* wanted,
-                                  long long* positions, long long count) {
-  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  const Element value = wanted[i];
-  long long at = 0;
-  for (long long left = size; left > 1; left -= left / 2)
-    at += is_before(sorted[at + left / 2 - 1], value) ? left / 2 : 0;
-  positions[i] = at + (is_before(sorted[at], value) ? 1 : 0);
-}
-)";
 
 }  // namespace
 
 std::string search_source(DType dtype, Side side) {
   return text("typedef ", element_text(dtype), " Element;\n#define RIGHT ",
-              side == Side::right ? 1 : 0, "\n", search_text);
+              side == Side::right ? 1 : 0, "\n#define MAX_THREADS ", max_threads, "\n",
+              embedded::file_text(embedded::indexing_text, "search.cuh"));
 }
 
 void search_by_kernel(const Array& sorted, const Array& wanted, Side side, const Array& positions) {
   using Key = std::tuple<DeviceKind, int, DTypeCode, int, Side>;
-  static auto& kernels = *new KernelTable<std::map<Key, Kernel>>;
+  static auto& known = *new KernelTable<std::map<Key, Kernel>>;
   const DType dtype = sorted.dtype();
   const Device device = sorted.device();
   const Key key(device.kind(), device.ordinal(), dtype.code(), dtype.bits(), side);
-  const Kernel kernel = kernels.get(key, [&] {
+  const Kernel& kernel = known.get(key, [&] {
     ModuleOptions options;
     options.device = device;
     return SourceModule(search_source(dtype, side), options).get_function("search");
   });
-  const std::int64_t blocks = (wanted.size() + search_threads - 1) / search_threads;
-  kernel({{blocks, 1, 1}, {search_threads, 1, 1}, 0, Stream::current(device)},
-         {sorted, sorted.size(), wanted, positions, wanted.size()});
+  const std::int64_t count = wanted.size();
+  const bool are_many = count >= many_searches;
+  const std::int64_t threads = are_many ? max_threads : few_threads;
+  std::int64_t blocks = (count - 1) / threads + 1;
+  if (are_many) blocks = std::min(blocks, std::int64_t{2} * properties(device).multiprocessors);
+  const int levels = are_many ? tree_levels(sorted.size(), dtype.itemsize()) : 0;
+  kernel({{blocks, 1, 1},
+          {threads, 1, 1},
+          std::int64_t{dtype.itemsize()} << levels,
+          Stream::current(device)},
+         {sorted, sorted.size(), wanted, positions, count, levels});
 }
 
 }  // namespace spanwise::ops

@@ -19,8 +19,9 @@ namespace {
 
 /// Lines up to this length are scanned by one thread each.
 constexpr std::int64_t short_line = 32;
-/// Threads that fill a large GPU when it scans columns, and the minimum of elements per thread.
-constexpr std::int64_t enough_scan_threads = 1 << 17, min_chunk = 64;
+/// Scans of columns: threads per block, threads that fill a large GPU, and the minimum of elements
+/// per thread.
+constexpr std::int64_t column_threads = 256, enough_scan_threads = 1 << 17, min_chunk = 64;
 
 std::int64_t chunks_of(std::int64_t length, std::int64_t chunk) {
   return (length + chunk - 1) / chunk;
@@ -78,11 +79,15 @@ class CudaScan {
     order_use(stream_, *job_.result, true);
     if (shape_.form == CudaShape::Form::scan_columns) return run_columns();
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
-    if (scan_by_warps(line_.lines, line_.length, line_.chunk))
-      launch(*kernels.lines, chunks_of(line_.lines, scan_threads / 32),
-             {input(), result(), axes(), line()});
-    else
-      run_chunks(kernels.run);
+    const ScanLaunch how(line_.lines, line_.length, job_.kernel.element.itemsize(),
+                         shape_.result.itemsize(), accumulator_bytes(shape_));
+    line_.chunks = how.chunks;
+    const LaunchConfig config{{how.blocks}, {scan_threads}, how.shared_bytes, stream_};
+    if (how.by_warps) return (*kernels.lines)(config, {input(), result(), axes(), line()});
+    const Array words = zeros(Shape{how.words}, uint64, device_);
+    if (how.words > 0) order_use(stream_, words, true);
+    kernels.run(config, {input(), result(), reduce_address(how.words > 0 ? words.data() : nullptr),
+                         axes(), line()});
   }
 
  private:
@@ -94,12 +99,11 @@ class CudaScan {
       shape_.form = CudaShape::Form::scan_columns;
       const std::int64_t wanted = std::max<std::int64_t>(enough_scan_threads / line_.lines, 1);
       line_.chunk = std::max(chunks_of(line_.length, wanted), min_chunk);
+      line_.chunks = chunks_of(line_.length, line_.chunk);
     } else {
       shape_.form = CudaShape::Form::scan;
       shape_.is_packed = is_packed_layout();
-      line_.chunk = scan_chunk(job_.kernel.element.itemsize(), shape_.result.itemsize());
     }
-    line_.chunks = chunks_of(line_.length, line_.chunk);
   }
 
   // Whether lines are contiguous in input and result, and each starts at an aligned address.
@@ -117,29 +121,15 @@ class CudaScan {
 
   void run_columns() {
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
-    const std::int64_t across = chunks_of(line_.lines, scan_threads);
+    const std::int64_t across = chunks_of(line_.lines, column_threads);
     const bool is_split = line_.chunks > 1;
     const Array parts = new_parts(is_split ? line_.lines * line_.chunks : 0);
     const KernelArg sums = reduce_address(is_split ? parts.data() : nullptr);
     if (is_split) {
-      launch(*kernels.totals, across * line_.chunks, {input(), sums, axes(), line()});
-      launch(*kernels.carries, across, {sums, line()});
+      launch_columns(*kernels.totals, across * line_.chunks, {input(), sums, axes(), line()});
+      launch_columns(*kernels.carries, across, {sums, line()});
     }
-    launch(kernels.run, across * line_.chunks, {input(), result(), sums, axes(), line()});
-  }
-
-  void run_chunks(const Kernel& kernel) {
-    const bool is_split = line_.chunks > 1;
-    // Memory for the sums that blocks pass to later blocks.
-    const std::int64_t words =
-        is_split
-            ? scan_counter_words + line_.lines * scan_words(line_.chunks, accumulator_bytes(shape_))
-            : 0;
-    const Array prefix_states = zeros(Shape{words}, uint64, device_);
-    if (is_split) order_use(stream_, prefix_states, true);
-    launch(kernel, line_.lines * line_.chunks,
-           {input(), result(), reduce_address(is_split ? prefix_states.data() : nullptr), axes(),
-            line()});
+    launch_columns(kernels.run, across * line_.chunks, {input(), result(), sums, axes(), line()});
   }
 
   Array new_parts(std::int64_t accumulators) const {
@@ -147,9 +137,9 @@ class CudaScan {
     if (accumulators > 0) order_use(stream_, parts, true);
     return parts;
   }
-  void launch(const Kernel& kernel, std::int64_t blocks,
-              std::initializer_list<KernelArg> arguments) const {
-    kernel({{blocks}, {scan_threads}, 0, stream_}, arguments);
+  void launch_columns(const Kernel& kernel, std::int64_t blocks,
+                      std::initializer_list<KernelArg> arguments) const {
+    kernel({{blocks}, {column_threads}, 0, stream_}, arguments);
   }
   KernelArg input() const { return reduce_address(job_.input->data()); }
   KernelArg result() const { return reduce_address(job_.result->data()); }

@@ -20,31 +20,38 @@ struct Scanned : Body {
   }
 };
 
-// One block for each chunk of each line. `told` holds two words, of which the first counts blocks,
-// then the TilePrefixState of each line; it is null if lines have only one chunk.
-extern "C" __global__ void __launch_bounds__(BLOCK, sizeof(A) == 8 ? 6 : 4)
-    run(const E* input, Z* result, unsigned long long* prefix_states, const Axes axes,
-        const Line line) {
-  __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
-  const unsigned int block = spanwise::scan_block_number(prefix_states),
-                     chunks = (unsigned int)line.chunks, number = block / chunks;
-  const Offsets at = kept_at(axes, (Index)number);
+struct Locate {
+  const E* input;
+  Z* result;
+  const Axes& axes;
+  __device__ __forceinline__ void operator()(unsigned int number, const E*& x, Z*& z) const {
+    const Offsets at = kept_at(axes, (Index)number);
+    x = input + at.input, z = result + at.result;
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, 4)
+    run(const E* input, Z* result, unsigned long long* words, const Axes axes, const Line line) {
+  extern __shared__ uint4 buffers[];
   const spanwise::ScanLine own = {line.length, line.step, line.result_step};
-  const spanwise::TilePrefixState<A> others(prefix_states + 2, number, chunks);
-  spanwise::BlockScan<Scanned, IS_PACKED>(input + at.input, result + at.result, own, others,
-                                          block % chunks)
-      .run(tile);
+  const Locate locate = {input, result, axes};
+  spanwise::BlockScan<Scanned, IS_PACKED, Locate>(locate, own, (unsigned int)line.lines,
+                                                  (unsigned int)line.chunks, words,
+                                                  (unsigned char*)buffers)
+      .run();
 }
 
 // One warp for each line.
-extern "C" __global__ void __launch_bounds__(BLOCK, sizeof(A) == 8 ? 5 : 4)
+extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, sizeof(A) == 8 ? 10 : 8)
     lines(const E* input, Z* result, const Axes axes, const Line line) {
-  __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
-  const long long number = (long long)blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;
+  extern __shared__ uint4 buffer[];
+  const long long number = ((long long)blockIdx.x * spanwise::scan_threads + threadIdx.x) / 32;
   if (number >= line.lines) return;
   const Offsets at = kept_at(axes, (Index)number);
   const spanwise::ScanLine own = {line.length, line.step, line.result_step};
-  spanwise::WarpScan<Scanned, IS_PACKED>(input + at.input, result + at.result, own, tile).run();
+  spanwise::WarpScan<Scanned, IS_PACKED>(input + at.input, result + at.result, own,
+                                         (unsigned char*)buffer)
+      .run();
 }
 #endif
 

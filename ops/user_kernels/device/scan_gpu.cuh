@@ -35,25 +35,35 @@ struct sw_scan_body {
 
 #define sw_scan_parameters                                                              \
   const T *sw_x, T *sw_z, const sw_scan_walk sw_walk, const spanwise::ScanLine sw_line, \
-      long long sw_lines, long long sw_chunks, unsigned long long *sw_prefix_states
-#define sw_scan_arguments sw_x, sw_z, sw_walk, sw_line, sw_lines, sw_chunks, sw_prefix_states
+      long long sw_lines, long long sw_chunks, unsigned long long *sw_words
+#define sw_scan_arguments sw_x, sw_z, sw_walk, sw_line, sw_lines, sw_chunks, sw_words
+
+struct sw_scan_locate {
+  const T* x;
+  T* z;
+  const sw_scan_walk& walk;
+  __device__ __forceinline__ void operator()(unsigned int number, const T*& line_x,
+                                             T*& line_z) const {
+    const sw_scan_line at(walk, number);
+    line_x = x + at.x, line_z = z + at.z;
+  }
+};
 
 __device__ __forceinline__ void sw_scan_run(sw_scan_parameters) {
-  __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
-  const unsigned int block = spanwise::scan_block_number(sw_prefix_states),
-                     chunks = (unsigned int)sw_chunks, number = block / chunks;
-  const sw_scan_line at(sw_walk, number);
-  const spanwise::TilePrefixState<sw_scan_body::Acc> prefix_states(sw_prefix_states + 2, number,
-                                                                   chunks);
-  spanwise::BlockScan<sw_scan_body, sw_packed>(sw_x + at.x, sw_z + at.z, sw_line, prefix_states,
-                                               block % chunks)
-      .run(tile);
+  extern __shared__ uint4 sw_buffers[];
+  const sw_scan_locate locate = {sw_x, sw_z, sw_walk};
+  spanwise::BlockScan<sw_scan_body, sw_packed, sw_scan_locate>(
+      locate, sw_line, (unsigned int)sw_lines, (unsigned int)sw_chunks, sw_words,
+      (unsigned char*)sw_buffers)
+      .run();
 }
 
 __device__ __forceinline__ void sw_scan_lines(sw_scan_parameters) {
-  __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
+  extern __shared__ uint4 sw_buffers[];
   const long long number = blockIdx.x * (long long)(blockDim.x / 32) + threadIdx.x / 32;
   if (number >= sw_lines) return;
   const sw_scan_line at(sw_walk, number);
-  spanwise::WarpScan<sw_scan_body, sw_packed>(sw_x + at.x, sw_z + at.z, sw_line, tile).run();
+  spanwise::WarpScan<sw_scan_body, sw_packed>(sw_x + at.x, sw_z + at.z, sw_line,
+                                              (unsigned char*)sw_buffers)
+      .run();
 }

@@ -371,9 +371,9 @@ def test_joined_variables_match_numpy(device):
             )
     a, b = T.tensor("float32", (2, 3)), T.tensor("float32", (None, 3))
     assert T.join(0, a, b).type.shape == (None, 3) and T.stack([a, a]).type.shape == (2, 2, 3)
-    with pytest.raises(ValueError, match="differ"):
+    with pytest.raises(ValueError, match="must match exactly"):
         T.concatenate([a, T.tensor("float32", (2, 4))])
-    with pytest.raises(ValueError, match="rank"):
+    with pytest.raises(ValueError, match="match in number"):
         T.concatenate([a, T.fvector()])
     with pytest.raises(IndexError, match="axis 2"):
         T.concatenate([a, b], axis=2)

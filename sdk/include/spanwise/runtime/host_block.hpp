@@ -17,6 +17,9 @@ struct HostBlock {
   std::int64_t rows, columns;
   std::int64_t target_row_step, target_step;
   std::int64_t source_row_step, source_step;
+  /// Use non-temporal stores: the whole target is larger than the caches. convert_block() ignores
+  /// it where it converts.
+  bool stream = false;
 };
 
 /// Converts the source's elements from dtype `from` to `to`, as copy() does, and writes them to the

@@ -19,12 +19,8 @@ LaunchBatches::LaunchBatches(const std::vector<Step>& steps) {
   if (first == steps.end()) return;
   device_ = first->device;
   joins_.resize(steps.size());
-  std::size_t pairs = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+  for (std::size_t i = 0; i < steps.size(); ++i)
     joins_[i] = steps[i].device == device_ && steps[i].thunk->is_async();
-    pairs += i > 0 && joins_[i] && joins_[i - 1];
-  }
-  if (pairs == 0) joins_.clear();
 }
 
 // Where the device does not open a batch, the steps launch directly.

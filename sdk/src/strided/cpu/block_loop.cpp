@@ -11,12 +11,12 @@ BlockLoop::BlockLoop(const Walk& walk, std::span<std::byte* const> data,
     itemsizes_[k] = itemsizes[k];
     data_[k] = data[k];
   }
-  const int columns = split.axes - 1;
+  const int columns = split.columns < 0 ? split.axes - 1 : split.columns;
   add_piece(columns, split.block_columns, split.first_columns);
   add_piece(split.rows, split.block_rows, 0);
   add_piece(split.layers, split.block_layers, 0);
-  for (int axis = columns - 1; axis >= 0; --axis)
-    if (axis != split.rows && axis != split.layers) add_piece(axis, 1, 0);
+  for (int axis = split.axes - 1; axis >= 0; --axis)
+    if (axis != columns && axis != split.rows && axis != split.layers) add_piece(axis, 1, 0);
 }
 
 void BlockLoop::add_piece(int axis, std::int64_t length, std::int64_t first) {

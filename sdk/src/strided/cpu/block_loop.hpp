@@ -16,7 +16,8 @@ namespace spanwise::strided {
 /// How a walk is split into blocks: `block_rows` by `block_columns` elements of two axes, for
 /// `block_layers` indices of an optional third one. Axes are the walk's, -1 for none.
 struct BlockSplit {
-  int axes = 1;  ///< the first ones of the walk; columns are the last of these
+  int axes = 1;      ///< the first ones of the walk
+  int columns = -1;  ///< -1 for the last of these
   int rows = -1, layers = -1;
   std::int64_t block_rows = 1, block_columns = 1, block_layers = 1;
   std::int64_t first_columns = 0;  ///< of the first block of a row, if it has less than the others

@@ -17,6 +17,8 @@ constexpr int rounds_before_graph = 2;
 // Most launches in a segment. The device starts only when a segment is queued, so segments are
 // short.
 constexpr std::size_t max_segment = 24;
+// Batches of at most one launch in a row after which no more are opened: they gain nothing.
+constexpr int most_small_batches = 64;
 
 constinit thread_local CudaLaunchBatch* open_batch = nullptr;
 
@@ -28,19 +30,22 @@ void flush_held_launches() noexcept { open_batch->flush(); }
 
 bool CudaLaunchBatch::open(runtime::StreamState& stream) {
   auto& queue = cuda_stream(context_, stream);
-  if (open_batch != nullptr || !driver_survives() || queue.peek() == CU_STREAM_PER_THREAD ||
-      runtime::launch_blocking() || !LaunchTuner::joins_kernels())
+  if (small_batches_ == most_small_batches || open_batch != nullptr || !driver_survives() ||
+      queue.peek() == CU_STREAM_PER_THREAD || runtime::launch_blocking() ||
+      !LaunchTuner::joins_kernels())
     return false;
   chains_ = chains_of_.find(queue.peek(), [] { return Chains(); });
   if (chains_ == nullptr) return false;
   stream_ = Ref<CudaStream>(&queue);
   segment_ = 0;
+  has_several_ = false;
   open_batch = this;
   return true;
 }
 
 void CudaLaunchBatch::close() {
   flush();
+  small_batches_ = has_several_ ? 0 : small_batches_ + 1;
   open_batch = nullptr;
   stream_ = {};
   const CUresult code = std::exchange(error_, CUDA_SUCCESS);
@@ -68,6 +73,7 @@ void CudaLaunchBatch::add(CudaKernel& kernel, const LaunchShape& shape, void* co
 void CudaLaunchBatch::flush() noexcept {
   if (!std::exchange(launches_are_held, false)) return;
   LaunchChain& chain = *(*chains_)[segment_++];
+  has_several_ = has_several_ || chain.size() > 1;
   const ContextGuard guard(context_, std::nothrow);
   const CUstream queue = stream_->peek();
   std::optional<CUresult> code;

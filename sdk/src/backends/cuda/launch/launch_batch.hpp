@@ -23,7 +23,7 @@ class CudaLaunchBatch final : public runtime::LaunchBatch {
 
   /// Returns false while another batch of the thread is open, in a forked child, with config
   /// "launch_blocking", if LaunchTuner::joins_kernels() is false, on the per-thread default stream,
-  /// and on streams beyond PerStream's limit.
+  /// on streams beyond PerStream's limit, and after a few batches without successive launches.
   bool open(runtime::StreamState& stream) override;
   void close() override;
 
@@ -42,10 +42,12 @@ class CudaLaunchBatch final : public runtime::LaunchBatch {
 
   const DeviceContext& context_;
   PerStream<Chains> chains_of_;
+  int small_batches_ = 0;  // in a row, each without a segment of several launches
   // Valid while the batch is open:
   Ref<CudaStream> stream_;
   Chains* chains_ = nullptr;
   std::size_t segment_ = 0;
+  bool has_several_ = false;  // a segment had more than one launch
   CUresult error_ = CUDA_SUCCESS;
   std::string failed_;
 };

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/copy/cast_block.hpp"
+#include "strided/cpu/loops/cast_block.hpp"
 
-namespace spanwise::cpu_backend {
+namespace spanwise::strided {
 
 template BlockKernel cast_from<bool>(DType);
 template BlockKernel cast_from<std::int8_t>(DType);
@@ -10,4 +10,4 @@ template BlockKernel cast_from<std::int16_t>(DType);
 template BlockKernel cast_from<std::int32_t>(DType);
 template BlockKernel cast_from<std::int64_t>(DType);
 
-}  // namespace spanwise::cpu_backend
+}  // namespace spanwise::strided

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "backends/cpu/copy/block.hpp"
+#include "strided/cpu/loops/block.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
-namespace spanwise::cpu_backend {
+namespace spanwise::strided {
 
 const MoveKernels& move_kernels() noexcept {
 #if defined(__x86_64__)
@@ -30,4 +30,4 @@ TileSides tile_sides(int bytes, std::int64_t rows, std::int64_t columns) noexcep
   return {side, words / side};
 }
 
-}  // namespace spanwise::cpu_backend
+}  // namespace spanwise::strided

@@ -8,9 +8,9 @@
 
 #define SW_INLINE inline __attribute__((always_inline))
 
-#include "backends/cpu/copy/row_loops.hpp"
+#include "strided/cpu/loops/row_loops.hpp"
 // after row_loops.hpp, which it uses
-#include "backends/cpu/copy/transpose_loops.hpp"
+#include "strided/cpu/loops/transpose_loops.hpp"
 
 constexpr MoveKernels kernels{
     {move_block<1, false>, move_block<2, false>, move_block<4, false>, move_block<8, false>,

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/copy/run.hpp"
+#include "strided/cpu/copy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,12 +11,12 @@
 #include <random>
 #include <vector>
 
-#include "backends/cpu/copy/block.hpp"
 #include "core/convert.hpp"
 #include "core/element_types.hpp"
+#include "strided/cpu/loops/block.hpp"
 #include "support/layouts.hpp"
 
-namespace spanwise::cpu_backend {
+namespace spanwise::strided {
 namespace {
 
 using test::for_each_index;
@@ -92,7 +92,7 @@ void expect_copied(Operand& source, Operand& target, const std::string& what) {
       });
     });
   });
-  copy(source.array(), target.array());
+  copy_on_cpu(source.array(), target.array());
   EXPECT_TRUE(expected.bytes == target.bytes)
       << what << ": " << source.layout << " -> " << target.layout;
 }
@@ -106,7 +106,7 @@ Shape random_shape(std::mt19937& random, std::int64_t most) {
 TEST(CpuCopy, MovesEveryDtypeBetweenRandomLayouts) {
   std::mt19937 random(1);
   std::vector<DType> dtypes = computable;
-  for (const int bits : {8, 16, 24, 40, 96, 128}) dtypes.emplace_back(DTypeCode::opaque, bits);
+  for (const int bits : {8, 16, 128}) dtypes.emplace_back(DTypeCode::opaque, bits);
   for (int round = 0; round < 400; ++round) {
     const DType dtype = dtypes[random() % dtypes.size()];
     const Shape shape = random_shape(random, 9);
@@ -150,6 +150,28 @@ TEST(CpuCopy, MovesLargeTransposesAndSlices) {
     Operand target = random_operand(shape, float64, false, random);
     set_numbers(source, random);
     expect_copied(source, target, "cast " + dtype.name());
+  }
+}
+
+TEST(CpuCopy, MovesTransposesOfSmallAxes) {
+  std::mt19937 random(9);
+  for (const DType dtype : {uint8, float16, float32, float64, complex128}) {
+    for (const Strides& signs : {Strides{1, 1, 1}, Strides{-1, 1, -1}, Strides{1, -1, 1}}) {
+      const std::int64_t n = 300 + static_cast<std::int64_t>(random() % 5);
+      const Shape shape{n, 5, 4};
+      const auto operand = [&](Strides strides) {
+        Operand made{{}, {shape, Strides(3), 7}, dtype};
+        for (int axis = 0; axis < 3; ++axis) {
+          made.layout.strides[axis] = signs[axis] * strides[axis];
+          if (signs[axis] < 0) made.layout.offset += strides[axis] * (shape[axis] - 1);
+        }
+        made.bytes.resize(static_cast<std::size_t>((n * 21 + 14) * dtype.itemsize()));
+        for (std::byte& byte : made.bytes) byte = static_cast<std::byte>(random());
+        return made;
+      };
+      Operand source = operand({21, 1, 5}), target = operand({20, 4, 1});
+      expect_copied(source, target, "small axes " + dtype.name());
+    }
   }
 }
 
@@ -211,8 +233,8 @@ TEST(CpuCopy, NonTemporalStoresWriteOnlyTheTarget) {
         return Array(Storage::adopt(values.data(), values.size() * 4, cpu, nullptr, nullptr),
                      std::move(layout), float32);
       };
-      copy(array(from, crosses ? Layout::column_major(shape) : Layout::row_major(shape)),
-           array(to, Layout::row_major(shape)));
+      copy_on_cpu(array(from, crosses ? Layout::column_major(shape) : Layout::row_major(shape)),
+                  array(to, Layout::row_major(shape)));
       const auto rows = static_cast<std::size_t>(shape[0]), columns = size / rows;
       const auto start = static_cast<std::size_t>(first);
       for (std::size_t i = 0; i < size; ++i)
@@ -257,7 +279,7 @@ TEST(CpuCopy, FillsAnyLayoutAndNothingElse) {
       std::memcpy(expected.element(index), value.data(),
                   static_cast<std::size_t>(dtype.itemsize()));
     });
-    fill(target.array(), value);
+    fill_on_cpu(target.array(), value);
     EXPECT_TRUE(expected.bytes == target.bytes) << dtype << ' ' << target.layout;
   }
 }
@@ -265,15 +287,15 @@ TEST(CpuCopy, FillsAnyLayoutAndNothingElse) {
 TEST(CpuCopy, IgnoresArraysWithoutElements) {
   Operand source{{}, Layout::row_major(Shape{3, 0}), float32};
   Operand target{{}, Layout::row_major(Shape{3, 0}), int32};
-  EXPECT_NO_THROW(copy(source.array(), target.array()));
-  EXPECT_NO_THROW(fill(target.array(), Scalar(std::int32_t{1})));
+  EXPECT_NO_THROW(copy_on_cpu(source.array(), target.array()));
+  EXPECT_NO_THROW(fill_on_cpu(target.array(), Scalar(std::int32_t{1})));
 }
 
 TEST(CpuCopy, RefusesAFillOfAnotherDtype) {
   std::mt19937 random(5);
   Operand target = random_operand(Shape{3}, float32, false, random);
-  EXPECT_THROW(fill(target.array(), Scalar(1.0)), DTypeError);
+  EXPECT_THROW(fill_on_cpu(target.array(), Scalar(1.0)), DTypeError);
 }
 
 }  // namespace
-}  // namespace spanwise::cpu_backend
+}  // namespace spanwise::strided

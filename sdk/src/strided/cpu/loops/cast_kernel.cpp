@@ -1,9 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/copy/cast_block.hpp"
+#include "strided/cpu/loops/cast_block.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
-namespace spanwise::cpu_backend {
+namespace spanwise::strided {
 namespace {
 
 BlockKernel wide_cast([[maybe_unused]] DType from, [[maybe_unused]] DType to) {
@@ -22,4 +22,4 @@ BlockKernel cast_kernel(DType from, DType to) {
                      [&](auto type) { return cast_from<typename decltype(type)::type>(to); });
 }
 
-}  // namespace spanwise::cpu_backend
+}  // namespace spanwise::strided

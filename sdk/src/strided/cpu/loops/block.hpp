@@ -2,43 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
-#include "spanwise/dtype.hpp"
+#include "spanwise/runtime/host_block.hpp"
 
-namespace spanwise::cpu_backend {
+namespace spanwise::strided {
 
-/// The two innermost loops of a copy, the inner one along the target's smallest step. Steps in
-/// bytes.
-struct Block {
-  std::byte* target;
-  const std::byte* source;
-  std::int64_t rows, columns;  ///< outer and inner extent
-  std::int64_t target_row_step, target_step;
-  std::int64_t source_row_step, source_step;
-  bool stream;  ///< use non-temporal stores: the target is larger than the caches
-};
+/// The two innermost loops of a copy, the inner one along the target's smallest step.
+using Block = HostBlock;
 
 using BlockKernel = void (*)(const Block& block);
-
-/// A word of N bytes without alignment.
-template <int N>
-struct Word {
-  std::byte bytes[N];
-};
-
-template <class T>
-T load_unaligned(const std::byte* address) noexcept {
-  T value;
-  std::memcpy(&value, address, sizeof value);
-  return value;
-}
-template <class T>
-void store_unaligned(std::byte* address, const T& value) noexcept {
-  std::memcpy(address, &value, sizeof value);
-}
 
 /// Converts elements as core::convert does; both dtypes are computable. Ignores `stream`.
 BlockKernel cast_kernel(DType from, DType to);
@@ -69,6 +44,18 @@ struct MoveKernels {
 /// The loops for this processor.
 const MoveKernels& move_kernels() noexcept;
 
+/// The index of words of `bytes` in MoveKernels.
+inline int kernel_index(int bytes) noexcept {
+  return std::countr_zero(static_cast<unsigned>(bytes));
+}
+
+/// The block with its rows from the last to the first, if those of the source, of elements of
+/// `itemsize`, stand backwards in memory.
+Block with_forward_rows(Block block, std::int64_t itemsize);
+/// Transposes the block, of at most tile_bytes of words, into a buffer, and calls `then` from there
+/// to the target.
+void transpose_then(const Block& block, int bytes, BlockKernel then);
+
 /// The loops of each instruction set (move_loops.hpp).
 extern const MoveKernels baseline_kernels;
 #if defined(__x86_64__)
@@ -79,4 +66,4 @@ BlockKernel avx2_cast(DType from, DType to);
 BlockKernel avx512_cast(DType from, DType to);
 #endif
 
-}  // namespace spanwise::cpu_backend
+}  // namespace spanwise::strided

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace spanwise::cpu_backend {
+namespace spanwise::strided {
 
 /// 0, 1, ..., n - 1 as template arguments, for the indices of a shuffle.
 template <int... index>
@@ -19,4 +19,4 @@ Indices<index...> indices_of(std::integer_sequence<int, index...>);
 template <int n>
 using MakeIndices = decltype(detail::indices_of(std::make_integer_sequence<int, n>()));
 
-}  // namespace spanwise::cpu_backend
+}  // namespace spanwise::strided

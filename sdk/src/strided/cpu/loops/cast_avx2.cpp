@@ -6,18 +6,18 @@
 #include <limits>
 #include <type_traits>
 
-#include "backends/cpu/copy/block.hpp"
+#include "strided/cpu/loops/block.hpp"
 #include "core/element_types.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
 #if defined(__x86_64__)
 
-namespace spanwise::cpu_backend {
+namespace spanwise::strided {
 namespace {
 
 SW_BEGIN_AVX2
 namespace avx2_casts {
-#include "backends/cpu/copy/cast_wide.inc"
+#include "strided/cpu/loops/cast_wide.inc"
 }
 SW_END_INSTRUCTIONS
 
@@ -25,5 +25,5 @@ SW_END_INSTRUCTIONS
 
 BlockKernel avx2_cast(DType from, DType to) { return avx2_casts::find(from, to); }
 
-}  // namespace spanwise::cpu_backend
+}  // namespace spanwise::strided
 #endif

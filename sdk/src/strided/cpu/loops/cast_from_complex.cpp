@@ -1,10 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/copy/cast_block.hpp"
+#include "strided/cpu/loops/cast_block.hpp"
 
-namespace spanwise::cpu_backend {
+namespace spanwise::strided {
 
 template BlockKernel cast_from<std::complex<float>>(DType);
 template BlockKernel cast_from<std::complex<double>>(DType);
 
-}  // namespace spanwise::cpu_backend
+}  // namespace spanwise::strided

@@ -5,15 +5,15 @@
 #include <cstring>
 #include <type_traits>
 
-#include "backends/cpu/copy/block.hpp"
 #include "core/convert.hpp"
 #include "core/element_types.hpp"
+#include "strided/cpu/loops/block.hpp"
 
 /// The casts of each source dtype are compiled in one of several files, to parallelise the build.
-namespace spanwise::cpu_backend {
+namespace spanwise::strided {
 
 using core::convert;
-#include "backends/cpu/copy/cast_loops.inc"
+#include "strided/cpu/loops/cast_loops.inc"
 
 template <class From>
 BlockKernel cast_from(DType to) {
@@ -38,4 +38,4 @@ extern template BlockKernel cast_from<double>(DType);
 extern template BlockKernel cast_from<std::complex<float>>(DType);
 extern template BlockKernel cast_from<std::complex<double>>(DType);
 
-}  // namespace spanwise::cpu_backend
+}  // namespace spanwise::strided

@@ -1,0 +1,212 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu_row_pass.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/gemv.hpp"
+#include "spanwise/parallel.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+// Bytes of a matrix that stay in a core's L2 cache beside other data.
+constexpr std::int64_t block_bytes = 384 << 10;
+// Sums are made of one part for each 256 KiB, at most 64, whatever the number of threads.
+constexpr std::int64_t part_bytes = 256 << 10, most_parts = 64;
+
+bool is_aligned(const Array& array) {
+  return reinterpret_cast<std::uintptr_t>(array.data()) %
+             static_cast<std::uintptr_t>(array.dtype().itemsize()) ==
+         0;
+}
+
+template <class T>
+T* elements(const Array& array) {
+  return static_cast<T*>(array.data());
+}
+
+// Of a vector, or of one element for all.
+std::int64_t step_of(const Array& vector) { return vector.size() == 1 ? 0 : vector.strides()[0]; }
+
+std::int64_t parts_of(std::int64_t bytes, std::int64_t rows) {
+  std::int64_t parts = 1;
+  while (parts < most_parts && 2 * parts * part_bytes <= bytes && 2 * parts <= rows) parts *= 2;
+  return parts;
+}
+
+// Elements `first` to `last` of a vector; all of a number, or of a vector of one element.
+Array rows_of(const Array& array, std::int64_t first, std::int64_t last) {
+  return array.size() == 1 ? array : array.slice(0, {.start = first, .stop = last, .step = 1});
+}
+
+std::vector<bool> numbers_of(const RowPass& pass, std::span<const int> ranks) {
+  std::vector<bool> is_number;
+  std::size_t position = 2;
+  for (std::size_t i = 0; i < pass.program.inputs.size(); ++i)
+    is_number.push_back(static_cast<int>(i) != pass.product && ranks[position++] == 0);
+  return is_number;
+}
+
+/// The rows of one call, and what is done with a block of them.
+template <class T>
+class Rows {
+ public:
+  Rows(const RowPass& pass, const CpuProgram& program, std::span<const Array* const> inputs,
+       std::span<const Array> outputs, const Array& products)
+      : pass_(pass),
+        program_(program),
+        inputs_(inputs.subspan(2, pass.row_inputs())),
+        outputs_(outputs.first(pass.columns_position())),
+        products_(products) {
+    const Array &x = *inputs[0], &w = *inputs[1];
+    columns_ = x.shape()[1];
+    product_ = {.matrix = elements<T>(x),
+                .row_stride = x.shape()[0] == 1 ? columns_ : x.strides()[0],
+                .column_stride = 1,
+                .x = elements<T>(w),
+                .x_stride = w.size() == 1 ? 1 : w.strides()[0],
+                .depth = columns_};
+    const std::int64_t row_bytes = columns_ * static_cast<std::int64_t>(sizeof(T));
+    block_rows_ = std::max<std::int64_t>(8, block_bytes / row_bytes);
+  }
+
+  /// Adds rows `first` to `last`, each times its result g, to `sums`, which are empty. Returns the
+  /// sum of g.
+  double add(std::int64_t first, std::int64_t last, T* sums) const {
+    double total = 0;
+    const std::int64_t blocks = (last - first + block_rows_ - 1) / block_rows_;
+    for (std::int64_t i = 0; i < blocks; ++i)
+      total += add_block(first + (last - first) * i / blocks,
+                         first + (last - first) * (i + 1) / blocks, sums, i == 0);
+    return total;
+  }
+
+ private:
+  double add_block(std::int64_t first, std::int64_t last, T* sums, bool is_first) const {
+    HostGemv<T> product = product_;
+    product.matrix += first * product.row_stride;
+    product.rows = last - first;
+    product.y = elements<T>(products_) + first;
+    gemv_by_rows(product);
+    run_program(first, last);
+    const T* const weights = elements<T>(outputs_[static_cast<std::size_t>(pass_.weights)]) + first;
+    gemv_by_columns(HostGemv<T>{.matrix = product.matrix,
+                                .row_stride = 1,
+                                .column_stride = product.row_stride,
+                                .x = weights,
+                                .y = sums,
+                                .rows = columns_,
+                                .depth = last - first,
+                                .beta = 1,
+                                .addend = is_first ? nullptr : sums});
+    return pass_.has_sum ? std::accumulate(weights, weights + (last - first), 0.0) : 0;
+  }
+
+  void run_program(std::int64_t first, std::int64_t last) const {
+    std::vector<Array> arrays, results;
+    arrays.reserve(inputs_.size() + 1);
+    results.reserve(outputs_.size());
+    std::vector<const Array*> pointers;
+    for (std::size_t i = 0; i <= inputs_.size(); ++i) {
+      const auto product = static_cast<std::size_t>(pass_.product);
+      const Array& whole = i == product ? products_ : *inputs_[i < product ? i : i - 1];
+      pointers.push_back(&arrays.emplace_back(rows_of(whole, first, last)));
+    }
+    for (const Array& output : outputs_) results.push_back(rows_of(output, first, last));
+    program_.run(pointers, results);
+  }
+
+  const RowPass& pass_;
+  const CpuProgram& program_;
+  std::span<const Array* const> inputs_;
+  std::span<const Array> outputs_;
+  const Array& products_;
+  HostGemv<T> product_;
+  std::int64_t columns_ = 0, block_rows_ = 0;
+};
+
+/// Each row of `partial` becomes the sum of a part of the rows, each times its result g. Returns
+/// the sum of g.
+template <class T>
+double add_in_parts(const Rows<T>& all, std::int64_t rows, const Array& partial) {
+  const std::int64_t parts = partial.shape()[0], columns = partial.shape()[1];
+  // A thread finds its rows in its cache again if each call gives it the same.
+  const std::int64_t grain = std::max<std::int64_t>(1, parts / parallel_workers());
+  double totals[most_parts];
+  parallel_for(parts, grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i)
+      totals[i] =
+          all.add(rows * i / parts, rows * (i + 1) / parts, elements<T>(partial) + i * columns);
+  });
+  return std::accumulate(totals, totals + parts, 0.0);
+}
+
+}  // namespace
+
+CpuRowPass::CpuRowPass(const RowPass& pass, std::span<const int> ranks)
+    : pass_(pass), program_(pass.program, numbers_of(pass, ranks)) {
+  if (pass.after) after_.emplace(*pass.after, std::vector<bool>(pass.after->inputs.size(), false));
+}
+
+bool CpuRowPass::takes(std::span<const Array* const> inputs) const {
+  return is_aligned(*inputs[0]) && is_aligned(*inputs[1]) &&
+         (!pass_.has_addend || is_aligned(*inputs[pass_.addend_position()]));
+}
+
+const Array& CpuRowPass::buffer(std::optional<Array>& kept, const Shape& shape) const {
+  if (!kept || kept->shape() != shape) {
+    kept.reset();
+    kept.emplace(empty(shape, pass_.dtype(), cpu));
+  }
+  return *kept;
+}
+
+void CpuRowPass::run(std::span<const Array* const> inputs, std::span<const Array> outputs) {
+  for (const Array* input : inputs) order_host_use(*input, false);
+  for (const Array& output : outputs) order_host_use(output, true);
+  if (pass_.dtype() == float32)
+    run_in<float>(inputs, outputs);
+  else
+    run_in<double>(inputs, outputs);
+}
+
+template <class T>
+void CpuRowPass::run_in(std::span<const Array* const> inputs, std::span<const Array> outputs) {
+  const std::int64_t rows = inputs[0]->shape()[0], columns = inputs[0]->shape()[1];
+  const std::int64_t parts = parts_of(rows * columns * static_cast<std::int64_t>(sizeof(T)), rows);
+  const Array& partial = buffer(partial_, Shape{parts, columns});
+  const Rows<T> all(pass_, program_, inputs, outputs, buffer(products_, Shape{rows}));
+  const double total = add_in_parts(all, rows, partial);
+  std::size_t next = pass_.columns_position();
+  const T one = 1;
+  HostGemv<T> sum_of_parts{.matrix = elements<T>(partial),
+                           .row_stride = 1,
+                           .column_stride = columns,
+                           .x = &one,
+                           .x_stride = 0,
+                           .y = elements<T>(outputs[next++]),
+                           .rows = columns,
+                           .depth = parts,
+                           .alpha = static_cast<T>(pass_.alpha),
+                           .beta = static_cast<T>(pass_.beta)};
+  if (pass_.has_addend) {
+    const Array& addend = *inputs[pass_.addend_position()];
+    sum_of_parts.addend = elements<T>(addend);
+    sum_of_parts.addend_stride = step_of(addend);
+  }
+  gemv_by_columns(sum_of_parts);
+  if (!pass_.has_sum) return;
+  const Array& sum = outputs[next++];
+  *elements<T>(sum) = static_cast<T>(total);
+  if (!after_) return;
+  std::vector<const Array*> numbers(
+      inputs.begin() + static_cast<std::ptrdiff_t>(pass_.after_position()), inputs.end());
+  numbers.insert(numbers.begin() + pass_.sum, &sum);
+  after_->run(numbers, outputs.subspan(next));
+}
+
+}  // namespace spanwise::ops

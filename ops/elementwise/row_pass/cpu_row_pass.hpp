@@ -1,0 +1,44 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "../fused/cpu_program.hpp"
+#include "row_pass.hpp"
+#include "spanwise/array.hpp"
+
+namespace spanwise::ops {
+
+/// Runs a row pass on the CPU: each thread multiplies a block of rows that fits into its cache,
+/// runs the program on the products, and adds the block's rows before it takes the next. One call
+/// at a time.
+class CpuRowPass {
+ public:
+  /// `ranks`: of the inputs of the pass. `pass` must outlive the object.
+  CpuRowPass(const RowPass& pass, std::span<const int> ranks);
+
+  /// Whether run() takes inputs that are as the pass demands (RowPassRunner::takes): elements of
+  /// the matrix and the vectors at multiples of their size.
+  bool takes(std::span<const Array* const> inputs) const;
+  /// Outputs are contiguous and share no memory with inputs.
+  void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
+
+  static constexpr std::int64_t most_columns = 1 << 14;
+
+ private:
+  template <class T>
+  void run_in(std::span<const Array* const> inputs, std::span<const Array> outputs);
+  /// A buffer of the pass's dtype, kept for the next call.
+  const Array& buffer(std::optional<Array>& kept, const Shape& shape) const;
+
+  const RowPass& pass_;
+  CpuProgram program_;
+  std::optional<CpuProgram> after_;
+  std::optional<Array> products_, partial_;
+};
+
+}  // namespace spanwise::ops

@@ -1,0 +1,43 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "row_pass_source.hpp"
+#include "spanwise/kernel.hpp"
+
+namespace spanwise::ops {
+
+/// Runs a row pass by two kernels. One call at a time.
+class CudaRowPass {
+ public:
+  /// `pass` must outlive the object.
+  CudaRowPass(const RowPass& pass, Device device) : pass_(pass), device_(device) {}
+
+  /// Queues the kernels on the device's current stream, for inputs as RowPassRunner::takes demands.
+  /// Outputs are contiguous and share no memory with inputs.
+  void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
+
+  static constexpr std::int64_t most_columns = 4096;
+
+ private:
+  struct Compiled {
+    RowPassShape shape;
+    Kernel pass, finish;
+    std::int64_t resident_blocks;  ///< of `pass`, on the whole device
+  };
+  const Compiled& kernels_for(const RowPassShape& shape);
+  RowPassShape shape_for(std::span<const Array* const> inputs) const;
+  const Array& partial_sums(std::int64_t blocks, std::int64_t row);
+
+  const RowPass& pass_;
+  Device device_;
+  std::deque<Compiled> compiled_;
+  std::optional<Array> partial_;
+};
+
+}  // namespace spanwise::ops

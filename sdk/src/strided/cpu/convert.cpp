@@ -1,0 +1,79 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <utility>
+
+#include "strided/cpu/loops/block.hpp"
+
+namespace spanwise {
+namespace strided {
+namespace {
+
+// The same block by its other axis: rows become columns.
+Block by_columns(Block block) {
+  std::swap(block.rows, block.columns);
+  std::swap(block.target_row_step, block.target_step);
+  std::swap(block.source_row_step, block.source_step);
+  return block;
+}
+
+// Whether the target is contiguous along the columns and the source along the rows.
+bool is_across(const Block& block, std::int64_t from, std::int64_t to) {
+  constexpr std::int64_t least_side = 8;
+  return block.rows >= least_side && block.columns >= least_side && block.target_step == to &&
+         block.source_row_step == from && std::abs(block.source_step) > from;
+}
+
+}  // namespace
+
+// Visits the rows from the last to the first if the source's stand backwards in memory.
+Block with_forward_rows(Block block, std::int64_t itemsize) {
+  if (block.source_row_step != -itemsize) return block;
+  block.target += (block.rows - 1) * block.target_row_step;
+  block.source += (block.rows - 1) * block.source_row_step;
+  block.target_row_step = -block.target_row_step;
+  block.source_row_step = -block.source_row_step;
+  return block;
+}
+
+void transpose_then(const Block& block, int bytes, BlockKernel then) {
+  alignas(64) std::byte tile[tile_bytes];
+  Block in = block, out = block;
+  in.target = tile;
+  out.source = tile;
+  in.target_step = out.source_step = bytes;
+  in.target_row_step = out.source_row_step = bytes * block.columns;
+  in.stream = false;
+  move_kernels().transpose[kernel_index(bytes)](in);
+  then(out);
+}
+
+}  // namespace strided
+
+void convert_block(DType from, DType to, const HostBlock& given) {
+  using namespace strided;
+  const int size = from.itemsize();
+  const Block block = with_forward_rows(given, size);
+  if (from == to) {
+    const BlockKernel transpose = move_kernels().transpose[kernel_index(size)];
+    if (is_across(block, size, size)) return transpose(block);
+    if (const Block other = by_columns(block); is_across(other, size, size))
+      return transpose(other);
+  } else if (is_across(block, size, to.itemsize())) {
+    // A block that is larger than the tile is split by rows.
+    const std::int64_t most = std::max<std::int64_t>(8, tile_bytes / (block.columns * size));
+    if (block.columns * size * most <= tile_bytes) {
+      Block part = block;
+      for (std::int64_t row = 0; row < block.rows; row += most) {
+        part.rows = std::min(most, block.rows - row);
+        transpose_then(part, size, cast_kernel(from, to));
+        part.target += part.rows * part.target_row_step;
+        part.source += part.rows * part.source_row_step;
+      }
+      return;
+    }
+  }
+  cast_kernel(from, to)(block);
+}
+
+}  // namespace spanwise

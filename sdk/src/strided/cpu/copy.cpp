@@ -1,0 +1,41 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "strided/cpu/copy.hpp"
+
+#include "runtime/element_loops.hpp"
+#include "spanwise/error.hpp"
+#include "strided/cpu/copy_loop.hpp"
+
+namespace spanwise::strided {
+namespace {
+
+[[maybe_unused]] const auto loops_before = [] {
+  static constexpr runtime::ElementLoops loops{
+      [](const Array& source, const Array& target, runtime::StreamState&) {
+        copy_on_cpu(source, target);
+      },
+      [](const Array& target, const Scalar& value, runtime::StreamState&) {
+        fill_on_cpu(target, value);
+      }};
+  return runtime::register_element_loops(DeviceKind::cpu, &loops);
+}();
+
+}  // namespace
+
+void copy_on_cpu(const Array& source, const Array& target) {
+  if (target.size() == 0) return;
+  Copy copy(target, source.layout(), source.data(), source.dtype().itemsize());
+  if (source.dtype() != target.dtype()) return copy.cast(source.dtype(), target.dtype());
+  copy.move();
+}
+
+void fill_on_cpu(const Array& target, const Scalar& value) {
+  if (value.dtype() != target.dtype())
+    fail<DTypeError>("cpu fill: value is ", value.dtype(), ", array is ", target.dtype(),
+                     "; expected one dtype");
+  if (target.size() == 0) return;
+  Copy copy(target, Layout{}, value.data(), target.dtype().itemsize());
+  if (!copy.set_equal_bytes()) copy.move();
+}
+
+}  // namespace spanwise::strided
