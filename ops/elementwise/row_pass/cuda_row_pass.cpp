@@ -10,6 +10,7 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/interpreter_lock.hpp"
 #include "spanwise/stream.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -25,7 +26,7 @@ std::uintptr_t address_of(const Array& array) {
 }
 
 bool is_number_on_host(const Array& array) {
-  return array.rank() == 0 && !array.device().is_cuda();
+  return array.rank() == 0 && runs_on_host(array.device());
 }
 
 /// The arguments of one launch.
@@ -85,7 +86,7 @@ RowPassShape CudaRowPass::shape_for(std::span<const Array* const> inputs) const 
   // Long rows take more registers each.
   shape.rows = std::max(1, rows_at_a_time * 4 / std::max(4, shape.packs * shape.width));
   for (std::size_t i = 2; i < inputs.size(); ++i)
-    if (is_number_on_host(*inputs[i]) && device_.is_cuda()) shape.numbers |= std::uint64_t{1} << i;
+    if (is_number_on_host(*inputs[i]) && !runs_on_host(device_)) shape.numbers |= std::uint64_t{1} << i;
   return shape;
 }
 
@@ -99,7 +100,7 @@ const CudaRowPass::Compiled& CudaRowPass::kernels_for(const RowPassShape& shape)
   options.options = {"--fmad=false"};
   const SourceModule module(row_pass_source(pass_, shape), options);
   const Kernel pass = module.get_function("pass");
-  const int each = device_.is_cuda() ? pass.max_active_blocks(shape.threads) : 1;
+  const int each = !runs_on_host(device_) ? pass.max_active_blocks(shape.threads) : 1;
   return compiled_.emplace_back(shape, pass, module.get_function("finish"),
                                 std::int64_t{each} * properties(device_).multiprocessors);
 }

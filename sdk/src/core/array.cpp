@@ -142,6 +142,13 @@ std::int64_t alignment_of(DType dtype, Device device) noexcept {
 bool may_share_memory(const Array& a, const Array& b) noexcept {
   // CUDA's unified addressing maps the host and every GPU into one address space, so addresses are
   // sufficient; two storages may be two imports of the same memory.
+  const auto begin_of = [](const Array& array) {
+    return reinterpret_cast<std::uint64_t>(array.storage().data());
+  };
+  // Every element is inside its storage.
+  if (begin_of(a) + a.storage().bytes() <= begin_of(b) ||
+      begin_of(b) + b.storage().bytes() <= begin_of(a))
+    return false;
   const Footprint first = footprint_of(a), second = footprint_of(b);
   if (first.begin >= second.end || second.begin >= first.end) return false;
   // Interleaved views, such as the channels of an image: disjoint if their elements occupy
