@@ -3,6 +3,7 @@
 #include "axes.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace spanwise::strided {
@@ -15,6 +16,16 @@ Axes::Axes(const Walk& walk)
   for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.extent(axis));
   for (int array = 0; array < arrays_; ++array)
     for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.stride(axis, array));
+}
+
+bool Axes::has_far_elements() const noexcept {
+  for (int array = 0; array < arrays_; ++array) {
+    std::int64_t reach = 0;
+    for (int axis = 0; axis < rank_; ++axis)
+      reach += (extent(axis) - 1) * std::abs(stride(axis, array));
+    if (reach > INT32_MAX - 4096) return true;
+  }
+  return false;
 }
 
 bool Axes::has_equal_strides(int a, int b) const noexcept {

@@ -26,6 +26,8 @@ class Axes {
   std::int64_t offset(int array) const noexcept {
     return offsets_[static_cast<std::size_t>(array)];
   }
+  /// Whether 32 bits are too few for an offset between two elements of an array.
+  bool has_far_elements() const noexcept;
   bool has_equal_strides(int a, int b) const noexcept;
   /// Reverses the direction of the axis.
   void reverse(int axis) noexcept;

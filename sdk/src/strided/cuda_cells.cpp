@@ -42,7 +42,7 @@ std::string CudaText::cells() const {
   std::string declare, move, takes;
   for (int k = 0; k < count_; ++k) {
     if ((shape_.shares_strides >> k & 1) == 0) {
-      declare += text("  long long sw_at", k, " = 0;\n");
+      declare += text("  sw_step sw_at", k, " = 0;\n");
       move += text("  sw_at", k, " += sw_first * sw_w.s", k, "[sw_rank - 1 - sw_inner];\n");
     }
     if (has_lines(k)) declare += text("  __shared__ long long sw_lines", k, "[32];\n");
@@ -68,7 +68,7 @@ std::string CudaText::cells() const {
                "spanwise::elements_left(sw_cells * sw_cell - sw_f, sw_width);\n",
       planes ? "sw_lines#[sw_line] + sw_c" : "sw_f", "1", false};
   return text(
-      numbers_struct(), "constexpr int sw_inner = ", int{shape_.inner},
+      numbers_struct(), "typedef long long sw_step;\nconstexpr int sw_inner = ", int{shape_.inner},
       ", sw_elements = ", 128 * int{shape_.side_s}, ";\n", kernel("const sw_walk sw_w"), declare,
       R"(  int sw_cell = 1;
 #pragma unroll

@@ -117,7 +117,8 @@ std::string CudaText::offsets(std::string_view indent, std::string_view step) co
   std::string out;
   for (int k = 0; k < count_; ++k)
     if ((shape_.shares_strides >> k & 1) == 0)
-      out += text(indent, "sw_at", k, step, " += (long long)sw_index * sw_w.s", k, "[sw_axis];\n");
+      out += text(indent, "sw_at", k, step, " += (sw_step)sw_index * (sw_step)sw_w.s", k,
+                  "[sw_axis];\n");
   return out;
 }
 
@@ -153,8 +154,7 @@ std::string CudaText::loads(const Place& place) const {
     else if (pattern(k) == AccessPattern::contiguous)
       out += text("    spanwise::read_contiguous(", to, ", ", from, ", sw_count);\n");
     else if (pattern(k) == AccessPattern::unaligned)
-      out += text("    spanwise::read_unaligned(", to, ", ", from,
-                  ", sw_begins[sw_u], sw_w.shape[sw_rank - 1], sw_count);\n");
+      out += text("    spanwise::read_unaligned(", to, ", ", from, ", sw_count);\n");
     else if (pattern(k) == AccessPattern::reversed)
       out += text("    spanwise::read_reversed(", to, ", ", from, ", sw_count);\n");
     else
@@ -231,24 +231,24 @@ std::string CudaText::find_in_row() const {
       const sw_offset sw_index = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;
       sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
 )",
-           offsets("      ", "[sw_u]"), "    }\n    long long sw_index = ");
+           offsets("      ", "[sw_u]"), "    }\n    sw_step sw_index = ");
   if (shape_.is_shifted)
     out +=
         text("(long long)sw_pack * sw_width -\n        (long long)((unsigned long long)(sw_p",
              leader_, " + sw_at", leader_, "[sw_u]) / sizeof(sw_t", leader_,
-             ") % sw_width);\n    const long long sw_end = sw_index + sw_width;\n"
+             ") % sw_width);\n    const sw_step sw_end = sw_index + sw_width;\n"
              "    if (sw_index < 0) sw_index = 0;\n"
              "    sw_counts[sw_u] = sw_is_in ? spanwise::elements_left((sw_end < sw_extent_of_row "
              "? sw_end : sw_extent_of_row) - sw_index, sw_width) : 0;\n");
   else
-    out += text("(long long)sw_pack * sw_width;\n    sw_counts[sw_u] = sw_is_in ? ",
+    out += text("(sw_step)sw_pack * sw_width;\n    sw_counts[sw_u] = sw_is_in ? ",
                 shape_.has_tail ? "spanwise::elements_left(sw_extent_of_row - sw_index, sw_width)"
                                 : "sw_width",
                 " : 0;\n");
   for (int k = 0; k < count_; ++k)
     if ((shape_.shares_strides >> k & 1) == 0)
-      out += text("    sw_at", k, "[sw_u] += sw_index * sw_w.s", k, "[sw_rank - 1];\n");
-  return out + "    sw_begins[sw_u] = sw_index;\n";
+      out += text("    sw_at", k, "[sw_u] += sw_index * (sw_step)sw_w.s", k, "[sw_rank - 1];\n");
+  return out;
 }
 
 std::string CudaText::rows() const {
@@ -260,12 +260,13 @@ std::string CudaText::rows() const {
   std::string declared;
   for (int k = 0; k < count_; ++k)
     if ((shape_.shares_strides >> k & 1) == 0)
-      declared += text("  long long sw_at", k, "[", int{shape_.packs}, "] = {};\n");
+      declared += text("  sw_step sw_at", k, "[", int{shape_.packs}, "] = {};\n");
   return text(
       numbers_struct(), kernel("const sw_walk sw_w, const long long sw_n"), "  typedef unsigned ",
-      shape_.is_large ? "long long" : "int", " sw_offset;\n", declared, "  int sw_counts[",
-      int{shape_.packs}, "];\n  long long sw_begins[", int{shape_.packs},
-      "];\n  const long long sw_extent_of_row = sw_w.shape[sw_rank - 1];\n",
+      shape_.is_large ? "long long sw_offset;\n  typedef long long sw_step;\n"
+                      : "int sw_offset;\n  typedef int sw_step;\n",
+      declared, "  int sw_counts[", int{shape_.packs},
+      "];\n  const sw_step sw_extent_of_row = sw_w.shape[sw_rank - 1];\n",
       "  const sw_offset sw_packs = ((sw_offset)sw_extent_of_row + ",
       shape_.is_shifted ? "2 * sw_width - 2" : "sw_width - 1",
       ") / sw_width;\n#pragma unroll\n  for (int sw_u = 0; sw_u < ", int{shape_.packs},

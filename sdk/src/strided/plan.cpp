@@ -95,7 +95,7 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
     steps_ = walk.size();
     return;
   }
-  shape_.is_large = walk.size() > INT32_MAX;
+  shape_.is_large = walk.size() > INT32_MAX || planner.axes().has_far_elements();
   if (options.joins_elements) joined_ = planner.join_elements();
   steps_ = planner.make(shape_);
   if (shape_.kind == PlanShape::Kind::rows && shape_.width < widest_pack(arrays, options) / joined_)

@@ -147,7 +147,7 @@ bool Planner::make_mixed_rows(PlanShape& shape) const {
   const std::int64_t extent = axes_.extent(inner_);
   if (extent < min_row) return false;
   const bool is_packed = has_packed_leader(shape);
-  if (itemsize(leader_) * shape.width < 4 && max_width_ > 1 && extent * itemsize(leader_) >= 64) {
+  if (itemsize(leader_) * shape.width < 4 && itemsize(leader_) * max_width_ == 16 && extent >= 64) {
     shape.is_shifted = true;
     shape.width = static_cast<std::uint8_t>(max_width_);
     return true;

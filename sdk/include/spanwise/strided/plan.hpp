@@ -72,9 +72,9 @@ struct alignas(8) PlanShape {
   bool has_planes = false;              ///< for cells: the leader is contiguous from cell to cell
   bool is_shifted =
       false;  ///< for rows: packs are aligned in the leader; a row's first may have less
-  bool is_large = false;                     ///< for rows: more elements than 32 bits can count
-  bool has_tail = false;                     ///< for rows: the last pack of a row may be incomplete
-  std::uint8_t count = 0;                    ///< of arrays
+  bool is_large = false;   ///< for rows: elements or offsets that 32 bits cannot count
+  bool has_tail = false;   ///< for rows: the last pack of a row may be incomplete
+  std::uint8_t count = 0;  ///< of arrays
   std::array<AccessPattern, 32> patterns{};  ///< of max_arrays; more, so that there is no padding
   /// Bit k: array k, which is written, has the strides of the leader.
   std::uint32_t shares_strides = 0;

@@ -15,6 +15,24 @@ __device__ __forceinline__ int padded(int i) {
   return i + i / (8 * part) * part;
 }
 
+// Stores elements from element i of a cell on, whose place is `base`. No branch, so that all places
+// are loaded together.
+template <int n, class T>
+__device__ __forceinline__ void put_in_cells(T* tile, const Pack<T, n>& p,
+                                             const unsigned short* places, int cell, int i,
+                                             int base, int by_cell) {
+  int at[n];
+#pragma unroll
+  for (int k = 0; k < n; ++k) {
+    at[k] = base + places[i];
+    const bool is_last = ++i == cell;
+    i = is_last ? 0 : i;
+    base += is_last ? by_cell : 0;
+  }
+#pragma unroll
+  for (int k = 0; k < n; ++k) tile[padded<T>(at[k])] = p.x[k];
+}
+
 // Reads `total` elements of adjacent cells of `cell`. `places` are those of a cell's elements.
 template <int threads, int n, class T>
 __device__ __forceinline__ void fill_from_cells(T* tile, const T* a, const unsigned short* places,
@@ -29,18 +47,14 @@ __device__ __forceinline__ void fill_from_cells(T* tile, const T* a, const unsig
     }
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
-      const int at = first + b * threads * n;
-      int base = at / cell, i = at - base * cell;
-      base *= by_cell;
+      const int at = first + b * threads * n, c = at / cell;
+      if (at + n <= total)
+        put_in_cells<n>(tile, values[b], places, cell, at - c * cell, c * by_cell, by_cell);
+      else
 #pragma unroll
-      for (int k = 0; k < n; ++k) {
-        if (at + k >= total) break;
-        tile[padded<T>(base + places[i])] = values[b].x[k];
-        if (++i == cell) {
-          i = 0;
-          base += by_cell;
-        }
-      }
+        for (int k = 0; k < n; ++k)
+          if (at + k < total)
+            tile[padded<T>((at + k) / cell * by_cell + places[(at + k) % cell])] = values[b].x[k];
     }
   }
 }
@@ -61,9 +75,11 @@ __device__ __forceinline__ void fill_from_planes(T* tile, const T* a, const long
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
       const int q = first + b * threads, line = q / packs, c = (q - line * packs) * n;
+      if (q >= total) continue;
+      const int left = cells - c;
 #pragma unroll
       for (int k = 0; k < n; ++k)
-        if (q < total && c + k < cells) tile[padded<T>((c + k) * cell + line)] = values[b].x[k];
+        if (left >= n || k < left) tile[padded<T>((c + k) * cell + line)] = values[b].x[k];
     }
   }
 }

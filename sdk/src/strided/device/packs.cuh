@@ -47,23 +47,20 @@ __device__ __forceinline__ uint4 shifted(const uint4& low, const uint4& high, un
     words[i] = (unsigned int)(((unsigned long long)words[i + 1] << 32 | words[i]) >> skip % 4 * 8);
   return make_uint4(words[0], words[1], words[2], words[3]);
 }
-// 16 bytes of adjacent elements of any alignment, by the two aligned 16 bytes that contain them if
-// these are within the row, of which `a` is element `index` of `extent`.
+// 16 bytes of adjacent elements of any alignment, by the two aligned 16 bytes that contain them.
+// Each of these has a byte of the array, and memory is allocated in larger units, so that both can be
+// read as a whole.
 template <int n, class T>
-__device__ __forceinline__ void read_unaligned(Pack<T, n>& p, const T* a, long long index,
-                                               long long extent, int count) {
-  constexpr int bytes = (int)sizeof(T) * n;  // 16
-  const int skip = (int)((unsigned long long)a % bytes);
-  const bool fits = index * (int)sizeof(T) >= skip &&
-                    (extent - index) * (int)sizeof(T) >= 2 * bytes - skip;
-  if (count >= n && skip == 0) {
-    p = load_pack<n>(a);
-  } else if (count >= n && fits) {
-    const uint4* low = (const uint4*)((const char*)a - skip);
-    const uint4 value = shifted(low[0], low[1], (unsigned int)skip);
-    memcpy(&p, &value, sizeof(p));
-  } else {
+__device__ __forceinline__ void read_unaligned(Pack<T, n>& p, const T* a, int count) {
+  const unsigned int skip = (unsigned int)((unsigned long long)a % 16);
+  if (count < n) {
     read_strided(p, a, 1, count);
+  } else if (skip == 0) {
+    p = load_pack<n>(a);
+  } else {
+    const uint4* low = (const uint4*)((const char*)a - skip);
+    const uint4 value = shifted(low[0], low[1], skip);
+    memcpy(&p, &value, sizeof(p));
   }
 }
 template <int n, class T>
