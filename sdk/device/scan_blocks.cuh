@@ -4,7 +4,7 @@
 #define SPANWISE_SCAN_BLOCKS_CUH
 
 // For CUDA C kernels: #include <spanwise/scan_blocks.cuh>. Completes <spanwise/scan.cuh>: lines
-// that are split into chunks, one block for each.
+// that are split into chunks, which blocks take in turn.
 
 #include <spanwise/prefix_state.cuh>
 #include <spanwise/scan.cuh>
