@@ -1,15 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One training step of logistic regression on the CPU, compared with NumPy, PyTorch and JAX."""
+"""One training step of logistic regression on the CPU, compared with NumPy, PyTorch, JAX and
+PyTensor."""
 
-from harness import installed
-from logistic import lines
+from logistic import lines, peers_on_cpu
 
 
 def measure():
-    jax_device = None
-    if installed("jax"):
-        import jax
-
-        jax_device = jax.devices("cpu")[0]
-    yield from lines("cpu", "cpu", jax_device, {})
+    yield from lines("cpu", peers_on_cpu, {400: ("at most", None, 25e-6)})

@@ -3,6 +3,7 @@
 #include "index_pattern.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -53,15 +54,10 @@ class ResultShape {
     is_separated_ |= index_axis_ >= 0 && !in_group_;
     if (index_axis_ < 0) index_axis_ = rest_.size();
     in_group_ = true;
-    while (positions_.size() < positions.size()) positions_ = positions_.inserted(0, 1);
-    const int skipped = positions_.size() - positions.size();
-    for (int axis = 0; axis < positions.size(); ++axis) {
-      std::int64_t& common = positions_[axis + skipped];
-      const auto extent = broadcast_extents(common, positions[axis]);
-      if (!extent.has_value())
-        fail<BoundsError>("index: index arrays of extents ", common, " and ", positions[axis],
-                          " do not broadcast");
-      common = *extent;
+    try {
+      positions_ = broadcast_shapes(std::array{positions_, positions});
+    } catch (const LayoutError& error) {
+      fail<BoundsError>("index: the index arrays: ", error.what());
     }
   }
   Shape whole() const {

@@ -40,9 +40,7 @@ class AffineOp final : public Op {
     DType dtype = inputs[0].type().dtype();
     for (const Variable& input : inputs) dtype = promote(dtype, input.type().dtype());
     check_factors(dtype);
-    Shape shape = product_type_shape(inputs[0].type(), inputs[1].type());
-    if (inputs.size() > 2) shape = with_addend(shape, inputs[2].type().shape());
-    TensorType type(dtype, std::move(shape), common_device(*this, inputs));
+    TensorType type(dtype, product_type_shape(inputs), common_device(*this, inputs));
     return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
                        {Variable(std::move(type))});
   }
@@ -87,22 +85,7 @@ class AffineOp final : public Op {
 
  private:
   static int product_rank(const Apply& node) {
-    return product_type_shape(node.inputs()[0].type(), node.inputs()[1].type()).size();
-  }
-
-  Shape with_addend(const Shape& product, const Shape& addend) const {
-    Shape shape(std::max(product.size(), addend.size()), 1);
-    for (const Shape* own : {&product, &addend}) {
-      const int skipped = shape.size() - own->size();
-      for (int axis = skipped; axis < shape.size(); ++axis) {
-        const auto extent = broadcast_extents(shape[axis], (*own)[axis - skipped]);
-        if (!extent)
-          fail<LayoutError>(name_, ": the product of shape ", product, " and input 2 of shape ",
-                            addend, " do not broadcast; expected equal extents, or 1");
-        shape[axis] = *extent;
-      }
-    }
-    return shape;
+    return product_type_shape(node.inputs().first(2)).size();
   }
 
   void check_factors(DType dtype) const {

@@ -32,7 +32,7 @@ class MatmulOp final : public Op {
     expect_arity(*this, inputs, 2);
     const TensorType &left = inputs[0].type(), &right = inputs[1].type();
     const DType dtype = promote(left.dtype(), right.dtype());
-    TensorType type(dtype, product_type_shape(left, right), common_device(*this, inputs));
+    TensorType type(dtype, product_type_shape(inputs), common_device(*this, inputs));
     return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
                        {Variable(std::move(type))});
   }

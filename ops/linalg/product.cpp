@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "product_checks.hpp"
+#include "product_shape.hpp"
 #include "run_product.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -21,49 +22,27 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-struct ProductInfo {
-  const char *name, *signature;
-  bool left_is_vector, right_is_vector;  ///< matmul: false, depends on operand ranks
-  bool conjugates;
-};
-
-const ProductInfo& info_of(Product product) noexcept {
-  static constexpr ProductInfo all[] = {{"matmul", "(n?,k),(k,m?)->(n?,m?)", false, false, false},
-                                        {"vecdot", "(n),(n)->()", true, true, true},
-                                        {"matvec", "(m,n),(n)->(m)", false, true, false},
-                                        {"vecmat", "(n),(n,m)->(m)", true, false, true}};
-  return all[static_cast<int>(product)];
-}
-
 /// The operands as stacks of matrices, and the shape of their product.
 class ProductOperands {
  public:
   ProductOperands(Product product, const Array& left, const Array& right)
-      : info_(info_of(product)), left_(left), right_(right) {
-    check_rank(left, 0, info_.left_is_vector || product == Product::matmul ? 1 : 2);
-    check_rank(right, 1, info_.right_is_vector || product == Product::matmul ? 1 : 2);
-    drops_row_ = info_.left_is_vector || left.rank() == 1;
-    drops_column_ = info_.right_is_vector || right.rank() == 1;
-    if (drops_row_) left_ = left.expand(left.rank() - 1);
-    if (drops_column_) right_ = right.expand(right.rank());
-    check_depth(left, right);
-    find_batch(left, right);
+      : info_(info_of(product)),
+        left_shape_(left.shape()),
+        right_shape_(right.shape()),
+        of_product_(product, left_shape_, right_shape_),
+        left_(left),
+        right_(right) {
+    if (of_product_.drops_row) left_ = left.expand(left.rank() - 1);
+    if (of_product_.drops_column) right_ = right.expand(right.rank());
   }
+  ProductOperands(const ProductOperands&) = delete;
+  ProductOperands& operator=(const ProductOperands&) = delete;
 
   const Array& left() const noexcept { return left_; }
   const Array& right() const noexcept { return right_; }
   /// The device of a new result.
   Device device() const noexcept { return working_device(left_.device()); }
-
-  /// The broadcast batch axes, then the axes of the product.
-  Shape shape() const {
-    Shape shape(batch_.size() + (drops_row_ ? 0 : 1) + (drops_column_ ? 0 : 1));
-    int axis = 0;
-    for (const std::int64_t extent : batch_) shape[axis++] = extent;
-    if (!drops_row_) shape[axis++] = left_.shape()[left_.rank() - 2];
-    if (!drops_column_) shape[axis++] = right_.shape().back();
-    return shape;
-  }
+  Shape shape() const { return of_product_.whole(); }
 
   /// An uninitialised result.
   Array new_result(DType dtype, ResultLayout how) const {
@@ -71,21 +50,23 @@ class ProductOperands {
     Layout layout = Layout::row_major(extents);
     if (how == ResultLayout::columns)
       layout = Layout::column_major(extents);
-    else if (how == ResultLayout::as_operands && batch_.size() > 1)
+    else if (how == ResultLayout::as_operands && of_product_.batch.size() > 1)
       layout = layout_as_operands(extents);
     return empty_in(std::move(layout), dtype, device());
   }
 
   /// `result` with the axes that the product drops inserted again, with extent 1.
   Array as_matrices(const Array& result) const {
-    Array matrices = drops_row_ ? result.expand(result.rank() - (drops_column_ ? 0 : 1)) : result;
-    return drops_column_ ? matrices.expand(matrices.rank()) : matrices;
+    const bool drops_column = of_product_.drops_column;
+    Array matrices =
+        of_product_.drops_row ? result.expand(result.rank() - (drops_column ? 0 : 1)) : result;
+    return drops_column ? matrices.expand(matrices.rank()) : matrices;
   }
 
   void check_out(const Array& out) const {
     const Shape expected = shape();
     bool fits = out.rank() >= expected.size();
-    const int own = expected.size() - batch_.size();
+    const int own = expected.size() - of_product_.batch.size();
     for (int i = 1; fits && i <= expected.size(); ++i) {
       const std::int64_t extent = expected[expected.size() - i];
       fits = extent == out.shape()[out.rank() - i] || (i > own && extent == 1);
@@ -101,29 +82,10 @@ class ProductOperands {
   }
 
  private:
-  void check_rank(const Array& array, int operand, int least) const {
-    if (array.rank() < least)
-      fail<LayoutError>(info_.name, ": Input operand ", operand,
-                        " does not have enough dimensions (has ", array.rank(),
-                        ", gufunc core with signature ", info_.signature, " requires ", least,
-                        "; shape ", array.shape(), ")");
-  }
-  void check_depth(const Array& left, const Array& right) {
-    left_shape_ = left.shape();
-    right_shape_ = right.shape();
-    const std::int64_t wanted = left_.shape().back();
-    const std::int64_t given = right_.shape()[right_.rank() - 2];
-    if (wanted != given)
-      fail<LayoutError>(info_.name,
-                        ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
-                        "signature ",
-                        info_.signature, " (size ", given, " is different from ", wanted,
-                        "; shapes ", left_shape_, " and ", right_shape_, ")");
-  }
   // Only the batch axes follow the operands' order in memory, so the axes of the product get extent
   // 1 in both operands.
   Layout layout_as_operands(const Shape& extents) const {
-    const int own = extents.size() - batch_.size();
+    const int own = extents.size() - of_product_.batch.size();
     const auto batch_only = [&](Layout layout) {
       for (int axis = layout.rank() - 2; axis < layout.rank(); ++axis) layout.shape[axis] = 1;
       for (int i = 2; i > own; --i) {
@@ -136,35 +98,16 @@ class ProductOperands {
     const Layout* const operands[] = {&left, &right};
     return result_layout(extents, operands);
   }
-  void find_batch(const Array& left, const Array& right) {
-    const int rank = std::max(left_.rank(), right_.rank()) - 2;
-    batch_ = Shape(rank, 1);
-    for (int i = 0; i < rank; ++i) {
-      std::int64_t& extent = batch_[rank - 1 - i];
-      for (const Array* array : {&left_, &right_}) {
-        const int axis = array->rank() - 3 - i;
-        if (axis < 0) continue;
-        const std::int64_t own = array->shape()[axis];
-        if (own == 1 || own == extent) continue;
-        if (extent != 1)
-          fail<LayoutError>(info_.name, ": operands could not be broadcast together with shapes ",
-                            left.shape(), " and ", right.shape(),
-                            "; the axes before those of the product must be equal or 1");
-        extent = own;
-      }
-    }
-  }
-
   const ProductInfo& info_;
+  Shape left_shape_, right_shape_;
+  ProductShape of_product_;
   Array left_, right_;
-  Shape left_shape_, right_shape_, batch_;
-  bool drops_row_ = false, drops_column_ = false;
 };
 
 }  // namespace
 
 void check_device(const char* who, const Array& array, Device device) {
-  if (array.device() != device && (array.device().is_cuda() || device.is_cuda()))
+  if (!work_together(array.device(), device))
     fail<DeviceError>(who, ": operands are on ", device, " and on ", array.device(),
                       "; expected one device, move one of them with .to(\"", device, "\")");
 }
@@ -273,12 +216,6 @@ Array multiply(Product product, const Array& left, const Array& right,
     copy(temporary, out);
   }
   return out;
-}
-
-Shape product_shape(Product product, const Array& left, const Array& right, const Array* addend) {
-  const Shape shape = ProductOperands(product, left, right).shape();
-  if (addend == nullptr || addend->shape() == shape) return shape;
-  return broadcast_shapes(std::array{shape, addend->shape()});
 }
 
 }  // namespace spanwise::ops::linalg

@@ -51,9 +51,10 @@ struct ProductOptions {
 SW_API Array multiply(Product product, const Array& left, const Array& right,
                       const ProductOptions& options = {});
 
-/// The shape of the result of multiply(). Throws LayoutError as it does.
-SW_API Shape product_shape(Product product, const Array& left, const Array& right,
-                           const Array* addend = nullptr);
+/// The shape of the result of multiply() for operands, and an addend, of these shapes, in which
+/// extents of -1 are unknown. Throws LayoutError as it does.
+SW_API Shape product_shape(Product product, const Shape& left, const Shape& right,
+                           const Shape* addend = nullptr);
 
 /// The axes of a contraction; all other axes are kept.
 struct ContractedAxes {

@@ -16,12 +16,6 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-// The extent of the batch axis `from_end` axes before the last batch axis; 1 if there is none.
-std::int64_t batch_extent_of(const Shape& shape, int from_end) {
-  const int axis = shape.size() - 3 - from_end;
-  return axis < 0 ? 1 : shape[axis];
-}
-
 // The derivatives for operands of at least two axes.
 std::vector<Cotangent> matrix_gradient(const Variable& a, const Variable& b, const Variable& g) {
   using expression::apply, expression::matrix_transpose, expression::sum_to;
@@ -54,7 +48,8 @@ class ProductThunk final : public Thunk {
     const Array &left = here(0), &right = here(1);
     const Array* const addend = inputs_.size() > 2 ? &here(2) : nullptr;
     ProductOptions options{.alpha = alpha_, .beta = beta_, .addend = addend};
-    const Shape shape = product_shape(Product::matmul, left, right, addend);
+    const Shape shape = product_shape(Product::matmul, left.shape(), right.shape(),
+                                      addend != nullptr ? &addend->shape() : nullptr);
     if (overwrites_addend_ && may_be_overwritten(*addend, shape)) output_->value = *addend;
     if (output_->value && !fits(*output_->value, shape))
       output_->value.reset();  // the allocator can then reuse the memory
@@ -93,27 +88,9 @@ class ProductThunk final : public Thunk {
 
 }  // namespace
 
-Shape product_type_shape(const TensorType& left, const TensorType& right) {
-  const Shape &a = left.shape(), &b = right.shape();
-  if (a.empty() || b.empty())
-    fail<GraphError>("matmul: expected vectors or matrices, got variables of rank ", a.size(),
-                     " and ", b.size(), "; use * for numbers");
-  const std::int64_t depth = a.back(), other = b[std::max(b.size() - 2, 0)];
-  if (depth != other && depth != TensorType::any && other != TensorType::any)
-    fail<LayoutError>("matmul: size ", other, " is different from ", depth, " (shapes ", a, " and ",
-                      b, ")");
-  const int batch = std::max({a.size() - 2, b.size() - 2, 0});
-  std::vector<std::int64_t> shape;
-  for (int i = batch - 1; i >= 0; --i) {
-    const std::int64_t one = batch_extent_of(a, i), two = batch_extent_of(b, i);
-    const auto extent = broadcast_extents(one, two);
-    if (!extent.has_value())
-      fail<LayoutError>("matmul: shapes ", a, " and ", b, " do not broadcast: ", one, " and ", two);
-    shape.push_back(*extent);
-  }
-  if (a.size() > 1) shape.push_back(a[a.size() - 2]);
-  if (b.size() > 1) shape.push_back(b.back());
-  return Shape(std::span<const std::int64_t>(shape));
+Shape product_type_shape(std::span<const Variable> inputs) {
+  return product_shape(Product::matmul, inputs[0].type().shape(), inputs[1].type().shape(),
+                       inputs.size() > 2 ? &inputs[2].type().shape() : nullptr);
 }
 
 std::vector<ExtentSource> product_extent_sources(const Apply& node, int from_last) {

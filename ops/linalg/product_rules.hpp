@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "product.hpp"
@@ -11,9 +12,9 @@
 /// What the graph ops of products share.
 namespace spanwise::ops::linalg {
 
-/// The shape of left @ right as far as the types show. Throws GraphError for a rank of 0,
-/// LayoutError for shapes that do not match.
-Shape product_type_shape(const TensorType& left, const TensorType& right);
+/// The shape of the product of the first two inputs, broadcast with the third if there is one, as
+/// far as the types show. Throws LayoutError as product_shape().
+Shape product_type_shape(std::span<const Variable> inputs);
 
 /// Where the extent of the axis `from_last` (1 is the last) of the product of the node's first two
 /// inputs comes from.

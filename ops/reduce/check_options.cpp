@@ -21,19 +21,10 @@ void check_dtype(Op op, DType element, const Options& options) {
                      options.dtype.value_or(float32), "; leave dtype= out");
 }
 
-Shape without_reduced(const Shape& shape, const AxisSet& axes) {
-  Shape rest;
-  for (int i = 0; i < shape.size(); ++i)
-    if (!axes[static_cast<std::size_t>(i)]) rest = rest.inserted(rest.size(), shape[i]);
-  return rest;
-}
-
 void check_reduced_out(Op op, const Array& array, const Options& options) {
   if (options.out == nullptr) return;
   const Array& out = *options.out;
-  check_out(name_of(op), out,
-            options.keepdims ? kept_shape(array, options.axes)
-                             : without_reduced(array.shape(), options.axes),
+  check_out(name_of(op), out, reduced_shape(array.shape(), options.axes, options.keepdims),
             array.device());
   if (is_arg(op) && !out.dtype().is_integer())
     fail<DTypeError>(name_of(op), ": indices are integers, and out is ", out.dtype(),
@@ -67,11 +58,14 @@ void check_not_empty(Op op, const Array& array, const Options& options) {
 
 }  // namespace
 
-Shape kept_shape(const Array& array, const AxisSet& axes) {
-  Shape shape = array.shape();
-  for (int i = 0; i < shape.size(); ++i)
-    if (axes[static_cast<std::size_t>(i)]) shape[i] = 1;
-  return shape;
+Shape reduced_shape(const Shape& shape, const AxisSet& axes, bool keepdims) {
+  Shape result;
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    const bool is_reduced = axes[static_cast<std::size_t>(axis)];
+    if (!is_reduced || keepdims)
+      result = result.inserted(result.size(), is_reduced ? 1 : shape[axis]);
+  }
+  return result;
 }
 
 std::int64_t elements_of(const Array& array, const AxisSet& axes) {

@@ -8,8 +8,8 @@
 
 namespace spanwise::ops::reduce {
 
-/// The shape of the array with the reduced axes of extent 1.
-Shape kept_shape(const Array& array, const AxisSet& axes);
+/// `shape` without the reduced axes, or with extent 1 there.
+Shape reduced_shape(const Shape& shape, const AxisSet& axes, bool keepdims);
 
 /// The number of elements per output.
 std::int64_t elements_of(const Array& array, const AxisSet& axes);

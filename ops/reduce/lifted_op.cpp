@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "check_options.hpp"
 #include "computed_elements.hpp"
 #include "cuda/cuda_module.hpp"
 #include "spanwise/creation.hpp"

@@ -7,9 +7,6 @@
 
 namespace spanwise::ops::reduce {
 
-/// `shape` without the reduced axes, or with extent 1 there.
-Shape reduced_shape(const Shape& shape, const AxisSet& axes, bool keepdims);
-
 /// The op that computes `op` with `options` of the result of `elements`, a GivesElements, from the
 /// inputs of `elements`, whose result it does not write to memory. `reduction` is the op for the
 /// same of an array.

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "check_options.hpp"
 #include "computed_elements.hpp"
 #include "gradients.hpp"
 #include "lifted_op.hpp"
@@ -204,16 +205,6 @@ bool register_reductions() {
 [[maybe_unused]] const bool reductions_registered = register_reductions();
 
 }  // namespace
-
-Shape reduced_shape(const Shape& shape, const AxisSet& axes, bool keepdims) {
-  Shape result;
-  for (int axis = 0; axis < shape.size(); ++axis) {
-    const bool is_reduced = axes[static_cast<std::size_t>(axis)];
-    if (!is_reduced || keepdims)
-      result = result.inserted(result.size(), is_reduced ? 1 : shape[axis]);
-  }
-  return result;
-}
 
 OpProperties properties_for(Op op, int rank, const Options& options) {
   OpProperties properties;

@@ -41,16 +41,9 @@ class DimShuffle final : public NamedOp {
       if (axis < new_axis || axis >= type.rank())
         fail<LayoutError>(name(), ": axis ", axis, " is out of bounds for a variable of rank ",
                           type.rank());
-    for (int axis = 0; axis < type.rank(); ++axis)
-      if (!keeps(axis) && type.shape()[axis] != 1 && type.shape()[axis] != TensorType::any)
-        fail<LayoutError>(name(), ": axis ", axis, " of ", type,
-                          " cannot be dropped; expected an extent of 1");
-    Shape shape;
-    for (const std::int64_t axis : order_)
-      shape =
-          shape.inserted(shape.size(), axis == new_axis ? 1 : type.shape()[static_cast<int>(axis)]);
+    const Layout layout = shuffled({type.shape(), Strides(type.rank()), 0});
     return Apply::make(Ref<const Op>(this), {inputs[0]},
-                       {Variable(TensorType(type.dtype(), std::move(shape), type.device()))});
+                       {Variable(TensorType(type.dtype(), layout.shape, type.device()))});
   }
 
   std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
@@ -80,9 +73,10 @@ class DimShuffle final : public NamedOp {
     return std::find(order_.begin(), order_.end(), axis) != order_.end();
   }
 
+  // Also of types, whose extents may be unknown.
   Layout shuffled(const Layout& layout) const {
     for (int axis = 0; axis < layout.rank(); ++axis)
-      if (layout.shape[axis] != 1 && !keeps(axis))
+      if (layout.shape[axis] != 1 && layout.shape[axis] != TensorType::any && !keeps(axis))
         fail<LayoutError>(name(), ": axis ", axis, " of shape ", layout.shape,
                           " cannot be dropped; expected an extent of 1");
     Layout result;

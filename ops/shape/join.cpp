@@ -45,6 +45,13 @@ void fill(const Array& target, std::span<const Array> arrays, int axis) {
   }
 }
 
+std::vector<Shape> shapes_of(std::span<const Array> arrays) {
+  std::vector<Shape> shapes;
+  shapes.reserve(arrays.size());
+  for (const Array& array : arrays) shapes.push_back(array.shape());
+  return shapes;
+}
+
 }  // namespace
 
 DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype) {
@@ -63,24 +70,32 @@ DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype) {
   return promote(dtypes);
 }
 
-Shape joined_shape(std::span<const Array> arrays, int axis) {
-  Shape shape = arrays[0].shape();
-  for (std::size_t i = 1; i < arrays.size(); ++i) {
-    const Shape& other = arrays[i].shape();
+Shape joined_shape(std::span<const Shape> shapes, int axis) {
+  Shape shape = shapes[0];
+  if (axis < 0 || axis >= shape.size())
+    fail<LayoutError>("concatenate: axis ", axis, " is out of bounds for ", shape.size(),
+                      " dimension(s)");
+  for (std::size_t i = 1; i < shapes.size(); ++i) {
+    const Shape& other = shapes[i];
     if (other.size() != shape.size())
       fail<LayoutError>(
           "concatenate: all the input array dimensions must match in number, but "
           "the array at index 0 has ",
           shape.size(), " dimension(s) and the array at index ", i, " has ", other.size(),
-          " (shapes ", arrays[0].shape(), " and ", other, ")");
-    for (int k = 0; k < shape.size(); ++k)
-      if (k != axis && other[k] != shape[k])
+          " (shapes ", shapes[0], " and ", other, ")");
+    for (int k = 0; k < shape.size(); ++k) {
+      if (k == axis) continue;
+      if (shape[k] == -1) shape[k] = other[k];
+      if (other[k] != -1 && other[k] != shape[k])
         fail<LayoutError>(
             "concatenate: all the input array dimensions except for the "
             "concatenation axis must match exactly, but along dimension ",
             k, ", the array at index 0 has size ", shape[k], " and the array at index ", i,
-            " has size ", other[k], " (shapes ", arrays[0].shape(), " and ", other, ")");
-    if (__builtin_add_overflow(shape[axis], other[axis], &shape[axis]))
+            " has size ", other[k], " (shapes ", shapes[0], " and ", other, ")");
+    }
+    if (shape[axis] == -1 || other[axis] == -1)
+      shape[axis] = -1;
+    else if (__builtin_add_overflow(shape[axis], other[axis], &shape[axis]))
       fail<LayoutError>("concatenate: the extents along axis ", axis, " exceed 2^63 - 1 in total");
   }
   return shape;
@@ -88,13 +103,13 @@ Shape joined_shape(std::span<const Array> arrays, int axis) {
 
 Array concatenate(std::span<const Array> arrays, int axis, DType dtype) {
   const Device device = arrays[0].device();
-  Array result = empty(joined_shape(arrays, axis), dtype, working_device(device));
+  Array result = empty(joined_shape(shapes_of(arrays), axis), dtype, working_device(device));
   fill(result, arrays, axis);
   return result;
 }
 
 void concatenate_into(std::span<const Array> arrays, int axis, const Array& out) {
-  const Shape shape = joined_shape(arrays, axis);
+  const Shape shape = joined_shape(shapes_of(arrays), axis);
   if (out.shape() != shape)
     fail<LayoutError>("concatenate: output array is the wrong shape: expected ", shape, ", got ",
                       out.shape());

@@ -16,9 +16,10 @@ namespace spanwise::ops {
 /// have no common one.
 SW_API DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype);
 
-/// The shape of the arrays joined along `axis`. Throws LayoutError unless ranks and all other
-/// extents are equal, or if the sum of the extents overflows.
-SW_API Shape joined_shape(std::span<const Array> arrays, int axis);
+/// The shape of arrays of these shapes, in which extents of -1 are unknown, joined along `axis`.
+/// Throws LayoutError unless ranks and all other extents are equal, or if the sum of the extents
+/// overflows.
+Shape joined_shape(std::span<const Shape> shapes, int axis);
 
 /// numpy.concatenate into a new C-contiguous array, or into `out`, which may overlap the arrays.
 /// Throws LayoutError if the shapes do not match, and what copy() throws.

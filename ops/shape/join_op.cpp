@@ -33,9 +33,10 @@ class Concatenate final : public NamedOp {
                                  dtype = context.node().output(0).type().dtype(),
                                  device = context.device()] {
       std::vector<Array> arrays;
-      arrays.reserve(cells.size());
-      for (const Ref<Cell>& cell : cells) arrays.push_back(to_device(*cell->value, device));
-      const Shape shape = joined_shape(arrays, axis);
+      std::vector<Shape> shapes;
+      for (const Ref<Cell>& cell : cells)
+        shapes.push_back(arrays.emplace_back(to_device(*cell->value, device)).shape());
+      const Shape shape = joined_shape(shapes, axis);
       concatenate_into(arrays, axis, output_array(*to, shape, dtype, device));
     });
   }
@@ -46,31 +47,13 @@ class Concatenate final : public NamedOp {
 
 Ref<Apply> Concatenate::make_node(std::span<const Variable> inputs) const {
   if (inputs.empty()) fail<ArgumentError>(name(), ": need at least one variable");
-  Shape shape = inputs[0].type().shape();
-  if (axis_ < 0 || axis_ >= shape.size())
-    fail<LayoutError>(name(), ": axis ", axis_, " is out of bounds for a variable of rank ",
-                      shape.size());
-  std::vector<DType> dtypes{inputs[0].type().dtype()};
-  for (const Variable& input : inputs.subspan(1)) {
-    const Shape& other = input.type().shape();
-    if (other.size() != shape.size())
-      fail<LayoutError>(name(), ": expected variables of one rank, got ", inputs[0].type(), " and ",
-                        input.type());
-    for (int axis = 0; axis < shape.size(); ++axis) {
-      const std::int64_t a = shape[axis], b = other[axis];
-      const bool is_open = a == TensorType::any || b == TensorType::any;
-      if (axis == axis_) {
-        shape[axis] = is_open ? TensorType::any : a + b;
-        continue;
-      }
-      if (!is_open && a != b)
-        fail<LayoutError>(name(), ": extents ", a, " and ", b, " at axis ", axis,
-                          " differ; expected equal extents except along the joined axis");
-      if (a == TensorType::any) shape[axis] = b;
-    }
+  std::vector<Shape> shapes;
+  std::vector<DType> dtypes;
+  for (const Variable& input : inputs) {
+    shapes.push_back(input.type().shape());
     dtypes.push_back(input.type().dtype());
   }
-  TensorType type(promote(dtypes), std::move(shape), common_device(*this, inputs));
+  TensorType type(promote(dtypes), joined_shape(shapes, axis_), common_device(*this, inputs));
   return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
                      {Variable(std::move(type))});
 }

@@ -10,6 +10,7 @@
 
 #include "reduction.hpp"
 #include "reduction_text.hpp"
+#include "spanwise/working_device.hpp"
 
 /// One call of a ReductionKernel.
 namespace spanwise::ops::user_kernels {
@@ -29,22 +30,22 @@ class ReductionKernel::Call {
       : kernel_(kernel),
         operands_(kernel.who_, kernel.parameters_, arguments),
         axes_(axes),
-        on_gpu_(operands_.device().is_cuda() || kernel.spec_.common.use_gpu_code) {}
+        on_gpu_(!runs_on_host(operands_.device()) || kernel.spec_.common.use_gpu_code) {}
 
-  void run(std::vector<Array>& made);
+  void run(std::vector<Array>& allocated);
   std::string source(bool on_gpu);
 
  private:
-  bool plan(std::vector<Array>& made);
+  bool plan(std::vector<Array>& allocated);
   void find_shape();
-  static bool is_input(const Operand& operand) {
+  static bool is_input(const ConvertedArgument& operand) {
     return operand.is_element() && !operand.parameter->is_output;
   }
   bool is_reduced(int axis) const {
     return axes_.all || axes_.axes[static_cast<std::size_t>(axis)];
   }
   void find_results();
-  void make_outputs(std::vector<Array>& made);
+  void make_outputs(std::vector<Array>& allocated);
   void resolve_overlaps();
   void plan_walks();
   // The layout of an output without the axes of extent 1 that keepdims adds.

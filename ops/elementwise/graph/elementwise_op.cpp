@@ -10,6 +10,7 @@
 #include "../compute.hpp"
 #include "gradients.hpp"
 #include "spanwise/strided/walk.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -98,7 +99,7 @@ class ElementwiseOp final : public Op {
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, facts(op_).inputs);
-    TensorType type(signature_of(op_, inputs).result, broadcast_static(name_, inputs),
+    TensorType type(signature_of(op_, inputs).result, broadcast_types(name_, inputs),
                     common_device(*this, inputs));
     return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
                        {Variable(std::move(type))});
@@ -142,26 +143,8 @@ bool register_elementwise() {
 
 }  // namespace
 
-Shape broadcast_static(const std::string& op, std::span<const Variable> operands) {
-  int rank = 0;
-  for (const Variable& operand : operands) rank = std::max(rank, operand.type().rank());
-  Shape shape(rank, 1);
-  for (const Variable& operand : operands) {
-    const Shape& own = operand.type().shape();
-    const int skipped = rank - own.size();
-    for (int axis = skipped; axis < rank; ++axis) {
-      const auto extent = broadcast_extents(shape[axis], own[axis - skipped]);
-      if (!extent.has_value())
-        fail<LayoutError>(op, ": extents ", shape[axis], " and ", own[axis - skipped], " at axis ",
-                          axis, " do not broadcast; expected equal extents, or 1");
-      shape[axis] = *extent;
-    }
-  }
-  return shape;
-}
-
 const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved) {
-  const bool is_number = given.rank() == 0 && !given.device().is_cuda();
+  const bool is_number = given.rank() == 0 && runs_on_host(given.device());
   if (given.device() == device || is_number) return given;
   return moved.emplace(to_device(given, device));
 }

@@ -19,10 +19,6 @@ bool is_elementwise(const Op& op);
 /// Which one; nullopt for other ops, and for variants that overwrite an input.
 std::optional<OpId> elementwise_id(const Op& op);
 
-/// The shape to which the operands broadcast, as far as their types show. Throws LayoutError naming
-/// `op`.
-Shape broadcast_static(const std::string& op, std::span<const Variable> operands);
-
 /// `given` if it is on the device, or a number on the host, which is passed by value; else a copy
 /// on the device, which is kept in `moved`.
 const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved);

@@ -51,7 +51,7 @@ class FusedOp final : public Op, public GivesElements {
       if (inputs[i].type().dtype() != program_.inputs[i])
         fail<DTypeError>(name_, ": expected an input ", i, " of dtype ", program_.inputs[i],
                          ", got ", inputs[i].type().dtype());
-    const Shape shape = broadcast_static(name_, inputs);
+    const Shape shape = broadcast_types(name_, inputs);
     std::vector<Variable> outputs;
     for (const int value : program_.outputs)
       outputs.emplace_back(TensorType(program_.dtype(value), shape, common_device(*this, inputs)));

@@ -27,7 +27,7 @@ class UserOp final : public Op, public HasElementBody {
     std::vector<DType> dtypes;
     for (const Variable& input : inputs) dtypes.push_back(input.type().dtype());
     const auto types = bind(dtypes);
-    const Shape shape = broadcast_static(spec_.name, inputs);
+    const Shape shape = broadcast_types(spec_.name, inputs);
     std::vector<Variable> outputs;
     for (const Parameter& output : spec_.outputs)
       outputs.emplace_back(

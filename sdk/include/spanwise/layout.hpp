@@ -95,7 +95,7 @@ SW_API std::ostream& operator<<(std::ostream& out, const Layout& layout);
 
 /// `shape` with at most one -1 replaced so that the size is `size`. Throws LayoutError.
 SW_API Shape resolve_shape(const Shape& shape, std::int64_t size);
-/// numpy.broadcast_shapes. Throws LayoutError naming the shapes.
+/// numpy.broadcast_shapes; extents of -1 are unknown. Throws LayoutError naming the shapes.
 SW_API Shape broadcast_shapes(std::span<const Shape> shapes);
 
 }  // namespace spanwise

@@ -50,10 +50,9 @@ SW_API std::optional<Device> common_device(const Op& op, std::span<const Variabl
 /// thunk reads their values without waiting for a device. False where a type specifies no device.
 SW_API bool are_on_host(const Apply& node, int first) noexcept;
 
-/// The broadcast extent of two extents of types, either of which may be TensorType::any. 1
-/// stretches to the other. `any` beside an extent > 1 gives that extent, since at run time it must
-/// be equal or 1. nullopt where they do not broadcast.
-SW_API std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) noexcept;
+/// The shape to which the inputs broadcast, as far as their types show. Throws LayoutError that
+/// begins with `op`.
+SW_API Shape broadcast_types(const std::string& op, std::span<const Variable> inputs);
 
 /// Base of ops without properties: two ops are equal if their class and name are.
 class SW_API NamedOp : public Op {

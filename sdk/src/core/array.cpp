@@ -142,19 +142,26 @@ std::int64_t alignment_of(DType dtype, Device device) noexcept {
 bool may_share_memory(const Array& a, const Array& b) noexcept {
   // CUDA's unified addressing maps the host and every GPU into one address space, so addresses are
   // sufficient; two storages may be two imports of the same memory.
+  const auto begin_of = [](const Array& array) {
+    return reinterpret_cast<std::uint64_t>(array.storage().data());
+  };
+  // Every element is inside its storage.
+  if (begin_of(a) + a.storage().bytes() <= begin_of(b) ||
+      begin_of(b) + b.storage().bytes() <= begin_of(a))
+    return false;
   const Footprint first = footprint_of(a), second = footprint_of(b);
   if (first.begin >= second.end || second.begin >= first.end) return false;
   // Interleaved views, such as the channels of an image: disjoint if their elements occupy
   // different bytes modulo the common grain.
   const std::uint64_t grain = std::gcd(grain_of(a), grain_of(b));
   if (grain == 0) return true;
-  const std::uint64_t place = first.begin <= second.begin
-                                  ? (second.begin - first.begin) % grain
-                                  : grain - (first.begin - second.begin) % grain;
+  const std::uint64_t distance = first.begin <= second.begin
+                                     ? (second.begin - first.begin) % grain
+                                     : grain - (first.begin - second.begin) % grain;
   const auto item_of = [](const Array& array) {
     return static_cast<std::uint64_t>(array.dtype().itemsize());
   };
-  return !(place >= item_of(a) && place + item_of(b) <= grain);
+  return !(distance >= item_of(a) && distance + item_of(b) <= grain);
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& array) {

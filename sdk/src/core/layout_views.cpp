@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bitset>
-#include <sstream>
+#include <optional>
+#include <string>
 
 #include "core/checked_int.hpp"
 #include "spanwise/error.hpp"
@@ -17,13 +18,13 @@ void move_start(Layout& view, std::int64_t steps, std::int64_t stride) noexcept 
   if (view.size() != 0) view.offset += steps * stride;
 }
 
-struct Range {
+struct ResolvedSlice {
   std::int64_t start, step, extent;
 };
 
 // Python's rule for slices (documentation of slice.indices): negative bounds count from the end and
 // are then clamped to the axis; for negative steps the limits are n - 1 and -1.
-Range resolve(const Slice& slice, std::int64_t n) {
+ResolvedSlice resolve(const Slice& slice, std::int64_t n) {
   const std::int64_t step = slice.step.value_or(1);
   if (step == 0) fail<ArgumentError>("slice: step 0; expected a positive or negative step");
   const std::int64_t first = step > 0 ? 0 : -1, last = step > 0 ? n : n - 1;
@@ -57,7 +58,7 @@ Layout Layout::index(int axis, std::int64_t i) const {
 
 Layout Layout::slice(int axis, const Slice& range) const {
   axis = normalise_axis(axis);
-  const Range resolved = resolve(range, shape[axis]);
+  const ResolvedSlice resolved = resolve(range, shape[axis]);
   Layout view = *this;
   view.shape[axis] = resolved.extent;
   // The product overflows only where the view has no second element.
@@ -155,23 +156,48 @@ Layout Layout::diagonal(std::int64_t k, int axis1, int axis2) const {
   return view;
 }
 
+namespace {
+
+// The extent to which two broadcast, where -1 is unknown: an unknown extent beside n is 1 or n,
+// unless n is 1. Nothing where they do not broadcast.
+std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) noexcept {
+  if (a == b || b == 1) return a;
+  if (a == 1 || a == -1) return b;
+  if (b == -1) return a;
+  return std::nullopt;
+}
+
+std::string listed(std::span<const Shape> shapes) {
+  std::string all;
+  for (const Shape& shape : shapes) {
+    std::string extents;
+    for (const std::int64_t extent : shape)
+      extents += (extents.empty() ? "" : ", ") + (extent == -1 ? "?" : std::to_string(extent));
+    all += (all.empty() ? "(" : " and (") + extents + (shape.size() == 1 ? ",)" : ")");
+  }
+  return all;
+}
+
+}  // namespace
+
 Shape broadcast_shapes(std::span<const Shape> shapes) {
   int rank = 0;
   for (const Shape& shape : shapes) rank = std::max(rank, shape.size());
   Shape common(rank, 1);
+  bool are_known = true;
   for (const Shape& shape : shapes) {
     const int added = rank - shape.size();
     for (int axis = 0; axis < shape.size(); ++axis) {
       std::int64_t& extent = common[axis + added];
-      if (extent == 1) extent = shape[axis];
-      if (shape[axis] == 1 || shape[axis] == extent) continue;
-      std::ostringstream all;
-      for (const Shape& each : shapes) all << (&each == shapes.data() ? "" : " and ") << each;
-      fail<LayoutError>("broadcast: shapes ", all.str(), " do not fit: ", extent, " and ",
-                        shape[axis], " on axis ", axis + added, "; expected equal extents, or 1");
+      const auto both = broadcast_extents(extent, shape[axis]);
+      if (!both)
+        fail<LayoutError>("broadcast: shapes ", listed(shapes), " do not fit: ", extent, " and ",
+                          shape[axis], " on axis ", axis + added, "; expected equal extents, or 1");
+      extent = *both;
+      are_known &= shape[axis] != -1;
     }
   }
-  core::check_shape(common);
+  if (are_known) core::check_shape(common);
   return common;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <typeinfo>
+#include <vector>
 
 #include "spanwise/op_sdk.hpp"
 
@@ -73,11 +74,14 @@ bool are_on_host(const Apply& node, int first) noexcept {
                      [](const Variable& input) { return input.type().device() == cpu; });
 }
 
-std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) noexcept {
-  if (a == b || b == 1) return a;
-  if (a == 1 || a == TensorType::any) return b;
-  if (b == TensorType::any) return a;
-  return std::nullopt;
+Shape broadcast_types(const std::string& op, std::span<const Variable> inputs) {
+  std::vector<Shape> shapes;
+  for (const Variable& input : inputs) shapes.push_back(input.type().shape());
+  try {
+    return broadcast_shapes(shapes);
+  } catch (const LayoutError& error) {
+    fail<LayoutError>(op, ": ", error.what());
+  }
 }
 
 bool NamedOp::equals(const Op& other) const {

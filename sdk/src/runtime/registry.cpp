@@ -8,31 +8,26 @@
 #include "runtime/element_loops.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/streams/lasting_streams.hpp"
+#include "spanwise/device_table.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::runtime {
 namespace {
 
-struct Slot {
+struct BackendSlot {
   std::atomic<Backend*> backend{nullptr};
   std::array<std::atomic<StreamState*>, 16> default_streams{};
-  std::atomic<const ElementLoops*> loops{nullptr};
 };
 
-// One slot per kind: the CPU's and CUDA's. Constant-initialised, since static initialisers register
-// back ends.
-constinit std::array<Slot, 2> slots{};
+// One slot per DLPack device type. Constant-initialised, since static initialisers register back
+// ends.
+constinit std::array<BackendSlot, 32> slots{};
+constinit DeviceTable<ElementLoops> all_element_loops{"copy"};
 constinit std::atomic<std::uint64_t> generation{1};
 
-Slot* slot_of(DeviceKind kind) noexcept {
-  switch (execution_device(Device(kind)).kind()) {
-    case DeviceKind::cpu:
-      return &slots[0];
-    case DeviceKind::cuda:
-      return &slots[1];
-    default:
-      return nullptr;  // a DLPack device kind without a back end
-  }
+BackendSlot* slot_of(DeviceKind kind) noexcept {
+  const auto index = static_cast<std::size_t>(execution_device(Device(kind)).kind());
+  return index < slots.size() ? &slots[index] : nullptr;
 }
 
 [[noreturn]] void fail_absent(Device device, Backend* backend) {
@@ -50,7 +45,7 @@ Slot* slot_of(DeviceKind kind) noexcept {
 }  // namespace
 
 bool register_backend(std::unique_ptr<Backend> backend) {
-  Slot* slot = slot_of(backend->kind());
+  BackendSlot* slot = slot_of(backend->kind());
   Backend* none = nullptr;
   if (slot == nullptr || !slot->backend.compare_exchange_strong(none, backend.get())) return false;
   backend.release();  // NOLINT(bugprone-unused-return-value): the slot has it now
@@ -59,10 +54,10 @@ bool register_backend(std::unique_ptr<Backend> backend) {
 }
 
 std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend) {
-  Slot* slot = slot_of(kind);
+  BackendSlot* slot = slot_of(kind);
   if (slot == nullptr)
-    fail<ArgumentError>("exchange_backend: kind ", static_cast<int>(kind),
-                        " has no back end; expected cpu or cuda");
+    fail<ArgumentError>("exchange_backend: ", static_cast<int>(kind),
+                        " is no kind of device; expected a DLPack device type");
   core::StorageFreeList::drop();  // cached memory belongs to the previous back end
   for (auto& stream : slot->default_streams) stream.store(nullptr);
   forget_lasting_streams();
@@ -72,26 +67,15 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
 }
 
 const ElementLoops* register_element_loops(DeviceKind kind, const ElementLoops* loops) {
-  Slot* slot = slot_of(kind);
-  if (slot == nullptr)
-    fail<ArgumentError>("register_element_loops: kind ", static_cast<int>(kind),
-                        " has no back end; expected cpu or cuda");
-  return slot->loops.exchange(loops);
+  return all_element_loops.set(kind, loops);
 }
 
-const ElementLoops& element_loops(Device device) {
-  const Slot* slot = slot_of(device.kind());
-  const ElementLoops* loops =
-      slot != nullptr ? slot->loops.load(std::memory_order_acquire) : nullptr;
-  if (loops == nullptr) [[unlikely]]
-    fail<DeviceError>("device ", device, ": this build has no copies for it");
-  return *loops;
-}
+const ElementLoops& element_loops(Device device) { return all_element_loops[device]; }
 
 std::uint64_t backend_generation() noexcept { return generation.load(std::memory_order_acquire); }
 
 Backend* find_backend(DeviceKind kind) noexcept {
-  Slot* slot = slot_of(kind);
+  BackendSlot* slot = slot_of(kind);
   return slot != nullptr ? slot->backend.load(std::memory_order_acquire) : nullptr;
 }
 
@@ -106,7 +90,7 @@ Backend& backend_for(Device device) {
 
 StreamState& default_stream(Device device) {
   const Device actual = execution_device(device);
-  Slot* slot = slot_of(actual.kind());
+  BackendSlot* slot = slot_of(actual.kind());
   const auto ordinal = static_cast<std::size_t>(actual.ordinal());
   std::atomic<StreamState*>* known = slot != nullptr && ordinal < slot->default_streams.size()
                                          ? &slot->default_streams[ordinal]

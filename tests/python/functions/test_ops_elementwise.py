@@ -70,7 +70,7 @@ def test_invalid_calls_raise_as_in_numpy():
     for make in (lambda: b - b, lambda: -b):
         with pytest.raises(TypeError, match="not defined for bool"):
             make()
-    with pytest.raises(ValueError, match="do not broadcast"):
+    with pytest.raises(ValueError, match="do not fit"):
         T.tensor("float32", (3,)) + T.tensor("float32", (4,))
 
 

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 from support.elementwise import ALL
 
 import spanwise as sw
@@ -40,17 +41,17 @@ def variable(dtype, shape=(3,)):
 def disagreements(function, operands):
     """For each list of dtypes, shapes and numbers: where arrays and variables give something else."""
     wrong = []
-    for given in operands:
+    for operand in operands:
         makers = [
             [
                 value if isinstance(value, (bool, int, float, complex)) else make(*value)
-                for value in given
+                for value in operand
             ]
             for make in (array, variable)
         ]
         eager, graph = (outcome(function, values) for values in makers)
         if eager != graph:
-            wrong.append((given, eager, graph))
+            wrong.append((operand, eager, graph))
     return wrong
 
 
@@ -160,3 +161,63 @@ def test_shapes_of_two_operands(name):
         computed = sw.function([u, v], graph(u, v), device="cpu", mode="fast_compile")(a, b)
         assert computed.shape == wanted.shape and computed.dtype == wanted.dtype, (left, right)
         np.testing.assert_array_equal(computed.numpy(), wanted.numpy())
+
+
+SINGLE = {
+    "sum over an axis": lambda m, a: m.sum(a, axis=-1),
+    "max with kept axes": lambda m, a: m.max(a, axis=0, keepdims=True),
+    "transposed": lambda m, a: a.T,
+    "swapped": lambda m, a: m.swapaxes(a, 0, -1),
+    "flat": lambda m, a: a.reshape(-1),
+    "with an axis in front": lambda m, a: a[None],
+    "each second element": lambda m, a: a[..., ::2],
+    "the first row": lambda m, a: a[0],
+    "cumulative sum": lambda m, a: m.cumsum(a, axis=0),
+    "repeated": lambda m, a: m.concatenate([a, a], axis=0),
+}
+
+
+def partly_open(data, dtype, shape):
+    """A variable of this shape of which some extents are unknown."""
+    return T.tensor(dtype, tuple(None if data.draw(st.booleans()) else n for n in shape))
+
+
+def check_type(graph, inputs, values, wanted):
+    """The type of the graph fits the shape that arrays have; both are refused, or none."""
+    if wanted is None:
+        with pytest.raises((TypeError, ValueError, sw.GraphError)):
+            sw.function(inputs, graph(*inputs), device="cpu")(*values)
+        return
+    z = graph(*inputs)
+    assert z.ndim == wanted.ndim
+    for known, extent in zip(z.type.shape, wanted.shape, strict=True):
+        assert known in (None, extent), (z.type, wanted.shape)
+    f = sw.function(inputs, z, device="cpu", mode="fast_compile")
+    np.testing.assert_array_equal(f(*values).numpy(), wanted.numpy())
+
+
+def result_or_none(function, *operands):
+    try:
+        return function(*operands)
+    except (TypeError, ValueError, IndexError):
+        return None
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_partly_known_shapes_of_two_operands(data):
+    eager, graph = COMBINING[data.draw(st.sampled_from(sorted(set(COMBINING) - {"dot"})))]
+    shapes = [data.draw(st.sampled_from(SHAPES)) for _ in range(2)]
+    inputs = [partly_open(data, "float32", shape) for shape in shapes]
+    values = [array("float32", shape) for shape in shapes]
+    check_type(graph, inputs, values, result_or_none(eager, *values))
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_partly_known_shapes_of_one_operand(data):
+    function = SINGLE[data.draw(st.sampled_from(sorted(SINGLE)))]
+    shape = data.draw(st.sampled_from([s for s in SHAPES if s and 0 not in s]))
+    value = sw.arange(int(np.prod(shape)), dtype="float32", device="cpu").reshape(shape)
+    x = partly_open(data, "float32", shape)
+    check_type(lambda v: function(T, v), [x], [value], result_or_none(function, sw, value))
