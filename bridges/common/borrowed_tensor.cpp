@@ -57,7 +57,7 @@ bool is_aligned(const BorrowedTensor& memory, std::int64_t item) noexcept {
 
 }  // namespace
 
-bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner, Storage&& spare) {
+bool share_at(Array* address, const BorrowedTensor& memory, ForeignOwner owner, Storage&& spare) {
   const std::int64_t item = memory.dtype.itemsize();
   if (memory.data == nullptr || memory.rank < 0 || memory.rank > max_rank ||
       !bridges::ItemSize(item).is_power() || item * 8 != memory.dtype.bits() ||
@@ -87,8 +87,8 @@ bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner, St
   else
     storage = std::move(owner).adopt(lowest, bytes, memory.device, memory.readonly);
   if (producer) storage.uses().set_producer(std::move(producer));
-  new (place) Array(Array::Inside{}, std::move(storage), {memory.shape, axes}, {strides, axes},
-                    placement.offset, memory.dtype);
+  new (address) Array(Array::Inside{}, std::move(storage), {memory.shape, axes}, {strides, axes},
+                      placement.offset, memory.dtype);
   return true;
 }
 

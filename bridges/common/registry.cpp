@@ -67,10 +67,10 @@ bool register_bridge(const Bridge& bridge) {
   BridgeRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto rank = [](const Bridge* one) { return std::pair(one->priority(), one->name()); };
-  const auto place =
+  const auto position =
       std::upper_bound(all.bridges.begin(), all.bridges.end(), &bridge,
                        [&](const Bridge* a, const Bridge* b) { return rank(a) < rank(b); });
-  all.bridges.insert(place, &bridge);
+  all.bridges.insert(position, &bridge);
   return true;
 }
 

@@ -135,7 +135,7 @@ class CudamatBridge final : public Bridge {
       fail<ArgumentError>(
           "cudamat: the matrix is not in device memory; call m.copy_to_device() "
           "first");
-    cudamat_library.place(view);
+    cudamat_library.set_device(view);
     return view;
   }
 

@@ -50,13 +50,13 @@ Array in_c_order(const Array& array, CopyMode mode) {
   return copy(array);
 }
 
-struct Arguments {
+struct CudamatArguments {
   PyObject* x;
   CopyMode mode;
   bool theano_layout;
 };
 
-Arguments read(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+CudamatArguments read(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   const CallSignature<3> signature{who, {"x", "copyif", "theano_layout"}, 1, 2};
   const auto [x, copyif, theano] = signature.read(values, count, names);
   return {x, copyif_mode_in(copyif), truth_in(theano, false)};

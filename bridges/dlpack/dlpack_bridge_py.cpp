@@ -31,7 +31,7 @@ class KeywordArguments {
     names_[count_] = word.get();
     values_[++count_] = value;
   }
-  // Calls object.__dlpack__(**words); returns null with a Python error set on failure.
+  // Calls object.__dlpack__(**keywords); returns null with a Python error set on failure.
   py::object call(PyObject* object) {
     values_[0] = object;
     py::tuple names(count_);
@@ -83,12 +83,12 @@ TensorDevice reported_device(PyObject* object) {
 }
 
 py::object call_dlpack(PyObject* object, const py::object& stream, bool may_copy) {
-  KeywordArguments words;
-  if (stream) words.add(stream_word, stream.ptr());
-  KeywordArguments plain = words;
-  words.add(version_word, our_version().ptr());
-  if (!may_copy) words.add(copy_word, Py_False);
-  py::object capsule = words.call(object);
+  KeywordArguments keywords;
+  if (stream) keywords.add(stream_word, stream.ptr());
+  KeywordArguments plain = keywords;
+  keywords.add(version_word, our_version().ptr());
+  if (!may_copy) keywords.add(copy_word, Py_False);
+  py::object capsule = keywords.call(object);
   // Methods from before 1.0 do not have the arguments max_version and copy, and always share.
   if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
     PyErr_Clear();

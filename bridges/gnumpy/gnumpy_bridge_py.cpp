@@ -95,7 +95,7 @@ class GnumpyBridge final : public Bridge {
     if (size == 0) {  // its base is a placeholder of another size
       view.memory.dtype = float32;
       view.memory.shape = shape;
-      if (!is_simulated(garray)) cudamat_of_gnumpy.place(view);
+      if (!is_simulated(garray)) cudamat_of_gnumpy.set_device(view);
     } else {
       view = base_of(garray, may_copy);
       const std::int64_t behind = Layout::row_major(view.memory.shape).size();

@@ -74,7 +74,7 @@ class PycudaBridge final : public Bridge {
   ForeignView view(PyObject* array, bool may_copy) const override {
     ForeignView view{.owner = python_owner(array), .memory = memory_of(array)};
     try {
-      pycuda_library.place(view);
+      pycuda_library.set_device(view);
     } catch (const SharingError&) {
       if (!may_copy) throw;
       // Only PyCUDA can read the memory, in its own context; copy through the host.

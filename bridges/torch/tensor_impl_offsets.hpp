@@ -40,9 +40,9 @@ class TensorImplOffsets {
     std::memcpy(&impl, reinterpret_cast<const std::byte*>(tensor) + sizeof(PyObject), sizeof impl);
     return impl;
   }
-  static std::uint64_t word(PyObject* tensor, std::size_t place) noexcept {
+  static std::uint64_t word(PyObject* tensor, std::size_t offset) noexcept {
     std::uint64_t value;
-    std::memcpy(&value, impl_of(tensor) + place * sizeof value, sizeof value);
+    std::memcpy(&value, impl_of(tensor) + offset * sizeof value, sizeof value);
     return value;
   }
 

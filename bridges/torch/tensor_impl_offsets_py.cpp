@@ -43,10 +43,10 @@ class TensorImplOffsets::Search {
   static constexpr std::size_t length = 23;
   using Places = std::bitset<length>;
 
-  static std::size_t first(const Places& places) noexcept {
-    std::size_t place = 0;
-    while (!places[place]) ++place;
-    return place;
+  static std::size_t first(const Places& offsets) noexcept {
+    std::size_t offset = 0;
+    while (!offsets[offset]) ++offset;
+    return offset;
   }
 
   py::object sample(const char* dtype) const {
@@ -65,19 +65,19 @@ class TensorImplOffsets::Search {
     const auto keys =
         torch_.attr("_C").attr("_dispatch_keys")(tensor).attr("raw_repr")().cast<std::uint64_t>();
     if (!is_at_its_place(tensor)) return;
-    for (std::size_t place = 0; place < length; ++place)
-      if (word(tensor.ptr(), place) != keys) keys_.reset(place);
+    for (std::size_t offset = 0; offset < length; ++offset)
+      if (word(tensor.ptr(), offset) != keys) keys_.reset(offset);
   }
 
   // The pointer to autograd's data is null until it is needed.
   void compare_autograd(const py::object& tensor) {
     if (!is_at_its_place(tensor)) return;
     Places was_null;
-    for (std::size_t place = 0; place < length; ++place)
-      was_null[place] = word(tensor.ptr(), place) == 0;
+    for (std::size_t offset = 0; offset < length; ++offset)
+      was_null[offset] = word(tensor.ptr(), offset) == 0;
     tensor.attr("requires_grad_")();
-    for (std::size_t place = 0; place < length; ++place)
-      if (!was_null[place] || word(tensor.ptr(), place) == 0) autograd_.reset(place);
+    for (std::size_t offset = 0; offset < length; ++offset)
+      if (!was_null[offset] || word(tensor.ptr(), offset) == 0) autograd_.reset(offset);
   }
 
   void look_at_samples() {
@@ -105,18 +105,18 @@ class TensorImplOffsets::Search {
 };
 
 const TensorImplOffsets* TensorImplOffsets::found() noexcept {
-  static std::optional<TensorImplOffsets> places;
+  static std::optional<TensorImplOffsets> offsets;
   static bool looked = false;
   if (!looked) [[unlikely]] {
     looked = true;  // set first, because creating the samples may call this function
     try {
-      places = Search().run();
+      offsets = Search().run();
     } catch (const std::exception&) {
       // This PyTorch lacks one of these functions: the offsets are not used.
       PyErr_Clear();
     }
   }
-  return places ? &*places : nullptr;
+  return offsets ? &*offsets : nullptr;
 }
 
 SW_BIND(torch_words) {

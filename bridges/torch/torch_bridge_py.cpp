@@ -31,9 +31,9 @@ PyTypeObject* tensor_type() noexcept { return reinterpret_cast<PyTypeObject*>(te
 
 // The exchange table of torch.Tensor, which lives as long as the process; null before PyTorch 2.10.
 const dlpack::ExchangeApi* exchange_api() noexcept {
-  static const dlpack::ExchangeApi* known = nullptr;
-  if (known == nullptr && tensor_type() != nullptr) known = dlpack::exchange_api_of(tensor_type());
-  return known;
+  static const dlpack::ExchangeApi* table = nullptr;
+  if (table == nullptr && tensor_type() != nullptr) table = dlpack::exchange_api_of(tensor_type());
+  return table;
 }
 
 // The tensor, or its detach() if it requires grad. Autograd does not track changes that Spanwise
@@ -123,17 +123,17 @@ bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
 // Whether describe_through_exchange() and has_plain_keys() have succeeded before for a tensor with
 // the same keys.
 bool is_known_plain(PyObject* tensor) noexcept {
-  const TensorImplOffsets* words = TensorImplOffsets::found();
-  return words != nullptr && is_known_set(words->keys(tensor)) &&
-         (words->is_unknown_to_autograd(tensor) || needs_no_grad(tensor));
+  const TensorImplOffsets* offsets = TensorImplOffsets::found();
+  return offsets != nullptr && is_known_set(offsets->keys(tensor)) &&
+         (offsets->is_unknown_to_autograd(tensor) || needs_no_grad(tensor));
 }
 
 // Whether memory and strides describe the tensor completely.
 bool is_plain(PyObject* tensor) noexcept {
-  const TensorImplOffsets* words = TensorImplOffsets::found();
-  if (words == nullptr) return needs_no_grad(tensor) && has_no_lazy_bit(tensor);
-  return (words->is_unknown_to_autograd(tensor) || needs_no_grad(tensor)) &&
-         has_plain_keys(tensor, words->keys(tensor));
+  const TensorImplOffsets* offsets = TensorImplOffsets::found();
+  if (offsets == nullptr) return needs_no_grad(tensor) && has_no_lazy_bit(tensor);
+  return (offsets->is_unknown_to_autograd(tensor) || needs_no_grad(tensor)) &&
+         has_plain_keys(tensor, offsets->keys(tensor));
 }
 
 // Whether the stream is one of torch's own, from pools that are never freed. A stream of another

@@ -8,7 +8,7 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-/// The bytes of struct Problem of product.cuh; the batch axes behind it have the layout of
+/// The bytes of PackedProblem of product_problem.cuh; the batch axes behind it have the layout of
 /// BatchAxis.
 struct PackedMatrix {
   const void* data;

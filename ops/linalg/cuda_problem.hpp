@@ -9,7 +9,7 @@
 
 namespace spanwise::ops::linalg {
 
-/// A problem as the kernels' parameter, struct Problem of product_problem.cuh.
+/// A problem as the kernels' parameter, struct PackedProblem of product_problem.cuh.
 std::vector<std::byte> packed_problem(const Problem& problem);
 
 }  // namespace spanwise::ops::linalg

@@ -62,9 +62,9 @@ Array dot_of_many(const Array& left, const Array& right) {
   return ops::linalg::contract("dot", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
 }
 
-PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"dot", {"a", "b", "out"}, 2, 3};
-  const auto [a, b, out] = signature.read(values, count, words);
+  const auto [a, b, out] = signature.read(values, count, kwnames);
   if (is_variable(a) || is_variable(b)) return dot_of_variables(a, b, given(out));
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
@@ -102,16 +102,16 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   return Py_NewRef(out);
 }
 
-PyObject* dot_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* dot_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"dot", {"b", "out"}, 1, 2};
-  const auto [b, out] = signature.read(values, count, words);
+  const auto [b, out] = signature.read(values, count, kwnames);
   PyObject* const all[] = {self, b, out != nullptr ? out : Py_None};
   return dot_call(nullptr, all, 3, nullptr);
 }
 
-PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"inner", {"a", "b"}, 2, 2};
-  const auto [a, b] = signature.read(values, count, words);
+  const auto [a, b] = signature.read(values, count, kwnames);
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
   if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, nullptr);
@@ -123,9 +123,9 @@ PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
   return wrap(std::move(result));
 }
 
-PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"vdot", {"a", "b"}, 2, 2};
-  const auto [a, b] = signature.read(values, count, words);
+  const auto [a, b] = signature.read(values, count, kwnames);
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
   if (left.size() != right.size())

@@ -28,7 +28,7 @@ FN void load(A (&to)[W], const E* from, I count) {
     }
   }
 }
-FN A vector_at(const Problem& problem, const Pointers& pointers, I k) {
+FN A vector_at(const PackedProblem& problem, const Pointers& pointers, I k) {
   A value = A();
   if (k < problem.depth) read(value, pointers.right[k * problem.right.row]);
   return value;
@@ -36,7 +36,7 @@ FN A vector_at(const Problem& problem, const Pointers& pointers, I k) {
 
 // `lanes` neighbouring threads compute one element of the result.
 template <int W>
-FN void multiply_rows(const Problem& problem, int lanes) {
+FN void multiply_rows(const PackedProblem& problem, int lanes) {
   __shared__ A parts[256];
   const int thread = threadIdx.x, lane = thread % lanes;
   const I row = (I)blockIdx.x * (256 / lanes) + thread / lanes;
@@ -65,7 +65,7 @@ FN void multiply_rows(const Problem& problem, int lanes) {
 // Each thread adds W neighbouring elements of the result along every `down`-th column of the
 // matrix; `across` threads of a block are neighbours along the rows.
 template <int W>
-FN void multiply_columns(const Problem& problem, int across) {
+FN void multiply_columns(const PackedProblem& problem, int across) {
   __shared__ A parts[256][W];
   const int thread = threadIdx.x, down = 256 / across;
   const I row = ((I)blockIdx.x * across + thread % across) * W;
@@ -101,17 +101,17 @@ FN void multiply_columns(const Problem& problem, int across) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) rows(const Problem problem, int lanes) {
+extern "C" __global__ void __launch_bounds__(256) rows(const PackedProblem problem, int lanes) {
   multiply_rows<1>(problem, lanes);
 }
-extern "C" __global__ void __launch_bounds__(256) columns(const Problem problem, int across) {
+extern "C" __global__ void __launch_bounds__(256) columns(const PackedProblem problem, int across) {
   multiply_columns<1>(problem, across);
 }
 // For a matrix whose rows or columns are contiguous and aligned to 16 bytes.
-extern "C" __global__ void __launch_bounds__(256) packed_rows(const Problem problem, int lanes) {
+extern "C" __global__ void __launch_bounds__(256) packed_rows(const PackedProblem problem, int lanes) {
   multiply_rows<PACK>(problem, lanes);
 }
 extern "C" __global__ void __launch_bounds__(256)
-    packed_columns(const Problem problem, int across) {
+    packed_columns(const PackedProblem problem, int across) {
   multiply_columns<PACK>(problem, across);
 }

@@ -3,13 +3,13 @@
 
 // Products of matrices of any strides; after product_problem.cuh.
 
-FN A left_at(const Problem& problem, const Pointers& pointers, I row, I k) {
+FN A left_at(const PackedProblem& problem, const Pointers& pointers, I row, I k) {
   A value = A();
   if (row < problem.rows && k < problem.depth)
     read(value, pointers.left[row * problem.left.row + k * problem.left.column]);
   return CONJUGATE ? conjugated(value) : value;
 }
-FN A right_at(const Problem& problem, const Pointers& pointers, I k, I column) {
+FN A right_at(const PackedProblem& problem, const Pointers& pointers, I k, I column) {
   A value = A();
   if (k < problem.depth && column < problem.columns)
     read(value, pointers.right[k * problem.right.row + column * problem.right.column]);
@@ -22,7 +22,7 @@ FN I magnitude(I stride) { return stride < 0 ? -stride : stride; }
 #define EACH 4
 
 // One block of 256 threads per tile of 64 x 64; each thread computes 4 x 4 elements, 16 apart.
-extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
+extern "C" __global__ void __launch_bounds__(256) tiles(const PackedProblem problem) {
   __shared__ A left[STEP][TILE + 1];
   __shared__ A right[STEP][TILE + 1];
   const int thread = threadIdx.x, down = thread / 16, across = thread % 16;
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
 }
 
 // One block of 256 threads per element of the result, for few elements with long sums.
-extern "C" __global__ void __launch_bounds__(256) lines(const Problem problem) {
+extern "C" __global__ void __launch_bounds__(256) lines(const PackedProblem problem) {
   __shared__ A parts[256];
   const int thread = threadIdx.x;
   const I each = problem.rows * problem.columns, all = each * problem.batches;

@@ -7,18 +7,18 @@
 
 typedef long long I;
 
-struct Matrix {
+struct PackedMatrix {
   void* data;
   I row, column;  // strides in elements
 };
-struct Axis {
+struct PackedAxis {
   I extent, left, right, result, addend;
 };
-struct Problem {
-  Matrix left, right, result, addend;  // no addend where its data is null
+struct PackedProblem {
+  PackedMatrix left, right, result, addend;  // no addend where its data is null
   I rows, columns, depth, batches;
   double alpha, beta;
-  Axis batch[BATCH > 0 ? BATCH : 1];
+  PackedAxis batch[BATCH > 0 ? BATCH : 1];
 };
 
 typedef ELEMENT E;
@@ -105,11 +105,11 @@ struct Pointers {
   E* result;
 };
 
-FN Pointers pointers_at(const Problem& problem, I index) {
+FN Pointers pointers_at(const PackedProblem& problem, I index) {
   I left = 0, right = 0, result = 0, addend = 0;
 #pragma unroll
   for (int i = BATCH - 1; i >= 0; --i) {
-    const Axis& axis = problem.batch[i];
+    const PackedAxis& axis = problem.batch[i];
     const I batch_index = i == 0 ? index : index % axis.extent;
     index = i == 0 ? 0 : index / axis.extent;
     left += batch_index * axis.left;
@@ -127,7 +127,7 @@ FN Pointers pointers_at(const Problem& problem, I index) {
 }
 
 // alpha * sum + beta * addend
-FN void store(const Problem& problem, const Pointers& pointers, I row, I column, A sum) {
+FN void store(const PackedProblem& problem, const Pointers& pointers, I row, I column, A sum) {
   E* to = pointers.result + row * problem.result.row + column * problem.result.column;
   if (problem.alpha != 1) sum = scaled(sum, problem.alpha);
   if (pointers.addend != 0) {

@@ -51,13 +51,13 @@ constexpr const char* product_names[] = {"matmul", "vecdot", "matvec", "vecmat"}
 
 // A Python function moves other axes than the last ones to the end.
 PyObject* call_with_axes(Product product, PyObject* const* values, Py_ssize_t count,
-                         PyObject* words) {
+                         PyObject* kwnames) {
   py::list arguments;
   arguments.append(product_names[static_cast<int>(product)]);
   for (Py_ssize_t i = 0; i < count; ++i) arguments.append(py::handle(values[i]));
   py::dict named;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(words); ++i)
-    named[py::handle(PyTuple_GET_ITEM(words, i))] = py::handle(values[count + i]);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(kwnames); ++i)
+    named[py::handle(PyTuple_GET_ITEM(kwnames, i))] = py::handle(values[count + i]);
   return linalg_function("along_axes")(*arguments, **named).release().ptr();
 }
 
@@ -74,7 +74,7 @@ ResultLayout layout_of_result(PyObject* order, const Factors& factors) {
 }
 
 template <Product product>
-PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   // subok= is ignored, as in elementwise operations: there are no subclasses.
   static constexpr CallSignature<10> signature{
       product_names[static_cast<int>(product)],
@@ -82,14 +82,14 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
       2,
       3};
   const auto [x1, x2, out, casting, order, dtype, axes, axis, keepdims, subok] =
-      signature.read(values, count, words);
+      signature.read(values, count, kwnames);
   if (product == Product::matmul) {
     const bool has_options =
         given(out) || given(casting) || given(order) || given(dtype) || given(axes);
     if (PyObject* node = apply_matmul("matmul", x1, x2, has_options)) return node;
   }
   if (given(axes) || given(axis) || truth_in(keepdims, false))
-    return call_with_axes(product, values, count, words);
+    return call_with_axes(product, values, count, kwnames);
   const Factors factors(x1, x2);
   ProductOptions options;
   if (given(casting)) options.casting = product_casting(casting);
@@ -120,13 +120,13 @@ std::vector<int> axes_in(PyObject* sequence, const Array& array) {
   return axes;
 }
 
-PyObject* contract_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* contract_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<7> signature{
       "_contract",
       {"who", "left", "right", "left_batch", "right_batch", "left_sum", "right_sum"},
       7,
       7};
-  const auto given = signature.read(values, count, words);
+  const auto given = signature.read(values, count, kwnames);
   const Factors factors(given[1], given[2]);
   const Array &left = factors.left(), &right = factors.right();
   const std::vector<int> left_batch = axes_in(given[3], left),

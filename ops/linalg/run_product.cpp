@@ -104,11 +104,11 @@ class LibraryCalls {
     for (int i = problem_.batch_rank - 1; i >= 0; --i) {
       if (i == inner_) continue;
       const BatchAxis& outer = axis(i);
-      const std::int64_t place = index % outer.extent;
+      const std::int64_t position = index % outer.extent;
       index /= outer.extent;
-      left += place * outer.left;
-      right += place * outer.right;
-      result += place * outer.result;
+      left += position * outer.left;
+      right += position * outer.right;
+      result += position * outer.result;
     }
     if (is_swapped_) std::swap(left, right);
     const std::int64_t item = problem_.dtype.itemsize();

@@ -45,10 +45,10 @@ Counter& counter_in(PyObject* capsule) {
   return *static_cast<Counter*>(counter);
 }
 
-PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{
       "_random_counter", {"key", "stream", "position"}, 3, 3};
-  const auto [key, stream, position] = signature.read(values, count, words);
+  const auto [key, stream, position] = signature.read(values, count, kwnames);
   auto created = std::make_unique<Counter>(Source{
       uint64_from(key), static_cast<std::uint32_t>(uint64_from(stream)), uint64_from(position)});
   PyObject* capsule = PyCapsule_New(created.get(), counter_name, [](PyObject* object) {
@@ -60,9 +60,9 @@ PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, P
 }
 
 // Returns the counter's position, then advances it by `move` blocks.
-PyObject* random_position(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* random_position(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"_random_position", {"counter", "move"}, 2, 2};
-  const auto [counter, move] = signature.read(values, count, words);
+  const auto [counter, move] = signature.read(values, count, kwnames);
   const auto blocks = static_cast<std::int64_t>(uint64_from(move));
   return PyLong_FromUnsignedLongLong(counter_in(counter).take(blocks).position);
 }
@@ -98,19 +98,19 @@ Numbers floating_numbers(PyObject* kind, PyObject* shift, PyObject* scale) {
   return numbers;
 }
 
-PyObject* random_draw(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* random_draw(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<5> signature{
       "_random_draw", {"counter", "kind", "out", "shift", "scale"}, 5, 5};
-  const auto [counter, kind, out, shift, scale] = signature.read(values, count, words);
+  const auto [counter, kind, out, shift, scale] = signature.read(values, count, kwnames);
   return drawn(counter, floating_numbers(kind, shift, scale), out);
 }
 
 // Draws into a new array, in one call, since most draws are small.
-PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<8> signature{
       "_random_new", {"counter", "kind", "size", "dtype", "device", "shift", "scale", "who"}, 8, 8};
   const auto [counter, kind, size, dtype, device, shift, scale, who] =
-      signature.read(values, count, words);
+      signature.read(values, count, kwnames);
   const Numbers numbers = floating_numbers(kind, shift, scale);
   const DType wanted = dtype_in(dtype, float64);
   if (wanted != float64 && wanted != float32 && wanted != float16 && wanted != bfloat16)
@@ -127,10 +127,10 @@ PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
   return wrap(target);
 }
 
-PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{
       "_random_integers", {"counter", "out", "low", "span"}, 4, 4};
-  const auto [counter, out, low, span] = signature.read(values, count, words);
+  const auto [counter, out, low, span] = signature.read(values, count, kwnames);
   Numbers numbers;
   numbers.low = uint64_from(low);
   numbers.span = uint64_from(span);
@@ -140,10 +140,10 @@ PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, 
 }
 
 PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t count,
-                                 PyObject* words) {
+                                 PyObject* kwnames) {
   static constexpr CallSignature<4> signature{
       "_random_integers_within", {"counter", "out", "lows", "spans"}, 4, 4};
-  const auto [counter, out, lows, spans] = signature.read(values, count, words);
+  const auto [counter, out, lows, spans] = signature.read(values, count, kwnames);
   const Array first = checked_array(lows, "lows"), second = checked_array(spans, "spans");
   Numbers numbers;
   numbers.kind = Kind::integers_within;
@@ -152,9 +152,9 @@ PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t 
   return drawn(counter, numbers, out);
 }
 
-PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"_random_picks", {"counter", "out", "table"}, 3, 3};
-  const auto [counter, out, table] = signature.read(values, count, words);
+  const auto [counter, out, table] = signature.read(values, count, kwnames);
   const Array cumulated = checked_array(table, "table");
   Numbers numbers;
   numbers.kind = Kind::picks;
@@ -163,10 +163,10 @@ PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
 }
 
 PyObject* random_permutation(PyObject*, PyObject* const* values, Py_ssize_t count,
-                             PyObject* words) {
+                             PyObject* kwnames) {
   static constexpr CallSignature<3> signature{
       "_random_permutation", {"counter", "out", "size"}, 3, 3};
-  const auto [counter, out, size] = signature.read(values, count, words);
+  const auto [counter, out, size] = signature.read(values, count, kwnames);
   const Array target = checked_array(out, "out");
   Counter& from = counter_in(counter);
   const std::int64_t all = integer_from(size);

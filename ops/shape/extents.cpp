@@ -7,7 +7,7 @@
 
 namespace spanwise::ops {
 
-Extents::Extents(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {
+TargetShape::TargetShape(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {
   if (extents_.size() > max_rank)
     fail<LayoutError>("shape: at most ", max_rank, " dimensions, got ", extents_.size());
   for (const std::int64_t extent : extents_)
@@ -15,23 +15,23 @@ Extents::Extents(std::vector<std::int64_t> extents) : extents_(std::move(extents
       fail<LayoutError>("shape: extent ", extent, "; expected an extent >= 0, or -1");
 }
 
-std::string Extents::text() const {
+std::string TargetShape::text() const {
   std::string listed;
   for (const std::int64_t extent : extents_)
     listed += (listed.empty() ? "" : ", ") + (extent == computed ? "?" : std::to_string(extent));
   return listed;
 }
 
-int Extents::computed_count() const {
+int TargetShape::computed_count() const {
   return static_cast<int>(std::count(extents_.begin(), extents_.end(), computed));
 }
 
-void Extents::check(const Op& op, std::span<const Variable> inputs) const {
+void TargetShape::check(const Op& op, std::span<const Variable> inputs) const {
   expect_arity(op, inputs, 1 + computed_count());
   for (int i = 1; i <= computed_count(); ++i) expect_integer(op, inputs, i);
 }
 
-Shape Extents::known(std::span<const Variable> inputs) const {
+Shape TargetShape::known(std::span<const Variable> inputs) const {
   Shape shape{std::span<const std::int64_t>(extents_)};
   std::size_t input = 1;
   for (std::int64_t& extent : shape) {
@@ -43,19 +43,19 @@ Shape Extents::known(std::span<const Variable> inputs) const {
   return shape;
 }
 
-std::vector<ExtentSource> Extents::sources(int axis) const {
+std::vector<ExtentSource> TargetShape::sources(int axis) const {
   if (extents_[static_cast<std::size_t>(axis)] != computed) return {};
   const auto before = std::count(extents_.begin(), extents_.begin() + axis, computed);
   return {{1 + static_cast<int>(before), ExtentSource::value}};
 }
 
-std::vector<Ref<Cell>> Extents::cells(const ThunkContext& context) const {
+std::vector<Ref<Cell>> TargetShape::cells(const ThunkContext& context) const {
   std::vector<Ref<Cell>> cells;
   for (int i = 1; i <= computed_count(); ++i) cells.push_back(context.input(i));
   return cells;
 }
 
-Shape Extents::evaluate(std::span<const Ref<Cell>> cells) const {
+Shape TargetShape::evaluate(std::span<const Ref<Cell>> cells) const {
   Shape shape{std::span<const std::int64_t>(extents_)};
   std::size_t next = 0;
   for (std::int64_t& extent : shape)

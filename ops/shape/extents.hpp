@@ -12,13 +12,13 @@ namespace spanwise::ops {
 
 /// A shape, some extents of which the graph computes: these are inputs of the node after the array,
 /// in order.
-class Extents {
+class TargetShape {
  public:
   static constexpr std::int64_t computed = -2;
 
   /// Each is an extent, -1 (inferred by the op), or `computed`. Throws LayoutError for other
   /// negative extents or a rank above max_rank.
-  explicit Extents(std::vector<std::int64_t> extents);
+  explicit TargetShape(std::vector<std::int64_t> extents);
 
   /// "2, ?, -1".
   std::string text() const;

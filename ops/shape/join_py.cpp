@@ -167,10 +167,10 @@ PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObj
   return join_variables(variables, position, out, dtype, "stack");
 }
 
-PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<5> signature{
       "concatenate", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
-  const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
+  const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, kwnames);
   std::vector<Array> arrays = own_arrays_in(sequence);
   // axis=None accepts numbers, which it flattens, too; along an axis they raise an error below.
   std::optional<Promotion> promotion;
@@ -195,10 +195,10 @@ PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
   return join(arrays, position, out, dtype, casting, "concatenate");
 }
 
-PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<5> signature{
       "stack", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
-  const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
+  const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, kwnames);
   std::vector<Array> arrays = own_arrays_in(sequence);
   if (arrays.empty()) {
     const py::tuple items = sequence_in(sequence, "stack");

@@ -12,7 +12,7 @@ namespace {
 /// The same elements in C order with another shape: a view if the strides allow it, else a copy.
 class Reshape final : public NamedOp {
  public:
-  explicit Reshape(Extents extents)
+  explicit Reshape(TargetShape extents)
       : NamedOp(text("Reshape{", extents.text(), '}')), extents_(std::move(extents)) {}
   AliasMap view_map() const override { return {{0, {0}}}; }
   bool takes_host_scalars() const override { return true; }
@@ -54,14 +54,14 @@ class Reshape final : public NamedOp {
   }
 
  private:
-  Extents extents_;
+  TargetShape extents_;
 };
 
 /// numpy.broadcast_to: a view with stride 0 along the axes of extent 1 that are extended and along
 /// new axes in front.
 class BroadcastTo final : public NamedOp {
  public:
-  explicit BroadcastTo(Extents extents)
+  explicit BroadcastTo(TargetShape extents)
       : NamedOp(text("BroadcastTo{", extents.text(), '}')), extents_(std::move(extents)) {}
   AliasMap view_map() const override { return {{0, {0}}}; }
   bool gives_readonly() const override { return true; }
@@ -111,14 +111,14 @@ class BroadcastTo final : public NamedOp {
   }
 
  private:
-  Extents extents_;
+  TargetShape extents_;
 };
 
 template <class ShapedOp>
 Ref<const Op> make_with_shape(const char* who, const OpProperties& properties) {
   expect_properties(who, properties, {"shape"});
   return make_ref<const ShapedOp>(
-      Extents(property<std::vector<std::int64_t>>(who, properties, "shape")));
+      TargetShape(property<std::vector<std::int64_t>>(who, properties, "shape")));
 }
 
 [[maybe_unused]] const bool reshape_registered = register_op(

@@ -72,7 +72,7 @@ void Operands::find_device(std::span<const Argument> arguments) {
   device_ = execution_device(output_device_);
 }
 
-void Operands::take_array(Operand& operand, const Array& array) {
+void Operands::take_array(ConvertedArgument& operand, const Array& array) {
   const Parameter& parameter = *operand.parameter;
   const bool is_on_device = execution_device(array.device()) == device_;
   if (parameter.kind == Parameter::Kind::number || (!is_on_device && !parameter.is_output)) {
@@ -103,7 +103,7 @@ void Operands::take_array(Operand& operand, const Array& array) {
 }
 
 // Arrays of structs, or of bytes whose last axis is one struct.
-void Operands::take_record(Operand& operand, const Array& array) {
+void Operands::take_record(ConvertedArgument& operand, const Array& array) {
   const Parameter& parameter = *operand.parameter;
   const DType dtype = array.dtype();
   operand.dtype = dtype;
@@ -146,7 +146,7 @@ const Array& Operands::keep(std::size_t i, Array array) {
   return kept_.back();
 }
 
-void Operands::take_value(Operand& operand, const Argument& argument) {
+void Operands::take_value(ConvertedArgument& operand, const Argument& argument) {
   const Parameter& parameter = *operand.parameter;
   if (parameter.kind == Parameter::Kind::raw || parameter.is_output) refuse(parameter, argument);
   if (parameter.is_user_type()) {
@@ -192,7 +192,7 @@ DType Operands::dtype_of(const Parameter& parameter) const {
 // themselves only if no array does.
 void Operands::convert_numbers(std::span<const Argument> arguments) {
   for (std::size_t i = 0; i < count_; ++i) {
-    Operand& operand = operands_[i];
+    ConvertedArgument& operand = operands_[i];
     const Parameter& parameter = *operand.parameter;
     if (operand.array != nullptr || parameter.is_user_type() || !arguments[i].is_given()) continue;
     if (!parameter.type_parameter.empty() && arguments[i].is_weak) {

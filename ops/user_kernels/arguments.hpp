@@ -28,7 +28,7 @@ struct Argument {
 };
 
 /// A converted argument.
-struct Operand {
+struct ConvertedArgument {
   const Parameter* parameter = nullptr;
   const Array* array = nullptr;  ///< null: by value, or an output that is not allocated yet
   DType dtype{};                 ///< of the array or the number; unset for structs by value
@@ -71,10 +71,10 @@ class Operands {
   Operands(const Operands&) = delete;
   Operands& operator=(const Operands&) = delete;
 
-  std::span<Operand> all() noexcept { return {operands_.data(), count_}; }
-  std::span<const Operand> all() const noexcept { return {operands_.data(), count_}; }
-  Operand& operator[](std::size_t i) noexcept { return operands_[i]; }
-  const Operand& operator[](std::size_t i) const noexcept { return operands_[i]; }
+  std::span<ConvertedArgument> all() noexcept { return {operands_.data(), count_}; }
+  std::span<const ConvertedArgument> all() const noexcept { return {operands_.data(), count_}; }
+  ConvertedArgument& operator[](std::size_t i) noexcept { return operands_[i]; }
+  const ConvertedArgument& operator[](std::size_t i) const noexcept { return operands_[i]; }
   /// The device that the kernel runs on: a GPU, or the CPU for all memory that the host can
   /// address.
   Device device() const noexcept { return device_; }
@@ -87,9 +87,9 @@ class Operands {
   const Array& keep(std::size_t i, Array array);
 
  private:
-  void take_array(Operand& operand, const Array& array);
-  void take_value(Operand& operand, const Argument& argument);
-  void take_record(Operand& operand, const Array& array);
+  void take_array(ConvertedArgument& operand, const Array& array);
+  void take_value(ConvertedArgument& operand, const Argument& argument);
+  void take_record(ConvertedArgument& operand, const Array& array);
   void find_device(std::span<const Argument> arguments);
   void bind_type(const Parameter& parameter, DType dtype);
   void convert_numbers(std::span<const Argument> arguments);
@@ -106,7 +106,7 @@ class Operands {
   std::size_t count_ = 0;
   std::size_t binding_count_ = 0;
   Device device_, output_device_;
-  UninitializedArray<Operand> operands_;
+  UninitializedArray<ConvertedArgument> operands_;
   UninitializedArray<TypeBinding> bindings_;
   std::vector<Array> kept_;
 };

@@ -21,11 +21,11 @@ class CompiledPlans {
   /// valid as long as this object.
   template <class Matches, class Make>
   const Plan& get(Matches&& matches, Make&& make) {
-    if (const Plan* known = find(matches)) return *known;
+    if (const Plan* cached = find(matches)) return *cached;
     const InterpreterUnlocked unlocked;
     Plan made = std::forward<Make>(make)();
     const std::lock_guard lock(mutex_);
-    if (const Plan* known = to_front(matches)) return *known;
+    if (const Plan* cached = to_front(matches)) return *cached;
     plans_.push_front(std::move(made));
     return plans_.front();
   }

@@ -68,11 +68,11 @@ ElementwiseKernel::~ElementwiseKernel() = default;
 
 void ElementwiseKernel::operator()(std::span<const Argument> arguments,
                                    std::optional<std::int64_t> size,
-                                   std::vector<Array>& made) const {
+                                   std::vector<Array>& allocated) const {
   if (arguments.size() != parameters_.size())
     fail<KernelArgumentError>(who_, ": expected ", parameters_.size(), " arguments, got ",
                               arguments.size());
-  Call(*this, arguments).run(size, made);
+  Call(*this, arguments).run(size, allocated);
 }
 
 std::string ElementwiseKernel::source(std::span<const Argument> arguments,

@@ -47,12 +47,12 @@ class SW_API ElementwiseKernel : public RefCounted {
   /// Broadcasts arrays to one shape (`size` elements if given), which outputs must have. An input
   /// that shares memory with an output is copied first unless both are the same view. Queued on the
   /// current stream. There is one argument per parameter; outputs without arguments are allocated
-  /// and added to `made`.
+  /// and added to `allocated`.
   ///
   /// Throws what Operands throws, LayoutError for shapes that do not broadcast and for outputs that
   /// overlap themselves or one another, and CompileError.
   void operator()(std::span<const Argument> arguments, std::optional<std::int64_t> size,
-                  std::vector<Array>& made) const;
+                  std::vector<Array>& allocated) const;
   /// The source that this call would compile for a GPU or the CPU, regardless of the arrays'
   /// device.
   std::string source(std::span<const Argument> arguments, std::optional<std::int64_t> size,

@@ -31,20 +31,20 @@ class ElementwiseKernel::Call {
         operands_(kernel.who_, kernel.parameters_, arguments),
         on_gpu_(!runs_on_host(operands_.device()) || kernel.spec_.common.use_gpu_code) {}
 
-  void run(std::optional<std::int64_t> size, std::vector<Array>& made);
+  void run(std::optional<std::int64_t> size, std::vector<Array>& allocated);
   std::string source(std::optional<std::int64_t> size, bool on_gpu);
 
  private:
   // Returns false if there are no elements.
-  bool plan(std::optional<std::int64_t> size, std::vector<Array>& made);
+  bool plan(std::optional<std::int64_t> size, std::vector<Array>& allocated);
   std::string source() const;
   void find_shape(std::optional<std::int64_t> size);
   void use_given_size(std::optional<std::int64_t> size, bool has_elements);
   Shape broadcast_shape() const;
-  void make_outputs(std::vector<Array>& made);
+  void make_outputs(std::vector<Array>& allocated);
   Array new_output(DType dtype) const;
   void check_outputs();
-  void resolve_overlap(const Operand& output, std::size_t index, bool seen);
+  void resolve_overlap(const ConvertedArgument& output, std::size_t index, bool seen);
   bool all_flat() const;
   void plan_walk();
   void plan_loop();

@@ -8,14 +8,14 @@
 
 namespace spanwise::ops::user_kernels {
 
-void ElementwiseKernel::Call::run(std::optional<std::int64_t> size, std::vector<Array>& made) {
-  if (plan(size, made)) launch();
+void ElementwiseKernel::Call::run(std::optional<std::int64_t> size, std::vector<Array>& allocated) {
+  if (plan(size, allocated)) launch();
 }
 
 std::string ElementwiseKernel::Call::source(std::optional<std::int64_t> size, bool on_gpu) {
-  std::vector<Array> made;
+  std::vector<Array> allocated;
   on_gpu_ = on_gpu;
-  return plan(size, made) ? source() : "";
+  return plan(size, allocated) ? source() : "";
 }
 
 std::string ElementwiseKernel::Call::source() const {
@@ -28,9 +28,8 @@ const Kernel& ElementwiseKernel::Call::function() {
   const auto matches = [&](const Plan& plan) {
     return plan.on_gpu == on_gpu_ && plan.shape == plan_;
   };
-  const Plan& plan = kernel_.plans_.get(matches, [&] {
-    return Plan{plan_, on_gpu_, std::make_unique<strided::BodyKernels>()};
-  });
+  const Plan& plan = kernel_.plans_.get(
+      matches, [&] { return Plan{plan_, on_gpu_, std::make_unique<strided::BodyKernels>()}; });
   const Device device = operands_.device();
   return plan.kernels->get(on_gpu_ ? loop_->shape() : strided::PlanShape{}, device, [&] {
     return compiled(kernel_.spec_.common, source(), kernel_.spec_.common.name, device,
@@ -51,7 +50,7 @@ void ElementwiseKernel::Call::launch_on_gpu(const Kernel& kernel) const {
   PackedNumbers numbers;
   numbers.reserve(packed_count());
   for (std::size_t i = 0; i < plan_.count; ++i) {
-    const Operand& operand = operands_[i];
+    const ConvertedArgument& operand = operands_[i];
     const bool is_value = plan_.forms[i].access == OperandForm::Access::value;
     if (operand.is_element()) continue;
     if (operand.array != nullptr)
@@ -66,7 +65,7 @@ void ElementwiseKernel::Call::launch_on_gpu(const Kernel& kernel) const {
     }
   }
   if (!plan_.is_flat)
-    for (const Operand& operand : operands_.all())
+    for (const ConvertedArgument& operand : operands_.all())
       if (operand.is_element() && operand.parameter->needs_whole_array)
         add(numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)).raw().data());
   add(&steps_);
@@ -75,7 +74,7 @@ void ElementwiseKernel::Call::launch_on_gpu(const Kernel& kernel) const {
 
 void ElementwiseKernel::Call::launch_on_cpu(const Kernel& kernel) const {
   const Stream stream = Stream::current(operands_.device());
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
   const std::int64_t blocks = (steps_ - 1) / elementwise_chunk + 1;
   const LaunchConfig config{{blocks, 1, 1}, {1, 1, 1}, 0, stream};
@@ -86,7 +85,7 @@ void ElementwiseKernel::Call::launch_on_cpu(const Kernel& kernel) const {
   numbers.reserve(packed_count());
   for (std::size_t i = 0; i < plan_.count; ++i) add_operand(i, arguments, numbers);
   if (!plan_.is_flat) {
-    for (const Operand& operand : operands_.all())
+    for (const ConvertedArgument& operand : operands_.all())
       if (operand.is_element() && operand.parameter->needs_whole_array)
         arguments.push_back(
             numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
@@ -103,7 +102,7 @@ void ElementwiseKernel::Call::launch_simple(const Kernel& kernel,
   std::array<void*, max_operands + 2> values;
   std::size_t count = 0;
   for (; count < plan_.count; ++count) {
-    const Operand& operand = operands_[count];
+    const ConvertedArgument& operand = operands_[count];
     if (plan_.forms[count].access == OperandForm::Access::value) {
       values[count] = const_cast<void*>(operand.number.data());
     } else {
@@ -130,7 +129,7 @@ bool ElementwiseKernel::Call::is_simple() const {
 
 std::size_t ElementwiseKernel::Call::packed_count() const {
   std::size_t packed = 0;
-  for (const Operand& operand : operands_.all()) {
+  for (const ConvertedArgument& operand : operands_.all()) {
     const bool is_whole =
         !plan_.is_flat && operand.is_element() && operand.parameter->needs_whole_array;
     if (operand.is_raw() || is_whole)
@@ -150,7 +149,7 @@ bool ElementwiseKernel::Call::is_pointer(std::size_t i) const {
 
 void ElementwiseKernel::Call::add_operand(std::size_t i, std::vector<KernelArg>& arguments,
                                           PackedNumbers& numbers) const {
-  const Operand& operand = operands_[i];
+  const ConvertedArgument& operand = operands_[i];
   if (plan_.forms[i].access == OperandForm::Access::value)
     arguments.push_back(value_of(operand));
   else if (is_pointer(i))

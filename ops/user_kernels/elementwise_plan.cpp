@@ -11,9 +11,10 @@
 
 namespace spanwise::ops::user_kernels {
 
-bool ElementwiseKernel::Call::plan(std::optional<std::int64_t> size, std::vector<Array>& made) {
+bool ElementwiseKernel::Call::plan(std::optional<std::int64_t> size,
+                                   std::vector<Array>& allocated) {
   find_shape(size);
-  make_outputs(made);
+  make_outputs(allocated);
   check_outputs();
   steps_ = Layout{shape_, Strides(shape_.size()), 0}.size();
   if (steps_ > 0) plan_walk();
@@ -23,7 +24,7 @@ bool ElementwiseKernel::Call::plan(std::optional<std::int64_t> size, std::vector
 void ElementwiseKernel::Call::find_shape(std::optional<std::int64_t> size) {
   const Shape* first = nullptr;
   bool differ = false;
-  for (const Operand& operand : operands_.all()) {
+  for (const ConvertedArgument& operand : operands_.all()) {
     if (!operand.is_element()) continue;
     if (first == nullptr)
       first = &operand.array->shape();
@@ -39,13 +40,13 @@ void ElementwiseKernel::Call::use_given_size(std::optional<std::int64_t> size, b
     fail<ArgumentError>(kernel_.who_,
                         ": size= is for kernels whose arrays are all raw; arrays that are "
                         "accessed element by element determine the size here");
-  const bool any_output =
-      std::any_of(operands_.all().begin(), operands_.all().end(), [](const Operand& operand) {
+  const bool any_output = std::any_of(
+      operands_.all().begin(), operands_.all().end(), [](const ConvertedArgument& operand) {
         return operand.array == nullptr && operand.parameter->is_output &&
                operand.parameter->kind == Parameter::Kind::element;
       });
   bool has_values = false;
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     has_values |= operand.array == nullptr && !operand.parameter->is_output &&
                   operand.parameter->kind == Parameter::Kind::element;
   if (!size && any_output && has_values) return;  // numbers only: one element
@@ -57,7 +58,7 @@ void ElementwiseKernel::Call::use_given_size(std::optional<std::int64_t> size, b
 
 Shape ElementwiseKernel::Call::broadcast_shape() const {
   std::vector<Shape> shapes;
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     if (operand.is_element()) shapes.push_back(operand.array->shape());
   try {
     return broadcast_shapes(shapes);
@@ -66,21 +67,21 @@ Shape ElementwiseKernel::Call::broadcast_shape() const {
   }
 }
 
-void ElementwiseKernel::Call::make_outputs(std::vector<Array>& made) {
+void ElementwiseKernel::Call::make_outputs(std::vector<Array>& allocated) {
   for (std::size_t i = 0; i < operands_.all().size(); ++i) {
-    Operand& operand = operands_[i];
+    ConvertedArgument& operand = operands_[i];
     if (operand.array != nullptr || !operand.parameter->is_output) continue;
     if (operand.parameter->kind != Parameter::Kind::element)
       fail<KernelArgumentError>(kernel_.who_, ": output '", operand.parameter->name,
                                 "' is raw, so its shape is unknown; pass an array for it");
-    made.push_back(operands_.keep(i, new_output(operands_.dtype_of(*operand.parameter))));
+    allocated.push_back(operands_.keep(i, new_output(operands_.dtype_of(*operand.parameter))));
   }
 }
 
 Array ElementwiseKernel::Call::new_output(DType dtype) const {
   std::array<const Layout*, max_operands> layouts;
   std::size_t count = 0;
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     if (operand.is_element()) layouts[count++] = &operand.array->layout();
   Layout layout = result_layout(shape_, std::span(layouts.data(), count));
   if (layout.is_row_major()) return empty(shape_, dtype, operands_.output_device());
@@ -91,7 +92,7 @@ Array ElementwiseKernel::Call::new_output(DType dtype) const {
 
 void ElementwiseKernel::Call::check_outputs() {
   for (std::size_t i = 0; i < operands_.all().size(); ++i) {
-    const Operand& output = operands_[i];
+    const ConvertedArgument& output = operands_[i];
     if (output.array == nullptr || !output.parameter->is_output) continue;
     const std::string& name = output.parameter->name;
     if (!output.is_raw() && output.array->shape() != shape_)
@@ -107,8 +108,9 @@ void ElementwiseKernel::Call::check_outputs() {
   }
 }
 
-void ElementwiseKernel::Call::resolve_overlap(const Operand& output, std::size_t index, bool seen) {
-  const Operand& other = operands_[index];
+void ElementwiseKernel::Call::resolve_overlap(const ConvertedArgument& output, std::size_t index,
+                                              bool seen) {
+  const ConvertedArgument& other = operands_[index];
   if (!may_share_memory(*other.array, *output.array)) return;
   const bool is_same = is_same_view(*other.array, *output.array);
   if (other.parameter->is_output) {
@@ -122,7 +124,7 @@ void ElementwiseKernel::Call::resolve_overlap(const Operand& output, std::size_t
 }
 
 bool ElementwiseKernel::Call::all_flat() const {
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     if (operand.is_element() &&
         (!operand.array->layout().is_row_major() || !(operand.array->shape() == shape_)))
       return false;
@@ -145,7 +147,7 @@ void ElementwiseKernel::Call::plan_walk() {
   if (!plan_.is_flat && any_needs_whole_array()) plan_.axes = std::max(1, shape_.size());
   int index = 0;
   for (std::size_t i = 0; i < plan_.count; ++i) {
-    const Operand& operand = operands_[i];
+    const ConvertedArgument& operand = operands_[i];
     plan_.forms[i] = operand.is_element()
                          ? element_form(operand, plan_.is_flat ? nullptr : walk, index++)
                          : raw_form(operand);
@@ -155,7 +157,7 @@ void ElementwiseKernel::Call::plan_walk() {
 void ElementwiseKernel::Call::plan_loop() {
   loop_.emplace(shape_);
   bool has_elements = false;
-  for (const Operand& operand : operands_.all()) {
+  for (const ConvertedArgument& operand : operands_.all()) {
     if (!operand.is_element()) continue;
     loop_->add(*operand.array, role_of(operand, kernel_.outputs_need_memory_));
     has_elements = true;
@@ -166,16 +168,17 @@ void ElementwiseKernel::Call::plan_loop() {
 }
 
 bool ElementwiseKernel::Call::any_needs_whole_array() const {
-  return std::any_of(operands_.all().begin(), operands_.all().end(), [](const Operand& operand) {
-    return operand.is_element() && operand.parameter->needs_whole_array;
-  });
+  return std::any_of(operands_.all().begin(), operands_.all().end(),
+                     [](const ConvertedArgument& operand) {
+                       return operand.is_element() && operand.parameter->needs_whole_array;
+                     });
 }
 
 const Walk& ElementwiseKernel::Call::make_walk() {
   std::array<const Layout*, max_operands + 1> layouts;
   std::size_t count = 0;
   int leader = 0;
-  for (const Operand& operand : operands_.all()) {
+  for (const ConvertedArgument& operand : operands_.all()) {
     if (!operand.is_element()) continue;
     if (operand.parameter->is_output) leader = static_cast<int>(count);
     layouts[count++] = &operand.array->layout();

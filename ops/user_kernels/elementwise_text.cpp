@@ -14,7 +14,7 @@ namespace {
 /// Writes one kernel.
 class ElementwiseText {
  public:
-  ElementwiseText(const ElementwiseCode& words, std::span<const Operand> operands,
+  ElementwiseText(const ElementwiseCode& words, std::span<const ConvertedArgument> operands,
                   const ElementwiseShape& shape)
       : code_(words), operands_(operands), shape_(shape) {}
 
@@ -33,7 +33,7 @@ class ElementwiseText {
     std::string types;
     const bool needs_memory = outputs_need_memory(code_.spec);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      const Operand& operand = operands_[i];
+      const ConvertedArgument& operand = operands_[i];
       const std::string declared = parameter_text(operand, shape_.forms[i], is_pointers(), types);
       if (operand.is_element()) {
         body.arrays.push_back({element_type(operand), role_of(operand, needs_memory)});
@@ -44,7 +44,8 @@ class ElementwiseText {
     }
     if (code_.needs_index || body.arrays.empty())
       body.arrays.push_back({"", strided::ArrayRole::index});
-    for (const Operand* operand : whole_arrays()) body.arguments += operand->parameter->name + ", ";
+    for (const ConvertedArgument* operand : whole_arrays())
+      body.arguments += operand->parameter->name + ", ";
     body.parameters += whole_array_parameters(types) + "const long long n, ";
     body.arguments += "n, ";
     body.prelude = prologue(code_.spec.common, operands_, types);
@@ -72,7 +73,7 @@ class ElementwiseText {
   // The number of operands of the walk: arrays accessed by element, and the index.
   int walk_operands() const {
     int count = code_.needs_index ? 1 : 0;
-    for (const Operand& operand : operands_) count += operand.is_element();
+    for (const ConvertedArgument& operand : operands_) count += operand.is_element();
     return count;
   }
 
@@ -90,16 +91,16 @@ class ElementwiseText {
   }
 
   // In a kernel that is not flat, arrays that are also used as a whole are passed as such.
-  std::vector<const Operand*> whole_arrays() const {
-    std::vector<const Operand*> all;
-    for (const Operand& operand : operands_)
+  std::vector<const ConvertedArgument*> whole_arrays() const {
+    std::vector<const ConvertedArgument*> all;
+    for (const ConvertedArgument& operand : operands_)
       if (!shape_.is_flat && operand.is_element() && operand.parameter->needs_whole_array)
         all.push_back(&operand);
     return all;
   }
   std::string whole_array_parameters(std::string& types) const {
     std::string list;
-    for (const Operand* operand : whole_arrays()) {
+    for (const ConvertedArgument* operand : whole_arrays()) {
       const std::string& name = operand->parameter->name;
       types += text("typedef sw_raw<", constness(*operand), element_type(*operand), ", ",
                     shape_.axes, ", false> sw_raw_", name, ";\n");
@@ -111,7 +112,7 @@ class ElementwiseText {
   // In a flat kernel, arrays that are also used as a whole are pointers.
   std::string whole_array_pointers() const {
     std::string out;
-    for (const Operand& operand : operands_)
+    for (const ConvertedArgument& operand : operands_)
       if (shape_.is_flat && operand.is_element() && operand.parameter->needs_whole_array)
         out += text("  ", constness(operand), element_type(operand), "* const ",
                     operand.parameter->name, " = sw_p_", operand.parameter->name, ";\n");
@@ -126,7 +127,7 @@ class ElementwiseText {
   std::string gpu_array_pointers() const {
     std::string out;
     int array = 0;
-    for (const Operand& operand : operands_) {
+    for (const ConvertedArgument& operand : operands_) {
       if (!operand.is_element()) continue;
       if (shape_.is_flat && operand.parameter->needs_whole_array)
         out += text("  ", constness(operand), element_type(operand), "* const ",
@@ -136,13 +137,14 @@ class ElementwiseText {
     return out;
   }
 
-  // Defines x, or x[i], of the operation as the element `place`.
-  std::string element(const Operand& operand, const std::string& place) const {
+  // Defines x, or x[i], of the operation as the element `expression`.
+  std::string element(const ConvertedArgument& operand, const std::string& expression) const {
     const std::string type = element_type(operand), &name = operand.parameter->name;
     if (is_pointers())
-      return text("    ", constness(operand), type, "* const sw_at_", name, " = &(", place, ");\n");
+      return text("    ", constness(operand), type, "* const sw_at_", name, " = &(", expression,
+                  ");\n");
     const char* reference = operand.parameter->is_output ? "& " : " ";
-    return text("    ", constness(operand), type, reference, name, " = ", place, ";\n");
+    return text("    ", constness(operand), type, reference, name, " = ", expression, ";\n");
   }
 
   // A return in the operation ends the element, not the thread's loop.
@@ -156,7 +158,7 @@ class ElementwiseText {
   std::string flat_body() const {
     std::string out;
     if (code_.needs_index) out += "    const long long i = sw_k;\n";
-    for (const Operand& operand : operands_)
+    for (const ConvertedArgument& operand : operands_)
       if (operand.is_element())
         out += element(operand, text("sw_p_", operand.parameter->name, "[sw_k]"));
     return out + body();
@@ -165,7 +167,7 @@ class ElementwiseText {
   std::string gpu_computation(std::span<const std::string> elements) const {
     std::string out;
     std::size_t array = 0;
-    for (const Operand& operand : operands_)
+    for (const ConvertedArgument& operand : operands_)
       if (operand.is_element()) out += element(operand, elements[array++]);
     if (code_.needs_index) out += text("    const long long i = ", elements[array], ";\n");
     return out + body();
@@ -194,7 +196,7 @@ class ElementwiseText {
       return sum;
     };
     for (std::size_t k = 0; k < operands_.size(); ++k) {
-      const Operand& operand = operands_[k];
+      const ConvertedArgument& operand = operands_[k];
       if (!operand.is_element()) continue;
       const std::string& name = operand.parameter->name;
       const int step = shape_.forms[k].step;
@@ -229,7 +231,7 @@ class ElementwiseText {
   }
 
   const ElementwiseCode& code_;
-  std::span<const Operand> operands_;
+  std::span<const ConvertedArgument> operands_;
   const ElementwiseShape& shape_;
 };
 
@@ -269,7 +271,7 @@ bool outputs_need_memory(const ElementwiseSpec& spec) {
   return spec.style == ParameterStyle::pointers && takes_addresses(spec.operation);
 }
 
-strided::ArrayRole role_of(const Operand& operand, bool needs_memory) {
+strided::ArrayRole role_of(const ConvertedArgument& operand, bool needs_memory) {
   const Parameter& parameter = *operand.parameter;
   if (!parameter.is_output)
     return parameter.is_user_type() ? strided::ArrayRole::read_in_place : strided::ArrayRole::read;
@@ -277,12 +279,14 @@ strided::ArrayRole role_of(const Operand& operand, bool needs_memory) {
   return needs_memory ? strided::ArrayRole::write_in_place : strided::ArrayRole::update;
 }
 
-std::string elementwise_source(const ElementwiseCode& words, std::span<const Operand> operands,
+std::string elementwise_source(const ElementwiseCode& words,
+                               std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape) {
   return ElementwiseText(words, operands, shape).cpu_source();
 }
 
-strided::Body elementwise_body(const ElementwiseCode& words, std::span<const Operand> operands,
+strided::Body elementwise_body(const ElementwiseCode& words,
+                               std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape) {
   return ElementwiseText(words, operands, shape).gpu_body();
 }

@@ -41,18 +41,20 @@ struct ElementwiseCode {
 /// (see parameter_text()); if not flat, sw_raw of each array that is also used as a whole, and the
 /// walk over the elements and, if needed, the index; the number of elements and of elements per
 /// block, which has one thread.
-std::string elementwise_source(const ElementwiseCode& words, std::span<const Operand> operands,
+std::string elementwise_source(const ElementwiseCode& words,
+                               std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape);
 
 /// The kernel on a GPU. Arrays: those accessed by element, in order, then the index, if it is
 /// needed or there are no others. Parameters: the other operands; if not flat, sw_raw of each array
 /// that is also used as a whole; the number of elements.
-strided::Body elementwise_body(const ElementwiseCode& words, std::span<const Operand> operands,
+strided::Body elementwise_body(const ElementwiseCode& words,
+                               std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape);
 
 /// How a GPU kernel uses the array of an operand that is accessed by element. `needs_memory`: as
 /// returned by the function below.
-strided::ArrayRole role_of(const Operand& operand, bool needs_memory);
+strided::ArrayRole role_of(const ConvertedArgument& operand, bool needs_memory);
 /// Whether outputs must be accessed in memory: the code has atomics or assembler text, or takes
 /// addresses of elements.
 bool outputs_need_memory(const ElementwiseSpec& spec);

@@ -65,7 +65,7 @@ std::string checked_who(const CommonSpec& spec) {
   return who;
 }
 
-OperandForm raw_form(const Operand& operand) {
+OperandForm raw_form(const ConvertedArgument& operand) {
   OperandForm form;
   form.dtype = operand.dtype;
   if (operand.array == nullptr) {
@@ -78,7 +78,7 @@ OperandForm raw_form(const Operand& operand) {
   return form;
 }
 
-OperandForm element_form(const Operand& operand, const Walk* walk, int index) {
+OperandForm element_form(const ConvertedArgument& operand, const Walk* walk, int index) {
   OperandForm form;
   form.dtype = operand.dtype;
   form.access = OperandForm::Access::element;
@@ -90,9 +90,9 @@ OperandForm element_form(const Operand& operand, const Walk* walk, int index) {
   return form;
 }
 
-std::string type_parameter_typedefs(std::span<const Operand> operands) {
+std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands) {
   std::string out, seen;
-  for (const Operand& operand : operands) {
+  for (const ConvertedArgument& operand : operands) {
     const std::string& type_parameter = operand.parameter->type_parameter;
     if (type_parameter.empty() || seen.find(type_parameter) != std::string::npos) continue;
     seen += type_parameter;
@@ -101,10 +101,10 @@ std::string type_parameter_typedefs(std::span<const Operand> operands) {
   return out;
 }
 
-std::string prologue(const CommonSpec& spec, std::span<const Operand> operands,
+std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> operands,
                      const std::string& types) {
   bool has_half = false, has_bfloat16 = false, has_complex = false;
-  for (const Operand& operand : operands) {
+  for (const ConvertedArgument& operand : operands) {
     if (operand.parameter->is_user_type()) continue;
     has_half |= operand.dtype == float16;
     has_bfloat16 |= operand.dtype == bfloat16;
@@ -128,16 +128,16 @@ std::string with_line_directives(const std::string& label, const std::string& bo
   return text("\n#line 1 \"", label, "\"\n", body, "\n#line 1 \"made by Spanwise\"\n");
 }
 
-std::string element_type(const Operand& operand) {
+std::string element_type(const ConvertedArgument& operand) {
   return operand.parameter->type.empty() ? c_type(operand.dtype) : operand.parameter->type;
 }
 
-const char* constness(const Operand& operand) {
+const char* constness(const ConvertedArgument& operand) {
   return operand.parameter->is_output ? "" : "const ";
 }
 
-std::string parameter_text(const Operand& operand, const OperandForm& form, bool wants_pointer,
-                           std::string& types) {
+std::string parameter_text(const ConvertedArgument& operand, const OperandForm& form,
+                           bool wants_pointer, std::string& types) {
   const std::string &name = operand.parameter->name, type = element_type(operand);
   if (operand.array != nullptr && operand.parameter->is_user_type())
     types += text("static_assert(sizeof(", type, ") == ", operand.dtype.itemsize(),
@@ -193,7 +193,7 @@ KernelArg address_of(const Array& array) {
   return KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data()));
 }
 
-KernelArg value_of(const Operand& operand) {
+KernelArg value_of(const ConvertedArgument& operand) {
   if (!operand.bytes.empty()) return KernelArg::bytes(operand.bytes);
   return KernelArg::bytes(std::span(static_cast<const std::byte*>(operand.number.data()),
                                     static_cast<std::size_t>(operand.dtype.itemsize())));

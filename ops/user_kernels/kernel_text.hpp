@@ -44,27 +44,27 @@ struct OperandForm {
   friend bool operator==(const OperandForm&, const OperandForm&) = default;
 };
 
-OperandForm raw_form(const Operand& operand);
+OperandForm raw_form(const ConvertedArgument& operand);
 /// The form of an array accessed by element; `walk` is null for a flat kernel.
-OperandForm element_form(const Operand& operand, const Walk* walk, int index);
+OperandForm element_form(const ConvertedArgument& operand, const Walk* walk, int index);
 
 /// A typedef for each type parameter of `operands`.
-std::string type_parameter_typedefs(std::span<const Operand> operands);
+std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands);
 /// The source before the kernel: the library text that `operands` need, `types`, and the preamble
 /// with its own line numbers.
-std::string prologue(const CommonSpec& spec, std::span<const Operand> operands,
+std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> operands,
                      const std::string& types);
 /// `body` with its own line numbers, as file `label` in the compiler's messages.
 std::string with_line_directives(const std::string& label, const std::string& body);
 
 /// The C++ type of an operand's elements.
-std::string element_type(const Operand& operand);
+std::string element_type(const ConvertedArgument& operand);
 /// "const " for inputs.
-const char* constness(const Operand& operand);
+const char* constness(const ConvertedArgument& operand);
 /// The declaration of the function parameter for the operand, followed by a comma; appends the type
 /// definitions that it needs to `types`.
-std::string parameter_text(const Operand& operand, const OperandForm& form, bool wants_pointer,
-                           std::string& types);
+std::string parameter_text(const ConvertedArgument& operand, const OperandForm& form,
+                           bool wants_pointer, std::string& types);
 
 /// "struct <name> { long long shape[rank], s0[rank], ...; };" for `count` operands.
 std::string walk_struct(const std::string& name, int rank, int count);
@@ -84,7 +84,7 @@ class PackedNumbers {
 };
 
 KernelArg address_of(const Array& array);
-KernelArg value_of(const Operand& operand);
+KernelArg value_of(const ConvertedArgument& operand);
 
 /// Compiles `source` and returns `kernel`. Throws CompileError with the name of `spec`, a remedy
 /// for unknown names, and `user_code` as the source that is shown.

@@ -65,11 +65,11 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
 ReductionKernel::~ReductionKernel() = default;
 
 void ReductionKernel::operator()(std::span<const Argument> arguments, const ReductionAxes& axes,
-                                 std::vector<Array>& made) const {
+                                 std::vector<Array>& allocated) const {
   if (arguments.size() != parameters_.size())
     fail<KernelArgumentError>(who_, ": expected ", parameters_.size(), " arguments, got ",
                               arguments.size());
-  Call(*this, arguments, axes).run(made);
+  Call(*this, arguments, axes).run(allocated);
 }
 
 std::string ReductionKernel::source(std::span<const Argument> arguments, const ReductionAxes& axes,

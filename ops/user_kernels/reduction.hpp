@@ -55,7 +55,7 @@ class SW_API ReductionKernel : public RefCounted {
 
   /// Like ElementwiseKernel's. Also throws ArgumentError if there are no elements and no identity.
   void operator()(std::span<const Argument> arguments, const ReductionAxes& axes,
-                  std::vector<Array>& made) const;
+                  std::vector<Array>& allocated) const;
   std::string source(std::span<const Argument> arguments, const ReductionAxes& axes,
                      bool on_gpu) const;
 

@@ -32,20 +32,20 @@ class ReductionKernel::Call {
         axes_(axes),
         on_gpu_(!runs_on_host(operands_.device()) || kernel.spec_.common.use_gpu_code) {}
 
-  void run(std::vector<Array>& made);
+  void run(std::vector<Array>& allocated);
   std::string source(bool on_gpu);
 
  private:
-  bool plan(std::vector<Array>& made);
+  bool plan(std::vector<Array>& allocated);
   void find_shape();
-  static bool is_input(const Operand& operand) {
+  static bool is_input(const ConvertedArgument& operand) {
     return operand.is_element() && !operand.parameter->is_output;
   }
   bool is_reduced(int axis) const {
     return axes_.all || axes_.axes[static_cast<std::size_t>(axis)];
   }
   void find_results();
-  void make_outputs(std::vector<Array>& made);
+  void make_outputs(std::vector<Array>& allocated);
   void resolve_overlaps();
   void plan_walks();
   // The layout of an output without the axes of extent 1 that keepdims adds.

@@ -10,14 +10,14 @@
 
 namespace spanwise::ops::user_kernels {
 
-void ReductionKernel::Call::run(std::vector<Array>& made) {
-  if (plan(made)) launch();
+void ReductionKernel::Call::run(std::vector<Array>& allocated) {
+  if (plan(allocated)) launch();
 }
 
 std::string ReductionKernel::Call::source(bool on_gpu) {
   on_gpu_ = on_gpu;
-  std::vector<Array> made;
-  return plan(made) ? source_text(on_gpu) : "";
+  std::vector<Array> allocated;
+  return plan(allocated) ? source_text(on_gpu) : "";
 }
 
 std::string ReductionKernel::Call::source_text(bool on_gpu) const {
@@ -48,7 +48,7 @@ const ReductionKernel::Plan& ReductionKernel::Call::plan_for_launch() {
 void ReductionKernel::Call::launch() {
   const Plan& plan = plan_for_launch();
   const Stream stream = Stream::current(operands_.device());
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
   std::optional<Array> parts;
   if (parts_ > 1) {
@@ -81,7 +81,7 @@ void ReductionKernel::Call::launch() {
 
 std::size_t ReductionKernel::Call::packed_count() const {
   std::size_t packed = 0;
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     if (operand.array != nullptr)
       packed +=
           2 * (3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size())));
@@ -94,7 +94,7 @@ std::size_t ReductionKernel::Call::packed_count() const {
 void ReductionKernel::Call::add_operands(std::vector<KernelArg>& arguments,
                                          PackedNumbers& numbers) const {
   for (std::size_t i = 0; i < plan_.count; ++i) {
-    const Operand& operand = operands_[i];
+    const ConvertedArgument& operand = operands_[i];
     if (operand.array == nullptr)
       arguments.push_back(value_of(operand));
     else if (operand.is_element())
@@ -102,7 +102,7 @@ void ReductionKernel::Call::add_operands(std::vector<KernelArg>& arguments,
     else
       arguments.push_back(numbers.raw(*operand.array, operand.array->layout()));
   }
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     if (is_input(operand) && operand.parameter->needs_whole_array)
       arguments.push_back(
           numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));

@@ -29,10 +29,10 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 }  // namespace
 
-bool ReductionKernel::Call::plan(std::vector<Array>& made) {
+bool ReductionKernel::Call::plan(std::vector<Array>& allocated) {
   find_shape();
   find_results();
-  make_outputs(made);
+  make_outputs(allocated);
   resolve_overlaps();
   if (results_ == 0) return false;
   if (length_ <= 0 && kernel_.spec_.identity.empty())
@@ -44,7 +44,7 @@ bool ReductionKernel::Call::plan(std::vector<Array>& made) {
 
 void ReductionKernel::Call::find_shape() {
   std::vector<Shape> shapes;
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     if (is_input(operand)) shapes.push_back(operand.array->shape());
   if (shapes.empty())
     fail<ArgumentError>(kernel_.who_,
@@ -69,12 +69,13 @@ void ReductionKernel::Call::find_results() {
   result_shape_ = Shape(std::span<const std::int64_t>(extents));
 }
 
-void ReductionKernel::Call::make_outputs(std::vector<Array>& made) {
+void ReductionKernel::Call::make_outputs(std::vector<Array>& allocated) {
   for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i) {
-    Operand& output = operands_[i];
+    ConvertedArgument& output = operands_[i];
     if (output.array == nullptr) {
       const DType dtype = operands_.dtype_of(*output.parameter);
-      made.push_back(operands_.keep(i, empty(result_shape_, dtype, operands_.output_device())));
+      allocated.push_back(
+          operands_.keep(i, empty(result_shape_, dtype, operands_.output_device())));
     }
     if (output.array->shape() != result_shape_)
       fail<LayoutError>(kernel_.who_, ": expected an output of shape ", result_shape_, ", got ",
@@ -103,7 +104,7 @@ void ReductionKernel::Call::plan_walks() {
     kept.push_back(axes_of(layout, [&](int axis) { return !is_reduced(axis); }));
     reduced.push_back(axes_of(layout, [&](int axis) { return is_reduced(axis); }));
   };
-  for (const Operand& operand : operands_.all())
+  for (const ConvertedArgument& operand : operands_.all())
     if (is_input(operand)) add(operand.array->layout().broadcast_to(shape_));
   const int inputs = static_cast<int>(kept.size());
   for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i)
@@ -137,7 +138,7 @@ void ReductionKernel::Call::describe() {
   const Walk* const inner = plan_.by_columns ? &*kept_ : &*reduced_;
   int index = 0;
   for (std::size_t i = 0; i < plan_.count; ++i) {
-    const Operand& operand = operands_[i];
+    const ConvertedArgument& operand = operands_[i];
     plan_.forms[i] = is_input(operand)      ? element_form(operand, inner, index++)
                      : operand.is_element() ? element_form(operand, nullptr, 0)
                                             : raw_form(operand);

@@ -27,7 +27,7 @@ std::string ReductionText::parameters(std::string& types) {
   std::string list;
   for (std::size_t i = 0; i < operands_.size(); ++i)
     list += parameter_text(operands_[i], shape_.forms[i], false, types);
-  for (const Operand& operand : operands_) {
+  for (const ConvertedArgument& operand : operands_) {
     if (!is_input_element(operand) || !operand.parameter->needs_whole_array) continue;
     const std::string& name = operand.parameter->name;
     types += text("typedef sw_raw<", constness(operand), element_type(operand), ", ", shape_.axes,
@@ -76,7 +76,7 @@ std::string ReductionText::finish() const {
   std::string out = "    const auto sw_finish = [&](sw_acc a) {\n";
   int k = inputs();
   std::string first;
-  for (const Operand& operand : operands_) {
+  for (const ConvertedArgument& operand : operands_) {
     if (!is_output(operand)) continue;
     const std::string& name = operand.parameter->name;
     if (first.empty()) first = name;
@@ -115,7 +115,8 @@ std::string ReductionText::counts_for(bool folds) const {
   return out;
 }
 
-std::string reduction_source(const ReductionCode& words, std::span<const Operand> operands,
+std::string reduction_source(const ReductionCode& words,
+                             std::span<const ConvertedArgument> operands,
                              const ReductionShape& shape, bool on_gpu) {
   return ReductionText(words, operands, shape, on_gpu).write();
 }

@@ -49,7 +49,8 @@ struct ReductionCode {
 /// of elements per part, and of results per block; the memory for partial results. blockIdx.y is
 /// the part; if there is one part, the kernel writes the outputs. "<name>_fold" has the same
 /// parameters and combines the parts; its number of elements per result is the number of parts.
-std::string reduction_source(const ReductionCode& words, std::span<const Operand> operands,
+std::string reduction_source(const ReductionCode& words,
+                             std::span<const ConvertedArgument> operands,
                              const ReductionShape& shape, bool on_gpu);
 
 inline constexpr int reduction_block = 256;

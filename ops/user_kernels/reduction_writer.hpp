@@ -14,7 +14,7 @@ namespace spanwise::ops::user_kernels {
 /// Writes the source of one reduction: common parts, and a kernel body per device.
 class ReductionText {
  public:
-  ReductionText(const ReductionCode& words, std::span<const Operand> operands,
+  ReductionText(const ReductionCode& words, std::span<const ConvertedArgument> operands,
                 const ReductionShape& shape, bool on_gpu)
       : code_(words), operands_(operands), shape_(shape), on_gpu_(on_gpu) {}
 
@@ -22,10 +22,10 @@ class ReductionText {
 
  private:
   bool is_pointers() const { return code_.spec.style == ParameterStyle::pointers; }
-  static bool is_input_element(const Operand& operand) {
+  static bool is_input_element(const ConvertedArgument& operand) {
     return operand.is_element() && !operand.parameter->is_output;
   }
-  static bool is_output(const Operand& operand) { return operand.parameter->is_output; }
+  static bool is_output(const ConvertedArgument& operand) { return operand.parameter->is_output; }
   int inputs() const {
     return static_cast<int>(std::count_if(operands_.begin(), operands_.end(), is_input_element));
   }
@@ -45,13 +45,14 @@ class ReductionText {
     std::string out;
     int k = 0;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      const Operand& operand = operands_[i];
+      const ConvertedArgument& operand = operands_[i];
       if (!is_input_element(operand)) continue;
       const std::string type = element_type(operand), &name = operand.parameter->name;
-      const std::string place =
+      const std::string expression =
           text("sw_p_", name, " + sw_kept", k, " + ", offset(k, int{shape_.forms[i].step}));
-      out += is_pointers() ? text("      const ", type, "* const sw_at_", name, " = ", place, ";\n")
-                           : text("      const ", type, " ", name, " = *(", place, ");\n");
+      out += is_pointers()
+                 ? text("      const ", type, "* const sw_at_", name, " = ", expression, ";\n")
+                 : text("      const ", type, " ", name, " = *(", expression, ");\n");
       ++k;
     }
     if (code_.needs_index)
@@ -83,7 +84,7 @@ class ReductionText {
   std::string for_each_run(const std::string& row) const;
 
   const ReductionCode& code_;
-  std::span<const Operand> operands_;
+  std::span<const ConvertedArgument> operands_;
   const ReductionShape& shape_;
   bool on_gpu_;
 };

@@ -38,29 +38,29 @@ struct PackWord<1> {
 };
 
 /// load_pack() reads a pack from any memory, store_pack() writes one to global memory, put_pack()
-/// to shared memory, each with one instruction. `place` is aligned to the whole pack. They access
+/// to shared memory, each with one instruction. `address` is aligned to the whole pack. They access
 /// words, because a compiler may split a copy of elements into many small accesses.
 template <int n, class T>
-__device__ __forceinline__ Pack<T, n> load_pack(const T* place) {
+__device__ __forceinline__ Pack<T, n> load_pack(const T* address) {
   typedef typename PackWord<(int)sizeof(T) * n>::type Word;
-  const Word word = *(const Word*)place;
+  const Word word = *(const Word*)address;
   Pack<T, n> pack;
   memcpy(&pack, &word, sizeof(pack));
   return pack;
 }
 template <int n, class T>
-__device__ __forceinline__ void store_pack(T* place, const Pack<T, n>& pack) {
+__device__ __forceinline__ void store_pack(T* address, const Pack<T, n>& pack) {
   typedef typename PackWord<(int)sizeof(T) * n>::type Word;
   Word word;
   memcpy(&word, &pack, sizeof(pack));
-  __stwb((Word*)place, word);
+  __stwb((Word*)address, word);
 }
 template <int n, class T>
-__device__ __forceinline__ void put_pack(T* place, const Pack<T, n>& pack) {
+__device__ __forceinline__ void put_pack(T* address, const Pack<T, n>& pack) {
   typedef typename PackWord<(int)sizeof(T) * n>::type Word;
   Word word;
   memcpy(&word, &pack, sizeof(pack));
-  *(Word*)place = word;
+  *(Word*)address = word;
 }
 
 /// Copies a pack from global to shared memory, asynchronously where the GPU can, so that no

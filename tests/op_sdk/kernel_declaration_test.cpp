@@ -35,13 +35,13 @@ std::string error_of(Change&& change) {
   return "no error";
 }
 
-std::vector<Argument::Kind> kinds(const KernelDeclaration& declaration) {
-  std::vector<Argument::Kind> kinds;
-  for (const Argument& argument : declaration.arguments) kinds.push_back(argument.kind);
+std::vector<KernelArgument::Kind> kinds(const KernelDeclaration& declaration) {
+  std::vector<KernelArgument::Kind> kinds;
+  for (const KernelArgument& argument : declaration.arguments) kinds.push_back(argument.kind);
   return kinds;
 }
 
-using Kind = Argument::Kind;
+using Kind = KernelArgument::Kind;
 
 TEST(KernelDeclaration, FollowsTheParametersNames) {
   EXPECT_THAT(kinds(KernelDeclaration(scale())),

@@ -30,14 +30,14 @@ struct FunctionName {
 };
 template <FunctionName name>
 PyObject* call_with_array(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                          PyObject* words) {
+                          PyObject* kwnames) {
   static PyObject* function = nullptr;  // under the GIL
   if (function == nullptr) function = function_of_module(name.text).release().ptr();
-  const Py_ssize_t all = count + (words != nullptr ? PyTuple_GET_SIZE(words) : 0);
+  const Py_ssize_t all = count + (kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0);
   std::vector<PyObject*> given{self};
   given.insert(given.end(), values, values + all);
   PyObject* result =
-      PyObject_Vectorcall(function, given.data(), static_cast<std::size_t>(count + 1), words);
+      PyObject_Vectorcall(function, given.data(), static_cast<std::size_t>(count + 1), kwnames);
   if (result == nullptr) throw py::error_already_set();
   return result;
 }

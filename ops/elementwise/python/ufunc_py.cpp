@@ -88,7 +88,7 @@ void read_option(const PyUfunc* self, PyObject* word, PyObject* value, CallOptio
 }
 
 PyObject* vectorcall_ufunc(PyObject* object, PyObject* const* values, size_t flags,
-                           PyObject* words) noexcept {
+                           PyObject* kwnames) noexcept {
   const auto* self = reinterpret_cast<const PyUfunc*>(object);
   try {
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
@@ -98,9 +98,9 @@ PyObject* vectorcall_ufunc(PyObject* object, PyObject* const* values, size_t fla
                        " operands and optionally out by position, got ", count));
     CallOptions options;
     if (count > inputs) options.out = values[inputs];
-    const Py_ssize_t named = words != nullptr ? PyTuple_GET_SIZE(words) : 0;
+    const Py_ssize_t named = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
     for (Py_ssize_t i = 0; i < named; ++i)
-      read_option(self, PyTuple_GET_ITEM(words, i), values[count + i], options);
+      read_option(self, PyTuple_GET_ITEM(kwnames, i), values[count + i], options);
     if (options.out == Py_None) options.out = nullptr;
     return call_ufunc(self->op, values, options);
   } catch (...) {

@@ -65,10 +65,10 @@ PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObj
   return stored_in_out(is_small(source) && is_small(wanted) ? work() : unlocked(work), out, "take");
 }
 
-PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<5> signature{
       "take", {"a", "indices", "axis", "out", "mode"}, 2, 5};
-  const auto [a, indices, axis, out, mode] = signature.read(values, count, words);
+  const auto [a, indices, axis, out, mode] = signature.read(values, count, kwnames);
   if (is_variable(a)) {
     if (given(out) || bounds_of(mode) != ops::Bounds::raise)
       fail<GraphError>("take: out= and mode= are for arrays; a variable has no memory yet");
@@ -79,9 +79,10 @@ PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   }
   return take_from(import_array(a), indices, axis, out, mode);
 }
-PyObject* take_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* take_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                      PyObject* kwnames) {
   static constexpr CallSignature<4> signature{"take", {"indices", "axis", "out", "mode"}, 1, 4};
-  const auto [indices, axis, out, mode] = signature.read(values, count, words);
+  const auto [indices, axis, out, mode] = signature.read(values, count, kwnames);
   return take_from(array_in(self), indices, axis, out, mode);
 }
 
@@ -97,15 +98,15 @@ PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis,
                        "compress");
 }
 
-PyObject* compress(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* compress(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{"compress", {"condition", "a", "axis", "out"}, 2, 4};
-  const auto [condition, a, axis, out] = signature.read(values, count, words);
+  const auto [condition, a, axis, out] = signature.read(values, count, kwnames);
   return compress_from(condition, import_array(a), axis, out);
 }
 PyObject* compress_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                          PyObject* words) {
+                          PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"compress", {"condition", "axis", "out"}, 1, 3};
-  const auto [condition, axis, out] = signature.read(values, count, words);
+  const auto [condition, axis, out] = signature.read(values, count, kwnames);
   return compress_from(condition, array_in(self), axis, out);
 }
 
@@ -119,21 +120,21 @@ PyObject* repeated(const Array& array, PyObject* repeats, PyObject* axis) {
   return work_with(index_array_in(repeats));
 }
 
-PyObject* repeat(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* repeat(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"repeat", {"a", "repeats", "axis"}, 2, 3};
-  const auto [a, repeats, axis] = signature.read(values, count, words);
+  const auto [a, repeats, axis] = signature.read(values, count, kwnames);
   return repeated(import_array(a), repeats, axis);
 }
 PyObject* repeat_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                        PyObject* words) {
+                        PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"repeat", {"repeats", "axis"}, 1, 2};
-  const auto [repeats, axis] = signature.read(values, count, words);
+  const auto [repeats, axis] = signature.read(values, count, kwnames);
   return repeated(array_in(self), repeats, axis);
 }
 
-PyObject* take_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* take_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"take_along_axis", {"arr", "indices", "axis"}, 2, 3};
-  const auto [arr, indices, axis] = signature.read(values, count, words);
+  const auto [arr, indices, axis] = signature.read(values, count, kwnames);
   // NumPy's default is the last axis; None flattens the array.
   const Array array = import_array(arr), wanted = index_array_in(indices);
   const bool is_flat = axis == Py_None;
@@ -173,23 +174,23 @@ void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject
              [&](const Array& line) { ops::put(line, index_array, value.array(), bounds); });
 }
 
-PyObject* put(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* put(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{"put", {"a", "ind", "v", "mode"}, 3, 4};
-  const auto [a, ind, v, mode] = signature.read(values, count, words);
+  const auto [a, ind, v, mode] = signature.read(values, count, kwnames);
   put_into(writable_array(a), ind, v, mode);
   Py_RETURN_NONE;
 }
-PyObject* put_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* put_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"put", {"indices", "values", "mode"}, 2, 3};
-  const auto [indices, v, mode] = signature.read(values, count, words);
+  const auto [indices, v, mode] = signature.read(values, count, kwnames);
   put_into(array_in(self), indices, v, mode);
   Py_RETURN_NONE;
 }
 
-PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{
       "put_along_axis", {"arr", "indices", "values", "axis"}, 4, 4};
-  const auto [arr, indices, given_values, axis] = signature.read(values, count, words);
+  const auto [arr, indices, given_values, axis] = signature.read(values, count, kwnames);
   const Array target = writable_array(arr), index_array = index_array_in(indices);
   const ValueArray owner(given_values, target);
   const Array& value = owner.array();

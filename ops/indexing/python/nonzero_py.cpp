@@ -44,28 +44,28 @@ PyObject* nonzero_of(const Array& array) {
   return rows_of(search_mask(array, [&] { return ops::positions_of_true(array); }));
 }
 
-PyObject* nonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* nonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"nonzero", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, words);
+  const auto [a] = signature.read(values, count, kwnames);
   return nonzero_of(import_array(a));
 }
 PyObject* nonzero_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                         PyObject* words) {
+                         PyObject* kwnames) {
   static constexpr CallSignature<0> signature{"nonzero", {}, 0, 0};
-  signature.read(values, count, words);
+  signature.read(values, count, kwnames);
   return nonzero_of(array_in(self));
 }
 
-PyObject* argwhere(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* argwhere(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"argwhere", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, words);
+  const auto [a] = signature.read(values, count, kwnames);
   const Array array = import_array(a);
   return wrap(search_mask(array, [&] { return ops::positions_of_true(array); }).transpose());
 }
 
-PyObject* flatnonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* flatnonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"flatnonzero", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, words);
+  const auto [a] = signature.read(values, count, kwnames);
   const Array array = import_array(a);
   return wrap(search_mask(array, [&] {
     return ops::positions_of_true(array.rank() == 1 ? array : reshape(array, {-1})).index(0, 0);

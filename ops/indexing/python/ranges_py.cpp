@@ -116,18 +116,18 @@ std::optional<Array> range_of(PyObject* start_in, PyObject* stop_in, PyObject* s
 
 // Calls the function of this name in spanwise._numpy.creation.
 PyObject* call_numpy_version(const char* name, PyObject* const* values, Py_ssize_t count,
-                             PyObject* words) {
+                             PyObject* kwnames) {
   const py::object function = py::module_::import("spanwise._numpy.creation").attr(name);
-  return PyObject_Vectorcall(function.ptr(), values, static_cast<std::size_t>(count), words);
+  return PyObject_Vectorcall(function.ptr(), values, static_cast<std::size_t>(count), kwnames);
 }
 
-PyObject* arange(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* arange(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<5> signature{
       "arange", {"start", "stop", "step", "dtype", "device"}, 1, 4};
-  const auto [start, stop, step, dtype, device] = signature.read(values, count, words);
+  const auto [start, stop, step, dtype, device] = signature.read(values, count, kwnames);
   if (std::optional<Array> result = range_of(start, stop, step, dtype))
     return on_device(*std::move(result), device_in(device, default_device()));
-  return call_numpy_version("arange", values, count, words);
+  return call_numpy_version("arange", values, count, kwnames);
 }
 
 std::optional<Array> linear_range_of(PyObject* start_in, PyObject* stop_in, std::int64_t count,
@@ -143,11 +143,11 @@ std::optional<Array> linear_range_of(PyObject* start_in, PyObject* stop_in, std:
                        [&] { return ops::linear_range(start->value, step, end, count, dtype); });
 }
 
-PyObject* linspace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* linspace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<8> signature{
       "linspace", {"start", "stop", "num", "endpoint", "retstep", "dtype", "axis", "device"}, 2, 7};
   const auto [start, stop, num, endpoint, retstep, dtype, axis, device] =
-      signature.read(values, count, words);
+      signature.read(values, count, kwnames);
   const bool is_plain = retstep == nullptr && axis == nullptr;
   if (is_plain && (num == nullptr || PyLong_CheckExact(num))) {
     const std::int64_t size = num == nullptr ? 50 : integer_from(num);
@@ -155,7 +155,7 @@ PyObject* linspace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
                                                       python::dtype_in(dtype, float64)))
       return on_device(*std::move(result), device_in(device, default_device()));
   }
-  return call_numpy_version("linspace", values, count, words);
+  return call_numpy_version("linspace", values, count, kwnames);
 }
 
 PyMethodDef range_functions[] = {

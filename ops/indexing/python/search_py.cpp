@@ -10,9 +10,9 @@ namespace spanwise::python {
 
 namespace {
 
-PyObject* search_sorted(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* search_sorted(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"_searchsorted", {"a", "v", "right"}, 3, 3};
-  const auto [a, v, right] = signature.read(values, count, words);
+  const auto [a, v, right] = signature.read(values, count, kwnames);
   const Array line = import_array(a), wanted = import_array(v);
   const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
   const auto work = [&] { return ops::search_sorted(line, wanted, side); };

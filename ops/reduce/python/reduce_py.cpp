@@ -29,7 +29,7 @@ using ops::reduce::Op;
 // ---- one function for each list of parameters
 
 template <Op op>
-PyObject* sum_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* sum_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<7> signature{
       op == Op::sum    ? "sum"
       : op == Op::prod ? "prod"
@@ -37,66 +37,67 @@ PyObject* sum_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
       {"a", "axis", "dtype", "out", "keepdims", "initial", "where"},
       1,
       7};
-  const auto [a, axis, dtype, out, keepdims, initial, where] = signature.read(values, count, words);
+  const auto [a, axis, dtype, out, keepdims, initial, where] =
+      signature.read(values, count, kwnames);
   return reduce_call(op, {a, axis, dtype, out, keepdims, initial, where, {}, {}, {}});
 }
 
 template <Op op>
-PyObject* min_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* min_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<6> signature{
       op == Op::min ? "min" : "max", {"a", "axis", "out", "keepdims", "initial", "where"}, 1, 6};
-  const auto [a, axis, out, keepdims, initial, where] = signature.read(values, count, words);
+  const auto [a, axis, out, keepdims, initial, where] = signature.read(values, count, kwnames);
   return reduce_call(op, {a, axis, {}, out, keepdims, initial, where, {}, {}, {}});
 }
 
 template <Op op>
-PyObject* any_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* any_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<5> signature{
       op == Op::any ? "any" : "all", {"a", "axis", "out", "keepdims", "where"}, 1, 4};
-  const auto [a, axis, out, keepdims, where] = signature.read(values, count, words);
+  const auto [a, axis, out, keepdims, where] = signature.read(values, count, kwnames);
   return reduce_call(op, {a, axis, {}, out, keepdims, {}, where, {}, {}, {}});
 }
 
-PyObject* mean_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* mean_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<6> signature{
       "mean", {"a", "axis", "dtype", "out", "keepdims", "where"}, 1, 5};
-  const auto [a, axis, dtype, out, keepdims, where] = signature.read(values, count, words);
+  const auto [a, axis, dtype, out, keepdims, where] = signature.read(values, count, kwnames);
   return reduce_call(Op::mean, {a, axis, dtype, out, keepdims, {}, where, {}, {}, {}});
 }
 
 template <Op op>
-PyObject* var_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* var_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<9> signature{
       op == Op::var ? "var" : "std",
       {"a", "axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"},
       1,
       6};
   const auto [a, axis, dtype, out, ddof, keepdims, where, mean, correction] =
-      signature.read(values, count, words);
+      signature.read(values, count, kwnames);
   return reduce_call(op, {a, axis, dtype, out, keepdims, {}, where, ddof, mean, correction});
 }
 
-PyObject* ptp_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* ptp_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{"ptp", {"a", "axis", "out", "keepdims"}, 1, 4};
-  const auto [a, axis, out, keepdims] = signature.read(values, count, words);
+  const auto [a, axis, out, keepdims] = signature.read(values, count, kwnames);
   return reduce_call(Op::ptp, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
 
 // One axis, or none for the flattened array, which need not be created: indices count in C order.
 template <Op op>
-PyObject* argmin_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* argmin_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{
       op == Op::argmin ? "argmin" : "argmax", {"a", "axis", "out", "keepdims"}, 1, 3};
-  const auto [a, axis, out, keepdims] = signature.read(values, count, words);
+  const auto [a, axis, out, keepdims] = signature.read(values, count, kwnames);
   if (given(axis) && PyTuple_Check(axis))
     throw py::type_error("argmin and argmax take one axis or None, not a tuple");
   return reduce_call(op, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
 
 PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t count,
-                             PyObject* words) {
+                             PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"count_nonzero", {"a", "axis", "keepdims"}, 1, 2};
-  const auto [a, axis, keepdims] = signature.read(values, count, words);
+  const auto [a, axis, keepdims] = signature.read(values, count, kwnames);
   if (!given(axis) && !truth_in(keepdims, false) && is_array(a))
     if (const auto total = ops::reduce::count_at_once(array_in(a))) {
       const Array result = empty(Shape{}, int64, array_in(a).device());
@@ -109,10 +110,10 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
 }
 
 template <Op op>
-PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{
       op == Op::sum ? "cumsum" : "cumprod", {"a", "axis", "dtype", "out"}, 1, 4};
-  const auto [a, axis, dtype, out] = signature.read(values, count, words);
+  const auto [a, axis, dtype, out] = signature.read(values, count, kwnames);
   if (is_variable(a)) return scan_variable(signature.who, variable_in(a), axis, dtype, out);
   Array array = reduce_input(a);
   int along = 0;
@@ -135,14 +136,14 @@ PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
 
 // The method for a function: self is the first argument.
 template <FastCall function>
-PyObject* as_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* as_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   constexpr Py_ssize_t max_count = 15;
-  const Py_ssize_t all = count + (words != nullptr ? PyTuple_GET_SIZE(words) : 0);
+  const Py_ssize_t all = count + (kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0);
   if (all > max_count) throw py::type_error("a reduction takes at most 9 arguments");
   std::array<PyObject*, max_count + 1> shifted;
   shifted[0] = self;
   std::copy_n(values, all, shifted.begin() + 1);
-  return function(nullptr, shifted.data(), count + 1, words);
+  return function(nullptr, shifted.data(), count + 1, kwnames);
 }
 
 #define SW_SUM_LIKE "axis=None, dtype=None, out=None, keepdims=False, initial="
@@ -174,10 +175,10 @@ PyObject* as_method(PyObject* self, PyObject* const* values, Py_ssize_t count, P
   F(scan_like<Op::prod>, "cumprod", SW_SCAN_LIKE,                                                  \
     "The products of each element and those before it.")
 
-#define SW_METHOD(function, name, parameters, words) \
-  method<&as_method<&(function)>>(name, name "($self, " parameters ")\n--\n\n" words),
-#define SW_FUNCTION(function, name, parameters, words) \
-  method<&(function)>(name, name "(a, " parameters ")\n--\n\n" words),
+#define SW_METHOD(function, name, parameters, doc) \
+  method<&as_method<&(function)>>(name, name "($self, " parameters ")\n--\n\n" doc),
+#define SW_FUNCTION(function, name, parameters, doc) \
+  method<&(function)>(name, name "(a, " parameters ")\n--\n\n" doc),
 
 PyMethodDef reduce_methods[] = {SW_METHODS(SW_METHOD){nullptr, nullptr, 0, nullptr}};
 

@@ -132,9 +132,9 @@ PyObject* KernelOutputs::result(bool as_tuple) {
 
 py::object KernelOutputs::object_of(std::size_t output) {
   if (given(given_[output])) return py::reinterpret_borrow<py::object>(given_[output]);
-  PyObject* made = wrap(std::move(made_[next_made_++]));
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
+  PyObject* allocated = wrap(std::move(allocated_[next_allocated_++]));
+  if (allocated == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(allocated);
 }
 
 bool is_long_call(Device device, std::int64_t bytes) {

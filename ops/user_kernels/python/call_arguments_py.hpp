@@ -57,7 +57,7 @@ class KernelOutputs {
                 std::size_t count, std::size_t inputs, std::size_t total, PyObject* out);
 
   /// The outputs that the kernel allocates, in order.
-  std::vector<Array>& made() noexcept { return made_; }
+  std::vector<Array>& allocated() noexcept { return allocated_; }
   /// The result of the call: all outputs as a tuple, or a single output itself unless `as_tuple`. A
   /// new reference; call once.
   PyObject* result(bool as_tuple);
@@ -69,8 +69,8 @@ class KernelOutputs {
   const std::string& who_;
   std::size_t inputs_, count_;
   std::array<PyObject*, ops::user_kernels::max_operands> given_{};  // borrowed from the call
-  std::vector<Array> made_;
-  std::size_t next_made_ = 0;
+  std::vector<Array> allocated_;
+  std::size_t next_allocated_ = 0;
 };
 
 /// Whether a call on arrays of at most `bytes` bytes releases the GIL: for long work on the CPU, or

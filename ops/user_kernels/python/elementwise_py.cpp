@@ -73,7 +73,7 @@ class ElementwiseCall {
     if (given(keywords.size)) size = integer_from(keywords.size);
     const StreamForCall stream(keywords.stream, arguments_.device());
     const GilRelease unlocked(is_long_call(arguments_.device(), arguments_.bytes()));
-    kernel_({arguments_.data(), total_}, size, outputs_.made());
+    kernel_({arguments_.data(), total_}, size, outputs_.allocated());
   }
 
   PyObject* result() {

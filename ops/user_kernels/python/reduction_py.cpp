@@ -74,7 +74,7 @@ class ReductionCall {
     read_axes(keywords);
     const StreamForCall stream(keywords.stream, arguments_.device());
     const GilRelease unlocked(is_long_call(arguments_.device(), arguments_.bytes()));
-    kernel_({arguments_.data(), total_}, axes_, outputs_.made());
+    kernel_({arguments_.data(), total_}, axes_, outputs_.allocated());
   }
 
   PyObject* result() { return outputs_.result(false); }

@@ -160,10 +160,10 @@ struct BorrowedTensor {
 /// `owner`, where the general path is needed: no elements, memory that cannot be shared, or an
 /// invalid description.
 SW_API std::optional<Array> share(const BorrowedTensor& memory, ForeignOwner owner);
-/// The same, constructing the Array in the uninitialised memory at `place`. Returns false, or
+/// The same, constructing the Array in the uninitialised memory at `address`. Returns false, or
 /// throws, without constructing one. `spare`, if set, is a storage emptied by Storage::reclaim(),
 /// which may be reused.
-SW_API bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner,
+SW_API bool share_at(Array* address, const BorrowedTensor& memory, ForeignOwner owner,
                      Storage&& spare = {});
 
 /// An Array that shares the memory of `view`; nullopt where find_share_blocker() reports a reason.

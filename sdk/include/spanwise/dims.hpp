@@ -109,12 +109,12 @@ class Dims {
     else
       put_few(from, count, to, std::make_index_sequence<inline_capacity>());
   }
-  template <std::size_t... place>
+  template <std::size_t... index>
   static void put_few(const std::int64_t* from, int count, std::int64_t* to,
-                      std::index_sequence<place...>) noexcept {
+                      std::index_sequence<index...>) noexcept {
     // Stops at `count`; a fold expression, since compilers would vectorise a loop.
     static_cast<void>(
-        ((static_cast<int>(place) < count && (to[place] = from[place], true)) && ...));
+        ((static_cast<int>(index) < count && (to[index] = from[index], true)) && ...));
   }
 
   int size_ = 0;

@@ -31,10 +31,10 @@ bool has_order(Order order, const Layout& layout, const Layout& copied) {
   return copied.is_row_major() ? layout.is_row_major() : layout.is_column_major();
 }
 
-PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<5> signature{
       "astype", {"dtype", "order", "casting", "copy", "device"}, 1, 3};
-  const auto [dtype, order, casting, copy, device] = signature.read(values, count, words);
+  const auto [dtype, order, casting, copy, device] = signature.read(values, count, kwnames);
   const Array& array = array_in(self);
   const DType target = dtype_from(dtype);
   const Device target_device = device_in(device, array.device());
@@ -54,9 +54,9 @@ PyObject* copy_with_order(PyObject* self, Order order) {
   return wrap(copied(array, array.dtype(), array.device(), order));
 }
 
-PyObject* copy(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* copy(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"copy", {"order"}, 0, 1};
-  const auto [order] = signature.read(values, count, words);
+  const auto [order] = signature.read(values, count, kwnames);
   return copy_with_order(self, order_in(order, Order::c));
 }
 
@@ -65,16 +65,16 @@ PyObject* copy_keeping_order(PyObject* self, PyObject* const*, Py_ssize_t, PyObj
   return copy_with_order(self, Order::k);
 }
 
-PyObject* fill(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* fill(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"fill", {"value"}, 1, 1};
-  const auto [value] = signature.read(values, count, words);
+  const auto [value] = signature.read(values, count, kwnames);
   assign(array_in(self), value);
   Py_RETURN_NONE;
 }
 
-PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"to", {"device", "copy"}, 1, 1};
-  const auto [device, copy_argument] = signature.read(values, count, words);
+  const auto [device, copy_argument] = signature.read(values, count, kwnames);
   const Array& array = array_in(self);
   const Device target = device_from(device);
   const CopyMode mode = mode_in(copy_argument);

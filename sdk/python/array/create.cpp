@@ -53,18 +53,18 @@ Device device_or_default(PyObject* device) {
 
 // The default dtype is float64, as in NumPy.
 template <Content content>
-PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr const char* who = content == Content::zeros  ? "zeros"
                                      : content == Content::ones ? "ones"
                                                                 : "empty";
-  if (content != Content::ones && count == 1 && words == nullptr) {
+  if (content != Content::ones && count == 1 && kwnames == nullptr) {
     const Shape extents = shape_from(values[0]);
     const Device target = default_device();
     return wrap(content == Content::nothing ? empty(extents, float64, target)
                                             : zeros_of(extents, float64, target));
   }
   static constexpr CallSignature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
-  const auto [shape, dtype, order, device] = signature.read(values, count, words);
+  const auto [shape, dtype, order, device] = signature.read(values, count, kwnames);
   if (content != Content::ones && !given(order)) {  // fast path for C order
     const Shape extents = shape_from(shape);
     const DType type = dtype_in(dtype, float64);
@@ -85,10 +85,10 @@ DType dtype_of_value(PyObject* value) {
   return import_array(value).dtype();
 }
 
-PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<5> signature{
       "full", {"shape", "fill_value", "dtype", "order", "device"}, 2, 4};
-  const auto [shape, value, dtype, order, device] = signature.read(values, count, words);
+  const auto [shape, value, dtype, order, device] = signature.read(values, count, kwnames);
   const DType type = given(dtype) ? dtype_from(dtype) : dtype_of_value(value);
   const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
   Array made = empty_in(layout, type, device_or_default(device));
@@ -107,20 +107,20 @@ Array make_array_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* s
 }
 
 template <Content content>
-PyObject* make_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* make_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr const char* who = content == Content::zeros  ? "zeros_like"
                                      : content == Content::ones ? "ones_like"
                                                                 : "empty_like";
   static constexpr CallSignature<5> signature{
       who, {"a", "dtype", "order", "shape", "device"}, 1, 3};
-  const auto [a, dtype, order, shape, device] = signature.read(values, count, words);
+  const auto [a, dtype, order, shape, device] = signature.read(values, count, kwnames);
   return wrap(make_array_like(a, dtype, order, shape, device, content));
 }
 
-PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<6> signature{
       "full_like", {"a", "fill_value", "dtype", "order", "shape", "device"}, 2, 4};
-  const auto [a, value, dtype, order, shape, device] = signature.read(values, count, words);
+  const auto [a, value, dtype, order, shape, device] = signature.read(values, count, kwnames);
   Array made = make_array_like(a, dtype, order, shape, device, Content::nothing);
   assign(made, value);
   return wrap(std::move(made));
@@ -134,10 +134,10 @@ std::int64_t clipped_in(PyObject* k) {
   return value;
 }
 
-PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<6> signature{
       "eye", {"N", "M", "k", "dtype", "order", "device"}, 1, 5};
-  const auto [rows, columns, k, dtype, order, device] = signature.read(values, count, words);
+  const auto [rows, columns, k, dtype, order, device] = signature.read(values, count, kwnames);
   const std::int64_t n = integer_from(rows);
   const Layout layout = layout_in(order_in(order, Order::c), Shape{n, integer_in(columns, n)});
   const DType type = dtype_in(dtype, float64);

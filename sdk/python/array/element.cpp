@@ -65,14 +65,14 @@ bool try_assign_element(const Array& array, PyObject* key, PyObject* value) {
   if (!is_python_scalar(value) || array.readonly() || !no_pending_work(array)) return false;
   std::int64_t offset = 0;
   if (!find_offset(array.layout(), key, offset)) return false;
-  std::byte* place = address_of(array, offset);
+  std::byte* address = address_of(array, offset);
   if (PyFloat_CheckExact(value) && array.dtype() == float64) {
     const double number = PyFloat_AS_DOUBLE(value);
-    std::memcpy(place, &number, sizeof number);
+    std::memcpy(address, &number, sizeof number);
     return true;
   }
   const Scalar scalar = scalar_from(value, array.dtype());
-  std::memcpy(place, scalar.data(), static_cast<std::size_t>(array.dtype().itemsize()));
+  std::memcpy(address, scalar.data(), static_cast<std::size_t>(array.dtype().itemsize()));
   return true;
 }
 

@@ -59,16 +59,17 @@ Array element_at(const Array& array, PyObject* const* values, Py_ssize_t count) 
   return element_at(array, index);
 }
 
-PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                      PyObject* kwnames) {
   static constexpr CallSignature<0> signature{"item", {}, 0, 0};
-  signature.read(values + count, 0, words);
+  signature.read(values + count, 0, kwnames);
   return number_of(element_at(array_in(self), values, count));
 }
 
 template <class T>
-PyObject* number_at(const std::byte* place) noexcept {
+PyObject* number_at(const std::byte* address) noexcept {
   T value;
-  std::memcpy(&value, place, sizeof value);
+  std::memcpy(&value, address, sizeof value);
   if constexpr (std::is_floating_point_v<T>)
     return PyFloat_FromDouble(static_cast<double>(value));
   else if constexpr (std::is_signed_v<T>)
@@ -78,17 +79,18 @@ PyObject* number_at(const std::byte* place) noexcept {
 }
 struct Truth {};
 template <>
-PyObject* number_at<Truth>(const std::byte* place) noexcept {
-  return PyBool_FromLong(place[0] != std::byte{0});
+PyObject* number_at<Truth>(const std::byte* address) noexcept {
+  return PyBool_FromLong(address[0] != std::byte{0});
 }
 
 // Puts n elements, `step` bytes apart, into a new list. Returns false with a Python error set.
-using FillList = bool (*)(PyObject* list, const std::byte* place, std::int64_t step,
+using FillList = bool (*)(PyObject* list, const std::byte* address, std::int64_t step,
                           std::int64_t n);
 template <class T>
-bool fill_list(PyObject* list, const std::byte* place, std::int64_t step, std::int64_t n) noexcept {
-  for (std::int64_t i = 0; i < n; ++i, place += step) {
-    PyObject* made = number_at<T>(place);
+bool fill_list(PyObject* list, const std::byte* address, std::int64_t step,
+               std::int64_t n) noexcept {
+  for (std::int64_t i = 0; i < n; ++i, address += step) {
+    PyObject* made = number_at<T>(address);
     if (made == nullptr) return false;
     PyList_SET_ITEM(list, i, made);
   }
@@ -109,18 +111,19 @@ FillList filler_of(DType dtype) noexcept {
   return dtype == uint8 ? &fill_list<std::uint8_t> : nullptr;
 }
 
-py::object list_from(const Array& array, const std::byte* place, int axis, FillList fill) {
+py::object list_from(const Array& array, const std::byte* address, int axis, FillList fill) {
   const std::int64_t extent = array.shape()[axis];
   // An array without elements may have no address to add strides to.
-  const std::int64_t step = place == nullptr ? 0 : array.strides()[axis] * array.dtype().itemsize();
+  const std::int64_t step =
+      address == nullptr ? 0 : array.strides()[axis] * array.dtype().itemsize();
   auto list = py::reinterpret_steal<py::object>(PyList_New(extent));
   if (!list) throw py::error_already_set();
   if (axis == array.rank() - 1) {
-    if (!fill(list.ptr(), place, step, extent)) throw py::error_already_set();
+    if (!fill(list.ptr(), address, step, extent)) throw py::error_already_set();
     return list;
   }
-  for (std::int64_t i = 0; i < extent; ++i, place += step)
-    PyList_SET_ITEM(list.ptr(), i, list_from(array, place, axis + 1, fill).release().ptr());
+  for (std::int64_t i = 0; i < extent; ++i, address += step)
+    PyList_SET_ITEM(list.ptr(), i, list_from(array, address, axis + 1, fill).release().ptr());
   return list;
 }
 
@@ -144,9 +147,9 @@ PyObject* numpy(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
 // NumPy's protocol (numpy.org/doc/stable/user/basics.interoperability.html): copy=False must raise
 // where a copy is needed.
 PyObject* array_protocol(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                         PyObject* words) {
+                         PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"__array__", {"dtype", "copy"}, 0, 1};
-  const auto [dtype, copy_word] = signature.read(values, count, words);
+  const auto [dtype, copy_word] = signature.read(values, count, kwnames);
   const Array& array = array_in(self);
   const CopyMode mode = mode_in(copy_word);
   if (mode == CopyMode::never && !array.device().is_cpu())
@@ -176,9 +179,9 @@ PyObject* complex_number(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*
 }
 
 // As NumPy: an array of rank 0 is formatted as its number; others accept only the empty format.
-PyObject* format(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* format(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"__format__", {"format_spec"}, 1, 1};
-  const auto [spec] = signature.read(values, count, words);
+  const auto [spec] = signature.read(values, count, kwnames);
   const Array& array = array_in(self);
   const bool is_empty = PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0;
   if (array.rank() == 0 && array.dtype().is_computable()) {

@@ -59,14 +59,14 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
 }
 
 [[gnu::noinline]] PyObject* asarray_of_any(PyObject* const* values, Py_ssize_t count,
-                                           PyObject* words, bool may_compute) {
-  if (count == 1 && words == nullptr) {
+                                           PyObject* kwnames, bool may_compute) {
+  if (count == 1 && kwnames == nullptr) {
     if (PyErr_Occurred() != nullptr) return nullptr;
     return wrap(import_array(values[0], {.may_compute = may_compute}));
   }
   static constexpr CallSignature<5> signature{
       "asarray", {"x", "dtype", "device", "copy", "order"}, 1, 2};
-  const auto [x, dtype, device, copy, order] = signature.read(values, count, words);
+  const auto [x, dtype, device, copy, order] = signature.read(values, count, kwnames);
   ImportOptions options = options_in(dtype, device, mode_in(copy));
   options.may_compute = may_compute;
   return as_array(x, options, order_in(order, Order::k));
@@ -76,12 +76,12 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
 // for every array that they pass. may_compute=false is _asarray(), for operands of functions
 // written in Python: lazy arrays are not computed.
 template <bool may_compute>
-PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  if (count == 1 && words == nullptr) {
+PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
+  if (count == 1 && kwnames == nullptr) {
     if (is_array(values[0])) return Py_NewRef(values[0]);
     if (PyObject* shared = shared_object(values[0])) return shared;
   }
-  return asarray_of_any(values, count, words, may_compute);
+  return asarray_of_any(values, count, kwnames, may_compute);
 }
 
 Array with_rank(Array array, std::int64_t rank) {
@@ -113,12 +113,12 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
   return copy(import_array(x, sharing));
 }
 
-PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  if (count == 1 && words == nullptr && !is_values(values[0]))
+PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
+  if (count == 1 && kwnames == nullptr && !is_values(values[0]))
     return wrap(copy_of(values[0], {}, Order::k));
   static constexpr CallSignature<6> signature{
       "array", {"x", "dtype", "device", "copy", "order", "ndmin"}, 1, 2};
-  const auto [x, dtype, device, copy, order, ndmin] = signature.read(values, count, words);
+  const auto [x, dtype, device, copy, order, ndmin] = signature.read(values, count, kwnames);
   const CopyMode mode = copy == nullptr ? CopyMode::always : mode_in(copy);
   const Order wanted = order_in(order, Order::k);
   ImportOptions options = options_in(dtype, device, mode);
@@ -132,18 +132,19 @@ PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
 }
 
 // As NumPy's, the result has at least rank 1.
-PyObject* ascontiguousarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* ascontiguousarray(PyObject*, PyObject* const* values, Py_ssize_t count,
+                            PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"ascontiguousarray", {"a", "dtype", "device"}, 1, 2};
-  const auto [a, dtype, device] = signature.read(values, count, words);
+  const auto [a, dtype, device] = signature.read(values, count, kwnames);
   PyObject* made = as_array(a, options_in(dtype, device, CopyMode::if_needed), Order::c);
   if (made == nullptr || array_in(made).rank() > 0) return made;
   const auto rank_0 = py::reinterpret_steal<py::object>(made);
   return wrap_view(made, array_in(made).expand(0));
 }
 
-PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{"copyto", {"dst", "src", "casting", "where"}, 2, 4};
-  const auto [dst, src, casting, where] = signature.read(values, count, words);
+  const auto [dst, src, casting, where] = signature.read(values, count, kwnames);
   if (where != nullptr && where != Py_True)
     return py::module_::import("spanwise._numpy.elementwise")
         .attr("copyto_where")(py::handle(dst), py::handle(src),
@@ -175,9 +176,9 @@ PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
   Py_RETURN_NONE;
 }
 
-PyObject* share_memory(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* share_memory(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"may_share_memory", {"a", "b"}, 2, 2};
-  const auto [a, b] = signature.read(values, count, words);
+  const auto [a, b] = signature.read(values, count, kwnames);
   return PyBool_FromLong(may_share_memory(import_array(a), import_array(b)));
 }
 

@@ -19,29 +19,30 @@ namespace {
 
 // The module is imported when the method is first called.
 PyObject* by_module(const char* module, const char* function, PyObject* self,
-                    PyObject* const* values, Py_ssize_t count, PyObject* words) {
+                    PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   const py::object called = py::module_::import(module).attr(function);
-  const Py_ssize_t given = count + (words != nullptr ? PyTuple_GET_SIZE(words) : 0);
+  const Py_ssize_t given = count + (kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0);
   std::vector<PyObject*> arguments{self};
   arguments.insert(arguments.end(), values, values + given);
   return PyObject_Vectorcall(called.ptr(), arguments.data(), static_cast<std::size_t>(count) + 1,
-                             words);
+                             kwnames);
 }
 
-PyObject* choose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  return by_module("spanwise._numpy.selection", "choose", self, values, count, words);
+PyObject* choose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
+  return by_module("spanwise._numpy.selection", "choose", self, values, count, kwnames);
 }
-PyObject* searchsorted(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  return by_module("spanwise._numpy.lines", "searchsorted", self, values, count, words);
+PyObject* searchsorted(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                       PyObject* kwnames) {
+  return by_module("spanwise._numpy.lines", "searchsorted", self, values, count, kwnames);
 }
-PyObject* trace(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  return by_module("spanwise._numpy.linalg", "trace", self, values, count, words);
+PyObject* trace(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
+  return by_module("spanwise._numpy.linalg", "trace", self, values, count, kwnames);
 }
-PyObject* setflags(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  return by_module("spanwise._numpy.array_methods", "setflags", self, values, count, words);
+PyObject* setflags(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
+  return by_module("spanwise._numpy.array_methods", "setflags", self, values, count, kwnames);
 }
-PyObject* tobytes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  return by_module("spanwise._numpy.array_methods", "tobytes", self, values, count, words);
+PyObject* tobytes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
+  return by_module("spanwise._numpy.array_methods", "tobytes", self, values, count, kwnames);
 }
 
 PyMethodDef module_methods[] = {

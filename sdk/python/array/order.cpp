@@ -31,14 +31,14 @@ std::vector<int> axes_as_walked(const Layout& like) {
     return like.shape[axis] == 1 ? 0 : std::abs(like.strides[axis]);
   };
   for (std::size_t i = 1; i < axes.size(); ++i) {
-    std::size_t place = i;
+    std::size_t position = i;
     for (std::size_t j = i; j > 0; --j) {
       const std::int64_t inner = step(axes[j - 1]), here = step(axes[i]);
       if (inner == 0 || here == 0) continue;
       if (inner <= here) break;
-      place = j - 1;
+      position = j - 1;
     }
-    std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(place),
+    std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(position),
                 axes.begin() + static_cast<std::ptrdiff_t>(i),
                 axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }

@@ -22,9 +22,9 @@ namespace {
 
 PyObject* or_none(PyObject* argument) noexcept { return argument == nullptr ? Py_None : argument; }
 
-PyObject* array_namespace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* array_namespace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"__array_namespace__", {"api_version"}, 0, 0};
-  const auto [version] = signature.read(values, count, words);
+  const auto [version] = signature.read(values, count, kwnames);
   return py::module_::import("spanwise._numpy.namespace")
       .attr("namespace_for")(py::handle(or_none(version)))
       .release()
@@ -32,9 +32,9 @@ PyObject* array_namespace(PyObject*, PyObject* const* values, Py_ssize_t count, 
 }
 
 PyObject* to_device_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                           PyObject* words) {
+                           PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"to_device", {"device", "stream"}, 1, 1};
-  const auto [device, stream] = signature.read(values, count, words);
+  const auto [device, stream] = signature.read(values, count, kwnames);
   return py::module_::import("spanwise._numpy.namespace")
       .attr("to_device")(py::handle(self), py::handle(device), py::handle(or_none(stream)))
       .release()
@@ -42,10 +42,10 @@ PyObject* to_device_method(PyObject* self, PyObject* const* values, Py_ssize_t c
 }
 
 PyObject* array_function(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                         PyObject* words) {
+                         PyObject* kwnames) {
   static constexpr CallSignature<4> signature{
       "__array_function__", {"func", "types", "args", "kwargs"}, 4, 4};
-  const auto [func, types, args, kwargs] = signature.read(values, count, words);
+  const auto [func, types, args, kwargs] = signature.read(values, count, kwnames);
   return py::module_::import("spanwise._numpy.array_function")
       .attr("array_function")(py::handle(self), py::handle(func), py::handle(types),
                               py::handle(args), py::handle(kwargs))
@@ -53,18 +53,18 @@ PyObject* array_function(PyObject* self, PyObject* const* values, Py_ssize_t cou
       .ptr();
 }
 
-PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"__contains__", {"key"}, 1, 1};
-  const auto [key] = signature.read(values, count, words);
+  const auto [key] = signature.read(values, count, kwnames);
   return py::module_::import("spanwise._numpy.compare")
       .attr("contains")(py::handle(self), py::handle(key))
       .release()
       .ptr();
 }
 
-PyObject* get_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* get_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"get", {"stream", "order", "out"}, 0, 3};
-  const auto [stream, order, out] = signature.read(values, count, words);
+  const auto [stream, order, out] = signature.read(values, count, kwnames);
   const py::object given_order =
       order == nullptr ? py::object(py::str("C")) : py::reinterpret_borrow<py::object>(order);
   return py::module_::import("spanwise._kernels.raw_kernel")

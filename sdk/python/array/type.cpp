@@ -169,7 +169,7 @@ PyObject* wrap(const Array& array) noexcept {
   return construct(object_free_list.make(), [&] { return array; });
 }
 
-PyObject* wrap_copy_of(const void* place, DType dtype) {
+PyObject* wrap_copy_of(const void* address, DType dtype) {
   const auto bytes = static_cast<std::size_t>(dtype.itemsize());
   PyObject* object = object_free_list.make_element(dtype);
   if (object == nullptr) {
@@ -179,7 +179,7 @@ PyObject* wrap_copy_of(const void* place, DType dtype) {
     if (object == nullptr) return nullptr;
     reinterpret_cast<PyArray*>(object)->is_element = true;
   }
-  copy_element(place, array_in(object).storage().data(), bytes);
+  copy_element(address, array_in(object).storage().data(), bytes);
   return object;
 }
 

@@ -54,9 +54,9 @@ PyObject* reshape_to(PyObject* self, const Shape& shape, PyObject* order, PyObje
   return view_or_copy(self, reshaped(array_in(self), shape, wanted, mode));
 }
 
-PyObject* reshape(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* reshape(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"reshape", {"shape", "order", "copy"}, 0, 0};
-  const auto [shape, order, copy] = signature.read(values + count, 0, words);
+  const auto [shape, order, copy] = signature.read(values + count, 0, kwnames);
   const bool is_named = shape != nullptr;
   if (is_named ? count != 0 : count == 0) {
     throw py::type_error("reshape() needs one shape: a.reshape(2, 3) or a.reshape((2, 3))");
@@ -68,9 +68,9 @@ Layout permuted(const Array& array, const Axes& axes) {
   return array.layout().permute({axes.data(), static_cast<std::size_t>(array.rank())});
 }
 
-PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<0> signature{"transpose", {}, 0, 0};
-  signature.read(values + count, 0, words);
+  signature.read(values + count, 0, kwnames);
   const Array& array = array_in(self);
   if (count == 0 || (count == 1 && values[0] == Py_None)) {
     return wrap_view(self, array.layout().transpose());
@@ -86,22 +86,22 @@ PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, P
   return wrap_view(self, permuted(array, axes));
 }
 
-PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"swapaxes", {"axis1", "axis2"}, 2, 2};
-  const auto [axis1, axis2] = signature.read(values, count, words);
+  const auto [axis1, axis2] = signature.read(values, count, kwnames);
   const Array& array = array_in(self);
   Axes axes{};
   std::iota(axes.begin(), axes.end(), 0);
-  const auto place = [&array](PyObject* axis) {
+  const auto position = [&array](PyObject* axis) {
     return static_cast<std::size_t>(array.layout().normalise_axis(integer_from(axis)));
   };
-  std::swap(axes[place(axis1)], axes[place(axis2)]);
+  std::swap(axes[position(axis1)], axes[position(axis2)]);
   return wrap_view(self, permuted(array, axes));
 }
 
-PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"squeeze", {"axis"}, 0, 1};
-  const auto [axis] = signature.read(values, count, words);
+  const auto [axis] = signature.read(values, count, kwnames);
   const Layout& layout = array_in(self).layout();
   std::array<bool, max_rank> drop{};
   for (int i = 0; i < layout.rank(); ++i) {
@@ -126,9 +126,9 @@ PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   return wrap_view(self, std::move(squeezed));
 }
 
-PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"ravel", {"order"}, 0, 1};
-  const auto [order] = signature.read(values, count, words);
+  const auto [order] = signature.read(values, count, kwnames);
   const Array& array = array_in(self);
   const Order wanted = order_in(order, Order::c);
   // Fast path for C-contiguous arrays.
@@ -137,23 +137,23 @@ PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObj
   return view_or_copy(self, flattened(array, wanted, CopyMode::if_needed));
 }
 
-PyObject* flatten(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* flatten(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"flatten", {"order"}, 0, 1};
-  const auto [order] = signature.read(values, count, words);
+  const auto [order] = signature.read(values, count, kwnames);
   return wrap(flattened(array_in(self), order_in(order, Order::c), CopyMode::always));
 }
 
-PyObject* view(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* view(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"view", {"dtype"}, 0, 1};
-  const auto [dtype] = signature.read(values, count, words);
+  const auto [dtype] = signature.read(values, count, kwnames);
   const Array& array = array_in(self);
   if (!given(dtype)) return wrap_view(self, Layout(array.layout()));
   return wrap_view(self, array.reinterpret(dtype_from(dtype)));
 }
 
-PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"diagonal", {"offset", "axis1", "axis2"}, 0, 3};
-  const auto [offset, axis1, axis2] = signature.read(values, count, words);
+  const auto [offset, axis1, axis2] = signature.read(values, count, kwnames);
   const Layout& layout = array_in(self).layout();
   const int first = layout.normalise_axis(integer_in(axis1, 0));
   const int second = layout.normalise_axis(integer_in(axis2, 1));
@@ -165,9 +165,10 @@ PyObject* stretched(PyObject* source, PyObject* shape) {
   return wrap_view(source, array_in(source).broadcast_to(shape_from(shape)).as_readonly());
 }
 
-PyObject* broadcast_to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* broadcast_to(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                       PyObject* kwnames) {
   static constexpr CallSignature<1> signature{"broadcast_to", {"shape"}, 1, 1};
-  const auto [shape] = signature.read(values, count, words);
+  const auto [shape] = signature.read(values, count, kwnames);
   return stretched(self, shape);
 }
 
@@ -209,9 +210,10 @@ py::object as_object(PyObject* x) {
   return py::cast(import_array(x));
 }
 
-PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count,
+                           PyObject* kwnames) {
   static constexpr CallSignature<4> signature{"reshape", {"a", "shape", "order", "copy"}, 2, 3};
-  const auto [a, shape, order, copy] = signature.read(values, count, words);
+  const auto [a, shape, order, copy] = signature.read(values, count, kwnames);
   if (is_variable(a)) {
     if (given(order) || given(copy))
       fail<GraphError>("reshape: order= and copy= are for arrays; of a variable the order is C");
@@ -221,9 +223,9 @@ PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count,
 }
 
 PyObject* broadcast_to_function(PyObject*, PyObject* const* values, Py_ssize_t count,
-                                PyObject* words) {
+                                PyObject* kwnames) {
   static constexpr CallSignature<2> signature{"broadcast_to", {"array", "shape"}, 2, 2};
-  const auto [array, shape] = signature.read(values, count, words);
+  const auto [array, shape] = signature.read(values, count, kwnames);
   if (is_variable(array))
     return py::handle(array).attr("broadcast_to")(py::handle(shape)).release().ptr();
   const py::object object = as_object(array);

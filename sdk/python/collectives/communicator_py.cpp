@@ -57,10 +57,11 @@ std::string_view word_in(PyObject* object) {
 }
 
 // The result as an array, None where this rank gets none.
-PyObject* run_collective(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+PyObject* run_collective(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<7> signature{
       "_collective", {"communicator", "op", "x", "reduction", "peer", "out", "overlap"}, 7, 7};
-  const auto [object, op, x, reduction, peer, out, overlap] = signature.read(values, count, words);
+  const auto [object, op, x, reduction, peer, out, overlap] =
+      signature.read(values, count, kwnames);
   auto& communicator = value_of<Communicator&>(object, "communicator");
   const Array source = is_array(x) ? array_in(x) : import_array(x);
   CollectiveOptions options;

@@ -28,17 +28,18 @@ std::string label_of(const FunctionBinding& face, std::size_t index) {
 }
 
 Array argument_from(const FunctionBinding& face, std::size_t index, PyObject* value) {
-  const InputPlace& place = face.inputs[index];
-  if (is_array(value) && array_in(value).dtype() == place.type.dtype()) [[likely]]
+  const InputDeclaration& declared = face.inputs[index];
+  if (is_array(value) && array_in(value).dtype() == declared.type.dtype()) [[likely]]
     return array_in(value);
   try {
     if (face.trust_input)
-      fail<InputError>("expected a spanwise.Array of dtype ", place.type.dtype(),
+      fail<InputError>("expected a spanwise.Array of dtype ", declared.type.dtype(),
                        " (trust_input), got ", std::string(py::repr(value)));
-    return input_from(value, place.type, place.rule);
+    return input_from(value, declared.type, declared.rule);
   } catch (const Error& error) {
     fail<InputError>("Bad input argument to function ", face.function.name(), " at index ", index,
-                     " (0-based), ", label_of(face, index), " of ", place.type, ": ", error.what());
+                     " (0-based), ", label_of(face, index), " of ", declared.type, ": ",
+                     error.what());
   }
 }
 

@@ -21,7 +21,7 @@ namespace {
 struct PyStorageCell {
   PyObject_HEAD
   Ref<Cell> cell;
-  CellPlace place;
+  CellInfo info;
 
   static inline PyTypeObject* type = nullptr;
   PyObject* get() const {
@@ -51,14 +51,14 @@ void PyStorageCell::set(PyObject* value) {
     cell->value.reset();
     return;
   }
-  Array array = is_array(value) && array_in(value).device() == place.device
+  Array array = is_array(value) && array_in(value).device() == info.device
                     ? array_in(value)
-                    : import_array(value, {.device = place.device});
-  if (array.dtype() != place.type.dtype())
-    fail<InputError>(place.label, ": expected dtype ", place.type.dtype(), ", got ", array.dtype(),
+                    : import_array(value, {.device = info.device});
+  if (array.dtype() != info.type.dtype())
+    fail<InputError>(info.label, ": expected dtype ", info.type.dtype(), ", got ", array.dtype(),
                      "; cast the value with astype, or declare its dtype in make_node");
-  if (array.rank() != place.type.rank())
-    fail<InputError>(place.label, ": expected ", place.type.rank(), " axes, got ", array.rank(),
+  if (array.rank() != info.type.rank())
+    fail<InputError>(info.label, ": expected ", info.type.rank(), " axes, got ", array.rank(),
                      " (shape ", array.shape(), ")");
   cell->value = std::move(array);
 }
@@ -72,7 +72,7 @@ template <class T>
 void cell_dealloc(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   self_in<T>(object).cell.~Ref<Cell>();
-  if constexpr (std::is_same_v<T, PyStorageCell>) self_in<T>(object).place.~CellPlace();
+  if constexpr (std::is_same_v<T, PyStorageCell>) self_in<T>(object).info.~CellInfo();
   type->tp_free(object);
   Py_DECREF(type);
 }
@@ -170,10 +170,10 @@ T& allocate() {
 
 }  // namespace
 
-py::object make_storage_cell(Ref<Cell> cell, CellPlace place) {
+py::object make_storage_cell(Ref<Cell> cell, CellInfo info) {
   auto& self = allocate<PyStorageCell>();
   new (&self.cell) Ref<Cell>(std::move(cell));
-  new (&self.place) CellPlace(std::move(place));
+  new (&self.info) CellInfo(std::move(info));
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(&self));
 }
 

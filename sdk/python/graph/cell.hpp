@@ -14,14 +14,14 @@
 namespace spanwise::python {
 
 /// The type and device that a value stored in a cell must have.
-struct CellPlace {
+struct CellInfo {
   TensorType type;
   Device device;
   std::string label;  ///< prefix of error messages: "Op(x, y): output 0"
 };
 
 /// New references; throw error_already_set.
-pybind11::object make_storage_cell(Ref<Cell> cell, CellPlace place);
+pybind11::object make_storage_cell(Ref<Cell> cell, CellInfo info);
 pybind11::object make_compute_cell(Ref<Cell> cell);
 
 }  // namespace spanwise::python

@@ -38,21 +38,21 @@ UnusedInput unused_from(const std::string& how) {
 }
 
 // Reads the attributes of a spanwise.graph.In.
-InputPlace place_from(py::handle in) {
+InputDeclaration declaration_from(py::handle in) {
   const auto variable = in.attr("variable").cast<Variable>();
-  InputPlace place{variable.type(), {}, "", nullptr, std::nullopt};
-  place.rule.strict = in.attr("strict").cast<bool>();
-  place.rule.allow_downcast = in.attr("allow_downcast").cast<std::optional<bool>>();
+  InputDeclaration declared{variable.type(), {}, "", nullptr, std::nullopt};
+  declared.rule.strict = in.attr("strict").cast<bool>();
+  declared.rule.allow_downcast = in.attr("allow_downcast").cast<std::optional<bool>>();
   const py::object name = in.attr("name");
   if (!name.is_none()) {
-    place.name = value_of<std::string>(name, "In: name");
-    PyObject* interned = py::str(place.name).release().ptr();
+    declared.name = value_of<std::string>(name, "In: name");
+    PyObject* interned = py::str(declared.name).release().ptr();
     PyUnicode_InternInPlace(&interned);
-    place.name_object = share_object(py::reinterpret_steal<py::object>(interned));
+    declared.name_object = share_object(py::reinterpret_steal<py::object>(interned));
   }
   const py::object value = in.attr("value");
-  if (!value.is_none()) place.default_value = input_from(value, place.type, place.rule);
-  return place;
+  if (!value.is_none()) declared.default_value = input_from(value, declared.type, declared.rule);
+  return declared;
 }
 
 ResultForm form_from(py::handle keys, const std::vector<std::optional<std::string>>& libraries,
@@ -89,11 +89,11 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
                    std::optional<bool> allow_gc, bool preallocate, py::object recipe) {
   std::vector<Variable> inputs;
   std::vector<Variable> mutable_inputs;
-  std::vector<InputPlace> places;
+  std::vector<InputDeclaration> declared;
   for (const py::handle in : items_of(ins.ptr())) {
     inputs.push_back(in.attr("variable").cast<Variable>());
     if (in.attr("mutable").cast<bool>()) mutable_inputs.push_back(inputs.back());
-    places.push_back(place_from(in));
+    declared.push_back(declaration_from(in));
   }
   ResultForm form = form_from(keys, libraries, single);
   FunctionOptions options{.name = name,
@@ -112,8 +112,8 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
     const GilRelease unlocked;
     function = spanwise::function(std::move(inputs), outputs, std::move(options));
   }
-  return wrap_compiled(
-      {std::move(*function), std::move(places), std::move(form), share_object(std::move(recipe))});
+  return wrap_compiled({std::move(*function), std::move(declared), std::move(form),
+                        share_object(std::move(recipe))});
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 namespace spanwise::python {
 
 /// One input of a function.
-struct InputPlace {
+struct InputDeclaration {
   TensorType type;
   InputRule rule;
   std::string name;          ///< "" if it can only be passed by position
@@ -35,7 +35,7 @@ struct ResultForm {
 
 struct FunctionBinding {
   CompiledFunction function;
-  std::vector<InputPlace> inputs;
+  std::vector<InputDeclaration> inputs;
   ResultForm form;
   SharedObject recipe;  ///< the arguments of spanwise.graph.function(), for copy() and pickling
   bool trust_input = false;  ///< arguments must be spanwise.Arrays of the right dtype

@@ -45,14 +45,14 @@ py::object shared_out(const Bridge& target, const Array& array) {
   return made;
 }
 
-// Whether `object` is an array of `target`. The cache of bridge_of_type() answers for known types;
+// Whether `object` is an array of `target`. The cache of bridge_of_type() answers for bridge types;
 // accepts(), which is slow for some libraries, is called for types not seen before, and for types
 // served by a protocol bridge.
 bool is_of(PyObject* object, const Bridge& target) {
   if (is_array(object)) return false;
-  const Bridge* known = bridge_of_type(Py_TYPE(object));
-  const bool is_library = known != nullptr && !known->module().empty();
-  return is_library ? known == &target : target.accepts(object);
+  const Bridge* bridge = bridge_of_type(Py_TYPE(object));
+  const bool is_library = bridge != nullptr && !bridge->module().empty();
+  return is_library ? bridge == &target : target.accepts(object);
 }
 
 py::object exported(const Array& array, const Bridge& target, CopyMode mode) {

@@ -30,7 +30,7 @@ PyObject* said_by_class(PyObject* object, const Name& name) noexcept {
 }
 
 bool has_readable_memory(PyObject* object) noexcept {
-  if (const Bridge* known = bridge_of_type(Py_TYPE(object))) return !known->is_conversion();
+  if (const Bridge* bridge = bridge_of_type(Py_TYPE(object))) return !bridge->is_conversion();
   for (const Bridge* bridge : registered_bridges())
     if (!bridge->is_conversion() && bridge->accepts(object)) return true;
   return false;

@@ -26,8 +26,8 @@ constinit const Name dlpack_name("__dlpack__");
 
 // Known from an earlier import of the same type, without looking up __dlpack__.
 bool is_known_to_speak_dlpack(PyObject* object) {
-  const Bridge* known = bridge_of_type(Py_TYPE(object));
-  return known != nullptr && known->speaks_dlpack(object);
+  const Bridge* bridge = bridge_of_type(Py_TYPE(object));
+  return bridge != nullptr && bridge->speaks_dlpack(object);
 }
 
 bool offers_dlpack(PyObject* object) {

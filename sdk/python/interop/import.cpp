@@ -94,7 +94,7 @@ std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_c
     fail<BridgeError>("asarray: ", std::string(py::repr(object)),
                       " is a class; expected an array, which may be one of its instances");
   }
-  const Bridge* known = bridge_of_type(type);
+  const Bridge* cached = bridge_of_type(type);
   std::optional<BridgeMatch> found;
   std::string refusals;
   // Constructed in place, since a ForeignView has some hundred bytes.
@@ -108,11 +108,11 @@ std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_c
       return false;
     }
   };
-  if (known != nullptr && attempt(*known)) return found;
+  if (cached != nullptr && attempt(*cached)) return found;
   for (const Bridge* bridge : registered_bridges()) {
-    if (bridge == known || !bridge->accepts(object) || !attempt(*bridge)) continue;
+    if (bridge == cached || !bridge->accepts(object) || !attempt(*bridge)) continue;
     // The cached bridge of a type is not replaced.
-    if (known == nullptr) remember_bridge(type, *bridge);
+    if (cached == nullptr) remember_bridge(type, *bridge);
     return found;
   }
   if (!refusals.empty())
@@ -154,9 +154,9 @@ std::optional<Array> import_foreign(PyObject* object, const ImportOptions& optio
                                     const Bridge* only) {
   if (may_share_at_once(options)) {
     BorrowedTensor memory;
-    if (const Bridge* known = describe(object, memory, only))
+    if (const Bridge* cached = describe(object, memory, only))
       if (auto array = share(memory, python_owner(object))) {
-        known->count_shared_import();
+        cached->count_shared_import();
         return array;
       }
   }
@@ -180,33 +180,33 @@ Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions
 
 std::optional<Array> borrowed_array(PyObject* object) {
   BorrowedTensor memory;
-  const Bridge* known = describe(object, memory);
+  const Bridge* cached = describe(object, memory);
   // Not for GPU memory: the GPU reads asynchronously, when the object may be gone.
-  if (known == nullptr || !memory.device.is_cpu()) return std::nullopt;
+  if (cached == nullptr || !memory.device.is_cpu()) return std::nullopt;
   std::optional<Array> array = share(memory, ForeignOwner());
-  if (array) known->count_shared_import();
+  if (array) cached->count_shared_import();
   return array;
 }
 
 std::optional<SmallMemory> small_memory(PyObject* object) {
   constexpr std::int64_t most_bytes = 1 << 14;
   BorrowedTensor memory;
-  const Bridge* known = describe(object, memory);
-  if (known == nullptr || !memory.device.is_cpu()) return std::nullopt;
+  const Bridge* cached = describe(object, memory);
+  if (cached == nullptr || !memory.device.is_cpu()) return std::nullopt;
   const std::int64_t item = memory.dtype.itemsize(), size = memory.packed_size();
   const bool is_whole =
       item * 8 == memory.dtype.bits();  // not of several lanes, nor of sub-byte type
   if (!is_whole || size == 0 || size > most_bytes / item) return std::nullopt;
-  known->count_shared_import();
+  cached->count_shared_import();
   const std::span shape(memory.shape, static_cast<std::size_t>(memory.rank));
   return SmallMemory{memory.data, memory.dtype, Shape(shape), size * item};
 }
 
 PyObject* shared_object(PyObject* object, const Bridge* only) {
   BorrowedTensor memory;
-  const Bridge* known = describe(object, memory, only);
-  PyObject* shared = known != nullptr ? wrap_shared(memory, quick_owner(object)) : nullptr;
-  if (shared != nullptr) known->count_shared_import();
+  const Bridge* cached = describe(object, memory, only);
+  PyObject* shared = cached != nullptr ? wrap_shared(memory, quick_owner(object)) : nullptr;
+  if (shared != nullptr) cached->count_shared_import();
   return shared;
 }
 

@@ -21,9 +21,9 @@ namespace spanwise::python {
 /// other bridges. `memory` is default-constructed. Leaves no Python error.
 inline const Bridge* describe(PyObject* object, BorrowedTensor& memory,
                               const Bridge* only = nullptr) {
-  const Bridge* known = bridge_of_type(Py_TYPE(object));
-  const bool is_wanted = known != nullptr && (only == nullptr || known == only);
-  return is_wanted && known->try_describe(object, memory) ? known : nullptr;
+  const Bridge* bridge = bridge_of_type(Py_TYPE(object));
+  const bool is_wanted = bridge != nullptr && (only == nullptr || bridge == only);
+  return is_wanted && bridge->try_describe(object, memory) ? bridge : nullptr;
 }
 
 /// A view of an object, and the bridge that made it.

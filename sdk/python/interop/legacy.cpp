@@ -45,7 +45,7 @@ bool LegacyLibrary::is_fake() const {
   return is_stand_in_;
 }
 
-void LegacyLibrary::place(ForeignView& view) const {
+void LegacyLibrary::set_device(ForeignView& view) const {
   ForeignMemory& memory = view.memory;
   if (memory.is_empty()) {
     memory.data = nullptr;
@@ -86,7 +86,7 @@ bool LegacyLibrary::try_describe(BorrowedTensor& memory) const noexcept {
     memory.stream = legacy_stream;
     return !context || context->primary;
   } catch (const std::exception&) {
-    return false;  // place() throws the error
+    return false;  // set_device() throws the error
   }
 }
 

@@ -32,10 +32,10 @@ class LegacyLibrary {
   /// Sets the device of view.memory, whose address, shape and dtype are set, and view.streams.
   /// Throws BridgeError for an address that the driver does not know, DeviceError if there is no
   /// GPU, SharingError for memory of a context that is not its GPU's primary context.
-  void place(ForeignView& view) const;
+  void set_device(ForeignView& view) const;
 
-  /// place() for Bridge::try_describe(): returns false where place() would throw, and for managed
-  /// or pinned memory.
+  /// set_device() for Bridge::try_describe(): returns false where set_device() would throw, and for
+  /// managed or pinned memory.
   bool try_describe(BorrowedTensor& memory) const noexcept;
 
   /// Blocks read-only arrays, and arrays that are not on the device of the library's current

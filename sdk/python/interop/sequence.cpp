@@ -50,10 +50,10 @@ class SequenceReader {
 
  private:
   [[noreturn]] void fail_here(const std::string& expected, const std::string& got) const {
-    std::string place;
-    for (const std::int64_t index : path_) place += text('[', index, ']');
+    std::string position;
+    for (const std::int64_t index : path_) position += text('[', index, ']');
     fail<ArgumentError>("asarray: a nested sequence must have one shape; expected ", expected,
-                        " at ", place.empty() ? "the top" : place, ", got ", got,
+                        " at ", position.empty() ? "the top" : position, ", got ", got,
                         "; pad the rows, or make several arrays");
   }
 
@@ -143,12 +143,12 @@ class SequenceReader {
         element += (array++)->size();
         continue;
       }
-      std::byte* place = bytes + static_cast<std::size_t>(element++) * itemsize;
+      std::byte* address = bytes + static_cast<std::size_t>(element++) * itemsize;
       if (dtype == float64 && PyFloat_CheckExact(leaf.ptr())) {
         const double value = PyFloat_AS_DOUBLE(leaf.ptr());
-        std::memcpy(place, &value, sizeof value);
+        std::memcpy(address, &value, sizeof value);
       } else {
-        std::memcpy(place, scalar_from(leaf.ptr(), dtype).data(), itemsize);
+        std::memcpy(address, scalar_from(leaf.ptr(), dtype).data(), itemsize);
       }
     }
   }
@@ -189,17 +189,17 @@ std::optional<Array> array_of_numbers(PyObject* object, std::optional<DType> ask
   Array made = empty({count}, dtype, cpu);
   if (PySequence_Fast_GET_SIZE(object) != count) return std::nullopt;
   PyObject* const* items = PySequence_Fast_ITEMS(object);
-  auto* place = static_cast<std::byte*>(made.data());
-  for (Py_ssize_t i = 0; i < count; ++i, place += 8) {
+  auto* address = static_cast<std::byte*>(made.data());
+  for (Py_ssize_t i = 0; i < count; ++i, address += 8) {
     if (Py_TYPE(items[i]) != type) return std::nullopt;
     if (is_float) {
       const double value = PyFloat_AS_DOUBLE(items[i]);
-      std::memcpy(place, &value, sizeof value);
+      std::memcpy(address, &value, sizeof value);
     } else {
       int overflow = 0;
       const long long value = PyLong_AsLongLongAndOverflow(items[i], &overflow);
       if (overflow != 0) return std::nullopt;
-      std::memcpy(place, &value, sizeof value);
+      std::memcpy(address, &value, sizeof value);
     }
   }
   return made;

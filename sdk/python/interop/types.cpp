@@ -22,13 +22,13 @@ struct TypeTable {
   std::size_t count = 0;
   int shift = 58;  // the hash's upper bits choose the entry
 
-  std::size_t place(const PyTypeObject* type) const noexcept {
+  std::size_t first_slot(const PyTypeObject* type) const noexcept {
     // Fibonacci hashing: types lie at multiples of 16, so the low bits alone would collide.
     return static_cast<std::size_t>((reinterpret_cast<std::uint64_t>(type) * 0x9E3779B97F4A7C15u) >>
                                     shift);
   }
   TypeEntry& find(const PyTypeObject* type) noexcept {
-    std::size_t i = place(type);
+    std::size_t i = first_slot(type);
     while (entries[i].type != nullptr && entries[i].type != type) i = (i + 1) % entries.size();
     return entries[i];
   }
@@ -97,8 +97,8 @@ const Bridge* detail::find_bridge_of_type(PyTypeObject* type) noexcept {
 void remember_bridge(PyTypeObject* type, const Bridge& bridge) noexcept {
   detail::recent_type = {};
   try {
-    if (TypeEntry& known = table().find(type); known.type != nullptr) {
-      known.bridge = &bridge;
+    if (TypeEntry& entry = table().find(type); entry.type != nullptr) {
+      entry.bridge = &bridge;
       return;
     }
     PyObject* weak = nullptr;

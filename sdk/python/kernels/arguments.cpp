@@ -101,23 +101,23 @@ KernelArg PackedArguments::foreign_array(PyObject* object) {
 
 void PackedArguments::explain(std::size_t index) const {
   const auto parameters = function_.parameters();
-  std::string place =
+  std::string prefix =
       text("kernel '", function_.name(), "', argument ", index + 1, " of ", parameters.size());
   if (index < parameters.size() && !parameters[index].type.empty())
-    place += text(" ('", parameters[index].type, " ", parameters[index].name, "')");
-  place += ": ";
+    prefix += text(" ('", parameters[index].type, " ", parameters[index].name, "')");
+  prefix += ": ";
   try {
     throw;
   } catch (const ReadOnlyError& error) {
-    throw ReadOnlyError(place + error.what());
+    throw ReadOnlyError(prefix + error.what());
   } catch (const CopyNeededError& error) {
-    throw CopyNeededError(place + error.what());
+    throw CopyNeededError(prefix + error.what());
   } catch (const OutOfMemoryError&) {
     throw;
   } catch (const DeviceError&) {
     throw;
   } catch (const Error& error) {
-    throw KernelArgumentError(place + error.what());
+    throw KernelArgumentError(prefix + error.what());
   }
 }
 

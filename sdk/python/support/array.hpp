@@ -49,9 +49,9 @@ const Array& checked_array(PyObject* object, const char* what);
 /// memory. Needs the GIL.
 PyObject* wrap(Array&& array) noexcept;
 PyObject* wrap(const Array& array) noexcept;
-/// The same for a new array of rank 0 on the CPU, with a copy of the element at `place`. Throws
+/// The same for a new array of rank 0 on the CPU, with a copy of the element at `address`. Throws
 /// what allocate() throws.
-PyObject* wrap_copy_of(const void* place, DType dtype);
+PyObject* wrap_copy_of(const void* address, DType dtype);
 /// Frees the arrays in the free list of wrap_copy_of().
 void drop_kept_elements() noexcept;
 /// Enables or disables that free list. It is enabled initially; disabling it frees its arrays.

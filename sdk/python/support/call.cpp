@@ -34,7 +34,7 @@ bool is_word(PyObject* word, const char* name) noexcept {
   return PyUnicode_CompareWithASCIIString(word, name) == 0;
 }
 
-int place_of(const char* who, const char* const* names, int size, PyObject* word) {
+int index_of(const char* who, const char* const* names, int size, PyObject* word) {
   for (int i = 0; i < size; ++i) {
     if (is_word(word, names[i])) return i;
   }
@@ -53,20 +53,20 @@ namespace detail {
 
 void read_arguments(const char* who, const char* const* names, int size, int required,
                     int positional, PyObject** out, PyObject* const* values, Py_ssize_t count,
-                    PyObject* words) {
+                    PyObject* kwnames) {
   if (count > positional) {
     refuse(text(who, "() takes at most ", positional, " arguments by position (of ",
                 listed(names, size), "), got ", count));
   }
   for (Py_ssize_t i = 0; i < count; ++i) out[i] = values[i];
-  const Py_ssize_t named = words != nullptr ? PyTuple_GET_SIZE(words) : 0;
+  const Py_ssize_t named = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
-    PyObject*& place = out[place_of(who, names, size, PyTuple_GET_ITEM(words, i))];
-    if (place != nullptr) {
-      refuse(text(who, "() got '", std::string(pybind11::str(PyTuple_GET_ITEM(words, i))),
+    PyObject*& argument = out[index_of(who, names, size, PyTuple_GET_ITEM(kwnames, i))];
+    if (argument != nullptr) {
+      refuse(text(who, "() got '", std::string(pybind11::str(PyTuple_GET_ITEM(kwnames, i))),
                   "' twice, by position and by name"));
     }
-    place = values[count + i];
+    argument = values[count + i];
   }
   for (int i = 0; i < required; ++i) {
     if (out[i] == nullptr) refuse(text(who, "() needs '", names[i], "'"));

@@ -28,21 +28,21 @@ struct CallSignature {
 
   /// The arguments in the order of `names`, borrowed, null where absent. Throws TypeError (as
   /// pybind11::error_already_set) for calls that do not fit.
-  std::array<PyObject*, n> read(PyObject* const* values, Py_ssize_t count, PyObject* words) const;
+  std::array<PyObject*, n> read(PyObject* const* values, Py_ssize_t count, PyObject* kwnames) const;
 };
 
 namespace detail {
 void read_arguments(const char* who, const char* const* names, int size, int required,
                     int positional, PyObject** out, PyObject* const* values, Py_ssize_t count,
-                    PyObject* words);
+                    PyObject* kwnames);
 }  // namespace detail
 
 template <std::size_t n>
 std::array<PyObject*, n> CallSignature<n>::read(PyObject* const* values, Py_ssize_t count,
-                                                PyObject* words) const {
+                                                PyObject* kwnames) const {
   std::array<PyObject*, n> out{};
   detail::read_arguments(who, names.data(), static_cast<int>(n), required, positional, out.data(),
-                         values, count, words);
+                         values, count, kwnames);
   return out;
 }
 

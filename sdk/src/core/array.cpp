@@ -155,13 +155,13 @@ bool may_share_memory(const Array& a, const Array& b) noexcept {
   // different bytes modulo the common grain.
   const std::uint64_t grain = std::gcd(grain_of(a), grain_of(b));
   if (grain == 0) return true;
-  const std::uint64_t place = first.begin <= second.begin
-                                  ? (second.begin - first.begin) % grain
-                                  : grain - (first.begin - second.begin) % grain;
+  const std::uint64_t distance = first.begin <= second.begin
+                                     ? (second.begin - first.begin) % grain
+                                     : grain - (first.begin - second.begin) % grain;
   const auto item_of = [](const Array& array) {
     return static_cast<std::uint64_t>(array.dtype().itemsize());
   };
-  return !(place >= item_of(a) && place + item_of(b) <= grain);
+  return !(distance >= item_of(a) && distance + item_of(b) <= grain);
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& array) {

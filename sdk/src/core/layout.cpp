@@ -82,17 +82,17 @@ Layout Layout::packed(const Shape& extents) const {
   // Longest stride first; an insertion sort, which is stable and fast for few axes.
   std::array<int, max_rank> order;
   for (int axis = 0; axis < rank(); ++axis) {
-    int place = axis;
-    for (; place > 0; --place) {
-      const int before = order[static_cast<std::size_t>(place - 1)];
+    int position = axis;
+    for (; position > 0; --position) {
+      const int before = order[static_cast<std::size_t>(position - 1)];
       if (core::magnitude(strides[before]) >= core::magnitude(strides[axis])) break;
-      order[static_cast<std::size_t>(place)] = before;
+      order[static_cast<std::size_t>(position)] = before;
     }
-    order[static_cast<std::size_t>(place)] = axis;
+    order[static_cast<std::size_t>(position)] = axis;
   }
   std::int64_t step = 1;
-  for (int place = rank() - 1; place >= 0; --place) {
-    const int axis = order[static_cast<std::size_t>(place)];
+  for (int position = rank() - 1; position >= 0; --position) {
+    const int axis = order[static_cast<std::size_t>(position)];
     layout.strides[axis] = step;
     step *= std::max<std::int64_t>(extents[axis], 1);
   }

@@ -18,13 +18,13 @@ void move_start(Layout& view, std::int64_t steps, std::int64_t stride) noexcept 
   if (view.size() != 0) view.offset += steps * stride;
 }
 
-struct Range {
+struct ResolvedSlice {
   std::int64_t start, step, extent;
 };
 
 // Python's rule for slices (documentation of slice.indices): negative bounds count from the end and
 // are then clamped to the axis; for negative steps the limits are n - 1 and -1.
-Range resolve(const Slice& slice, std::int64_t n) {
+ResolvedSlice resolve(const Slice& slice, std::int64_t n) {
   const std::int64_t step = slice.step.value_or(1);
   if (step == 0) fail<ArgumentError>("slice: step 0; expected a positive or negative step");
   const std::int64_t first = step > 0 ? 0 : -1, last = step > 0 ? n : n - 1;
@@ -58,7 +58,7 @@ Layout Layout::index(int axis, std::int64_t i) const {
 
 Layout Layout::slice(int axis, const Slice& range) const {
   axis = normalise_axis(axis);
-  const Range resolved = resolve(range, shape[axis]);
+  const ResolvedSlice resolved = resolve(range, shape[axis]);
   Layout view = *this;
   view.shape[axis] = resolved.extent;
   // The product overflows only where the view has no second element.

@@ -18,11 +18,11 @@ struct StorageFreeList::Lists {
   std::uint8_t bare_count;
   State state;
 
-  static std::size_t place(std::size_t bytes) noexcept { return (bytes - 1) / unit; }
+  static std::size_t size_class(std::size_t bytes) noexcept { return (bytes - 1) / unit; }
 
   bool keep_whole(Block& block) noexcept {
     if (state != State::open && !open()) return false;
-    const std::size_t size = place(block.bytes);
+    const std::size_t size = size_class(block.bytes);
     if (whole_counts[size] == most_whole) return false;
     whole[size][whole_counts[size]++] = &block;
     return true;
@@ -75,9 +75,9 @@ Storage StorageFreeList::take(std::size_t bytes) noexcept {
   Storage storage;
   if (bytes - 1 >= most_bytes) return storage;  // also for 0 bytes, which wraps around
   Lists& mine = lists();
-  std::uint8_t& count = mine.whole_counts[Lists::place(bytes)];
+  std::uint8_t& count = mine.whole_counts[Lists::size_class(bytes)];
   if (count == 0) return storage;
-  Block* block = mine.whole[Lists::place(bytes)][--count];
+  Block* block = mine.whole[Lists::size_class(bytes)][--count];
   block->bytes = bytes;
   block->revive();
   storage.block_ = Ref<Block>::adopt(block);

@@ -14,20 +14,20 @@
 namespace spanwise::runtime {
 namespace {
 
-struct Slot {
+struct BackendSlot {
   std::atomic<Backend*> backend{nullptr};
   std::array<std::atomic<StreamState*>, 16> default_streams{};
 };
 
 // One slot per DLPack device type. Constant-initialised, since static initialisers register back
 // ends.
-constinit std::array<Slot, 32> slots{};
+constinit std::array<BackendSlot, 32> slots{};
 constinit DeviceTable<ElementLoops> all_element_loops{"copy"};
 constinit std::atomic<std::uint64_t> generation{1};
 
-Slot* slot_of(DeviceKind kind) noexcept {
-  const auto place = static_cast<std::size_t>(execution_device(Device(kind)).kind());
-  return place < slots.size() ? &slots[place] : nullptr;
+BackendSlot* slot_of(DeviceKind kind) noexcept {
+  const auto index = static_cast<std::size_t>(execution_device(Device(kind)).kind());
+  return index < slots.size() ? &slots[index] : nullptr;
 }
 
 [[noreturn]] void fail_absent(Device device, Backend* backend) {
@@ -45,7 +45,7 @@ Slot* slot_of(DeviceKind kind) noexcept {
 }  // namespace
 
 bool register_backend(std::unique_ptr<Backend> backend) {
-  Slot* slot = slot_of(backend->kind());
+  BackendSlot* slot = slot_of(backend->kind());
   Backend* none = nullptr;
   if (slot == nullptr || !slot->backend.compare_exchange_strong(none, backend.get())) return false;
   backend.release();  // NOLINT(bugprone-unused-return-value): the slot has it now
@@ -54,7 +54,7 @@ bool register_backend(std::unique_ptr<Backend> backend) {
 }
 
 std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend) {
-  Slot* slot = slot_of(kind);
+  BackendSlot* slot = slot_of(kind);
   if (slot == nullptr)
     fail<ArgumentError>("exchange_backend: ", static_cast<int>(kind),
                         " is no kind of device; expected a DLPack device type");
@@ -75,7 +75,7 @@ const ElementLoops& element_loops(Device device) { return all_element_loops[devi
 std::uint64_t backend_generation() noexcept { return generation.load(std::memory_order_acquire); }
 
 Backend* find_backend(DeviceKind kind) noexcept {
-  Slot* slot = slot_of(kind);
+  BackendSlot* slot = slot_of(kind);
   return slot != nullptr ? slot->backend.load(std::memory_order_acquire) : nullptr;
 }
 
@@ -90,7 +90,7 @@ Backend& backend_for(Device device) {
 
 StreamState& default_stream(Device device) {
   const Device actual = execution_device(device);
-  Slot* slot = slot_of(actual.kind());
+  BackendSlot* slot = slot_of(actual.kind());
   const auto ordinal = static_cast<std::size_t>(actual.ordinal());
   std::atomic<StreamState*>* known = slot != nullptr && ordinal < slot->default_streams.size()
                                          ? &slot->default_streams[ordinal]

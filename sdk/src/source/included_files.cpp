@@ -31,17 +31,17 @@ void IncludedFiles::collect(std::string_view text, const std::string& folder, bo
     if (path.empty()) continue;
     // A header that is included within a declaration is a piece of it.
     const bool is_piece = is_whole || inner.contains(i);
-    const auto [place, is_new] = collected_.try_emplace(path, is_piece);
-    if (!is_new && (place->second || !is_piece)) continue;
-    place->second = is_piece;
+    const auto [entry, is_new] = collected_.try_emplace(path, is_piece);
+    if (!is_new && (entry->second || !is_piece)) continue;
+    entry->second = is_piece;
     collect(text_of(path), fs::path(path).parent_path().string(), is_piece);
   }
 }
 
 const std::string& IncludedFiles::text_of(const std::string& path) {
-  const auto [place, is_new] = texts_.try_emplace(path);
-  if (is_new) place->second = read_whole_file(path);
-  return place->second;
+  const auto [entry, is_new] = texts_.try_emplace(path);
+  if (is_new) entry->second = read_whole_file(path);
+  return entry->second;
 }
 
 Include IncludedFiles::read_include(std::string_view directive, const std::string& folder) const {

@@ -87,8 +87,8 @@ Words followed(const Words& words, const TypeNames& names, int depth = 0) {
 }  // namespace
 
 void TypeNames::add(std::string_view name, std::vector<std::string_view> words) {
-  const auto [place, is_new] = words_.try_emplace(name, words);
-  if (!is_new && place->second != words) place->second.clear();
+  const auto [entry, is_new] = words_.try_emplace(name, words);
+  if (!is_new && entry->second != words) entry->second.clear();
 }
 
 const std::vector<std::string_view>* TypeNames::find(std::string_view name) const {

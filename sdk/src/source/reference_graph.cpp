@@ -40,10 +40,10 @@ bool is_barrier_name(std::string_view name) {
 }
 
 void ReferenceGraph::add(std::string_view owner, std::string_view used) {
-  auto place = uses_.find(owner);
-  if (place == uses_.end())
-    place = uses_.emplace(owner, std::set<std::string, std::less<>>{}).first;
-  if (!place->second.contains(used)) place->second.emplace(used);
+  auto entry = uses_.find(owner);
+  if (entry == uses_.end())
+    entry = uses_.emplace(owner, std::set<std::string, std::less<>>{}).first;
+  if (!entry->second.contains(used)) entry->second.emplace(used);
 }
 
 void ReferenceGraph::merge(const ReferenceGraph& other) {

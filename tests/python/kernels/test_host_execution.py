@@ -97,7 +97,7 @@ def page():
             "headers of our own that give it the language of CUDA C. This page is made by",
             "`tests/python/kernels/test_host_execution.py`, which runs every construct with both compilers and compares",
             f"the result; the GPU's column is {gpu}. The kernels themselves are in",
-            "`tests/support/constructs.py`.",
+            "`tests/support/constructs`.",
             "",
             f"{len(RUNS)} constructs run; {len(REFUSALS)} end in an error that names the construct and the",
             "line. Guard those with `#ifndef SW_CPU` and give a plain path beside it.",

@@ -24,7 +24,7 @@ class KernelTable {
   /// result is kept. The reference is valid as long as the table.
   template <class Make>
   const Kernels& get(const Key& key, Make&& make) {
-    if (const Kernels* known = find(key)) return *known;
+    if (const Kernels* cached = find(key)) return *cached;
     const InterpreterUnlocked unlocked;
     Kernels made = std::forward<Make>(make)();
     const std::lock_guard lock(mutex_);

@@ -217,7 +217,7 @@ class Kernel {
   sw_compiled_kernel* kernel(sw_call* call, sw_device device) const {
     {
       const std::lock_guard lock(mutex_);
-      if (sw_compiled_kernel* known = find(device)) return known;
+      if (sw_compiled_kernel* cached = find(device)) return cached;
     }
     // Compiles without holding the mutex: a child forked meanwhile would find it locked.
     std::vector<const char*> options;
@@ -229,7 +229,7 @@ class Kernel {
     std::unique_ptr<sw_compiled_kernel, decltype(host->release_kernel)> made(compiled,
                                                                              host->release_kernel);
     const std::lock_guard lock(mutex_);
-    if (sw_compiled_kernel* known = find(device)) return known;  // another thread was faster
+    if (sw_compiled_kernel* cached = find(device)) return cached;  // another thread was faster
     compiled_.push_back({device, made.get()});
     return made.release();
   }

@@ -48,53 +48,32 @@ def memcpy_dtoh_async(dest, src, stream=None):
         _drv.memcpy_dtoh_async(target, memory(src, target.nbytes), stream)
 
 
-def memcpy_dtod(dest, src, size):
-    """Copies `size` bytes between two places on the device."""
-    memcpy_dtod_async(dest, src, size)
+def _between(copy):
+    @functools.wraps(copy)
+    def copy_bytes(dest, src, size, *args, **options):
+        copy(memory(dest, size), memory(src, size), int(size), *args, **options)
+
+    return copy_bytes
 
 
-def memcpy_dtod_async(dest, src, size, stream=None):
-    """As memcpy_dtod, queued on `stream`."""
-    _drv.memcpy_dtod_async(memory(dest, size), memory(src, size), int(size), stream)
+memcpy_dtod = _between(_drv.memcpy_dtod)
+memcpy_dtod_async = _between(_drv.memcpy_dtod_async)
+memcpy_peer = _between(_drv.memcpy_peer)
+memcpy_peer_async = _between(_drv.memcpy_peer_async)
 
 
-def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
-    """Copies `size` bytes between two devices. The contexts are ignored."""
-    memcpy_peer_async(dest, src, size)
-
-
-def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stream=None):
-    """As memcpy_peer, queued on `stream`."""
-    _drv.memcpy_peer_async(memory(dest, size), memory(src, size), int(size), stream=stream)
-
-
-def _memset(set_async, itemsize):
-    @functools.wraps(set_async)
-    def memset(dest, value, count, stream=None):
+def _memset(set_values, itemsize):
+    @functools.wraps(set_values)
+    def memset(dest, value, count, *args, **options):
         count = int(count)
-        set_async(memory(dest, count * itemsize), int(value), count, stream)
+        set_values(memory(dest, count * itemsize), int(value), count, *args, **options)
 
     return memset
 
 
-memset_d8_async = _memset(_drv.memset_d8_async, 1)
-memset_d16_async = _memset(_drv.memset_d16_async, 2)
-memset_d32_async = _memset(_drv.memset_d32_async, 4)
-
-
-def memset_d8(dest, value, count):
-    """Sets `count` bytes at `dest` to `value`."""
-    memset_d8_async(dest, value, count)
-
-
-def memset_d16(dest, value, count):
-    """Sets `count` 16-bit values at `dest` to `value`."""
-    memset_d16_async(dest, value, count)
-
-
-def memset_d32(dest, value, count):
-    """Sets `count` 32-bit values at `dest` to `value`."""
-    memset_d32_async(dest, value, count)
+memset_d8, memset_d8_async = _memset(_drv.memset_d8, 1), _memset(_drv.memset_d8_async, 1)
+memset_d16, memset_d16_async = _memset(_drv.memset_d16, 2), _memset(_drv.memset_d16_async, 2)
+memset_d32, memset_d32_async = _memset(_drv.memset_d32, 4), _memset(_drv.memset_d32_async, 4)
 
 
 def _memset_rows(set_rows, itemsize):

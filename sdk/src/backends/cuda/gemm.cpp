@@ -65,18 +65,18 @@ void make_handle(const cublas::Api& api, const DeviceContext& context, cublas::H
 /// The workspace of one call, so that calls on several streams share no memory (cuBLAS
 /// documentation, cublasSetWorkspace: 32 MiB from compute capability 9.0 on, else 4 MiB). A
 /// captured call uses cuBLAS's own workspace, because this one is freed before the graph runs.
-class Workspace {
+class CublasWorkspace {
  public:
-  Workspace(DeviceContext& context, CudaStream& stream) : context_(context), stream_(stream) {
+  CublasWorkspace(DeviceContext& context, CudaStream& stream) : context_(context), stream_(stream) {
     if (is_capturing(context.api, stream.raw())) return;
     bytes_ = (context.info.major >= 9 ? std::size_t{32} : std::size_t{4}) << 20;
     data_ = context.memory().allocate(bytes_, stream);
   }
-  ~Workspace() {
+  ~CublasWorkspace() {
     if (data_ != nullptr) context_.memory().deallocate(data_, bytes_, stream_);
   }
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
+  CublasWorkspace(const CublasWorkspace&) = delete;
+  CublasWorkspace& operator=(const CublasWorkspace&) = delete;
 
   void give_to(const cublas::Api& api, cublas::Handle handle) const {
     if (data_ == nullptr) return;
@@ -142,7 +142,7 @@ bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream) {
   const cublas::Api* api = cublas::library();
   if (api == nullptr) return false;
   const Scale alpha(call.alpha), beta(call.beta);
-  const Workspace workspace(context, stream);
+  const CublasWorkspace workspace(context, stream);
   CublasHandle& entry = handle_of(context.device.ordinal());
   const std::lock_guard lock(entry.mutex);
   make_handle(*api, context, entry.handle);

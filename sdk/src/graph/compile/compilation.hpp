@@ -29,7 +29,7 @@ class Compilation {
   [[noreturn]] void fail_missing(const Variable& leaf) const;
   CompiledFunction without_rewrites() const;
   void add_updates();
-  void place();
+  void place_on_devices();
   void rewrite();
   void order_nodes();
   void put_host_nodes_first();

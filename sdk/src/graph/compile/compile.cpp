@@ -64,7 +64,7 @@ Ref<FunctionState> Compilation::run() {
   add_updates();
   outputs_ = apply_givens(outputs_, options_.givens, inputs_);
   check_used_inputs(options_.name, inputs_, outputs_, options_.on_unused_input);
-  place();
+  place_on_devices();
   rewrite();
   for (const Variable& output : outputs_)
     for (const Variable& buffer : buffers_of(output, given_)) escaping_.insert(buffer);
@@ -119,7 +119,7 @@ void Compilation::add_updates() {
   for (const auto& [shared, value] : options_.updates) outputs_.push_back(value);
 }
 
-void Compilation::place() {
+void Compilation::place_on_devices() {
   std::vector<std::optional<Device>> targets(outputs_.size());
   for (std::size_t i = 0; i < options_.updates.size(); ++i)
     targets[output_count_ + i] = options_.updates[i].first.container()->device();

@@ -14,16 +14,16 @@ namespace {
 // Smaller buffers are not reused: moving them costs as much as it saves.
 constexpr std::int64_t least_bytes = 1 << 14;
 
-struct Lifetime {
+struct BufferLifetime {
   std::size_t last = 0;
   std::vector<Cell*> viewers;
 };
 
 // The last step that uses each buffer, directly or through views, by the variable it was allocated
 // for.
-std::unordered_map<Variable, Lifetime> lifetimes(const std::vector<Ref<Apply>>& nodes,
-                                                 const std::vector<std::vector<Ref<Cell>>>& cells,
-                                                 const VariableSet& inputs) {
+std::unordered_map<Variable, BufferLifetime> lifetimes(
+    const std::vector<Ref<Apply>>& nodes, const std::vector<std::vector<Ref<Cell>>>& cells,
+    const VariableSet& inputs) {
   std::unordered_map<Variable, Variables> known;
   // Memoised: inputs are visited before outputs, so each chain of views is walked once.
   const auto buffers = [&](const Variable& variable) -> const Variables& {
@@ -38,14 +38,14 @@ std::unordered_map<Variable, Lifetime> lifetimes(const std::vector<Ref<Apply>>& 
     if (roots.empty()) roots.push_back(variable);
     return known.emplace(variable, std::move(roots)).first->second;
   };
-  std::unordered_map<Variable, Lifetime> lives;
+  std::unordered_map<Variable, BufferLifetime> lives;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const Variable& input : nodes[i]->inputs())
       for (const Variable& root : buffers(input)) lives[root].last = i;
     for (int k = 0; k < nodes[i]->output_count(); ++k) {
       const Variable output = nodes[i]->output(k);
       for (const Variable& root : buffers(output)) {
-        Lifetime& life = lives[root];
+        BufferLifetime& life = lives[root];
         life.last = std::max(life.last, i);
         if (root != output) life.viewers.push_back(cells[i][static_cast<std::size_t>(k)].get());
       }

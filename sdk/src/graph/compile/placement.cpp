@@ -36,8 +36,8 @@ class Placement {
 Variable Placement::on(const Variable& variable, Device target) {
   if (device(variable) == target) return variable;
   auto& copies = moved_[variable];
-  for (const auto& [place, copy] : copies)
-    if (place == target) return copy;
+  for (const auto& [device, copy] : copies)
+    if (device == target) return copy;
   const Variable copy = (*transfer_op(target))(std::span(&variable, 1))[0];
   copies.emplace_back(target, copy);
   return copy;

@@ -18,10 +18,10 @@ class OwnedMutex::Waits final : ForkParticipant {
     for (const OwnedMutex* mutex = &wanted; mutex != nullptr;) {
       const std::thread::id owner = mutex->owner_.load(std::memory_order_relaxed);
       if (owner == me) return false;
-      const auto place = waiting_for_.find(owner);
+      const auto entry = waiting_for_.find(owner);
       // A thread registered as waiting for a mutex that it owns is about to call end().
-      mutex = place == waiting_for_.end() || place->second->owner_.load() == owner ? nullptr
-                                                                                   : place->second;
+      mutex = entry == waiting_for_.end() || entry->second->owner_.load() == owner ? nullptr
+                                                                                   : entry->second;
     }
     waiting_for_.emplace(me, &wanted);
     return true;

@@ -41,8 +41,8 @@ std::vector<Array> values_of_node(const Apply& node, const std::vector<Variable>
   std::int64_t input_bytes = 0;
   for (const Variable& constant : constants) {
     inputs.push_back(make_ref<Cell>());
-    const Device place = constant.type().device().value_or(fallback);
-    inputs.back()->value = to_device(*constant.value(), place).as_readonly();
+    const Device target = constant.type().device().value_or(fallback);
+    inputs.back()->value = to_device(*constant.value(), target).as_readonly();
     inputs.back()->computed = true;
     input_bytes += constant.value()->nbytes();
   }

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t most_nodes = 1 << 14;
 
 /// Nodes that become one.
-struct Group {
+struct FusionGroup {
   std::vector<std::size_t> nodes;  ///< positions; empty after the group joined another
   bool is_open = false;            ///< may grow
   GroupSet after;                  ///< the groups that it depends on
@@ -60,7 +60,8 @@ class FusionPass {
       for (const Variable& output : node.outputs()) producers_.emplace(output, i);
       std::optional<TensorType> type = types.of(node);
       const bool is_open = type.has_value();
-      Group group{{i}, is_open, GroupSet(nodes_.size()), distinct(node.inputs()), std::move(type)};
+      FusionGroup group{
+          {i}, is_open, GroupSet(nodes_.size()), distinct(node.inputs()), std::move(type)};
       for (const Variable& input : group.inputs)
         if (const auto producer = producers_.find(input); producer != producers_.end()) {
           group.after.add(producer->second);
@@ -114,7 +115,7 @@ class FusionPass {
   void try_join(std::size_t a, std::size_t b) {
     if (a == b || !groups_[a].is_open || !groups_[b].is_open) return;
     if (groups_[a].nodes.size() < groups_[b].nodes.size()) std::swap(a, b);
-    Group &into = groups_[a], &from = groups_[b];
+    FusionGroup &into = groups_[a], &from = groups_[b];
     const TensorType &type = *into.type, &other_type = *from.type;
     if (device_of(type) != device_of(other_type) || !have_equal_patterns(type, other_type)) return;
     if (lies_between(into, b) || lies_between(from, a)) return;
@@ -129,7 +130,7 @@ class FusionPass {
   }
 
   void join(std::size_t a, std::size_t b) {
-    Group &into = groups_[a], &from = groups_[b];
+    FusionGroup &into = groups_[a], &from = groups_[b];
     into.nodes.insert(into.nodes.end(), from.nodes.begin(), from.nodes.end());
     for (const std::size_t node : from.nodes) group_of_[node] = a;
     // What depends on one of the two now depends on what the other depends on.
@@ -140,7 +141,7 @@ class FusionPass {
     into.after.remove(b);
     from.nodes.clear();
     from.is_open = false;
-    for (Group& other : groups_) {
+    for (FusionGroup& other : groups_) {
       const bool has_a = other.after.contains(a), has_b = other.after.contains(b);
       if (other.nodes.empty() || !(has_a || has_b)) continue;
       other.after.remove(b);
@@ -169,7 +170,7 @@ class FusionPass {
 
   // The number of inputs of `reader` that group `by` computes, and that no node outside of the two
   // groups reads.
-  std::size_t read_only_by(const Group& reader, std::size_t by, std::size_t own) const {
+  std::size_t read_only_by(const FusionGroup& reader, std::size_t by, std::size_t own) const {
     std::size_t count = 0;
     for (const Variable& input : reader.inputs) {
       if (group_of(input) != by) continue;
@@ -186,13 +187,13 @@ class FusionPass {
   Device device_of(const TensorType& type) const { return type.device().value_or(graph_.device); }
 
   // Whether `group` depends on group `before` through another group.
-  bool lies_between(const Group& group, std::size_t before) const {
+  bool lies_between(const FusionGroup& group, std::size_t before) const {
     return group.after.contains(before) && group.after.any_of([&](std::size_t between) {
       return between != before && groups_[between].after.contains(before);
     });
   }
 
-  std::vector<Variable> outputs_of(const Group& group) const {
+  std::vector<Variable> outputs_of(const FusionGroup& group) const {
     const std::size_t own = group_of_[group.nodes[0]];
     std::vector<Variable> outputs;
     for (const std::size_t i : group.nodes) {
@@ -223,7 +224,7 @@ class FusionPass {
     Rebuild rebuild;
     int changes = 0;
     for (const std::size_t g : order()) {
-      Group& group = groups_[g];
+      FusionGroup& group = groups_[g];
       std::sort(group.nodes.begin(), group.nodes.end());
       if (group.nodes.size() == 1) {
         rebuild.visit_as_is(*nodes_[group.nodes[0]]);
@@ -236,7 +237,7 @@ class FusionPass {
     return changes;
   }
 
-  void replace(const Group& group, Rebuild& rebuild) const {
+  void replace(const FusionGroup& group, Rebuild& rebuild) const {
     std::vector<Ref<Apply>> members;
     for (const std::size_t i : group.nodes) members.push_back(nodes_[i]);
     const std::vector<Variable>& inputs = group.inputs;
@@ -252,7 +253,7 @@ class FusionPass {
   const FusionRewrite& rewrite_;
   RewriteGraph& graph_;
   std::vector<Ref<Apply>> nodes_;
-  std::vector<Group> groups_;
+  std::vector<FusionGroup> groups_;
   std::vector<std::size_t> group_of_;                                // of each node
   std::unordered_map<Variable, std::size_t> producers_;              // positions
   std::unordered_map<Variable, std::vector<const Apply*>> readers_;  // null: a function output

@@ -159,10 +159,10 @@ bool register_rewrite(Rewrite rewrite) {
   const std::lock_guard lock(known.mutex);
   for (const Rewrite& other : known.all)
     if (other.name == rewrite.name) return false;
-  const auto place =
+  const auto position =
       std::upper_bound(known.all.begin(), known.all.end(), rewrite,
                        [](const Rewrite& a, const Rewrite& b) { return a.position < b.position; });
-  known.all.insert(place, std::move(rewrite));
+  known.all.insert(position, std::move(rewrite));
   return true;
 }
 
@@ -170,11 +170,11 @@ bool remove_rewrite(const std::string& name) {
   graph::KnownRewrites& known = graph::known_rewrites();
   Rewrite removed;  // destroyed without the lock: it may own objects of a language binding
   const std::lock_guard lock(known.mutex);
-  const auto place = std::find_if(known.all.begin(), known.all.end(),
-                                  [&](const Rewrite& other) { return other.name == name; });
-  if (place == known.all.end()) return false;
-  removed = std::move(*place);
-  known.all.erase(place);
+  const auto position = std::find_if(known.all.begin(), known.all.end(),
+                                     [&](const Rewrite& other) { return other.name == name; });
+  if (position == known.all.end()) return false;
+  removed = std::move(*position);
+  known.all.erase(position);
   return true;
 }
 

@@ -170,22 +170,22 @@ bool BoundArguments::bind_unknown(std::size_t index, const ParameterRule& rule,
 
 template <class T>
 bool BoundArguments::put(std::size_t index, const T& value) {
-  std::byte* place = reserve(16);
+  std::byte* address = reserve(16);
   if constexpr (std::is_same_v<T, Scalar>) {
-    std::memcpy(place, value.data(), static_cast<std::size_t>(value.dtype().itemsize()));
+    std::memcpy(address, value.data(), static_cast<std::size_t>(value.dtype().itemsize()));
   } else {
-    std::memcpy(place, &value, sizeof value);
+    std::memcpy(address, &value, sizeof value);
   }
-  pointers_[index] = place;
+  pointers_[index] = address;
   return true;
 }
 
 std::byte* BoundArguments::reserve(std::size_t bytes) {
   const std::size_t rounded = (bytes + 15) / 16 * 16;
   if (inline_bytes - used_ >= rounded) [[likely]] {
-    std::byte* place = inline_values_ + used_;
+    std::byte* address = inline_values_ + used_;
     used_ += rounded;
-    return place;
+    return address;
   }
   return more_values_.emplace_back(std::make_unique<std::byte[]>(rounded)).get();
 }

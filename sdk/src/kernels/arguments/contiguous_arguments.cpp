@@ -51,11 +51,11 @@ void ContiguousArguments::replace(const KernelState& function, std::size_t index
         ": expected an array whose elements have memory of their own, as what the kernel writes is "
         "copied back, got ",
         array, ". Remedy: pass a copy, or declare the parameter const");
-  const auto known = std::find_if(copies_.begin(), copies_.end(), [&](const Copy& other) {
+  const auto cached = std::find_if(copies_.begin(), copies_.end(), [&](const Copy& other) {
     return same_window(other.original, array);
   });
   Copy& made =
-      known != copies_.end() ? *known : copies_.emplace_back(Copy{array, copy(array), false});
+      cached != copies_.end() ? *cached : copies_.emplace_back(Copy{array, copy(array), false});
   made.writes |= rule.writes;
   arguments_[index] = KernelArg(made.contiguous);
 }

@@ -55,8 +55,8 @@ __attribute__((target("sha,sse4.1"))) void block_by_sha(std::array<std::uint32_t
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) {
     if (i < 4) {
-      const auto* place = reinterpret_cast<const __m128i*>(bytes + 16 * i);
-      w[i] = _mm_shuffle_epi8(_mm_loadu_si128(place), swap_bytes);
+      const auto* address = reinterpret_cast<const __m128i*>(bytes + 16 * i);
+      w[i] = _mm_shuffle_epi8(_mm_loadu_si128(address), swap_bytes);
     } else {
       const __m128i seven_back = _mm_alignr_epi8(w[i - 1], w[i - 2], 4);
       const __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(w[i - 4], w[i - 3]), seven_back);

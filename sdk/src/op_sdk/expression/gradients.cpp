@@ -118,8 +118,8 @@ class Backward {
                        " for ", variable.label(), " of ", variable.type(),
                        "; expected the rank of the variable");
     const Variable derivative = expression::cast(given, variable.type().dtype());
-    const auto [place, is_first] = derivatives_.try_emplace(variable, derivative);
-    if (!is_first) place->second = expression::operator+(place->second, derivative);
+    const auto [entry, is_first] = derivatives_.try_emplace(variable, derivative);
+    if (!is_first) entry->second = expression::operator+(entry->second, derivative);
   }
 
   [[noreturn]] static void refuse(const Apply& node, std::size_t input, const std::string& reason) {

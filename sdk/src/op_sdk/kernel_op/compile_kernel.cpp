@@ -37,11 +37,13 @@ std::string with_letters(const KernelDeclaration& declaration, const TypeBinding
 void check_pointees(const KernelDeclaration& declaration, const TypeBindings& bindings,
                     std::span<const KernelParameter> parameters) {
   for (std::size_t i = 0; i < declaration.arguments.size() && i < parameters.size(); ++i) {
-    const Argument& argument = declaration.arguments[i];
-    if (argument.kind != Argument::Kind::input && argument.kind != Argument::Kind::output) continue;
+    const KernelArgument& argument = declaration.arguments[i];
+    if (argument.kind != KernelArgument::Kind::input &&
+        argument.kind != KernelArgument::Kind::output)
+      continue;
     const auto& all =
-        argument.kind == Argument::Kind::input ? declaration.inputs : declaration.outputs;
-    const Parameter& declared = all[static_cast<std::size_t>(argument.index)];
+        argument.kind == KernelArgument::Kind::input ? declaration.inputs : declaration.outputs;
+    const DeclaredParameter& declared = all[static_cast<std::size_t>(argument.index)];
     const std::optional<DType> dtype = bindings.dtype_of(declared);
     const KernelParameter& parameter = parameters[i];
     const bool is_wrong = parameter.is_pointer && parameter.dtype && *parameter.dtype != *dtype;

@@ -32,11 +32,11 @@ void KernelDeclaration::read_scalars() {
 
 void KernelDeclaration::read_parameters() {
   const auto read = [&](const std::vector<std::string>& given, const char* what) {
-    std::vector<Parameter> parameters;
+    std::vector<DeclaredParameter> parameters;
     parameters.reserve(given.size());
     for (const std::string& declaration : given)
       parameters.push_back(
-          Parameter::parse(declaration, names, text("kernel_op ", spec.name, ", ", what)));
+          DeclaredParameter::parse(declaration, names, text("kernel_op ", spec.name, ", ", what)));
     return parameters;
   };
   inputs = read(spec.inputs, "inputs");
@@ -55,8 +55,8 @@ void KernelDeclaration::check_unique_names() const {
     if (names.find(name) >= 0 && !spec.scalars.contains(name))
       fail<ArgumentError>("kernel_op ", spec.name, ": ", name, " is both an array and an extent");
   };
-  for (const Parameter& input : inputs) take(input.name);
-  for (const Parameter& output : outputs) take(output.name);
+  for (const DeclaredParameter& input : inputs) take(input.name);
+  for (const DeclaredParameter& output : outputs) take(output.name);
   for (const auto& [name, value] : spec.scalars) take(name);
 }
 
@@ -74,7 +74,7 @@ void KernelDeclaration::sort_axes() {
   }
   for (const Axis& axis : checked)
     check_bound(*axis.expression, inputs[static_cast<std::size_t>(axis.input)].name);
-  for (const Parameter& output : outputs)
+  for (const DeclaredParameter& output : outputs)
     for (const Expression& extent : output.extents) check_bound(extent, output.name);
 }
 
@@ -91,9 +91,9 @@ void KernelDeclaration::check_bound(const Expression& expression, const std::str
 }
 
 void KernelDeclaration::check_letters() const {
-  for (const Parameter& output : outputs) {
+  for (const DeclaredParameter& output : outputs) {
     bool known = output.letter == 0;
-    for (const Parameter& input : inputs) known = known || input.letter == output.letter;
+    for (const DeclaredParameter& input : inputs) known = known || input.letter == output.letter;
     if (!known)
       fail<ArgumentError>("kernel_op ", spec.name, ", ", output.name, ": no input has the ",
                           "dtype ", output.letter, "; name a dtype, such as float32");
@@ -101,8 +101,8 @@ void KernelDeclaration::check_letters() const {
 }
 
 void KernelDeclaration::read_overwrites() {
-  const auto place = [&](const std::vector<Parameter>& parameters, const std::string& name,
-                         const char* what) {
+  const auto index_of = [&](const std::vector<DeclaredParameter>& parameters,
+                            const std::string& name, const char* what) {
     for (std::size_t i = 0; i < parameters.size(); ++i)
       if (parameters[i].name == name) return static_cast<int>(i);
     fail<ArgumentError>("kernel_op ", spec.name, ", overwrites: expected the name of an ", what,
@@ -110,13 +110,13 @@ void KernelDeclaration::read_overwrites() {
   };
   std::set<int> taken;
   for (const auto& [output, input] : spec.overwrites) {
-    const int to = place(outputs, output, "output"), from = place(inputs, input, "input");
+    const int to = index_of(outputs, output, "output"), from = index_of(inputs, input, "input");
     if (!taken.insert(from).second)
       fail<ArgumentError>("kernel_op ", spec.name,
                           ", overwrites: two outputs are computed in the memory of ", input,
                           "; expected one");
-    const Parameter &made = outputs[static_cast<std::size_t>(to)],
-                    &given = inputs[static_cast<std::size_t>(from)];
+    const DeclaredParameter &made = outputs[static_cast<std::size_t>(to)],
+                            &given = inputs[static_cast<std::size_t>(from)];
     const bool same_extents = std::equal(
         made.extents.begin(), made.extents.end(), given.extents.begin(), given.extents.end(),
         [](const Expression& a, const Expression& b) { return a.text() == b.text(); });

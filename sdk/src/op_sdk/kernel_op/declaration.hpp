@@ -13,7 +13,7 @@
 namespace spanwise::op_sdk {
 
 /// One argument of the kernel.
-struct Argument {
+struct KernelArgument {
   enum class Kind { input, output, scalar, expression };
   Kind kind;
   int index = 0;            ///< of the input or output
@@ -29,11 +29,11 @@ struct KernelDeclaration {
   KernelOpSpec spec;
   Names names;                       ///< of extents, and of integer scalars
   std::vector<std::int64_t> preset;  ///< per name: the scalar's value, or 0 for an extent
-  std::vector<Parameter> inputs, outputs;
+  std::vector<DeclaredParameter> inputs, outputs;
   AliasMap overwrites;  ///< one input per output
   source::SourceKernel kernel;
   std::vector<std::string> template_parameters;  ///< up to the first with a default
-  std::vector<Argument> arguments;
+  std::vector<KernelArgument> arguments;
   std::vector<Expression> block, grid;  ///< empty grid: the first output's size over the block
   Expression shared;
 
@@ -59,8 +59,8 @@ struct KernelDeclaration {
   void read_template_parameters();
   void read_arguments();
   std::vector<std::string> default_arguments() const;
-  Argument read_argument(const std::string& given);
-  void check_argument(const Argument& argument, const source::SourceParameter& parameter,
+  KernelArgument read_argument(const std::string& given);
+  void check_argument(const KernelArgument& argument, const source::SourceParameter& parameter,
                       const std::string& given) const;
   void read_launch();
   std::vector<Expression> read_extents(const std::vector<std::string>& given, const char* what);

@@ -6,10 +6,10 @@
 
 namespace spanwise::op_sdk {
 
-Extents::Extents(const KernelDeclaration& declaration)
+NamedExtents::NamedExtents(const KernelDeclaration& declaration)
     : declaration_(declaration), values_(declaration.preset) {}
 
-void Extents::bind(std::span<const Shape* const> shapes) {
+void NamedExtents::bind(std::span<const Shape* const> shapes) {
   const auto extent = [&](const KernelDeclaration::Axis& axis) {
     return (*shapes[static_cast<std::size_t>(axis.input)])[axis.axis];
   };
@@ -23,8 +23,8 @@ void Extents::bind(std::span<const Shape* const> shapes) {
   }
 }
 
-void Extents::check(const KernelDeclaration::Axis& axis, std::int64_t got) const {
-  const Parameter& input = declaration_.inputs[static_cast<std::size_t>(axis.input)];
+void NamedExtents::check(const KernelDeclaration::Axis& axis, std::int64_t got) const {
+  const DeclaredParameter& input = declaration_.inputs[static_cast<std::size_t>(axis.input)];
   const std::string& written = axis.expression->text();
   const std::string expected = std::to_string(value(*axis.expression));
   fail<LayoutError>(declaration_.spec.name, ": input ", input.name, ", axis ", axis.axis,
@@ -32,14 +32,14 @@ void Extents::check(const KernelDeclaration::Axis& axis, std::int64_t got) const
                     ", got ", got);
 }
 
-bool Extents::is_known(const Expression& expression) const noexcept {
+bool NamedExtents::is_known(const Expression& expression) const noexcept {
   return std::all_of(expression.names().begin(), expression.names().end(), [&](int name) {
     return values_[static_cast<std::size_t>(name)] != TensorType::any ||
            declaration_.is_preset(name);
   });
 }
 
-Shape Extents::shape(const Parameter& parameter) const {
+Shape NamedExtents::shape(const DeclaredParameter& parameter) const {
   Shape shape(parameter.rank());
   for (int axis = 0; axis < shape.size(); ++axis) {
     const Expression& extent = parameter.extents[static_cast<std::size_t>(axis)];

@@ -11,9 +11,9 @@
 namespace spanwise::op_sdk {
 
 /// Evaluates a declaration's names and expressions for given input shapes.
-class Extents {
+class NamedExtents {
  public:
-  explicit Extents(const KernelDeclaration& declaration);
+  explicit NamedExtents(const KernelDeclaration& declaration);
 
   /// Sets the names from the inputs' shapes, whose extents may be TensorType::any. Throws
   /// LayoutError naming the op, the input, the axis, the expected and the actual extent.
@@ -23,7 +23,7 @@ class Extents {
   std::int64_t value(const Expression& expression) const { return expression.evaluate(values_); }
   /// The shape of `parameter`, with TensorType::any for unknown extents. Throws LayoutError for a
   /// negative extent.
-  Shape shape(const Parameter& parameter) const;
+  Shape shape(const DeclaredParameter& parameter) const;
 
  private:
   void check(const KernelDeclaration::Axis& axis, std::int64_t got) const;

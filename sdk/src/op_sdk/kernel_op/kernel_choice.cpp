@@ -102,7 +102,7 @@ void KernelDeclaration::read_template_parameters() {
   template_parameters = template_parameter_names(spec.source, kernel);
   for (const std::string& name : template_parameters) {
     bool known = names.find(name) >= 0 && spec.scalars.contains(name);
-    for (const Parameter& input : inputs)
+    for (const DeclaredParameter& input : inputs)
       known = known || (name.size() == 1 && input.letter == name[0]);
     if (!known)
       fail<ArgumentError>("kernel_op ", spec.name, ": no input or scalar determines the template ",
@@ -128,8 +128,8 @@ void KernelDeclaration::read_arguments() {
 // KernelOpSpec::arguments.
 std::vector<std::string> KernelDeclaration::default_arguments() const {
   std::vector<std::string> in_order, by_name;
-  for (const Parameter& input : inputs) in_order.push_back(input.name);
-  for (const Parameter& output : outputs) in_order.push_back(output.name);
+  for (const DeclaredParameter& input : inputs) in_order.push_back(input.name);
+  for (const DeclaredParameter& output : outputs) in_order.push_back(output.name);
   for (int i = 0; i < names.size(); ++i)
     if (!is_preset(i)) in_order.push_back(names[i]);
   const auto is_declared = [&](const std::string& name) {
@@ -146,32 +146,33 @@ std::vector<std::string> KernelDeclaration::default_arguments() const {
   return by_name;
 }
 
-Argument KernelDeclaration::read_argument(const std::string& given) {
+KernelArgument KernelDeclaration::read_argument(const std::string& given) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].name == given) return {Argument::Kind::input, static_cast<int>(i)};
+    if (inputs[i].name == given) return {KernelArgument::Kind::input, static_cast<int>(i)};
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].name == given) return {Argument::Kind::output, static_cast<int>(i)};
+    if (outputs[i].name == given) return {KernelArgument::Kind::output, static_cast<int>(i)};
   const auto scalar = spec.scalars.find(given);
-  if (scalar != spec.scalars.end()) return {Argument::Kind::scalar, 0, {}, scalar->second};
+  if (scalar != spec.scalars.end()) return {KernelArgument::Kind::scalar, 0, {}, scalar->second};
   const std::string where = text("kernel_op ", spec.name, ", arguments");
   Expression expression = Expression::parse(given, names, where);
   check_bound(expression, "arguments");
-  return {Argument::Kind::expression, 0, std::move(expression)};
+  return {KernelArgument::Kind::expression, 0, std::move(expression)};
 }
 
-void KernelDeclaration::check_argument(const Argument& argument, const SourceParameter& parameter,
+void KernelDeclaration::check_argument(const KernelArgument& argument,
+                                       const SourceParameter& parameter,
                                        const std::string& given) const {
   const std::string who = text("kernel_op ", spec.name, ": ", given, " is passed to parameter \"",
                                parameter.type, " ", parameter.name, "\" of ", kernel.name);
   const bool is_array =
-      argument.kind == Argument::Kind::input || argument.kind == Argument::Kind::output;
+      argument.kind == KernelArgument::Kind::input || argument.kind == KernelArgument::Kind::output;
   if (!is_array) {
     if (parameter.is_pointer || is_view(parameter))
       fail<ArgumentError>(who, "; expected an input or an output there");
     return;
   }
-  const auto& all = argument.kind == Argument::Kind::input ? inputs : outputs;
-  const Parameter& declared = all[static_cast<std::size_t>(argument.index)];
+  const auto& all = argument.kind == KernelArgument::Kind::input ? inputs : outputs;
+  const DeclaredParameter& declared = all[static_cast<std::size_t>(argument.index)];
   if (declared.strided) {
     if (parameter.is_pointer)
       fail<ArgumentError>(who,
@@ -184,7 +185,7 @@ void KernelDeclaration::check_argument(const Argument& argument, const SourcePar
   // A non-pointer of known dtype is a number; types from headers are unknown here.
   if (!parameter.is_pointer && parameter.dtype)
     fail<ArgumentError>(who, "; expected a pointer or a spanwise::View");
-  if (argument.kind != Argument::Kind::input && parameter.is_const)
+  if (argument.kind != KernelArgument::Kind::input && parameter.is_const)
     fail<ArgumentError>(who, ", which is const; an output is written");
   const bool both_known = declared.dtype && parameter.dtype && parameter.is_pointer;
   if (both_known && *declared.dtype != *parameter.dtype)

@@ -46,15 +46,15 @@ Ref<Apply> KernelOp::make_node(std::span<const Variable> inputs) const {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     check_input(declaration_.inputs[i], inputs[i], bindings);
   const std::optional<Device> device = common_device(*this, inputs);
-  Extents extents(declaration_);
+  NamedExtents extents(declaration_);
   extents.bind(shapes_of(inputs));
   std::vector<Variable> outputs;
-  for (const Parameter& output : declaration_.outputs)
+  for (const DeclaredParameter& output : declaration_.outputs)
     outputs.emplace_back(TensorType(*bindings.dtype_of(output), extents.shape(output), device));
   return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()}, std::move(outputs));
 }
 
-void KernelOp::check_input(const Parameter& parameter, const Variable& input,
+void KernelOp::check_input(const DeclaredParameter& parameter, const Variable& input,
                            TypeBindings& bindings) const {
   const TensorType& type = input.type();
   if (parameter.letter != 0 && !bindings.find(parameter.letter))

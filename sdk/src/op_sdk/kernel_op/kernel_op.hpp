@@ -28,7 +28,8 @@ class KernelOp final : public Op {
   const KernelDeclaration& declaration() const noexcept { return declaration_; }
 
  private:
-  void check_input(const Parameter& parameter, const Variable& input, TypeBindings& bindings) const;
+  void check_input(const DeclaredParameter& parameter, const Variable& input,
+                   TypeBindings& bindings) const;
 
   KernelDeclaration declaration_;
 };

@@ -88,7 +88,7 @@ class KernelThunk final : public Thunk {
 
   // The overwritten input itself, or a copy where it is on another device, read-only or in another
   // layout.
-  const Array& taken_over(BoundOutput& output, const Parameter& parameter) {
+  const Array& taken_over(BoundOutput& output, const DeclaredParameter& parameter) {
     const Array& input = *output.overwritten->cell->value;
     const bool serves = input.device() == device_ && !input.readonly() &&
                         (parameter.strided || input.layout().is_row_major());
@@ -127,7 +127,7 @@ class KernelThunk final : public Thunk {
     return bytes;
   }
 
-  void prepare(BoundInput& input, const Parameter& parameter) {
+  void prepare(BoundInput& input, const DeclaredParameter& parameter) {
     if (input.overwritten_by >= 0) {
       input.array = outputs_[static_cast<std::size_t>(input.overwritten_by)].array;
       return;
@@ -161,25 +161,26 @@ class KernelThunk final : public Thunk {
   void gather_arguments(const Stream& stream) {
     arguments_.clear();
     views_.clear();
-    for (const Argument& argument : declaration_.arguments) {
+    for (const KernelArgument& argument : declaration_.arguments) {
       const auto index = static_cast<std::size_t>(argument.index);
       switch (argument.kind) {
-        case Argument::Kind::input:
+        case KernelArgument::Kind::input:
           add(stream, *inputs_[index].array, declaration_.inputs[index], false);
           break;
-        case Argument::Kind::output:
+        case KernelArgument::Kind::output:
           add(stream, *outputs_[index].array, declaration_.outputs[index], true);
           break;
-        case Argument::Kind::scalar:
+        case KernelArgument::Kind::scalar:
           add(argument.scalar);
           break;
-        case Argument::Kind::expression:
+        case KernelArgument::Kind::expression:
           arguments_.push_back(KernelArg::integer(extents_.value(argument.expression)));
       }
     }
   }
 
-  void add(const Stream& stream, const Array& array, const Parameter& parameter, bool writes) {
+  void add(const Stream& stream, const Array& array, const DeclaredParameter& parameter,
+           bool writes) {
     order_use(stream, array, writes);
     if (parameter.strided)
       arguments_.push_back(KernelArg::bytes(views_.emplace_back(array).bytes()));
@@ -201,7 +202,7 @@ class KernelThunk final : public Thunk {
   const KernelDeclaration& declaration_;
   Kernel function_;
   Device device_;
-  Extents extents_;
+  NamedExtents extents_;
   CopyCounter& counter_;
   std::vector<BoundInput> inputs_;
   std::vector<BoundOutput> outputs_;

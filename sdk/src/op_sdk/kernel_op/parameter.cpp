@@ -56,12 +56,13 @@ std::vector<std::string_view> split_extents(std::string_view text) {
 
 }  // namespace
 
-Parameter Parameter::parse(std::string_view declaration, Names& names, const std::string& where) {
+DeclaredParameter DeclaredParameter::parse(std::string_view declaration, Names& names,
+                                           const std::string& where) {
   const std::string who = text(where, ": in \"", declaration, "\"");
   const auto expect = [&](bool condition, const auto&... what) {
     if (!condition) fail<ArgumentError>(who, ": ", what...);
   };
-  Parameter parameter;
+  DeclaredParameter parameter;
   std::string_view rest = trim(declaration);
   expect(rest.find(':') != std::string_view::npos, grammar);
   parameter.name = before(rest, ":");
@@ -98,7 +99,7 @@ std::optional<DType> TypeBindings::find(char letter) const {
   return std::nullopt;
 }
 
-std::optional<DType> TypeBindings::dtype_of(const Parameter& parameter) const {
+std::optional<DType> TypeBindings::dtype_of(const DeclaredParameter& parameter) const {
   return parameter.dtype ? parameter.dtype : find(parameter.letter);
 }
 

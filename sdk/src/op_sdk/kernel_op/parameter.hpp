@@ -13,7 +13,7 @@
 namespace spanwise::op_sdk {
 
 /// One declared input or output: "image: strided uint8[h, w, 3]".
-struct Parameter {
+struct DeclaredParameter {
   std::string name;
   bool strided = false;
   std::optional<DType> dtype;  ///< if declared by name
@@ -23,7 +23,8 @@ struct Parameter {
   int rank() const noexcept { return static_cast<int>(extents.size()); }
   /// Parses a declaration. Throws ArgumentError quoting it and saying what was expected; `where`
   /// begins the message.
-  static Parameter parse(std::string_view declaration, Names& names, const std::string& where);
+  static DeclaredParameter parse(std::string_view declaration, Names& names,
+                                 const std::string& where);
 };
 
 /// The dtypes bound to letters in one node.
@@ -32,7 +33,7 @@ class TypeBindings {
   std::optional<DType> find(char letter) const;
   void bind(char letter, DType dtype) { bound_.emplace_back(letter, dtype); }
   /// The parameter's dtype; nullopt where its letter is not bound.
-  std::optional<DType> dtype_of(const Parameter& parameter) const;
+  std::optional<DType> dtype_of(const DeclaredParameter& parameter) const;
   const std::vector<std::pair<char, DType>>& all() const noexcept { return bound_; }
 
  private:

@@ -73,7 +73,7 @@ Communicator::Pending Communicator::prepare(Collective op, const Array& source,
   check_peer(op, options.peer, rank(), size());
   check_reduction(op, options.reduction, source.dtype());
   const Shape shape = result_shape(op, source.shape(), size());
-  const Device place = engine_->device(), home = execution_device(source.device());
+  const Device engine_device = engine_->device(), source_device = execution_device(source.device());
   Pending pending{{op, options.reduction, options.peer, {}, {}},
                   describe(op, source, options),
                   {},
@@ -91,24 +91,24 @@ Communicator::Pending Communicator::prepare(Collective op, const Array& source,
                         out.dtype(), ' ', out.shape());
     pending.result = out;
   } else if (receives) {
-    pending.result = empty(shape, source.dtype(), home);
+    pending.result = empty(shape, source.dtype(), source_device);
   }
   if (op == Collective::send) pending.result = source;
   CollectiveCall& call = pending.call;
   if (receives) {
     const Array& result = pending.result;
     const bool direct =
-        result.layout().is_row_major() && execution_device(result.device()) == place;
-    call.target = direct ? result : empty(shape, source.dtype(), place);
+        result.layout().is_row_major() && execution_device(result.device()) == engine_device;
+    call.target = direct ? result : empty(shape, source.dtype(), engine_device);
     pending.copies_back = !direct;
   }
   if (sends) {
-    const Array there = to_device(source, place);
+    const Array moved = to_device(source, engine_device);
     const bool in_place = op != Collective::all_gather && op != Collective::reduce_scatter &&
-                          op != Collective::all_to_all && there.data() == call.target.data() &&
-                          there.layout().is_row_major();
-    const bool apart = !receives || in_place || !may_share_bytes(there, call.target);
-    call.source = contiguous(there, apart ? CopyMode::if_needed : CopyMode::always);
+                          op != Collective::all_to_all && moved.data() == call.target.data() &&
+                          moved.layout().is_row_major();
+    const bool apart = !receives || in_place || !may_share_bytes(moved, call.target);
+    call.source = contiguous(moved, apart ? CopyMode::if_needed : CopyMode::always);
   }
   return pending;
 }

@@ -98,18 +98,18 @@ void for_each_line(const Array& array, const F& line) {
   const Layout& layout = array.layout();
   const std::int64_t size = array.dtype().itemsize();
   const int outer = std::max(layout.rank() - 1, 0);
-  auto* place = static_cast<std::byte*>(array.data());
+  auto* address = static_cast<std::byte*>(array.data());
   const std::int64_t step = layout.rank() > 0 ? layout.strides[outer] * size : size;
   std::array<std::int64_t, max_rank> index;
   std::fill_n(index.begin(), outer, 0);
   for (;;) {
-    line(place, step);
+    line(address, step);
     int axis = outer - 1;
     for (; axis >= 0; --axis) {
       std::int64_t& i = index[static_cast<std::size_t>(axis)];
-      place += layout.strides[axis] * size;
+      address += layout.strides[axis] * size;
       if (++i < layout.shape[axis]) break;
-      place -= layout.strides[axis] * size * layout.shape[axis];
+      address -= layout.strides[axis] * size * layout.shape[axis];
       i = 0;
     }
     if (axis < 0) return;
@@ -147,10 +147,10 @@ bool filled_at_once(const Array& target, const Scalar& element) noexcept {
   constexpr std::int64_t few = 1 << 10;
   const std::int64_t bytes = target.nbytes();
   if (bytes > few || !is_idle_host(target) || !target.layout().is_row_major()) return false;
-  auto* place = static_cast<std::byte*>(target.data());
+  auto* address = static_cast<std::byte*>(target.data());
   const std::int64_t size = element.dtype().itemsize();
   for (std::int64_t at = 0; at < bytes; at += size)
-    std::memcpy(place + at, element.data(), static_cast<std::size_t>(size));
+    std::memcpy(address + at, element.data(), static_cast<std::size_t>(size));
   return true;
 }
 

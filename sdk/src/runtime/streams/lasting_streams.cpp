@@ -26,10 +26,10 @@ struct LastingStream {
 constinit std::atomic<const LastingStream*> known_streams{nullptr};
 
 const LastingStream* find(Device device, std::uintptr_t handle) noexcept {
-  const LastingStream* known = known_streams.load(std::memory_order_acquire);
-  while (known != nullptr && (known->handle != handle || known->device != device))
-    known = known->next;
-  return known;
+  const LastingStream* cached = known_streams.load(std::memory_order_acquire);
+  while (cached != nullptr && (cached->handle != handle || cached->device != device))
+    cached = cached->next;
+  return cached;
 }
 
 Ref<StreamState> add_stream(Device device, std::uintptr_t handle) {
@@ -39,29 +39,29 @@ Ref<StreamState> add_stream(Device device, std::uintptr_t handle) {
   static auto& mutex = *new Mutex;
   const std::lock_guard lock(mutex);
   // Another thread may have added it meanwhile.
-  if (const LastingStream* known = find(device, handle)) return known->stream;
+  if (const LastingStream* cached = find(device, handle)) return cached->stream;
   // The caller's reference is not counted, since the stream is immortal from here on.
-  auto known = std::make_unique<LastingStream>(device, handle, stream, stream->use_count(),
-                                               known_streams.load());
+  auto cached = std::make_unique<LastingStream>(device, handle, stream, stream->use_count(),
+                                                known_streams.load());
   stream->stay();
-  known_streams.store(known.release(), std::memory_order_release);
+  known_streams.store(cached.release(), std::memory_order_release);
   return stream;
 }
 
 }  // namespace
 
 Ref<StreamState> lasting_stream(Device device, std::uintptr_t handle) {
-  if (const LastingStream* known = find(device, handle)) [[likely]]
-    return known->stream;
+  if (const LastingStream* cached = find(device, handle)) [[likely]]
+    return cached->stream;
   return add_stream(device, handle);
 }
 
 void forget_lasting_streams() noexcept {
-  const LastingStream* known = known_streams.exchange(nullptr);
-  while (known != nullptr) {
-    const std::unique_ptr<const LastingStream> removed(known);
+  const LastingStream* cached = known_streams.exchange(nullptr);
+  while (cached != nullptr) {
+    const std::unique_ptr<const LastingStream> removed(cached);
     removed->stream->stay_no_longer(removed->holders);
-    known = removed->next;
+    cached = removed->next;
   }
 }
 

@@ -49,12 +49,12 @@ std::string system_error_text(int code) { return std::system_category().message(
 
 // Why a folder is not trusted; "" where it is. In a sticky folder other users can only rename their
 // own entries.
-std::string folder_problem(const std::string& place, const struct stat& status, bool is_last) {
+std::string folder_problem(const std::string& path, const struct stat& status, bool is_last) {
   if (is_last ? !has_trusted_owner(status) : !is_trusted_ancestor(status))
-    return text(place, " belongs to another user");
+    return text(path, " belongs to another user");
   const bool is_sticky = !is_last && (status.st_mode & S_ISVTX) != 0;
   if (others_may_write(status) && !is_sticky)
-    return text(place, " may be written by other users (chmod go-w it)");
+    return text(path, " may be written by other users (chmod go-w it)");
   return "";
 }
 
@@ -154,8 +154,8 @@ class FolderWalk {
   void set_problem(std::string problem) {
     if (problem_.empty()) problem_ = std::move(problem);
   }
-  void fail_with(const std::string& place, int code) {
-    set_problem(text(place, ": ", system_error_text(code)));
+  void fail_with(const std::string& path, int code) {
+    set_problem(text(path, ": ", system_error_text(code)));
   }
 
   MissingFolders missing_;

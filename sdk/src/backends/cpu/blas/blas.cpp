@@ -45,11 +45,11 @@ Passed<T> passed(const T& value) {
 
 /// Computes the products of a call one after the other.
 template <class T, class I>
-class Products {
+class GemmCalls {
  public:
   /// `threads`: Spanwise's threads that share a product; 0 leaves each product to the library's own
   /// threads.
-  Products(const Functions<T, I>& functions, const GemmCall& call, int threads)
+  GemmCalls(const Functions<T, I>& functions, const GemmCall& call, int threads)
       : functions_(functions),
         call_(call),
         alpha_(static_cast<Real>(call.alpha)),
@@ -94,20 +94,21 @@ class Products {
   I column_step() const { return whole(call_.right.is_transposed ? 1 : call_.right.leading); }
 
   void multiply_parts(const GemmCall& one, bool is_symmetric, std::int64_t most) const {
-    const std::vector<Part> parts = is_symmetric ? upper_parts_of(one, most) : parts_of(one, most);
-    if (parts.size() == 1) return Products(functions_, one, threads_).run(0, 1);
+    const std::vector<ProductPart> parts =
+        is_symmetric ? upper_parts_of(one, most) : parts_of(one, most);
+    if (parts.size() == 1) return GemmCalls(functions_, one, threads_).run(0, 1);
     parallel_for(static_cast<std::int64_t>(parts.size()), 1,
                  [&](std::int64_t first, std::int64_t last) {
                    for (std::int64_t n = first; n < last; ++n) {
-                     const Part& part = parts[static_cast<std::size_t>(n)];
-                     Products(functions_, part_of(one, part), threads_).run(0, 1);
+                     const ProductPart& part = parts[static_cast<std::size_t>(n)];
+                     GemmCalls(functions_, part_of(one, part), threads_).run(0, 1);
                      if (is_symmetric && part.row != part.column) mirror(one, part);
                    }
                  });
   }
 
   // Copies a part above the diagonal, transposed, to its place below the diagonal.
-  static void mirror(const GemmCall& one, const Part& part) {
+  static void mirror(const GemmCall& one, const ProductPart& part) {
     T* const to = static_cast<T*>(one.result);
     const std::int64_t step = one.result_leading;
     constexpr std::int64_t tile = 32;  // the source's and the target's tiles stay in L1
@@ -215,7 +216,7 @@ class Products {
 
 template <class T, class I>
 void run_all(const Functions<T, I>& functions, const GemmCall& call, int threads) {
-  const Products<T, I> products(functions, call, threads);
+  const GemmCalls<T, I> products(functions, call, threads);
   const double work = static_cast<double>(call.rows) * static_cast<double>(call.columns) *
                       static_cast<double>(call.depth);
   // Two parts per thread, so that an interrupted thread delays the result less.
@@ -255,8 +256,8 @@ bool run_with(const Tables<I>& tables, const GemmCall& call, int threads) {
 
 // The number of Spanwise's threads that may call the library at a time: config "cpu_threads", but
 // not more than the library was started with. 0 if the library's number of threads cannot be set.
-int calling_threads(const Library& library) {
-  return library.can_be_told() ? std::min(parallel_workers(), library.threads) : 0;
+int calling_threads(const BlasLibrary& library) {
+  return library.can_set_threads() ? std::min(parallel_workers(), library.threads) : 0;
 }
 
 // Whether the library's own threads share the product: for a single product, if they are not more
@@ -264,14 +265,14 @@ int calling_threads(const Library& library) {
 // spin for some milliseconds and would compete with Spanwise's threads for the processors. Not for
 // long vectors, whose sum in fixed pieces is more accurate and does not depend on the number of
 // threads, and not for complex vectors, for which OpenBLAS uses one thread.
-bool shares_by_itself(const Library& library, const GemmCall& call) {
+bool shares_by_itself(const BlasLibrary& library, const GemmCall& call) {
   const bool is_of_vectors = call.rows == 1 && call.columns == 1;
   const bool keeps_threads = call.depth <= most_in_caches && !call.dtype.is_complex();
-  return library.can_be_told() && call.batch == 1 && (!is_of_vectors || keeps_threads) &&
+  return library.can_set_threads() && call.batch == 1 && (!is_of_vectors || keeps_threads) &&
          library.get_threads() <= parallel_workers();
 }
 
-bool run_with(const Library& library, const GemmCall& call, int threads) {
+bool run_with(const BlasLibrary& library, const GemmCall& call, int threads) {
   return library.has_wide_integers ? run_with(library.wide, call, threads)
                                    : run_with(library.narrow, call, threads);
 }
@@ -279,9 +280,9 @@ bool run_with(const Library& library, const GemmCall& call, int threads) {
 }  // namespace
 
 bool blas_gemm(const GemmCall& call) {
-  const Library* found = library();
+  const BlasLibrary* found = library();
   if (found == nullptr) return false;
-  const RunningProduct running;
+  const BlasCallGuard running;
   if (shares_by_itself(*found, call)) return run_with(*found, call, 0);
   const OneThread one_thread(*found);
   return run_with(*found, call, calling_threads(*found));
@@ -290,7 +291,7 @@ bool blas_gemm(const GemmCall& call) {
 Tool blas_tool() {
   Tool tool{.name = "BLAS", .version = {}, .path = {}, .missing = {}};
   std::string why;
-  if (const Library* found = library(&why)) {
+  if (const BlasLibrary* found = library(&why)) {
     tool.version = found->version.empty() ? "of unknown version" : found->version;
     tool.path = found->path;
   } else {

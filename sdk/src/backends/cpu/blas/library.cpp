@@ -85,8 +85,8 @@ std::string version_of_blas(const Symbols& symbols) {
 
 // Null if the library cannot be used; the reason is appended to `reason`. Never closed: its threads
 // keep running.
-std::unique_ptr<Library> open_blas(const std::string& path, bool must_be_openblas,
-                                   std::string& reason) {
+std::unique_ptr<BlasLibrary> open_blas(const std::string& path, bool must_be_openblas,
+                                       std::string& reason) {
   const std::lock_guard loading(loader_mutex());
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -96,7 +96,7 @@ std::unique_ptr<Library> open_blas(const std::string& path, bool must_be_openbla
   }
   for (const Spelling& spelling : spellings) {
     const Symbols symbols(handle, spelling);
-    auto made = std::make_unique<Library>();
+    auto made = std::make_unique<BlasLibrary>();
     made->has_wide_integers = *spelling.suffix != '\0';
     if (made->has_wide_integers ? !symbols.fill(made->wide) : !symbols.fill(made->narrow)) continue;
     made->path = path;
@@ -128,7 +128,7 @@ std::vector<std::string> libraries_in(const std::string& folder) {
   return found;
 }
 
-std::unique_ptr<Library> search(const std::string& setting, std::string& reason) {
+std::unique_ptr<BlasLibrary> search(const std::string& setting, std::string& reason) {
   if (setting == "none") {
     reason = "; config blas says none";
     return nullptr;
@@ -148,13 +148,14 @@ std::unique_ptr<Library> search(const std::string& setting, std::string& reason)
 struct Current {
   Mutex mutex;
   std::string setting, why;
-  std::vector<std::unique_ptr<Library>> opened;
+  std::vector<std::unique_ptr<BlasLibrary>> opened;
   std::atomic<std::uint64_t> version{0};  // config::version() at the last search
-  std::atomic<const Library*> library{nullptr};
+  std::atomic<const BlasLibrary*> library{nullptr};
 };
 Current& current_blas() {
-  static Current& made = *new Current;  // never destroyed: work may go on until the process ends
-  return made;
+  // Never destroyed: work may go on until the process ends.
+  static Current& instance = *new Current;
+  return instance;
 }
 
 // Counts the OneThread objects. One counter for all libraries: the library changes only with config
@@ -170,7 +171,7 @@ struct Callers final : ForkParticipant {
 
 // Keeps products and forks apart: OpenBLAS ends its threads before a fork, and that hangs while a
 // product is running.
-class Products final : public ForkParticipant {
+class BlasForkGuard final : public ForkParticipant {
  public:
   void enter() noexcept {
     while (running_.fetch_add(1), is_forking_.load()) {
@@ -197,25 +198,25 @@ class Products final : public ForkParticipant {
   std::atomic<int> running_{0};
   std::atomic<bool> is_forking_{false};
 };
-Products& products() {
-  static auto& made = *new Products;
-  return made;
+BlasForkGuard& products() {
+  static auto& instance = *new BlasForkGuard;
+  return instance;
 }
 
 Callers& callers() {
-  static Callers& made = *new Callers;
-  return made;
+  static Callers& instance = *new Callers;
+  return instance;
 }
 
 }  // namespace
 
-RunningProduct::RunningProduct() { products().enter(); }
-RunningProduct::~RunningProduct() { products().leave(); }
+BlasCallGuard::BlasCallGuard() { products().enter(); }
+BlasCallGuard::~BlasCallGuard() { products().leave(); }
 
-OneThread::OneThread(const Library& library) : library_(library) {
+OneThread::OneThread(const BlasLibrary& library) : library_(library) {
   Callers& all = callers();
   const std::lock_guard lock(all.mutex);
-  if (all.count++ > 0 || !library.can_be_told()) return;
+  if (all.count++ > 0 || !library.can_set_threads()) return;
   all.before = library.get_threads();
   if (all.before > 1) library.set_threads(1);
 }
@@ -223,12 +224,12 @@ OneThread::OneThread(const Library& library) : library_(library) {
 OneThread::~OneThread() {
   Callers& all = callers();
   const std::lock_guard lock(all.mutex);
-  if (--all.count > 0 || !library_.can_be_told()) return;
+  if (--all.count > 0 || !library_.can_set_threads()) return;
   // If the number is not 1 any more, other code has set it: keep it.
   if (all.before > 1 && library_.get_threads() == 1) library_.set_threads(all.before);
 }
 
-const Library* library(std::string* why) {
+const BlasLibrary* library(std::string* why) {
   Current& now = current_blas();
   const std::uint64_t version = config::version();
   if (now.version.load(std::memory_order_acquire) == version && why == nullptr)

@@ -48,7 +48,7 @@ struct Tables {
   Functions<std::complex<double>, I> c128;
 };
 
-struct Library {
+struct BlasLibrary {
   std::string path, version;
   bool has_wide_integers = false;  ///< 64 bits: `wide` is filled, else `narrow`
   Tables<std::int32_t> narrow;
@@ -56,17 +56,17 @@ struct Library {
   int threads = 0;  ///< the library's own number of threads; 0 if it cannot be queried
   int (*get_threads)() = nullptr;      ///< null if the library lacks it
   void (*set_threads)(int) = nullptr;  ///< null if the library lacks it
-  bool can_be_told() const noexcept { return threads > 0 && set_threads != nullptr; }
+  bool can_set_threads() const noexcept { return threads > 0 && set_threads != nullptr; }
 };
 
 /// Prevents forks during its lifetime. The library's functions must be called only while one
 /// exists.
-class RunningProduct {
+class BlasCallGuard {
  public:
-  RunningProduct();
-  ~RunningProduct();
-  RunningProduct(const RunningProduct&) = delete;
-  RunningProduct& operator=(const RunningProduct&) = delete;
+  BlasCallGuard();
+  ~BlasCallGuard();
+  BlasCallGuard(const BlasCallGuard&) = delete;
+  BlasCallGuard& operator=(const BlasCallGuard&) = delete;
 };
 
 /// While one exists, the library computes in the calling thread only; Spanwise shares the calls
@@ -75,13 +75,13 @@ class RunningProduct {
 /// too) are correct meanwhile, but slower.
 class OneThread {
  public:
-  explicit OneThread(const Library& library);
+  explicit OneThread(const BlasLibrary& library);
   OneThread(const OneThread&) = delete;
   OneThread& operator=(const OneThread&) = delete;
   ~OneThread();
 
  private:
-  const Library& library_;
+  const BlasLibrary& library_;
 };
 
 /// The library in use, or null with the reason in `why`. Searched at the first call and again when
@@ -89,6 +89,6 @@ class OneThread {
 /// folder, or "none"; the Python package sets it to the folder of a wheel), then the system's
 /// OpenBLAS. A library that config "blas" does not name must be OpenBLAS: the reference BLAS is
 /// slower than Spanwise's own loops.
-const Library* library(std::string* why = nullptr);
+const BlasLibrary* library(std::string* why = nullptr);
 
 }  // namespace spanwise::cpu_backend::blas

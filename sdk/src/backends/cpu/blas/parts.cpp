@@ -36,7 +36,7 @@ std::byte* moved(const void* data, std::int64_t elements, DType dtype) {
 
 }  // namespace
 
-std::vector<Part> parts_of(const GemmCall& call, std::int64_t most) {
+std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t most) {
   const std::int64_t count = worthy_parts(call, most);
   // Each part reads its rows of `left` and its columns of `right`; of all parts of the same area, a
   // square reads least.
@@ -53,7 +53,7 @@ std::vector<Part> parts_of(const GemmCall& call, std::int64_t most) {
   }
   const std::int64_t rows = part_extent(call.rows, down);
   const std::int64_t columns = part_extent(call.columns, count / down);
-  std::vector<Part> parts;
+  std::vector<ProductPart> parts;
   for (std::int64_t row = 0; row < call.rows; row += rows)
     for (std::int64_t column = 0; column < call.columns; column += columns)
       parts.push_back(
@@ -61,22 +61,22 @@ std::vector<Part> parts_of(const GemmCall& call, std::int64_t most) {
   return parts;
 }
 
-std::vector<Part> upper_parts_of(const GemmCall& call, std::int64_t most) {
+std::vector<ProductPart> upper_parts_of(const GemmCall& call, std::int64_t most) {
   const auto sides = static_cast<std::int64_t>(
       std::ceil(std::sqrt(static_cast<double>(worthy_parts(call, most)))));
   const std::int64_t side = part_extent(call.rows, std::max<std::int64_t>(1, sides));
-  std::vector<Part> parts;
+  std::vector<ProductPart> parts;
   for (std::int64_t row = 0; row < call.rows; row += side)
     for (std::int64_t column = row; column < call.columns; column += side)
       parts.push_back(
           {row, std::min(side, call.rows - row), column, std::min(side, call.columns - column)});
   // Parts on the diagonal take half the time; they come last, to balance the threads.
   std::stable_partition(parts.begin(), parts.end(),
-                        [](const Part& part) { return part.row != part.column; });
+                        [](const ProductPart& part) { return part.row != part.column; });
   return parts;
 }
 
-GemmCall part_of(const GemmCall& call, const Part& part) {
+GemmCall part_of(const GemmCall& call, const ProductPart& part) {
   GemmCall some = call;
   some.batch = 1;
   some.rows = part.rows;

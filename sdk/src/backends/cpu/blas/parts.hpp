@@ -10,7 +10,7 @@
 namespace spanwise::cpu_backend::blas {
 
 /// A block of rows and columns of a result.
-struct Part {
+struct ProductPart {
   std::int64_t row, rows, column, columns;
 };
 
@@ -19,13 +19,13 @@ inline constexpr double least_part_work = 65536.0 * 4;
 
 /// Splits one result into about `most` parts, nearly square and of at least least_part_work each;
 /// returns the whole as one part if it is too small.
-std::vector<Part> parts_of(const GemmCall& call, std::int64_t most);
+std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t most);
 
 /// The parts of a matrix's product with its own transpose that are on or above the diagonal. Parts
 /// on the diagonal are square.
-std::vector<Part> upper_parts_of(const GemmCall& call, std::int64_t most);
+std::vector<ProductPart> upper_parts_of(const GemmCall& call, std::int64_t most);
 
 /// The call that computes `part` of the first result of the batch.
-GemmCall part_of(const GemmCall& call, const Part& part);
+GemmCall part_of(const GemmCall& call, const ProductPart& part);
 
 }  // namespace spanwise::cpu_backend::blas

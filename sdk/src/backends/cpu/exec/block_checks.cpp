@@ -28,8 +28,8 @@ void BlockRunner::check_barrier() {
   while (waiting < count_ && threads_[waiting].state != generation_) ++waiting;
   if (waiting == count_) waiting = current_;  // the last to arrive
   fail([&] {
-    return text("divergent barrier: ", place(skipped), " has ended without the ",
-                waiting_for(waiting), " that ", place(waiting),
+    return text("divergent barrier: ", thread_label(skipped), " has ended without the ",
+                waiting_for(waiting), " that ", thread_label(waiting),
                 " has reached. Every thread of a block that has not returned must reach the same "
                 "barrier; move it out of the condition");
   });
@@ -42,8 +42,9 @@ void BlockRunner::check_collective(unsigned warp, const Warp::Group& group) {
     const unsigned thread = first + static_cast<unsigned>(std::countr_zero(lanes));
     if (thread >= count_ || !passed_end_.test(thread)) continue;
     fail([&] {
-      return text("wrong mask: ", place(thread), " has ended without the ", warp_op_name(group.op),
-                  " in line ", group.line, " whose mask ", mask_text(group.mask),
+      return text("wrong mask: ", thread_label(thread), " has ended without the ",
+                  warp_op_name(group.op), " in line ", group.line, " whose mask ",
+                  mask_text(group.mask),
                   " names it. Every lane of a mask that has not returned must make the call; use "
                   "__ballot_sync() for the mask of a condition");
     });
@@ -52,7 +53,7 @@ void BlockRunner::check_collective(unsigned warp, const Warp::Group& group) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     const unsigned source = read_lane(group, lane, posted_[first + lane]);
     if ((group.arrived >> source & 1u) != 0) continue;
-    check_->suspect({text(place(first + lane), " reads lane ", source, " by ",
+    check_->suspect({text(thread_label(first + lane), " reads lane ", source, " by ",
                           warp_op_name(group.op), " in line ", posted_[first + lane].line,
                           ", which does not take part in it (mask ", mask_text(group.mask), ")"),
                      nullptr, nullptr, "name in the mask every lane that is read"});

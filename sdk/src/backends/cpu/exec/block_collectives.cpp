@@ -78,7 +78,7 @@ Warp::Group& BlockRunner::join_group(Warp& warp, int op, unsigned mask, int line
   if (!running_) fail_hidden("a warp collective", line);
   if ((mask >> current_ % 32 & 1u) == 0)
     fail([&] {
-      return text(place(current_), " calls ", warp_op_name(op), " in line ", line,
+      return text(thread_label(current_), " calls ", warp_op_name(op), " in line ", line,
                   " with the mask ", mask_text(mask),
                   ", which leaves out the calling lane. A lane must name itself");
     });
@@ -86,7 +86,7 @@ Warp::Group& BlockRunner::join_group(Warp& warp, int op, unsigned mask, int line
   if (group == nullptr) return warp.add(mask, op, line);
   if (group->op != op)
     fail([&] {
-      return text(place(current_), " calls ", warp_op_name(op), " in line ", line,
+      return text(thread_label(current_), " calls ", warp_op_name(op), " in line ", line,
                   " while lanes of its warp wait for it at ", warp_op_name(group->op), " in line ",
                   group->line, ". All lanes of the mask must reach the same call");
     });

@@ -48,7 +48,7 @@ void BlockRunner::abandon() {
   std::abort();  // not reached
 }
 
-std::string BlockRunner::place(unsigned thread) const {
+std::string BlockRunner::thread_label(unsigned thread) const {
   const sw_extent& at = coordinates_[thread];
   return text("thread (", at.x, ", ", at.y, ", ", at.z, ") of block (", block_index_.x, ", ",
               block_index_.y, ", ", block_index_.z, ")");
@@ -72,7 +72,7 @@ std::string BlockRunner::waiting_for(unsigned thread) const {
 std::string BlockRunner::divergence(int op, int line) const {
   unsigned waiting = 0;
   while (threads_[waiting].state != generation_) ++waiting;
-  return text("threads of one block are at different barriers: ", place(current_), " at ",
+  return text("threads of one block are at different barriers: ", thread_label(current_), " at ",
               barrier_name(op), " in line ", line, ", thread (", coordinates_[waiting].x, ", ",
               coordinates_[waiting].y, ", ", coordinates_[waiting].z, ") at ", waiting_for(waiting),
               ". Every thread of a block that has not returned must reach the same barrier");
@@ -91,8 +91,8 @@ std::string BlockRunner::standstill() const {
   }
   std::string list;
   for (const auto& [what, who] : places)
-    list += text(list.empty() ? "" : "; ", place(who.first), " waits at ", what, " (", who.second,
-                 who.second == 1 ? " thread)" : " threads)");
+    list += text(list.empty() ? "" : "; ", thread_label(who.first), " waits at ", what, " (",
+                 who.second, who.second == 1 ? " thread)" : " threads)");
   return text("threads of one block wait for one another for ever: ", list,
               ". Every lane of a mask, and every thread of a block, must reach the same call");
 }

@@ -54,7 +54,7 @@ class BlockRunner {
   }
   /// Whether threads run under run(), and which one: "thread (1, 0, 0) of block (0, 0, 0)".
   bool is_running() const noexcept { return running_; }
-  std::string running_thread() const { return place(current_); }
+  std::string running_thread() const { return thread_label(current_); }
 
   void run(const sw_range& range, sw_block_function block, sw_thread_function thread,
            const void* arguments);
@@ -201,7 +201,7 @@ class BlockRunner {
   [[noreturn]] void fail_divergence(int op, int line);
   [[noreturn]] void fail_standstill();
   [[noreturn]] void fail_hidden(const char* what, int line);
-  std::string place(unsigned thread) const;
+  std::string thread_label(unsigned thread) const;
   std::string waiting_for(unsigned thread) const;
   std::string divergence(int op, int line) const;
   std::string standstill() const;

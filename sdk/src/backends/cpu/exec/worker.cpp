@@ -32,8 +32,8 @@ unsigned long long warp(void* worker, int op, unsigned mask, unsigned long long 
 unsigned active_mask(void* worker, int line) { return blocks_of(worker).active_mask(line); }
 std::string failure_message(const char* what, const char* file, int line, const sw_extent& block,
                             const sw_extent& thread) {
-  const std::string place = file != nullptr ? text(file, ":", line) : text("line ", line);
-  return text(what, ", ", place, ", in thread (", thread.x, ", ", thread.y, ", ", thread.z,
+  const std::string location = file != nullptr ? text(file, ":", line) : text("line ", line);
+  return text(what, ", ", location, ", in thread (", thread.x, ", ", thread.y, ", ", thread.z,
               ") of block (", block.x, ", ", block.y, ", ", block.z, ")");
 }
 void fail_thread(void* worker, const char* what, const char* file, int line, const sw_extent* block,

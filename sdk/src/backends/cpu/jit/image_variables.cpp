@@ -81,10 +81,10 @@ class ImageReader {
   // Whether the section has variables that the kernel writes; not tables that the loader relocates.
   bool is_data(std::size_t index) const {
     const auto* header = at<ElfW(Ehdr)>(0);
-    const ElfW(Shdr)* place = section(index);
-    if (place == nullptr) return false;
-    const std::string_view name = name_at(section(header->e_shstrndx), place->sh_name);
-    return (place->sh_flags & SHF_WRITE) != 0 &&
+    const ElfW(Shdr)* header_of_section = section(index);
+    if (header_of_section == nullptr) return false;
+    const std::string_view name = name_at(section(header->e_shstrndx), header_of_section->sh_name);
+    return (header_of_section->sh_flags & SHF_WRITE) != 0 &&
            (name.starts_with(".data") || name.starts_with(".bss")) &&
            !name.starts_with(".data.rel.ro");
   }

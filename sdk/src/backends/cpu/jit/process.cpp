@@ -41,9 +41,9 @@ struct Pipe {
 };
 
 // The output of a program, up to a limit.
-class Output {
+class ProcessOutput {
  public:
-  Output(const Pipe& pipe, std::size_t limit) : pipe_(pipe), limit_(limit) {}
+  ProcessOutput(const Pipe& pipe, std::size_t limit) : pipe_(pipe), limit_(limit) {}
 
   bool at_end() const noexcept { return at_end_; }
 
@@ -185,7 +185,7 @@ constexpr std::chrono::microseconds longest_wait = std::chrono::milliseconds(int
 constexpr std::chrono::microseconds shortest_wait{20};
 
 // Returns whether it ended before `limit`; 0 means no limit. Throws what check_interrupt() throws.
-bool wait_for_end(Child& child, Output& output, std::chrono::seconds limit) {
+bool wait_for_end(Child& child, ProcessOutput& output, std::chrono::seconds limit) {
   const Clock::time_point begin = Clock::now();
   Clock::time_point checked = begin;
   for (auto wait = shortest_wait; !child.has_ended();) {
@@ -214,7 +214,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::st
   Pipe pipe;
   Child child(start(command, folder, pipe));
   pipe.write_end.close();
-  Output output(pipe, limits.output_bytes);
+  ProcessOutput output(pipe, limits.output_bytes);
   ProcessResult result;
   result.timed_out = !wait_for_end(child, output, limits.time);
   child.kill();

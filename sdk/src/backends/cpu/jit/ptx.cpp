@@ -13,13 +13,13 @@ namespace {
 
 using source::Token;
 
-struct Instruction {
+struct PtxRule {
   std::string_view ptx;   // with one blank after the name and after commas, without ';'
   std::string_view code;  // $n is operand n
 };
 
 // PTX ISA 9.0.
-constexpr std::array<Instruction, 57> instructions{{
+constexpr std::array<PtxRule, 57> instructions{{
     {"mov.u32 %0, %laneid", "$0 = sw_linear_thread() & 31u"},
     {"mov.u32 %0, %warpid", "$0 = sw_linear_thread() / 32u"},
     {"mov.u32 %0, %lanemask_eq", "$0 = 1u << (sw_linear_thread() & 31u)"},
@@ -114,9 +114,9 @@ std::vector<std::size_t> renumber(std::string& instruction) {
     const char digit = instruction[i + 1];
     if (instruction[i] != '%' || digit < '0' || digit > '9') continue;
     const auto number = static_cast<std::size_t>(digit - '0');
-    const auto place = std::find(order.begin(), order.end(), number);
-    instruction[i + 1] = static_cast<char>('0' + (place - order.begin()));
-    if (place == order.end()) order.push_back(number);
+    const auto position = std::find(order.begin(), order.end(), number);
+    instruction[i + 1] = static_cast<char>('0' + (position - order.begin()));
+    if (position == order.end()) order.push_back(number);
   }
   return order;
 }
@@ -151,7 +151,7 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   const std::vector<std::size_t> order = renumber(wanted);
   const auto* const found =
       std::find_if(instructions.begin(), instructions.end(),
-                   [&](const Instruction& candidate) { return candidate.ptx == wanted; });
+                   [&](const PtxRule& candidate) { return candidate.ptx == wanted; });
   std::string_view code = found == instructions.end() ? "" : found->code;
   // lop3.b32 d, a, b, c, table: any function of three bits.
   constexpr std::string_view logic = "lop3.b32 %0, %1, %2, %3, ";

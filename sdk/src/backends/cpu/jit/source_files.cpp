@@ -69,8 +69,8 @@ std::string SourceFiles::replacement_for(const source::Include& include) {
 }
 
 std::string SourceFiles::rewritten_header(const std::string& path) {
-  const auto [place, is_new] = known_.try_emplace(path, text(prefix_, known_.size(), ".h"));
-  const std::string name = place->second;
+  const auto [entry, is_new] = known_.try_emplace(path, text(prefix_, known_.size(), ".h"));
+  const std::string name = entry->second;
   if (is_new) {
     // Registered before it is read, because headers may include one another cyclically.
     std::string rewritten = add(files_.text_of(path), path, fs::path(path).parent_path().string());

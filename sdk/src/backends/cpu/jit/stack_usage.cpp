@@ -69,11 +69,11 @@ void set_stack_need(std::string& image, std::size_t bytes) {
   const std::uint64_t pattern[] = {SW_MODULE_MAGIC, SW_STACK_UNKNOWN};
   const std::string_view wanted(reinterpret_cast<const char*>(pattern), sizeof pattern);
   const std::uint64_t need = bytes;
-  std::size_t place = image.find(wanted);
-  if (place == std::string::npos)
+  std::size_t position = image.find(wanted);
+  if (position == std::string::npos)
     fail<DeviceError>("cpu: what the compiler made is no kernel module (it lacks sw_module_info)");
-  for (; place != std::string::npos; place = image.find(wanted, place + wanted.size()))
-    std::memcpy(image.data() + place + sizeof(std::uint64_t), &need, sizeof need);
+  for (; position != std::string::npos; position = image.find(wanted, position + wanted.size()))
+    std::memcpy(image.data() + position + sizeof(std::uint64_t), &need, sizeof need);
 }
 
 }  // namespace spanwise::cpu_backend

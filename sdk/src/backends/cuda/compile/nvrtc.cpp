@@ -79,16 +79,16 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
       "SPANWISE_CUDA_LIBRARY_PATH");
 }
 
-struct State {
+struct NvrtcState {
   Mutex mutex;
   std::uint64_t searched_at = 0;  // config::version() at the last search
   std::string searched_path;
   std::shared_ptr<const Installation> found;
   const Library* loaded = nullptr;
 };
-State& state() {
-  static State& made = *new State;
-  return made;
+NvrtcState& state() {
+  static NvrtcState& instance = *new NvrtcState;
+  return instance;
 }
 
 std::shared_ptr<const Installation> describe(const std::filesystem::path& library) {
@@ -108,7 +108,7 @@ std::shared_ptr<const Installation> describe(const std::filesystem::path& librar
 }  // namespace
 
 std::shared_ptr<const Installation> installation() {
-  State& now = state();
+  NvrtcState& now = state();
   const std::lock_guard lock(now.mutex);
   const std::uint64_t version = config::version();
   if (now.found && (now.loaded != nullptr || now.searched_at == version)) return now.found;
@@ -125,7 +125,7 @@ std::shared_ptr<const Installation> installation() {
 }
 
 const Library& library() {
-  State& now = state();
+  NvrtcState& now = state();
   const std::lock_guard lock(now.mutex);
   // A loaded library is never replaced: all kernels of a process come from the same compiler.
   if (now.loaded != nullptr) return *now.loaded;

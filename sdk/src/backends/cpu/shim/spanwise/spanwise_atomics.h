@@ -8,37 +8,37 @@
 
 // Stores f(old) in a compare-and-swap loop; returns the old value.
 template <class SwT, class SwF>
-SW_FN SwT sw_atomic_update(SwT* place, SwF f) {
+SW_FN SwT sw_atomic_update(SwT* address, SwF f) {
   SwT old, desired;
-  __atomic_load(place, &old, __ATOMIC_RELAXED);
+  __atomic_load(address, &old, __ATOMIC_RELAXED);
   do {
     desired = f(old);
   } while (
-      !__atomic_compare_exchange(place, &old, &desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+      !__atomic_compare_exchange(address, &old, &desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   return old;
 }
 
 #define SW_ATOMIC_INTEGER(T)                                                          \
-  SW_FN T atomicAdd(T* place, T value) {                                              \
-    return __atomic_fetch_add(place, value, __ATOMIC_RELAXED);                        \
+  SW_FN T atomicAdd(T* address, T value) {                                              \
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);                        \
   }                                                                                   \
-  SW_FN T atomicSub(T* place, T value) {                                              \
-    return __atomic_fetch_sub(place, value, __ATOMIC_RELAXED);                        \
+  SW_FN T atomicSub(T* address, T value) {                                              \
+    return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);                        \
   }                                                                                   \
-  SW_FN T atomicAnd(T* place, T value) {                                              \
-    return __atomic_fetch_and(place, value, __ATOMIC_RELAXED);                        \
+  SW_FN T atomicAnd(T* address, T value) {                                              \
+    return __atomic_fetch_and(address, value, __ATOMIC_RELAXED);                        \
   }                                                                                   \
-  SW_FN T atomicOr(T* place, T value) {                                               \
-    return __atomic_fetch_or(place, value, __ATOMIC_RELAXED);                         \
+  SW_FN T atomicOr(T* address, T value) {                                               \
+    return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);                         \
   }                                                                                   \
-  SW_FN T atomicXor(T* place, T value) {                                              \
-    return __atomic_fetch_xor(place, value, __ATOMIC_RELAXED);                        \
+  SW_FN T atomicXor(T* address, T value) {                                              \
+    return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);                        \
   }                                                                                   \
-  SW_FN T atomicMin(T* place, T value) {                                              \
-    return sw_atomic_update(place, [=](T old) { return old < value ? old : value; }); \
+  SW_FN T atomicMin(T* address, T value) {                                              \
+    return sw_atomic_update(address, [=](T old) { return old < value ? old : value; }); \
   }                                                                                   \
-  SW_FN T atomicMax(T* place, T value) {                                              \
-    return sw_atomic_update(place, [=](T old) { return old > value ? old : value; }); \
+  SW_FN T atomicMax(T* address, T value) {                                              \
+    return sw_atomic_update(address, [=](T old) { return old > value ? old : value; }); \
   }
 SW_ATOMIC_INTEGER(int)
 SW_ATOMIC_INTEGER(unsigned)
@@ -49,17 +49,17 @@ SW_ATOMIC_INTEGER(unsigned long long)
 #undef SW_ATOMIC_INTEGER
 
 #define SW_ATOMIC_REAL(T)                                               \
-  SW_FN T atomicAdd(T* place, T value) {                                \
-    return sw_atomic_update(place, [=](T old) { return old + value; }); \
+  SW_FN T atomicAdd(T* address, T value) {                                \
+    return sw_atomic_update(address, [=](T old) { return old + value; }); \
   }
 SW_ATOMIC_REAL(float)
 SW_ATOMIC_REAL(double)
 #undef SW_ATOMIC_REAL
 
 #define SW_ATOMIC_EXCHANGE(T)                                 \
-  SW_FN T atomicExch(T* place, T value) {                     \
+  SW_FN T atomicExch(T* address, T value) {                     \
     T old;                                                    \
-    __atomic_exchange(place, &value, &old, __ATOMIC_RELAXED); \
+    __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED); \
     return old;                                               \
   }
 SW_ATOMIC_EXCHANGE(int)
@@ -73,8 +73,8 @@ SW_ATOMIC_EXCHANGE(double)
 #undef SW_ATOMIC_EXCHANGE
 
 #define SW_ATOMIC_COMPARE(T)                                                     \
-  SW_FN T atomicCAS(T* place, T expected, T value) {                             \
-    __atomic_compare_exchange(place, &expected, &value, false, __ATOMIC_SEQ_CST, \
+  SW_FN T atomicCAS(T* address, T expected, T value) {                             \
+    __atomic_compare_exchange(address, &expected, &value, false, __ATOMIC_SEQ_CST, \
                               __ATOMIC_SEQ_CST);                                 \
     return expected;                                                             \
   }
@@ -87,23 +87,23 @@ SW_ATOMIC_COMPARE(long long)
 SW_ATOMIC_COMPARE(unsigned long long)
 #undef SW_ATOMIC_COMPARE
 
-SW_FN unsigned atomicInc(unsigned* place, unsigned most) {
-  return sw_atomic_update(place, [=](unsigned old) { return old >= most ? 0u : old + 1u; });
+SW_FN unsigned atomicInc(unsigned* address, unsigned most) {
+  return sw_atomic_update(address, [=](unsigned old) { return old >= most ? 0u : old + 1u; });
 }
-SW_FN unsigned atomicDec(unsigned* place, unsigned most) {
-  return sw_atomic_update(place,
+SW_FN unsigned atomicDec(unsigned* address, unsigned most) {
+  return sw_atomic_update(address,
                           [=](unsigned old) { return old == 0u || old > most ? most : old - 1u; });
 }
 
 // Block and system scope are the same as device scope here.
 #define SW_ATOMIC_SCOPES(name)                         \
   template <class SwT, class... SwU>                   \
-  SW_FN SwT name##_block(SwT* place, SwU... values) {  \
-    return name(place, (SwT)values...);                \
+  SW_FN SwT name##_block(SwT* address, SwU... values) {  \
+    return name(address, (SwT)values...);                \
   }                                                    \
   template <class SwT, class... SwU>                   \
-  SW_FN SwT name##_system(SwT* place, SwU... values) { \
-    return name(place, (SwT)values...);                \
+  SW_FN SwT name##_system(SwT* address, SwU... values) { \
+    return name(address, (SwT)values...);                \
   }
 SW_ATOMIC_SCOPES(atomicAdd)
 SW_ATOMIC_SCOPES(atomicSub)

@@ -159,8 +159,8 @@ SW_FN float __double2float_rn(double x) { return (float)x; }
 // Cache hints are ignored.
 #define SW_LOAD(name)                \
   template <class SwT>               \
-  SW_FN SwT name(const SwT* place) { \
-    return *place;                   \
+  SW_FN SwT name(const SwT* address) { \
+    return *address;                   \
   }
 SW_LOAD(__ldg)
 SW_LOAD(__ldca)
@@ -171,8 +171,8 @@ SW_LOAD(__ldcv)
 #undef SW_LOAD
 #define SW_STORE(name)                     \
   template <class SwT>                     \
-  SW_FN void name(SwT* place, SwT value) { \
-    *place = value;                        \
+  SW_FN void name(SwT* address, SwT value) { \
+    *address = value;                        \
   }
 SW_STORE(__stwb)
 SW_STORE(__stcg)

@@ -8,13 +8,13 @@
 
 SW_WEAK void* operator new(size_t bytes) { return malloc(bytes); }
 SW_WEAK void* operator new[](size_t bytes) { return malloc(bytes); }
-SW_WEAK void operator delete(void* place) noexcept { free(place); }
-SW_WEAK void operator delete[](void* place) noexcept { free(place); }
-SW_WEAK void operator delete(void* place, size_t) noexcept { free(place); }
-SW_WEAK void operator delete[](void* place, size_t) noexcept { free(place); }
+SW_WEAK void operator delete(void* address) noexcept { free(address); }
+SW_WEAK void operator delete[](void* address) noexcept { free(address); }
+SW_WEAK void operator delete(void* address, size_t) noexcept { free(address); }
+SW_WEAK void operator delete[](void* address, size_t) noexcept { free(address); }
 #ifndef SW_SYSTEM  // else <new> defines these
-inline void* operator new(size_t, void* place) noexcept { return place; }
-inline void* operator new[](size_t, void* place) noexcept { return place; }
+inline void* operator new(size_t, void* address) noexcept { return address; }
+inline void* operator new[](size_t, void* address) noexcept { return address; }
 #endif
 extern "C" SW_WEAK void __cxa_pure_virtual() { __builtin_trap(); }
 #undef SW_WEAK

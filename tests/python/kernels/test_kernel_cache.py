@@ -1,0 +1,117 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The cache of compiled kernels, in memory and on disk."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+from support.simple_kernels import device_kind
+
+import spanwise as sw
+
+
+class TestCache:
+    """Each in a new process, as in a user's program."""
+
+    PROGRAM = textwrap.dedent(
+        """
+        import sys
+        import spanwise as sw
+        module = sw.SourceModule("__global__ void k(int *x) { x[0] = 42; }", device=sys.argv[1])
+        x = sw.zeros(1, "int32", device=sys.argv[1])
+        module.get_function("k")(x, block=1)
+        assert x.tolist() == [42]
+        info = sw.kernel_cache.info()
+        print(module.from_cache, info.hits, info.misses, info.entries, info.problem)
+        """
+    )
+
+    def run(self, device, folder, **environment):
+        process = subprocess.run(
+            [sys.executable, "-c", self.PROGRAM, str(sw.device(device))],
+            env={**os.environ, "SPANWISE_CACHE_DIR": str(folder), **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert process.returncode == 0, process.stderr
+        assert process.stderr == "", process.stderr
+        return process.stdout.split()
+
+    def test_second_process_uses_the_disk_cache(self, device, tmp_path):
+        assert self.run(device, tmp_path / "c") == ["False", "0", "1", "1"]
+        assert self.run(device, tmp_path / "c") == ["True", "1", "0", "1"]
+
+    def test_a_hit_needs_no_compiler(self, device, tmp_path):
+        self.run(device, tmp_path / "c")
+        if device_kind(device) != "cpu":
+            pytest.skip(
+                "NVRTC is found where the driver's toolkit is; the C++ tests cover its absence"
+            )
+        assert (
+            self.run(device, tmp_path / "c", PATH="/nonexistent", CXX="/nonexistent/c++")[0]
+            == "True"
+        )
+
+    def test_broken_files_are_replaced_quietly(self, device, tmp_path):
+        self.run(device, tmp_path / "c")
+        for file in (tmp_path / "c" / "kernels").iterdir():
+            file.write_bytes(b"broken" + file.read_bytes()[10:])
+        assert self.run(device, tmp_path / "c")[0] == "False"
+        assert self.run(device, tmp_path / "c")[0] == "True"
+
+    def test_a_folder_that_cannot_be_used_costs_only_speed(self, device, tmp_path):
+        (tmp_path / "file").write_text("")
+        for _ in range(2):
+            answer = self.run(device, tmp_path / "file")
+            assert answer[:4] == ["False", "0", "1", "0"] and len(answer) > 4
+
+    def test_processes_may_compile_the_same_source_concurrently(self, device, tmp_path):
+        answers = []
+        threads = [
+            threading.Thread(target=lambda: answers.append(self.run(device, tmp_path / "c")))
+            for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(answers) == 3
+        assert self.run(device, tmp_path / "c")[0] == "True"
+
+    def test_clear_and_path(self, device, tmp_path):
+        with sw.config.change(cache_dir=str(tmp_path / "c")):
+            sw.SourceModule(f"__global__ void k() {{}} // {os.getpid()} {tmp_path}", device=device)
+            info = sw.kernel_cache.info()
+            assert info.entries == 1 and info.bytes > 0 and info.problem == ""
+            assert sw.kernel_cache.path == info.path == str(tmp_path / "c" / "kernels")
+            assert os.stat(info.path).st_mode & 0o777 == 0o700
+            sw.kernel_cache.clear()
+            assert sw.kernel_cache.info().entries == 0
+
+    def test_no_compiler_names_the_package(self, device, tmp_path):
+        if device_kind(device) != "cpu":
+            pytest.skip("the toolkit cannot be hidden from a GPU process")
+        program = 'import spanwise as sw; sw.SourceModule("__global__ void k() {}", device="cpu")'
+        process = subprocess.run(
+            [sys.executable, "-c", program],
+            env={
+                **os.environ,
+                "SPANWISE_CACHE_DIR": str(tmp_path),
+                "PATH": "/nonexistent",
+                "CXX": "",
+            },
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert process.returncode != 0
+        assert "DeviceError" in process.stderr
+        assert "g++" in process.stderr and re.search(r"apt|package", process.stderr), process.stderr

@@ -1,0 +1,95 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constructs that run on a GPU only."""
+
+from .construct import Refusal
+
+REFUSALS = [
+    Refusal(
+        "inline ptx",
+        r"""
+__global__ void k(int* out) {
+  asm volatile("bar.sync 0;");
+}
+""",
+        (
+            "kernel.cu:2",
+            "PTX",
+            'asm "bar.sync 0"',
+            "SW_CPU",
+        ),
+    ),
+    Refusal(
+        "dynamic parallelism",
+        r"""
+__global__ void a() {}
+__global__ void k(int* out) {
+  a<<<1, 32>>>();
+}
+""",
+        (
+            "kernel.cu:3",
+            "<<<",
+        ),
+    ),
+    Refusal(
+        "mipmapped textures",
+        r"""
+__global__ void k(float* out, cudaTextureObject_t t) {
+  out[0] = tex2DLod<float>(t, 0, 0, 1);
+}
+""",
+        (
+            "kernel.cu:2",
+            "texture fetches of levels of detail",
+        ),
+    ),
+    Refusal(
+        "cubemap surfaces",
+        r"""
+__global__ void k(unsigned long long s) {
+  surfCubemapwrite(1, s, 0, 0, 0);
+}
+""",
+        (
+            "kernel.cu:2",
+            "cubemap surfaces",
+        ),
+    ),
+    Refusal(
+        "tensor cores",
+        r"""
+#include <mma.h>
+using namespace nvcuda;
+__global__ void k() { }
+""",
+        (
+            "kernel.cu:1",
+            "mma.h",
+        ),
+    ),
+    Refusal(
+        "clusters",
+        r"""
+#include <cooperative_groups.h>
+__global__ void __cluster_dims__(2, 1, 1) k(int* out) {
+  cooperative_groups::this_cluster().sync();
+}
+""",
+        (
+            "kernel.cu:3",
+            "clusters",
+        ),
+    ),
+    Refusal(
+        "asynchronous barriers",
+        r"""
+#include <cuda/barrier>
+__global__ void k() {}
+""",
+        (
+            "kernel.cu:1",
+            "cuda/barrier",
+        ),
+    ),
+]

@@ -1,0 +1,118 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Texture fetches in NumPy, and kernels that fetch."""
+
+import numpy as np
+
+import spanwise as sw
+
+READ = {
+    1: "tex1D<ELEMENT>(t, at[3 * i])",
+    2: "tex2D<ELEMENT>(t, at[3 * i], at[3 * i + 1])",
+    3: "tex3D<ELEMENT>(t, at[3 * i], at[3 * i + 1], at[3 * i + 2])",
+}
+
+
+SOURCE = """
+__global__ void k(ELEMENT *out, const float *at, int n, cudaTextureObject_t t) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = EXPRESSION;
+}
+"""
+
+
+C_TYPES = {
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "uint16": "unsigned short",
+    "int16": "short",
+    "uint32": "unsigned",
+    "int32": "int",
+    "float32": "float",
+}
+
+
+SHAPES = [(13,), (5, 9), (3, 4, 7)]
+
+
+def fetch(device, texture, at, rank, dtype):
+    """What a kernel reads at the rows (x, y, z) of `at`."""
+    source = SOURCE.replace("EXPRESSION", READ[rank])
+    f = sw.SourceModule(
+        source, options=[f"-DELEMENT={C_TYPES[dtype]}"], device=device
+    ).get_function("k")
+    out = sw.array(np.full(len(at), 99).astype(dtype), device=device)
+    f(
+        out,
+        sw.array(at, device=device),
+        np.int32(len(at)),
+        texture,
+        block=64,
+        grid=-(-len(at) // 64),
+    )
+    return out.numpy()
+
+
+def random_values(shape, dtype):
+    rng = np.random.default_rng()
+    if dtype.startswith("float"):
+        return rng.standard_normal(shape).astype(dtype)
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+
+
+def random_points(shape, n=500):
+    """Inside and around the array, and its corners, away from where a rounding would decide."""
+    extent = np.array([*reversed(shape), *[1] * (3 - len(shape))])
+    points = np.random.default_rng().uniform(-2, extent + 2, (n, 3))
+    points = np.floor(points * 64) / 64 + 1 / 128
+    return points.astype("float32"), extent
+
+
+def places(index, n, mode):
+    """Indices into n + 1 elements, of which the last is the border."""
+    if mode == "clamp":
+        return np.clip(index, 0, n - 1)
+    if mode == "border":
+        return np.where((index < 0) | (index >= n), n, index)
+    if mode == "wrap":
+        return index % n
+    folded = index % (2 * n)
+    return np.where(folded < n, folded, 2 * n - 1 - folded)
+
+
+def sampled(values, points, mode, linear):
+    """By the rules of the programming guide, in float64, at coordinates that count texels."""
+    rank = values.ndim
+    padded = np.pad(values.astype("float64"), [(0, 1)] * rank)
+    total = np.zeros(len(points))
+    for corner in range(2**rank if linear else 1):
+        index, weight = [], np.ones(len(points))
+        for d in range(rank):
+            x = points[:, d].astype("float64") - (0.5 if linear else 0)
+            low, up = np.floor(x), corner >> d & 1
+            if linear:
+                weight *= x - low if up else 1 - (x - low)
+            index.insert(0, places(low.astype(int) + up, values.shape[rank - 1 - d], mode))
+        total += weight * padded[tuple(index)]
+    return total
+
+
+def fetch_channels(device, texture, points, call, vector, channels, result):
+    """All channels of what `call`, with x, y, z, gives at each of `points`."""
+    parts = "".join(f"out[{channels} * i + {c}] = v.{'xyzw'[c]}; " for c in range(channels))
+    source = f"""
+        __global__ void k({result} *out, const float *at, int n, cudaTextureObject_t t) {{
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i >= n) return;
+          float x = at[3 * i], y = at[3 * i + 1], z = at[3 * i + 2];
+          {vector} v = {call};
+          {parts}
+        }}
+    """
+    f = sw.SourceModule(source, device=device).get_function("k")
+    dtype = {c: d for d, c in C_TYPES.items()}[result]
+    out = sw.array(np.full((len(points), channels), 99).astype(dtype), device=device)
+    count = np.int32(len(points))
+    f(out, sw.array(points, device=device), count, texture, block=64, grid=-(-len(points) // 64))
+    return out.numpy()

@@ -1,0 +1,31 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Comparison of a graph of variables with the same operations on arrays."""
+
+import numpy as np
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+def like(values, name=None):
+    """A variable that may hold `values`, whatever their extents."""
+    return T.tensor(str(values.dtype), (None,) * values.ndim, name)
+
+
+def check(expression, *values, device, exact=True, mode=None, oracle=None):
+    """What `expression` makes of variables of these values, on two calls, is what NumPy makes of
+    them."""
+    variables = [like(v) for v in values]
+    result = expression(*variables)
+    f = sw.function(variables, result, device=device, mode=mode, on_unused_input="ignore")
+    for _ in range(2):
+        ours = f(*values)
+        theirs = np.asarray((oracle or expression)(*values))
+        assert result.ndim == theirs.ndim and result.type.dtype == ours.dtype
+        assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+        compare = np.testing.assert_array_equal if exact else np.testing.assert_allclose
+        compare(ours.numpy(), theirs, **({} if exact else {"rtol": 1e-6}))
+        if ours.flags.writeable:
+            ours[...] = 0  # what the caller does with a result changes no later one
