@@ -202,6 +202,7 @@ def reductions():
     yield line("max", "1000x1000 float64 along axis 1", f64(K, K), axis=1)
     yield line("argmax", "1M float32", f32(M))
     yield line("argmax", "100x1000 float64 along axis 1", f64(100, K), axis=1)
+    yield line("argmin", "20000x50 float64 along axis 1", f64(20 * K, 50), axis=1)
     yield line("mean", "16 float64", f64(16))
     yield line("mean", "1M float64", f64(M))
     yield line("min", "1000x1000 float32 along axis 0", f32(K, K), axis=0)

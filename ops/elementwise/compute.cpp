@@ -12,6 +12,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/strided/walk.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 
@@ -31,32 +32,35 @@ void order_host_use(const Array& array, bool writes) {
 
 namespace {
 
-bool runs_on_host(Device device) noexcept { return !device.is_cuda(); }
-
 bool must_be_copied(const Array& operand, const Array& result) {
   return may_share_memory(operand, result) && !is_same_view(operand, result);
 }
 
 // With arrays on a GPU, an operand of rank 0 on the host becomes a number.
 Operand on_device(const OpTraits& op, const Operand& operand, Device device) {
-  if (operand.array == nullptr || operand.array->device() == device) return operand;
+  if (operand.array == nullptr) return operand;
   const Array& array = *operand.array;
-  if (runs_on_host(array.device()) && runs_on_host(device)) return operand;
+  if (work_together(array.device(), device)) return operand;
   if (array.rank() != 0 || !runs_on_host(array.device()))
     fail<DeviceError>(op.name, ": operands are on ", array.device(), " and on ", device,
                       "; expected one device, move one of them with .to(\"", device, "\")");
   return {nullptr, item(array)};
 }
 
-void run_on_device(const Signature& signature, std::span<const Operand> operands,
-                   const Array& result, const Array* where) {
-  if (!runs_on_host(result.device())) return compute_on_cuda(signature, operands, result, where);
+void compute_after_waiting(const Signature& signature, std::span<const Operand> operands,
+                           const Array& result, const Array* where) {
   for (const Operand& operand : operands)
     if (operand.array != nullptr) order_host_use(*operand.array, false);
   if (where != nullptr) order_host_use(*where, false);
   order_host_use(result, true);
   compute_on_cpu(signature, operands, result, where);
 }
+
+constexpr ElementwiseBackend on_cpu{&compute_after_waiting}, on_cuda{&compute_on_cuda};
+[[maybe_unused]] const auto* const no_cpu_before =
+    elementwise_backends.set(DeviceKind::cpu, &on_cpu);
+[[maybe_unused]] const auto* const no_cuda_before =
+    elementwise_backends.set(DeviceKind::cuda, &on_cuda);
 
 bool all_on_device(std::span<const Operand> operands, Device device) noexcept {
   return std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
@@ -66,16 +70,19 @@ bool all_on_device(std::span<const Operand> operands, Device device) noexcept {
 
 }  // namespace
 
+constinit DeviceTable<ElementwiseBackend> elementwise_backends{"elementwise"};
+
 void compute_disjoint(const Signature& signature, std::span<const Operand> given,
                       const Array& result, const Array* where) {
   if (result.size() == 0) return;
   if (!signature.swapped && all_on_device(given, result.device()))
-    return run_on_device(signature, given, result, where);
+    return elementwise_backends[result.device()].compute(signature, given, result, where);
   std::array<Operand, max_inputs> operands;
   for (std::size_t i = 0; i < given.size(); ++i)
     operands[i] = on_device(facts(signature.op), given[i], result.device());
   if (signature.swapped) std::swap(operands[0], operands[1]);
-  run_on_device(signature, std::span(operands.data(), given.size()), result, where);
+  elementwise_backends[result.device()].compute(signature, std::span(operands.data(), given.size()),
+                                                result, where);
 }
 
 void compute(const Signature& signature, std::span<const Operand> given, const Array& result,

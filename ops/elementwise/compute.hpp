@@ -5,6 +5,7 @@
 #include <span>
 
 #include "spanwise/array.hpp"
+#include "spanwise/device_table.hpp"
 #include "spanwise/export.hpp"
 #include "spanwise/scalar.hpp"
 #include "table.hpp"
@@ -57,8 +58,14 @@ bool is_same_view(const Array& operand, const Array& result) noexcept;
 /// Waits for GPU work on host memory (pinned or managed).
 void order_host_use(const Array& array, bool writes);
 
-/// compute() on each device for operands that are on it and share memory with the result only
-/// element by element.
+/// What a back end implements: compute() for operands that are on its device and share memory with
+/// the result only element by element.
+struct ElementwiseBackend {
+  void (*compute)(const Signature& signature, std::span<const Operand> operands,
+                  const Array& result, const Array* where);
+};
+extern DeviceTable<ElementwiseBackend> elementwise_backends;
+
 void compute_on_cpu(const Signature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where);
 void compute_on_cuda(const Signature& signature, std::span<const Operand> operands,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "backend.hpp"
 #include "cpu/host_bounds.hpp"
 #include "cpu/host_loops.hpp"
 #include "simple_index.hpp"
@@ -51,20 +52,19 @@ Accumulation accumulation_from(std::string_view name) {
 void accumulate_by(const Array& array, std::span<const IndexPart> key, const Array& value,
                    Accumulation how) {
   check_writable(array);
-  const MoveLoop loop = accumulate_loop(array.dtype(), how);
+  (void)accumulate_loop(array.dtype(), how);  // throws for dtypes without it, on every device
   if (const Array* indices = only_index(key, array))
     if (try_accumulate_simple({array, *indices, 0}, value, how)) return;
-  if (array.device().is_cuda() && !is_aligned(array)) {
+  const IndexingBackend& backend = indexing_backends[array.device()];
+  if (backend.needs_aligned && !is_aligned(array)) {
     const Array aligned = copy(array);
     accumulate_by(aligned, key, value, how);
     return copy(aligned, array);
   }
   const Selection selection = select(array, key, Bounds::raise, /*writes=*/true);
   const Array fitting = fitting_value(selection, value);
-  if (array.device().is_cuda())
-    return accumulate_on_gpu(selection, is_aligned(fitting) ? fitting : copy(fitting), how);
-  await_all(selection, fitting, Direction::write);
-  move_on_host(selection, fitting, Direction::write, loop);
+  const bool is_ready = !backend.needs_aligned || is_aligned(fitting);
+  backend.accumulate(selection, is_ready ? fitting : copy(fitting), how);
 }
 
 }  // namespace spanwise::ops

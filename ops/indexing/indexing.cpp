@@ -7,12 +7,9 @@
 #include <cstring>
 #include <utility>
 
+#include "backend.hpp"
 #include "cpu/host_bounds.hpp"
 #include "cpu/host_loops.hpp"
-#include "cpu/host_mask.hpp"
-#include "cpu/host_move.hpp"
-#include "cuda/address_loop.hpp"
-#include "cuda/cuda_indices.hpp"
 #include "indices.hpp"
 #include "masked_rows.hpp"
 #include "selection.hpp"
@@ -38,40 +35,6 @@ void write(const Selection& selection, const Array& value) {
 }
 
 Array as_mask(const Array& array) { return array.dtype().is_bool() ? array : astype(array, bool_); }
-
-Array positions_on_host(const Array& mask) {
-  const MaskWalk walk(mask, Strides(mask.rank()), 0, /*keep_axes=*/true);
-  const MaskPieces pieces(walk);
-  const std::int64_t total = pieces.total();
-  Array positions = empty({mask.rank(), total}, int64, working_device(mask.device()));
-  auto* rows = static_cast<std::int64_t*>(positions.data());
-  const int inner = mask.rank() - 1;
-  parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
-    std::int64_t found[2048];
-    std::int64_t done = pieces.before[static_cast<std::size_t>(first)];
-    const std::int64_t end = pieces.before[static_cast<std::size_t>(last)];
-    for_each_segment(walk, first * pieces.length, std::min(walk.size, last * pieces.length),
-                     [&](const std::byte* bytes, std::int64_t step, std::int64_t n, std::int64_t,
-                         std::int64_t, const std::int64_t* at) {
-                       for (std::int64_t i = 0; i < n; i += 2048) {
-                         const std::int64_t length = std::min<std::int64_t>(2048, n - i);
-                         // collect_true() may overwrite `length` values, and other threads write
-                         // those from `end` on.
-                         const bool has_space = inner >= 0 && done + length <= end;
-                         std::int64_t* last_row = has_space ? rows + inner * total + done : found;
-                         const std::int64_t count =
-                             collect_true(bytes + i * step, step, length,
-                                          inner < 0 ? 0 : at[inner] + i, 1, last_row);
-                         for (int axis = 0; axis < inner; ++axis)
-                           std::fill_n(rows + axis * total + done, count, at[axis]);
-                         if (inner >= 0 && !has_space)
-                           std::copy_n(found, count, rows + inner * total + done);
-                         done += count;
-                       }
-                     });
-  });
-  return positions;
-}
 
 // ---- One C-contiguous int64 index array on the host for one axis: the most common case ----
 
@@ -123,24 +86,6 @@ bool try_write_simple(const SimpleIndex& simple, const Array& value) {
         static_cast<std::byte*>(simple.array.data()), indices, count, simple.extent, simple.stride,
         static_cast<std::byte*>(value.data()), is_one ? 0 : simple.row_bytes, simple.row_bytes);
   return true;
-}
-
-Array positions_in_small(const Array& mask) {
-  const auto* bytes = static_cast<const std::byte*>(mask.data());
-  const std::int64_t size = mask.size();
-  Array positions = empty({1, count_true_bytes(bytes, size)}, int64, working_device(mask.device()));
-  auto* next = static_cast<std::int64_t*>(positions.data());
-  std::int64_t* const end = next + positions.size();
-  for (std::int64_t i = 0; next < end; i += 512) {
-    // collect_true() may overwrite `length` values.
-    std::int64_t found[512];
-    const std::int64_t length = std::min<std::int64_t>(512, size - i);
-    const bool has_space = end - next >= length;
-    const std::int64_t count = collect_true(bytes + i, 1, length, i, 1, has_space ? next : found);
-    if (!has_space) std::copy_n(found, count, next);
-    next += count;
-  }
-  return positions;
 }
 
 }  // namespace
@@ -212,19 +157,11 @@ void put_along(const Array& array, const Array& indices, int axis, const Array& 
 }
 
 std::int64_t count_true(const Array& array) {
-  const Array mask = as_mask(array);
-  if (mask.device().is_cuda()) return count_true_on_gpu(mask);
-  await(mask, /*writes=*/false);
-  return MaskPieces(MaskWalk(mask, Strides(mask.rank()), 0)).total();
+  return indexing_backends[array.device()].count_true(as_mask(array));
 }
 
 Array positions_of_true(const Array& array) {
-  const Array mask = as_mask(array);
-  if (mask.device().is_cuda()) return positions_of_true_on_gpu(mask);
-  await(mask, /*writes=*/false);
-  if (mask.rank() == 1 && mask.size() < 1 << 16 && mask.layout().is_row_major())
-    return positions_in_small(mask);
-  return positions_on_host(mask);
+  return indexing_backends[array.device()].positions_of_true(as_mask(array));
 }
 
 }  // namespace spanwise::ops

@@ -195,7 +195,7 @@ Array repeat_on_gpu(const Array& array, const std::vector<std::int64_t>& starts,
 
 Array repeat(const Array& array, std::int64_t times, int axis) {
   check_times(times);
-  if (array.device().is_cuda()) {
+  if (!runs_on_host(array.device())) {
     const Shape shape = with_extent(array.shape(), axis, product(array.shape()[axis], times));
     const Shape with_repeat_axis = array.shape().inserted(axis + 1, times);
     return reshape(copy(array.expand(axis + 1).broadcast_to(with_repeat_axis)), shape);
@@ -220,7 +220,7 @@ Array repeat(const Array& array, const Array& times, int axis) {
                       "; expected one number for each of the ", array.shape()[axis],
                       " slices along axis ", axis, " of ", array.shape());
   const std::vector<std::int64_t> starts = starts_of(host);
-  if (array.device().is_cuda()) return repeat_on_gpu(array, starts, axis);
+  if (!runs_on_host(array.device())) return repeat_on_gpu(array, starts, axis);
   await(array, /*writes=*/false);
   return repeat_on_host(array, starts, axis);
 }

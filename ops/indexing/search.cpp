@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "backend.hpp"
 #include "indices.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -106,6 +107,14 @@ Array as_searchable(const Array& array, DType dtype) {
 
 }  // namespace
 
+void search_on_host(const Array& sorted, const Array& wanted, Side side, const Array& positions) {
+  await(sorted, /*writes=*/false);
+  await(wanted, /*writes=*/false);
+  const DType dtype = sorted.dtype();
+  (side == Side::left ? search_for<Side::left>(dtype) : search_for<Side::right>(dtype))(
+      sorted, wanted, positions);
+}
+
 Array search_sorted(const Array& sorted, const Array& wanted, Side side) {
   if (sorted.rank() != 1)
     fail<LayoutError>("searchsorted: expected a vector to search, got ", sorted.shape());
@@ -114,15 +123,7 @@ Array search_sorted(const Array& sorted, const Array& wanted, Side side) {
     return zeros(wanted.shape(), int64, sorted.device());
   const Array elements = as_searchable(sorted, dtype), values = as_searchable(wanted, dtype);
   Array positions = empty(wanted.shape(), int64, sorted.device());
-  if (sorted.device().is_cuda()) {
-    search_by_kernel(elements, values, side, positions);
-    return positions;
-  }
-  await(elements, /*writes=*/false);
-  await(values, /*writes=*/false);
-  const Search search =
-      side == Side::left ? search_for<Side::left>(dtype) : search_for<Side::right>(dtype);
-  search(elements, values, positions);
+  indexing_backends[sorted.device()].search(elements, values, side, positions);
   return positions;
 }
 

@@ -18,8 +18,9 @@ enum class Side { left, right };
 /// `sorted` is not a vector.
 SW_API Array search_sorted(const Array& sorted, const Array& wanted, Side side);
 
-/// The same with the GPU kernel, written to `positions`. All arrays are aligned and C-contiguous;
+/// The same on each device, written to `positions`. All arrays are aligned and C-contiguous;
 /// `sorted` and `wanted` have one computable dtype, which is not bool or a 16-bit float.
+void search_on_host(const Array& sorted, const Array& wanted, Side side, const Array& positions);
 void search_by_kernel(const Array& sorted, const Array& wanted, Side side, const Array& positions);
 
 /// CUDA C with the kernel `search` for one dtype.

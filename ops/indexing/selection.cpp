@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend.hpp"
 #include "indices.hpp"
 #include "spanwise/error.hpp"
 
@@ -144,7 +145,7 @@ class Selector {
     selection_.mask_strides = Strides(mask.rank());
     for (int i = 0; i < mask.rank(); ++i) selection_.mask_strides[i] = layout_.strides[axis_ + i];
     selection_.unique = true;
-    if (local.device().is_cuda()) {  // kernels take index arrays only
+    if (!indexing_backends[local.device()].takes_masks) {
       const Array positions = positions_of_true(local);
       for (int i = 0; i < mask.rank(); ++i)
         parts_.push_back({positions.index(0, i), axis_ + i, /*needs_check=*/false});

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "cuda/address_loop.hpp"
+#include "backend.hpp"
 #include "indices.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
@@ -18,9 +18,7 @@ void await_all(const Selection& selection, const Array& value, Direction directi
 }
 
 void move(const Selection& selection, const Array& value, Direction direction) {
-  if (selection.array.device().is_cuda()) return move_on_gpu(selection, value, direction);
-  await_all(selection, value, direction);
-  move_on_host(selection, value, direction);
+  indexing_backends[selection.array.device()].move(selection, value, direction);
 }
 
 void check_writable(const Array& array) {

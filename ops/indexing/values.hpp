@@ -17,7 +17,7 @@ Array fitting_value(const Selection& selection, Array value);
 /// Waits for queued work that conflicts with a move on the host.
 void await_all(const Selection& selection, const Array& value, Direction direction);
 
-/// move_on_host() or move_on_gpu(), by the array's device.
+/// IndexingBackend::move() of the array's device.
 void move(const Selection& selection, const Array& value, Direction direction);
 
 }  // namespace spanwise::ops

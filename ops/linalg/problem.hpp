@@ -8,6 +8,7 @@
 
 #include "run_product.hpp"
 #include "spanwise/array.hpp"
+#include "spanwise/device_table.hpp"
 
 namespace spanwise::ops::linalg {
 
@@ -54,5 +55,15 @@ Problem describe_product(const Array& left, const Array& right, const Array& res
 /// own_product_on_cuda() queues a launch on the device's current stream.
 void own_product_on_cpu(const Problem& problem);
 void own_product_on_cuda(const Problem& problem, Device device);
+
+/// What a back end implements. Work on a GPU is queued on the device's current stream.
+struct ProductBackend {
+  bool has_halves;     ///< products of 16-bit floats; they are computed in float32 otherwise
+  std::int64_t small;  ///< rows * columns * depth up to which no library is asked
+  /// A product of a matrix and a vector; returns false and does nothing where others are faster.
+  bool (*gemv)(const Problem& problem, Device device);
+  void (*product)(const Problem& problem, Device device);
+};
+extern DeviceTable<ProductBackend> product_backends;
 
 }  // namespace spanwise::ops::linalg

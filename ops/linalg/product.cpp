@@ -107,7 +107,7 @@ class ProductOperands {
 }  // namespace
 
 void check_device(const char* who, const Array& array, Device device) {
-  if (array.device() != device && (array.device().is_cuda() || device.is_cuda()))
+  if (!work_together(array.device(), device))
     fail<DeviceError>(who, ": operands are on ", device, " and on ", array.device(),
                       "; expected one device, move one of them with .to(\"", device, "\")");
 }

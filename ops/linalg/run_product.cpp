@@ -8,26 +8,20 @@
 #include <optional>
 #include <utility>
 
-#include "cuda_gemv.hpp"
 #include "problem.hpp"
-#include "small_gemv.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/gemm.hpp"
 #include "spanwise/stream.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {
 
-// With at most this many multiplications, Spanwise's own loops take less time than a library call.
-constexpr std::int64_t small_product = 216;
-
 bool is_half_dtype(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }
 
 // The dtypes that are offered to a library, which may still decline.
-bool is_for_library(DType dtype, bool is_on_host) noexcept {
-  return dtype.is_complex() || (dtype.is_floating() && !(is_on_host && is_half_dtype(dtype)));
-}
+bool is_for_library(DType dtype) noexcept { return dtype.is_complex() || dtype.is_floating(); }
 
 std::optional<GemmFactor> as_factor(const Matrix& matrix, std::int64_t rows, std::int64_t columns) {
   if ((columns == 1 || matrix.column_stride == 1) && (rows == 1 || matrix.row_stride >= columns))
@@ -178,32 +172,26 @@ constexpr std::int64_t large_matrix = 32 << 20;
 
 void run_in_dtype(const Array& left, const Array& right, const Array& result,
                   const ProductTerms& terms) {
-  const bool is_on_host = !result.device().is_cuda();
-  const Stream stream = Stream::current(is_on_host ? cpu : result.device());
+  const Device device = working_device(result.device());
+  const ProductBackend& backend = product_backends[device];
+  const Stream stream = Stream::current(device);
   order_uses(stream, left, right, result, terms);
   const DType dtype = result.dtype();
   const std::int64_t rows = result.shape()[result.rank() - 2], columns = result.shape().back();
   const std::int64_t depth = left.shape().back();
-  const bool is_small = is_on_host && rows <= small_product && columns <= small_product &&
-                        depth <= small_product && rows * columns * depth <= small_product;
+  const bool is_small = rows <= backend.small && columns <= backend.small &&
+                        depth <= backend.small && rows * columns * depth <= backend.small;
   const bool is_vector = (rows == 1 || columns == 1) && result.size() == rows * columns;
-  if (is_vector && is_on_host && !is_small &&
-      small_gemv(describe_product(left, right, result, terms)))
-    return;
-  const bool is_for_blas = !is_small && is_for_library(dtype, is_on_host);
+  const bool is_for_blas = !is_small && is_for_library(dtype);
   const bool is_large = std::max(left.nbytes(), right.nbytes()) > large_matrix;
   const auto run_gemv = [&] {
-    return is_vector && !is_on_host &&
-           gemv_on_cuda(describe_product(left, right, result, terms), stream.device());
+    return is_vector && !is_small &&
+           backend.gemv(describe_product(left, right, result, terms), device);
   };
   if (!(is_for_blas && is_large) && run_gemv()) return;
   if (is_for_blas && run_in_library(left, right, result, terms, stream)) return;
   if (is_for_blas && is_large && run_gemv()) return;
-  const Problem problem = describe_product(left, right, result, terms);
-  if (is_on_host)
-    own_product_on_cpu(problem);
-  else
-    own_product_on_cuda(problem, result.device());
+  backend.product(describe_product(left, right, result, terms), device);
 }
 
 // Of an empty sum: factors of one 0 each.
@@ -228,7 +216,7 @@ void run_product(const Array& left, const Array& right, const Array& result,
     return fill(result, Scalar(false).cast(result.dtype()));
   }
   const DType dtype = result.dtype();
-  const bool widens = is_half_dtype(dtype) && !result.device().is_cuda();
+  const bool widens = is_half_dtype(dtype) && !product_backends[result.device()].has_halves;
   const bool has_addend = terms.addend != nullptr;
   if (!widens && left.dtype() == dtype && right.dtype() == dtype &&
       (!has_addend || terms.addend->dtype() == dtype))

@@ -10,10 +10,13 @@
 
 namespace spanwise::ops::random {
 
+namespace {
+
 using strided::ArrayRole;
 
-void fill_on_cuda(Kind kind, const Numbers& numbers, Draw draw, const Array& out) {
+void fill_on_cuda(const Numbers& numbers, Draw draw, const Array& out) {
   static auto& bodies = *new strided::BodyTable<FillKey>;
+  const Kind kind = numbers.kind;
   const int itemsize = out.dtype().itemsize(), each = elements_per_block(kind, itemsize);
   const Layout blocks = Layout::row_major({(out.size() + each - 1) / each});
   strided::StridedCall call(blocks.shape);
@@ -52,4 +55,9 @@ void permute_on_cuda(Bijection bijection, const Array& out) {
   call.launch(kernel, others);
 }
 
+constexpr RandomBackend cuda_backend{&fill_on_cuda, &permute_on_cuda};
+[[maybe_unused]] const auto* const none_before =
+    random_backends.set(DeviceKind::cuda, &cuda_backend);
+
+}  // namespace
 }  // namespace spanwise::ops::random

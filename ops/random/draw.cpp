@@ -133,15 +133,28 @@ Array contiguous_target(const Array& out, DType dtype) {
   return empty(out.shape(), dtype, out.device());
 }
 
-void fill_all(const Numbers& numbers, const Draw& plan, const Array& out) {
-  if (out.device().is_cuda()) return fill_on_cuda(numbers.kind, numbers, plan, out);
+void fill_after_waiting(const Numbers& numbers, Draw plan, const Array& out) {
   for (const Array* array : {numbers.lows, numbers.spans, numbers.table})
     if (array != nullptr) await_pending_work(*array, false);
   await_pending_work(out, true);
   fill_on_host(numbers.kind, plan, out);
 }
 
+void permute_on_host(Bijection bijection, const Array& out) {
+  await_pending_work(out, true);
+  const Permute permute = find_permute();
+  parallel_for(out.size(), 1 << 12, [&](std::int64_t first, std::int64_t last) {
+    permute(bijection, first, last, static_cast<std::int64_t*>(out.data()));
+  });
+}
+
+constexpr RandomBackend host_backend{&fill_after_waiting, &permute_on_host};
+[[maybe_unused]] const auto* const no_host_before =
+    random_backends.set(DeviceKind::cpu, &host_backend);
+
 }  // namespace
+
+constinit DeviceTable<RandomBackend> random_backends{"random"};
 
 void draw(Counter& counter, const Numbers& numbers, const Array& out) {
   require_writable(out);
@@ -151,7 +164,7 @@ void draw(Counter& counter, const Numbers& numbers, const Array& out) {
   check_parameter_arrays(numbers, out);
   const Array values = contiguous_target(out, dtype);
   const std::int64_t blocks = blocks_for(numbers.kind, values);
-  fill_all(numbers, plan_for(counter.take(blocks), numbers, out), values);
+  random_backends[out.device()].fill(numbers, plan_for(counter.take(blocks), numbers, out), values);
   if (values.storage() != out.storage()) copy(values, out);
 }
 
@@ -215,15 +228,7 @@ void permutation(Counter& counter, std::int64_t size, const Array& out) {
         to_device(permuted_by_swaps(source, size).slice(0, {0, out.size(), 1}), out.device()), out);
   const Bijection bijection = bijection_for(source, size);
   const Array values = contiguous_target(out, int64);
-  if (values.device().is_cuda()) {
-    permute_on_cuda(bijection, values);
-  } else {
-    await_pending_work(values, true);
-    const Permute permute = find_permute();
-    parallel_for(values.size(), 1 << 12, [&](std::int64_t first, std::int64_t last) {
-      permute(bijection, first, last, static_cast<std::int64_t*>(values.data()));
-    });
-  }
+  random_backends[values.device()].permute(bijection, values);
   if (values.storage() != out.storage()) copy(values, out);
 }
 

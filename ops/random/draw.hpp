@@ -7,6 +7,7 @@
 
 #include "plan.hpp"
 #include "spanwise/array.hpp"
+#include "spanwise/device_table.hpp"
 #include "spanwise/export.hpp"
 
 /// Arrays of random numbers, the same on every device. Element i of a draw depends only on the
@@ -63,9 +64,12 @@ SW_API void draw(Counter& counter, const Numbers& numbers, const Array& out);
 /// Throws ReadOnlyError, DTypeError and LayoutError.
 SW_API void permutation(Counter& counter, std::int64_t size, const Array& out);
 
-/// The GPU part of draw() and permutation(): queues the kernel on the current stream of the device
-/// of `out`, which has a dtype that the kind is drawn in; fill_on_cuda() needs C order.
-void fill_on_cuda(Kind kind, const Numbers& numbers, Draw draw, const Array& out);
-void permute_on_cuda(Bijection bijection, const Array& out);
+/// What a back end implements of draw() and permutation(), for C-contiguous aligned results.
+struct RandomBackend {
+  /// `out` has a dtype that the kind is drawn in.
+  void (*fill)(const Numbers& numbers, Draw draw, const Array& out);
+  void (*permute)(Bijection bijection, const Array& out);
+};
+extern DeviceTable<RandomBackend> random_backends;
 
 }  // namespace spanwise::ops::random

@@ -7,6 +7,7 @@
 #include "computed_elements.hpp"
 #include "kinds.hpp"
 #include "spanwise/array.hpp"
+#include "spanwise/device_table.hpp"
 #include "spanwise/scalar.hpp"
 
 namespace spanwise::ops::reduce {
@@ -48,5 +49,12 @@ bool run_on_cpu(const ReduceJob& job);
 bool run_on_cuda(const ReduceJob& job);
 void scan_on_cpu(const ScanJob& job);
 void scan_on_cuda(const ScanJob& job);
+
+/// What a back end implements, for results with elements.
+struct ReduceBackend {
+  bool (*reduce)(const ReduceJob& job);  ///< as run_on_cpu()
+  void (*scan)(const ScanJob& job);
+};
+extern DeviceTable<ReduceBackend> reduce_backends;
 
 }  // namespace spanwise::ops::reduce

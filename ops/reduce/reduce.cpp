@@ -45,9 +45,7 @@ Array without_axes(const Array& array, const AxisSet& axes) {
 
 void run(ReduceJob job) {
   if (job.result->size() == 0) return;
-  const auto run_on_device = [&] {
-    return job.input->device().is_cpu() ? run_on_cpu(job) : run_on_cuda(job);
-  };
+  const auto run_on_device = [&] { return reduce_backends[job.input->device()].reduce(job); };
   std::optional<Array> whole;
   if (job.computed != nullptr) {
     if (job.input->size() > 0 && run_on_device()) return;

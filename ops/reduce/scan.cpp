@@ -28,7 +28,7 @@ Array scan(Op op, const Array& array, int axis, std::optional<DType> dtype, cons
                           !may_share_memory(*out, input) && !out->layout().may_overlap_itself();
   const Array result = writes_out ? *out : empty(array.shape(), stored, array.device());
   const ScanJob job{kernel, &input, &result, axis};
-  if (result.size() > 0) result.device().is_cpu() ? scan_on_cpu(job) : scan_on_cuda(job);
+  if (result.size() > 0) reduce_backends[result.device()].scan(job);
   if (writes_out) return *out;
   if (out == nullptr) return astype(result, wanted, CopyMode::if_needed);
   copy(astype(result, wanted, CopyMode::if_needed), *out);

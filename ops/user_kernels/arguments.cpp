@@ -13,7 +13,7 @@
 namespace spanwise::ops::user_kernels {
 namespace {
 
-Device execution_device(Device device) noexcept { return device.is_cuda() ? device : cpu; }
+Device execution_device(Device device) noexcept { return runs_on_host(device) ? cpu : device; }
 
 // A struct of `bytes` bytes.
 DType record_dtype(std::int64_t bytes) {
@@ -64,7 +64,7 @@ void Operands::find_device(std::span<const Argument> arguments) {
     const Array* array = argument.array;
     if (array == nullptr) continue;
     if (found == nullptr ||
-        (found->rank() == 0 && (array->rank() > 0 || !found->device().is_cuda())))
+        (found->rank() == 0 && (array->rank() > 0 || runs_on_host(found->device()))))
       found = array;
     if (found->rank() > 0) break;
   }
@@ -77,7 +77,7 @@ void Operands::take_array(ConvertedArgument& operand, const Array& array) {
   const bool is_on_device = execution_device(array.device()) == device_;
   if (parameter.kind == Parameter::Kind::number || (!is_on_device && !parameter.is_output)) {
     // An array of rank 0 on the host is passed as a number.
-    const bool is_number = array.size() == 1 && array.rank() == 0 && !array.device().is_cuda() &&
+    const bool is_number = array.size() == 1 && array.rank() == 0 && runs_on_host(array.device()) &&
                            parameter.kind != Parameter::Kind::raw;
     if (!is_number && parameter.kind == Parameter::Kind::number)
       refuse(parameter, {.array = &array});

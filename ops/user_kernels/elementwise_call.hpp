@@ -11,6 +11,7 @@
 #include "elementwise.hpp"
 #include "elementwise_text.hpp"
 #include "spanwise/strided/call.hpp"
+#include "spanwise/working_device.hpp"
 
 /// One call of an ElementwiseKernel.
 namespace spanwise::ops::user_kernels {
@@ -28,7 +29,7 @@ class ElementwiseKernel::Call {
   Call(const ElementwiseKernel& kernel, std::span<const Argument> arguments)
       : kernel_(kernel),
         operands_(kernel.who_, kernel.parameters_, arguments),
-        on_gpu_(operands_.device().is_cuda() || kernel.spec_.common.use_gpu_code) {}
+        on_gpu_(!runs_on_host(operands_.device()) || kernel.spec_.common.use_gpu_code) {}
 
   void run(std::optional<std::int64_t> size, std::vector<Array>& allocated);
   std::string source(std::optional<std::int64_t> size, bool on_gpu);

@@ -10,6 +10,7 @@
 
 #include "reduction.hpp"
 #include "reduction_text.hpp"
+#include "spanwise/working_device.hpp"
 
 /// One call of a ReductionKernel.
 namespace spanwise::ops::user_kernels {
@@ -29,7 +30,7 @@ class ReductionKernel::Call {
       : kernel_(kernel),
         operands_(kernel.who_, kernel.parameters_, arguments),
         axes_(axes),
-        on_gpu_(operands_.device().is_cuda() || kernel.spec_.common.use_gpu_code) {}
+        on_gpu_(!runs_on_host(operands_.device()) || kernel.spec_.common.use_gpu_code) {}
 
   void run(std::vector<Array>& allocated);
   std::string source(bool on_gpu);

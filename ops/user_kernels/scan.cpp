@@ -17,6 +17,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/scan.hpp"
 #include "spanwise/stream.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::user_kernels {
 
@@ -92,7 +93,7 @@ struct ScanKernel::Job {
 };
 
 bool ScanKernel::uses_gpu_code(Device device) const {
-  return device.is_cuda() || spec_.common.use_gpu_code;
+  return !runs_on_host(device) || spec_.common.use_gpu_code;
 }
 
 std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const {
@@ -164,8 +165,7 @@ void ScanKernel::check(const Array& input, const Array& output) const {
   if (input.shape() != output.shape())
     fail<LayoutError>(who_, ": expected an output of shape ", input.shape(), ", got ",
                       output.shape());
-  if (input.device().is_cuda() != output.device().is_cuda() ||
-      (input.device().is_cuda() && input.device() != output.device()))
+  if (!work_together(input.device(), output.device()))
     fail<DeviceError>(who_, ": the input is on ", input.device(), " and the output on ",
                       output.device(), "; move one with .to()");
   if (output.readonly())
@@ -184,7 +184,7 @@ void ScanKernel::operator()(const Array& given, const Array& output, int axis) c
   std::optional<Array> temporary;
   if (overlaps_partially(given, output)) temporary.emplace(copy(given));
   const Array& input = temporary ? *temporary : given;
-  const Device device = output.device().is_cuda() ? output.device() : cpu;
+  const Device device = runs_on_host(output.device()) ? cpu : output.device();
   const Layout in_lines = input.layout().index(axis, 0), out_lines = output.layout().index(axis, 0);
   const std::array<const Layout*, 2> layouts{&in_lines, &out_lines};
   const Walk lines(in_lines.shape, layouts, 1);

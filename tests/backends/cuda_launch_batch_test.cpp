@@ -57,6 +57,24 @@ TEST_F(CudaLaunchBatchTest, EachIterationHasItsOwnArguments) {
   }
 }
 
+// Each of a few rounds with recurring arguments gets an executable graph; then others follow.
+TEST_F(CudaLaunchBatchTest, RecurringArgumentsStayApart) {
+  std::vector<int> expected(8, 0);
+  int round = 0;
+  for (const int period : {1, 2, 3, 6, 2, 100}) {
+    for (int i = 0; i < 40; ++i, ++round) {
+      const int phase = i % period;
+      ASSERT_TRUE(row_->open(*default_stream()));
+      add(phase % 7, 1 + phase, *default_stream());
+      add(7, period == 100 ? round : phase, *default_stream());
+      row_->close();
+      expected[static_cast<std::size_t>(phase % 7)] += 1 + phase;
+      expected[7] += period == 100 ? round : phase;
+    }
+    EXPECT_EQ(cells(), expected) << "period " << period;
+  }
+}
+
 // Each writes what the one before wrote, so that any other order shows.
 TEST_F(CudaLaunchBatchTest, KernelsRunInTheirOrder) {
   for (int round = 1; round <= 20; ++round) {

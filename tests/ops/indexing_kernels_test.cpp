@@ -189,6 +189,13 @@ TEST(IndexKernels, RowsInWordsOfEveryWidth) {
             {indices});
 }
 
+TEST(IndexKernels, Vectors) {
+  for (const DType dtype : {uint8, float32, complex128})
+    for (const std::int64_t step : {1, -1, 3})
+      expect_equal_moves([&] { return counting({30}, dtype).slice(0, {{}, {}, step}); },
+                         {indices_of({12}, {3, 0, -1, 3, 1, 9, 9, -10, 2, 2, 0, 5})});
+}
+
 TEST(IndexKernels, ManyIndexArrays) {
   for (const int rank : {16, 17, 40}) {
     const Shape shape = Shape(rank, 1).inserted(rank / 2, 4).inserted(1, 3);

@@ -206,7 +206,9 @@ TEST(RandomKernels, LoopsMatchTheCpu) {
       const DType dtype(DTypeCode::opaque, 8 * bytes);
       const Array out =
           memory.slice(0, {first * bytes, (first + 997) * bytes, 1}).reinterpret(dtype);
-      fill_on_cuda(kind, {}, given.draw, out);
+      Numbers numbers;
+      numbers.kind = kind;
+      random_backends[Device(DeviceKind::cuda)].fill(numbers, given.draw, out);
       find_fill(kind, bytes)(given.draw, 0, (997 + each - 1) / each,
                              static_cast<unsigned char*>(expected.data()) + first * bytes);
       EXPECT_EQ(0, std::memcmp(memory.data(), expected.data(), memory.nbytes()))
@@ -241,7 +243,7 @@ TEST(RandomKernels, PermuteAsTheHostDoes) {
     find_permute()(bijection, 0, count, host.data());
     std::vector<bool> seen(8192);
     const Array by_kernel = zeros({count}, int64, cpu);
-    permute_on_cuda(bijection, by_kernel);
+    random_backends[Device(DeviceKind::cuda)].permute(bijection, by_kernel);
     EXPECT_EQ(0, std::memcmp(by_kernel.data(), host.data(),
                              static_cast<std::size_t>(by_kernel.nbytes())));
     for (std::int64_t i = 0; i < count; ++i) {

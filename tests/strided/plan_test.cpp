@@ -78,7 +78,9 @@ class Drawer {
     for (int k = 0; k < writes; ++k)
       drawn.add(layout(drawn.shape, false), itemsize(),
                 once_in(3) ? ArrayRole::update : ArrayRole::write, once_in(4) ? 1 : 0);
-    if (once_in(4)) drawn.add(Layout::row_major(drawn.shape), 1, ArrayRole::index);
+    if (once_in(4))
+      drawn.add(once_in(2) ? Layout::row_major(drawn.shape) : layout(drawn.shape, true), 1,
+                ArrayRole::index);
     if (once_in(4)) drawn.add(layout(drawn.shape, true), 1, ArrayRole::mask);
     return drawn;
   }

@@ -20,7 +20,7 @@ constexpr std::align_val_t naive_alignment{256};
 
 class IdleEvent final : public EventState {
  public:
-  IdleEvent() : EventState(cpu) {}
+  explicit IdleEvent(Device device) : EventState(device) {}
   std::uintptr_t handle() const noexcept override { return 0; }
   void synchronize() override {}
   bool query() override { return true; }
@@ -29,12 +29,14 @@ class IdleEvent final : public EventState {
 
 class IdleStream final : public StreamState {
  public:
-  IdleStream() : StreamState(cpu) {}
+  explicit IdleStream(Device device) : StreamState(device) {}
   std::uintptr_t handle() const noexcept override { return 0; }
   void synchronize() override {}
   bool query() override { return true; }
-  Ref<EventState> record(bool) override { return make_ref<IdleEvent>(); }
-  void wait(EventState&) override { FAIL() << "the host cannot queue a wait"; }
+  Ref<EventState> record(bool) override { return make_ref<IdleEvent>(device()); }
+  void wait(EventState&) override {
+    if (device().is_cpu()) FAIL() << "the host cannot queue a wait";
+  }
 };
 
 [[noreturn]] void fail_naive_compiler() { fail<DeviceError>("naive cpu: has no compiler"); }
@@ -55,7 +57,8 @@ void naive_cpu_fill(const Array& target, const Scalar& value, StreamState&) {
 
 }  // namespace
 
-NaiveCpu::NaiveCpu() : default_stream_(make_ref<IdleStream>()) {}
+NaiveCpu::NaiveCpu(Device device)
+    : device_(device), default_stream_(make_ref<IdleStream>(device)) {}
 NaiveCpu::~NaiveCpu() { EXPECT_EQ(live_blocks_, 0) << "blocks outlive the back end"; }
 
 DeviceProperties NaiveCpu::properties(int) {
@@ -82,7 +85,7 @@ void NaiveCpu::deallocate(int, void* data, std::size_t bytes, StreamState&) noex
 }
 
 runtime::MemoryInfo NaiveCpu::memory(int) { return {}; }
-Ref<StreamState> NaiveCpu::create_stream(int) { return make_ref<IdleStream>(); }
+Ref<StreamState> NaiveCpu::create_stream(int) { return make_ref<IdleStream>(device_); }
 Ref<StreamState> NaiveCpu::foreign_stream(int, std::uintptr_t) {
   fail<ArgumentError>("naive cpu: no foreign streams");
 }

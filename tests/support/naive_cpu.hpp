@@ -10,10 +10,11 @@
 
 namespace spanwise::test {
 
-/// A minimal CPU back end, so that tests of the runtime need no real one. New memory is poisoned.
+/// A minimal back end over host memory, so that tests of the runtime need no real one. New memory
+/// is poisoned.
 class NaiveCpu : public runtime::Backend {
  public:
-  NaiveCpu();
+  explicit NaiveCpu(Device device = cpu);
   ~NaiveCpu() override;
 
   /// Blocks that were allocated and not freed.
@@ -21,7 +22,7 @@ class NaiveCpu : public runtime::Backend {
   /// From now on allocate_zeroed() is supported.
   void offer_zeros() noexcept { offers_zeros_ = true; }
 
-  DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
+  DeviceKind kind() const noexcept override { return device_.kind(); }
   int device_count() noexcept override { return 1; }
   std::string why_absent() override { return ""; }
   DeviceProperties properties(int ordinal) override;
@@ -46,6 +47,7 @@ class NaiveCpu : public runtime::Backend {
   Ref<runtime::LoadedModule> load(int ordinal, const runtime::KernelBinary& binary) override;
 
  private:
+  Device device_;
   Ref<runtime::StreamState> default_stream_;
   std::atomic<int> live_blocks_{0};
   bool offers_zeros_ = false;

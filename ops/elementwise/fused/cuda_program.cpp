@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "spanwise/working_device.hpp"
+
 namespace spanwise::ops {
 
 void CudaProgram::run(std::span<const Array* const> inputs, std::span<const Array> outputs) {
@@ -14,7 +16,7 @@ void CudaProgram::run(std::span<const Array* const> inputs, std::span<const Arra
   std::size_t count = 0;
   std::uint64_t by_value = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i]->device() == device || inputs[i]->device().is_cuda()) {
+    if (inputs[i]->device() == device || !runs_on_host(inputs[i]->device())) {
       call.add(*inputs[i], strided::ArrayRole::read);
       continue;
     }

@@ -6,6 +6,7 @@
 
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -20,7 +21,7 @@ bool needs_copy(const Array& input, std::span<const Array> outputs) {
 
 ProgramRunner::ProgramRunner(const ElementProgram& program, const std::vector<bool>& is_number,
                              Device device) {
-  if (device.is_cuda())
+  if (!runs_on_host(device))
     on_gpu_.emplace(program);
   else
     on_cpu_.emplace(program, is_number);

@@ -10,6 +10,7 @@
 #include "../compute.hpp"
 #include "gradients.hpp"
 #include "spanwise/strided/walk.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -143,7 +144,7 @@ bool register_elementwise() {
 }  // namespace
 
 const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved) {
-  const bool is_number = given.rank() == 0 && !given.device().is_cuda();
+  const bool is_number = given.rank() == 0 && runs_on_host(given.device());
   if (given.device() == device || is_number) return given;
   return moved.emplace(to_device(given, device));
 }

@@ -14,6 +14,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/strided/walk.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -205,7 +206,7 @@ class FusedSource final : public ElementSource {
     const std::optional<Shape> shape = thunk_.begin();
     // What is on the host is read at once.
     for (const Array* operand : operands())
-      if (!operand->device().is_cuda()) order_host_use(*operand, false);
+      if (runs_on_host(operand->device())) order_host_use(*operand, false);
     return shape;
   }
   std::span<const Array* const> operands() const override { return thunk_.operands(); }

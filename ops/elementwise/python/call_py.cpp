@@ -17,6 +17,7 @@
 #include "python/support/call.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 #include "ufunc_py.hpp"
 
 namespace spanwise::python {
@@ -246,7 +247,7 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
 PyObject* try_call_simple(OpId op, PyObject* const* values, int count) {
   if (count > 2 || !is_array(values[0]) || !is_array(values[count - 1])) return nullptr;
   const Array &a = array_in(values[0]), &b = array_in(values[count - 1]);
-  if (!a.device().is_cpu() && !a.device().is_cuda()) return nullptr;
+  if (a.device() != working_device(a.device())) return nullptr;
   if (count == 2 &&
       (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || a.device() != b.device()))
     return nullptr;

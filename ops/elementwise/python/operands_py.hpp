@@ -13,6 +13,7 @@
 #include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
 #include "spanwise/devices.hpp"
+#include "spanwise/working_device.hpp"
 
 /// The operands of an elementwise operation from Python: arrays of any library, lists and numbers.
 namespace spanwise::python {
@@ -87,7 +88,7 @@ class UfuncCall {
       if (array == nullptr) continue;
       const bool is_better =
           found == nullptr || (found->rank() == 0 && array->rank() > 0) ||
-          (found->rank() == 0 && array->rank() == 0 && array->device().is_cuda());
+          (found->rank() == 0 && array->rank() == 0 && !runs_on_host(array->device()));
       if (is_better) found = array;
     }
     device_ = found != nullptr ? found->device() : default_device();
@@ -96,7 +97,7 @@ class UfuncCall {
   // Imports lists to the device of the arrays. Borrowed arrays are imported if a GPU reads them, so
   // that they live until it has.
   void import_sequence(int i, PyObject* value) {
-    if (is_borrowed_[at(i)] && device_.is_cuda()) {
+    if (is_borrowed_[at(i)] && !runs_on_host(device_)) {
       imported_[at(i)] = import_array(value);
       return;
     }

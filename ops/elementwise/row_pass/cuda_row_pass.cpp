@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/interpreter_lock.hpp"
 #include "spanwise/stream.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -25,50 +27,57 @@ std::uintptr_t address_of(const Array& array) {
 }
 
 bool is_number_on_host(const Array& array) {
-  return array.rank() == 0 && !array.device().is_cuda();
+  return array.rank() == 0 && runs_on_host(array.device());
 }
 
-/// The arguments of one launch.
+/// The arguments of one launch. Their number is known, so that no memory is allocated.
 class Arguments {
  public:
-  explicit Arguments(const Stream& stream) : stream_(stream) { all_.reserve(32); }
+  explicit Arguments(const Stream& stream) : stream_(stream) {}
 
   void add_read(const Array& array) {
     order_use(stream_, array, false);
-    all_.push_back(KernelArg::address(address_of(array)));
+    add(address_of(array));
   }
   void add_written(const Array& array) {
     order_use(stream_, array, true);
-    all_.push_back(KernelArg::address(address_of(array)));
+    add(address_of(array));
   }
   // An array by its address, or a number by its value.
   void add_input(const Array& array, bool is_number) {
     if (!is_number) return add_read(array);
     order_host_use(array, false);  // the number may be on its way from a GPU
-    all_.push_back(KernelArg::bytes(std::span(static_cast<const std::byte*>(array.data()),
-                                              static_cast<std::size_t>(array.dtype().itemsize()))));
+    pointers_[count_++] = array.data();
   }
-  void add(const KernelArg& argument) { all_.push_back(argument); }
+  template <class T>
+  void add(T value) {
+    static_assert(sizeof(T) <= sizeof(values_[0]));
+    std::memcpy(&values_[count_], &value, sizeof value);
+    pointers_[count_] = &values_[count_];
+    ++count_;
+  }
   void add_factor(double factor, DType dtype) {
     if (dtype == float32)
-      add(KernelArg(static_cast<float>(factor)));
+      add(static_cast<float>(factor));
     else
-      add(KernelArg(factor));
+      add(factor);
   }
 
   void launch(const Kernel& kernel, std::int64_t grid, int block) const {
-    kernel.launch({{grid, 1, 1}, {block, 1, 1}, 0, stream_}, all_);
+    kernel.launch_raw({{grid, 1, 1}, {block, 1, 1}, 0, stream_}, std::span(pointers_, count_));
   }
 
  private:
-  Stream stream_;
-  std::vector<KernelArg> all_;
+  static constexpr std::size_t most = 16 + 2 * most_inputs + most_outputs;
+
+  const Stream& stream_;
+  std::size_t count_ = 0;
+  std::uint64_t values_[most];
+  void* pointers_[most];
 };
 
 // Of a vector, or of one element for all rows.
-KernelArg stride_of(const Array& array) {
-  return KernelArg(array.size() == 1 ? std::int64_t{0} : array.strides()[0]);
-}
+std::int64_t stride_of(const Array& array) { return array.size() == 1 ? 0 : array.strides()[0]; }
 
 }  // namespace
 
@@ -85,7 +94,7 @@ RowPassShape CudaRowPass::shape_for(std::span<const Array* const> inputs) const 
   // Long rows take more registers each.
   shape.rows = std::max(1, rows_at_a_time * 4 / std::max(4, shape.packs * shape.width));
   for (std::size_t i = 2; i < inputs.size(); ++i)
-    if (is_number_on_host(*inputs[i]) && device_.is_cuda()) shape.numbers |= std::uint64_t{1} << i;
+    if (is_number_on_host(*inputs[i]) && !runs_on_host(device_)) shape.numbers |= std::uint64_t{1} << i;
   return shape;
 }
 
@@ -99,7 +108,7 @@ const CudaRowPass::Compiled& CudaRowPass::kernels_for(const RowPassShape& shape)
   options.options = {"--fmad=false"};
   const SourceModule module(row_pass_source(pass_, shape), options);
   const Kernel pass = module.get_function("pass");
-  const int each = device_.is_cuda() ? pass.max_active_blocks(shape.threads) : 1;
+  const int each = !runs_on_host(device_) ? pass.max_active_blocks(shape.threads) : 1;
   return compiled_.emplace_back(shape, pass, module.get_function("finish"),
                                 std::int64_t{each} * properties(device_).multiprocessors);
 }
@@ -126,25 +135,25 @@ void CudaRowPass::run(std::span<const Array* const> inputs, std::span<const Arra
 
   Arguments pass(stream);
   pass.add_read(x);
-  pass.add(KernelArg(rows == 1 ? columns : x.strides()[0]));
+  pass.add(rows == 1 ? columns : x.strides()[0]);
   pass.add_read(*inputs[1]);
   pass.add(stride_of(*inputs[1]));
-  pass.add(KernelArg(rows));
-  pass.add(KernelArg(columns));
+  pass.add(rows);
+  pass.add(columns);
   for (std::size_t i = 2; i < pass_.addend_position(); ++i) {
     pass.add_input(*inputs[i], is_number(i));
     if (!is_number(i)) pass.add(stride_of(*inputs[i]));
   }
   for (std::size_t k = 0; k < pass_.columns_position(); ++k) pass.add_written(outputs[k]);
   pass.add_written(partial);
-  pass.add(KernelArg(partial_row));
+  pass.add(partial_row);
   pass.launch(kernels.pass, blocks, shape.threads);
 
   Arguments finish(stream);
   finish.add_read(partial);
-  finish.add(KernelArg(partial_row));
-  finish.add(KernelArg(static_cast<int>(blocks)));
-  finish.add(KernelArg(columns));
+  finish.add(partial_row);
+  finish.add(static_cast<int>(blocks));
+  finish.add(columns);
   finish.add_factor(pass_.alpha, pass_.dtype());
   finish.add_factor(pass_.beta, pass_.dtype());
   if (pass_.has_addend) {

@@ -13,6 +13,7 @@
 #include "run_row_pass.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/op_sdk.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -43,7 +44,7 @@ class RowPassThunk final : public Thunk {
     }
   }
 
-  bool is_async() const override { return device_.is_cuda(); }
+  bool is_async() const override { return !runs_on_host(device_); }
 
   std::vector<int> run() override {
     std::vector<const Array*> inputs;

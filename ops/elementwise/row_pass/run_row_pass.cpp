@@ -3,6 +3,7 @@
 #include "run_row_pass.hpp"
 
 #include "spanwise/copy.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -15,7 +16,7 @@ bool is_one_number_on_host(const Array& array) {
 
 RowPassRunner::RowPassRunner(const RowPass& pass, std::span<const int> ranks, Device device)
     : pass_(pass), device_(device) {
-  if (device.is_cuda())
+  if (!runs_on_host(device))
     on_gpu_.emplace(pass, device);
   else
     on_cpu_.emplace(pass, ranks);

@@ -57,10 +57,9 @@ std::string statement(const AddressKey& key, std::span<const std::string> elemen
     case AddressWork::write:
       return text(element, " = ", elements[0]);
     case AddressWork::find_last:
-      return text("atomicMax(&", last, ", (unsigned long long)", order, " + 1)");
+      return text("atomicMax(&", last, ", (Last)(", order, " + 1))");
     case AddressWork::write_last:
-      return text("if (", last, " == (unsigned long long)", order, " + 1) ", element, " = ",
-                  elements[0]);
+      return text("if (", last, " == (Last)(", order, " + 1)) ", element, " = ", elements[0]);
     case AddressWork::accumulate:
       return text("Atomic<How, Word>::apply(&", element, ", ", elements[0], ")");
     default:
@@ -84,7 +83,8 @@ strided::Body address_body(const AddressKey& key) {
     body.arrays.push_back({"long long", strided::ArrayRole::read});
   if (key.finds_last()) {
     body.arrays.insert(body.arrays.end(), 2, {"long long", strided::ArrayRole::index});
-    body.parameters += "unsigned long long* last, ";
+    body.prelude += text("typedef ", word_text(key.dtype.itemsize()), " Last;\n");
+    body.parameters += "Last* last, ";
     body.arguments += "last, ";
   }
   body.compute = [key](std::span<const std::string> elements) {

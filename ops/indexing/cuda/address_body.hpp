@@ -29,8 +29,8 @@ struct AddressKey {
   AddressWork work{};
   int indices = 0;      ///< index arrays, at most max_loaded_indices
   int word = 8;         ///< bytes of what is moved: 1, 2, 4, 8 or 16
-  DType dtype = int64;  ///< for accumulate; complex128 has sums only, a GPU has no larger atomics
-  Accumulation how{};   ///< likewise
+  DType dtype = int64;  ///< of `last`, or of accumulated elements; complex128 has sums only
+  Accumulation how{};
 
   friend bool operator<(const AddressKey& a, const AddressKey& b) noexcept {
     const auto key = [](const AddressKey& k) {
@@ -56,7 +56,7 @@ struct AddressKey {
 /// Arrays: the value, the element for an index of zeros (in place), the index arrays (int64), and
 /// the position in C order and the number of the target (ArrayRole::index); without those that the
 /// work does not need. Parameters: for each index array its axis' extent, then all strides, then
-/// all strides of targets, int64; and the address of `last` (uint64) if it is needed.
+/// all strides of targets, int64; and the address of `last` if it is needed.
 strided::Body address_body(const AddressKey& key);
 
 }  // namespace spanwise::ops

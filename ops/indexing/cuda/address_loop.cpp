@@ -116,19 +116,14 @@ bool AddressLoop::can_double_word() const noexcept {
                      [](const Index& index) { return index.stride % 2 == 0; });
 }
 
-bool AddressLoop::is_position(int axis) const noexcept {
-  const int last = static_cast<int>(axes_.size()) - free_;
-  return axis >= last - selection_.positions.size() && axis < last;
-}
-
-// Numbers the words that may be selected: mixed radix over the axes and the extents of the index
-// arrays.
+// Numbers what the indices may select at one index of the other axes: mixed radix over the axes of
+// positions and the extents of the index arrays.
 void AddressLoop::number_targets() {
-  for (int i = static_cast<int>(axes_.size()) - 1; i >= 0; --i) {
-    Axis& axis = axes_[static_cast<std::size_t>(i)];
-    if (is_position(i) && axis.element == 0) continue;
-    axis.target = targets_;
-    targets_ *= std::max<std::int64_t>(axis.extent, 1);
+  target_strides_ = Strides(selection_.positions.size());
+  for (int i = selection_.positions.size() - 1; i >= 0; --i) {
+    if (selection_.position_strides[i] == 0) continue;
+    target_strides_[i] = targets_;
+    targets_ *= selection_.positions[i];
   }
   for (Index& index : indices_) {
     index.target = targets_;
@@ -170,11 +165,12 @@ Layout AddressLoop::layout_of(std::int64_t Axis::* stride) const {
   return layout;
 }
 
-Layout AddressLoop::layout_of(const Index& index) const {
-  Layout layout = layout_of(&Axis::extent);
-  int position = 0;
-  for (int i = 0; i < layout.rank(); ++i)
-    layout.strides[i] = is_position(i) ? index.array.strides()[position++] : 0;
+// The layout of an array of the positions, in which the axes after these have extent 1.
+Layout AddressLoop::on_positions(const Strides& strides) const {
+  const int rank = selection_.positions.size();
+  Layout layout{Shape(rank + free_, 1), Strides(rank + free_)};
+  std::copy(selection_.positions.begin(), selection_.positions.end(), layout.shape.begin());
+  std::copy(strides.begin(), strides.end(), layout.strides.begin());
   return layout;
 }
 
@@ -182,14 +178,9 @@ void AddressLoop::run(AddressKey key, const Array* last) const {
   key.indices = static_cast<int>(indices_.size());
   key.word = word_;
   const Layout value = layout_of(&Axis::value), element = layout_of(&Axis::element);
-  const Layout target = layout_of(&Axis::target);
-  Layout order = target;
-  std::int64_t step = 1;
-  for (int i = order.rank() - 1; i >= 0; --i) {
-    order.strides[i] = step;
-    step *= order.shape[i];
-  }
-  strided::StridedCall call(value.shape);
+  const Layout target = on_positions(target_strides_);
+  const Layout order = on_positions(Layout::row_major(selection_.positions).strides);
+  strided::StridedCall call(key.has_element() ? value.shape : target.shape);
   if (key.has_value()) call.add(value_, value, value_.data(), word_, key.value_role());
   if (key.has_element())
     call.add(selection_.array, element, selection_.data(), word_, key.element_role());
@@ -198,7 +189,7 @@ void AddressLoop::run(AddressKey key, const Array* last) const {
   std::vector<std::int64_t> numbers(3 * indices_.size());
   for (std::size_t k = 0; k < indices_.size(); ++k) {
     const Index& index = indices_[k];
-    layouts.push_back(layout_of(index));
+    layouts.push_back(on_positions(index.array.strides()));
     call.add(index.array, layouts.back(), index.array.data(), 8, strided::ArrayRole::read);
     numbers[k] = index.extent;
     numbers[indices_.size() + k] = index.stride;
@@ -216,9 +207,10 @@ void move_on_gpu(const Selection& selection, const Array& value, Direction direc
   const AddressLoop loop(selection, value, /*in_words=*/true);
   if (direction == Direction::read) return loop.run({.work = AddressWork::read});
   if (!may_have_duplicates(selection, value)) return loop.run({.work = AddressWork::write});
-  const Array last = zeros({loop.targets()}, uint64, selection.array.device());
-  loop.run({.work = AddressWork::find_last}, &last);
-  loop.run({.work = AddressWork::write_last}, &last);
+  const bool is_long = Layout::row_major(selection.positions).size() >= UINT32_MAX;
+  const Array last = zeros({loop.targets()}, is_long ? uint64 : uint32, selection.array.device());
+  loop.run({.work = AddressWork::find_last, .dtype = last.dtype()}, &last);
+  loop.run({.work = AddressWork::write_last, .dtype = last.dtype()}, &last);
 }
 
 void accumulate_on_gpu(const Selection& selection, const Array& value, Accumulation how) {

@@ -12,8 +12,8 @@ namespace spanwise::ops {
 
 /// move_on_host() as kernels queued on the current stream; all arrays are on one GPU, and the
 /// selection has no mask. If several positions may select one element, a first kernel finds the
-/// last position of each element, so that the result is NumPy's and reproducible; it allocates 8
-/// bytes per element that the indices can select.
+/// last position of each element, so that the result is NumPy's and reproducible; it allocates 4
+/// bytes, or 8 from 2^32 positions, per element or row that the indices can select.
 void move_on_gpu(const Selection& selection, const Array& value, Direction direction);
 
 /// A selection and a value of its result's shape as a loop over the result's axes; both must
@@ -23,15 +23,15 @@ class AddressLoop {
   /// `in_words`: words are chosen by alignment, as wide as possible; else they are elements.
   AddressLoop(const Selection& selection, const Array& value, bool in_words);
 
-  /// The number of words that the indices can select.
+  /// The number of elements that the indices can select at one index of the other axes.
   std::int64_t targets() const noexcept { return targets_; }
   /// Queues the kernel of `key`, whose indices and word are set here. `last`: an array of
-  /// targets() uint64, for works that need it.
+  /// targets() numbers of key.dtype, for works that need it.
   void run(AddressKey key, const Array* last = nullptr) const;
 
  private:
   struct Axis {
-    std::int64_t extent, element, value, target = 0;
+    std::int64_t extent, element, value;
     bool merges_with(const Axis& inner) const noexcept {
       return extent == 1 || inner.extent == 1 ||
              (element == inner.extent * inner.element && value == inner.extent * inner.value);
@@ -49,15 +49,15 @@ class AddressLoop {
   void number_targets();
   void fold_indices();
   Array folded(std::int64_t Index::* stride) const;
-  bool is_position(int axis) const noexcept;
   Layout layout_of(std::int64_t Axis::* stride) const;
-  Layout layout_of(const Index& index) const;
+  Layout on_positions(const Strides& strides) const;
 
   const Selection& selection_;
   const Array& value_;
   int word_, free_ = 0;  // bytes; the axes after the positions
   std::vector<Axis> axes_;
   std::vector<Index> indices_;
+  Strides target_strides_;
   std::int64_t targets_ = 1;
 };
 

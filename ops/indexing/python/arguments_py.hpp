@@ -16,6 +16,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/scalar.hpp"
 #include "spanwise/storage.hpp"
+#include "spanwise/working_device.hpp"
 
 /// Conversions of the Python arguments of this op family.
 namespace spanwise::python {
@@ -44,7 +45,7 @@ class ValueArray {
     }
     number_ = scalar_from(object, target.dtype());
     const auto bytes = static_cast<std::size_t>(target.dtype().itemsize());
-    array_ = target.device().is_cuda()
+    array_ = !runs_on_host(target.device())
                  ? full(Shape{}, number_, target.dtype(), target.device())
                  : Array(Storage::adopt(const_cast<void*>(number_.data()), bytes, cpu, nullptr,
                                         nullptr, /*readonly=*/true),
@@ -68,7 +69,7 @@ auto unlocked(Work&& work) {
 
 /// Whether work on the array takes less time than releasing and acquiring the GIL.
 inline bool is_small(const Array& array) noexcept {
-  return !array.device().is_cuda() && array.nbytes() < 1 << 16;
+  return runs_on_host(array.device()) && array.nbytes() < 1 << 16;
 }
 inline bool is_small(const Array& array, std::span<const ops::IndexPart> key) noexcept {
   if (!is_small(array)) return false;

@@ -15,6 +15,7 @@
 #include "spanwise/config.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::python {
 
@@ -87,7 +88,7 @@ Device KernelCallArguments::device() const {
       found = argument.array;
   }
   if (found == nullptr) return default_device();
-  return found->device().is_cuda() ? found->device() : cpu;
+  return runs_on_host(found->device()) ? cpu : found->device();
 }
 
 std::int64_t KernelCallArguments::bytes() const noexcept {
@@ -139,7 +140,7 @@ py::object KernelOutputs::object_of(std::size_t output) {
 bool is_long_call(Device device, std::int64_t bytes) {
   static constinit const config::Flag launch_blocking{"launch_blocking"};
   constexpr std::int64_t small = 1 << 16;
-  return device.is_cuda() ? launch_blocking.get() : bytes >= small;
+  return !runs_on_host(device) ? launch_blocking.get() : bytes >= small;
 }
 
 StreamForCall::StreamForCall(PyObject* stream, Device device) {

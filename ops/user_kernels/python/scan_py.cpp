@@ -18,6 +18,7 @@
 #include "python/support/value.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::python {
 
@@ -43,7 +44,7 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
   if (source.rank() != 1 && !given(axis))
     fail<LayoutError>(kernel.who(), ": expected one axis, got ", source,
                       "; give it with axis=, or pass x.reshape(-1)");
-  const StreamForCall current(stream, source.device().is_cuda() ? source.device() : cpu);
+  const StreamForCall current(stream, runs_on_host(source.device()) ? cpu : source.device());
   const Array target = is_new        ? empty(source.shape(), source.dtype(), source.device())
                        : is_in_place ? source
                                      : writable_array(output);

@@ -9,7 +9,17 @@ namespace spanwise {
 /// The device of results computed from memory of `device`: the same, but the CPU for pinned and
 /// managed memory.
 constexpr Device working_device(Device device) noexcept {
-  return device.is_cuda() || device.is_cpu() ? device : cpu;
+  const bool is_host =
+      device.kind() == DeviceKind::cuda_host || device.kind() == DeviceKind::cuda_managed;
+  return is_host ? cpu : device;
+}
+
+/// Whether the CPU computes on memory of `device`. Work on other devices is queued on a stream.
+constexpr bool runs_on_host(Device device) noexcept { return working_device(device).is_cpu(); }
+
+/// Whether one operation can access memory of both.
+constexpr bool work_together(Device a, Device b) noexcept {
+  return a == b || (runs_on_host(a) && runs_on_host(b));
 }
 
 }  // namespace spanwise

@@ -44,6 +44,7 @@ from ._graph.rewrite import (
     rewrite as rewrite,
     rewrites as rewrites,
 )
+from ._graph.scan import scan as scan
 from ._graph.shared import shared as shared, using as using
 from ._graph.traversal import ancestors as ancestors, clone as clone, equal as equal
 

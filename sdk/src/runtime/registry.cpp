@@ -8,6 +8,7 @@
 #include "runtime/element_loops.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/streams/lasting_streams.hpp"
+#include "spanwise/device_table.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::runtime {
@@ -16,23 +17,17 @@ namespace {
 struct BackendSlot {
   std::atomic<Backend*> backend{nullptr};
   std::array<std::atomic<StreamState*>, 16> default_streams{};
-  std::atomic<const ElementLoops*> loops{nullptr};
 };
 
-// One slot per kind: the CPU's and CUDA's. Constant-initialised, since static initialisers register
-// back ends.
-constinit std::array<BackendSlot, 2> slots{};
+// One slot per DLPack device type. Constant-initialised, since static initialisers register back
+// ends.
+constinit std::array<BackendSlot, 32> slots{};
+constinit DeviceTable<ElementLoops> all_element_loops{"copy"};
 constinit std::atomic<std::uint64_t> generation{1};
 
 BackendSlot* slot_of(DeviceKind kind) noexcept {
-  switch (execution_device(Device(kind)).kind()) {
-    case DeviceKind::cpu:
-      return &slots[0];
-    case DeviceKind::cuda:
-      return &slots[1];
-    default:
-      return nullptr;  // a DLPack device kind without a back end
-  }
+  const auto index = static_cast<std::size_t>(execution_device(Device(kind)).kind());
+  return index < slots.size() ? &slots[index] : nullptr;
 }
 
 [[noreturn]] void fail_absent(Device device, Backend* backend) {
@@ -61,8 +56,8 @@ bool register_backend(std::unique_ptr<Backend> backend) {
 std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend) {
   BackendSlot* slot = slot_of(kind);
   if (slot == nullptr)
-    fail<ArgumentError>("exchange_backend: kind ", static_cast<int>(kind),
-                        " has no back end; expected cpu or cuda");
+    fail<ArgumentError>("exchange_backend: ", static_cast<int>(kind),
+                        " is no kind of device; expected a DLPack device type");
   core::StorageFreeList::drop();  // cached memory belongs to the previous back end
   for (auto& stream : slot->default_streams) stream.store(nullptr);
   forget_lasting_streams();
@@ -72,21 +67,10 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
 }
 
 const ElementLoops* register_element_loops(DeviceKind kind, const ElementLoops* loops) {
-  BackendSlot* slot = slot_of(kind);
-  if (slot == nullptr)
-    fail<ArgumentError>("register_element_loops: kind ", static_cast<int>(kind),
-                        " has no back end; expected cpu or cuda");
-  return slot->loops.exchange(loops);
+  return all_element_loops.set(kind, loops);
 }
 
-const ElementLoops& element_loops(Device device) {
-  const BackendSlot* slot = slot_of(device.kind());
-  const ElementLoops* loops =
-      slot != nullptr ? slot->loops.load(std::memory_order_acquire) : nullptr;
-  if (loops == nullptr) [[unlikely]]
-    fail<DeviceError>("device ", device, ": this build has no copies for it");
-  return *loops;
-}
+const ElementLoops& element_loops(Device device) { return all_element_loops[device]; }
 
 std::uint64_t backend_generation() noexcept { return generation.load(std::memory_order_acquire); }
 

@@ -64,7 +64,6 @@ bool StridedPlan::make_dense(const Shape& shape, std::span<const PlanArray> arra
   made.count = static_cast<std::uint8_t>(arrays.size());
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const PlanArray& array = arrays[k];
-    if (array.role == ArrayRole::index) continue;
     if (!is_aligned(array, made.width)) return false;
     if (array.layout->shape == shape && array.layout->is_row_major()) continue;
     if (!is_constant(array)) return false;

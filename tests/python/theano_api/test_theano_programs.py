@@ -189,6 +189,28 @@ def test_ops_of_scripts(tmp_path):
     ]
 
 
+def test_scan_gives_outputs_and_updates(tmp_path):
+    source = """
+        import numpy, theano, theano.tensor as T
+        k, A = T.iscalar('k'), T.vector('A')
+        result, updates = theano.scan(fn=lambda prior_result, A: prior_result * A,
+                                      outputs_info=T.ones_like(A), non_sequences=A, n_steps=k)
+        power = theano.function(inputs=[A, k], outputs=result[-1], updates=updates)
+        print power(range(10), 2)
+        coefficients, x = T.vector('coefficients'), T.scalar('x')
+        components, updates = theano.scan(fn=lambda c, power, free: c * (free ** power),
+                                          outputs_info=None,
+                                          sequences=[coefficients, T.arange(10000)], non_sequences=x)
+        polynomial = components.sum()
+        f = theano.function([coefficients, x], [polynomial, T.grad(polynomial, x)])
+        print [float(v) for v in f(numpy.asarray([1, 0, 2], dtype=numpy.float64), 3)]
+    """
+    printed, _ = run_script(tmp_path / "script.py", source, "floatX=float64")
+    lines = printed.splitlines()
+    assert lines[0].split() == ["[", "0.", "1.", "4.", "9.", "16.", "25.", "36.", "49.", "64.", "81.]"]
+    assert lines[1] == "[19.0, 12.0]"
+
+
 def test_import_theano_gives_spanwise_theano(tmp_path):
     source = """
         import sys
@@ -203,14 +225,14 @@ def test_import_theano_gives_spanwise_theano(tmp_path):
         except ImportError as error:
             print(error)
         try:
-            theano.scan
+            theano.sparse
         except AttributeError as error:
             print(error)
     """
     printed, _ = run_script(tmp_path / "script.py", source)
     lines = printed.splitlines()
     assert lines[0] == "[ 0.  2.]" and lines[1] == "No module named 'theano.scan_module'"
-    assert lines[2].startswith("module 'theano' has no attribute 'scan'")
+    assert lines[2].startswith("module 'theano' has no attribute 'sparse'")
 
 
 def test_install_without_the_runner():

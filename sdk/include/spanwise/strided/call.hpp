@@ -91,7 +91,7 @@ class SW_API StridedCall {
     planned_[count_] = {&layout, reinterpret_cast<std::uintptr_t>(data), itemsize, role};
     arrays_[count_++] = &array;
   }
-  /// The offset of elements in `layout`, of this call's shape.
+  /// The offset of elements in `layout`, which broadcasts to this call's shape.
   void add_index(const Layout& layout) noexcept {
     planned_[count_] = {&layout, 0, 1, ArrayRole::index};
     arrays_[count_++] = nullptr;

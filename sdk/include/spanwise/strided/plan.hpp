@@ -118,8 +118,9 @@ class SW_API StridedPlan {
   /// `shape` has at least one element. Several written arrays do not share memory.
   void make(const Shape& shape, std::span<const PlanArray> arrays, const PlanOptions& options = {});
 
-  /// Plans arrays that all are C-contiguous, aligned to their packs, and have this shape; arrays
-  /// that are only read may have one element instead. Returns false and changes nothing for others.
+  /// Plans arrays, and the index, that all are C-contiguous, aligned to their packs, and have this
+  /// shape; arrays that are only read may have one element instead. Returns false and changes
+  /// nothing for others.
   bool make_dense(const Shape& shape, std::span<const PlanArray> arrays,
                   const PlanOptions& options = {}) noexcept;
 

@@ -27,6 +27,7 @@ __all__ = [
     "dot",
     "function",
     "grad",
+    "scan",
     "shared",
 ]
 

@@ -30,11 +30,12 @@ from ._function import Out, function
 from ._gpu_array import as_theano
 from ._mode import Mode
 from ._op import Op
+from ._scan import scan
 from ._variables import shared
 
 __all__ = [
     "Apply", "Constant", "In", "Mode", "Op", "OpFromGraph", "Out", "Param", "SharedVariable", "Type",
-    "Variable", "as_op", "clone", "config", "dot", "function", "grad", "shared",
+    "Variable", "as_op", "clone", "config", "dot", "function", "grad", "scan", "shared",
 ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/function.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise {
 namespace graph {
@@ -133,7 +134,7 @@ void Compilation::rewrite() {
 
 void Compilation::order_nodes() {
   nodes_ = nodes_for(outputs_, given_);
-  if (device_.is_cuda()) put_host_nodes_first();
+  if (!runs_on_host(device_)) put_host_nodes_first();
   if (!frees_ && !options_.profile) shape_nodes_ = shape_nodes(nodes_, given_, escaping_, device_);
   const auto reads_shapes = [this](const Ref<Apply>& node) {
     return shape_nodes_.contains(&*node);

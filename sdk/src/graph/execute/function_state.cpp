@@ -10,6 +10,7 @@
 #include "graph/execute/same_values.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::graph {
 namespace {
@@ -58,8 +59,9 @@ std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Ar
 
 // A shared value on the host would wait for its update.
 bool FunctionState::updates_only_queue() const noexcept {
-  return std::all_of(updated.begin(), updated.end(),
-                     [](const Ref<SharedValue>& shared) { return shared->device().is_cuda(); });
+  return std::all_of(updated.begin(), updated.end(), [](const Ref<SharedValue>& shared) {
+    return !runs_on_host(shared->device());
+  });
 }
 
 bool FunctionState::are_on_accepted_devices(std::span<const Array> arguments) const noexcept {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/execute/program.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::graph {
 
@@ -14,7 +15,7 @@ namespace spanwise::graph {
 // devices must not be reordered with it.
 LaunchBatches::LaunchBatches(const std::vector<Step>& steps) {
   const auto first = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
-    return step.device.is_cuda() && step.thunk->is_async();
+    return !runs_on_host(step.device) && step.thunk->is_async();
   });
   if (first == steps.end()) return;
   device_ = first->device;

@@ -10,6 +10,7 @@
 #include "graph/execute/number_guard.hpp"
 #include "graph/execute/step_times.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::graph {
 namespace {
@@ -84,7 +85,7 @@ Program::Program(std::string function_name, std::vector<Step> steps,
   first_slot_.push_back(slots_.size());
   if (!on_demand_) rows_ = LaunchBatches(steps_);
   is_async_ = !on_demand_ && std::all_of(steps_.begin(), steps_.end(), [](const Step& step) {
-    return step.device.is_cuda() ? step.thunk->is_async() : is_short_on_host(step);
+    return runs_on_host(step.device) ? is_short_on_host(step) : step.thunk->is_async();
   });
   for (const auto& [first, then] : readers_first)
     before_[static_cast<std::size_t>(then)].push_back(first);

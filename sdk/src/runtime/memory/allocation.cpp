@@ -10,6 +10,7 @@
 #include "runtime/registry.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise {
 namespace runtime {
@@ -130,7 +131,7 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
 }
 
 Storage allocate_pinned(Device source, std::size_t bytes) {
-  if (!source.is_cuda() || MemoryUse::of(cpu).has_source()) return allocate(bytes, cpu);
+  if (runs_on_host(source) || MemoryUse::of(cpu).has_source()) return allocate(bytes, cpu);
   Backend& backend = backend_for(source);
   void* data = backend.allocate_pinned(source.ordinal(), bytes);
   if (data == nullptr) return allocate(bytes, cpu);

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/launch/launch_chain.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <new>
+#include <string_view>
+#include <utility>
 
 #include "backends/cuda/module.hpp"
 
@@ -13,6 +17,10 @@ namespace {
 // Graphs that a chain creates at most: creating one takes 10 us and more, and a chain that needs
 // many has kernels that do not repeat.
 constexpr int most_graphs = 8;
+// Executable graphs of a chain that holds its kernels, and the rounds in a row with arguments of
+// earlier rounds after which one more is created.
+constexpr std::size_t most_executables = 4;
+constexpr int enough_recurrences = 3;
 
 }  // namespace
 
@@ -25,19 +33,11 @@ struct LaunchChain::Link {
     for (const auto& slot : slots) arguments.push_back(values.data() + slot.offset);
   }
 
-  // Comparing the arguments takes a tenth of the time of updating the node in the driver.
   void take(const LaunchShape& its_shape, void* const* given) noexcept {
-    if (shape != its_shape) {
-      shape = its_shape;
-      is_current = false;
-    }
+    shape = its_shape;
     const auto slots = kernel.slot_list();
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const auto bytes = static_cast<std::size_t>(slots[i].size);
-      if (std::memcmp(arguments[i], given[i], bytes) == 0) continue;
-      std::memcpy(arguments[i], given[i], bytes);
-      is_current = false;
-    }
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      std::memcpy(arguments[i], given[i], static_cast<std::size_t>(slots[i].size));
   }
 
   CUDA_KERNEL_NODE_PARAMS parameters() noexcept {
@@ -54,7 +54,21 @@ struct LaunchChain::Link {
   std::vector<std::byte> values;
   std::vector<void*> arguments;  // pointers into values, one per parameter
   CUgraphNode node = nullptr;
-  bool is_current = false;  // the graph's node has these values
+};
+
+/// An executable graph, and what its nodes have been given.
+struct LaunchChain::Executable {
+  struct Given {
+    LaunchShape shape;
+    std::vector<std::byte> values;
+  };
+  // Comparing the arguments takes a tenth of the time of updating the node in the driver.
+  bool has(std::size_t i, const Link& link) const noexcept {
+    return nodes[i].shape == link.shape && nodes[i].values == link.values;
+  }
+
+  CUgraphExec exec = nullptr;
+  std::vector<Given> nodes;
 };
 
 LaunchChain::LaunchChain(const DeviceContext& context, Kernels kernels, int rounds_before)
@@ -70,9 +84,9 @@ LaunchChain::~LaunchChain() {
 }
 
 void LaunchChain::drop_graph() noexcept {
-  if (exec_ != nullptr) api_.graph_exec_destroy(exec_);
+  for (const auto& executable : executables_) api_.graph_exec_destroy(executable->exec);
   if (graph_ != nullptr) api_.graph_destroy(graph_);
-  exec_ = nullptr;
+  executables_.clear();
   graph_ = nullptr;
   rounds_ = 0;
 }
@@ -96,9 +110,45 @@ std::optional<CUresult> LaunchChain::launch(CUstream stream) noexcept {
     drop_graph();
     links_.resize(count_);
   }
-  if (exec_ == nullptr && (rounds_++ < rounds_before_ || !make())) return std::nullopt;
-  if (!update_nodes()) return std::nullopt;
-  return api_.graph_launch(exec_, stream);
+  if (executables_.empty() && (rounds_++ < rounds_before_ || !make())) return std::nullopt;
+  Executable* const chosen = executable();
+  if (!update_nodes(*chosen)) return std::nullopt;
+  return api_.graph_launch(chosen->exec, stream);
+}
+
+// The executable that has this round's arguments, a new one, or the one that was not used for
+// longest.
+LaunchChain::Executable* LaunchChain::executable() noexcept {
+  const auto has_all = [this](const std::unique_ptr<Executable>& executable) {
+    for (std::size_t i = 0; i < links_.size(); ++i)
+      if (!executable->has(i, *links_[i])) return false;
+    return true;
+  };
+  auto found = std::find_if(executables_.begin(), executables_.end(), has_all);
+  if (found == executables_.end()) {
+    found = executables_.begin();
+    if (kernels_ == Kernels::held && executables_.size() < most_executables && is_recurring() &&
+        instantiate())
+      return executables_.back().get();
+  }
+  std::rotate(found, found + 1, executables_.end());
+  return executables_.back().get();
+}
+
+// Whether this and the last rounds without an executable had arguments of earlier such rounds.
+bool LaunchChain::is_recurring() noexcept {
+  std::size_t hash = 0;
+  for (const std::unique_ptr<Link>& link : links_) {
+    const std::string_view bytes(reinterpret_cast<const char*>(link->values.data()),
+                                 link->values.size());
+    hash = hash * 31 + std::hash<std::string_view>()(bytes);
+  }
+  const bool is_known = std::find(recent_.begin(), recent_.end(), hash) != recent_.end();
+  recurrences_ = is_known ? recurrences_ + 1 : 0;
+  recent_[next_recent_++ % recent_.size()] = hash;
+  if (recurrences_ < enough_recurrences) return false;
+  recurrences_ = 0;
+  return true;
 }
 
 void LaunchChain::next_round() noexcept { count_ = 0; }
@@ -113,23 +163,41 @@ bool LaunchChain::make() noexcept {
     const CUDA_KERNEL_NODE_PARAMS parameters = link->parameters();
     is_taken = is_taken && api_.graph_add_kernel(&link->node, graph_, last, last != nullptr ? 1 : 0,
                                                  &parameters) == CUDA_SUCCESS;
-    link->is_current = is_taken;
     last = &link->node;
   }
-  is_taken = is_taken && api_.graph_instantiate(&exec_, graph_, 0) == CUDA_SUCCESS;
-  if (!is_taken) {
-    exec_ = nullptr;
-    drop_graph();
-  }
+  is_taken = is_taken && instantiate();
+  if (!is_taken) drop_graph();
   return is_taken;
 }
 
-bool LaunchChain::update_nodes() noexcept {
-  for (const std::unique_ptr<Link>& link : links_) {
-    if (link->is_current) continue;
-    const CUDA_KERNEL_NODE_PARAMS parameters = link->parameters();
-    if (api_.graph_exec_set_kernel(exec_, link->node, &parameters) != CUDA_SUCCESS) return false;
-    link->is_current = true;
+// The nodes have the arguments of the round in which the graph was made; update_nodes() gives them
+// those of this round.
+bool LaunchChain::instantiate() noexcept {
+  const RelaxedCaptureMode relaxed(api_);
+  CUgraphExec exec = nullptr;
+  if (api_.graph_instantiate(&exec, graph_, 0) != CUDA_SUCCESS) return false;
+  try {
+    auto executable = std::make_unique<Executable>();
+    for (const std::unique_ptr<Link>& link : links_)
+      executable->nodes.push_back({LaunchShape(), link->values});
+    executables_.push_back(std::move(executable));
+  } catch (const std::bad_alloc&) {
+    api_.graph_exec_destroy(exec);
+    return false;
+  }
+  executables_.back()->exec = exec;
+  return true;
+}
+
+bool LaunchChain::update_nodes(Executable& executable) noexcept {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    Link& link = *links_[i];
+    if (executable.has(i, link)) continue;
+    const CUDA_KERNEL_NODE_PARAMS parameters = link.parameters();
+    if (api_.graph_exec_set_kernel(executable.exec, link.node, &parameters) != CUDA_SUCCESS)
+      return false;
+    executable.nodes[i].shape = link.shape;
+    std::copy(link.values.begin(), link.values.end(), executable.nodes[i].values.begin());
   }
   return true;
 }

@@ -1,0 +1,140 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "../accumulate.hpp"
+#include "../backend.hpp"
+#include "../indices.hpp"
+#include "../values.hpp"
+#include "host_bounds.hpp"
+#include "host_mask.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/parallel.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+constexpr std::int64_t index_grain = 1 << 16;  // indices that make a second thread worthwhile
+
+void move_after_waiting(const Selection& selection, const Array& value, Direction direction) {
+  await_all(selection, value, direction);
+  move_on_host(selection, value, direction);
+}
+
+void accumulate_on_host(const Selection& selection, const Array& value, Accumulation how) {
+  await_all(selection, value, Direction::write);
+  move_on_host(selection, value, Direction::write, accumulate_loop(selection.array.dtype(), how));
+}
+
+std::optional<std::int64_t> outside_on_host(const Array& indices, std::int64_t extent) {
+  await(indices, /*writes=*/false);
+  const auto* values = static_cast<const std::int64_t*>(indices.data());
+  std::atomic<bool> outside{false};
+  parallel_for(indices.size(), index_grain, [&](std::int64_t first, std::int64_t last) {
+    if (!all_inside(values + first, last - first, extent)) outside = true;
+  });
+  if (!outside) return {};
+  return *std::find_if(values, values + indices.size(),
+                       [&](std::int64_t value) { return value < -extent || value >= extent; });
+}
+
+// Maps indices to [0, extent): modulo the extent, or clipped (negative values become 0, as in
+// NumPy).
+Array bounded_on_host(const Array& indices, std::int64_t extent, Bounds bounds) {
+  await(indices, /*writes=*/false);
+  Array bounded = empty(indices.shape(), int64, cpu);
+  const auto* from = static_cast<const std::int64_t*>(indices.data());
+  auto* to = static_cast<std::int64_t*>(bounded.data());
+  parallel_for(indices.size(), index_grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t rest = bounds == Bounds::wrap ? from[i] % extent : 0;
+      to[i] = bounds == Bounds::clip ? std::clamp<std::int64_t>(from[i], 0, extent - 1)
+              : rest < 0             ? rest + extent
+                                     : rest;
+    }
+  });
+  return bounded;
+}
+
+std::int64_t count_true_on_host(const Array& mask) {
+  await(mask, /*writes=*/false);
+  return MaskPieces(MaskWalk(mask, Strides(mask.rank()), 0)).total();
+}
+
+Array positions_in_small(const Array& mask) {
+  const auto* bytes = static_cast<const std::byte*>(mask.data());
+  const std::int64_t size = mask.size();
+  Array positions = empty({1, count_true_bytes(bytes, size)}, int64, working_device(mask.device()));
+  auto* next = static_cast<std::int64_t*>(positions.data());
+  std::int64_t* const end = next + positions.size();
+  for (std::int64_t i = 0; next < end; i += 512) {
+    // collect_true() may overwrite `length` values.
+    std::int64_t found[512];
+    const std::int64_t length = std::min<std::int64_t>(512, size - i);
+    const bool has_space = end - next >= length;
+    const std::int64_t count = collect_true(bytes + i, 1, length, i, 1, has_space ? next : found);
+    if (!has_space) std::copy_n(found, count, next);
+    next += count;
+  }
+  return positions;
+}
+
+Array positions_in_any(const Array& mask) {
+  const MaskWalk walk(mask, Strides(mask.rank()), 0, /*keep_axes=*/true);
+  const MaskPieces pieces(walk);
+  const std::int64_t total = pieces.total();
+  Array positions = empty({mask.rank(), total}, int64, working_device(mask.device()));
+  auto* rows = static_cast<std::int64_t*>(positions.data());
+  const int inner = mask.rank() - 1;
+  parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
+    std::int64_t found[2048];
+    std::int64_t done = pieces.before[static_cast<std::size_t>(first)];
+    const std::int64_t end = pieces.before[static_cast<std::size_t>(last)];
+    for_each_segment(walk, first * pieces.length, std::min(walk.size, last * pieces.length),
+                     [&](const std::byte* bytes, std::int64_t step, std::int64_t n, std::int64_t,
+                         std::int64_t, const std::int64_t* at) {
+                       for (std::int64_t i = 0; i < n; i += 2048) {
+                         const std::int64_t length = std::min<std::int64_t>(2048, n - i);
+                         // collect_true() may overwrite `length` values, and other threads write
+                         // those from `end` on.
+                         const bool has_space = inner >= 0 && done + length <= end;
+                         std::int64_t* last_row = has_space ? rows + inner * total + done : found;
+                         const std::int64_t count =
+                             collect_true(bytes + i * step, step, length,
+                                          inner < 0 ? 0 : at[inner] + i, 1, last_row);
+                         for (int axis = 0; axis < inner; ++axis)
+                           std::fill_n(rows + axis * total + done, count, at[axis]);
+                         if (inner >= 0 && !has_space)
+                           std::copy_n(found, count, rows + inner * total + done);
+                         done += count;
+                       }
+                     });
+  });
+  return positions;
+}
+
+Array positions_of_true_on_host(const Array& mask) {
+  await(mask, /*writes=*/false);
+  const bool is_small = mask.rank() == 1 && mask.size() < 1 << 16 && mask.layout().is_row_major();
+  return is_small ? positions_in_small(mask) : positions_in_any(mask);
+}
+
+constexpr IndexingBackend host_backend{.takes_masks = true,
+                                       .needs_aligned = false,
+                                       .move = &move_after_waiting,
+                                       .accumulate = &accumulate_on_host,
+                                       .find_outside = &outside_on_host,
+                                       .bounded = &bounded_on_host,
+                                       .count_true = &count_true_on_host,
+                                       .positions_of_true = &positions_of_true_on_host,
+                                       .search = &search_on_host};
+[[maybe_unused]] const auto* const none_before =
+    indexing_backends.set(DeviceKind::cpu, &host_backend);
+
+}  // namespace
+
+constinit DeviceTable<IndexingBackend> indexing_backends{"indexing"};
+
+}  // namespace spanwise::ops

@@ -1,0 +1,179 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loops over the first axis of variables, compared with loops of NumPy, and their derivatives."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+scan = sw.graph.scan
+RNG = np.random.default_rng(7)
+
+
+def matrix(*shape):
+    return RNG.uniform(-1, 1, shape)
+
+
+def recurrent(inputs, start, weights):
+    """The states of a recurrent network."""
+    states = []
+    for row in inputs:
+        start = np.tanh(row + weights @ start)
+        states.append(start)
+    return np.array(states)
+
+
+def network(inputs, start, weights):
+    return scan(lambda row, state, w: T.tanh(row + T.dot(w, state)), inputs, start, weights)
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
+def test_states_sequences_and_fixed_inputs(device, mode):
+    x, h, w = T.dmatrix("x"), T.dvector("h"), T.dmatrix("w")
+    f = sw.function([x, h, w], network(x, h, w), device=device, mode=mode)
+    for steps in (5, 1, 0):
+        values = matrix(steps, 3), matrix(3), matrix(3, 3)
+        got = f(*values)
+        assert got.shape == (steps, 3) and str(got.device) == str(sw.device(device))
+        if steps:
+            np.testing.assert_allclose(got.numpy(), recurrent(*values), rtol=1e-12)
+
+
+def test_several_outputs_some_of_which_are_no_states(device):
+    x = T.dvector("x")
+    total, double, count = scan(
+        lambda e, total, count: [total + e, e * 2, count + 1],
+        x,
+        [np.float64(0), None, np.int64(10)],
+    )
+    f = sw.function([x], [total, double, count], device=device)
+    got = [r.numpy() for r in f([1.0, 2.0, 4.0])]
+    for result, wanted in zip(got, ([1, 3, 7], [2, 4, 8], [11, 12, 13]), strict=True):
+        np.testing.assert_array_equal(result, wanted)
+    assert [r.shape for r in f(np.zeros(0))] == [(0,)] * 3
+
+
+def test_number_of_steps_order_and_variables_from_outside(device):
+    x, n = T.dvector("x"), T.iscalar("n")
+    w = sw.shared(2.0, "w", target=device)
+    powers = scan(lambda p: p * T.exp(x) * w, outputs_info=T.ones_like(x), n_steps=n)
+    f = sw.function([x, n], powers, device=device)
+    value = matrix(4)
+    wanted = np.cumprod([np.exp(value) * 2] * 3, axis=0)
+    np.testing.assert_allclose(f(value, 3).numpy(), wanted, rtol=1e-12)
+    w.set_value(1.0)
+    np.testing.assert_allclose(f(value, 2).numpy()[-1], np.exp(value) ** 2, rtol=1e-12)
+    backwards = scan(lambda e, last: e - last, x, np.float64(0), n_steps=3, go_backwards=True)
+    g = sw.function([x], backwards, device=device)
+    a = [1.0, 2.0, 4.0, 8.0]
+    np.testing.assert_array_equal(g(a).numpy(), [4, 2 - 4, 1 - (2 - 4)])
+    shortest = sw.function([x, n], scan(lambda a, b: a + b, [x, x[1:]]), on_unused_input="ignore")
+    np.testing.assert_array_equal(shortest(a, 0).numpy(), [3, 6, 12])
+
+
+def test_what_does_not_depend_on_the_step_is_computed_once():
+    calls = []
+
+    @sw.graph.as_op([T.dvector().type], [T.dvector().type])
+    def counted(x):
+        calls.append(1)
+        return x * 2
+
+    x = T.dvector("x")
+    f = sw.function([x], scan(lambda s: s + counted(x), outputs_info=x, n_steps=5)[-1])
+    np.testing.assert_array_equal(f([1.0]).numpy(), [11.0])
+    assert len(calls) == 1
+
+
+def test_derivatives_of_first_and_second_order():
+    values = [matrix(4, 3), matrix(3), matrix(3, 3)]
+    rng = np.random.default_rng(1)
+    T.verify_grad(network, values, rng=rng)
+    T.verify_grad(lambda *v: network(*v)[-1], values, rng=rng)
+    T.verify_grad(
+        lambda x, h, w: T.grad((network(x, h, w) ** 2).sum(), w, disconnected_inputs="raise"),
+        values,
+        rng=rng,
+    )
+    T.verify_grad(
+        lambda x: T.stack(scan(lambda e, s: [s * e, T.sin(e) * s], x, [x[0], None]), axis=0),
+        [matrix(5)],
+        rng=rng,
+    )
+    T.verify_grad(
+        lambda x, w: scan(lambda e: e * w, x, n_steps=2, go_backwards=True),
+        [matrix(4), matrix(3)[0]],
+        rng=rng,
+    )
+
+
+def test_derivatives_of_no_steps_and_of_integers(device):
+    x, h = T.dvector("x"), T.dscalar("h")
+    n = T.iscalar("n")
+    cost = scan(lambda e, s: s * e, x, h, n_steps=n).sum() + h
+    f = sw.function([x, h, n], T.grad(cost, [x, h]), device=device)
+    for got, wanted in zip(f([2.0, 3.0], 5.0, 0), ([0, 0], 1), strict=True):
+        np.testing.assert_array_equal(got.numpy(), wanted)
+    for got, wanted in zip(f([2.0, 3.0], 5.0, 1), ([5, 0], 3), strict=True):
+        np.testing.assert_array_equal(got.numpy(), wanted)
+    k = T.ivector("k")
+    counted = scan(lambda e, s: s * e, k.astype("float64"), h)
+    with pytest.raises(TypeError, match="int32"):
+        T.grad(counted.sum(), k)
+
+
+def test_updates_and_pickle(device):
+    w = sw.shared(np.ones(3), "w", target=device)
+    x = T.dmatrix("x")
+    last = scan(lambda row, s: s * 0.5 + row, x, w)[-1]
+    f = sw.function([x], last.sum(), updates={w: last}, device=device)
+    value, expected = matrix(4, 3), np.ones(3)
+    for _ in range(2):
+        f(value)
+        for row in value:
+            expected = expected * 0.5 + row
+    np.testing.assert_allclose(w.get_value().numpy(), expected, rtol=1e-12)
+    y = scan(lambda row: row * 2, x)
+    again = pickle.loads(pickle.dumps(sw.function([x], y)))
+    np.testing.assert_array_equal(again(value).numpy(), value * 2)
+
+
+def test_equal_loops_are_merged():
+    x = T.dvector("x")
+    f = sw.function([x], [scan(lambda e, s: s + e, x, np.float64(0)) for _ in range(2)])
+    assert [str(node.op) for node in f.maker.fgraph.toposort()].count("Scan") == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda x: scan(lambda e, s: s, x), "missing|positional"),
+        (lambda x: scan(lambda e, s: T.cast(s, "float32"), x, np.float64(0)), "cast one"),
+        (
+            lambda x: scan(lambda e, s: e, [x], [np.float64(0), None]),
+            "1 outputs, outputs_info has 2",
+        ),
+        (lambda x: scan(lambda: x), "expected sequences or n_steps"),
+        (lambda x: scan(lambda e: e, x.sum()), "at least one axis"),
+        (lambda x: scan(lambda e: ([e], {}), x), "expected outputs only"),
+        (lambda x: scan(lambda e, s: s, x, [{"initial": x, "taps": [-1, -2]}]), "taps"),
+        (lambda x: scan(lambda e: e, x, n_steps=2.5), "expected an integer"),
+    ],
+)
+def test_errors_name_what_is_wrong(make, words):
+    with pytest.raises((TypeError, sw.GraphError), match=words):
+        make(T.dvector("x"))
+
+
+def test_short_sequences_and_changing_shapes_are_refused(device):
+    x = T.dvector("x")
+    f = sw.function([x], scan(lambda e: e, x, n_steps=3), device=device)
+    with pytest.raises(ValueError, match="sequence 0 has 2 elements, expected 3 steps"):
+        f([1.0, 2.0])
+    g = sw.function([x], scan(lambda s: T.concatenate([s, s]), outputs_info=x, n_steps=3))
+    with pytest.raises(ValueError, match=r"step 1 has shape \(4,\), and \(2,\) before"):
+        g([1.0])
