@@ -60,7 +60,7 @@ class NumbaBridge final : public Bridge {
 
   PyObject* wrap(const Array& array) const override {
     const py::object result = py::module_::import("numba.cuda")
-                                .attr("as_cuda_array")(object_of(array), py::arg("sync") = false);
+                                  .attr("as_cuda_array")(object_of(array), py::arg("sync") = false);
     order_default_stream(result.ptr(), array);
     return result.inc_ref().ptr();
   }

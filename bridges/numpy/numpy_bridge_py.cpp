@@ -95,7 +95,7 @@ PyObject* ndarray_over(const Array& array) {
   }
   PyObject* descriptor = numpy_dtype(array.dtype()).release().ptr();
   PyObject* result = api.PyArray_NewFromDescr_(api.PyArray_Type_, descriptor, rank, shape, strides,
-                                             data, flags, nullptr);
+                                               data, flags, nullptr);
   PyObject* owner = result != nullptr ? python::wrap(array) : nullptr;
   if (owner == nullptr) {
     Py_XDECREF(result);

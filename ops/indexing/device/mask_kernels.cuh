@@ -49,7 +49,9 @@ extern "C" __global__ void scan_tiles(long long* counts, long long tiles) {
   if (threadIdx.x == 0) counts[tiles] = before;
 }
 
-struct MaskShape { long long extents[RANK]; };
+struct MaskShape {
+  long long extents[RANK];
+};
 
 // positions has one row of `total` indices per axis.
 extern "C" __global__ void write_positions(const unsigned char* mask, long long n,

@@ -66,7 +66,8 @@ MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
                        const std::vector<KeptResult>& kept, const VariableSet& inputs) {
   const auto lifetimes_of = lifetimes(nodes, cells, inputs);
   std::vector<std::vector<const KeptResult*>> ending(nodes.size());
-  for (const KeptResult& result : kept) ending[lifetimes_of.at(result.variable).last].push_back(&result);
+  for (const KeptResult& result : kept)
+    ending[lifetimes_of.at(result.variable).last].push_back(&result);
   constexpr std::size_t max_donors = 16;  // keeps planning linear in the number of nodes
   std::vector<const KeptResult*> donors;
   MemoryPlan plan;
@@ -78,7 +79,8 @@ MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
         return same_allocation(*k, *next);
       });
       if (donor == donors.rend()) continue;
-      plan.reuses.push_back({(*donor)->cell, next->cell, lifetimes_of.at((*donor)->variable).viewers});
+      plan.reuses.push_back(
+          {(*donor)->cell, next->cell, lifetimes_of.at((*donor)->variable).viewers});
       donors.erase(std::next(donor).base());
     }
     for (const KeptResult* result : ending[i]) {

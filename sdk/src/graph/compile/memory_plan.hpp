@@ -18,7 +18,7 @@ namespace spanwise::graph {
 struct BufferReuse {
   Cell* from;
   Cell* to;
-  std::vector<Cell*> viewers;   ///< cells with views of the buffer, no longer needed
+  std::vector<Cell*> viewers;           ///< cells with views of the buffer, no longer needed
   const void* moved_address = nullptr;  ///< of the moved buffer in this call, else null
   bool is_enabled = true;
 };

@@ -154,7 +154,8 @@ std::vector<Variable> NodePass::replaced_again(const Apply& node) const {
   std::vector<Variable> by = replaced(node);
   for (int i = 0; i < most_repetitions; ++i) {
     const Apply* result = by.empty() ? nullptr : by[0].owner();
-    if (result == nullptr || result == &node || result->output_count() != node.output_count()) return by;
+    if (result == nullptr || result == &node || result->output_count() != node.output_count())
+      return by;
     std::vector<Variable> next = replaced(*result);
     if (next.empty()) return by;
     by = std::move(next);

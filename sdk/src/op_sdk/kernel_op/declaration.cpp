@@ -120,8 +120,8 @@ void KernelDeclaration::read_overwrites() {
     const bool same_extents = std::equal(
         result.extents.begin(), result.extents.end(), given.extents.begin(), given.extents.end(),
         [](const Expression& a, const Expression& b) { return a.text() == b.text(); });
-    if (result.strided != given.strided || result.dtype != given.dtype || result.letter != given.letter ||
-        !same_extents)
+    if (result.strided != given.strided || result.dtype != given.dtype ||
+        result.letter != given.letter || !same_extents)
       fail<ArgumentError>("kernel_op ", spec.name, ", overwrites: ", output, " and ", input,
                           " are not declared alike; expected one layout, dtype and shape");
     overwrites[to].push_back(from);

@@ -99,7 +99,8 @@ std::unique_ptr<BlasLibrary> open_blas(const std::string& path, bool must_be_ope
     const Symbols symbols(handle, spelling);
     auto result = std::make_unique<BlasLibrary>();
     result->has_wide_integers = *spelling.suffix != '\0';
-    if (result->has_wide_integers ? !symbols.fill(result->wide) : !symbols.fill(result->narrow)) continue;
+    if (result->has_wide_integers ? !symbols.fill(result->wide) : !symbols.fill(result->narrow))
+      continue;
     result->path = path;
     result->version = version_of_blas(symbols);
     if (must_be_openblas && result->version.empty()) continue;

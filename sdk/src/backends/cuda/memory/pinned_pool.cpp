@@ -10,7 +10,8 @@ void* PinnedPool::take(std::size_t bytes) {
   if (bytes < min_bytes || bytes > max_bytes) return nullptr;
   const std::lock_guard lock(mutex_);
   SizeClass& size = size_for(bytes);
-  if (size.free.empty()) return size.requests++ < requests_before_first_block ? nullptr : allocate(rounded(bytes));
+  if (size.free.empty())
+    return size.requests++ < requests_before_first_block ? nullptr : allocate(rounded(bytes));
   void* data = size.free.back();
   size.free.pop_back();
   return data;

@@ -23,8 +23,7 @@ namespace spanwise::cuda {
 /// max_held bytes.
 class PinnedPool {
  public:
-  static constexpr std::size_t min_bytes = std::size_t{64} << 10,
-                               max_bytes = std::size_t{64} << 20,
+  static constexpr std::size_t min_bytes = std::size_t{64} << 10, max_bytes = std::size_t{64} << 20,
                                max_held = std::size_t{512} << 20;
 
   explicit PinnedPool(DeviceContext& context) : context_(context) {}
