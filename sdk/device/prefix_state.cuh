@@ -8,11 +8,11 @@
 namespace spanwise {
 
 /// The sums that the blocks of a line pass to later blocks: the sum of each chunk, of each group of
-/// 32 chunks, and of everything before each 32nd group. Each 32-bit word of a sum is stored
-/// together with a ready flag in one 8-byte access, so a reader sees when it is complete. Sums for
-/// other groups are stored 32 times, once for the blocks of each position within a group: many
-/// readers of one address would delay its write. The block that publishes the last sum of a group
-/// publishes the group's sum, so that no block waits for another to do so.
+/// 32 chunks, and of each 32 groups. Each 32-bit word of a sum is stored together with a ready flag
+/// in one 8-byte access, so a reader sees when it is complete. Sums of groups are stored 32 times,
+/// once for the blocks of each position within a group: many readers of one address would delay its
+/// write. The block that publishes the last sum of a group publishes the group's sum, so that no
+/// block waits for another to do so.
 template <class A>
 class TilePrefixState {
   static_assert(sizeof(A) % 8 == 0, "the size of the accumulator must be a multiple of 8 bytes");
@@ -24,17 +24,17 @@ class TilePrefixState {
                                              unsigned int chunks)
       : chunks_(chunks),
         groups_(chunks > 32 ? (chunks + 31) / 32 : 0),
-        words_(words + (long long)line * (places() * count + (groups_ + 1) / 2 * 2)) {}
+        supers_((groups_ + 31) / 32),
+        words_(words + (long long)line * (places() * count + (groups_ + supers_ + 1) / 2 * 2)) {}
 
   __device__ __forceinline__ unsigned int chunks() const { return chunks_; }
-  // Indices of the group sums and of the sums before groups, for the blocks at position `reader` of
-  // a group.
+  // Indices of the sums of groups, and of 32 groups, for the blocks at position `reader` of a
+  // group.
   __device__ __forceinline__ unsigned int group_sum(unsigned int group, unsigned int reader) const {
     return chunks_ + reader * groups_ + group;
   }
-  __device__ __forceinline__ unsigned int before_group(unsigned int group,
-                                                       unsigned int reader) const {
-    return chunks_ + 32 * groups_ + reader * ((groups_ + 31) / 32) + group / 32;
+  __device__ __forceinline__ unsigned int super_sum(unsigned int super, unsigned int reader) const {
+    return chunks_ + 32 * groups_ + reader * supers_ + super;
   }
 
   /// Writes the sum at index `place`, which wait_for() returns in other blocks.
@@ -47,9 +47,13 @@ class TilePrefixState {
       put_two(at + i, (unsigned long long)parts[i] << 32 | 1,
               (unsigned long long)parts[i + 1] << 32 | 1);
   }
-  /// Counts the sum of a chunk, which has been published; whether its group is now complete.
+  /// Counts the sum of a chunk, or of a group, which has been published; whether its group, or its
+  /// 32 groups, are now complete.
   __device__ __forceinline__ bool completes_group(unsigned int chunk) const {
-    return groups_ > 0 && atomicAdd(words_ + (long long)places() * count + chunk / 32, 1ull) == 31;
+    return groups_ > 0 && is_last(chunk / 32);
+  }
+  __device__ __forceinline__ bool completes_super(unsigned int group) const {
+    return is_last(groups_ + group / 32);
   }
   /// Waits until the sum is written and returns it.
   __device__ __forceinline__ A wait_for(unsigned int place) const {
@@ -75,7 +79,10 @@ class TilePrefixState {
   static constexpr int count = sizeof(A) / 4;
 
   __device__ __forceinline__ unsigned int places() const {
-    return chunks_ + 32 * groups_ + 32 * ((groups_ + 31) / 32);
+    return chunks_ + 32 * (groups_ + supers_);
+  }
+  __device__ __forceinline__ bool is_last(unsigned int counter) const {
+    return atomicAdd(words_ + (long long)places() * count + counter, 1ull) == 31;
   }
 
   // Two words in one access; the compiler would split volatile accesses.
@@ -101,7 +108,7 @@ class TilePrefixState {
 #endif
   }
 
-  const unsigned int chunks_, groups_;
+  const unsigned int chunks_, groups_, supers_;
   unsigned long long* const words_;
 };
 

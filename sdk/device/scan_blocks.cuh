@@ -4,7 +4,7 @@
 #define SPANWISE_SCAN_BLOCKS_CUH
 
 // For CUDA C kernels: #include <spanwise/scan_blocks.cuh>. Completes <spanwise/scan.cuh>: lines
-// that are split into chunks, one block for each.
+// that are split into chunks, which blocks take in turn.
 
 #include <spanwise/prefix_state.cuh>
 #include <spanwise/scan.cuh>
@@ -52,22 +52,20 @@ class BlockScan {
     }
     __syncthreads();
     unsigned int current = taken[0], next = taken[1], pending = none;
-    A pending_before = Body::identity(), pending_sum = pending_before;
+    A pending_before = Body::identity();
     fetch(current, 0);
     for (int buffer = 0;; buffer = buffer == 2 ? 0 : buffer + 1) {
       unsigned int after_next = next + gridDim.x;
       if (threadIdx.x == 0 && words_ != nullptr) after_next = (unsigned int)atomicAdd(words_, 1ull);
       fetch(next, buffer == 2 ? 0 : buffer + 1);
       wait_for_fetches<1>();
-      A before = Body::identity(), sum = before;
-      sum_chunk(current, buffer, before, sum);
+      const A before = sum_chunk(current, buffer);
       if (pending != none) look_back(pending);
       if (threadIdx.x == 0) taken[0] = after_next;
       __syncthreads();
-      if (pending != none)
-        write(pending, pending_sum, pending_before, buffer == 0 ? 2 : buffer - 1);
+      if (pending != none) write(pending, pending_before, buffer == 0 ? 2 : buffer - 1);
       if (current >= total_) return;
-      pending = current, pending_before = before, pending_sum = sum;
+      pending = current, pending_before = before;
       current = next, next = taken[0];
     }
   }
@@ -103,14 +101,13 @@ class BlockScan {
       part.template fetch<false>(x);
   }
 
-  // Computes and publishes the sum of a chunk, if there is one with this number. `before` becomes
-  // the sum of the chunk's elements before the thread's.
-  __device__ __forceinline__ void sum_chunk(unsigned int number, int buffer, A& before,
-                                            A& sum) const {
+  // Computes and publishes the sum of a chunk, if there is one with this number. Returns the sum of
+  // the chunk's elements before the thread's.
+  __device__ __forceinline__ A sum_chunk(unsigned int number, int buffer) const {
     __shared__ alignas(16) unsigned char bytes[warps * sizeof(A)];
     A* const of_warps = (A*)bytes;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    A own = before;
+    A own = Body::identity(), before = own, sum = own;
     if (number < total_) {
       __syncwarp();
       const Part part = part_of(number, buffer);
@@ -119,7 +116,7 @@ class BlockScan {
       if (lane == 31) of_warps[warp] = own;
     }
     __syncthreads();
-    if (number >= total_) return;
+    if (number >= total_) return before;
 #pragma unroll
     for (int i = 0; i < warps; ++i) {
       if (i == warp) before = sum;
@@ -129,24 +126,31 @@ class BlockScan {
     if (lane > 0) before = Body::combine(before, below);
     // By a warp that has nothing to do in look_back().
     if (chunks_ > 1 && warp == warps - 1) publish(number, sum);
+    return before;
   }
 
-  // Publishes the sum of a chunk, and that of its group if the chunk completes it.
+  // Publishes the sum of a chunk, and those of groups that the chunk completes. No waiting: they
+  // consist of sums that have been published.
   __device__ __forceinline__ void publish(unsigned int number, A sum) const {
     const TilePrefixState<A> prefixes = prefixes_of(number);
-    const unsigned int chunk = number % chunks_, lane = threadIdx.x % 32;
+    const unsigned int chunk = number % chunks_, group = chunk / 32, lane = threadIdx.x % 32;
     int completes = 0;
     if (lane == 0) {
       prefixes.publish(chunk, sum);
       completes = prefixes.completes_group(chunk);
     }
     if (__shfl_sync(0xffffffffu, completes, 0) == 0) return;
-    const A own = scan_of_lanes<Body>(prefixes.wait_for(chunk / 32 * 32 + lane));
-    prefixes.publish(prefixes.group_sum(chunk / 32, lane), scan_from_lane(own, 31));
+    const A of_group = scan_of_lanes<Body>(prefixes.wait_for(group * 32 + lane));
+    prefixes.publish(prefixes.group_sum(group, lane), scan_from_lane(of_group, 31));
+    if (lane == 0) completes = prefixes.completes_super(group);
+    if (__shfl_sync(0xffffffffu, completes, 0) == 0) return;
+    const A of_super =
+        scan_of_lanes<Body>(prefixes.wait_for(prefixes.group_sum(group / 32 * 32 + lane, lane)));
+    prefixes.publish(prefixes.super_sum(group / 32, lane), scan_from_lane(of_super, 31));
   }
 
-  // Finds the sums of all chunks before this one: of its group, of the other groups of 32 chunks,
-  // and of everything before the last 32 groups.
+  // Finds the sums of all chunks before this one: of its group, of the other groups of its 32
+  // groups, and of everything before these.
   __device__ __forceinline__ void look_back(unsigned int number) const {
     if (chunks_ == 1) return;
     const TilePrefixState<A> prefixes = prefixes_of(number);
@@ -160,12 +164,17 @@ class BlockScan {
       const A a = sum_of(prefixes, prefixes.group_sum(first_group, reader), group - first_group);
       if (lane == 31) levels()[1] = a;
     } else if (warp == 2) {
-      const A a = first_group > 0 ? prefixes.wait_for(prefixes.before_group(first_group, reader))
-                                  : Body::identity();
-      if (lane == 0) levels()[2] = a;
+      A a = Body::identity();
+      const unsigned int supers = group / 32;
+      for (unsigned int first = 0; first < supers; first += 32) {
+        const unsigned int left = supers - first;
+        const A next = sum_of(prefixes, prefixes.super_sum(first, reader), left < 32 ? left : 32);
+        a = Body::combine(a, scan_from_lane(next, 31));
+      }
+      if (lane == 31) levels()[2] = a;
     }
   }
-  // Combines `count` < 32 sums from index `first` on; only the last lane gets the result.
+  // Combines `count` <= 32 sums from index `first` on; only the last lane gets the result.
   static __device__ __forceinline__ A sum_of(const TilePrefixState<A>& prefixes, unsigned int first,
                                              unsigned int count) {
     const unsigned int lane = threadIdx.x % 32;
@@ -173,18 +182,10 @@ class BlockScan {
   }
 
   // Writes the results of a chunk, after look_back() and a barrier.
-  __device__ __forceinline__ void write(unsigned int number, A own, A before, int buffer) const {
-    if (chunks_ > 1) {
-      const unsigned int chunk = number % chunks_;
-      const A all = Body::combine(Body::combine(levels()[2], levels()[1]), levels()[0]);
-      // The last chunk of 32 groups publishes the sum for the next 32.
-      if (threadIdx.x < 32 && chunk % 1024 == 1023 && chunk + 1 < chunks_) {
-        const TilePrefixState<A> prefixes = prefixes_of(number);
-        prefixes.publish(prefixes.before_group(chunk / 32 + 1, threadIdx.x),
-                         Body::combine(all, own));
-      }
-      before = Body::combine(all, before);
-    }
+  __device__ __forceinline__ void write(unsigned int number, A before, int buffer) const {
+    if (chunks_ > 1)
+      before = Body::combine(Body::combine(Body::combine(levels()[2], levels()[1]), levels()[0]),
+                             before);
     const E* x;
     Z* z;
     locate_(number / chunks_, x, z);

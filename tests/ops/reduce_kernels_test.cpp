@@ -110,6 +110,11 @@ TEST(ScanChunks, OfEachLineAreItsOwn) {
   expect_same_sums(whole_numbers({2, 140'000}, float64, 5), 1, float64);
 }
 
+// More than 32 groups of 32 chunks of 1024 elements.
+TEST(ScanChunks, AreMoreThan1024) {
+  expect_same_sums(whole_numbers({1'100'000}, complex128, 6), 0, complex128);
+}
+
 // Partial products that are infinite or 0 although the whole product is not, and lines that
 // underflow.
 TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {

@@ -83,20 +83,29 @@ void compute_on_cpu(const Signature& signature, std::span<const Operand> operand
   std::array<std::optional<Scalar>, max_inputs> numbers;
   std::array<strided::CpuOperand, max_inputs + 2> arrays;
   std::size_t count = 0;
-  for (; count < operands.size(); ++count) {
-    const Operand& operand = operands[count];
-    const DType wanted = cpu_compute(signature, signature.operand(static_cast<int>(count)));
+  const auto add = [&](const Array& array, DType compute, strided::ArrayRole role) {
+    strided::CpuOperand& operand = arrays[count++];
+    operand.layout = &array.layout();
+    operand.data = static_cast<std::byte*>(array.data());
+    operand.dtype = array.dtype();
+    operand.compute = compute;
+    operand.role = role;
+  };
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand& operand = operands[i];
+    const DType wanted = cpu_compute(signature, signature.operand(static_cast<int>(i)));
     if (operand.array != nullptr) {
-      arrays[count] = {*operand.array, wanted, strided::ArrayRole::read};
+      add(*operand.array, wanted, strided::ArrayRole::read);
       continue;
     }
-    const Scalar& number = numbers[count].emplace(operand.scalar.cast(wanted));
-    arrays[count].layout = &no_axes;
-    arrays[count].data = static_cast<std::byte*>(const_cast<void*>(number.data()));
-    arrays[count].dtype = arrays[count].compute = wanted;
+    const Scalar& number = numbers[i].emplace(operand.scalar.cast(wanted));
+    strided::CpuOperand& constant = arrays[count++];
+    constant.layout = &no_axes;
+    constant.data = static_cast<std::byte*>(const_cast<void*>(number.data()));
+    constant.dtype = constant.compute = wanted;
   }
-  arrays[count++] = {result, cpu_compute(signature, signature.result), strided::ArrayRole::write};
-  if (where != nullptr) arrays[count++] = {*where, bool_, strided::ArrayRole::mask};
+  add(result, cpu_compute(signature, signature.result), strided::ArrayRole::write);
+  if (where != nullptr) add(*where, bool_, strided::ArrayRole::mask);
   strided::run_on_cpu(result.shape(), std::span(arrays.data(), count), cpu_kernel_for(signature));
 }
 

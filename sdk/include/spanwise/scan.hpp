@@ -22,9 +22,8 @@ constexpr int scan_pack(int item, int other) noexcept {
 /// 8-byte words of scratch memory per line, through which its blocks exchange prefixes;
 /// `accumulator` in bytes.
 constexpr std::int64_t scan_words(std::int64_t chunks, int accumulator) noexcept {
-  const std::int64_t groups = chunks > 32 ? (chunks + 31) / 32 : 0;
-  return (chunks + 32 * groups + 32 * ((groups + 31) / 32)) * (accumulator / 4) +
-         (groups + 1) / 2 * 2;
+  const std::int64_t groups = chunks > 32 ? (chunks + 31) / 32 : 0, supers = (groups + 31) / 32;
+  return (chunks + 32 * (groups + supers)) * (accumulator / 4) + (groups + supers + 1) / 2 * 2;
 }
 
 /// How a kernel scans `lines` lines of `length` elements; `element`, `result` and `accumulator` are

@@ -39,6 +39,7 @@ CpuLoop::CpuLoop(const Shape& shape, std::span<const CpuOperand> operands, const
   split_.axes = walk_.rank();
   const std::optional<int> transposed = find_transposed_axis();
   split_.rows = transposed ? *transposed : walk_.rank() - 2;
+  has_transposed_ = transposed.has_value();
   find_places();
   mode_ = find_mode();
   split();
@@ -75,8 +76,7 @@ std::optional<int> CpuLoop::find_transposed_axis() const {
 
 void CpuLoop::find_places() {
   const int inner = walk_.rank() - 1;
-  const bool has_sides = split_.rows >= 0 && walk_.extent(inner) >= min_transposed &&
-                         walk_.extent(split_.rows) >= min_transposed;
+  const bool is_single = inner == 0 && walk_.extent(0) == 1;
   for (std::size_t k = 0; k < operands_.size(); ++k) {
     const CpuOperand& operand = operands_[k];
     const int index = static_cast<int>(k);
@@ -85,13 +85,9 @@ void CpuLoop::find_places() {
     place.compute_size = operand.is_element ? 0 : operand.compute.itemsize();
     place.step = walk_.stride(inner, index) * place.itemsize;
     place.row_step = split_.rows < 0 ? 0 : walk_.stride(split_.rows, index) * place.itemsize;
-    const bool is_single = inner == 0 && walk_.extent(0) == 1;
     place.is_native = is_native(operand) && !operand.is_stored_late;
     place.is_direct = place.is_native && (place.step == place.itemsize || is_single);
-    place.is_transposed = has_sides && is_transposed(place.step, place.row_step);
-    has_transposed_ |= place.is_transposed;
-    place.is_constant = operand.role == ArrayRole::read && walk_.size() > 1;
-    for (int axis = 0; axis <= inner; ++axis) place.is_constant &= walk_.stride(axis, index) == 0;
+    place.is_transposed = has_transposed_ && is_transposed(place.step, place.row_step);
   }
 }
 
@@ -133,13 +129,16 @@ void CpuLoop::split() {
 }
 
 void CpuLoop::place_buffers() {
-  if (mode_ == Mode::buffered) {
-    for (std::size_t k = 0; k < count_; ++k) {
-      const std::int64_t rows = places_[k].is_transposed ? split_.block_rows : run_rows_;
-      const std::int64_t bytes = rows * split_.block_columns * places_[k].compute_size;
-      places_[k].buffer = memory_;
-      memory_ += static_cast<std::size_t>((bytes + line - 1) / line * line) + apart;
-    }
+  if (mode_ != Mode::buffered) return;
+  for (std::size_t k = 0; k < count_; ++k) {
+    Place& place = places_[k];
+    place.is_constant = operands_[k].role == ArrayRole::read;
+    for (int axis = 0; axis < walk_.rank() && place.is_constant; ++axis)
+      place.is_constant = walk_.stride(axis, static_cast<int>(k)) == 0;
+    const std::int64_t rows = place.is_transposed ? split_.block_rows : run_rows_;
+    const std::int64_t bytes = rows * split_.block_columns * place.compute_size;
+    place.buffer = memory_;
+    memory_ += static_cast<std::size_t>((bytes + line - 1) / line * line) + apart;
   }
 }
 
