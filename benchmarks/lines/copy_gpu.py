@@ -26,6 +26,7 @@ GOALS = {
     "a column to all": 1.0,
     "every other": 0.63,
 }
+CASTS = [("float32", "float16"), ("uint8", "float32"), ("float64", "float32")]
 # Larger transposes than for the CPU.
 LONGER = 4
 
@@ -34,6 +35,8 @@ def measure():
     gpu = first_gpu()
     for line in CLASSES:
         yield _line(gpu, *line)
+    for dtypes in CASTS:
+        yield _cast(gpu, *dtypes)
     yield _small(gpu)
     yield _small_block(gpu)
 
@@ -61,6 +64,26 @@ def _line(gpu, name, dtype, shape, view):
         figures,
         note=f"the driver's copy moves {rate / 1e12:.2f} TB/s",
         goal=("ratio", floor, 1 / GOALS.get(name, 0.9)),
+    )
+
+
+def _cast(gpu, given, wanted):
+    """Compared with the driver's copy that reads and writes as many bytes."""
+    source = sw.zeros((8192, 8192), dtype=given, device=gpu)
+    target = sw.empty(source.shape, dtype=wanted, device=gpu)
+    packed, packed_target = (
+        sw.empty((source.nbytes + target.nbytes) // 2, dtype="uint8", device=gpu) for _ in "ab"
+    )
+    ours, floor = f"{QUEUED} x sw.copyto", f"{QUEUED} x the driver's copy"
+    contenders = {
+        ours: queued(lambda: sw.copyto(target, source, casting="unsafe")),
+        floor: queued(lambda: sw.copyto(packed_target, packed)),
+    }
+    return Result(
+        f"cast on {gpu}: {given} to {wanted}, 64M elements",
+        ours,
+        interleave(contenders, rounds=7),
+        goal=("ratio", floor, 1 / 0.9),
     )
 
 

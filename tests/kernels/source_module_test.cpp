@@ -180,31 +180,6 @@ TEST_F(SourceModuleTest, AHitNeedsNoCompiler) {
               HasSubstr("fakecc"));
 }
 
-TEST_F(SourceModuleTest, BackEndKernelsAreStoredOnDiskUncounted) {
-  source::KernelSource source;
-  source.text = source_;
-  const auto before = kernel_cache::info();
-  const Ref<runtime::LoadedModule> first =
-      runtime::load_own_module(Device(DeviceKind::cuda, 0), source);
-  backend_->compiler = "";  // a second process may have none
-  const Ref<runtime::LoadedModule> second =
-      runtime::load_own_module(Device(DeviceKind::cuda, 0), source);
-  EXPECT_TRUE(second->kernel("k"));
-  EXPECT_EQ(log_->compilations, 1);
-  EXPECT_EQ(log_->loads, 2);
-  const auto after = kernel_cache::info();
-  EXPECT_EQ(after.entries, 1);
-  EXPECT_EQ(after.hits, before.hits);
-  EXPECT_EQ(after.misses, before.misses);
-  // Without the layer that has the cache the back end's compiler serves.
-  const runtime::ModuleLoader cached = runtime::set_module_loader(nullptr);
-  EXPECT_THROW(runtime::load_own_module(Device(DeviceKind::cuda, 0), source), DeviceError);
-  backend_->compiler = "fakecc 1";
-  EXPECT_NO_THROW(runtime::load_own_module(Device(DeviceKind::cuda, 0), source));
-  EXPECT_EQ(log_->compilations, 2);
-  runtime::set_module_loader(cached);
-}
-
 TEST_F(SourceModuleTest, ABrokenEntryIsCompiledQuietly) {
   SourceModule module(source_);
   for (const auto& file : std::filesystem::directory_iterator(folder_.path() / "cache" / "kernels"))

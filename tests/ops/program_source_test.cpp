@@ -79,6 +79,17 @@ TEST_P(ProgramSource, OfAllOperationsCompilesForEachLayout) {
   expect_compiles(program, shape_of(Kind::rows, AccessPattern::strided));
   expect_compiles(program, shape_of(Kind::tiles, AccessPattern::transposed));
   expect_compiles(program, shape_of(Kind::rows, AccessPattern::strided, 1));
+  PlanShape cells = shape_of(Kind::cells, AccessPattern::planes);
+  cells.inner = 1;
+  expect_compiles(program, cells);
+  cells = shape_of(Kind::cells, AccessPattern::cells);
+  cells.inner = 2;
+  expect_compiles(program, cells);
+  cells.has_planes = true;
+  expect_compiles(program, cells);
+  PlanShape shifted = shape_of(Kind::rows, AccessPattern::unaligned, 16);
+  shifted.is_shifted = true;
+  expect_compiles(program, shifted);
 }
 
 TEST_P(ProgramSource, TakesNumbersByValue) {

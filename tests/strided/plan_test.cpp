@@ -156,6 +156,24 @@ Visited expected(const Arrays& arrays) {
   return visited;
 }
 
+// Along the axis before a cell's, each array advances by one element or by a whole cell.
+void expect_cells(const StridedPlan& plan, const Arrays& arrays) {
+  const PlanShape& shape = plan.shape();
+  const int along = shape.rank - 1 - shape.inner;
+  std::int64_t size = 1;
+  for (int axis = along + 1; axis < shape.rank; ++axis)
+    size *= plan.numbers()[static_cast<std::size_t>(axis)];
+  ASSERT_LE(size * 16, shape.side_s * 128);
+  for (int k = 0; k < shape.count; ++k) {
+    const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];
+    const bool has_planes = pattern == AccessPattern::planes ||
+                            (shape.has_planes && pattern == AccessPattern::contiguous);
+    EXPECT_EQ(stride_of(plan, arrays, k, along), pattern == AccessPattern::constant ? 0
+                                                 : has_planes                       ? 1
+                                                                                    : size);
+  }
+}
+
 // Every pack that a kernel accesses as a whole has adjacent elements and is aligned.
 void expect_aligned(const StridedPlan& plan, const Arrays& arrays) {
   const PlanShape& shape = plan.shape();
@@ -168,12 +186,14 @@ void expect_aligned(const StridedPlan& plan, const Arrays& arrays) {
     }
     return;
   }
+  if (shape.kind == Kind::cells) return expect_cells(plan, arrays);
   for (int k = 0; k < shape.count; ++k) {
     const PlanArray& array = arrays.planned[static_cast<std::size_t>(k)];
     const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];
     const bool is_tile = pattern == AccessPattern::transposed_in_packs;
     const bool is_back = pattern == AccessPattern::reversed;
-    if (!is_tile && !is_back && pattern != AccessPattern::contiguous) continue;
+    if (!is_tile && !is_back && (pattern != AccessPattern::contiguous || shape.is_shifted))
+      continue;  // a shifted row's packs begin where they are aligned
     const int along = shape.rank - (is_tile ? 2 : 1);
     const std::int64_t width = is_tile ? 16 / array.itemsize : shape.width;
     EXPECT_EQ(stride_of(plan, arrays, k, along), is_back ? -1 : 1);
@@ -186,7 +206,7 @@ void expect_aligned(const StridedPlan& plan, const Arrays& arrays) {
 }
 
 TEST(StridedPlan, VisitsEachElementOnceInAlignedPacks) {
-  int kinds[3] = {};
+  int kinds[4] = {};
   for (unsigned seed = 0; seed < 1000; ++seed) {
     Drawer drawer(seed);
     const Arrays arrays = drawer.arrays();
@@ -201,7 +221,8 @@ TEST(StridedPlan, VisitsEachElementOnceInAlignedPacks) {
     expect_aligned(plan, arrays);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  for (const int count : kinds) EXPECT_GT(count, 20);
+  for (const Kind kind : {Kind::dense, Kind::rows, Kind::tiles})
+    EXPECT_GT(kinds[static_cast<int>(kind)], 20);
 }
 
 Arrays two(const Layout& read, const Layout& written, const Shape& shape) {
@@ -253,10 +274,48 @@ TEST(StridedPlan, ReversesTheLeader) {
                                                    AccessPattern::contiguous}));
 }
 
-TEST(StridedPlan, UsesSingleElementsForShortAxes) {
-  const StridedPlan plan = two(Layout::row_major({8, 1024}).transpose(), {1024, 8}).plan();
-  EXPECT_EQ(plan.shape().kind, Kind::rows);
-  EXPECT_EQ(plan.shape().width, 1);
+TEST(StridedPlan, UsesCellsForShortAxes) {
+  const StridedPlan pixels = two(Layout::row_major({8, 1024}).transpose(), {1024, 8}).plan();
+  EXPECT_EQ(pixels.shape().kind, Kind::cells);
+  EXPECT_EQ(patterns(pixels), (std::vector{AccessPattern::planes, AccessPattern::contiguous,
+                                           AccessPattern::contiguous}));
+  const StridedPlan planes = two(Layout::row_major({1024, 3}).transpose(), {3, 1024}).plan();
+  EXPECT_TRUE(planes.shape().has_planes);
+  EXPECT_EQ(patterns(planes)[0], AccessPattern::cells);
+  const Layout matrices = Layout::row_major({900, 4, 5}).permute(std::vector{0, 2, 1});
+  EXPECT_EQ(patterns(two(matrices, {900, 5, 4}).plan())[0], AccessPattern::cells);
+  EXPECT_EQ(two(matrices, {900, 5, 4}).plan().shape().width, 4);
+  // Too few, or too large for shared memory.
+  EXPECT_EQ(two(Layout::row_major({3, 20}).transpose(), {20, 3}).plan().shape().kind, Kind::rows);
+  EXPECT_EQ(two(Layout::row_major({20, 2, 300}).permute(std::vector{0, 2, 1}), {20, 300, 2})
+                .plan()
+                .shape()
+                .kind,
+            Kind::rows);
+}
+
+TEST(StridedPlan, ShiftsRowsOfMisalignedBytes) {
+  Arrays arrays;
+  arrays.shape = {100, 200};
+  const Layout memory = Layout::row_major({100, 203});
+  arrays.add(memory.slice(1, {1, 201, {}}), 1, ArrayRole::read);
+  arrays.add(memory.slice(1, {2, 202, {}}), 1, ArrayRole::write);
+  const StridedPlan plan = arrays.plan();
+  EXPECT_TRUE(plan.shape().is_shifted);
+  EXPECT_EQ(plan.shape().width, 16);
+  EXPECT_EQ(plan.steps(), 100 * 14);  // 215 / 16, rounded up
+  EXPECT_EQ(patterns(plan)[0], AccessPattern::unaligned);
+}
+
+TEST(StridedPlan, JoinsElementsThatAreAdjacentInBothArrays) {
+  Arrays arrays;
+  arrays.shape = {30, 40, 2};
+  arrays.add(Layout::row_major({40, 30, 2}).permute(std::vector{1, 0, 2}), 4, ArrayRole::read);
+  arrays.add(Layout::row_major({30, 40, 2}), 4, ArrayRole::write);
+  const StridedPlan plan = arrays.plan({.joins_elements = true});
+  EXPECT_EQ(plan.joined(), 2);
+  EXPECT_EQ(plan.shape().kind, Kind::tiles);
+  EXPECT_EQ(plan.shape().rank, 2);
 }
 
 TEST(StridedPlan, TakesNumbersInMemoryAsConstants) {

@@ -72,10 +72,8 @@ bool has_compiler(std::string_view fingerprint) {
 
 class ModuleBuilder {
  public:
-  ModuleBuilder(Device device, source::KernelSource source, runtime::CompileRequest request,
-                bool counted)
-      : counted_(counted),
-        device_(device),
+  ModuleBuilder(Device device, source::KernelSource source, runtime::CompileRequest request)
+      : device_(device),
         backend_(runtime::backend_for(device)),
         source_(std::move(source)),
         request_(std::move(request)),
@@ -109,7 +107,7 @@ class ModuleBuilder {
     if (!binary) return nullptr;
     try {
       Ref<ModuleState> module = load(*binary, true);
-      if (counted_) hits.fetch_add(1, std::memory_order_relaxed);
+      hits.fetch_add(1, std::memory_order_relaxed);
       log_line(text("hit ", key, " on ", device_));
       return module;
     } catch (const Error& error) {
@@ -121,7 +119,7 @@ class ModuleBuilder {
   }
 
   Ref<ModuleState> from_compiler() {
-    if (counted_) misses.fetch_add(1, std::memory_order_relaxed);
+    misses.fetch_add(1, std::memory_order_relaxed);
     const auto start = std::chrono::steady_clock::now();
     const runtime::KernelBinary binary = compile();
     if (logging()) {
@@ -169,7 +167,6 @@ class ModuleBuilder {
            });
   }
 
-  bool counted_;
   Device device_;
   runtime::Backend& backend_;
   source::KernelSource source_;
@@ -183,17 +180,8 @@ class ModuleBuilder {
 
 BuiltModule build_module(Device device, source::KernelSource source,
                          runtime::CompileRequest request) {
-  return ModuleBuilder(device, std::move(source), std::move(request), true).build();
+  return ModuleBuilder(device, std::move(source), std::move(request)).build();
 }
-
-Ref<runtime::LoadedModule> build_own_module(Device device, const source::KernelSource& source) {
-  const BuiltModule built = ModuleBuilder(device, source, {}, false).build();
-  return Ref<runtime::LoadedModule>(&built.module->loaded());
-}
-
-namespace {
-[[maybe_unused]] const auto before = runtime::set_module_loader(build_own_module);
-}  // namespace
 
 DiskCounts disk_counts() noexcept { return {hits.load(), misses.load()}; }
 

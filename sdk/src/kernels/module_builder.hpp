@@ -23,14 +23,10 @@ struct BuiltModule {
 BuiltModule build_module(Device device, source::KernelSource source,
                          runtime::CompileRequest request);
 
-/// The same for a back end's own kernels (runtime::load_own_module), which do not count in
-/// disk_counts().
-Ref<runtime::LoadedModule> build_own_module(Device device, const source::KernelSource& source);
-
 struct DiskCounts {
   std::int64_t hits = 0, misses = 0;
 };
-/// Lookups of users' modules in the disk cache by this process.
+/// Lookups of modules in the disk cache by this process.
 DiskCounts disk_counts() noexcept;
 
 }  // namespace spanwise::kernels

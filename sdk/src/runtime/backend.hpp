@@ -140,14 +140,6 @@ class Backend {
   virtual Ref<LoadedModule> load(int ordinal, const KernelBinary& binary) = 0;
 };
 
-/// Loads kernels of the back ends themselves, such as those of copies: through the disk cache where
-/// the kernels layer has set `loader`, else directly with the back end's compiler. Null restores
-/// the latter. set_module_loader returns the previous loader.
-using ModuleLoader = Ref<LoadedModule> (*)(Device device, const source::KernelSource& source);
-SW_API ModuleLoader set_module_loader(ModuleLoader loader) noexcept;
-/// Compiles and loads `source` with the loader set above. Throws CompileError, DeviceError.
-SW_API Ref<LoadedModule> load_own_module(Device device, const source::KernelSource& source);
-
 /// Registers a back end; called by a static initialiser of the back end itself. Returns false and
 /// does nothing where its kind has one. Back ends are never destroyed: memory may be released until
 /// the process exits.

@@ -3,6 +3,7 @@
 #include "axes.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace spanwise::strided {
@@ -17,6 +18,16 @@ Axes::Axes(const Walk& walk)
     for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.stride(axis, array));
 }
 
+bool Axes::has_far_elements() const noexcept {
+  for (int array = 0; array < arrays_; ++array) {
+    std::int64_t reach = 0;
+    for (int axis = 0; axis < rank_; ++axis)
+      reach += (extent(axis) - 1) * std::abs(stride(axis, array));
+    if (reach > INT32_MAX - 4096) return true;
+  }
+  return false;
+}
+
 bool Axes::has_equal_strides(int a, int b) const noexcept {
   for (int axis = 0; axis < rank_; ++axis)
     if (stride(axis, a) != stride(axis, b)) return false;
@@ -26,15 +37,29 @@ bool Axes::has_equal_strides(int a, int b) const noexcept {
 void Axes::reverse(int axis) noexcept {
   for (int array = 0; array < arrays_; ++array) {
     std::int64_t& stride = numbers_[index(axis, 1 + array)];
-    offsets_[static_cast<std::size_t>(array)] += (extent(axis) - 1) * stride;
+    offsets_[static_cast<std::size_t>(array)] += (extent(axis) - 1) * stride * joined_;
     stride = -stride;
   }
 }
 
-void Axes::move_next_to_last(int axis) noexcept {
+void Axes::join(int count) {
+  numbers_[index(rank_ - 1, 0)] /= count;
+  for (int array = 0; array < arrays_; ++array)
+    for (int axis = 0; axis < rank_ - 1; ++axis) numbers_[index(axis, 1 + array)] /= count;
+  joined_ = count;
+  if (rank_ == 1 || extent(rank_ - 1) > 1) return;
+  for (int row = arrays_; row >= 0; --row)
+    numbers_.erase(numbers_.begin() + row * rank_ + rank_ - 1);
+  --rank_;
+}
+
+void Axes::move(int axis, int to) noexcept {
   for (int row = 0; row <= arrays_; ++row) {
     const auto first = numbers_.begin() + row * rank_;
-    std::rotate(first + axis, first + axis + 1, first + rank_ - 1);
+    if (axis < to)
+      std::rotate(first + axis, first + axis + 1, first + to + 1);
+    else
+      std::rotate(first + to, first + axis, first + axis + 1);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/module_state.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::strided {
@@ -41,26 +42,44 @@ Kernel compile_body(const Body& body, const PlanShape& shape, Device device) {
   return SourceModule(cuda_source(body, shape), options).get_function(body.name);
 }
 
+class StridedCall::Arguments {
+ public:
+  Arguments(const StridedCall& call, std::span<void* const> others) noexcept
+      : steps_(call.plan_.steps()) {
+    for (std::size_t k = 0; k < call.count_; ++k) {
+      starts_[k] = call.start(static_cast<int>(k));
+      add(&starts_[k]);
+    }
+    for (void* other : others) add(other);
+    const std::span<const std::int64_t> numbers = call.plan_.numbers();
+    if (!numbers.empty()) add(const_cast<std::int64_t*>(numbers.data()));
+    if (call.plan_.shape().has_steps()) add(&steps_);
+  }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  std::span<void* const> values() const noexcept { return {values_.data(), count_}; }
+
+ private:
+  void add(void* value) noexcept { values_[count_++] = value; }
+
+  std::int64_t steps_;
+  std::size_t count_ = 0;
+  std::array<std::uintptr_t, max_arrays> starts_;
+  std::array<void*, 2 * max_arrays + 2> values_;
+};
+
 void StridedCall::launch(const Kernel& kernel, std::span<void* const> others) const {
   const Stream stream = Stream::current(kernel.device());
-  std::array<std::uintptr_t, max_arrays> starts;  // addresses, and the index's first
-  std::array<void*, 2 * max_arrays + 2> values;
-  std::size_t count = 0;
-  for (; count < count_; ++count) {
-    const PlanArray& array = planned_[count];
-    if (arrays_[count] != nullptr) order_use(stream, *arrays_[count], is_written(array.role));
-    starts[count] = array.address + static_cast<std::uintptr_t>(
-                                        plan_.offset(static_cast<int>(count)) * array.itemsize);
-    values[count] = &starts[count];
-  }
-  count = static_cast<std::size_t>(std::copy(others.begin(), others.end(), &values[count]) -
-                                   values.data());
-  const std::span<const std::int64_t> numbers = plan_.numbers();
-  if (!numbers.empty()) values[count++] = const_cast<std::int64_t*>(numbers.data());
-  std::int64_t steps = plan_.steps();
-  if (plan_.shape().kind != PlanShape::Kind::tiles) values[count++] = &steps;
+  for (std::size_t k = 0; k < count_; ++k)
+    if (arrays_[k] != nullptr) order_use(stream, *arrays_[k], is_written(planned_[k].role));
   kernel.launch_raw({{plan_.blocks(), 1, 1}, {block_threads, 1, 1}, 0, stream},
-                    std::span(values.data(), count));
+                    Arguments(*this, others).values());
+}
+
+void StridedCall::launch_ordered(const Kernel& kernel, std::span<void* const> others,
+                                 runtime::StreamState& stream) const {
+  kernel.state().kernel().launch({plan_.blocks(), 1, 1}, {block_threads, 1, 1}, 0, stream,
+                                 Arguments(*this, others).values().data());
 }
 
 }  // namespace spanwise::strided

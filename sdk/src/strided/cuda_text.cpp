@@ -34,14 +34,23 @@ std::string CudaText::write() const {
       return head() + dense();
     case PlanShape::Kind::rows:
       return head() + rows();
+    case PlanShape::Kind::cells:
+      return head() + cells();
     default:
       return head() + tiles();
   }
 }
 
 bool CudaText::has_tile(int k) const {
-  return pattern(k) == AccessPattern::transposed ||
-         pattern(k) == AccessPattern::transposed_in_packs;
+  switch (pattern(k)) {
+    case AccessPattern::transposed:
+    case AccessPattern::transposed_in_packs:
+    case AccessPattern::cells:
+    case AccessPattern::planes:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Whether the body's values are stored as a pack. With a mask they are written one by one, since a
@@ -87,8 +96,10 @@ std::string CudaText::head() const {
       types += text("typedef ", body_.arrays[static_cast<std::size_t>(k)].type, " sw_t", k, ";\n");
   // The library's text comes first: a prelude may define macros.
   return text(device_text("pack.cuh"), device_text("packs.cuh"),
-              shape_.kind == PlanShape::Kind::tiles ? device_text("tiles.cuh") : "", body_.prelude,
-              types, "constexpr int sw_width = ", int{shape_.width},
+              shape_.kind == PlanShape::Kind::tiles   ? device_text("tiles.cuh")
+              : shape_.kind == PlanShape::Kind::cells ? device_text("cells.cuh")
+                                                      : "",
+              body_.prelude, types, "constexpr int sw_width = ", int{shape_.width},
               ", sw_threads = ", block_threads, ";\n");
 }
 
@@ -100,16 +111,14 @@ std::string CudaText::numbers_struct() const {
               ";\nstruct sw_walk { long long shape[sw_rank]", names, "; };\n");
 }
 
-// Statements that declare the offset of each array, or that advance it by sw_index steps of
-// sw_axis.
-std::string CudaText::offsets(std::string_view indent, bool declare) const {
+// Statements that advance the offset of each array by sw_index steps of sw_axis; `step` selects the
+// offset of a step.
+std::string CudaText::offsets(std::string_view indent, std::string_view step) const {
   std::string out;
-  for (int k = 0; k < count_; ++k) {
-    if ((shape_.shares_strides >> k & 1) != 0) continue;
-    out += declare
-               ? text(indent, "long long sw_at", k, " = 0;\n")
-               : text(indent, "sw_at", k, " += (long long)sw_index * sw_w.s", k, "[sw_axis];\n");
-  }
+  for (int k = 0; k < count_; ++k)
+    if ((shape_.shares_strides >> k & 1) == 0)
+      out += text(indent, "sw_at", k, step, " += (sw_step)sw_index * (sw_step)sw_w.s", k,
+                  "[sw_axis];\n");
   return out;
 }
 
@@ -139,11 +148,13 @@ std::string CudaText::loads(const Place& place) const {
     const std::string to = text("sw_v", k, "[sw_u]");
     if (pattern(k) == AccessPattern::constant)
       out +=
-          shape_.kind == PlanShape::Kind::dense
+          shape_.kind == PlanShape::Kind::dense || shape_.kind == PlanShape::Kind::cells
               ? text("    ", to, " = *sw_p", k, ";\n")
               : text("    ", place.is_whole ? "" : "if (sw_count > 0) ", to, " = *(", from, ");\n");
     else if (pattern(k) == AccessPattern::contiguous)
       out += text("    spanwise::read_contiguous(", to, ", ", from, ", sw_count);\n");
+    else if (pattern(k) == AccessPattern::unaligned)
+      out += text("    spanwise::read_unaligned(", to, ", ", from, ", sw_count);\n");
     else if (pattern(k) == AccessPattern::reversed)
       out += text("    spanwise::read_reversed(", to, ", ", from, ", sw_count);\n");
     else
@@ -209,30 +220,62 @@ std::string CudaText::dense() const {
               "  sw_run<false>", call, "}\n");
 }
 
+// Statements that find a row's pack: the first pack of a shifted one is complete to the first
+// aligned element of the leader.
+std::string CudaText::find_in_row() const {
+  std::string out =
+      text("    const sw_offset sw_pack = sw_rank > 1 ? sw_rest % sw_packs : sw_rest;\n",
+           "    sw_rest /= sw_packs;\n", R"(#pragma unroll
+    for (int sw_axis = sw_rank - 2; sw_axis >= 0; --sw_axis) {
+      const sw_offset sw_extent = (sw_offset)sw_w.shape[sw_axis];
+      const sw_offset sw_index = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;
+      sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
+)",
+           offsets("      ", "[sw_u]"), "    }\n    sw_step sw_index = ");
+  if (shape_.is_shifted)
+    out +=
+        text("(long long)sw_pack * sw_width -\n        (long long)((unsigned long long)(sw_p",
+             leader_, " + sw_at", leader_, "[sw_u]) / sizeof(sw_t", leader_,
+             ") % sw_width);\n    const sw_step sw_end = sw_index + sw_width;\n"
+             "    if (sw_index < 0) sw_index = 0;\n"
+             "    sw_counts[sw_u] = sw_is_in ? spanwise::elements_left((sw_end < sw_extent_of_row "
+             "? sw_end : sw_extent_of_row) - sw_index, sw_width) : 0;\n");
+  else
+    out += text("(sw_step)sw_pack * sw_width;\n    sw_counts[sw_u] = sw_is_in ? ",
+                shape_.has_tail ? "spanwise::elements_left(sw_extent_of_row - sw_index, sw_width)"
+                                : "sw_width",
+                " : 0;\n");
+  for (int k = 0; k < count_; ++k)
+    if ((shape_.shares_strides >> k & 1) == 0)
+      out += text("    sw_at", k, "[sw_u] += sw_index * (sw_step)sw_w.s", k, "[sw_rank - 1];\n");
+  return out;
+}
+
 std::string CudaText::rows() const {
-  const bool all = runs_for_all_threads(), tail = shape_.has_tail;
-  const std::string left = tail ? "spanwise::elements_left(sw_left, sw_width)" : "sw_width";
-  const Place place{
-      "1", text("    const int sw_count = ", all ? text("sw_is_in ? ", left, " : 0") : left, ";\n"),
-      "sw_at#", "sw_w.s#[sw_rank - 1]", !all && !tail};
+  // A thread without an element ends at once, unless it must reach the body's other statements.
+  const bool ends = shape_.packs == 1 && !runs_for_all_threads();
+  const Place place{std::to_string(shape_.packs), "    const int sw_count = sw_counts[sw_u];\n",
+                    "sw_at#[sw_u]", "sw_w.s#[sw_rank - 1]",
+                    ends && !shape_.has_tail && !shape_.is_shifted};
+  std::string declared;
+  for (int k = 0; k < count_; ++k)
+    if ((shape_.shares_strides >> k & 1) == 0)
+      declared += text("  sw_step sw_at", k, "[", int{shape_.packs}, "] = {};\n");
   return text(
       numbers_struct(), kernel("const sw_walk sw_w, const long long sw_n"), "  typedef unsigned ",
-      shape_.is_large ? "long long" : "int", R"( sw_offset;
-  const sw_offset sw_i = (sw_offset)blockIdx.x * (sw_offset)blockDim.x + (sw_offset)threadIdx.x;
+      shape_.is_large ? "long long sw_offset;\n  typedef long long sw_step;\n"
+                      : "int sw_offset;\n  typedef int sw_step;\n",
+      declared, "  int sw_counts[", int{shape_.packs},
+      "];\n  const sw_step sw_extent_of_row = sw_w.shape[sw_rank - 1];\n",
+      "  const sw_offset sw_packs = ((sw_offset)sw_extent_of_row + ",
+      shape_.is_shifted ? "2 * sw_width - 2" : "sw_width - 1",
+      ") / sw_width;\n#pragma unroll\n  for (int sw_u = 0; sw_u < ", int{shape_.packs},
+      "; ++sw_u) {\n    const sw_offset sw_i = ((sw_offset)blockIdx.x * ", int{shape_.packs},
+      R"( + sw_u) * sw_threads + (sw_offset)threadIdx.x;
+    const bool sw_is_in = sw_i < (sw_offset)sw_n;
 )",
-      all ? "  const bool sw_is_in = sw_i < (sw_offset)sw_n;\n  sw_offset sw_rest = sw_is_in "
-            "? sw_i : 0;\n"
-          : "  if (sw_i >= (sw_offset)sw_n) return;\n  sw_offset sw_rest = sw_i;\n",
-      offsets("  ", true), tail ? "  long long sw_left = 0;\n" : "", R"(#pragma unroll
-  for (int sw_axis = sw_rank - 1; sw_axis >= 0; --sw_axis) {
-    const sw_offset sw_unit = sw_axis == sw_rank - 1 ? sw_width : 1;
-    const sw_offset sw_extent = ((sw_offset)sw_w.shape[sw_axis] + sw_unit - 1) / sw_unit;
-    const sw_offset sw_index = (sw_axis > 0 ? sw_rest % sw_extent : sw_rest) * sw_unit;
-    sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
-)",
-      tail ? "    if (sw_axis == sw_rank - 1) sw_left = sw_w.shape[sw_axis] - sw_index;\n" : "",
-      offsets("    ", false), "  }\n", body_.declarations, body_.before, loop(place), body_.after,
-      "}\n");
+      ends ? "    if (!sw_is_in) return;\n" : "", "    sw_offset sw_rest = sw_is_in ? sw_i : 0;\n",
+      find_in_row(), "  }\n", body_.declarations, body_.before, loop(place), body_.after, "}\n");
 }
 
 std::string cuda_source(const Body& body, const PlanShape& shape) {

@@ -42,7 +42,7 @@ class CudaText {
 
   std::string head() const;
   std::string numbers_struct() const;
-  std::string offsets(std::string_view indent, bool declare) const;
+  std::string offsets(std::string_view indent, std::string_view step = {}) const;
   std::string kernel(std::string_view rest) const;
 
   std::string declarations() const;
@@ -52,9 +52,13 @@ class CudaText {
                    std::string_view takes = {}) const;
 
   std::string dense() const;
+  std::string find_in_row() const;
   std::string rows() const;
   std::string tiles() const;
   std::string tile_function() const;
+  bool has_lines(int k) const;
+  std::string cell_fills() const;
+  std::string cells() const;
 
   const Body& body_;
   const PlanShape& shape_;

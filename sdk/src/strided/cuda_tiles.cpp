@@ -11,14 +11,14 @@ std::string CudaText::tile_function() const {
   std::string parameters, fills, takes = "    if (sw_count <= 0) continue;\n";
   for (int k = 0; k < count_; ++k) {
     if (!has_tile(k)) continue;
-    const std::string n = pattern(k) == AccessPattern::transposed_in_packs
-                              ? text("sw_whole ? 16 / (int)sizeof(sw_t", k, ") : 1")
-                              : "1";
     parameters += text("sw_t", k, "* sw_tile", k, ", ");
-    fills +=
-        text("    spanwise::fill_tile<sw_side_s, sw_side_t, sw_threads, ", n, ", sw_whole>(",
-             "sw_tile", k, ", sw_p", k, ", ", at("sw_w.s#[sw_rank - 2], sw_w.s#[sw_rank - 1]", k),
-             ", sw_left_s, sw_left_t);\n");
+    const std::string given =
+        text("(sw_tile", k, ", sw_p", k, ", ", at("sw_w.s#[sw_rank - 2], sw_w.s#[sw_rank - 1]", k));
+    if (pattern(k) == AccessPattern::transposed_in_packs)
+      fills += text("    if (sw_whole)\n      spanwise::fill_tile_in_packs<sw_side_s, sw_side_t, ",
+                    "sw_threads>", given, ");\n    else\n  ");
+    fills += text("    spanwise::fill_tile<sw_side_s, sw_side_t, sw_threads, sw_whole>", given,
+                  ", sw_left_s, sw_left_t);\n");
     takes += text("    const spanwise::Pack<sw_t", k, ", sw_width> sw_c", k,
                   " = spanwise::load_pack<sw_width>(sw_tile", k,
                   " + spanwise::tile_index<sw_side_t, sw_t", k, ">(sw_s, sw_tt));\n");
@@ -49,9 +49,11 @@ std::string CudaText::tile_function() const {
 std::string CudaText::tiles() const {
   std::string declare, passed, move;
   for (int k = 0; k < count_; ++k) {
-    if ((shape_.shares_strides >> k & 1) == 0)
+    if ((shape_.shares_strides >> k & 1) == 0) {
+      declare += text("  sw_step sw_at", k, " = 0;\n");
       move += text("  sw_at", k, " += sw_first_s * sw_w.s", k,
                    "[sw_rank - 2] + sw_first_t * sw_w.s", k, "[sw_rank - 1];\n");
+    }
     if (has_tile(k)) {
       // As bytes, since variables in shared memory must not have constructors.
       declare += text("  __shared__ alignas(16) unsigned char sw_bytes", k,
@@ -65,7 +67,7 @@ std::string CudaText::tiles() const {
       "constexpr int sw_side_s = ", int{shape_.side_s}, ", sw_side_t = ", int{shape_.side_t},
       ";\n// Rows that a block visits at a time.\n",
       "constexpr int sw_rows = sw_threads * sw_width / sw_side_t;\n", numbers_struct(),
-      tile_function(), kernel("const sw_walk sw_w"), declare, offsets("  ", true),
+      "typedef long long sw_step;\n", tile_function(), kernel("const sw_walk sw_w"), declare,
       R"(  unsigned int sw_rest = blockIdx.x;
   const auto sw_tiles = [&](int sw_axis, int sw_side) {
     return (unsigned int)((sw_w.shape[sw_axis] + sw_side - 1) / sw_side);
@@ -80,7 +82,7 @@ std::string CudaText::tiles() const {
     const unsigned int sw_index = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;
     sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
 )",
-      offsets("    ", false), "  }\n", move,
+      offsets("    "), "  }\n", move,
       R"(  const int sw_left_s = spanwise::elements_left(sw_w.shape[sw_rank - 2] - sw_first_s, sw_side_s);
   const int sw_left_t = spanwise::elements_left(sw_w.shape[sw_rank - 1] - sw_first_t, sw_side_t);
   if (sw_left_s == sw_side_s && sw_left_t == sw_side_t)

@@ -72,6 +72,8 @@ bool StridedPlan::make_dense(const Shape& shape, std::span<const PlanArray> arra
   shape_ = made;
   numbers_.clear();
   steps_ = size_of(shape);
+  joined_ = 1;
+  is_contiguous_ = !made.has_constants();
   return true;
 }
 
@@ -83,6 +85,8 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
   const int leader = leader_of(arrays);
   const Walk walk(shape, std::span(layouts.data(), arrays.size()), leader);
   Planner planner(walk, arrays, leader, widest_pack(arrays, options));
+  joined_ = 1;
+  is_contiguous_ = walk.is_dense();
   shape_ = {};
   numbers_.clear();
   shape_.count = static_cast<std::uint8_t>(arrays.size());
@@ -91,8 +95,11 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
     steps_ = walk.size();
     return;
   }
-  shape_.is_large = walk.size() > INT32_MAX;
+  shape_.is_large = walk.size() > INT32_MAX || planner.axes().has_far_elements();
+  if (options.joins_elements) joined_ = planner.join_elements();
   steps_ = planner.make(shape_);
+  if (shape_.kind == PlanShape::Kind::rows && shape_.width < widest_pack(arrays, options) / joined_)
+    shape_.packs = static_cast<std::uint8_t>(options.row_packs);
   const Axes& axes = planner.axes();
   for (int k = 0; k < axes.arrays(); ++k) offsets_[index(k)] = axes.offset(k);
   numbers_ = planner.axes().take_numbers(shape_.shares_strides);

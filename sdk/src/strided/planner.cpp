@@ -39,7 +39,11 @@ Planner::Planner(const Walk& walk, std::span<const PlanArray> arrays, int leader
 bool Planner::is_memory(int k) const noexcept { return array(k).role != ArrayRole::index; }
 
 std::uintptr_t Planner::bytes(std::int64_t elements, int k) const noexcept {
-  return static_cast<std::uintptr_t>(elements) * static_cast<std::uintptr_t>(array(k).itemsize);
+  return static_cast<std::uintptr_t>(elements) * static_cast<std::uintptr_t>(itemsize(k));
+}
+
+std::uintptr_t Planner::first_address(int k) const noexcept {
+  return array(k).address + static_cast<std::uintptr_t>(axes_.offset(k) * array(k).itemsize);
 }
 
 std::uintptr_t Planner::stride_bytes(int axis, int k) const noexcept {
@@ -63,18 +67,39 @@ bool Planner::make_dense(PlanShape& shape) const {
   return true;
 }
 
-std::int64_t Planner::make(PlanShape& shape) {
+void Planner::make_leader_forward() {
   for (int axis = 0; axis <= inner_; ++axis)
     if (axes_.stride(axis, leader_) < 0) axes_.reverse(axis);
-  const bool is_packed = is_memory(leader_) && axes_.stride(inner_, leader_) == 1 &&
-                         (make_rows(shape) || make_tiles(shape) || make_mixed_rows(shape));
+}
+
+int Planner::join_elements() {
+  make_leader_forward();
+  for (int k = 0; k < axes_.arrays(); ++k)
+    if (axes_.stride(inner_, k) != 1) return 1;
+  for (int width = max_width_; width > 1; width /= 2) {
+    if (axes_.extent(inner_) % width != 0 || !is_aligned(0, inner_, 0, width) ||
+        !is_aligned(1, inner_, 0, width))
+      continue;
+    axes_.join(width);
+    inner_ = axes_.rank() - 1;
+    max_width_ /= width;
+    return joined_ = width;
+  }
+  return 1;
+}
+
+std::int64_t Planner::make(PlanShape& shape) {
+  make_leader_forward();
+  const bool is_packed =
+      is_memory(leader_) && axes_.stride(inner_, leader_) == 1 &&
+      (make_rows(shape) || make_cells(shape) || make_tiles(shape) || make_mixed_rows(shape));
   if (!is_packed) {
     shape.kind = PlanShape::Kind::rows;
     shape.width = 1;
     shape.has_tail = false;
   }
   shape.rank = static_cast<std::uint8_t>(axes_.rank());
-  store_patterns(shape);
+  if (shape.kind != PlanShape::Kind::cells) store_patterns(shape);
   for (int k = 0; k < axes_.arrays(); ++k)
     if (k != leader_ && is_written(array(k).role) && axes_.has_equal_strides(k, leader_))
       shape.shares_strides |= 1u << k;
@@ -84,8 +109,7 @@ std::int64_t Planner::make(PlanShape& shape) {
 // Whether packs of `width` elements along the axis `along`, the first of them `ahead` elements
 // after the first visited element, are aligned at all indices of the other axes.
 bool Planner::is_aligned(int k, int along, std::int64_t ahead, std::int64_t width) const {
-  const std::uintptr_t first = array(k).address + bytes(axes_.offset(k) + ahead, k);
-  bool aligned = first % bytes(width, k) == 0;
+  bool aligned = (first_address(k) + bytes(ahead, k)) % bytes(width, k) == 0;
   for (int axis = 0; axis <= inner_; ++axis)
     if (axis != along) aligned &= axes_.stride(axis, k) % width == 0;
   return aligned;
@@ -98,17 +122,6 @@ AccessPattern Planner::pattern_of(int k, std::int64_t width) const {
   if (step == -1 && is_loaded(array(k).role) && is_aligned(k, inner_, 1 - width, width))
     return AccessPattern::reversed;
   return AccessPattern::strided;
-}
-
-// Chooses the widest packs that `fits(width)` accepts; false if only packs of one element fit.
-template <class F>
-bool Planner::choose_width(PlanShape& shape, F&& fits) const {
-  for (int width = max_width_; width > 1; width /= 2) {
-    shape.width = static_cast<std::uint8_t>(width);
-    if (fits(width)) return true;
-  }
-  shape.width = 1;
-  return false;
 }
 
 bool Planner::has_packed_leader(PlanShape& shape) const {
@@ -127,12 +140,20 @@ bool Planner::make_rows(PlanShape& shape) const {
   });
 }
 
-// Only the leader is accessed in packs.
+// Only the leader is accessed in packs. Where small elements are aligned to less than 4 bytes, a
+// row's packs begin at its first aligned element.
 bool Planner::make_mixed_rows(PlanShape& shape) const {
   shape.kind = PlanShape::Kind::rows;
-  if (axes_.extent(inner_) < min_row || !has_packed_leader(shape)) return false;
-  shape.has_tail = axes_.extent(inner_) % shape.width != 0;
-  return true;
+  const std::int64_t extent = axes_.extent(inner_);
+  if (extent < min_row) return false;
+  const bool is_packed = has_packed_leader(shape);
+  if (itemsize(leader_) * shape.width < 4 && itemsize(leader_) * max_width_ == 16 && extent >= 64) {
+    shape.is_shifted = true;
+    shape.width = static_cast<std::uint8_t>(max_width_);
+    return true;
+  }
+  shape.has_tail = extent % shape.width != 0;
+  return is_packed;
 }
 
 bool Planner::is_transposed(int k, int axis) const {
@@ -159,7 +180,7 @@ bool Planner::make_tiles(PlanShape& shape) {
   if (axes_.extent(inner_) < min_side || has_structs_) return false;
   const std::optional<int> s = find_transposed_axis();
   if (!s) return false;
-  axes_.move_next_to_last(*s);
+  axes_.move(*s, inner_ - 1);
   shape.kind = PlanShape::Kind::tiles;
   has_packed_leader(shape);
   choose_sides(shape);
@@ -170,8 +191,8 @@ void Planner::choose_sides(PlanShape& shape) const {
   int widest = 1, transposed_bytes = 0;
   for (int k = 0; k < axes_.arrays(); ++k) {
     if (!is_memory(k)) continue;
-    widest = std::max(widest, array(k).itemsize);
-    if (is_transposed(k, inner_ - 1)) transposed_bytes += array(k).itemsize;
+    widest = std::max(widest, itemsize(k));
+    if (is_transposed(k, inner_ - 1)) transposed_bytes += itemsize(k);
   }
   const int bits = std::countr_zero(static_cast<unsigned>(tile_bytes)) -
                    std::countr_zero(static_cast<unsigned>(widest));
@@ -189,7 +210,7 @@ void Planner::choose_sides(PlanShape& shape) const {
 AccessPattern Planner::tile_pattern(const PlanShape& shape, int k) const {
   const int s = inner_ - 1;
   if (is_transposed(k, s)) {
-    const int width = 16 / array(k).itemsize;
+    const int width = 16 / itemsize(k);
     const bool in_packs = width > 1 && axes_.stride(s, k) == 1 && is_aligned(k, s, 0, width);
     return in_packs ? AccessPattern::transposed_in_packs : AccessPattern::transposed;
   }
@@ -207,12 +228,29 @@ void Planner::store_patterns(PlanShape& shape) const {
       pattern = tile_pattern(shape, k);
     else if (shape.width > 1)
       pattern = pattern_of(k, shape.width);
+    // The packs of a shifted row are aligned in the leader only.
+    if (shape.is_shifted && k == leader_)
+      pattern = AccessPattern::contiguous;
+    else if (shape.is_shifted && pattern != AccessPattern::constant)
+      pattern = AccessPattern::strided;
+    if (!is_tiled && is_unaligned(shape, k)) pattern = AccessPattern::unaligned;
   }
 }
 
+// Whether the array's packs are contiguous 16 bytes, aligned to less than 4. The first and last of
+// a row are read element by element.
+bool Planner::is_unaligned(const PlanShape& shape, int k) const {
+  return is_loaded(array(k).role) && itemsize(k) <= 2 && itemsize(k) * shape.width == 16 &&
+         axes_.stride(inner_, k) == 1 && axes_.extent(inner_) * itemsize(k) >= 64 &&
+         (shape.is_shifted || !is_aligned(k, inner_, 0, 4 / itemsize(k)));
+}
+
 std::int64_t Planner::steps(const PlanShape& shape) const {
+  if (shape.kind == PlanShape::Kind::cells) return cell_blocks(shape);
   const bool is_tiled = shape.kind == PlanShape::Kind::tiles;
-  std::int64_t steps = ceil_div(axes_.extent(inner_), is_tiled ? shape.side_t : shape.width);
+  // A shifted row has up to width - 1 elements before its first whole pack.
+  const std::int64_t extent = axes_.extent(inner_) + (shape.is_shifted ? shape.width - 1 : 0);
+  std::int64_t steps = ceil_div(extent, is_tiled ? shape.side_t : shape.width);
   for (int axis = 0; axis < inner_; ++axis)
     steps *= is_tiled && axis == inner_ - 1 ? ceil_div(axes_.extent(axis), shape.side_s)
                                             : axes_.extent(axis);

@@ -21,24 +21,51 @@ class Planner {
   /// Whether all arrays are contiguous in one order, aligned, or constant: Kind::dense, written to
   /// `shape`.
   bool make_dense(PlanShape& shape) const;
+  /// Joins as many adjacent elements of both arrays to one as alignment allows, and returns their
+  /// number.
+  int join_elements();
   /// Chooses another kind. Returns the number of steps.
   std::int64_t make(PlanShape& shape);
   Axes& axes() noexcept { return axes_; }
 
  private:
+  /// The axes [first, end), of `size` elements, of `count` cells along another axis.
+  struct Cell {
+    bool has_planes;  ///< PlanShape::has_planes
+    int along, first, end;
+    std::int64_t size, count;
+  };
   bool is_memory(int k) const noexcept;
   const PlanArray& array(int k) const noexcept { return arrays_[static_cast<std::size_t>(k)]; }
+  int itemsize(int k) const noexcept { return array(k).itemsize * joined_; }
+  void make_leader_forward();
   std::uintptr_t bytes(std::int64_t elements, int k) const noexcept;
+  std::uintptr_t first_address(int k) const noexcept;
   std::uintptr_t stride_bytes(int axis, int k) const noexcept;
   bool is_aligned(int k, int along, std::int64_t ahead, std::int64_t width) const;
   AccessPattern pattern_of(int k, std::int64_t width) const;
+  /// Chooses the widest packs that `fits(width)` accepts; false if only packs of one element fit.
   template <class F>
-  bool choose_width(PlanShape& shape, F&& fits) const;
+  bool choose_width(PlanShape& shape, F&& fits) const {
+    for (int width = max_width_; width > 1; width /= 2) {
+      shape.width = static_cast<std::uint8_t>(width);
+      if (fits(width)) return true;
+    }
+    shape.width = 1;
+    return false;
+  }
   bool has_packed_leader(PlanShape& shape) const;
   bool make_rows(PlanShape& shape) const;
   bool make_mixed_rows(PlanShape& shape) const;
+  bool is_unaligned(const PlanShape& shape, int k) const;
   bool make_tiles(PlanShape& shape);
+  bool make_cells(PlanShape& shape);
   bool is_transposed(int k, int axis) const;
+  bool is_dense_in(int k, int first, int end) const;
+  std::optional<AccessPattern> cell_pattern(const Cell& cell, int k) const;
+  bool set_cells(const Cell& cell, PlanShape& shape) const;
+  bool has_aligned_cells(const Cell& cell, const PlanShape& shape, int width) const;
+  std::int64_t cell_blocks(const PlanShape& shape) const;
   std::optional<int> find_transposed_axis();
   void choose_sides(PlanShape& shape) const;
   AccessPattern tile_pattern(const PlanShape& shape, int k) const;
@@ -47,7 +74,7 @@ class Planner {
 
   Axes axes_;
   std::span<const PlanArray> arrays_;
-  int leader_, max_width_, inner_;
+  int leader_, max_width_, inner_, joined_ = 1;
   bool has_structs_ = false;  ///< elements of another size than 1, 2, 4, 8 or 16 bytes
 };
 

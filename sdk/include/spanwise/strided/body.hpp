@@ -39,7 +39,7 @@ struct Body {
 
 /// CUDA C with one kernel. Its parameters: for each array the address of the first visited element,
 /// for the index its value there as int64; Body::parameters; except for dense,
-/// StridedPlan::numbers() as one struct; and, except for tiles, StridedPlan::steps() as int64.
+/// StridedPlan::numbers() as one struct; and, for dense and rows, StridedPlan::steps() as int64.
 /// Blocks have block_threads threads.
 SW_API std::string cuda_source(const Body& body, const PlanShape& shape);
 

@@ -103,12 +103,28 @@ class SW_API StridedCall {
   }
   void plan(const PlanOptions& options = {}) { plan_.make(broadcast_, arrays(), options); }
   const PlanShape& shape() const noexcept { return plan_.shape(); }
+  bool is_contiguous() const noexcept { return plan_.is_contiguous(); }
+  /// Bytes of an element of array k as the plan counts them.
+  int itemsize(int k) const noexcept {
+    return planned_[static_cast<std::size_t>(k)].itemsize * plan_.joined();
+  }
+  /// The address of array k's first visited element; for the index, its first value.
+  std::uintptr_t start(int k) const noexcept {
+    const PlanArray& array = planned_[static_cast<std::size_t>(k)];
+    return array.address + static_cast<std::uintptr_t>(plan_.offset(k) * array.itemsize);
+  }
 
   /// Queues the kernel on the device's current stream, after earlier work on the arrays.
   /// `others[i]` is the address of the value of parameter i of Body::parameters.
   void launch(const Kernel& kernel, std::span<void* const> others) const;
+  /// The same on `stream`, where the caller has ordered the arrays, and without the checks of
+  /// config "kernel_check", which themselves copy and fill arrays: for copies.
+  void launch_ordered(const Kernel& kernel, std::span<void* const> others,
+                      runtime::StreamState& stream) const;
 
  private:
+  /// The values of a kernel's parameters.
+  class Arguments;
   std::span<const PlanArray> arrays() const noexcept { return {planned_.data(), count_}; }
 
   const Shape& broadcast_;

@@ -48,31 +48,40 @@ enum class AccessPattern : std::uint8_t {
   strided,              ///< any strides, or not aligned
   transposed,           ///< for tiles: along the axis before it, through shared memory
   transposed_in_packs,  ///< the same with aligned accesses of 16 bytes
+  unaligned,            ///< for rows: adjacent elements, read as aligned 16 bytes and shifted
+  cells,                ///< for cells: each cell dense in another order; through shared memory
+  planes,               ///< for cells: contiguous from cell to cell; through shared memory
 };
 
 /// The properties of a plan that determine a kernel's source, together with the body.
 struct alignas(8) PlanShape {
   /// dense: every array is contiguous or constant and all have one order; a thread visits `packs`
-  /// packs of `width` elements. rows: along the last of `rank` axes, a thread visits one pack, of
-  /// one element where wider ones are not aligned. tiles: arrays are contiguous along the last axis
-  /// or along the one before it; a block visits side_s * side_t elements of these axes.
-  enum class Kind : std::uint8_t { dense, rows, tiles };
+  /// packs of `width` elements. rows: the same along the last of `rank` axes; packs of one element
+  /// where wider ones are not aligned. tiles: arrays are contiguous along the last axis
+  /// or along the one before it; a block visits side_s * side_t elements of these axes. cells: the
+  /// last `inner` axes are a small cell; along the axis before them, each array is contiguous, or
+  /// its cells are; a block visits as many cells as have up to side_s * 128 elements.
+  enum class Kind : std::uint8_t { dense, rows, tiles, cells };
 
   Kind kind = Kind::dense;
   std::uint8_t width = 1;
-  std::uint8_t packs = 1;               ///< for dense
+  std::uint8_t packs = 1;               ///< for dense and rows
   std::uint8_t rank = 1;                ///< except dense
-  std::uint8_t side_s = 1, side_t = 1;  ///< for tiles: powers of two, 16 or more
-  bool is_large = false;                ///< for rows: more elements than 32 bits can count
-  bool has_tail = false;                ///< for rows: the last pack of a row may be incomplete
-  std::uint8_t count = 0;               ///< of arrays
-  std::array<AccessPattern, max_arrays + 1> patterns{};  ///< one more, so that there is no padding
+  std::uint8_t side_s = 1, side_t = 1;  ///< for tiles: powers of two, 16 or more; for cells
+  std::uint8_t inner = 0;               ///< for cells
+  bool has_planes = false;              ///< for cells: the leader is contiguous from cell to cell
+  bool is_shifted =
+      false;  ///< for rows: packs are aligned in the leader; a row's first may have less
+  bool is_large = false;   ///< for rows: elements or offsets that 32 bits cannot count
+  bool has_tail = false;   ///< for rows: the last pack of a row may be incomplete
+  std::uint8_t count = 0;  ///< of arrays
+  std::array<AccessPattern, 32> patterns{};  ///< of max_arrays; more, so that there is no padding
   /// Bit k: array k, which is written, has the strides of the leader.
   std::uint32_t shares_strides = 0;
 
   // By words: a comparison of each pattern takes a noticeable part of a small call.
   friend bool operator==(const PlanShape& a, const PlanShape& b) noexcept {
-    using Words = std::array<std::uint64_t, 5>;
+    using Words = std::array<std::uint64_t, 6>;
     return std::bit_cast<Words>(a) == std::bit_cast<Words>(b);
   }
 
@@ -80,6 +89,8 @@ struct alignas(8) PlanShape {
     return std::find(patterns.begin(), patterns.begin() + count, AccessPattern::constant) !=
            patterns.begin() + count;
   }
+  /// Whether a block visits several of StridedPlan::steps().
+  bool has_steps() const noexcept { return kind == Kind::dense || kind == Kind::rows; }
   /// Elements, packs or tiles per block, as StridedPlan::steps() counts them.
   std::int64_t steps_per_block() const noexcept;
 };
@@ -90,8 +101,8 @@ static_assert(std::has_unique_object_representations_v<PlanShape>);
 inline constexpr int block_threads = 256;
 
 inline std::int64_t PlanShape::steps_per_block() const noexcept {
-  if (kind == Kind::tiles) return 1;
-  return kind == Kind::rows ? block_threads : std::int64_t{block_threads} * packs * width;
+  if (!has_steps()) return 1;
+  return std::int64_t{block_threads} * packs * (kind == Kind::rows ? 1 : width);
 }
 
 /// An array of a plan.
@@ -106,6 +117,10 @@ struct PlanArray {
 struct PlanOptions {
   int max_width = 16;  ///< 1 for a body that needs elements one by one
   int packs = 2;       ///< PlanShape::packs; 1 for a body that is too long to be repeated
+  int row_packs = 1;   ///< the same for rows, if packs have less than 16 bytes
+  /// The body only moves bytes of two arrays of one dtype: it may get several adjacent elements as
+  /// one, of up to 16 bytes.
+  bool joins_elements = false;
 };
 
 /// How one call visits its arrays: index arithmetic only, no memory is accessed.
@@ -125,11 +140,15 @@ class SW_API StridedPlan {
                   const PlanOptions& options = {}) noexcept;
 
   const PlanShape& shape() const noexcept { return shape_; }
-  /// Elements for dense, packs for rows, tiles for tiles.
+  /// Elements for dense, packs for rows, blocks for tiles and cells.
   std::int64_t steps() const noexcept { return steps_; }
   std::int64_t blocks() const noexcept { return (steps_ - 1) / shape_.steps_per_block() + 1; }
   /// The offset of array k's first visited element from element (0, ..., 0), in elements.
   std::int64_t offset(int k) const noexcept { return numbers_.empty() ? 0 : offsets_[index(k)]; }
+  /// Elements that were joined to one; all numbers but offset() count joined ones.
+  int joined() const noexcept { return joined_; }
+  /// Whether all arrays are contiguous in one order, aligned or not.
+  bool is_contiguous() const noexcept { return is_contiguous_; }
   /// Except for dense: the extents, then the strides of each array in elements, as a kernel gets
   /// them. Arrays of PlanShape::shares_strides are left out.
   std::span<const std::int64_t> numbers() const noexcept { return numbers_; }
@@ -139,6 +158,8 @@ class SW_API StridedPlan {
 
   PlanShape shape_;
   std::int64_t steps_ = 0;
+  int joined_ = 1;
+  bool is_contiguous_ = false;
   std::vector<std::int64_t> numbers_;
   std::array<std::int64_t, max_arrays> offsets_;  ///< set if there are numbers
 };

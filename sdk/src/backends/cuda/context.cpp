@@ -6,7 +6,6 @@
 #include <atomic>
 #include <mutex>
 
-#include "backends/cuda/copy/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
 #include "backends/cuda/launch/launch_tuner.hpp"
 #include "backends/cuda/memory/memory_pool.hpp"
@@ -37,7 +36,6 @@ DeviceContext::DeviceContext(int ordinal)
   events_ = std::make_unique<EventPool>(api);
   staging_ = std::make_unique<StagingArea>(*this);
   pinned_pool_ = std::make_unique<PinnedPool>(*this);
-  copy_kernels_ = std::make_unique<CopyKernels>(*this);
   launch_tuner_ = std::make_unique<LaunchTuner>();
   default_stream_ = make_default_stream(*this);
   memory_->preallocate();

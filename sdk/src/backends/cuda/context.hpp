@@ -23,7 +23,6 @@ class MemoryPool;
 class EventPool;
 class StagingArea;
 class PinnedPool;
-class CopyKernels;
 class LaunchTuner;
 
 /// One device in this process: its primary context and the pools and caches on it. Never destroyed:
@@ -45,7 +44,6 @@ class DeviceContext {
   EventPool& events() noexcept { return *events_; }
   StagingArea& staging() noexcept { return *staging_; }
   PinnedPool& pinned_pool() noexcept { return *pinned_pool_; }
-  CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
   LaunchTuner& launch_tuner() noexcept { return *launch_tuner_; }
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
   /// A stream that is ordered after the work of all detached foreign streams (CudaStream::detach);
@@ -60,7 +58,6 @@ class DeviceContext {
   std::unique_ptr<EventPool> events_;
   std::unique_ptr<StagingArea> staging_;
   std::unique_ptr<PinnedPool> pinned_pool_;
-  std::unique_ptr<CopyKernels> copy_kernels_;
   std::unique_ptr<LaunchTuner> launch_tuner_;
   Ref<runtime::StreamState> default_stream_;
   Mutex successor_mutex_;

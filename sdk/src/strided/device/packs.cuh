@@ -34,6 +34,35 @@ __device__ __forceinline__ void read_reversed(Pack<T, n>& p, const T* a, int cou
     read_strided(p, a, -1, count);
   }
 }
+// The 16 bytes that begin `skip` bytes, 1 to 15, after the first of `low`.
+__device__ __forceinline__ uint4 shifted(const uint4& low, const uint4& high, unsigned int skip) {
+  unsigned int words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+  // In steps, since registers cannot be indexed.
+#pragma unroll
+  for (int i = 0; i < 6; ++i) words[i] = skip & 8 ? words[i + 2] : words[i];
+#pragma unroll
+  for (int i = 0; i < 5; ++i) words[i] = skip & 4 ? words[i + 1] : words[i];
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    words[i] = (unsigned int)(((unsigned long long)words[i + 1] << 32 | words[i]) >> skip % 4 * 8);
+  return make_uint4(words[0], words[1], words[2], words[3]);
+}
+// 16 bytes of adjacent elements of any alignment, by the two aligned 16 bytes that contain them.
+// Each of these has a byte of the array, and memory is allocated in larger units, so that both can be
+// read as a whole.
+template <int n, class T>
+__device__ __forceinline__ void read_unaligned(Pack<T, n>& p, const T* a, int count) {
+  const unsigned int skip = (unsigned int)((unsigned long long)a % 16);
+  if (count < n) {
+    read_strided(p, a, 1, count);
+  } else if (skip == 0) {
+    p = load_pack<n>(a);
+  } else {
+    const uint4* low = (const uint4*)((const char*)a - skip);
+    const uint4 value = shifted(low[0], low[1], skip);
+    memcpy(&p, &value, sizeof(p));
+  }
+}
 template <int n, class T>
 __device__ __forceinline__ void write_strided(T* z, const Pack<T, n>& q, long long step,
                                               int count) {
