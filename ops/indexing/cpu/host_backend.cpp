@@ -9,9 +9,11 @@
 #include "../indices.hpp"
 #include "../values.hpp"
 #include "host_bounds.hpp"
+#include "host_loops.hpp"
 #include "host_mask.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/parallel.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/strided/call.hpp"
 
