@@ -29,6 +29,7 @@ CLASSES = [
         (64, 64, 64, 64),
         lambda a: a.transpose(3, 2, 1, 0),
     ),
+    ("permutation (2, 1, 0)", "float32", (256, 256, 256), lambda a: a.transpose(2, 1, 0)),
     ("pixels to planes (N, 3)", "float32", (5 << 20, 3), lambda a: a.T),
     ("small axes (N, 5, 4)", "float32", (1 << 20, 4, 5), lambda a: a.transpose(0, 2, 1)),
     ("planes to pixels (3, N)", "float32", (3, 5 << 20), lambda a: a.T),

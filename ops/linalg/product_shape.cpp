@@ -53,7 +53,7 @@ void ProductShape::check_rank(const Shape& shape, int operand, int least) const 
     fail<LayoutError>(info_.name, ": Input operand ", operand,
                       " does not have enough dimensions (has ", shape.size(),
                       ", gufunc core with signature ", info_.signature, " requires ", least,
-                      "; shape ", shape, ")", shape.size() == 0 ? "; use * for numbers" : "");
+                      "; shape ", shape, ")", shape.empty() ? "; use * for numbers" : "");
 }
 void ProductShape::check_depth() const {
   const std::int64_t wanted = left_.back();
@@ -75,7 +75,7 @@ Shape ProductShape::broadcast_batch(const Shape& left, const Shape& right) const
 }
 
 Shape product_shape(Product product, const Shape& left, const Shape& right, const Shape* addend) {
-  const Shape shape = ProductShape(product, left, right).whole();
+  Shape shape = ProductShape(product, left, right).whole();
   if (addend == nullptr || *addend == shape) return shape;
   try {
     return broadcast_shapes(std::array{shape, *addend});

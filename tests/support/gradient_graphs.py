@@ -108,7 +108,11 @@ class RandomCost:
         if new.ndim > 3:
             return
         try:  # unknown extents that do not broadcast, and large sizes
-            value = sw.function(self.inputs, new, on_unused_input="ignore")(*self.points)
+            # Without fusion, for which a GPU would compile a kernel of each variable that is drawn.
+            f = sw.function(
+                self.inputs, new, mode="fast_compile", device="cpu", on_unused_input="ignore"
+            )
+            value = f(*self.points)
         except ValueError:
             return
         if value.size <= 64 and float(abs(value).max()) < 50:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu_program.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "spanwise/runtime/host_block.hpp"
@@ -24,11 +25,10 @@ bool CpuProgram::is_stored_late(std::size_t output, std::span<const Array* const
 
 // Converts numbers, and fills blocks with them.
 void CpuProgram::prepare(std::span<const Array* const> inputs, std::byte* constants) const {
-  const auto inputs_end = static_cast<std::size_t>(inputs_);
   const auto at = [&](int index) {
     const auto r = static_cast<std::size_t>(index);
-    return r < inputs_end ? static_cast<std::byte*>(inputs[r]->data())
-                          : constants + registers_[r].constant * buffer_bytes();
+    return r < inputs.size() ? static_cast<std::byte*>(inputs[r]->data())
+                             : constants + registers_[r].offset;
   };
   for (const Instruction& step : once_) {
     const auto [from, to] = std::pair(step.registers[0], step.registers[1]);
@@ -41,22 +41,17 @@ void CpuProgram::prepare(std::span<const Array* const> inputs, std::byte* consta
 
 void CpuProgram::run_block(const void* context, std::int64_t count, std::byte* const* arrays) {
   const auto& [program, constants] = *static_cast<const Run*>(context);
-  const std::int64_t stride = program->buffer_bytes();
-  const auto inputs = static_cast<std::size_t>(program->inputs_);
-  const auto& outputs = program->outputs_;
-  std::byte* const buffers = arrays[inputs + outputs.size()];
-  auto** const places = reinterpret_cast<std::byte**>(buffers + program->buffers_ * stride);
-  for (std::size_t r = 0; r < program->registers_.size(); ++r) {
-    const Register& each = program->registers_[r];
-    places[r] = r < inputs           ? arrays[r]
-                : each.constant >= 0 ? constants + each.constant * stride
-                                     : buffers + each.buffer * stride;
-  }
-  for (std::size_t o = 0; o < outputs.size(); ++o) places[outputs[o]] = arrays[inputs + o];
+  const std::size_t most = static_cast<std::size_t>(program->inputs_) + program->outputs_.size();
+  std::byte* bases[most_arrays + 2];
+  std::copy_n(arrays, most + 1, bases);  // the thread's memory follows the arrays
+  bases[most + 1] = constants;
   for (const Instruction& step : program->steps_) {
     std::byte* lanes[most_operands + 1];
-    for (int i = 0; i < step.count; ++i)
-      lanes[i] = places[step.registers[static_cast<std::size_t>(i)]];
+    for (int i = 0; i < step.count; ++i) {
+      const auto r = static_cast<std::size_t>(step.registers[static_cast<std::size_t>(i)]);
+      const Register& each = program->registers_[r];
+      lanes[i] = bases[each.base] + each.offset;
+    }
     if (step.loop != nullptr) {
       step.loop(step.context, count, lanes);
       continue;
@@ -88,8 +83,7 @@ void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array
       .context = &run,
       .grain = grain_,
       .block = block_,
-      .scratch_bytes = static_cast<std::size_t>(buffers_ * buffer_bytes()) +
-                       registers_.size() * sizeof(std::byte*),
+      .scratch_bytes = static_cast<std::size_t>(buffers_ * buffer_bytes()),
   };
   strided::run_on_cpu(outputs[0].shape(), std::span(arrays.data(), count), body);
 }

@@ -32,6 +32,9 @@ class CpuProgram {
     int buffer = -1;  ///< in each thread's memory, of the results of steps_ but outputs
     bool is_number = false;
     int constant = -1;  ///< of the results of once_: its place there
+    /// Where the elements are: the arrays are bases, then the thread's memory, then the constants.
+    int base = 0;
+    std::int64_t offset = 0;  ///< bytes
   };
   /// A call of a loop, or a conversion where there is none.
   struct Instruction {

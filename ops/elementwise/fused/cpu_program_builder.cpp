@@ -27,6 +27,7 @@ class CpuProgramBuilder {
     note_late_reads();
     assign_buffers();
     find_itemsize();
+    find_bases();
   }
 
  private:
@@ -189,6 +190,22 @@ class CpuProgramBuilder {
   void find_itemsize() {
     for (const CpuProgram::Register& each : made_.registers_)
       made_.itemsize_ = std::max<std::int64_t>(made_.itemsize_, each.dtype.itemsize());
+  }
+
+  void find_bases() {
+    const int outputs = static_cast<int>(made_.outputs_.size());
+    const int memory = made_.inputs_ + outputs;
+    for (int r = 0; r < static_cast<int>(made_.registers_.size()); ++r) {
+      CpuProgram::Register& each = at(r);
+      each.base = r < made_.inputs_ ? r : each.constant >= 0 ? memory + 1 : memory;
+      const int buffer = each.constant >= 0 ? each.constant : each.buffer;
+      each.offset = r < made_.inputs_ ? 0 : buffer * made_.buffer_bytes();
+    }
+    for (int o = 0; o < outputs; ++o) {
+      CpuProgram::Register& each = at(made_.outputs_[static_cast<std::size_t>(o)]);
+      each.base = made_.inputs_ + o;
+      each.offset = 0;
+    }
   }
 
   const ElementProgram& program_;

@@ -38,6 +38,13 @@ std::int64_t parts_of(std::int64_t bytes, std::int64_t rows) {
   return parts;
 }
 
+// The first of the rows of one of `parts` parts: a multiple of the rows that loops take at a time.
+std::int64_t start_of(std::int64_t part, std::int64_t parts, std::int64_t rows) {
+  constexpr std::int64_t unit = 8;
+  const std::int64_t start = rows * part / parts;
+  return part == parts || rows < parts * unit ? start : start / unit * unit;
+}
+
 // Elements `first` to `last` of a vector; all of a number, or of a vector of one element.
 Array rows_of(const Array& array, std::int64_t first, std::int64_t last) {
   return array.size() == 1 ? array : array.slice(0, {.start = first, .stop = last, .step = 1});
@@ -80,8 +87,8 @@ class Rows {
     double total = 0;
     const std::int64_t blocks = (last - first + block_rows_ - 1) / block_rows_;
     for (std::int64_t i = 0; i < blocks; ++i)
-      total += add_block(first + (last - first) * i / blocks,
-                         first + (last - first) * (i + 1) / blocks, sums, i == 0);
+      total += add_block(first + start_of(i, blocks, last - first),
+                         first + start_of(i + 1, blocks, last - first), sums, i == 0);
     return total;
   }
 
@@ -134,13 +141,11 @@ class Rows {
 template <class T>
 double add_in_parts(const Rows<T>& all, std::int64_t rows, const Array& partial) {
   const std::int64_t parts = partial.shape()[0], columns = partial.shape()[1];
-  // A thread finds its rows in its cache again if each call gives it the same.
-  const std::int64_t grain = std::max<std::int64_t>(1, parts / parallel_workers());
   double totals[most_parts];
-  parallel_for(parts, grain, [&](std::int64_t first, std::int64_t last) {
+  parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)
-      totals[i] =
-          all.add(rows * i / parts, rows * (i + 1) / parts, elements<T>(partial) + i * columns);
+      totals[i] = all.add(start_of(i, parts, rows), start_of(i + 1, parts, rows),
+                          elements<T>(partial) + i * columns);
   });
   return std::accumulate(totals, totals + parts, 0.0);
 }

@@ -94,7 +94,8 @@ RowPassShape CudaRowPass::shape_for(std::span<const Array* const> inputs) const 
   // Long rows take more registers each.
   shape.rows = std::max(1, rows_at_a_time * 4 / std::max(4, shape.packs * shape.width));
   for (std::size_t i = 2; i < inputs.size(); ++i)
-    if (is_number_on_host(*inputs[i]) && !runs_on_host(device_)) shape.numbers |= std::uint64_t{1} << i;
+    if (is_number_on_host(*inputs[i]) && !runs_on_host(device_))
+      shape.numbers |= std::uint64_t{1} << i;
   return shape;
 }
 

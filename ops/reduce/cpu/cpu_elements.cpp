@@ -92,7 +92,7 @@ Array CpuElements::part_of(const Array& operand, std::size_t place, std::int64_t
   if (axes_.is_column && rows > 1) add(rows, row_step);
   if (columns > 1) add(columns, column_step);
   if (!axes_.is_column && rows > 1) add(rows, row_step);
-  if (part.shape.size() == 0) add(1, 1);
+  if (part.shape.empty()) add(1, 1);
   return Array(Array::Inside{}, Storage(operand.storage()), std::move(part), operand.dtype());
 }
 

@@ -154,6 +154,26 @@ def test_updates_may_overwrite_what_the_reduction_reads(device):
     np.testing.assert_allclose(w.get_value().numpy(), expected, rtol=1e-6)
 
 
+def test_sums_without_nan(device):
+    x = T.fmatrix("x")
+    a = numbers((30, 60))
+    a[::4, ::3] = np.nan
+    f = check([x], [T.nansum(x * 2, axis=0), T.nansum(x + x)], [a], device, lifted=2)
+    np.testing.assert_allclose(f(a)[0].numpy(), np.nansum(a * 2, axis=0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("preamble", ["", "#include <spanwise/view.cuh>"])
+def test_element_bodies_take_part_unless_they_include_files(preamble, device):
+    distance = sw.kernel_op(
+        "distance", "z = x > y ? x - y : y - x", "T x, T y", "T z", preamble=preamble
+    )
+    x, y = T.fmatrix("x"), T.fvector("y")
+    f = sw.function([x, y], T.sum(distance(x, y) * 2, axis=1), device=device)
+    a, b = numbers((30, 41)), numbers(41, seed=1)
+    np.testing.assert_allclose(f(a, b).numpy(), (abs(a - b) * 2).sum(1), rtol=1e-6)
+    assert len(ops(f)) == (2 if preamble else 1)
+
+
 def test_gradients_and_mode_debug(device):
     x, y = T.dmatrix("x"), T.dvector("y")
     cost = T.sum(T.log(1 + T.exp(x * y)), axis=1).mean()

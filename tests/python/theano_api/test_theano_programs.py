@@ -207,7 +207,19 @@ def test_scan_gives_outputs_and_updates(tmp_path):
     """
     printed, _ = run_script(tmp_path / "script.py", source, "floatX=float64")
     lines = printed.splitlines()
-    assert lines[0].split() == ["[", "0.", "1.", "4.", "9.", "16.", "25.", "36.", "49.", "64.", "81.]"]
+    assert lines[0].split() == [
+        "[",
+        "0.",
+        "1.",
+        "4.",
+        "9.",
+        "16.",
+        "25.",
+        "36.",
+        "49.",
+        "64.",
+        "81.]",
+    ]
     assert lines[1] == "[19.0, 12.0]"
 
 

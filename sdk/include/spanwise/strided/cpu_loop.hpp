@@ -26,8 +26,7 @@ struct CpuBody {
   StridedLoop strided = nullptr;  ///< may be null
   /// The minimum of elements per thread.
   std::int64_t grain = 1 << 15;
-  /// The maximum of elements per run, or 0. If there is one, arrays are prefetched for the next
-  /// run: a body of several steps would wait for memory in the first.
+  /// The maximum of elements per run, or 0.
   std::int64_t block = 0;
   std::size_t scratch_bytes = 0;  ///< memory of the thread, 64-byte aligned, after the arrays
 

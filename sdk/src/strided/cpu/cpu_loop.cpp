@@ -205,7 +205,6 @@ void CpuLoop::run_rows(std::byte* const* data, std::int64_t rows, std::int64_t c
     else
       arrays[k] = buffers.memory + place.buffer;
   }
-  if (body_.block != 0) fetch_next(data, rows, columns);
   if (mode_ == Mode::strided) {
     std::int64_t steps[max_arrays];
     for (std::size_t k = 0; k < count_; ++k) steps[k] = places_[k].step;
@@ -269,15 +268,6 @@ void CpuLoop::store(std::size_t k, const std::byte* from, std::byte* to, std::in
   convert_block(operands_[k].compute, operands_[k].dtype,
                 {to, from, rows, columns, place.row_step, place.step, columns * place.compute_size,
                  place.compute_size});
-}
-
-void CpuLoop::fetch_next(std::byte* const* data, std::int64_t rows, std::int64_t columns) const {
-  for (std::size_t k = 0; k < count_; ++k) {
-    const Place& place = places_[k];
-    if (place.is_direct)
-      prefetch(data[k] + (split_.block_rows > 1 ? rows * place.row_step : columns * place.step),
-               rows * columns * place.itemsize);
-  }
 }
 
 }  // namespace spanwise::strided

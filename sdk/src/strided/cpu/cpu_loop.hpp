@@ -25,11 +25,6 @@ inline bool is_native(const CpuOperand& operand) noexcept {
   return (reinterpret_cast<std::uintptr_t>(operand.data) & (part - 1)) == 0;
 }
 
-inline void prefetch(const std::byte* first, std::int64_t bytes) noexcept {
-  constexpr std::int64_t line = 64;
-  for (std::int64_t at = 0; at < bytes; at += line) __builtin_prefetch(first + at);
-}
-
 /// A loop over arrays that are not all contiguous in one order.
 ///
 /// A block of the walk is computed in runs of whole rows. Each operand is used in place, or in a
@@ -81,7 +76,6 @@ class CpuLoop {
                   Buffers& buffers) const;
   void store(std::size_t k, const std::byte* from, std::byte* to, std::int64_t rows,
              std::int64_t columns) const;
-  void fetch_next(std::byte* const* data, std::int64_t rows, std::int64_t columns) const;
   bool is_usable(const Place& place, std::int64_t rows, std::int64_t columns) const noexcept {
     return place.is_direct && (rows == 1 || place.row_step == columns * place.step);
   }

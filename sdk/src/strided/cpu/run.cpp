@@ -40,17 +40,16 @@ bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const C
     body(size, arrays);
     return true;
   }
+  std::int64_t itemsizes[max_arrays];
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    itemsizes[k] = operands[k].is_element ? 0 : operands[k].compute.itemsize();
   parallel_for(size, body.grain, [&](std::int64_t first, std::int64_t last) {
     std::byte* parts[max_arrays + 1];
     if (body.scratch_bytes > 0) parts[operands.size()] = thread_scratch(body.scratch_bytes);
     const std::int64_t block = body.block == 0 ? last - first : body.block;
     for (; first < last; first += block) {
-      const std::int64_t n = std::min(block, last - first), next = std::min(n, last - first - n);
-      for (std::size_t k = 0; k < operands.size(); ++k) {
-        const std::int64_t itemsize = operands[k].is_element ? 0 : operands[k].compute.itemsize();
-        parts[k] = arrays[k] + first * itemsize;
-        prefetch(parts[k] + n * itemsize, next * itemsize);
-      }
+      const std::int64_t n = std::min(block, last - first);
+      for (std::size_t k = 0; k < operands.size(); ++k) parts[k] = arrays[k] + first * itemsizes[k];
       body(n, parts);
     }
   });
