@@ -16,10 +16,11 @@ from pathlib import Path
 from places import BUILD, ROOT
 from tools import environment, find
 
-CXX_SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu", ".h")
+CXX_SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu", ".h", ".inc")
 OF_GCC_ALONE = ("-mmemset-strategy=", "-Wno-restrict")
-# Kept in their own styles: code of others, and kernels whose lines tests name.
-FOREIGN_STYLE = ("examples/legacy/", "tests/python/kernels/")
+# Kept in their own styles: code of others, kernels whose lines tests name, and a table with one row
+# per line.
+FOREIGN_STYLE = ("examples/legacy/", "tests/python/kernels/", "ops/elementwise/table.inc")
 
 
 def main(mode: str) -> int:

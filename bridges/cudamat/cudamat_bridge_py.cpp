@@ -162,12 +162,12 @@ class CudamatBridge final : public Bridge {
     StructBytes(mat.ptr()).write(fields);
     // The constructor makes T as a copy of the struct, which does not hold a reference to the
     // matrix.
-    py::object made = module.attr("CUDAMatrix")(mat);
+    py::object result = module.attr("CUDAMatrix")(mat);
     const py::object owner = object_of(array);
-    made.attr("_base") = owner;
-    made.attr("T").attr("_base") = owner;
+    result.attr("_base") = owner;
+    result.attr("T").attr("_base") = owner;
     cudamat_library.order(array);
-    return made.release().ptr();
+    return result.release().ptr();
   }
 
   Array exportable_copy(const Array& array) const override {

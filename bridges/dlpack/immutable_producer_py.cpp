@@ -22,9 +22,9 @@ struct ImmutableProducer {
   py::object capsule(const py::object& stream) const {
     dlpack::order_consumer(
         array, stream.is_none() ? std::optional<std::int64_t>{} : stream.cast<std::int64_t>());
-    PyObject* made = dlpack::capsule_of(array, /*versioned=*/false);
-    if (made == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(made);
+    PyObject* result = dlpack::capsule_of(array, /*versioned=*/false);
+    if (result == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(result);
   }
 };
 

@@ -59,10 +59,10 @@ class NumbaBridge final : public Bridge {
   }
 
   PyObject* wrap(const Array& array) const override {
-    const py::object made = py::module_::import("numba.cuda")
-                                .attr("as_cuda_array")(object_of(array), py::arg("sync") = false);
-    order_default_stream(made.ptr(), array);
-    return made.inc_ref().ptr();
+    const py::object result = py::module_::import("numba.cuda")
+                                  .attr("as_cuda_array")(object_of(array), py::arg("sync") = false);
+    order_default_stream(result.ptr(), array);
+    return result.inc_ref().ptr();
   }
 
   Array exportable_copy(const Array& array) const override { return copy_on_gpu(array); }

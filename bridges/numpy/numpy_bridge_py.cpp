@@ -94,17 +94,17 @@ PyObject* ndarray_over(const Array& array) {
     for (int axis = 0; axis < rank; ++axis) strides[axis] = given[axis] * item;
   }
   PyObject* descriptor = numpy_dtype(array.dtype()).release().ptr();
-  PyObject* made = api.PyArray_NewFromDescr_(api.PyArray_Type_, descriptor, rank, shape, strides,
-                                             data, flags, nullptr);
-  PyObject* owner = made != nullptr ? python::wrap(array) : nullptr;
+  PyObject* result = api.PyArray_NewFromDescr_(api.PyArray_Type_, descriptor, rank, shape, strides,
+                                               data, flags, nullptr);
+  PyObject* owner = result != nullptr ? python::wrap(array) : nullptr;
   if (owner == nullptr) {
-    Py_XDECREF(made);
+    Py_XDECREF(result);
     throw py::error_already_set();
   }
   // PyArray_SetBaseObject() does no more for an ndarray without a base and an owner that is not an
   // ndarray.
-  py::detail::array_proxy(made)->base = owner;
-  return made;
+  py::detail::array_proxy(result)->base = owner;
+  return result;
 }
 
 class NumpyBridge final : public Bridge {

@@ -117,11 +117,11 @@ class PycudaBridge final : public Bridge {
     const py::object dtype = numpy_dtype(array.dtype());
     if (array.size() == 0) return module.attr("GPUArray")(shape, dtype).release().ptr();
     const py::int_ address(reinterpret_cast<std::uintptr_t>(array.data()));
-    py::object made = module.attr("GPUArray")(
+    py::object result = module.attr("GPUArray")(
         shape, dtype, py::arg("base") = object_of(array), py::arg("gpudata") = address,
         py::arg("strides") = integer_tuple(array.strides(), array.dtype().itemsize()));
     pycuda_library.order(array);
-    return made.release().ptr();
+    return result.release().ptr();
   }
 
   Array exportable_copy(const Array& array) const override {

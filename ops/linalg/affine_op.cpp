@@ -119,9 +119,9 @@ Ref<const Op> affine_op(double alpha, double beta) {
   for (const double factor : {alpha, beta})
     if (!std::isfinite(factor))
       fail<ArgumentError>("affine: expected finite factors, got ", factor);
-  Ref<const Op> made = make_ref<const AffineOp>(alpha, beta, false);
-  made->set_recipe({"affine", {{"alpha", alpha}, {"beta", beta}}});
-  return made;
+  Ref<const Op> result = make_ref<const AffineOp>(alpha, beta, false);
+  result->set_recipe({"affine", {{"alpha", alpha}, {"beta", beta}}});
+  return result;
 }
 
 }  // namespace spanwise::ops::linalg

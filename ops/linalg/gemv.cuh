@@ -81,8 +81,7 @@ FN void multiply_columns(const PackedProblem& problem, int across) {
       load(a, matrix + k * problem.left.column, problem.rows - row);
       const A x = vector_at(problem, pointers, k);
 #pragma unroll
-      for (int i = 0; i < W; ++i)
-        add_product(sums[i], CONJUGATE ? conjugated(a[i]) : a[i], x);
+      for (int i = 0; i < W; ++i) add_product(sums[i], CONJUGATE ? conjugated(a[i]) : a[i], x);
     }
   }
 #pragma unroll
@@ -108,7 +107,8 @@ extern "C" __global__ void __launch_bounds__(256) columns(const PackedProblem pr
   multiply_columns<1>(problem, across);
 }
 // For a matrix whose rows or columns are contiguous and aligned to 16 bytes.
-extern "C" __global__ void __launch_bounds__(256) packed_rows(const PackedProblem problem, int lanes) {
+extern "C" __global__ void __launch_bounds__(256)
+    packed_rows(const PackedProblem problem, int lanes) {
   multiply_rows<PACK>(problem, lanes);
 }
 extern "C" __global__ void __launch_bounds__(256)

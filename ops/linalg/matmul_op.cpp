@@ -47,9 +47,9 @@ class MatmulOp final : public Op {
 
 Ref<const Op> matmul_op() {
   static const auto& op = *new Ref<const Op>([] {
-    Ref<const Op> made = make_ref<const MatmulOp>();
-    made->set_recipe({"matmul"});
-    return made;
+    Ref<const Op> result = make_ref<const MatmulOp>();
+    result->set_recipe({"matmul"});
+    return result;
   }());
   return op;
 }

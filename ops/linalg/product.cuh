@@ -76,8 +76,7 @@ extern "C" __global__ void __launch_bounds__(256) tiles(const PackedProblem prob
 #pragma unroll
       for (int j = 0; j < EACH; ++j) {
         const I r = row + down + 16 * i, c = column + across + 16 * j;
-        if (r < problem.rows && c < problem.columns)
-          store(problem, pointers, r, c, sums[i][j]);
+        if (r < problem.rows && c < problem.columns) store(problem, pointers, r, c, sums[i][j]);
       }
   }
 }

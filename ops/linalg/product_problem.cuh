@@ -1,9 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The problem and its elements, for product.cuh and gemv.cuh. The including text defines before: elements.cuh and
-// half_elements.cuh of sdk/device, ELEMENT (the type in memory), SUM (the type of the
-// accumulators), IS_BOOL, IS_INTEGER and CONJUGATE (0 or 1) and BATCH (the number of batch axes).
+// The problem and its elements, for product.cuh and gemv.cuh. The including text defines before:
+// elements.cuh and half_elements.cuh of sdk/device, ELEMENT (the type in memory), SUM (the type of
+// the accumulators), IS_BOOL, IS_INTEGER and CONJUGATE (0 or 1) and BATCH (the number of batch
+// axes).
 
 typedef long long I;
 

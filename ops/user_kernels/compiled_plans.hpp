@@ -23,10 +23,10 @@ class CompiledPlans {
   const Plan& get(Matches&& matches, Make&& make) {
     if (const Plan* cached = find(matches)) return *cached;
     const InterpreterUnlocked unlocked;
-    Plan made = std::forward<Make>(make)();
+    Plan result = std::forward<Make>(make)();
     const std::lock_guard lock(mutex_);
     if (const Plan* cached = to_front(matches)) return *cached;
-    plans_.push_front(std::move(made));
+    plans_.push_front(std::move(result));
     return plans_.front();
   }
 

@@ -184,9 +184,9 @@ py::object device_object(Device device) {
   for (const auto& [known, object] : *objects) {
     if (known == device) return py::reinterpret_borrow<py::object>(object);
   }
-  py::object made = py::cast(PyDevice{device});
-  objects->emplace_back(device, made.inc_ref().ptr());
-  return made;
+  py::object result = py::cast(PyDevice{device});
+  objects->emplace_back(device, result.inc_ref().ptr());
+  return result;
 }
 
 SW_BIND(devices) {

@@ -96,9 +96,9 @@ py::object find_numpy_dtype(DType dtype) {
     }
     if (scalar_type.is_none()) return {};
   }
-  py::object made = numpy.attr("dtype")(scalar_type);
-  numpy_dtypes().emplace(key_of(dtype), made.inc_ref().ptr());
-  return made;
+  py::object result = numpy.attr("dtype")(scalar_type);
+  numpy_dtypes().emplace(key_of(dtype), result.inc_ref().ptr());
+  return result;
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ PUBLIC = {
         communicator config copy creation devices gemm gemv memory parallel scan stream tools
     """,
     "kernels": "kernel",
-    "op_sdk": "op_sdk plugin",
+    "op_sdk": "op_sdk plugin plugin_values",
     "bridge": "bridge dlpack",
     "umbrella": "spanwise",
 }

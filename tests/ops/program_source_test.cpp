@@ -78,6 +78,7 @@ TEST_P(ProgramSource, OfAllOperationsCompilesForEachLayout) {
   expect_compiles(program, shape_of(Kind::rows, AccessPattern::reversed));
   expect_compiles(program, shape_of(Kind::rows, AccessPattern::strided));
   expect_compiles(program, shape_of(Kind::tiles, AccessPattern::transposed));
+  expect_compiles(program, shape_of(Kind::tiles, AccessPattern::transposed_in_packs));
   expect_compiles(program, shape_of(Kind::rows, AccessPattern::strided, 1));
   PlanShape cells = shape_of(Kind::cells, AccessPattern::planes);
   cells.inner = 1;
@@ -87,7 +88,7 @@ TEST_P(ProgramSource, OfAllOperationsCompilesForEachLayout) {
   expect_compiles(program, cells);
   cells.has_planes = true;
   expect_compiles(program, cells);
-  PlanShape shifted = shape_of(Kind::rows, AccessPattern::unaligned, 16);
+  PlanShape shifted = shape_of(Kind::rows, AccessPattern::unaligned);
   shifted.is_shifted = true;
   expect_compiles(program, shifted);
 }

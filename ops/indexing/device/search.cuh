@@ -10,8 +10,9 @@ __device__ __forceinline__ bool is_before(Element x, Element wanted) {
 }
 
 // The positions are divided into 2^levels ranges. Each block copies the elements before the limits
-// of these ranges to shared memory, as a tree in breadth-first order: node n has the children 2n and
-// 2n + 1, so that the nodes of a level are in different banks. A range is then searched in memory.
+// of these ranges to shared memory, as a tree in breadth-first order: node n has the children 2n
+// and 2n + 1, so that the nodes of a level are in different banks. A range is then searched in
+// memory.
 extern "C" __global__ void __launch_bounds__(MAX_THREADS)
     search(const Element* sorted, long long size, const Element* wanted, long long* positions,
            long long count, int levels) {

@@ -113,7 +113,8 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
     for (int w = 0; w < WIDTH; ++w)
       best[0].update(value_of(arrays, pack, w), (Index)(head + i * WIDTH + w));
   }
-  for (long long j = head + count * WIDTH + lane; j < n; j += GROUP) best[0].update(row.element(j), (Index)j);
+  for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
+    best[0].update(row.element(j), (Index)j);
   A a = Body::identity();
 #pragma unroll
   for (int k = 0; k < BATCH; ++k) {
@@ -132,7 +133,8 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
   A a[BATCH];
 #pragma unroll
   for (int k = 0; k < BATCH; ++k) a[k] = Body::identity();
-  for (long long i = lane; i < head; i += GROUP) a[0] = Body::combine(a[0], Body::lift(row.element(i), p));
+  for (long long i = lane; i < head; i += GROUP)
+    a[0] = Body::combine(a[0], Body::lift(row.element(i), p));
   const long long count = (n - head) / WIDTH;
   long long i = lane;
   for (; i + (BATCH - 1) * GROUP < count; i += BATCH * GROUP) {

@@ -42,9 +42,9 @@ Array make_array(const Layout& layout, DType dtype, Device device, Content conte
   if (content == Content::zeros && layout.is_row_major()) {
     return zeros_of(layout.shape, dtype, device);
   }
-  Array made = empty_in(layout, dtype, device);
-  fill_with(made, content);
-  return made;
+  Array result = empty_in(layout, dtype, device);
+  fill_with(result, content);
+  return result;
 }
 
 Device device_or_default(PyObject* device) {
@@ -91,9 +91,9 @@ PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* k
   const auto [shape, value, dtype, order, device] = signature.read(values, count, kwnames);
   const DType type = given(dtype) ? dtype_from(dtype) : dtype_of_value(value);
   const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
-  Array made = empty_in(layout, type, device_or_default(device));
-  assign(made, value);
-  return wrap(std::move(made));
+  Array result = empty_in(layout, type, device_or_default(device));
+  assign(result, value);
+  return wrap(std::move(result));
 }
 
 // As `a`, except for the given arguments.
@@ -121,9 +121,9 @@ PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   static constexpr CallSignature<6> signature{
       "full_like", {"a", "fill_value", "dtype", "order", "shape", "device"}, 2, 4};
   const auto [a, value, dtype, order, shape, device] = signature.read(values, count, kwnames);
-  Array made = make_array_like(a, dtype, order, shape, device, Content::nothing);
-  assign(made, value);
-  return wrap(std::move(made));
+  Array result = make_array_like(a, dtype, order, shape, device, Content::nothing);
+  assign(result, value);
+  return wrap(std::move(result));
 }
 
 // The diagonal `k`, clipped to 64 bits: a diagonal outside the matrix is empty.

@@ -90,9 +90,9 @@ template <class T>
 bool fill_list(PyObject* list, const std::byte* address, std::int64_t step,
                std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n; ++i, address += step) {
-    PyObject* made = number_at<T>(address);
-    if (made == nullptr) return false;
-    PyList_SET_ITEM(list, i, made);
+    PyObject* created = number_at<T>(address);
+    if (created == nullptr) return false;
+    PyList_SET_ITEM(list, i, created);
   }
   return true;
 }
@@ -252,10 +252,10 @@ py::object to_numpy(const Array& array) {
   const Array host = on_host(array);
   if (auto blocker = bridge->share_blocker(host))
     throw SharingError("numpy()", *std::move(blocker));
-  PyObject* made = bridge->wrap(host);
-  if (made == nullptr) throw py::error_already_set();
+  PyObject* created = bridge->wrap(host);
+  if (created == nullptr) throw py::error_already_set();
   bridge->count_export(!array.device().is_cpu(), array.nbytes());
-  return py::reinterpret_steal<py::object>(made);
+  return py::reinterpret_steal<py::object>(created);
 }
 
 SW_BIND(array_host, array_type) { add_array_methods(host_methods); }

@@ -102,9 +102,9 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
   if (is_array(x)) return copy(array_in(x));
   if (!options.device && !options.dtype && order != Order::f)
     if (const auto memory = small_memory(x)) {
-      Array made = empty(memory->shape, memory->dtype, cpu);
-      std::memcpy(made.data(), memory->data, static_cast<std::size_t>(memory->bytes));
-      return made;
+      Array created = empty(memory->shape, memory->dtype, cpu);
+      std::memcpy(created.data(), memory->data, static_cast<std::size_t>(memory->bytes));
+      return created;
     }
   if (!options.device || options.device->is_cpu())
     if (const std::optional<Array> borrowed = borrowed_array(x)) return copy(*borrowed);
@@ -124,9 +124,9 @@ PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   ImportOptions options = options_in(dtype, device, mode);
   if (mode != CopyMode::always || is_values(x)) {
     if (mode == CopyMode::always) options.copy = CopyMode::if_needed;
-    const auto made = py::reinterpret_steal<py::object>(as_array(x, options, wanted));
-    if (!made || !given(ndmin)) return Py_XNewRef(made.ptr());
-    return wrap_view(made.ptr(), with_rank(array_in(made.ptr()), integer_from(ndmin)));
+    const auto created = py::reinterpret_steal<py::object>(as_array(x, options, wanted));
+    if (!created || !given(ndmin)) return Py_XNewRef(created.ptr());
+    return wrap_view(created.ptr(), with_rank(array_in(created.ptr()), integer_from(ndmin)));
   }
   return wrap(with_rank(copy_of(x, options, wanted), integer_in(ndmin, 0)));
 }
@@ -136,10 +136,10 @@ PyObject* ascontiguousarray(PyObject*, PyObject* const* values, Py_ssize_t count
                             PyObject* kwnames) {
   static constexpr CallSignature<3> signature{"ascontiguousarray", {"a", "dtype", "device"}, 1, 2};
   const auto [a, dtype, device] = signature.read(values, count, kwnames);
-  PyObject* made = as_array(a, options_in(dtype, device, CopyMode::if_needed), Order::c);
-  if (made == nullptr || array_in(made).rank() > 0) return made;
-  const auto rank_0 = py::reinterpret_steal<py::object>(made);
-  return wrap_view(made, array_in(made).expand(0));
+  PyObject* created = as_array(a, options_in(dtype, device, CopyMode::if_needed), Order::c);
+  if (created == nullptr || array_in(created).rank() > 0) return created;
+  const auto rank_0 = py::reinterpret_steal<py::object>(created);
+  return wrap_view(created, array_in(created).expand(0));
 }
 
 PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {

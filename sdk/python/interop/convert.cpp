@@ -33,16 +33,16 @@ CopyMode unless_strict(CopyMode mode) noexcept {
 std::string to_name(const Bridge& target) { return "to_" + std::string(target.name()); }
 
 py::object wrapped(const Bridge& target, const Array& array) {
-  PyObject* made = target.wrap(array);
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
+  PyObject* result = target.wrap(array);
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
 }
 
 // For an array without share blockers.
 py::object shared_out(const Bridge& target, const Array& array) {
-  py::object made = wrapped(target, array);
+  py::object result = wrapped(target, array);
   target.count_shared_export();
-  return made;
+  return result;
 }
 
 // Whether `object` is an array of `target`. The cache of bridge_of_type() answers for bridge types;
@@ -65,9 +65,9 @@ py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
     const GilRelease unlocked;
     sharable = target.exportable_copy(sharable);
   }
-  py::object made = wrapped(target, sharable);
+  py::object result = wrapped(target, sharable);
   target.count_export(true, array.nbytes());
-  return made;
+  return result;
 }
 
 std::string order_of(const Layout& layout) {
@@ -100,10 +100,10 @@ Importable query(PyObject* object) {
   if (is_array(object)) return {array_in(object), {}};
   std::optional<BridgeMatch> found = find_view(object, /*may_copy=*/false, /*may_compute=*/true);
   if (!found || found->view.created) {
-    const Array made = import_array(object);
+    const Array result = import_array(object);
     return {{},
             refused({"numbers have no memory to share", "make an array of them first"},
-                    made.nbytes(), text(made))};
+                    result.nbytes(), text(result))};
   }
   ForeignView& view = found->view;
   if (auto array = share(view)) {

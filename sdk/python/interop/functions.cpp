@@ -64,7 +64,7 @@ const Bridge& bridge_in(PyObject* self) {
 
 PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   if (count == 1 && names == nullptr && is_array(values[0]))
-    if (PyObject* made = shared_with(bridge_in(self), array_in(values[0]))) return made;
+    if (PyObject* result = shared_with(bridge_in(self), array_in(values[0]))) return result;
   static constexpr CallSignature<2> signature{"to_<library>", {"x", "copyif"}, 1, 2};
   const auto [x, copyif] = signature.read(values, count, names);
   return convert(x, bridge_in(self), copyif_mode_in(copyif)).release().ptr();

@@ -124,8 +124,8 @@ Array LegacyLibrary::copied(const Array& array, bool column_major) const {
     return library_device();
   }();
   const Array source = column_major ? array.transpose() : array;
-  const Array made = source.device() == target ? copy(source) : copy(to_device(source, target));
-  return column_major ? made.transpose() : made;
+  const Array created = source.device() == target ? copy(source) : copy(to_device(source, target));
+  return column_major ? created.transpose() : created;
 }
 
 void LegacyLibrary::order(const Array& array) const {

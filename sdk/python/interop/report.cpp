@@ -64,8 +64,7 @@ SW_BIND(bridge_report) {
       .def_readonly("shares", &Exchange::shares, "Whether memory would be shared.")
       .def_readonly("reason", &Exchange::reason, "Why it shares or copies.")
       .def_readonly("bytes", &Exchange::bytes, "Bytes that would be copied.")
-      .def_readonly("layout", &Exchange::layout,
-                    "Dtype, shape, device and strides of the source.")
+      .def_readonly("layout", &Exchange::layout, "Dtype, shape, device and strides of the source.")
       .def_readonly("remedy", &Exchange::remedy, "How to make it share; \"\" if it does.")
       .def("__str__", &sentence)
       .def("__repr__", [](const Exchange& self) { return "<Exchange: " + sentence(self) + ">"; });

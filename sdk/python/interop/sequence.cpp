@@ -186,10 +186,10 @@ std::optional<Array> array_of_numbers(PyObject* object, std::optional<DType> ask
   const bool is_float = type == &PyFloat_Type;
   const DType dtype = is_float ? float64 : int64;
   if ((!is_float && type != &PyLong_Type) || asked.value_or(dtype) != dtype) return std::nullopt;
-  Array made = empty({count}, dtype, cpu);
+  Array created = empty({count}, dtype, cpu);
   if (PySequence_Fast_GET_SIZE(object) != count) return std::nullopt;
   PyObject* const* items = PySequence_Fast_ITEMS(object);
-  auto* address = static_cast<std::byte*>(made.data());
+  auto* address = static_cast<std::byte*>(created.data());
   for (Py_ssize_t i = 0; i < count; ++i, address += 8) {
     if (Py_TYPE(items[i]) != type) return std::nullopt;
     if (is_float) {
@@ -202,7 +202,7 @@ std::optional<Array> array_of_numbers(PyObject* object, std::optional<DType> ask
       std::memcpy(address, &value, sizeof value);
     }
   }
-  return made;
+  return created;
 }
 
 }  // namespace

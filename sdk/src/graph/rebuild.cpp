@@ -27,11 +27,11 @@ std::vector<Variable> fresh_like(const std::vector<Variable>& variables) {
 Ref<Apply> again(const Apply& node, std::vector<Variable> inputs) {
   if (same_types(inputs, node.inputs()))
     return Apply::make(node.op_ref(), std::move(inputs), fresh_like(node.outputs()));
-  const Ref<Apply> made = node.op().make_node(inputs);
-  if (!made || made->output_count() != node.output_count())
+  const Ref<Apply> result = node.op().make_node(inputs);
+  if (!result || result->output_count() != node.output_count())
     fail<GraphError>(node.label(), ": make_node gave another number of outputs for other inputs");
-  for (int i = 0; i < node.output_count(); ++i) made->output(i).set_name(node.output(i).name());
-  return made;
+  for (int i = 0; i < node.output_count(); ++i) result->output(i).set_name(node.output(i).name());
+  return result;
 }
 
 // The replacement, moved to the device that the type of `old` specifies.
@@ -68,9 +68,9 @@ std::vector<Variable> Rebuild::now(std::span<const Variable> variables) const {
 
 void Rebuild::visit(const Apply& node, std::vector<Variable> inputs) {
   if (std::equal(inputs.begin(), inputs.end(), node.inputs().begin(), node.inputs().end())) return;
-  const Ref<Apply> made = again(node, std::move(inputs));
-  made->set_trace(node.trace());
-  for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), made->output(i));
+  const Ref<Apply> result = again(node, std::move(inputs));
+  result->set_trace(node.trace());
+  for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), result->output(i));
 }
 
 void Rebuild::visit_as_is(const Apply& node, std::vector<Variable> inputs) {
@@ -79,9 +79,9 @@ void Rebuild::visit_as_is(const Apply& node, std::vector<Variable> inputs) {
 }
 
 void Rebuild::visit_with(const Apply& node, const Ref<const Op>& op, std::vector<Variable> inputs) {
-  const Ref<Apply> made = Apply::make(op, std::move(inputs), fresh_like(node.outputs()));
-  made->set_trace(node.trace());
-  for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), made->output(i));
+  const Ref<Apply> result = Apply::make(op, std::move(inputs), fresh_like(node.outputs()));
+  result->set_trace(node.trace());
+  for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), result->output(i));
 }
 
 std::vector<Variable> apply_givens(std::span<const Variable> outputs,

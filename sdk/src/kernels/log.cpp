@@ -8,13 +8,13 @@
 namespace spanwise::kernels {
 namespace {
 
-bool asked_for() noexcept {
+bool is_enabled_by_environment() noexcept {
   const char* value = std::getenv("SPANWISE_LOG");
-  std::string_view words = value == nullptr ? "" : value;
-  while (!words.empty()) {
-    const std::string_view word = words.substr(0, words.find(','));
-    if (word == "kernels" || word == "all") return true;
-    words.remove_prefix(word.size() == words.size() ? word.size() : word.size() + 1);
+  std::string_view names = value == nullptr ? "" : value;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    if (name == "kernels" || name == "all") return true;
+    names.remove_prefix(name.size() == names.size() ? name.size() : name.size() + 1);
   }
   return false;
 }
@@ -22,7 +22,7 @@ bool asked_for() noexcept {
 }  // namespace
 
 bool logging() noexcept {
-  static const bool on = asked_for();
+  static const bool on = is_enabled_by_environment();
   return on;
 }
 

@@ -141,10 +141,10 @@ class ModuleCache final : ForkParticipant {
 
   template <class F>
   Ref<ModuleState> finish(const std::string& key, BuildTicket& ticket, F&& make) {
-    std::shared_ptr<LoadedModule> made;
+    std::shared_ptr<LoadedModule> result;
     const std::uint64_t settings = config::version();
     try {
-      made = std::make_shared<LoadedModule>(ticket.build(make), settings);
+      result = std::make_shared<LoadedModule>(ticket.build(make), settings);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       building_.erase(key);
@@ -153,12 +153,12 @@ class ModuleCache final : ForkParticipant {
     std::shared_ptr<LoadedModule> dropped, replaced;  // unloaded after unlocking
     const std::lock_guard lock(mutex_);
     building_.erase(key);
-    if (made->built.includes.complete) {
-      made->last_use = ++uses_;
-      replaced = std::exchange(loaded_[key], made);
+    if (result->built.includes.complete) {
+      result->last_use = ++uses_;
+      replaced = std::exchange(loaded_[key], result);
       if (loaded_.size() > capacity) dropped = take_least_recently_used();
     }
-    return made->built.module;
+    return result->built.module;
   }
 
   std::shared_ptr<LoadedModule> take_least_recently_used() {

@@ -67,7 +67,7 @@ Mutex& making_contexts() {
 DeviceContext& DeviceContext::of(int ordinal) {
   const auto index = static_cast<std::size_t>(ordinal);  // a negative ordinal becomes out of range
   if (index < contexts.size()) {
-    if (DeviceContext* made = contexts[index].load(std::memory_order_acquire)) return *made;
+    if (DeviceContext* result = contexts[index].load(std::memory_order_acquire)) return *result;
   }
   device_info(ordinal);  // throws if there is no such device
   if (index >= contexts.size())

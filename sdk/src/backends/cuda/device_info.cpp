@@ -65,9 +65,9 @@ DeviceInfo read(int ordinal) {
 const DeviceInfo& device_info(int ordinal) {
   driver();  // throws if there is no driver
   static const auto& all = *new std::vector<DeviceInfo>([] {
-    std::vector<DeviceInfo> made;
-    for (int i = 0; i < driver_status().device_count; ++i) made.push_back(read(i));
-    return made;
+    std::vector<DeviceInfo> result;
+    for (int i = 0; i < driver_status().device_count; ++i) result.push_back(read(i));
+    return result;
   }());
   if (ordinal < 0 || ordinal >= static_cast<int>(all.size()))
     fail<DeviceError>("cuda: there is no cuda:", ordinal, "; this process sees ", all.size(),

@@ -55,9 +55,9 @@ CublasHandle& handle_of(int ordinal) {
 void make_handle(const cublas::Api& api, const DeviceContext& context, cublas::Handle& handle) {
   if (handle != nullptr) return;
   const RelaxedCaptureMode relaxed(context.api);  // cublasCreate allocates device memory
-  cublas::Handle made = nullptr;
-  check_cublas(api, api.create(&made), "starting cuBLAS on ", context.device);
-  handle = made;
+  cublas::Handle created = nullptr;
+  check_cublas(api, api.create(&created), "starting cuBLAS on ", context.device);
+  handle = created;
   check_cublas(api, api.set_math_mode(handle, cublas::no_reduced_precision),
                "setting the precision of cuBLAS");
 }

@@ -54,22 +54,22 @@ int nccl_op_of(Reduction reduction) noexcept {
 }
 
 NcclReduction nccl_reduction(Reduction reduction, DType dtype) {
-  NcclReduction made;
-  made.op = nccl_op_of(reduction);
-  made.computed = dtype == int16 ? int32 : dtype == uint16 ? uint32 : dtype;
-  if (!nccl_type_of(dtype, made.type))
+  NcclReduction created;
+  created.op = nccl_op_of(reduction);
+  created.computed = dtype == int16 ? int32 : dtype == uint16 ? uint32 : dtype;
+  if (!nccl_type_of(dtype, created.type))
     fail<DTypeError>("nccl: it does not reduce ", dtype, "; convert the array first");
   if (dtype.is_bool()) {  // 0 and 1: the sum is "or" and the product "and", as in NumPy
-    if (reduction == Reduction::sum) made.op = nccl::max;
-    if (reduction == Reduction::prod) made.op = nccl::min;
+    if (reduction == Reduction::sum) created.op = nccl::max;
+    if (reduction == Reduction::prod) created.op = nccl::min;
   }
   if (dtype.is_complex()) {
     if (reduction == Reduction::prod)
       fail<DTypeError>("nccl: it does not multiply ", dtype,
                        "; use all_gather and multiply, or engine=\"mpi\"");
-    made.per_element = 2;
+    created.per_element = 2;
   }
-  return made;
+  return created;
 }
 
 class NcclEngine final : public CommunicatorEngine {

@@ -24,34 +24,34 @@ struct BufferLifetime {
 std::unordered_map<Variable, BufferLifetime> lifetimes(
     const std::vector<Ref<Apply>>& nodes, const std::vector<std::vector<Ref<Cell>>>& cells,
     const VariableSet& inputs) {
-  std::unordered_map<Variable, Variables> known;
+  std::unordered_map<Variable, Variables> cached;
   // Memoised: inputs are visited before outputs, so each chain of views is walked once.
   const auto buffers = [&](const Variable& variable) -> const Variables& {
-    if (const auto found = known.find(variable); found != known.end()) return found->second;
+    if (const auto found = cached.find(variable); found != cached.end()) return found->second;
     Variables roots;
-    for (const Variable& below : base_buffer(variable, inputs)) {
-      const auto found = known.find(below);
-      const Variables more = found != known.end() ? found->second : buffers_of(below, inputs);
+    for (const Variable& base : base_buffer(variable, inputs)) {
+      const auto found = cached.find(base);
+      const Variables more = found != cached.end() ? found->second : buffers_of(base, inputs);
       for (const Variable& root : more)
         if (std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(root);
     }
     if (roots.empty()) roots.push_back(variable);
-    return known.emplace(variable, std::move(roots)).first->second;
+    return cached.emplace(variable, std::move(roots)).first->second;
   };
-  std::unordered_map<Variable, BufferLifetime> lives;
+  std::unordered_map<Variable, BufferLifetime> lifetimes_of;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const Variable& input : nodes[i]->inputs())
-      for (const Variable& root : buffers(input)) lives[root].last = i;
+      for (const Variable& root : buffers(input)) lifetimes_of[root].last = i;
     for (int k = 0; k < nodes[i]->output_count(); ++k) {
       const Variable output = nodes[i]->output(k);
       for (const Variable& root : buffers(output)) {
-        BufferLifetime& life = lives[root];
-        life.last = std::max(life.last, i);
-        if (root != output) life.viewers.push_back(cells[i][static_cast<std::size_t>(k)].get());
+        BufferLifetime& lifetime = lifetimes_of[root];
+        lifetime.last = std::max(lifetime.last, i);
+        if (root != output) lifetime.viewers.push_back(cells[i][static_cast<std::size_t>(k)].get());
       }
     }
   }
-  return lives;
+  return lifetimes_of;
 }
 
 bool same_allocation(const KeptResult& a, const KeptResult& b) {
@@ -64,26 +64,28 @@ bool same_allocation(const KeptResult& a, const KeptResult& b) {
 MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
                        const std::vector<std::vector<Ref<Cell>>>& cells,
                        const std::vector<KeptResult>& kept, const VariableSet& inputs) {
-  const auto lives = lifetimes(nodes, cells, inputs);
+  const auto lifetimes_of = lifetimes(nodes, cells, inputs);
   std::vector<std::vector<const KeptResult*>> ending(nodes.size());
-  for (const KeptResult& result : kept) ending[lives.at(result.variable).last].push_back(&result);
-  constexpr std::size_t most_waiting = 16;  // keeps planning linear in the number of nodes
-  std::vector<const KeptResult*> waiting;
+  for (const KeptResult& result : kept)
+    ending[lifetimes_of.at(result.variable).last].push_back(&result);
+  constexpr std::size_t max_donors = 16;  // keeps planning linear in the number of nodes
+  std::vector<const KeptResult*> donors;
   MemoryPlan plan;
   auto next = kept.begin();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     plan.first.push_back(plan.reuses.size());
     for (; next != kept.end() && next->step == i; ++next) {
-      const auto donor = std::find_if(waiting.rbegin(), waiting.rend(), [&](const KeptResult* k) {
+      const auto donor = std::find_if(donors.rbegin(), donors.rend(), [&](const KeptResult* k) {
         return same_allocation(*k, *next);
       });
-      if (donor == waiting.rend()) continue;
-      plan.reuses.push_back({(*donor)->cell, next->cell, lives.at((*donor)->variable).viewers});
-      waiting.erase(std::next(donor).base());
+      if (donor == donors.rend()) continue;
+      plan.reuses.push_back(
+          {(*donor)->cell, next->cell, lifetimes_of.at((*donor)->variable).viewers});
+      donors.erase(std::next(donor).base());
     }
     for (const KeptResult* result : ending[i]) {
-      if (waiting.size() == most_waiting) waiting.erase(waiting.begin());
-      waiting.push_back(result);
+      if (donors.size() == max_donors) donors.erase(donors.begin());
+      donors.push_back(result);
     }
   }
   plan.first.push_back(plan.reuses.size());
@@ -94,10 +96,10 @@ void MemoryPlan::pass_buffers(std::size_t position) noexcept {
   for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
     BufferReuse& reuse = reuses[i];
     auto& from = reuse.from->value;
-    if (!reuse.serves || !from || from->nbytes() < least_bytes) continue;
+    if (!reuse.is_enabled || !from || from->nbytes() < least_bytes) continue;
     for (Cell* viewer : reuse.viewers) viewer->value.reset();
     if (from->storage().use_count() > 1) continue;
-    reuse.given = from->storage().data();
+    reuse.moved_address = from->storage().data();
     reuse.to->value = std::move(from);
     from.reset();
   }
@@ -106,18 +108,18 @@ void MemoryPlan::pass_buffers(std::size_t position) noexcept {
 void MemoryPlan::check_buffers(std::size_t position) noexcept {
   for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
     BufferReuse& reuse = reuses[i];
-    if (reuse.given == nullptr) continue;
+    if (reuse.moved_address == nullptr) continue;
     const auto& to = reuse.to->value;
-    if (!to || to->storage().data() != reuse.given) {
-      reuse.serves = false;
-      reuse.given = nullptr;
+    if (!to || to->storage().data() != reuse.moved_address) {
+      reuse.is_enabled = false;
+      reuse.moved_address = nullptr;
     }
   }
 }
 
 void MemoryPlan::return_buffers() noexcept {
   for (auto reuse = reuses.rbegin(); reuse != reuses.rend(); ++reuse) {
-    if (std::exchange(reuse->given, nullptr) == nullptr || !reuse->to->value) continue;
+    if (std::exchange(reuse->moved_address, nullptr) == nullptr || !reuse->to->value) continue;
     reuse->from->value = std::move(reuse->to->value);
     reuse->to->value.reset();
   }

@@ -18,9 +18,9 @@ namespace spanwise::graph {
 struct BufferReuse {
   Cell* from;
   Cell* to;
-  std::vector<Cell*> viewers;   ///< cells with views of the buffer, no longer needed
-  const void* given = nullptr;  ///< address of the moved buffer in this call, else null
-  bool serves = true;
+  std::vector<Cell*> viewers;           ///< cells with views of the buffer, no longer needed
+  const void* moved_address = nullptr;  ///< of the moved buffer in this call, else null
+  bool is_enabled = true;
 };
 
 /// An intermediate result whose buffer only its cell references.

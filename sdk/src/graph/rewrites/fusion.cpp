@@ -242,12 +242,12 @@ class FusionPass {
     for (const std::size_t i : group.nodes) members.push_back(nodes_[i]);
     const std::vector<Variable>& inputs = group.inputs;
     const std::vector<Variable> outputs = outputs_of(group);
-    std::vector<Variable> made;
-    for (const Variable& output : outputs) made.emplace_back(output.type(), output.name());
+    std::vector<Variable> result;
+    for (const Variable& output : outputs) result.emplace_back(output.type(), output.name());
     const Ref<Apply> node =
-        Apply::make(rewrite_.fuse(members, inputs, outputs), rebuild.now(inputs), made);
+        Apply::make(rewrite_.fuse(members, inputs, outputs), rebuild.now(inputs), result);
     node->set_trace(members.back()->trace());
-    for (std::size_t i = 0; i < outputs.size(); ++i) rebuild.replace(outputs[i], made[i]);
+    for (std::size_t i = 0; i < outputs.size(); ++i) rebuild.replace(outputs[i], result[i]);
   }
 
   const FusionRewrite& rewrite_;

@@ -45,10 +45,10 @@ std::optional<TensorType> GroupTypes::of(const Apply& node) {
   std::vector<Variable> inputs;
   for (const Variable& input : node.inputs())
     inputs.push_back(narrower_.contains(input) ? Variable(narrower_.at(input)) : input);
-  const Ref<Apply> made = made_with(node, inputs);
-  if (!made) return declared;
-  if (!rewrite_.accepts(*made)) return std::nullopt;
-  TensorType type = common_type(declared, made->output(0).type());
+  const Ref<Apply> result = made_with(node, inputs);
+  if (!result) return declared;
+  if (!rewrite_.accepts(*result)) return std::nullopt;
+  TensorType type = common_type(declared, result->output(0).type());
   if (type != declared) narrower_.emplace(node.output(0), type);
   return type;
 }

@@ -39,14 +39,14 @@ bool may_replace(const TensorType& old, const TensorType& by) {
 }
 
 // Gives the nodes that a rewrite made without a trace the one of the node that they replace.
-void set_traces(std::vector<Variable> made, const std::string& trace) {
+void set_traces(std::vector<Variable> result, const std::string& trace) {
   if (trace.empty()) return;
-  while (!made.empty()) {
-    Apply* node = made.back().owner();
-    made.pop_back();
+  while (!result.empty()) {
+    Apply* node = result.back().owner();
+    result.pop_back();
     if (node == nullptr || !node->trace().empty()) continue;
     node->set_trace(trace);
-    made.insert(made.end(), node->inputs().begin(), node->inputs().end());
+    result.insert(result.end(), node->inputs().begin(), node->inputs().end());
   }
 }
 
@@ -153,9 +153,10 @@ void NodePass::visit(const Apply& node) {
 std::vector<Variable> NodePass::replaced_again(const Apply& node) const {
   std::vector<Variable> by = replaced(node);
   for (int i = 0; i < most_repetitions; ++i) {
-    const Apply* made = by.empty() ? nullptr : by[0].owner();
-    if (made == nullptr || made == &node || made->output_count() != node.output_count()) return by;
-    std::vector<Variable> next = replaced(*made);
+    const Apply* result = by.empty() ? nullptr : by[0].owner();
+    if (result == nullptr || result == &node || result->output_count() != node.output_count())
+      return by;
+    std::vector<Variable> next = replaced(*result);
     if (next.empty()) return by;
     by = std::move(next);
   }

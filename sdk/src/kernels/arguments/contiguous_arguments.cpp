@@ -54,10 +54,10 @@ void ContiguousArguments::replace(const KernelState& function, std::size_t index
   const auto cached = std::find_if(copies_.begin(), copies_.end(), [&](const Copy& other) {
     return same_window(other.original, array);
   });
-  Copy& made =
+  Copy& result =
       cached != copies_.end() ? *cached : copies_.emplace_back(Copy{array, copy(array), false});
-  made.writes |= rule.writes;
-  arguments_[index] = KernelArg(made.contiguous);
+  result.writes |= rule.writes;
+  arguments_[index] = KernelArg(result.contiguous);
 }
 
 void ContiguousArguments::copy_out() const {

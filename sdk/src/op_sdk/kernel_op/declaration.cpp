@@ -115,13 +115,13 @@ void KernelDeclaration::read_overwrites() {
       fail<ArgumentError>("kernel_op ", spec.name,
                           ", overwrites: two outputs are computed in the memory of ", input,
                           "; expected one");
-    const DeclaredParameter &made = outputs[static_cast<std::size_t>(to)],
+    const DeclaredParameter &result = outputs[static_cast<std::size_t>(to)],
                             &given = inputs[static_cast<std::size_t>(from)];
     const bool same_extents = std::equal(
-        made.extents.begin(), made.extents.end(), given.extents.begin(), given.extents.end(),
+        result.extents.begin(), result.extents.end(), given.extents.begin(), given.extents.end(),
         [](const Expression& a, const Expression& b) { return a.text() == b.text(); });
-    if (made.strided != given.strided || made.dtype != given.dtype || made.letter != given.letter ||
-        !same_extents)
+    if (result.strided != given.strided || result.dtype != given.dtype ||
+        result.letter != given.letter || !same_extents)
       fail<ArgumentError>("kernel_op ", spec.name, ", overwrites: ", output, " and ", input,
                           " are not declared alike; expected one layout, dtype and shape");
     overwrites[to].push_back(from);

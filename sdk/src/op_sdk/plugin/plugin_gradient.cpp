@@ -146,10 +146,10 @@ std::vector<Cotangent> PluginOp::gradient(const Apply& node,
     if (std::find(passed.begin(), passed.end(), name) != passed.end())
       properties.emplace(name, instance_->values()[i]);
   }
-  const std::vector<Variable> made =
+  const std::vector<Variable> result =
       (*make_op(table.gradient->op, properties))(gradient_inputs(*table.gradient, node, outputs));
-  for (std::size_t i = 0; i < made.size(); ++i)
-    derivatives[static_cast<std::size_t>(table.gradient->wrt[i])] = Cotangent(made[i]);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    derivatives[static_cast<std::size_t>(table.gradient->wrt[i])] = Cotangent(result[i]);
   return derivatives;
 }
 

@@ -191,10 +191,10 @@ const sw_array* PluginThunk::output_from_input(int output, int input,
 
 const sw_array* PluginThunk::scratch(DType dtype, const Shape& shape) {
   scratch_.push_back(std::make_unique<Scratch>(empty(shape, dtype, device_)));
-  Scratch& made = *scratch_.back();
-  order(made.array, true);
-  show(made.array, made.shown);
-  return &made.shown;
+  Scratch& result = *scratch_.back();
+  order(result.array, true);
+  show(result.array, result.shown);
+  return &result.shown;
 }
 
 const Array& PluginThunk::array_of(const sw_array* array) const {
@@ -202,8 +202,8 @@ const Array& PluginThunk::array_of(const sw_array* array) const {
     if (array == &shown_inputs_[i] && inputs_[i].array != nullptr) return *inputs_[i].array;
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (array == &shown_outputs_[i] && outputs_[i].cell->value) return *outputs_[i].cell->value;
-  for (const auto& made : scratch_)
-    if (array == &made->shown) return made->array;
+  for (const auto& result : scratch_)
+    if (array == &result->shown) return result->array;
   fail<ArgumentError>(name_,
                       ": a kernel's argument is an array that this call did not give; pass "
                       "those of run->inputs, new_output and scratch themselves");

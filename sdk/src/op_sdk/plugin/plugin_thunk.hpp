@@ -52,7 +52,7 @@ class PluginThunk final : public Thunk {
     bool is_given = false;  ///< set in this run; used for lazy ops
   };
   struct Scratch {
-    explicit Scratch(Array made) : array(std::move(made)) {}
+    explicit Scratch(Array result) : array(std::move(result)) {}
     Array array;
     sw_array shown{};
   };

@@ -39,14 +39,14 @@ Ref<Communicator> Communicator::make(Options options, Ref<CommunicatorEngine> en
   if (options.size < 1 || options.rank < 0 || options.rank >= options.size)
     fail<ArgumentError>("communicator: expected a rank from 0 to size - 1, got rank ", options.rank,
                         " of ", options.size);
-  Ref<Communicator> made(
+  Ref<Communicator> result(
       new Communicator(std::move(options), std::move(engine), std::move(monitor)));
   CommunicatorNames& names = communicator_names();
   const std::lock_guard lock(names.mutex);
-  if (!names.open.emplace(made->name(), made.get()).second)
-    fail<ArgumentError>("communicator: the name \"", made->name(),
+  if (!names.open.emplace(result->name(), result.get()).second)
+    fail<ArgumentError>("communicator: the name \"", result->name(),
                         "\" is in use; close the other one, or pass another name=");
-  return made;
+  return result;
 }
 
 Ref<Communicator> Communicator::find(std::string_view name) {

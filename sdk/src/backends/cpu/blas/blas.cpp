@@ -288,20 +288,4 @@ bool blas_gemm(const GemmCall& call) {
   return run_with(*found, call, calling_threads(*found));
 }
 
-Tool blas_tool() {
-  Tool tool{.name = "BLAS", .version = {}, .path = {}, .missing = {}};
-  std::string why;
-  if (const BlasLibrary* found = library(&why)) {
-    tool.version = found->version.empty() ? "of unknown version" : found->version;
-    tool.path = found->path;
-  } else {
-    tool.missing = text(
-        "Products on the CPU run in our own loops, which are slower. Install one "
-        "(python3 -m pip install scipy-openblas32), or name its file in "
-        "SPANWISE_BLAS",
-        why);
-  }
-  return tool;
-}
-
 }  // namespace spanwise::cpu_backend

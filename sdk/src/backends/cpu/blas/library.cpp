@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/blas/blas.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
@@ -96,16 +97,17 @@ std::unique_ptr<BlasLibrary> open_blas(const std::string& path, bool must_be_ope
   }
   for (const Spelling& spelling : spellings) {
     const Symbols symbols(handle, spelling);
-    auto made = std::make_unique<BlasLibrary>();
-    made->has_wide_integers = *spelling.suffix != '\0';
-    if (made->has_wide_integers ? !symbols.fill(made->wide) : !symbols.fill(made->narrow)) continue;
-    made->path = path;
-    made->version = version_of_blas(symbols);
-    if (must_be_openblas && made->version.empty()) continue;
-    if (symbols.get("openblas_get_num_threads", made->get_threads))
-      made->threads = made->get_threads();
-    symbols.get("openblas_set_num_threads", made->set_threads);
-    return made;
+    auto result = std::make_unique<BlasLibrary>();
+    result->has_wide_integers = *spelling.suffix != '\0';
+    if (result->has_wide_integers ? !symbols.fill(result->wide) : !symbols.fill(result->narrow))
+      continue;
+    result->path = path;
+    result->version = version_of_blas(symbols);
+    if (must_be_openblas && result->version.empty()) continue;
+    if (symbols.get("openblas_get_num_threads", result->get_threads))
+      result->threads = result->get_threads();
+    symbols.get("openblas_set_num_threads", result->set_threads);
+    return result;
   }
   reason += text("; ", path, must_be_openblas ? " is no OpenBLAS with" : " has no",
                  " C interface (cblas_sgemm, ...)");
@@ -138,10 +140,10 @@ std::unique_ptr<BlasLibrary> search(const std::string& setting, std::string& rea
     return open_blas(setting, false, reason);
   if (!setting.empty()) {
     for (const std::string& path : libraries_in(setting))
-      if (auto made = open_blas(path, false, reason)) return made;
+      if (auto result = open_blas(path, false, reason)) return result;
   }
   for (const char* name : {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3", "libblas.so.3"})
-    if (auto made = open_blas(name, true, reason)) return made;
+    if (auto result = open_blas(name, true, reason)) return result;
   return nullptr;
 }
 
@@ -239,10 +241,10 @@ const BlasLibrary* library(std::string* why) {
   if (std::string setting = config::get("blas"); is_first || setting != now.setting) {
     now.setting = std::move(setting);
     now.why.clear();
-    auto made = search(now.setting, now.why);
-    now.library.store(made.get(), std::memory_order_relaxed);
-    if (made) renew_fork_handlers();
-    if (made) now.opened.push_back(std::move(made));
+    auto result = search(now.setting, now.why);
+    now.library.store(result.get(), std::memory_order_relaxed);
+    if (result) renew_fork_handlers();
+    if (result) now.opened.push_back(std::move(result));
   }
   now.version.store(version, std::memory_order_release);
   if (why != nullptr) *why = now.why;
@@ -250,3 +252,23 @@ const BlasLibrary* library(std::string* why) {
 }
 
 }  // namespace spanwise::cpu_backend::blas
+
+namespace spanwise::cpu_backend {
+
+Tool blas_tool() {
+  Tool tool{.name = "BLAS", .version = {}, .path = {}, .missing = {}};
+  std::string why;
+  if (const blas::BlasLibrary* found = blas::library(&why)) {
+    tool.version = found->version.empty() ? "of unknown version" : found->version;
+    tool.path = found->path;
+  } else {
+    tool.missing = text(
+        "Products on the CPU run in our own loops, which are slower. Install one "
+        "(python3 -m pip install scipy-openblas32), or name its file in "
+        "SPANWISE_BLAS",
+        why);
+  }
+  return tool;
+}
+
+}  // namespace spanwise::cpu_backend

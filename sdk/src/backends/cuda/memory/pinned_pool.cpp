@@ -7,17 +7,18 @@
 namespace spanwise::cuda {
 
 void* PinnedPool::take(std::size_t bytes) {
-  if (bytes < least_bytes || bytes > most_bytes) return nullptr;
+  if (bytes < min_bytes || bytes > max_bytes) return nullptr;
   const std::lock_guard lock(mutex_);
-  Size& size = size_for(bytes);
-  if (size.free.empty()) return size.asked++ < unproven ? nullptr : make(rounded(bytes));
+  SizeClass& size = size_for(bytes);
+  if (size.free.empty())
+    return size.requests++ < requests_before_first_block ? nullptr : allocate(rounded(bytes));
   void* data = size.free.back();
   size.free.pop_back();
   return data;
 }
 
-void* PinnedPool::make(std::size_t bytes) {
-  if (held_ + bytes > most_held) return nullptr;
+void* PinnedPool::allocate(std::size_t bytes) {
+  if (held_ + bytes > max_held) return nullptr;
   const ContextGuard guard(context_, std::nothrow);
   if (!guard.ok()) return nullptr;
   const DriverApi& api = context_.api;
@@ -25,8 +26,8 @@ void* PinnedPool::make(std::size_t bytes) {
   void* data = nullptr;
   if (api.mem_host_alloc(&data, bytes, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS) return nullptr;
   try {
-    size_for(bytes).free.reserve(most_held / bytes);  // so that put() does not allocate
-    made_.insert(data);
+    size_for(bytes).free.reserve(max_held / bytes);  // so that put() does not allocate
+    blocks_.insert(data);
   } catch (const std::bad_alloc&) {
     api.mem_free_host(data);
     throw;
@@ -42,7 +43,7 @@ void PinnedPool::put(void* data, std::size_t bytes) noexcept {
 
 bool PinnedPool::has(const void* data) noexcept {
   const std::lock_guard lock(mutex_);
-  return made_.contains(data);
+  return blocks_.contains(data);
 }
 
 void PinnedPool::trim() noexcept {
@@ -53,8 +54,8 @@ void PinnedPool::trim() noexcept {
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
     for (void* data : sizes_[i].free) {
       context_.api.mem_free_host(data);
-      made_.erase(data);
-      held_ -= least_bytes << i;
+      blocks_.erase(data);
+      held_ -= min_bytes << i;
     }
     sizes_[i].free.clear();
   }

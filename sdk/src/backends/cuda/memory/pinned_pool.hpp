@@ -20,12 +20,11 @@ namespace spanwise::cuda {
 ///
 /// Locking pages takes as long as many copies, so a block is allocated only after several requests
 /// for its size, and is cached when it is no longer used. All blocks together take at most
-/// most_held bytes.
+/// max_held bytes.
 class PinnedPool {
  public:
-  static constexpr std::size_t least_bytes = std::size_t{64} << 10,
-                               most_bytes = std::size_t{64} << 20,
-                               most_held = std::size_t{512} << 20;
+  static constexpr std::size_t min_bytes = std::size_t{64} << 10, max_bytes = std::size_t{64} << 20,
+                               max_held = std::size_t{512} << 20;
 
   explicit PinnedPool(DeviceContext& context) : context_(context) {}
   PinnedPool(const PinnedPool&) = delete;
@@ -42,21 +41,21 @@ class PinnedPool {
   void trim() noexcept;
 
  private:
-  static constexpr int unproven = 2;  // requests for a size before its first block is allocated
-  struct Size {
-    int asked = 0;
+  static constexpr int requests_before_first_block = 2;
+  struct SizeClass {
+    int requests = 0;
     std::vector<void*> free;
   };
   static std::size_t rounded(std::size_t bytes) noexcept { return std::bit_ceil(bytes); }
-  Size& size_for(std::size_t bytes) noexcept {
-    return sizes_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / least_bytes))];
+  SizeClass& size_for(std::size_t bytes) noexcept {
+    return sizes_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / min_bytes))];
   }
-  void* make(std::size_t bytes);
+  void* allocate(std::size_t bytes);
 
   DeviceContext& context_;
   Mutex mutex_;
-  std::array<Size, std::countr_zero(most_bytes / least_bytes) + 1> sizes_;
-  std::set<const void*> made_;
+  std::array<SizeClass, std::countr_zero(max_bytes / min_bytes) + 1> sizes_;
+  std::set<const void*> blocks_;
   std::size_t held_ = 0;
 };
 

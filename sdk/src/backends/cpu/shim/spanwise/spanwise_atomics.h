@@ -13,30 +13,30 @@ SW_FN SwT sw_atomic_update(SwT* address, SwF f) {
   __atomic_load(address, &old, __ATOMIC_RELAXED);
   do {
     desired = f(old);
-  } while (
-      !__atomic_compare_exchange(address, &old, &desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  } while (!__atomic_compare_exchange(address, &old, &desired, true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED));
   return old;
 }
 
-#define SW_ATOMIC_INTEGER(T)                                                          \
+#define SW_ATOMIC_INTEGER(T)                                                            \
   SW_FN T atomicAdd(T* address, T value) {                                              \
     return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);                        \
-  }                                                                                   \
+  }                                                                                     \
   SW_FN T atomicSub(T* address, T value) {                                              \
     return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);                        \
-  }                                                                                   \
+  }                                                                                     \
   SW_FN T atomicAnd(T* address, T value) {                                              \
     return __atomic_fetch_and(address, value, __ATOMIC_RELAXED);                        \
-  }                                                                                   \
+  }                                                                                     \
   SW_FN T atomicOr(T* address, T value) {                                               \
     return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);                         \
-  }                                                                                   \
+  }                                                                                     \
   SW_FN T atomicXor(T* address, T value) {                                              \
     return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);                        \
-  }                                                                                   \
+  }                                                                                     \
   SW_FN T atomicMin(T* address, T value) {                                              \
     return sw_atomic_update(address, [=](T old) { return old < value ? old : value; }); \
-  }                                                                                   \
+  }                                                                                     \
   SW_FN T atomicMax(T* address, T value) {                                              \
     return sw_atomic_update(address, [=](T old) { return old > value ? old : value; }); \
   }
@@ -48,7 +48,7 @@ SW_ATOMIC_INTEGER(long long)
 SW_ATOMIC_INTEGER(unsigned long long)
 #undef SW_ATOMIC_INTEGER
 
-#define SW_ATOMIC_REAL(T)                                               \
+#define SW_ATOMIC_REAL(T)                                                 \
   SW_FN T atomicAdd(T* address, T value) {                                \
     return sw_atomic_update(address, [=](T old) { return old + value; }); \
   }
@@ -56,11 +56,11 @@ SW_ATOMIC_REAL(float)
 SW_ATOMIC_REAL(double)
 #undef SW_ATOMIC_REAL
 
-#define SW_ATOMIC_EXCHANGE(T)                                 \
+#define SW_ATOMIC_EXCHANGE(T)                                   \
   SW_FN T atomicExch(T* address, T value) {                     \
-    T old;                                                    \
+    T old;                                                      \
     __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED); \
-    return old;                                               \
+    return old;                                                 \
   }
 SW_ATOMIC_EXCHANGE(int)
 SW_ATOMIC_EXCHANGE(unsigned)
@@ -72,11 +72,11 @@ SW_ATOMIC_EXCHANGE(float)
 SW_ATOMIC_EXCHANGE(double)
 #undef SW_ATOMIC_EXCHANGE
 
-#define SW_ATOMIC_COMPARE(T)                                                     \
+#define SW_ATOMIC_COMPARE(T)                                                       \
   SW_FN T atomicCAS(T* address, T expected, T value) {                             \
     __atomic_compare_exchange(address, &expected, &value, false, __ATOMIC_SEQ_CST, \
-                              __ATOMIC_SEQ_CST);                                 \
-    return expected;                                                             \
+                              __ATOMIC_SEQ_CST);                                   \
+    return expected;                                                               \
   }
 SW_ATOMIC_COMPARE(int)
 SW_ATOMIC_COMPARE(unsigned)
@@ -96,12 +96,12 @@ SW_FN unsigned atomicDec(unsigned* address, unsigned most) {
 }
 
 // Block and system scope are the same as device scope here.
-#define SW_ATOMIC_SCOPES(name)                         \
-  template <class SwT, class... SwU>                   \
+#define SW_ATOMIC_SCOPES(name)                           \
+  template <class SwT, class... SwU>                     \
   SW_FN SwT name##_block(SwT* address, SwU... values) {  \
     return name(address, (SwT)values...);                \
-  }                                                    \
-  template <class SwT, class... SwU>                   \
+  }                                                      \
+  template <class SwT, class... SwU>                     \
   SW_FN SwT name##_system(SwT* address, SwU... values) { \
     return name(address, (SwT)values...);                \
   }

@@ -105,14 +105,14 @@ SW_FN float sw_round_to_odd(double value) {
   SW_SMALL_FUNCTION(T, T2, floor, __builtin_floorf)                                             \
   SW_SMALL_FUNCTION(T, T2, trunc, __builtin_truncf)                                             \
   SW_SMALL_FUNCTION(T, T2, rint, __builtin_rintf)                                               \
-  SW_FN T atomicAdd(T* address, T value) {                                                        \
-    auto* bits = reinterpret_cast<unsigned short*>(address);                                      \
+  SW_FN T atomicAdd(T* address, T value) {                                                      \
+    auto* bits = reinterpret_cast<unsigned short*>(address);                                    \
     return sw_bits<T>(sw_atomic_update(bits, [=](unsigned short old) {                          \
       return (unsigned short)sw_widen(sw_bits<T>(old) + value);                                 \
     }));                                                                                        \
   }                                                                                             \
-  SW_FN T2 atomicAdd(T2* address, T2 value) {                                                     \
-    auto* bits = reinterpret_cast<unsigned*>(address);                                            \
+  SW_FN T2 atomicAdd(T2* address, T2 value) {                                                   \
+    auto* bits = reinterpret_cast<unsigned*>(address);                                          \
     return sw_bits<T2>(sw_atomic_update(                                                        \
         bits, [=](unsigned old) { return (unsigned)sw_widen(sw_bits<T2>(old) + value); }));     \
   }

@@ -157,8 +157,8 @@ SW_FN double __ull2double_rn(unsigned long long x) { return (double)x; }
 SW_FN float __double2float_rn(double x) { return (float)x; }
 
 // Cache hints are ignored.
-#define SW_LOAD(name)                \
-  template <class SwT>               \
+#define SW_LOAD(name)                  \
+  template <class SwT>                 \
   SW_FN SwT name(const SwT* address) { \
     return *address;                   \
   }
@@ -169,8 +169,8 @@ SW_LOAD(__ldcs)
 SW_LOAD(__ldlu)
 SW_LOAD(__ldcv)
 #undef SW_LOAD
-#define SW_STORE(name)                     \
-  template <class SwT>                     \
+#define SW_STORE(name)                       \
+  template <class SwT>                       \
   SW_FN void name(SwT* address, SwT value) { \
     *address = value;                        \
   }

@@ -51,19 +51,19 @@ SW_FN SwT* sw_surface_place(cudaSurfaceObject_t object, int rank, bool is_layere
   template <class SwT>                                                        \
   SW_FN SwT name(cudaSurfaceObject_t object, SW_UNWRAP parameters,            \
                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {       \
-    const SwT* address = sw_surface_place<SwT>(object, __VA_ARGS__, mode);      \
-    return address == nullptr ? SwT{} : *address;                                 \
+    const SwT* address = sw_surface_place<SwT>(object, __VA_ARGS__, mode);    \
+    return address == nullptr ? SwT{} : *address;                             \
   }                                                                           \
   template <class SwT>                                                        \
   SW_FN void name(SwT* out, cudaSurfaceObject_t object, SW_UNWRAP parameters, \
                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
-    const SwT* address = sw_surface_place<SwT>(object, __VA_ARGS__, mode);      \
-    *out = address == nullptr ? SwT{} : *address;                                 \
+    const SwT* address = sw_surface_place<SwT>(object, __VA_ARGS__, mode);    \
+    *out = address == nullptr ? SwT{} : *address;                             \
   }
-#define SW_SURFACE_WRITE(name, parameters, ...)                                        \
-  template <class SwT>                                                                 \
-  SW_FN void name(SwT value, cudaSurfaceObject_t object, SW_UNWRAP parameters,         \
-                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {               \
+#define SW_SURFACE_WRITE(name, parameters, ...)                                            \
+  template <class SwT>                                                                     \
+  SW_FN void name(SwT value, cudaSurfaceObject_t object, SW_UNWRAP parameters,             \
+                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                   \
     if (SwT* address = sw_surface_place<SwT>(object, __VA_ARGS__, mode)) *address = value; \
   }
 SW_SURFACE_READ(surf1Dread, (int x), 1, false, x, 0, 0, 0)
