@@ -17,6 +17,7 @@ import fnmatch
 import importlib
 import pathlib
 import sys
+import traceback
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "tests")]
@@ -50,7 +51,7 @@ def main() -> int:
         parser.error(f"unknown line {', '.join(unknown)}; expected one of {', '.join(lines())}")
     excluded = set(fnmatch.filter(lines(), options.without)) if options.without else set()
 
-    results = []
+    results, failed = [], []
     for name in wanted or lines():
         if name in excluded:
             continue
@@ -60,10 +61,15 @@ def main() -> int:
                 results.append(result)
         except Unavailable as reason:
             print(f"{name}: not measured: {reason}\n", flush=True)
+        except Exception:  # the other lines' figures are not lost
+            failed.append(name)
+            traceback.print_exc()
     print(report.verdicts_as_text(results), end="", flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(report.as_json(results))
-    return 0
+    if failed:
+        print(f"FAILED: {', '.join(failed)}", flush=True)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -32,13 +32,13 @@ PEERS = ("numpy", "torch", "cupy-cuda13x", "cupy-cuda12x", "jax", "jaxlib", "num
 # Tests for memcheck: all that launch kernels, except those that break a context on purpose in child
 # processes.
 CXX_KERNEL_TESTS = {
-    "backends_test": "Cuda*:CopyKernels*:CastKernels*:GeneratedKernels*:-CudaProcess*",
+    "backends_test": "Cuda*:-CudaProcess*",
     "ops_test": "*-*Source*:*ComplexFunctions*",
 }
 # Tests for racecheck and synccheck, which are much slower: the library's kernels with shared memory
 # and barriers.
 CXX_SHARED_MEMORY_TESTS = {
-    "backends_test": "CopyKernels*:GeneratedKernels*",
+    "backends_test": "CudaCopies*",
     "ops_test": "*ScanKernels*:*ArgMinMaxKernels*:*ProductKernels*:*IndexingKernels*:MaskKernels*:"
     "*ElementwiseTiles*",
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lifted_op.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -25,14 +26,14 @@ class LiftedThunk final : public Thunk {
         options_(options),
         output_(context.output(0)),
         device_(context.device()),
-        element_(node_->output(0).type().dtype()),
-        result_(context.node().output(0).type().dtype()) {}
+        result_(context.node().output(0).type().dtype()),
+        stand_in_(stand_in(node_->output(0).type().dtype(), context.device())) {}
 
   bool is_async() const override { return true; }
   std::vector<int> run() override {
     if (const std::optional<Shape> shape = source_->begin()) {
       set_output(*shape);
-      reduce_computed(op_, {*source_, *kernels_}, stand_in().broadcast_to(*shape), options_);
+      reduce_computed(op_, {*source_, *kernels_}, stand_in_.broadcast_to(*shape), options_);
     } else {
       const Array whole = source_->whole();
       set_output(whole.shape());
@@ -43,6 +44,13 @@ class LiftedThunk final : public Thunk {
   }
 
  private:
+  // One element that is never read; a function holds no memory of an allocator for it.
+  static Array stand_in(DType dtype, Device device) {
+    alignas(16) static std::byte element[16];
+    return Array(Array::Inside{}, Storage::adopt(element, sizeof element, device, nullptr, nullptr),
+                 Layout::row_major(Shape()), dtype);
+  }
+
   std::unique_ptr<ElementSource> source_of(const spanwise::Op& elements,
                                            const ThunkContext& context) const {
     std::vector<Ref<Cell>> inputs;
@@ -57,20 +65,14 @@ class LiftedThunk final : public Thunk {
                                  result_, device_);
   }
 
-  // One element of the source's dtype, which is never read.
-  const Array& stand_in() {
-    if (!stand_in_) stand_in_ = empty(Shape(), element_, device_);
-    return *stand_in_;
-  }
-
   Ref<Apply> node_;
   std::unique_ptr<ElementSource> source_;
   reduce::Op op_;
   Options options_;
   Ref<Cell> output_;
   Device device_;
-  DType element_, result_;
-  std::optional<Array> stand_in_;
+  DType result_;
+  Array stand_in_;
   std::unique_ptr<ReduceKernelTable> kernels_ = std::make_unique<ReduceKernelTable>();
 };
 

@@ -6,6 +6,7 @@
 #include "core/convert.hpp"
 #include "core/element_types.hpp"
 #include "cuda_device.hpp"
+#include "runtime/copy/copy_steps.hpp"
 #include "support/layouts.hpp"
 
 namespace spanwise::cuda {
@@ -88,7 +89,9 @@ class CudaCopies : public CudaTest {
     DeviceBytes a(sent.size()), b(expected.size());
     a.put(sent.data());
     b.put(expected.data());
-    loops().copy(a.array(source, from), b.array(target, to), *default_stream());
+    const auto [sources, targets] =
+        runtime::as_computable(a.array(source, from), b.array(target, to));
+    loops().copy(sources, targets, *default_stream());
     const Bytes got = b.get<unsigned char>();
     compare(source, from, sent, target, to, expected, got);
   }
@@ -175,7 +178,7 @@ TEST_F(CudaCopies, MoveLongRunsRowsAndReversals) {
 TEST_F(CudaCopies, EmptyArraysQueueNothing) {
   DeviceBytes a(16);
   loops().copy(a.array(Layout::row_major({0, 3}), float32),
-                 a.array(Layout::row_major({0, 3}), float32), *default_stream());
+               a.array(Layout::row_major({0, 3}), float32), *default_stream());
   loops().fill(a.array(Layout::row_major({0}), float32), Scalar(1.0f), *default_stream());
 }
 
@@ -223,7 +226,7 @@ TEST_F(CudaCopies, FillOfAComplexPatternRepeatsIt) {
   DeviceBytes block(16 * 1000);
   const std::complex<double> value(1.25, -3.5);
   loops().fill(block.array(Layout::row_major({1000}), complex128), Scalar(value),
-                 *default_stream());
+               *default_stream());
   EXPECT_EQ(block.get<std::complex<double>>(), std::vector<std::complex<double>>(1000, value));
 }
 
@@ -232,7 +235,7 @@ TEST_F(CudaCopies, AreQueuedOnTheStreamTheyAreGiven) {
   DeviceBytes a(400), b(400);
   const Layout layout = Layout::row_major({10, 10});
   loops().copy(a.array(layout.transpose(), float32), b.array(layout, float32),
-                 *stream);  // compiles
+               *stream);  // compiles
   backend().synchronize(0);
   launch(*late_write(), 1, *stream, static_cast<int*>(a.data()), 0x3f800000, 100 * milliseconds);
   loops().copy(a.array(layout.transpose(), float32), b.array(layout, float32), *stream);

@@ -93,12 +93,19 @@ def test_map_blocks_runs_every_kind_of_kernel(client, tmp_path):
 
 def test_chunks_are_passed_between_workers(client):
     host = np.arange(10000.0).reshape(100, 100)
-    x = da.from_array(host, chunks=(20, 50)).to_backend("spanwise").persist()
+    workers = sorted(client.scheduler_info()["workers"])
+    halves = [
+        client.persist(da.from_array(half, chunks=(20, 50)).to_backend("spanwise"), workers=worker)
+        for half, worker in zip(np.split(host, 2, axis=1), workers, strict=True)
+    ]
+    x = da.concatenate(halves, axis=1)
     product = (x @ x.T).rechunk((100, 30)).sum(axis=0).compute()
     assert type(product) is sw.Array
     np.testing.assert_allclose(product.numpy(), (host @ host.T).sum(axis=0))
-    who = client.who_has(x)
-    assert len({worker for workers in who.values() for worker in workers}) == 2
+    assert [
+        {w for held in client.who_has(h).values() for w in held} >= {worker}
+        for h, worker in zip(halves, workers, strict=True)
+    ] == [True, True]
 
 
 def test_arrays_are_serialized_as_they_are():

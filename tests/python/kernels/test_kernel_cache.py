@@ -23,7 +23,7 @@ class TestCache:
         import sys
         import spanwise as sw
         module = sw.SourceModule("__global__ void k(int *x) { x[0] = 42; }", device=sys.argv[1])
-        x = sw.zeros(1, "int32", device=sys.argv[1])
+        x = sw.empty(1, "int32", device=sys.argv[1])
         module.get_function("k")(x, block=1)
         assert x.tolist() == [42]
         info = sw.kernel_cache.info()

@@ -123,6 +123,12 @@ def structure(text):
         name, label, place = _NODE.search(line.rstrip()).groups()
         known = None if plain(name) == "constant" else numbers.setdefault(label, len(numbers))
         found.append((line.index(name), plain(name), known, place))
+    # PyTensor since 3.2 has the axis of a Join in the operation, Theano as its first input.
+    found = [
+        entry
+        for before, entry in zip([None, *found], found, strict=False)
+        if not (before and before[1] == "join" and entry[0] > before[0] and entry[1] == "constant")
+    ]
     depths = sorted({depth for depth, *_ in found})
     listed = [known for _, _, known, _ in found]
     return [
