@@ -47,11 +47,11 @@ def add_absent_modules():
     sys.modules["theano.tests"].unittest_tools = tools
     sys.path.append(str(ROOT / "tests"))
     if not has("cudamat"):
-        from support import fake_cudamat
+        from support.peers import fake_cudamat
 
         sys.modules["cudamat"] = fake_cudamat
     if not has("gnumpy"):
-        from support import gnumpy_source
+        from support.peers import gnumpy_source
 
         os.environ["GNUMPY_USE_GPU"] = "no"
         sys.path.append(str(gnumpy_source.folder(ROOT / "build")))

@@ -119,7 +119,7 @@ def test_their_array_holds_ours(pycuda):
 
 def test_pool_block_with_a_live_view_is_not_reused(pycuda):
     if pycuda.is_fake:
-        from support.fake_pycuda import DeviceMemoryPool
+        from support.peers.fake_pycuda import DeviceMemoryPool
     else:
         from pycuda.tools import DeviceMemoryPool
     pool = DeviceMemoryPool()

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from support import cuda_process, fake_pycuda, gnumpy_source
+from support import cuda_process
+from support.peers import fake_pycuda, gnumpy_source
 
 import spanwise as sw
 

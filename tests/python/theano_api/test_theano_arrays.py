@@ -111,9 +111,9 @@ def test_gpuarray_script_prints_as_theano(tmp_path):
 BRIDGES = """
     import sys, numpy as np
     sys.path.insert(0, sys.argv[1])
-    from support import fake_cudamat
+    from support.peers import fake_cudamat
     sys.modules['cudamat'] = fake_cudamat
-    from support import fake_gnumpy
+    from support.peers import fake_gnumpy
     sys.modules['gnumpy'] = fake_gnumpy
     from theano.sandbox.cuda import CudaNdarray
     from theano.misc.cudamat_utils import cudandarray_to_cudamat, cudamat_to_cudandarray

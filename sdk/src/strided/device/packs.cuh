@@ -48,8 +48,8 @@ __device__ __forceinline__ uint4 shifted(const uint4& low, const uint4& high, un
   return make_uint4(words[0], words[1], words[2], words[3]);
 }
 // 16 bytes of adjacent elements of any alignment, by the two aligned 16 bytes that contain them.
-// Each of these has a byte of the array, and memory is allocated in larger units, so that both can be
-// read as a whole.
+// Each of these has a byte of the array, and memory is allocated in larger units, so that both can
+// be read as a whole.
 template <int n, class T>
 __device__ __forceinline__ void read_unaligned(Pack<T, n>& p, const T* a, int count) {
   const unsigned int skip = (unsigned int)((unsigned long long)a % 16);

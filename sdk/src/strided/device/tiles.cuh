@@ -14,8 +14,8 @@ __device__ __forceinline__ int tile_index(int s, int t) {
   return (s * parts + (t / part ^ s / part % (parts < 8 ? parts : 8))) * part + t % part;
 }
 
-// Fills a tile from its corner `a` by `threads` threads, element by element. left_s * left_t elements
-// of the tile exist; all of them if `whole`.
+// Fills a tile from its corner `a` by `threads` threads, element by element. left_s * left_t
+// elements of the tile exist; all of them if `whole`.
 template <int side_s, int side_t, int threads, bool whole, class T>
 __device__ __forceinline__ void fill_tile(T* tile, const T* a, long long by_s, long long by_t,
                                           int left_s, int left_t) {
@@ -39,8 +39,8 @@ __device__ __forceinline__ void fill_tile(T* tile, const T* a, long long by_s, l
   }
 }
 
-// Before, element k of lines[i] is word k of a line of small elements; after, words[k] has element k
-// of every line. `count` lines fill a word.
+// Before, element k of lines[i] is word k of a line of small elements; after, words[k] has element
+// k of every line. `count` lines fill a word.
 template <int count>
 __device__ __forceinline__ void transpose_words(unsigned int (&words)[count]) {
   if (count == 2) {
@@ -59,8 +59,8 @@ __device__ __forceinline__ void transpose_words(unsigned int (&words)[count]) {
   }
 }
 
-// Fills a whole tile by aligned accesses of 16 bytes. A thread reads as many lines as elements fill a
-// word, so that it writes whole words: small squares are transposed in registers.
+// Fills a whole tile by aligned accesses of 16 bytes. A thread reads as many lines as elements fill
+// a word, so that it writes whole words: small squares are transposed in registers.
 template <int side_s, int side_t, int threads, class T>
 __device__ __forceinline__ void fill_tile_in_packs(T* tile, const T* a, long long by_s,
                                                    long long by_t) {

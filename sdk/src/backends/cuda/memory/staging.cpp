@@ -19,7 +19,7 @@ void copy_on_host(const void* source, void* target, std::size_t bytes) {
                  Layout::row_major({static_cast<std::int64_t>(bytes)}), uint8);
   };
   runtime::element_loops(cpu).copy(array(const_cast<void*>(source)), array(target),
-                                 runtime::current_stream(cpu));
+                                   runtime::current_stream(cpu));
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "strided/cpu/loops/block.hpp"
 #include "core/element_types.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
+#include "strided/cpu/loops/block.hpp"
 
 #if defined(__x86_64__)
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "strided/cpu/loops/cast_block.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
+#include "strided/cpu/loops/cast_block.hpp"
 
 namespace spanwise::strided {
 namespace {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "strided/cpu/loops/block.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
+#include "strided/cpu/loops/block.hpp"
 
 namespace spanwise::strided {
 

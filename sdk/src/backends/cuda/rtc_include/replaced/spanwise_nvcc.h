@@ -18,4 +18,4 @@ using uint = unsigned int;
 using ushort = unsigned short;
 using ulong = unsigned long;
 
-namespace std {}  // for "using namespace std" without a header of the C++ library
+namespace std {}  // namespace std

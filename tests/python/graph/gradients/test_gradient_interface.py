@@ -361,7 +361,7 @@ def test_a_wrong_gradient_of_a_kernel_op_is_named(grad, text):
 
 
 def test_the_example_of_logistic_regression_runs(tmp_path, device):
-    example = Path(__file__).resolve().parents[3] / "examples" / "06_logistic_regression.py"
+    example = Path(__file__).resolve().parents[4] / "examples" / "06_logistic_regression.py"
     command = [
         sys.executable,
         example,
