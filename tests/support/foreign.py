@@ -357,7 +357,7 @@ def _pycuda():
 
 
 def _fake_module(name):
-    module = import_module(f"support.fake_{name}")
+    module = import_module(f"support.peers.fake_{name}")
     sys.modules[name] = module
     return module
 
