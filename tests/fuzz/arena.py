@@ -27,5 +27,7 @@ class Arena:
     def place(self, count, dtype, at_end):
         """`count` elements, the last (or first) of which is next to the inaccessible pages."""
         size = count * dtype.itemsize
+        if size > self.capacity:
+            raise ValueError(f"Arena.place: {size} bytes do not fit; it has {self.capacity}")
         start = self.capacity - size if at_end else 0
         return self._bytes[start : start + size].view(dtype)

@@ -50,7 +50,7 @@ class Memory:
         self.written = []  # windows that a call writes, with how close is right
         self._context = context
         if context.is_cpu:
-            self.host = context.next_arena().place(
+            self.host = context.next_arena(theirs.nbytes).place(
                 theirs.size, theirs.dtype, context.r.random() < 0.5
             )
             self.host[...] = theirs
@@ -114,8 +114,12 @@ class Context:
         self.notes = []
         self.name = "?"
 
-    def next_arena(self):
-        return self._arenas[len(self.memories)]
+    def next_arena(self, size):
+        """The arena of the next operand, for so many bytes."""
+        number = len(self.memories)
+        if self._arenas[number].capacity < size:
+            self._arenas[number] = Arena(size)
+        return self._arenas[number]
 
     # ---- Draws ----
 

@@ -152,3 +152,5 @@ def test_the_pages_beside_an_arena_cannot_be_touched():
         assert done.stdout == "placed\n"
         assert done.returncode < 0
     assert Arena(100).place(3, np.dtype("f8"), True).size == 3
+    with pytest.raises(ValueError, match="do not fit"):
+        Arena(100).place(1000, np.dtype("f8"), True)
