@@ -52,6 +52,7 @@ Array rows_of(const Array& array, std::int64_t first, std::int64_t last) {
 
 std::vector<bool> numbers_of(const RowPass& pass, std::span<const int> ranks) {
   std::vector<bool> is_number;
+  is_number.reserve(pass.program.inputs.size());
   std::size_t position = 2;
   for (std::size_t i = 0; i < pass.program.inputs.size(); ++i)
     is_number.push_back(static_cast<int>(i) != pass.product && ranks[position++] == 0);

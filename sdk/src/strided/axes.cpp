@@ -12,7 +12,7 @@ Axes::Axes(const Walk& walk)
     : rank_(walk.rank()),
       arrays_(walk.operands()),
       offsets_(static_cast<std::size_t>(walk.operands())) {
-  numbers_.reserve(static_cast<std::size_t>(rank_ * (1 + arrays_)));
+  numbers_.reserve(static_cast<std::size_t>(rank_) * (1 + static_cast<std::size_t>(arrays_)));
   for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.extent(axis));
   for (int array = 0; array < arrays_; ++array)
     for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.stride(axis, array));

@@ -42,7 +42,8 @@ class Axes {
 
  private:
   std::size_t index(int axis, int row) const noexcept {
-    return static_cast<std::size_t>(row * rank_ + axis);
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(rank_) +
+           static_cast<std::size_t>(axis);
   }
 
   int rank_, arrays_, joined_ = 1;
