@@ -39,6 +39,12 @@ def poisoned(shape, dtype, device):
     return sw.array(values, device=device)
 
 
+def eighths(shape, dtype="float32", seed=0):
+    """Random multiples of 1/8 from -5 to 5, or integers from -40 to 39 where the dtype has no fractions."""
+    values = np.random.default_rng(seed).integers(-40, 40, shape)
+    return (values / 8).astype(dtype) if np.dtype(dtype).kind in "fc" else values.astype(dtype)
+
+
 def numbers(shape, dtype, seed):
     """Random integers from 0 to 100, which all computable dtypes but bool represent exactly."""
     dtype = np.dtype(sw.dtype(dtype).dtype)

@@ -19,6 +19,11 @@ TOLERANCE = {"rtol": 1e-9, "atol": 1e-9}
 SIZES, LARGE = (1, 2, 3, 4), 48
 
 
+def op_names(f):
+    """The names of a compiled function's ops, in the order of execution."""
+    return [str(node.op) for node in f.maker.fgraph.toposort()]
+
+
 def other_than(device):
     """A second device: another GPU if there is one, else the CPU with another name."""
     names = [str(d) for d in sw.devices()]

@@ -7,6 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
+from support.arrays import eighths
+from support.graphs import op_names
 
 import spanwise as sw
 
@@ -14,13 +16,8 @@ T = sw.tensor
 
 
 def composites(f):
-    names = [str(node.op) for node in f.maker.fgraph.toposort()]
+    names = op_names(f)
     return [name for name in names if name.startswith("Composite")], names
-
-
-def numbers(shape, dtype="float32", seed=0):
-    values = np.random.default_rng(seed).integers(-40, 40, shape)
-    return (values / 8).astype(dtype) if np.dtype(dtype).kind == "f" else values.astype(dtype)
 
 
 @pytest.fixture
@@ -59,7 +56,7 @@ def smooth_of(x):
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8"])
 @pytest.mark.parametrize("size", [0, 1, 255, 4099])
 def test_alone(squares, dtype, size, device):
-    a, b = numbers(size, dtype), numbers(size, dtype, 1)
+    a, b = eighths(size, dtype), eighths(size, dtype, 1)
     x, y = T.tensor(dtype, (None,)), T.tensor(dtype, (None,))
     f = sw.function([x, y], squares(x, y), device=device)
     got = f(a[::-1], b)
@@ -81,7 +78,7 @@ def test_fused_with_operations_around_it(squares, device):
     )
     assert not composites(plain)[0]
     for shape in ((1, 1), (3, 5), (70, 300), (0, 4)):
-        a, b = numbers(shape), numbers((1, shape[1]), seed=2)
+        a, b = eighths(shape), eighths((1, shape[1]), seed=2)
         for view in (a, np.asfortranarray(a), a[::-1]):
             for got, wanted in zip(f(view, b, 0.25), plain(view, b, 0.25), strict=True):
                 np.testing.assert_array_equal(got.numpy(), wanted.numpy())
@@ -92,13 +89,13 @@ def test_fused_with_operations_around_it(squares, device):
 def test_extents_that_turn_out_to_be_one(squares, device):
     x, y = T.fvectors("x", "y")
     f = sw.function([x, y], squares(x + 1, y) * 2, device=device)
-    a, b = numbers(9), numbers(1)
+    a, b = eighths(9), eighths(1)
     for p, q in ((a, b), (b, a), (b, b), (a, a)):
         np.testing.assert_array_equal(f(p, q).numpy(), (p + 1 - q) ** 2 * 2)
     alone = sw.function([x, y], squares(x, y), device=device)
     np.testing.assert_array_equal(alone(a, b).numpy(), (a - b) ** 2)
     with pytest.raises(ValueError, match="squares|broadcast"):
-        alone(a, numbers(4))
+        alone(a, eighths(4))
 
 
 def test_preamble_return_and_gradient(device):
@@ -123,7 +120,7 @@ def test_several_outputs(device):
     f = sw.function(
         [x, y], [o * 2 if i < 2 else o for i, o in enumerate(both(x, y))], device=device
     )
-    a, b = numbers(1000), numbers(1000, seed=1)
+    a, b = eighths(1000), eighths(1000, seed=1)
     s, d, less = f(a, b)
     assert (s.dtype, d.dtype, less.dtype) == ("float32", "float64", "bool")
     np.testing.assert_array_equal(s.numpy(), (a + b) * 2)
@@ -135,13 +132,13 @@ def test_pycuda_spelling(device):
     op = sw.kernel_op("scaled", "z[i] = a * x[i] + z0[i]", "float *z, float *x, float a, float *z0")
     x, y = T.fvectors("x", "y")
     f = sw.function([x, y], op(x, 3.0, y) * 2, device=device)
-    a, b = numbers(77), numbers(77, seed=1)
+    a, b = eighths(77), eighths(77, seed=1)
     np.testing.assert_array_equal(f(a, b).numpy(), (3 * a + b) * 2)
     assert len(composites(f)[1]) == 1
 
 
 def test_arrays_compute_at_once(squares, device):
-    a, b = (sw.array(numbers(50, seed=i), device=device) for i in range(2))
+    a, b = (sw.array(eighths(50, seed=i), device=device) for i in range(2))
     np.testing.assert_array_equal(squares(a, b).numpy(), (a.numpy() - b.numpy()) ** 2)
     np.testing.assert_array_equal(squares(a, 2).numpy(), (a.numpy() - 2) ** 2)
 
@@ -172,7 +169,7 @@ def test_python_ops_with_a_body_are_fused(device):
     x, y = T.fvectors("x", "y")
     f = sw.function([x, y], T.sqrt(Plus()(x * x, y * y)), device=device)
     assert composites(f)[1] == ["Composite{sqrt(Plus((i0 * i0), (i1 * i1)))}"]
-    a, b = numbers(300), numbers(300, seed=1)
+    a, b = eighths(300), eighths(300, seed=1)
     np.testing.assert_allclose(f(a, b).numpy(), np.hypot(a, b), rtol=1e-6)
     alone = sw.function([x, y], Plus()(x, y), device=device)
     assert composites(alone)[1] == ["Plus"]
@@ -252,7 +249,7 @@ def test_seventeen_bodies_become_programs(device):
         y = op(y)
     f = sw.function([x], y, device=device)
     assert len(composites(f)[1]) == 1
-    values = numbers(20, "float64")
+    values = eighths(20, "float64")
     expected = values
     for k in range(17):
         expected = expected / (k + 1) + k

@@ -5,6 +5,7 @@ second device is cpu:1, the same processor under another name."""
 
 import numpy as np
 import pytest
+from support.graphs import op_names
 
 import spanwise as sw
 
@@ -18,10 +19,6 @@ def other(device):
     if device.kind == "cuda":
         return cuda[1] if len(cuda) > 1 else sw.device("cpu:1")
     return sw.device("cpu:1")
-
-
-def ops(f):
-    return [str(node.op) for node in f.maker.fgraph.toposort()]
 
 
 def text(x):
@@ -98,7 +95,7 @@ def test_transfer_to_the_same_device_is_removed(device):
     a = T.tensor("float32", (None, None), device=device)
     assert a.transfer(device) is a
     b = T.fmatrix("b")
-    assert ops(sw.function([b], sw.square(b.transfer(device)), device=device)) == ["Square"]
+    assert op_names(sw.function([b], sw.square(b.transfer(device)), device=device)) == ["Square"]
 
 
 def test_transfers_are_inserted_for_ops(device, other):
@@ -107,7 +104,7 @@ def test_transfers_are_inserted_for_ops(device, other):
     y = x * w
     assert y.type.device == other, "the host gives way"
     f = sw.function([x], [y, y + x], device=device)
-    assert ops(f).count(f"Transfer{{{other}}}") == 1, "once for all who need it there"
+    assert op_names(f).count(f"Transfer{{{other}}}") == 1, "once for all who need it there"
     first, second = f([1, 2, 3])
     assert first.device == other and second.tolist() == [2, 4, 6]
 
@@ -125,15 +122,15 @@ def test_host_integer_needs_no_transfer(device):
     n = sw.shared(3)
     x = T.tensor("float32", (None,), "x", device=device)
     f = sw.function([x], x * n, device=device)
-    assert ops(f) == ["Multiply"] and f([1, 2]).tolist() == [3, 6]
+    assert op_names(f) == ["Multiply"] and f([1, 2]).tolist() == [3, 6]
 
 
 def test_superfluous_transfers_are_removed(device, other):
     x = T.tensor("float32", (None,), "x", device=device)
     f = sw.function([x], x.transfer(other).transfer(device) + 1, device=device)
-    assert ops(f) == ["Add"] and f([1]).tolist() == [2]
+    assert op_names(f) == ["Add"] and f([1]).tolist() == [2]
     g = sw.function([x], x.transfer("cpu:3").transfer(other), device=device)
-    assert ops(g) == [f"Transfer{{{other}}}"]
+    assert op_names(g) == [f"Transfer{{{other}}}"]
 
 
 def test_updates_are_moved_to_the_variables_device(device, other):

@@ -8,6 +8,8 @@ import weakref
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from support.arrays import eighths
+from support.graphs import op_names
 
 import spanwise as sw
 
@@ -15,17 +17,8 @@ T = sw.tensor
 NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
 
 
-def ops(f):
-    return [str(node.op) for node in f.maker.fgraph.toposort()]
-
-
 def composites(f):
-    return [name for name in ops(f) if name.startswith("Composite")]
-
-
-def numbers(shape, dtype="float32", seed=0):
-    values = np.random.default_rng(seed).integers(-40, 40, shape)
-    return (values / 8).astype(dtype) if np.dtype(dtype).kind in "fc" else values.astype(dtype)
+    return [name for name in op_names(f) if name.startswith("Composite")]
 
 
 def check(inputs, outputs, values, device, nodes=1):
@@ -43,16 +36,16 @@ def test_operations_become_one_node_with_several_outputs(device):
     a, b, c = T.fvectors("a", "b", "c")
     s = a * b + c
     f = check(
-        [a, b, c], [T.exp(s) * 2, s - c, -s], [numbers(1000, seed=i) for i in range(3)], device
+        [a, b, c], [T.exp(s) * 2, s - c, -s], [eighths(1000, seed=i) for i in range(3)], device
     )
-    assert len(ops(f)) == 1
-    assert ops(f)[0].startswith("Composite{t1 = ((i0 * i1) + i2); ")
+    assert len(op_names(f)) == 1
+    assert op_names(f)[0].startswith("Composite{t1 = ((i0 * i1) + i2); ")
 
 
 @pytest.mark.parametrize("size", [0, 1, 255, 1024, 257, 1025, 100_003])
 def test_fused_result_is_right_at_block_boundaries(size, device):
     a, b = T.fvectors("a", "b")
-    check([a, b], [(a + b) * a - 1, a > b], [numbers(size), numbers(size, seed=1)], device)
+    check([a, b], [(a + b) * a - 1, a > b], [eighths(size), eighths(size, seed=1)], device)
 
 
 UNARY = ["negative", "exp", "sqrt", "absolute", "sigmoid", "square", "tanh"]
@@ -113,7 +106,7 @@ def test_random_programs_on_random_layouts(program, device):
     for i, (dtype, pattern, layout) in enumerate(zip(dtypes, patterns, layouts, strict=True)):
         inputs.append(sw.TensorType(dtype, pattern)(f"x{i}"))
         own = tuple(1 if one else extent for one, extent in zip(pattern, shape, strict=True))
-        values.append(sw.asarray(laid_out(numbers(own, dtype, i), layout), device=device))
+        values.append(sw.asarray(laid_out(eighths(own, dtype, i), layout), device=device))
     outputs = build(inputs, steps)
     if not outputs:
         return
@@ -128,14 +121,14 @@ def test_random_programs_on_random_layouts(program, device):
 def test_numbers_and_rows_are_broadcast(device):
     x, row, number = T.fmatrix("x"), T.frow("row"), T.fscalar("number")
     outputs = [(x + row) * number - 2, 3 / (x * row)]
-    check([x, row, number], outputs, [numbers((5, 7)), numbers((1, 7), seed=1) + 9, 2.5], device)
+    check([x, row, number], outputs, [eighths((5, 7)), eighths((1, 7), seed=1) + 9, 2.5], device)
 
 
 def test_a_number_that_comes_from_the_device_is_waited_for(device):
     x = T.dvector("x")
     total = x.sum().transfer("cpu")
     f = sw.function([x], (x + total) * total, device=device)
-    values = numbers(1 << 20, "float64")
+    values = eighths(1 << 20, "float64")
     for _ in range(5):
         expected = (values + values.sum()) * values.sum()
         np.testing.assert_allclose(f(values).numpy(), expected, rtol=1e-12)
@@ -144,10 +137,10 @@ def test_a_number_that_comes_from_the_device_is_waited_for(device):
 
 def test_an_open_extent_that_is_1_broadcasts(device):
     x, y = T.fmatrices("x", "y")
-    f = check([x, y], [T.exp(x) * 2 + y, T.exp(x) + 1], [numbers((3, 4)), numbers((3, 4))], device)
-    row, column = numbers((1, 4)), numbers((3, 1), seed=2)
+    f = check([x, y], [T.exp(x) * 2 + y, T.exp(x) + 1], [eighths((3, 4)), eighths((3, 4))], device)
+    row, column = eighths((1, 4)), eighths((3, 1), seed=2)
     plain = sw.function([x, y], [T.exp(x) * 2 + y, T.exp(x) + 1], mode=NOT_FUSED, device=device)
-    for values in ([row, column], [numbers((3, 4)), row], [column, numbers((3, 4))]):
+    for values in ([row, column], [eighths((3, 4)), row], [column, eighths((3, 4))]):
         for got, wanted in zip(f(*values), plain(*values), strict=True):
             np.testing.assert_array_equal(got.numpy(), wanted.numpy())
 
@@ -156,8 +149,8 @@ def test_gradients_of_operands_with_open_extents(device):
     x, y = T.dvectors("x", "y")
     cost = (T.exp(x) * y + y**2).sum()
     f = sw.function([x, y], T.grad(cost, [x, y]), device=device)
-    assert not {"SumTo", "BroadcastTo{?}"} & set(ops(f))
-    a, b = numbers(6, "float64"), numbers(6, "float64", 1)
+    assert not {"SumTo", "BroadcastTo{?}"} & set(op_names(f))
+    a, b = eighths(6, "float64"), eighths(6, "float64", 1)
     for got, wanted in zip(f(a, b), [np.exp(a) * b, np.exp(a) + 2 * b], strict=True):
         np.testing.assert_allclose(got.numpy(), wanted, rtol=1e-14)
     got_x, got_y = f(a[:1], b)
@@ -169,25 +162,25 @@ def test_shapes_that_do_not_broadcast_are_refused(device):
     x, y = T.fvectors("x", "y")
     f = sw.function([x, y], (x + y) * 2, device=device)
     with pytest.raises(ValueError, match=r"\(3,\).*\(4,\)|broadcast"):
-        f(numbers(3), numbers(4))
+        f(eighths(3), eighths(4))
 
 
 def test_a_node_between_two_operations_keeps_them_apart(device):
     x = T.dvector("x")
     centred = T.exp(x) * 2
     f = sw.function([x], (centred - centred.sum()) * 3, device=device)
-    assert [name.split("{")[0] for name in ops(f)] == ["Composite", "Sum", "Composite"]
-    values = numbers(9, "float64")
+    assert [name.split("{")[0] for name in op_names(f)] == ["Composite", "Sum", "Composite"]
+    values = eighths(9, "float64")
     e = np.exp(values) * 2
     np.testing.assert_allclose(f(values).numpy(), (e - e.sum()) * 3, rtol=1e-12)
 
 
 def test_results_may_overwrite_inputs_and_shared_variables(device):
-    state = sw.shared(numbers(1500), "state", target=device)
+    state = sw.shared(eighths(1500), "state", target=device)
     x = T.fvector("x")
     doubled = state * 2 + x
     f = sw.function([x], [doubled - state], updates={state: doubled * state}, device=device)
-    expected, values = numbers(1500).astype("float64"), numbers(1500, seed=3)
+    expected, values = eighths(1500).astype("float64"), eighths(1500, seed=3)
     for _ in range(3):
         got = f(values)[0].numpy()
         np.testing.assert_allclose(got, expected + values, rtol=1e-5)
@@ -211,7 +204,7 @@ def test_several_results_overwrite_several_inputs(device, mode):
     if mode == "fast_run":
         assert overwritten_pairs(g)[0] == {0: [0], 1: [1]}
     for size in (1, 7, 5000):
-        values = [numbers(size, seed=i) for i in range(3)]
+        values = [eighths(size, seed=i) for i in range(3)]
         p, q = (np.cumsum(v.astype("float64")) for v in values[:2])
         expected = [p * q + values[2], (p - q) * values[2], p + q]
         for got, wanted in zip(g(*values), expected, strict=True):
@@ -222,9 +215,9 @@ def test_mutable_inputs_that_are_one_array_give_separate_results(device):
     x, y = T.fvectors("x", "y")
     inputs = [sw.In(x, mutable=True, borrow=True), sw.In(y, mutable=True, borrow=True)]
     f = sw.function(inputs, [T.cumsum(x + y), T.cumsum(x - y)], device=device)
-    values = sw.array(numbers(300), device=device)
+    values = sw.array(eighths(300), device=device)
     total, difference = f(values, values)
-    np.testing.assert_allclose(total.numpy(), np.cumsum(numbers(300) * 2), rtol=1e-3, atol=1e-2)
+    np.testing.assert_allclose(total.numpy(), np.cumsum(eighths(300) * 2), rtol=1e-3, atol=1e-2)
     assert not difference.numpy().any()
 
 
@@ -232,7 +225,7 @@ def test_layouts_that_cannot_all_be_overwritten(device):
     x, y = T.fmatrices("x", "y")
     inputs = [sw.In(x, mutable=True, borrow=True), sw.In(y, mutable=True, borrow=True)]
     f = sw.function(inputs, [(x * y).T, (x - y).T], device=device)
-    p, q = numbers((40, 30)), numbers((30, 40), seed=1)
+    p, q = eighths((40, 30)), eighths((30, 40), seed=1)
     for a, b in ((p, q.T), (p, np.array(q.T)), (p[::-1], q.T[::-1]), (p[:1], q.T[:1])):
         given = [sw.array(v, device=device) for v in (a, b)]
         product, difference = f(*given)
@@ -243,7 +236,7 @@ def test_layouts_that_cannot_all_be_overwritten(device):
 def test_casts_and_comparisons_take_part(device):
     x, n = T.fvector("x"), T.ivector("n")
     outputs = [T.cast(n, "float64") * x, T.where(x > 0, x, T.cast(n, "float32")), (x > 1) & (n < 3)]
-    check([x, n], outputs, [numbers(333), numbers(333, "int32")], device)
+    check([x, n], outputs, [eighths(333), eighths(333, "int32")], device)
 
 
 def test_negative_exponents_of_integers_are_still_refused(device):
@@ -260,8 +253,8 @@ def test_a_long_chain_is_one_node(device):
     for i in range(1000):
         y = y + x if i % 2 else y * 0.5
     f = sw.function([x], y, device=device)
-    assert len(ops(f)) == 1
-    values, expected = numbers(50, "float64"), numbers(50, "float64")
+    assert len(op_names(f)) == 1
+    values, expected = eighths(50, "float64"), eighths(50, "float64")
     for i in range(1000):
         expected = expected + values if i % 2 else expected * 0.5
     np.testing.assert_array_equal(f(values).numpy(), expected)
@@ -272,14 +265,14 @@ def test_groups_of_many_inputs_are_divided(device):
     total = xs[0] * 2
     for x in xs[1:]:
         total = total + x * 2
-    values = [numbers(11, "float64", i) for i in range(40)]
+    values = [eighths(11, "float64", i) for i in range(40)]
     f = sw.function(xs, total, device=device)
     assert 2 < len(composites(f)) < 12
     np.testing.assert_allclose(f(*values).numpy(), 2 * sum(values), rtol=1e-14)
 
 
 def test_overlapping_inputs_are_read_before_they_are_written():
-    memory = numbers(2001, "float64")
+    memory = eighths(2001, "float64")
     x, y = T.dvectors("x", "y")
     f = sw.function([sw.In(x, mutable=True), y], x * 2 + y, device="cpu")
     a, b = memory[1:], memory[:-1]
@@ -298,7 +291,7 @@ def test_results_are_released_with_their_last_reference():
             blocks.add(self)
 
     f = sw.function([x], [T.exp(x) + x, x * x - 1], device="cpu")
-    values = sw.asarray(numbers(3000, "float64"), device="cpu")
+    values = sw.asarray(eighths(3000, "float64"), device="cpu")
     with sw.memory.use_allocator(lambda ordinal, nbytes, stream: Block(nbytes), "cpu"):
         results = f(values)
         assert len(blocks) == 2

@@ -6,21 +6,14 @@ same graph without the rewrite "lift"."""
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from support.arrays import eighths
+from support.graphs import op_names
 
 import spanwise as sw
 
 T = sw.tensor
 NOT_LIFTED = sw.Mode("fast_run").excluding("lift")
 ONCE = ["sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin", "count_nonzero"]
-
-
-def ops(f):
-    return [str(node.op) for node in f.maker.fgraph.toposort()]
-
-
-def numbers(shape, dtype="float32", seed=0):
-    values = np.random.default_rng(seed).integers(-40, 40, shape)
-    return (values / 8).astype(dtype) if np.dtype(dtype).kind in "fc" else values.astype(dtype)
 
 
 def check(inputs, outputs, values, device, lifted=1):
@@ -36,15 +29,15 @@ def check(inputs, outputs, values, device, lifted=1):
             rtol=tolerance,
             atol=tolerance,
         )
-    assert sum("(Composite" in name for name in ops(f)) == lifted
+    assert sum("(Composite" in name for name in op_names(f)) == lifted
     return f
 
 
 def test_sum_of_squared_differences_is_one_node(device):
     x, m = T.fmatrix("x"), T.fvector("m")
     f = sw.function([x, m], ((x - m) ** 2).sum(), device=device)
-    assert ops(f) == ["Sum(Composite{square((i0 - i1))})"]
-    a, b = numbers((300, 70)), numbers(70, seed=1)
+    assert op_names(f) == ["Sum(Composite{square((i0 - i1))})"]
+    a, b = eighths((300, 70)), eighths(70, seed=1)
     expected = ((a.astype("float64") - b) ** 2).sum()
     np.testing.assert_allclose(float(f(a, b)), expected, rtol=1e-6)
 
@@ -58,13 +51,13 @@ def test_each_reduction_over_each_axis(name, axis, device):
     z = (x - y) * 0.5
     options = {} if axis is None else {"axis": axis}
     result = getattr(sw, name)(z > 1 if name in ("any", "all") else z, **options)
-    check([x, y], [result], [numbers((5, 33, 40)), numbers((33, 40), seed=1)], device)
+    check([x, y], [result], [eighths((5, 33, 40)), eighths((33, 40), seed=1)], device)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "uint16", "int64", "complex64"])
 def test_each_dtype(dtype, device):
     x, y = T.matrix("x", dtype), T.vector("y", dtype)
-    values = [numbers((30, 50), dtype), numbers(50, dtype, seed=1)]
+    values = [eighths((30, 50), dtype), eighths(50, dtype, seed=1)]
     outputs = [T.sum(x * y, axis=0), T.sum(x - y * y, axis=1, keepdims=True)]
     check([x, y], outputs, values, device, lifted=2)
 
@@ -77,19 +70,19 @@ def test_casts_take_part_and_other_accumulators_are_right(device):
         T.prod(n % 3, axis=0),
         T.mean(n + n, axis=1),
     ]
-    check([n, x], outputs, [numbers((40, 30), "int32"), numbers(30)], device, lifted=4)
+    check([n, x], outputs, [eighths((40, 30), "int32"), eighths(30)], device, lifted=4)
 
 
 def test_one_operation_and_one_that_reads_its_input_twice(device):
     x = T.fmatrix("x")
-    check([x], [T.sum(T.exp(x), axis=0), T.max(x * x)], [numbers((20, 45))], device, lifted=2)
+    check([x], [T.sum(T.exp(x), axis=0), T.max(x * x)], [eighths((20, 45))], device, lifted=2)
 
 
 @pytest.mark.parametrize("shape", [(0, 7), (7, 0), (1, 1), (1, 300), (300, 1), (2, 70_001)])
 def test_empty_and_thin_shapes(shape, device):
     x, y = T.fmatrices("x", "y")
     z = x * 2 - y
-    values = [numbers(shape), numbers(shape, seed=1)]
+    values = [eighths(shape), eighths(shape, seed=1)]
     outputs = [T.sum(z, axis=0), T.sum(z + 1, axis=1), T.mean(x * y), T.all(x < y)]
     if 0 in shape:
         outputs = [outputs[0], outputs[1], outputs[3]]
@@ -100,28 +93,28 @@ def test_maximum_of_no_elements_is_refused(device):
     x = T.fvector("x")
     f = sw.function([x], T.max(x * 2), device=device)
     with pytest.raises(ValueError, match="zero-size array"):
-        f(numbers(0))
-    assert float(f(numbers(3))) == 2 * numbers(3).max()
+        f(eighths(0))
+    assert float(f(eighths(3))) == 2 * eighths(3).max()
 
 
 def test_extents_that_turn_out_to_be_one_broadcast(device):
     x, y = T.fmatrices("x", "y")
     f = sw.function([x, y], [T.sum(x * y, axis=0), T.mean(x - y, axis=1)], device=device)
     for a, b in (((6, 5), (6, 5)), ((6, 5), (1, 5)), ((6, 1), (6, 5)), ((1, 1), (6, 5))):
-        p, q = numbers(a), numbers(b, seed=1)
+        p, q = eighths(a), eighths(b, seed=1)
         got = f(p, q)
         np.testing.assert_allclose(got[0].numpy(), (p * q).sum(0), rtol=1e-6)
         np.testing.assert_allclose(got[1].numpy(), (p - q).mean(1), rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match="broadcast"):
-        f(numbers((6, 5)), numbers((6, 4)))
+        f(eighths((6, 5)), eighths((6, 4)))
 
 
 def test_what_others_read_is_still_computed_once(device):
     x = T.fvector("x")
     z = (x + 1) * x
     f = sw.function([x], [z, z.sum(), T.exp(x).sum(), T.max(z)], device=device)
-    assert sum(name.startswith("Sum(Composite") for name in ops(f)) == 1
-    a = numbers(50)
+    assert sum(name.startswith("Sum(Composite") for name in op_names(f)) == 1
+    a = eighths(50)
     got = [r.numpy() for r in f(a)]
     np.testing.assert_array_equal(got[0], (a + 1) * a)
     np.testing.assert_allclose(got[1], ((a + 1) * a).sum(), rtol=1e-6)
@@ -129,25 +122,25 @@ def test_what_others_read_is_still_computed_once(device):
 
 def test_numbers_and_shared_variables_are_operands(device):
     x, k = T.fmatrix("x"), T.fscalar("k")
-    w = sw.shared(numbers(20, seed=2), target=device)
+    w = sw.shared(eighths(20, seed=2), target=device)
     f = check(
         [x, k],
         [T.sum((x - w) * k, axis=1), T.sum(k / (x * x + 1))],
-        [numbers((9, 20)), np.float32(0.5)],
+        [eighths((9, 20)), np.float32(0.5)],
         device,
         lifted=2,
     )
-    before = f(numbers((9, 20)), np.float32(2))[0].numpy()
+    before = f(eighths((9, 20)), np.float32(2))[0].numpy()
     w.set_value(np.zeros(20, "float32"))
-    after = f(numbers((9, 20)), np.float32(2))[0].numpy()
-    np.testing.assert_allclose(after, numbers((9, 20)).sum(1) * 2, rtol=1e-6)
+    after = f(eighths((9, 20)), np.float32(2))[0].numpy()
+    np.testing.assert_allclose(after, eighths((9, 20)).sum(1) * 2, rtol=1e-6)
     assert not np.allclose(before, after)
 
 
 def test_updates_may_overwrite_what_the_reduction_reads(device):
-    w = sw.shared(numbers(1000), target=device)
+    w = sw.shared(eighths(1000), target=device)
     f = sw.function([], ((w * 2 - 1) ** 2).sum(), updates={w: w * 0.5}, device=device)
-    expected = numbers(1000).astype("float64")
+    expected = eighths(1000).astype("float64")
     for _ in range(3):
         np.testing.assert_allclose(float(f()), ((expected * 2 - 1) ** 2).sum(), rtol=1e-6)
         expected /= 2
@@ -156,7 +149,7 @@ def test_updates_may_overwrite_what_the_reduction_reads(device):
 
 def test_sums_without_nan(device):
     x = T.fmatrix("x")
-    a = numbers((30, 60))
+    a = eighths((30, 60))
     a[::4, ::3] = np.nan
     f = check([x], [T.nansum(x * 2, axis=0), T.nansum(x + x)], [a], device, lifted=2)
     np.testing.assert_allclose(f(a)[0].numpy(), np.nansum(a * 2, axis=0), rtol=1e-6)
@@ -169,9 +162,9 @@ def test_element_bodies_take_part_unless_they_include_files(preamble, device):
     )
     x, y = T.fmatrix("x"), T.fvector("y")
     f = sw.function([x, y], T.sum(distance(x, y) * 2, axis=1), device=device)
-    a, b = numbers((30, 41)), numbers(41, seed=1)
+    a, b = eighths((30, 41)), eighths(41, seed=1)
     np.testing.assert_allclose(f(a, b).numpy(), (abs(a - b) * 2).sum(1), rtol=1e-6)
-    assert len(ops(f)) == (2 if preamble else 1)
+    assert len(op_names(f)) == (2 if preamble else 1)
 
 
 def test_gradients_and_mode_debug(device):
@@ -179,10 +172,10 @@ def test_gradients_and_mode_debug(device):
     cost = T.sum(T.log(1 + T.exp(x * y)), axis=1).mean()
     T.verify_grad(
         lambda a, b: T.sum(T.log(1 + T.exp(a * b)), axis=1).mean(),
-        [numbers((4, 5), "float64"), numbers(5, "float64", seed=1)],
+        [eighths((4, 5), "float64"), eighths(5, "float64", seed=1)],
         rng=np.random.default_rng(3),
     )
-    values = [numbers((40, 50), "float64"), numbers(50, "float64", seed=1)]
+    values = [eighths((40, 50), "float64"), eighths(50, "float64", seed=1)]
     plain = sw.function([x, y], [cost, *T.grad(cost, [x, y])], mode=NOT_LIFTED, device=device)
     debug = sw.function([x, y], [cost, *T.grad(cost, [x, y])], mode="debug", device=device)
     for got, wanted in zip(debug(*values), plain(*values), strict=True):
@@ -214,7 +207,7 @@ def test_random_layouts(data, device):
         own = [1 if data.draw(st.integers(0, 4)) == 0 else extent for extent in shape]
         order = data.draw(st.permutations(range(rank)))
         steps = [data.draw(st.sampled_from([1, 1, 2])) for _ in range(rank)]
-        value = laid_out(numbers(own, dtype, seed=k), order, steps)
+        value = laid_out(eighths(own, dtype, seed=k), order, steps)
         if data.draw(st.booleans()):
             value = value[::-1]
         values.append(value)
