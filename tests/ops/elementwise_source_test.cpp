@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "../../ops/elementwise/cuda/operation_body.hpp"
-#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
+#include "support/compiled_source.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -42,17 +42,9 @@ PlanShape dense_shape(const OperationKey& key) {
 }
 
 void expect_compiles(const OperationKey& key, const PlanShape& shape) {
-  const std::string text = strided::cuda_source(operation_body(key), shape);
-  const source::KernelSource source = source::scan_kernels(text);
-  runtime::CompileRequest request;
-  request.source = &source;
-  request.options = {"--fmad=false"};
-  try {
-    EXPECT_TRUE(cuda::compile({9, 0}, request).symbols.contains("run"));
-  } catch (const CompileError& error) {
-    ADD_FAILURE() << facts(key.op).name << " of " << key.operands[0] << ":\n"
-                  << error.log() << text.substr(text.rfind("typedef"));
-  }
+  SCOPED_TRACE(testing::Message() << facts(key.op).name << " of " << key.operands[0]);
+  test::expect_compiles(strided::cuda_source(operation_body(key), shape), {"run"},
+                        {.options = {"--fmad=false"}});
 }
 void expect_compiles(const OperationKey& key) { expect_compiles(key, dense_shape(key)); }
 

@@ -11,25 +11,15 @@
 #include "../../ops/indexing/cuda/address_body.hpp"
 #include "../../ops/indexing/cuda/cuda_indices.hpp"
 #include "../../ops/indexing/search.hpp"
-#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "spanwise/error.hpp"
+#include "support/compiled_source.hpp"
 
 namespace spanwise::ops {
 namespace {
 
 void expect_compiles(const std::string& text, const std::vector<std::string>& kernels) {
   if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  const source::KernelSource source = source::scan_kernels(text);
-  runtime::CompileRequest request;
-  request.source = &source;
-  try {
-    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
-    for (const std::string& kernel : kernels)
-      EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
-  } catch (const CompileError& error) {
-    ADD_FAILURE() << error.log();
-  }
+  test::expect_compiles(text, kernels);
 }
 
 // A body in each kind of loop that a plan may choose for it.

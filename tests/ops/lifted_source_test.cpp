@@ -8,12 +8,10 @@
 #include "../../ops/elementwise/graph/fused_thunk.hpp"
 #include "../../ops/reduce/cuda/cuda_module.hpp"
 #include "../../ops/reduce/job.hpp"
-#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "kernels/cache/device_headers.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "support/compiled_source.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
@@ -57,21 +55,10 @@ class Source {
 };
 
 void expect_cubin(const CudaShape& shape, const ElementSource& elements) {
-  const std::string source_text = cuda_source(shape, &elements);
-  const source::KernelSource source = source::scan_kernels(source_text);
-  runtime::CompileRequest request;
-  const kernels::DeviceHeaderFolder headers;
-  request.source = &source;
-  request.include_dirs = {headers.path()};
-  request.options = {"--fmad=false"};
-  try {
-    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
-    for (const char* kernel : {"run", "fold"}) EXPECT_TRUE(binary.symbols.contains(kernel));
-  } catch (const CompileError& error) {
-    ADD_FAILURE() << info(shape.kernel.kind).body << " of " << shape.kernel.element << ", form "
-                  << static_cast<int>(shape.form) << ":\n"
-                  << error.log();
-  }
+  SCOPED_TRACE(testing::Message() << info(shape.kernel.kind).body << " of " << shape.kernel.element
+                                  << ", form " << static_cast<int>(shape.form));
+  test::expect_compiles(cuda_source(shape, &elements), {"run", "fold"},
+                        {.options = {"--fmad=false"}, .includes_device_headers = true});
 }
 
 class LiftedSource : public testing::TestWithParam<DType> {};

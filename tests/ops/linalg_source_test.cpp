@@ -4,13 +4,13 @@
 // The CUDA text of products, compiled for an H200 without one.
 #include <gtest/gtest.h>
 
-#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "../../ops/linalg/cuda_source.hpp"
-#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
+#include "support/compiled_source.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {
@@ -23,16 +23,9 @@ class ProductSource : public testing::TestWithParam<DType> {
 };
 
 void expect_compiles(DType dtype, const std::string& words,
-                     std::initializer_list<const char*> kernels) {
-  const source::KernelSource source = source::scan_kernels(words);
-  runtime::CompileRequest request;
-  request.source = &source;
-  try {
-    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
-    for (const char* kernel : kernels) EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
-  } catch (const CompileError& error) {
-    ADD_FAILURE() << dtype << ":\n" << error.log();
-  }
+                     const std::vector<std::string>& kernels) {
+  SCOPED_TRACE(testing::Message() << dtype);
+  test::expect_compiles(words, kernels);
 }
 
 TEST_P(ProductSource, Compiles) {

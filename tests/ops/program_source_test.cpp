@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "../../ops/elementwise/fused/cuda_program.hpp"
-#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
+#include "support/compiled_source.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -52,16 +52,8 @@ PlanShape shape_of(Kind kind, AccessPattern pattern, int width = 2) {
 
 void expect_compiles(const ElementProgram& program, const PlanShape& shape,
                      std::uint64_t numbers = 0) {
-  const std::string text = strided::cuda_source(program_body(program, numbers), shape);
-  const source::KernelSource source = source::scan_kernels(text);
-  runtime::CompileRequest request;
-  request.source = &source;
-  request.options = {"--fmad=false"};
-  try {
-    EXPECT_TRUE(cuda::compile({9, 0}, request).symbols.contains("run"));
-  } catch (const CompileError& error) {
-    ADD_FAILURE() << error.log() << text.substr(text.rfind("typedef"));
-  }
+  test::expect_compiles(strided::cuda_source(program_body(program, numbers), shape), {"run"},
+                        {.options = {"--fmad=false"}});
 }
 
 class ProgramSource : public testing::TestWithParam<DType> {

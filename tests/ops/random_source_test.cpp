@@ -14,11 +14,10 @@
 #include "../../ops/random/cpu_kernels.hpp"
 #include "../../ops/random/draw.hpp"
 #include "../../ops/random/random_body.hpp"
-#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "support/compiled_source.hpp"
 
 namespace spanwise::ops::random {
 namespace {
@@ -35,15 +34,7 @@ const std::vector<std::pair<Kind, int>>& all_bodies() {
 void expect_random_cubin(const strided::Body& body) {
   strided::PlanShape shape;
   shape.count = 2;
-  const source::KernelSource source = source::scan_kernels(cuda_source(body, shape));
-  runtime::CompileRequest request;
-  request.source = &source;
-  request.options = {"--fmad=false"};
-  try {
-    EXPECT_TRUE(cuda::compile({9, 0}, request).symbols.contains("run"));
-  } catch (const CompileError& error) {
-    ADD_FAILURE() << error.log();
-  }
+  test::expect_compiles(cuda_source(body, shape), {"run"}, {.options = {"--fmad=false"}});
 }
 
 TEST(RandomSource, CompilesForEveryBody) {

@@ -6,32 +6,20 @@
 
 #include "../../ops/reduce/cuda/cuda_source.hpp"
 #include "../../ops/reduce/job.hpp"
-#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "kernels/cache/device_headers.hpp"
-#include "spanwise/error.hpp"
+#include "support/compiled_source.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
 
 using Form = CudaShape::Form;
 
-void expect_cubin(const CudaShape& shape, std::initializer_list<const char*> kernels) {
-  const std::string source_text = cuda_source(shape);
-  const source::KernelSource source = source::scan_kernels(source_text);
-  runtime::CompileRequest request;
-  const kernels::DeviceHeaderFolder headers;
-  request.source = &source;
-  request.include_dirs = {headers.path()};
-  request.options = {"--fmad=false"};
-  try {
-    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
-    for (const char* kernel : kernels) EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
-  } catch (const CompileError& error) {
-    ADD_FAILURE() << info(shape.kernel.kind).body << " of " << shape.kernel.element << " as "
-                  << shape.result << ", form " << static_cast<int>(shape.form) << ":\n"
-                  << error.log();
-  }
+void expect_cubin(const CudaShape& shape, const std::vector<std::string>& kernels) {
+  SCOPED_TRACE(testing::Message() << info(shape.kernel.kind).body << " of " << shape.kernel.element
+                                  << " as " << shape.result << ", form "
+                                  << static_cast<int>(shape.form));
+  test::expect_compiles(cuda_source(shape), kernels,
+                        {.options = {"--fmad=false"}, .includes_device_headers = true});
 }
 
 CudaShape shape_of(Kind kind, DType element, Form form) {

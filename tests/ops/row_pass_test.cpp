@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "../../ops/elementwise/row_pass/run_row_pass.hpp"
-#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "support/compiled_source.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -46,17 +45,8 @@ TEST(RowPass, KernelsCompile) {
       for (const std::uint64_t numbers : {0, 0b101000}) {
         const RowPassShape shape{width, 3, 64, 4, numbers};
         const std::string words = row_pass_source(pass_of(dtype), shape);
-        const source::KernelSource source = source::scan_kernels(words);
-        runtime::CompileRequest request;
-        request.source = &source;
-        request.options = {"--fmad=false"};
-        try {
-          const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
-          for (const char* kernel : {"pass", "finish"})
-            EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
-        } catch (const CompileError& error) {
-          ADD_FAILURE() << dtype << ":\n" << error.log() << words;
-        }
+        SCOPED_TRACE(testing::Message() << dtype);
+        test::expect_compiles(words, {"pass", "finish"}, {.options = {"--fmad=false"}});
       }
 }
 

@@ -11,12 +11,10 @@
 #include "../../ops/user_kernels/elementwise.hpp"
 #include "../../ops/user_kernels/reduction.hpp"
 #include "../../ops/user_kernels/scan.hpp"
-#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "kernels/cache/device_headers.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "support/compiled_source.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
@@ -28,18 +26,8 @@ class UserKernelSource : public testing::Test {
   }
 };
 
-void expect_cubin(const std::string& text_of_kernel, std::initializer_list<const char*> kernels) {
-  const source::KernelSource source = source::scan_kernels(text_of_kernel);
-  runtime::CompileRequest request;
-  const kernels::DeviceHeaderFolder headers;
-  request.source = &source;
-  request.include_dirs = {headers.path()};
-  try {
-    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
-    for (const char* kernel : kernels) EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
-  } catch (const CompileError& error) {
-    ADD_FAILURE() << error.log() << text_of_kernel;
-  }
+void expect_cubin(const std::string& text_of_kernel, const std::vector<std::string>& kernels) {
+  test::expect_compiles(text_of_kernel, kernels, {.includes_device_headers = true});
 }
 
 // One array of each layout class, of one shape.

@@ -1,0 +1,42 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/compile/compiler.hpp"
+#include "kernels/cache/device_headers.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::test {
+
+struct CompiledSource {
+  std::vector<std::string> options = {};
+  bool includes_device_headers = false;  ///< those of <spanwise/...>
+};
+
+/// Expects that NVRTC compiles the CUDA C for compute capability 9.0, and that the module has these
+/// kernels. Needs NVRTC. A failure shows the log, and the text from its last typedef on.
+inline void expect_compiles(const std::string& source_text, const std::vector<std::string>& kernels,
+                            const CompiledSource& how = {}) {
+  const source::KernelSource source = source::scan_kernels(source_text);
+  runtime::CompileRequest request;
+  request.source = &source;
+  request.options = how.options;
+  std::optional<kernels::DeviceHeaderFolder> headers;
+  if (how.includes_device_headers) request.include_dirs = {headers.emplace().path()};
+  try {
+    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
+    for (const std::string& kernel : kernels)
+      EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
+  } catch (const CompileError& error) {
+    const std::size_t last = source_text.rfind("typedef");
+    ADD_FAILURE() << error.log() << source_text.substr(last == std::string::npos ? 0 : last);
+  }
+}
+
+}  // namespace spanwise::test
