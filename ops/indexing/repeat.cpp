@@ -10,6 +10,7 @@
 #include "indexing.hpp"
 #include "indices.hpp"
 #include "spanwise/creation.hpp"
+#include "spanwise/element_words.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
 #include "spanwise/working_device.hpp"
@@ -24,82 +25,45 @@ void check_times(std::int64_t times) {
     fail<ArgumentError>("repeat: repeats may not contain negative values, got ", times);
 }
 
-// Writes each of `count` parts of `bytes` `times` times.
-using RepeatLoop = void (*)(const std::byte* from, std::int64_t count, std::int64_t bytes,
+// Copies a part: of a constant number of bytes, or of `size` where that is 0.
+template <int bytes>
+__attribute__((always_inline)) inline void copy_part(std::byte* to, const std::byte* from,
+                                                     std::int64_t size) {
+  if constexpr (bytes > 0)
+    std::memcpy(to, from, bytes);
+  else
+    copy_row(to, from, size);
+}
+
+// Writes each of `count` parts of `size` bytes `times` times.
+using RepeatLoop = void (*)(const std::byte* from, std::int64_t count, std::int64_t size,
                             std::int64_t times, std::byte* to);
 
 template <int bytes>
-void repeat_words(const std::byte* from, std::int64_t count, std::int64_t, std::int64_t times,
-                  std::byte* to) {
+void repeat_parts(const std::byte* from, std::int64_t count, std::int64_t given_size,
+                  std::int64_t times, std::byte* to) {
+  const std::int64_t size = bytes > 0 ? bytes : given_size;
   for (std::int64_t i = 0; i < count; ++i)
-    for (std::int64_t k = 0; k < times; ++k, to += bytes) std::memcpy(to, from + i * bytes, bytes);
+    for (std::int64_t k = 0; k < times; ++k, to += size) copy_part<bytes>(to, from + i * size, size);
 }
 
 // Writes part i to [starts[i], starts[i + 1]) of `to`. Branches on varying numbers of repeats are
-// hard to predict, so three copies are written unless that passes the end; the next part overwrites
-// surplus copies.
+// hard to predict, so three copies of a word are written unless that passes the end; the next part
+// overwrites surplus copies.
 using VaryingLoop = void (*)(const std::byte* from, const std::int64_t* starts, std::int64_t first,
-                             std::int64_t last, std::int64_t bytes, std::byte* to);
+                             std::int64_t last, std::int64_t size, std::byte* to);
 
 template <int bytes>
-void repeat_varying_words(const std::byte* from, const std::int64_t* starts, std::int64_t first,
-                          std::int64_t last, std::int64_t, std::byte* to) {
+void repeat_varying_parts(const std::byte* from, const std::int64_t* starts, std::int64_t first,
+                          std::int64_t last, std::int64_t given_size, std::byte* to) {
+  const std::int64_t size = bytes > 0 ? bytes : given_size;
   for (std::int64_t i = first; i < last; ++i) {
     std::int64_t at = starts[i];
-    if (at + 3 <= starts[last]) {
-      for (int k = 0; k < 3; ++k) std::memcpy(to + (at + k) * bytes, from + i * bytes, bytes);
+    if (bytes > 0 && at + 3 <= starts[last]) {
+      for (int k = 0; k < 3; ++k) copy_part<bytes>(to + (at + k) * size, from + i * size, size);
       at += 3;
     }
-    for (; at < starts[i + 1]; ++at) std::memcpy(to + at * bytes, from + i * bytes, bytes);
-  }
-}
-
-void repeat_varying_parts(const std::byte* from, const std::int64_t* starts, std::int64_t first,
-                          std::int64_t last, std::int64_t bytes, std::byte* to) {
-  for (std::int64_t i = first; i < last; ++i)
-    for (std::int64_t at = starts[i]; at < starts[i + 1]; ++at)
-      copy_row(to + at * bytes, from + i * bytes, bytes);
-}
-
-VaryingLoop varying_loop_for(std::int64_t bytes) {
-  switch (bytes) {
-    case 1:
-      return &repeat_varying_words<1>;
-    case 2:
-      return &repeat_varying_words<2>;
-    case 4:
-      return &repeat_varying_words<4>;
-    case 8:
-      return &repeat_varying_words<8>;
-    case 16:
-      return &repeat_varying_words<16>;
-    default:
-      return &repeat_varying_parts;
-  }
-}
-
-void repeat_parts(const std::byte* from, std::int64_t count, std::int64_t bytes, std::int64_t times,
-                  std::byte* to) {
-  for (std::int64_t i = 0; i < count; ++i)
-    for (std::int64_t k = 0; k < times; ++k, to += bytes) copy_row(to, from + i * bytes, bytes);
-}
-
-RepeatLoop loop_for(std::int64_t bytes) {
-  switch (bytes) {
-    case 1:
-      return &repeat_words<1>;
-    case 2:
-      return &repeat_words<2>;
-    case 4:
-      return &repeat_words<4>;
-    case 8:
-      return &repeat_words<8>;
-    case 16:
-      return &repeat_words<16>;
-    case 32:
-      return &repeat_words<32>;
-    default:
-      return &repeat_parts;
+    for (; at < starts[i + 1]; ++at) copy_part<bytes>(to + at * size, from + i * size, size);
   }
 }
 
@@ -133,7 +97,10 @@ Array repeat_on_host(const Array& array, std::int64_t times, int axis) {
   if (result.size() == 0) return result;
   const auto* from = static_cast<const std::byte*>(parts.source.data());
   auto* to = static_cast<std::byte*>(result.data());
-  const RepeatLoop loop = loop_for(parts.bytes);
+  const RepeatLoop loop =
+      parts.bytes == 32
+          ? &repeat_parts<32>
+          : with_word_size(parts.bytes, [](auto bytes) -> RepeatLoop { return &repeat_parts<bytes>; });
   const std::int64_t grain = std::max<std::int64_t>(1, grain_bytes / (parts.bytes * times));
   parallel_for(parts.outer * parts.extent, grain, [&](std::int64_t first, std::int64_t last) {
     loop(from + first * parts.bytes, last - first, parts.bytes, times,
@@ -162,7 +129,8 @@ Array repeat_on_host(const Array& array, const std::vector<std::int64_t>& starts
   if (result.size() == 0) return result;
   const auto* from = static_cast<const std::byte*>(parts.source.data());
   auto* to = static_cast<std::byte*>(result.data());
-  const VaryingLoop loop = varying_loop_for(parts.bytes);
+  const VaryingLoop loop = with_word_size(
+      parts.bytes, [](auto bytes) -> VaryingLoop { return &repeat_varying_parts<bytes>; });
   const std::int64_t bytes = total * parts.bytes;
   const auto run = [&](std::int64_t outer, std::int64_t first, std::int64_t last) {
     loop(from + outer * parts.extent * parts.bytes, starts.data(), first, last, parts.bytes,

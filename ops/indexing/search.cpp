@@ -9,6 +9,7 @@
 #include "indices.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
+#include "spanwise/element_words.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
 
@@ -76,17 +77,8 @@ template <Side side>
 Search search_for(DType dtype) {
   if (dtype == float64) return &search_line<side, double>;
   if (dtype == float32) return &search_line<side, float>;
-  const bool is_signed = dtype.code() == DTypeCode::int_;
-  switch (dtype.itemsize()) {
-    case 1:
-      return is_signed ? &search_line<side, std::int8_t> : &search_line<side, std::uint8_t>;
-    case 2:
-      return is_signed ? &search_line<side, std::int16_t> : &search_line<side, std::uint16_t>;
-    case 4:
-      return is_signed ? &search_line<side, std::int32_t> : &search_line<side, std::uint32_t>;
-    default:
-      return is_signed ? &search_line<side, std::int64_t> : &search_line<side, std::uint64_t>;
-  }
+  return with_integer(dtype,
+                      [](auto type) -> Search { return &search_line<side, decltype(type)>; });
 }
 
 DType compared_as(DType sorted, DType wanted) {

@@ -10,6 +10,7 @@
 #include "cpu_elements.hpp"
 #include "matrix_by_vector.hpp"
 #include "problem.hpp"
+#include "spanwise/element_words.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
@@ -51,7 +52,7 @@ class CpuProduct {
   explicit CpuProduct(const Problem& problem) : problem_(problem) {}
 
   void run() const {
-    const std::int64_t batch = problem_.batch_size();
+    const std::int64_t batch = problem_.batches;
     const std::int64_t longest = std::max({problem_.rows, problem_.columns, problem_.depth});
     const std::int64_t each =
         longest > unpacked_limit ? longest : problem_.rows * problem_.columns * problem_.depth;
@@ -262,16 +263,9 @@ void own_product_on_cpu(const Problem& problem) {
   if (dtype == complex128) return run_cpu_product<ComplexElement<double>>(problem);
   if (dtype.is_bool()) return run_cpu_product<BoolElement>(problem);
   if (!dtype.is_integer()) fail<DTypeError>("matmul: no product of ", dtype, " on the CPU");
-  switch (dtype.itemsize()) {
-    case 1:
-      return run_cpu_product<IntegerElement<std::uint8_t>>(problem);
-    case 2:
-      return run_cpu_product<IntegerElement<std::uint16_t>>(problem);
-    case 4:
-      return run_cpu_product<IntegerElement<std::uint32_t>>(problem);
-    default:
-      return run_cpu_product<IntegerElement<std::uint64_t>>(problem);
-  }
+  with_unsigned(dtype.itemsize(), [&](auto number) {
+    run_cpu_product<IntegerElement<decltype(number)>>(problem);
+  });
 }
 
 }  // namespace spanwise::ops::linalg

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <utility>
-#include <vector>
 
-#include "cuda_problem.hpp"
 #include "cuda_source.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
@@ -115,8 +112,7 @@ bool gemv_on_cuda(const Problem& given, Device device) {
   const Kernel& kernel = launch.along_rows
                              ? (launch.is_packed ? kernels.packed_rows : kernels.rows)
                              : (launch.is_packed ? kernels.packed_columns : kernels.columns);
-  const std::vector<std::byte> bytes = packed_problem(problem);
-  const KernelArg arguments[] = {KernelArg::bytes(bytes), KernelArg(launch.threads)};
+  const KernelArg arguments[] = {KernelArg::bytes(problem.packed()), KernelArg(launch.threads)};
   LaunchConfig config;
   config.grid = {launch.blocks};
   config.block = {gemv_threads};

@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "cuda_problem.hpp"
 #include "cuda_source.hpp"
+#include "problem.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
@@ -47,9 +45,8 @@ SourceModule product_module(const Problem& problem, Device device) {
 
 void own_product_on_cuda(const Problem& problem, Device device) {
   const SourceModule module = product_module(problem, device);
-  const std::vector<std::byte> bytes = packed_problem(problem);
-  const KernelArg arguments[] = {KernelArg::bytes(bytes)};
-  const std::int64_t batches = problem.batch_size();
+  const KernelArg arguments[] = {KernelArg::bytes(problem.packed())};
+  const std::int64_t batches = problem.batches;
   LaunchConfig config;
   config.block = {product_threads};
   const double elements = static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *

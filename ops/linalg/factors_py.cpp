@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "matmul_op.hpp"
+#include "product_op.hpp"
 #include "python/graph/variable.hpp"
 #include "spanwise/error.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "affine_op.hpp"
+#include "product_op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 

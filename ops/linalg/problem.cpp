@@ -77,6 +77,9 @@ Problem describe_product(const Array& left, const Array& right, const Array& res
   }
   problem.batch_rank = count;
   fold_into_rows(problem);
+  if (problem.batch_rank == 0) problem.batch[0] = {};
+  for (int i = 0; i < problem.batch_rank; ++i)
+    problem.batches *= problem.batch[static_cast<std::size_t>(i)].extent;
   return problem;
 }
 

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "run_product.hpp"
 #include "spanwise/array.hpp"
@@ -28,19 +30,22 @@ struct BatchAxis {
 /// result overlaps neither the factors nor itself; the addend is the same view as the result, or
 /// does not overlap it.
 struct Problem {
-  DType dtype;
-  std::int64_t rows = 1, columns = 1, depth = 1;
+  // Up to the batch axes, these are struct PackedProblem of product_problem.cuh.
   Matrix left, right, result;
   Matrix addend;  ///< null where beta is 0
+  std::int64_t rows = 1, columns = 1, depth = 1;
+  std::int64_t batches = 1;  ///< the product of the batch axes
   double alpha = 1, beta = 0;
+  std::array<BatchAxis, max_rank> batch;  ///< axes of extent > 1, merged as far as strides allow
+  DType dtype;
   bool conjugate_left = false;
   int batch_rank = 0;
-  std::array<BatchAxis, max_rank> batch;  ///< axes of extent > 1, merged as far as strides allow
 
-  std::int64_t batch_size() const noexcept {
-    std::int64_t size = 1;
-    for (int i = 0; i < batch_rank; ++i) size *= batch[static_cast<std::size_t>(i)].extent;
-    return size;
+  /// The problem as a parameter of kernels, while this object lives.
+  std::span<const std::byte> packed() const noexcept {
+    const auto axes = static_cast<std::size_t>(std::max(batch_rank, 1));
+    return std::as_bytes(std::span(this, 1))
+        .first(offsetof(Problem, batch) + axes * sizeof(BatchAxis));
   }
 };
 

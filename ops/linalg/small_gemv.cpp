@@ -50,7 +50,7 @@ bool run_if_dense(const Problem& problem) {
 }  // namespace
 
 bool small_gemv(const Problem& problem) {
-  if (problem.batch_size() != 1 || (problem.columns != 1 && problem.rows != 1)) return false;
+  if (problem.batches != 1 || (problem.columns != 1 && problem.rows != 1)) return false;
   if (!has_avx2_and_fma()) return false;
   if (problem.dtype == float32) return run_if_dense<float>(problem);
   if (problem.dtype == float64) return run_if_dense<double>(problem);

@@ -19,6 +19,18 @@ struct JobAxis {
   std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, index = 0;
 };
 
+/// Offsets in the arrays of a job.
+struct JobOffsets : JobAxis {
+  void move(const JobAxis& axis, std::int64_t steps) noexcept {
+    input += axis.input * steps;
+    result += axis.result * steps;
+    mask += axis.mask * steps;
+    companion += axis.companion * steps;
+    divisor += axis.divisor * steps;
+    index += axis.index * steps;
+  }
+};
+
 /// The strides of the operands of computed elements along an axis, in elements; 0 for numbers.
 using OperandSteps = std::array<std::int64_t, ElementSource::most_operands>;
 

@@ -6,12 +6,10 @@ namespace spanwise::ops::reduce {
 
 const KindInfo& info(Kind kind) noexcept {
   static constexpr KindInfo table[kind_count] = {
-      {"Sum", false, false, true},      {"Product", false, false, true},
-      {"NanSum", false, false, true},   {"Deviation", false, true, true},
-      {"Minimum", false, false, false}, {"Maximum", false, false, false},
-      {"Any", false, false, true},      {"All", false, false, true},
-      {"Count", false, false, true},    {"Minimum", true, false, false},
-      {"Maximum", true, false, false}};
+      {"Sum", false, false},     {"Product", false, false}, {"NanSum", false, false},
+      {"Deviation", false, true}, {"Minimum", false, false}, {"Maximum", false, false},
+      {"Any", false, false},      {"All", false, false},     {"Count", false, false},
+      {"Minimum", true, false},   {"Maximum", true, false}};
   return table[static_cast<int>(kind)];
 }
 

@@ -25,7 +25,6 @@ struct KindInfo {
   const char* body;    ///< name in bodies.cuh
   bool gives_index;    ///< gives indices: IndexOf<body>
   bool has_companion;  ///< reads a value per output: the mean of a deviation
-  bool has_identity;   ///< the result for no elements is defined
 };
 const KindInfo& info(Kind kind) noexcept;
 

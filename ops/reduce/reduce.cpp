@@ -15,18 +15,10 @@ namespace spanwise::ops::reduce {
 namespace {
 
 // Inserts an axis of extent 1 for each reduced axis, as Walk expects.
-Layout with_kept_axes(const Layout& layout, const AxisSet& axes, int rank) {
-  Layout full;
-  full.shape = Shape(rank, 1);
-  full.strides = Strides(rank);
-  full.offset = layout.offset;
-  int from = 0;
-  for (int i = 0; i < rank; ++i) {
-    if (axes[static_cast<std::size_t>(i)]) continue;
-    full.shape[i] = layout.shape[from];
-    full.strides[i] = layout.strides[from++];
-  }
-  return full;
+Layout with_kept_axes(Layout layout, const AxisSet& axes, int rank) {
+  for (int axis = 0; axis < rank; ++axis)
+    if (axes[static_cast<std::size_t>(axis)]) layout = layout.expand(axis);
+  return layout;
 }
 
 Array without_axes(const Array& array, const AxisSet& axes) {

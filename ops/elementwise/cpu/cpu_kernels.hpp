@@ -44,8 +44,6 @@ Loop find_vector_exp(DType dtype) noexcept;
 /// Powers of float32 or float64 with an error of at most 1.2 ulp; a kernel without loop for other
 /// dtypes, and if the processor has no AVX-512.
 CpuKernel find_vector_power(DType dtype) noexcept;
-/// find_vector_power() of float32.
-CpuKernel find_vector_power_of_floats() noexcept;
 
 /// Powers of integers; a kernel without loop for other dtypes, and if the processor has no AVX2.
 /// For a negative exponent it calls the Loop that its context points to.

@@ -33,12 +33,4 @@ CpuKernel find_wide_loops(OpId op, DType dtype) {
 
 }  // namespace spanwise::ops
 
-#else
-
-namespace spanwise::ops {
-
-CpuKernel find_wide_loops(OpId, DType) { return {}; }
-
-}  // namespace spanwise::ops
-
 #endif

@@ -39,12 +39,4 @@ DivideByNumber find_divide_by_number(DType dtype, Division division) noexcept {
 
 }  // namespace spanwise::ops
 
-#else
-
-namespace spanwise::ops {
-
-DivideByNumber find_divide_by_number(DType, Division) noexcept { return nullptr; }
-
-}  // namespace spanwise::ops
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "../independent.hpp"
 #include "divisions.hpp"
+#include "spanwise/element_words.hpp"
 
 #if defined(__x86_64__)
 
@@ -45,14 +46,6 @@ Loop find_divide_pairs(DType dtype, PairDivision wanted) noexcept {
   if (wanted == PairDivision::remainder) return find_for_processor<PairDivision::remainder>(dtype);
   return find_for_processor<PairDivision::truncated_remainder>(dtype);
 }
-
-}  // namespace spanwise::ops
-
-#else
-
-namespace spanwise::ops {
-
-Loop find_divide_pairs(DType, PairDivision) noexcept { return nullptr; }
 
 }  // namespace spanwise::ops
 

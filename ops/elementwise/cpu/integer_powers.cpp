@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "cpu_kernels.hpp"
+#include "spanwise/element_words.hpp"
 
 #if defined(__x86_64__)
 
@@ -34,14 +35,6 @@ CpuKernel find_integer_power(DType dtype) noexcept {
   if (has_avx512()) return integer_powers_avx512::find_powers(dtype);
   return has_avx2() ? integer_powers_avx2::find_powers(dtype) : CpuKernel();
 }
-
-}  // namespace spanwise::ops
-
-#else
-
-namespace spanwise::ops {
-
-CpuKernel find_integer_power(DType) noexcept { return {}; }
 
 }  // namespace spanwise::ops
 

@@ -39,12 +39,4 @@ Loop find_vector_exp(DType dtype) noexcept {
 
 }  // namespace spanwise::ops
 
-#else
-
-namespace spanwise::ops {
-
-Loop find_vector_exp(DType) noexcept { return nullptr; }
-
-}  // namespace spanwise::ops
-
 #endif

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <type_traits>
 
 namespace spanwise::ops {
 namespace {
@@ -37,17 +38,6 @@ constexpr VectorName vector_names[] = {
     {OpId::hypot, "hypot", 2},   {OpId::sigmoid, "exp", 1},     {OpId::softplus, "exp", 1},
 };
 
-template <class T, int bytes>
-struct VectorOf;
-template <int bytes_>
-struct VectorOf<float, bytes_> {
-  typedef float type __attribute__((vector_size(bytes_)));
-};
-template <int bytes_>
-struct VectorOf<double, bytes_> {
-  typedef double type __attribute__((vector_size(bytes_)));
-};
-
 // Below `low` the exponential is 0, above `high` infinite. libmvec computes such vectors element by
 // element, which is an order of magnitude slower.
 template <class T>
@@ -61,120 +51,25 @@ struct ExpLimits<double> {
   static constexpr double low = -746, high = 710;
 };
 
-// The loops differ in the vectors' width only, but each is compiled for its instruction set, which
-// determines the registers in which vectors are passed.
-#define SW_VECTOR_LOOPS(bytes)                                                               \
-  template <class T>                                                                         \
-  void map1(const void* function, std::int64_t n, std::byte* const* arrays) {                \
-    typedef typename VectorOf<T, bytes>::type V;                                             \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                        \
-    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));               \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                      \
-    T* z = reinterpret_cast<T*>(arrays[1]);                                                  \
-    V x;                                                                                     \
-    std::int64_t i = 0;                                                                      \
-    for (; i + lanes <= n; i += lanes) {                                                     \
-      std::memcpy(&x, a + i, sizeof x);                                                      \
-      x = call(x);                                                                           \
-      std::memcpy(z + i, &x, sizeof x);                                                      \
-    }                                                                                        \
-    if (i == n) return;                                                                      \
-    x = V{} + T{0.5};                                                                        \
-    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                     \
-    x = call(x);                                                                             \
-    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                     \
-  }                                                                                          \
-  template <class T>                                                                         \
-  void map2(const void* function, std::int64_t n, std::byte* const* arrays) {                \
-    typedef typename VectorOf<T, bytes>::type V;                                             \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                        \
-    const auto call = reinterpret_cast<V (*)(V, V)>(const_cast<void*>(function));            \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                      \
-    const T* b = reinterpret_cast<const T*>(arrays[1]);                                      \
-    T* z = reinterpret_cast<T*>(arrays[2]);                                                  \
-    V x, y;                                                                                  \
-    std::int64_t i = 0;                                                                      \
-    for (; i + lanes <= n; i += lanes) {                                                     \
-      std::memcpy(&x, a + i, sizeof x);                                                      \
-      std::memcpy(&y, b + i, sizeof y);                                                      \
-      x = call(x, y);                                                                        \
-      std::memcpy(z + i, &x, sizeof x);                                                      \
-    }                                                                                        \
-    if (i == n) return;                                                                      \
-    x = V{} + T{0.5};                                                                        \
-    y = x;                                                                                   \
-    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                     \
-    std::memcpy(&y, b + i, static_cast<std::size_t>(n - i) * sizeof(T));                     \
-    x = call(x, y);                                                                          \
-    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                     \
-  }                                                                                          \
-  template <class T, class V>                                                                \
-  inline V exp_of(const void* function, V x) {                                               \
-    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));               \
-    const V low = V{} + ExpLimits<T>::low, high = V{} + ExpLimits<T>::high;                  \
-    const V inner = x < low ? V{} : x > high ? V{} : x, power = call(inner);                 \
-    return x < low ? V{} : x > high ? V{} + std::numeric_limits<T>::infinity() : power;      \
-  }                                                                                          \
-  /* The function of a vector x whose exp(-|x|) is given. */                                 \
-  template <class T>                                                                         \
-  struct Sigmoid {                                                                           \
-    template <class V>                                                                       \
-    static V of(V x, V power) {                                                              \
-      const V whole = V{} + T{1}, part = whole / (whole + power);                            \
-      return x < V{} ? power * part : part;                                                  \
-    }                                                                                        \
-  };                                                                                         \
-  /* log(1 + y) for 0 <= y <= 1, by the series of 2 atanh(y / (2 + y)). */                   \
-  template <class T, class V>                                                                \
-  inline V log1p_of(V y) {                                                                   \
-    constexpr int terms = sizeof(T) == 4 ? 8 : 17;                                           \
-    const V s = y / (y + T{2}), square = s * s;                                              \
-    V sum{};                                                                                 \
-    for (int k = terms; k > 0; --k) sum = (sum + T{1} / static_cast<T>(2 * k + 1)) * square; \
-    return (s + s * sum) * T{2};                                                             \
-  }                                                                                          \
-  template <class T>                                                                         \
-  struct Softplus {                                                                          \
-    template <class V>                                                                       \
-    static V of(V x, V power) {                                                              \
-      return (x > V{} ? x : V{}) + log1p_of<T>(power);                                       \
-    }                                                                                        \
-  };                                                                                         \
-  template <class T, class Function>                                                         \
-  void map_of_exp(const void* exp, std::int64_t n, std::byte* const* arrays) {               \
-    typedef typename VectorOf<T, bytes>::type V;                                             \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                        \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                      \
-    T* z = reinterpret_cast<T*>(arrays[1]);                                                  \
-    for (std::int64_t i = 0; i < n; i += lanes) {                                            \
-      const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes);     \
-      V x{};                                                                                 \
-      std::memcpy(&x, a + i, count * sizeof(T));                                             \
-      x = Function::of(x, exp_of<T>(exp, x < V{} ? x : -x));                                 \
-      std::memcpy(z + i, &x, count * sizeof(T));                                             \
-    }                                                                                        \
-  }                                                                                          \
-  template <class T>                                                                         \
-  Loop loop(OpId op, int operands) {                                                         \
-    if (op == OpId::sigmoid) return &map_of_exp<T, Sigmoid<T>>;                              \
-    if (op == OpId::softplus) return &map_of_exp<T, Softplus<T>>;                            \
-    return operands == 1 ? &map1<T> : &map2<T>;                                              \
-  }
-
+#define SW_VECTOR_BYTES 16
 namespace vectors_sse {
-SW_VECTOR_LOOPS(16)
+#include "vector_functions.inc"
 }
-
+#undef SW_VECTOR_BYTES
+#define SW_VECTOR_BYTES 32
 SW_BEGIN_AVX2
 namespace vectors_avx2 {
-SW_VECTOR_LOOPS(32)
+#include "vector_functions.inc"
 }
 SW_END_INSTRUCTIONS
+#undef SW_VECTOR_BYTES
+#define SW_VECTOR_BYTES 64
 SW_BEGIN_AVX512
 namespace vectors_avx512 {
-SW_VECTOR_LOOPS(64)
+#include "vector_functions.inc"
 }
 SW_END_INSTRUCTIONS
+#undef SW_VECTOR_BYTES
 
 // Never closed: loops may run until the process ends.
 void* vector_library() {
@@ -223,14 +118,6 @@ CpuKernel find_vector_function(OpId op, DType dtype) noexcept {
   }
   return {};
 }
-
-}  // namespace spanwise::ops
-
-#else
-
-namespace spanwise::ops {
-
-CpuKernel find_vector_function(OpId, DType) noexcept { return {}; }
 
 }  // namespace spanwise::ops
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "../accumulate.hpp"
+#include "spanwise/element_words.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/half.hpp"
 
@@ -25,11 +26,6 @@ inline BFloat narrow_bfloat(float x) { return {spanwise::BFloat16(x).bits}; }
 // Uses the conversions above.
 #include "../device/accumulate.cuh"
 #undef SW_FN
-
-template <class T>
-struct Tag {
-  using type = T;
-};
 
 template <class How, class T>
 inline void accumulate_one(std::byte* to, const std::byte* from) noexcept {
@@ -93,32 +89,23 @@ struct AccumulateLoops {
   ElementAccumulateLoop elements;
 };
 
-// f(Tag<T>) for the type of the elements; integers as unsigned ones unless `has_signs`.
+// f(T()) for the type of the elements; integers as unsigned ones unless `has_signs`.
 template <bool has_signs, class F>
 AccumulateLoops for_element(DType dtype, F&& f) {
-  if (dtype.is_bool()) return f(Tag<Bool>());
-  if (dtype == float16) return f(Tag<Half>());
-  if (dtype == bfloat16) return f(Tag<BFloat>());
-  if (dtype == float32) return f(Tag<float>());
-  if (dtype == float64) return f(Tag<double>());
-  if (dtype == complex64) return f(Tag<Complex<float>>());
-  if (dtype == complex128) return f(Tag<Complex<double>>());
-  if constexpr (has_signs) {
-    if (dtype == int8) return f(Tag<std::int8_t>());
-    if (dtype == int16) return f(Tag<std::int16_t>());
-    if (dtype == int32) return f(Tag<std::int32_t>());
-    if (dtype == int64) return f(Tag<std::int64_t>());
-  }
-  if (dtype.itemsize() == 1) return f(Tag<std::uint8_t>());
-  if (dtype.itemsize() == 2) return f(Tag<std::uint16_t>());
-  if (dtype.itemsize() == 4) return f(Tag<std::uint32_t>());
-  return f(Tag<std::uint64_t>());
+  if (dtype.is_bool()) return f(Bool());
+  if (dtype == float16) return f(Half());
+  if (dtype == bfloat16) return f(BFloat());
+  if (dtype == float32) return f(float());
+  if (dtype == float64) return f(double());
+  if (dtype == complex64) return f(Complex<float>());
+  if (dtype == complex128) return f(Complex<double>());
+  return has_signs ? with_integer(dtype, f) : with_unsigned(dtype.itemsize(), f);
 }
 
 template <class How, bool has_signs>
 AccumulateLoops loops_for(DType dtype) {
-  return for_element<has_signs>(dtype, [](auto tag) -> AccumulateLoops {
-    using T = typename decltype(tag)::type;
+  return for_element<has_signs>(dtype, [](auto element) -> AccumulateLoops {
+    using T = decltype(element);
     if constexpr (std::is_same_v<How, Minus> && std::is_same_v<T, Bool>)
       return {};
     else

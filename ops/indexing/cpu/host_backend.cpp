@@ -62,7 +62,7 @@ Array bounded_on_host(const Array& indices, std::int64_t extent, Bounds bounds) 
 
 std::int64_t count_true_on_host(const Array& mask) {
   await(mask, /*writes=*/false);
-  return MaskPieces(MaskWalk(mask, Strides(mask.rank()), 0)).total();
+  return MaskPieces(MaskWalk(mask)).total();
 }
 
 Array positions_in_small(const Array& mask) {
@@ -84,35 +84,40 @@ Array positions_in_small(const Array& mask) {
 }
 
 Array positions_in_any(const Array& mask) {
-  const MaskWalk walk(mask, Strides(mask.rank()), 0, /*keep_axes=*/true);
-  const MaskPieces pieces(walk);
-  const std::int64_t total = pieces.total();
+  const MaskPieces pieces{MaskWalk(mask)};
+  const std::int64_t total = pieces.total(), size = mask.size();
   Array positions = empty({mask.rank(), total}, int64, working_device(mask.device()));
+  if (mask.rank() == 0) return positions;
   auto* rows = static_cast<std::int64_t*>(positions.data());
+  const Shape& shape = mask.shape();
   const int inner = mask.rank() - 1;
+  const std::int64_t step = mask.strides()[inner];
   parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
-    std::int64_t found[2048];
+    std::int64_t found[2048], at[max_rank];
     std::int64_t done = pieces.before[static_cast<std::size_t>(first)];
     const std::int64_t end = pieces.before[static_cast<std::size_t>(last)];
-    for_each_segment(walk, first * pieces.length, std::min(walk.size, last * pieces.length),
-                     [&](const std::byte* bytes, std::int64_t step, std::int64_t n, std::int64_t,
-                         std::int64_t, const std::int64_t* at) {
-                       for (std::int64_t i = 0; i < n; i += 2048) {
-                         const std::int64_t length = std::min<std::int64_t>(2048, n - i);
-                         // collect_true() may overwrite `length` values, and other threads write
-                         // those from `end` on.
-                         const bool has_space = inner >= 0 && done + length <= end;
-                         std::int64_t* last_row = has_space ? rows + inner * total + done : found;
-                         const std::int64_t count =
-                             collect_true(bytes + i * step, step, length,
-                                          inner < 0 ? 0 : at[inner] + i, 1, last_row);
-                         for (int axis = 0; axis < inner; ++axis)
-                           std::fill_n(rows + axis * total + done, count, at[axis]);
-                         if (inner >= 0 && !has_space)
-                           std::copy_n(found, count, rows + inner * total + done);
-                         done += count;
-                       }
-                     });
+    std::int64_t rest = first * pieces.length, left = std::min(size, last * pieces.length) - rest;
+    for (int axis = inner; axis >= 0; rest /= shape[axis], --axis) at[axis] = rest % shape[axis];
+    while (left > 0) {
+      const std::int64_t length = std::min<std::int64_t>({2048, left, shape[inner] - at[inner]});
+      const auto* bytes = static_cast<const std::byte*>(mask.data());
+      for (int axis = 0; axis <= inner; ++axis) bytes += at[axis] * mask.strides()[axis];
+      // collect_true() may overwrite `length` values, and other threads write those from `end` on.
+      const bool has_space = done + length <= end;
+      std::int64_t* last_row = rows + inner * total + done;
+      const std::int64_t count =
+          collect_true(bytes, step, length, at[inner], 1, has_space ? last_row : found);
+      if (!has_space) std::copy_n(found, count, last_row);
+      for (int axis = 0; axis < inner; ++axis)
+        std::fill_n(rows + axis * total + done, count, at[axis]);
+      done += count;
+      left -= length;
+      at[inner] += length;
+      for (int axis = inner; axis > 0 && at[axis] == shape[axis]; --axis) {
+        at[axis] = 0;
+        ++at[axis - 1];
+      }
+    }
   });
   return positions;
 }

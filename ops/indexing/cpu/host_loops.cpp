@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "spanwise/element_words.hpp"
+
 namespace spanwise::ops {
 namespace {
 
@@ -106,51 +108,20 @@ std::int64_t by_indices(std::byte* array, const std::int64_t* indices, std::int6
   return loop(stride, value_step);
 }
 
-template <int bytes>
-MoveLoop offsets_loop(Direction direction) noexcept {
-  return direction == Direction::read ? &by_offsets<Direction::read, bytes>
-                                      : &by_offsets<Direction::write, bytes>;
-}
-template <int bytes>
-IndexLoop indices_loop(Direction direction) noexcept {
-  return direction == Direction::read ? &by_indices<Direction::read, bytes>
-                                      : &by_indices<Direction::write, bytes>;
-}
-
 }  // namespace
 
 MoveLoop move_loop(Direction direction, std::int64_t row_bytes) noexcept {
-  switch (row_bytes) {
-    case 1:
-      return offsets_loop<1>(direction);
-    case 2:
-      return offsets_loop<2>(direction);
-    case 4:
-      return offsets_loop<4>(direction);
-    case 8:
-      return offsets_loop<8>(direction);
-    case 16:
-      return offsets_loop<16>(direction);
-    default:
-      return offsets_loop<0>(direction);
-  }
+  return with_word_size(row_bytes, [=](auto bytes) -> MoveLoop {
+    return direction == Direction::read ? &by_offsets<Direction::read, bytes>
+                                        : &by_offsets<Direction::write, bytes>;
+  });
 }
 
 IndexLoop index_loop(Direction direction, std::int64_t row_bytes) noexcept {
-  switch (row_bytes) {
-    case 1:
-      return indices_loop<1>(direction);
-    case 2:
-      return indices_loop<2>(direction);
-    case 4:
-      return indices_loop<4>(direction);
-    case 8:
-      return indices_loop<8>(direction);
-    case 16:
-      return indices_loop<16>(direction);
-    default:
-      return indices_loop<0>(direction);
-  }
+  return with_word_size(row_bytes, [=](auto bytes) -> IndexLoop {
+    return direction == Direction::read ? &by_indices<Direction::read, bytes>
+                                        : &by_indices<Direction::write, bytes>;
+  });
 }
 
 void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* indices,

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <optional>
 #include <vector>
 
 #include "host_loops.hpp"
 #include "host_mask.hpp"
 #include "spanwise/parallel.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -17,27 +18,24 @@ namespace {
 constexpr std::int64_t offset_chunk = 2048;       // offsets that fit in the L1 cache
 constexpr std::int64_t wide_chunk = 8192;         // in the L2 cache, if each is used often
 constexpr std::int64_t parallel_bytes = 1 << 20;  // below this, one thread is as fast as two
+constexpr int no_leader = -1;                     // of a walk in C order
 
 // The elements that are moved at each position: those along the basic axes. If the last basic axis
-// is contiguous in array and value, its elements are moved as one row. Steps in bytes.
+// is contiguous in array and value, its elements are moved as one row.
 class Block {
  public:
-  Block(const Selection& selection, const Array& value, Direction direction, MoveLoop loop) {
-    const std::int64_t item = selection.array.dtype().itemsize();
-    row_bytes_ = item;
-    for (int i = 0; i < selection.rank; ++i) {
-      const BasicAxis& basic = selection.basic[static_cast<std::size_t>(i)];
-      const int axis = i < selection.index_axis ? i : i + selection.positions.size();
-      add({basic.extent, basic.stride * item, value.strides()[axis] * item});
+  Block(const Selection& selection, const Array& value, Direction direction, MoveLoop loop)
+      : item_(selection.array.dtype().itemsize()), row_bytes_(item_) {
+    if (selection.rank > 0) {
+      walk_.emplace(walk_of(selection, value));
+      const int last = walk_->rank() - 1;
+      step_ = walk_->stride(last, 0) * item_;
+      value_step_ = walk_->stride(last, 1) * item_;
+      if (selection.index_axis < selection.rank && step_ == item_ && value_step_ == item_)
+        row_ = walk_->extent(last);
+      row_bytes_ = item_ * row_;
+      size_ = walk_->size() / row_;
     }
-    if (rank_ > 0 && selection.index_axis < selection.rank) {
-      const Axis& last = axes_[static_cast<std::size_t>(rank_ - 1)];
-      if (last.array_step == item && last.value_step == item) {
-        row_bytes_ = item * last.extent;
-        --rank_;
-      }
-    }
-    for (int i = 0; i < rank_; ++i) size_ *= axes_[static_cast<std::size_t>(i)].extent;
     loop_ = loop != nullptr ? loop : move_loop(direction, row_bytes_);
   }
 
@@ -48,145 +46,110 @@ class Block {
   void move(std::byte* array, const std::int64_t* offsets, std::int64_t count, std::byte* value,
             std::int64_t value_step, std::int64_t first, std::int64_t last) const {
     if (size_ == 1) return loop_(array, offsets, count, value, value_step, row_bytes_);
-    for (std::int64_t part = first; part < last; ++part) {
-      std::int64_t rest = part, array_at = 0, value_at = 0;
-      for (int i = rank_ - 1; i >= 0; --i) {
-        const Axis& axis = axes_[static_cast<std::size_t>(i)];
-        const std::int64_t index = i == 0 ? rest : rest % axis.extent;
-        array_at += index * axis.array_step;
-        value_at += index * axis.value_step;
-        if (i > 0) rest /= axis.extent;
-      }
-      loop_(array + array_at, offsets, count, value + value_at, value_step, row_bytes_);
-    }
+    const std::array data{array, value};
+    const std::array itemsizes{item_, item_};
+    for_each_run(*walk_, data, itemsizes, first * row_, last * row_,
+                 [&](std::byte* const* at, std::int64_t n) {
+                   for (std::int64_t i = 0; i < n / row_; ++i)
+                     loop_(at[0] + i * step_, offsets, count, at[1] + i * value_step_, value_step,
+                           row_bytes_);
+                 });
   }
 
  private:
-  struct Axis {
-    std::int64_t extent, array_step, value_step;
-  };
-  void add(const Axis& axis) {
-    if (axis.extent == 1) return;
-    if (rank_ > 0) {
-      Axis& before = axes_[static_cast<std::size_t>(rank_ - 1)];
-      if (before.array_step == axis.extent * axis.array_step &&
-          before.value_step == axis.extent * axis.value_step) {
-        before = {before.extent * axis.extent, axis.array_step, axis.value_step};
-        return;
-      }
+  static Walk walk_of(const Selection& selection, const Array& value) {
+    Layout array{Shape(selection.rank), Strides(selection.rank), 0}, given = array;
+    for (int i = 0; i < selection.rank; ++i) {
+      const BasicAxis& basic = selection.basic[static_cast<std::size_t>(i)];
+      array.shape[i] = given.shape[i] = basic.extent;
+      array.strides[i] = basic.stride;
+      given.strides[i] =
+          value.strides()[i < selection.index_axis ? i : i + selection.positions.size()];
     }
-    axes_[static_cast<std::size_t>(rank_++)] = axis;
+    return Walk(array.shape, std::array<const Layout*, 2>{&array, &given}, no_leader);
   }
 
-  std::array<Axis, max_rank> axes_;
-  int rank_ = 0;
-  std::int64_t size_ = 1, row_bytes_;
+  std::optional<Walk> walk_;
+  int item_;
+  std::int64_t row_ = 1, size_ = 1, row_bytes_;  // row_: elements
+  std::int64_t step_ = 0, value_step_ = 0;       // bytes along the last axis
   MoveLoop loop_;
 };
 
-// The positions of the index arrays, in C order. `numbers_` has for each axis: its extent, the
-// position stride and the value's stride (bytes), and the stride of each index array (elements).
+// The positions of the index arrays, in C order.
 class IndexedPositions {
  public:
   IndexedPositions(const Selection& selection, const Array& value)
-      : count_(selection.indices.size()), width_(3 + count_), indices_(selection.indices) {
-    const std::int64_t item = selection.array.dtype().itemsize();
-    item_ = item;
-    numbers_.reserve(width_ * static_cast<std::size_t>(selection.positions.size() + 1));
-    for (int i = 0; i < selection.positions.size(); ++i) {
-      if (selection.positions[i] == 1) continue;
-      numbers_.push_back(selection.positions[i]);
-      numbers_.push_back(selection.position_strides[i] * item);
-      numbers_.push_back(value.strides()[selection.index_axis + i] * item);
-      for (const IndexArray& indices : indices_) numbers_.push_back(indices.array.strides()[i]);
-      ++rank_;
-      merge_last();
+      : indices_(selection.indices),
+        item_(selection.array.dtype().itemsize()),
+        walk_(walk_of(selection, value)) {
+    data_[0] = selection.data();
+    data_[1] = static_cast<std::byte*>(value.data());
+    itemsizes_[0] = itemsizes_[1] = item_;
+    for (std::size_t k = 0; k < indices_.size(); ++k) {
+      data_[k + 2] = static_cast<std::byte*>(indices_[k].array.data());
+      itemsizes_[k + 2] = sizeof(std::int64_t);
     }
-    if (rank_ == 0) {
-      numbers_.assign(width_, 0);
-      numbers_[0] = rank_ = 1;
-    }
-    for (int i = 0; i < rank_; ++i) size_ *= axis(i)[0];
   }
 
-  std::int64_t size() const noexcept { return size_; }
+  std::int64_t size() const noexcept { return walk_.size(); }
 
-  // Calls move(offsets, count, value's offset, value's step) for chunks of positions [first, last).
+  // Calls move(offsets, count, value, value's step) for chunks of positions [first, last).
   template <std::int64_t chunk, class Move>
   void run(std::int64_t first, std::int64_t last, Move&& move) const {
     std::int64_t offsets[chunk];
-    const int inner = rank_ - 1;
-    const std::int64_t* row = axis(inner);
-    std::int64_t at[max_rank];
-    std::int64_t rest = first;
-    for (int i = inner; i >= 0; --i) {
-      at[i] = i == 0 ? rest : rest % axis(i)[0];
-      if (i > 0) rest /= axis(i)[0];
-    }
-    for (std::int64_t left = last - first; left > 0;) {
-      const std::int64_t n = std::min({left, row[0] - at[inner], chunk});
-      fill(offsets, n, at);
-      move(offsets, n, offset_of(at, 2), row[2]);
-      left -= n;
-      at[inner] += n;
-      for (int i = inner; i > 0 && at[i] == axis(i)[0]; --i) {
-        at[i] = 0;
-        ++at[i - 1];
+    const std::int64_t step = inner_step(0), value_step = inner_step(1);
+    const auto run_row = [&](std::byte* const* at, std::int64_t n) {
+      for (std::int64_t i = 0; i < n; i += chunk) {
+        const std::int64_t count = std::min(chunk, n - i);
+        const std::int64_t base = at[0] - data_[0] + i * step;
+        for (std::int64_t j = 0; j < count; ++j) offsets[j] = base + j * step;
+        for (std::size_t k = 0; k < indices_.size(); ++k) {
+          const std::int64_t index_step = inner_step(k + 2);
+          add_offsets(offsets, count, at[k + 2] + i * index_step, index_step, indices_[k].extent,
+                      indices_[k].stride * item_);
+        }
+        move(offsets, count, at[1] + i * value_step, value_step);
       }
-    }
+    };
+    const std::size_t operands = indices_.size() + 2;
+    for_each_run<max_rank + 2>(walk_, std::span(data_.data(), operands),
+                               std::span(itemsizes_.data(), operands), first, last, run_row);
   }
 
  private:
-  const std::int64_t* axis(int i) const noexcept {
-    return numbers_.data() + static_cast<std::size_t>(i) * width_;
-  }
-  // Merges the last axis into the one before it if the strides of all arrays allow it.
-  void merge_last() {
-    if (rank_ < 2) return;
-    std::int64_t* last = numbers_.data() + static_cast<std::size_t>(rank_ - 1) * width_;
-    std::int64_t* before = last - width_;
-    for (std::size_t k = 1; k < width_; ++k)
-      if (before[k] != last[0] * last[k]) return;
-    before[0] *= last[0];
-    std::copy(last + 1, last + width_, before + 1);
-    numbers_.resize(numbers_.size() - width_);
-    --rank_;
-  }
-  std::int64_t offset_of(const std::int64_t* at, std::size_t column) const noexcept {
-    std::int64_t offset = 0;
-    for (int i = 0; i < rank_; ++i) offset += at[i] * axis(i)[column];
-    return offset;
+  static Walk walk_of(const Selection& selection, const Array& value) {
+    const int rank = selection.positions.size();
+    const Layout array{selection.positions, selection.position_strides, 0};
+    Layout given{selection.positions, Strides(rank), 0};
+    std::copy_n(value.strides().begin() + selection.index_axis, rank, given.strides.begin());
+    std::array<const Layout*, max_rank + 2> layouts{&array, &given};
+    std::size_t count = 2;
+    for (const IndexArray& index : selection.indices) layouts[count++] = &index.array.layout();
+    return Walk(selection.positions, std::span(layouts.data(), count), no_leader);
   }
 
-  void fill(std::int64_t* offsets, std::int64_t n, const std::int64_t* at) const {
-    const std::int64_t* row = axis(rank_ - 1);
-    const std::int64_t base = offset_of(at, 1), position_strides = row[1];
-    for (std::int64_t i = 0; i < n; ++i) offsets[i] = base + i * position_strides;
-    for (std::size_t k = 0; k < count_; ++k) {
-      const auto* values = static_cast<const std::byte*>(indices_[k].array.data()) +
-                           offset_of(at, 3 + k) * std::int64_t{sizeof(std::int64_t)};
-      const std::int64_t extent = indices_[k].extent, stride = indices_[k].stride * item_;
-      add_offsets(offsets, n, values, row[3 + k] * std::int64_t{sizeof(std::int64_t)}, extent,
-                  stride);
-    }
+  std::int64_t inner_step(std::size_t operand) const noexcept {
+    return walk_.stride(walk_.rank() - 1, static_cast<int>(operand)) * itemsizes_[operand];
   }
-  std::size_t count_, width_;
+
   const std::vector<IndexArray>& indices_;
-  std::vector<std::int64_t> numbers_;
-  std::int64_t item_ = 1, size_ = 1;
-  int rank_ = 0;
+  int item_;
+  // Of the array at position 0, the value and the index arrays.
+  std::array<std::byte*, max_rank + 2> data_;
+  std::array<int, max_rank + 2> itemsizes_;
+  Walk walk_;
 };
 
 void move_by_indices(const Selection& selection, const Array& value, Direction direction,
                      const Block& block) {
   const IndexedPositions positions(selection, value);
   std::byte* array = selection.data();
-  auto* to = static_cast<std::byte*>(value.data());
   const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t part,
                        std::int64_t last_part) {
-    const auto move = [&](const std::int64_t* offsets, std::int64_t n, std::int64_t value_at,
-                          std::int64_t value_step) {
-      block.move(array, offsets, n, to + value_at, value_step, part, last_part);
+    const auto move = [&](const std::int64_t* offsets, std::int64_t n, std::byte* to,
+                          std::int64_t step) {
+      block.move(array, offsets, n, to, step, part, last_part);
     };
     if (block.size() == 1)
       positions.run<offset_chunk>(first, last, move);
@@ -213,35 +176,34 @@ void move_by_indices(const Selection& selection, const Array& value, Direction d
 
 void move_by_mask(const Selection& selection, const Array& value, Direction direction,
                   const Block& block) {
-  const MaskWalk walk(*selection.mask, selection.mask_strides, selection.array.dtype().itemsize());
+  const int item = selection.array.dtype().itemsize();
   std::byte* array = selection.data();
+  const MaskWalk walk(*selection.mask, selection.mask_strides, array, item);
+  const std::int64_t mask_step = walk.mask_step(), array_step = walk.array_step();
   auto* to = static_cast<std::byte*>(value.data());
-  const std::int64_t step =
-      value.strides()[selection.index_axis] * std::int64_t{selection.array.dtype().itemsize()};
+  const std::int64_t step = value.strides()[selection.index_axis] * std::int64_t{item};
   const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t done) {
     std::int64_t offsets[offset_chunk];
-    for_each_segment(walk, first, last,
-                     [&](const std::byte* mask, std::int64_t mask_step, std::int64_t n,
-                         std::int64_t offset, std::int64_t other_step, const std::int64_t*) {
-                       for (std::int64_t i = 0; i < n; i += offset_chunk) {
-                         const std::int64_t found = collect_true(
-                             mask + i * mask_step, mask_step, std::min(offset_chunk, n - i),
-                             offset + i * other_step, other_step, offsets);
-                         if (found == 0) continue;
-                         block.move(array, offsets, found, to + done * step, step, 0, block.size());
-                         done += found;
-                       }
-                     });
+    walk.for_each(first, last, [&](const std::byte* mask, const std::byte* at, std::int64_t n) {
+      for (std::int64_t i = 0; i < n; i += offset_chunk) {
+        const std::int64_t found =
+            collect_true(mask + i * mask_step, mask_step, std::min(offset_chunk, n - i),
+                         at - array + i * array_step, array_step, offsets);
+        if (found == 0) continue;
+        block.move(array, offsets, found, to + done * step, step, 0, block.size());
+        done += found;
+      }
+    });
   };
   const bool is_small =
-      walk.size < 1 << 16 && selection.positions[0] * block.bytes() < parallel_bytes;
+      walk.size() < 1 << 16 && selection.positions[0] * block.bytes() < parallel_bytes;
   // Two threads could write one element if the array overlaps itself.
   if (is_small || (direction == Direction::write && selection.array.layout().may_overlap_itself()))
-    return run(0, walk.size, 0);
+    return run(0, walk.size(), 0);
   const MaskPieces pieces(walk);
   parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)
-      run(i * pieces.length, std::min(walk.size, (i + 1) * pieces.length),
+      run(i * pieces.length, std::min(walk.size(), (i + 1) * pieces.length),
           pieces.before[static_cast<std::size_t>(i)]);
   });
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "../job.hpp"
+#include "spanwise/element_words.hpp"
 #include "spanwise/half.hpp"
 
 namespace spanwise::ops::reduce {
@@ -97,16 +98,9 @@ void subtract(DType dtype, void* values, DType stored, const std::byte* others, 
   if (dtype == float64) return subtract_from<double>(values, others, step, n);
   if (dtype == complex64) return subtract_from<std::complex<float>>(values, others, step, n);
   if (dtype == complex128) return subtract_from<std::complex<double>>(values, others, step, n);
-  switch (dtype.itemsize()) {  // modulo 2^bits, for either sign
-    case 1:
-      return subtract_from<std::uint8_t>(values, others, step, n);
-    case 2:
-      return subtract_from<std::uint16_t>(values, others, step, n);
-    case 4:
-      return subtract_from<std::uint32_t>(values, others, step, n);
-    default:
-      return subtract_from<std::uint64_t>(values, others, step, n);
-  }
+  with_unsigned(dtype.itemsize(), [&](auto number) {  // modulo 2^bits, for either sign
+    subtract_from<decltype(number)>(values, others, step, n);
+  });
 }
 
 void store(DType from, const void* values, std::int64_t n, DType to, std::byte* out,
@@ -120,18 +114,10 @@ void store(DType from, const void* values, std::int64_t n, DType to, std::byte* 
   if (from == float32 && to == bfloat16) return store_as<BFloat16, float>(values, n, out, step);
   if (from == complex128 && to == complex64)
     return store_as<std::complex<float>, std::complex<double>>(values, n, out, step);
-  switch (to.itemsize()) {
-    case 1:
-      return store_as<std::uint8_t, std::uint8_t>(values, n, out, step);
-    case 2:
-      return store_as<std::uint16_t, std::uint16_t>(values, n, out, step);
-    case 4:
-      return store_as<std::uint32_t, std::uint32_t>(values, n, out, step);
-    case 8:
-      return store_as<std::uint64_t, std::uint64_t>(values, n, out, step);
-    default:
-      return store_as<Bytes16, Bytes16>(values, n, out, step);
-  }
+  if (to.itemsize() == 16) return store_as<Bytes16, Bytes16>(values, n, out, step);
+  with_unsigned(to.itemsize(), [&](auto word) {
+    store_as<decltype(word), decltype(word)>(values, n, out, step);
+  });
 }
 
 }  // namespace spanwise::ops::reduce

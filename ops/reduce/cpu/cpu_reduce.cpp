@@ -94,27 +94,16 @@ class CpuReduction {
     pieces_ = (elements + piece_ - 1) / piece_;
   }
 
-  // The element offsets of all arrays at a combined index of the outer axes.
-  struct Base {
-    std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, index = 0;
-    void move(const JobAxis& axis, std::int64_t steps) {
-      input += axis.input * steps;
-      result += axis.result * steps;
-      mask += axis.mask * steps;
-      companion += axis.companion * steps;
-      divisor += axis.divisor * steps;
-      index += axis.index * steps;
-    }
-  };
-  static void move_outer(const std::vector<JobAxis>& axes, std::int64_t index, Base& base) {
+  // Moves to a combined index of the outer axes.
+  static void move_outer(const std::vector<JobAxis>& axes, std::int64_t index, JobOffsets& base) {
     for (std::size_t i = axes.size() - 1; i-- > 0 && index > 0;) {
       base.move(axes[i], index % axes[i].extent);
       index /= axes[i].extent;
     }
   }
   // The offsets of a task's first output; `count` receives the number of its outputs.
-  Base tile_base(std::int64_t task, std::int64_t& count) const {
-    Base base;
+  JobOffsets tile_base(std::int64_t task, std::int64_t& count) const {
+    JobOffsets base;
     const std::int64_t first = task % tiles_ * tile_;
     count = std::min(tile_, columns_.extent - first);
     move_outer(axes_.kept, task / tiles_, base);
@@ -129,7 +118,7 @@ class CpuReduction {
   void add_piece(std::int64_t task, std::int64_t piece, void* accumulators,
                  const std::optional<Array>& buffer) const {
     std::int64_t count;
-    const Base tile = tile_base(task, count);
+    const JobOffsets tile = tile_base(task, count);
     kernel_.clear(accumulators, tile_);
     Block block;
     block.columns = count;
@@ -146,7 +135,7 @@ class CpuReduction {
     const std::int64_t last = std::min((piece + 1) * piece_, axes_.elements);
     for (std::int64_t at = piece * piece_; at < last;) {
       const std::int64_t row = at % rows_.extent;
-      Base base = tile;
+      JobOffsets base = tile;
       move_outer(axes_.reduced, at / rows_.extent, base);
       base.move(rows_, row);
       block.rows = std::min(rows_.extent - row, last - at);
@@ -174,7 +163,7 @@ class CpuReduction {
 
   void finish(std::int64_t task, void* accumulators) const {
     std::int64_t count;
-    const Base base = tile_base(task, count);
+    const JobOffsets base = tile_base(task, count);
     std::byte* out = static_cast<std::byte*>(job_.result->data()) +
                      base.result * job_.result->dtype().itemsize();
     if (info(job_.kernel.kind).gives_index) {

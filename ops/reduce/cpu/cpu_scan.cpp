@@ -17,20 +17,13 @@ constexpr std::int64_t scan_segment = 512;    // accumulators that fit in the L1
 constexpr std::int64_t scan_piece = 1 << 15;  // elements; independent of the number of threads
 constexpr std::int64_t scan_grain = 1 << 14;
 
-Layout without_axis(const Layout& layout, int axis) {
-  Layout rest = layout;
-  rest.shape = layout.shape.erased(axis);
-  rest.strides = layout.strides.erased(axis);
-  return rest;
-}
-
 class CpuScan {
  public:
   explicit CpuScan(const ScanJob& job)
       : job_(job),
         kernel_(find_cpu_kernel(job.kernel)),
-        lines_input_(without_axis(job.input->layout(), job.axis)),
-        lines_result_(without_axis(job.result->layout(), job.axis)),
+        lines_input_(job.input->layout().index(job.axis, 0)),
+        lines_result_(job.result->layout().index(job.axis, 0)),
         walk_(lines_input_.shape, layouts(), 0),
         length_(job.input->shape()[job.axis]),
         step_(job.input->strides()[job.axis]),

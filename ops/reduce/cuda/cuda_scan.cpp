@@ -34,13 +34,8 @@ struct Line {
 
 // The axes other than the scanned one, over which the kernels count lines.
 std::vector<JobAxis> line_axes(const ScanJob& job) {
-  const auto without = [&](const Layout& layout) {
-    Layout rest = layout;
-    rest.shape = layout.shape.erased(job.axis);
-    rest.strides = layout.strides.erased(job.axis);
-    return rest;
-  };
-  const Layout input = without(job.input->layout()), result = without(job.result->layout());
+  const Layout input = job.input->layout().index(job.axis, 0);
+  const Layout result = job.result->layout().index(job.axis, 0);
   const Layout* const layouts[] = {&input, &result};
   const Walk walk(input.shape, layouts, 0);
   std::vector<JobAxis> axes;

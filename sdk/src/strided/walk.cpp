@@ -46,7 +46,7 @@ Walk::Walk(const Shape& shape, std::span<const Layout* const> operands, int lead
   if (size_ != 0) take_axes(shape, operands);
   if (is_forward_) turn_forward(leader);
   if (rank_ > 1) {
-    sort(leader);
+    if (leader >= 0) sort(leader);
     merge();
   }
   if (rank_ == 0) {

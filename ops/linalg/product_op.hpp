@@ -6,6 +6,9 @@
 
 namespace spanwise::ops::linalg {
 
+/// Product::matmul as a graph op, registered as "matmul".
+SW_API Ref<const Op> matmul_op();
+
 /// alpha * a @ b + beta * c, of inputs a, b and c: matrices, vectors or batches of matrices as
 /// matmul takes them, and c broadcast together with their product. Without an input c: alpha * a @
 /// b. Registered as "affine" with the real properties alpha and beta. Throws ArgumentError for

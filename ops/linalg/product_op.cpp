@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "affine_op.hpp"
+#include "product_op.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,10 +18,12 @@ namespace {
 
 constexpr int overwritten_addend = 2;
 
-class AffineOp final : public Op {
+class ProductOp final : public Op {
  public:
-  AffineOp(double alpha, double beta, bool overwrites)
-      : alpha_(alpha), beta_(beta), overwrites_(overwrites) {
+  /// A product alone.
+  ProductOp() : name_("Matmul") {}
+  ProductOp(double alpha, double beta, bool overwrites)
+      : takes_addend_(true), alpha_(alpha), beta_(beta), overwrites_(overwrites) {
     name_ = text("Affine{alpha=", alpha_, ", beta=", beta_, "}");
     // Theano's way to write that output 0 overwrites input 2.
     if (overwrites_) name_ += text("[(0, ", overwritten_addend, ")]");
@@ -29,14 +31,14 @@ class AffineOp final : public Op {
 
   std::string name() const override { return name_; }
   bool equals(const Op& other) const override {
-    const auto* same = dynamic_cast<const AffineOp*>(&other);
-    return same != nullptr && same->alpha_ == alpha_ && same->beta_ == beta_ &&
-           same->overwrites_ == overwrites_;
+    const auto* same = dynamic_cast<const ProductOp*>(&other);
+    return same != nullptr && same->takes_addend_ == takes_addend_ && same->alpha_ == alpha_ &&
+           same->beta_ == beta_ && same->overwrites_ == overwrites_;
   }
   std::size_t hash() const override { return std::hash<std::string>()(name_); }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
-    if (inputs.size() != 2) expect_arity(*this, inputs, 3);
+    if (!takes_addend_ || inputs.size() != 2) expect_arity(*this, inputs, takes_addend_ ? 3 : 2);
     DType dtype = inputs[0].type().dtype();
     for (const Variable& input : inputs) dtype = promote(dtype, input.type().dtype());
     check_factors(dtype);
@@ -54,7 +56,7 @@ class AffineOp final : public Op {
   }
   Ref<const Op> overwriting(int input) const override {
     if (input != overwritten_addend) return {};
-    return make_ref<const AffineOp>(alpha_, beta_, true);
+    return make_ref<const ProductOp>(alpha_, beta_, true);
   }
 
   std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {
@@ -76,6 +78,7 @@ class AffineOp final : public Op {
       return {inputs.size(),
               Cotangent::undefined("derivatives of complex numbers are not defined")};
     const Variable& g = outputs[0].variable();
+    if (!takes_addend_) return product_gradient(inputs[0], inputs[1], g);
     const Variable product = call("matmul", inputs[0], inputs[1]);
     std::vector<Cotangent> found =
         product_gradient(inputs[0], inputs[1], sum_to(g, product) * alpha_);
@@ -100,8 +103,9 @@ class AffineOp final : public Op {
     }
   }
 
-  double alpha_, beta_;
-  bool overwrites_;
+  bool takes_addend_ = false;
+  double alpha_ = 1, beta_ = 0;
+  bool overwrites_ = false;
   std::string name_;
 };
 
@@ -112,6 +116,7 @@ Ref<const Op> affine_from(const OpProperties& properties) {
 }
 
 [[maybe_unused]] const bool affine_registered = register_op("affine", affine_from);
+[[maybe_unused]] const bool matmul_registered = register_op("matmul", [] { return matmul_op(); });
 
 }  // namespace
 
@@ -119,9 +124,18 @@ Ref<const Op> affine_op(double alpha, double beta) {
   for (const double factor : {alpha, beta})
     if (!std::isfinite(factor))
       fail<ArgumentError>("affine: expected finite factors, got ", factor);
-  Ref<const Op> result = make_ref<const AffineOp>(alpha, beta, false);
+  Ref<const Op> result = make_ref<const ProductOp>(alpha, beta, false);
   result->set_recipe({"affine", {{"alpha", alpha}, {"beta", beta}}});
   return result;
+}
+
+Ref<const Op> matmul_op() {
+  static const auto& op = *new Ref<const Op>([] {
+    Ref<const Op> result = make_ref<const ProductOp>();
+    result->set_recipe({"matmul"});
+    return result;
+  }());
+  return op;
 }
 
 }  // namespace spanwise::ops::linalg
