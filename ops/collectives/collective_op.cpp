@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <string>
-#include <tuple>
 
 #include "spanwise/communicator.hpp"
 #include "spanwise/graph/sequenced_op.hpp"

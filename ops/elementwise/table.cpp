@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "spanwise/error.hpp"
 
@@ -80,16 +81,7 @@ std::optional<Signature> mixed_comparison(OpId op, std::span<const DType> operan
   const bool in_order = operands[0] == int64 && operands[1] == uint64;
   const bool exchanged = operands[0] == uint64 && operands[1] == int64;
   if (!in_order && !exchanged) return {};
-  if (exchanged) {
-    if (op == OpId::less)
-      op = OpId::greater;
-    else if (op == OpId::greater)
-      op = OpId::less;
-    else if (op == OpId::less_equal)
-      op = OpId::greater_equal;
-    else if (op == OpId::greater_equal)
-      op = OpId::less_equal;
-  }
+  if (exchanged) op = swapped_op(op).value_or(op);
   return Signature{op, int64, bool_, exchanged, true};
 }
 
@@ -116,6 +108,23 @@ int dtype_index(DType dtype) noexcept {
 }
 
 const OpTraits& facts(OpId op) noexcept { return op_table[static_cast<int>(op)]; }
+
+std::optional<OpId> swapped_op(OpId op) noexcept {
+  static constexpr std::pair<OpId, OpId> pairs[] = {
+      {OpId::less, OpId::greater},
+      {OpId::less_equal, OpId::greater_equal},
+      {OpId::greater, OpId::less},
+      {OpId::greater_equal, OpId::less_equal},
+  };
+  for (const auto& [from, to] : pairs)
+    if (from == op) return to;
+  static constexpr OpId symmetric[] = {
+      OpId::add,        OpId::multiply,    OpId::equal,       OpId::not_equal,  OpId::logical_and,
+      OpId::logical_or, OpId::logical_xor, OpId::bitwise_and, OpId::bitwise_or, OpId::bitwise_xor};
+  const bool is_symmetric =
+      std::find(std::begin(symmetric), std::end(symmetric), op) != std::end(symmetric);
+  return is_symmetric ? std::optional(op) : std::nullopt;
+}
 
 std::optional<OpId> find_op(std::string_view name) noexcept {
   for (int i = 0; i < op_count; ++i)

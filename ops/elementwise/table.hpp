@@ -83,6 +83,8 @@ inline constexpr int op_count = 0
     ;
 /// Finds an operation by NumPy's name.
 SW_API std::optional<OpId> find_op(std::string_view name) noexcept;
+/// The operation with exchanged operands that has the same result, bit by bit.
+std::optional<OpId> swapped_op(OpId op) noexcept;
 /// The name in messages and printed graphs: "FloorDivide".
 SW_API std::string display_name(OpId op);
 
@@ -102,6 +104,13 @@ struct Signature {
     return (facts(op).traits & first_is_condition) != 0 && i == 0 ? bool_ : compute;
   }
 };
+
+/// The dtype in which loops and kernels compute on `dtype`: 16-bit floats in float32, unless the
+/// operation has native_halves.
+inline DType loop_compute(const Signature& signature, DType dtype) noexcept {
+  const bool is_half = dtype == float16 || dtype == bfloat16;
+  return is_half && (facts(signature.op).traits & native_halves) == 0 ? float32 : dtype;
+}
 
 /// The signature for operands of these dtypes; Python numbers have got a dtype before. With
 /// `wanted` the result has that dtype. Throws DTypeError if NumPy has no such loop.

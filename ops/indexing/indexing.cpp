@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include "backend.hpp"
 #include "cpu/host_bounds.hpp"

@@ -3,7 +3,6 @@
 #include "search.hpp"
 
 #include <cstdint>
-#include <cstring>
 
 #include "backend.hpp"
 #include "indices.hpp"

@@ -40,21 +40,26 @@ std::vector<Cotangent> gradient_of_taking(const IndexPattern& pattern, const App
   return derivatives;
 }
 
-/// A view selected by integers, slices, new axes and an Ellipsis.
+/// x[index]: a view for integers, slices, new axes and an Ellipsis; a new array for an index with
+/// index arrays or masks. Waits for a mask on a GPU: its number of true elements determines the
+/// shape.
 class Subtensor final : public NamedOp {
  public:
   explicit Subtensor(IndexPattern pattern)
-      : NamedOp(text("Subtensor{", pattern.text(), '}')), pattern_(std::move(pattern)) {}
-  AliasMap view_map() const override { return {{0, {0}}}; }
+      : NamedOp(text(pattern.is_basic() ? "" : "Advanced", "Subtensor{", pattern.text(), '}')),
+        pattern_(std::move(pattern)) {}
+  AliasMap view_map() const override {
+    return pattern_.is_basic() ? AliasMap{{0, {0}}} : AliasMap{};
+  }
   bool takes_host_scalars() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     pattern_.check(*this, inputs, 1);
     const TensorType& type = inputs[0].type();
     Shape shape = pattern_.known_shape(type.shape(), inputs.subspan(1));
+    const auto device = common_device(*this, pattern_.is_basic() ? inputs.first(1) : inputs);
     return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
-                       {Variable(TensorType(type.dtype(), std::move(shape),
-                                            common_device(*this, inputs.first(1))))});
+                       {Variable(TensorType(type.dtype(), std::move(shape), device))});
   }
 
   std::vector<Cotangent> gradient(const Apply& node,
@@ -63,47 +68,14 @@ class Subtensor final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_async_thunk(
-        [op = Ref<const Subtensor>(this), cells = cells_from(context, 1), from = context.input(0),
-         to = context.output(0), device = context.device()] {
-          to->value =
-              view_by(to_device(*from->value, device), op->pattern_.evaluate(cells, device));
-        },
-        are_on_host(context.node(), 1));
-  }
-
- private:
-  IndexPattern pattern_;
-};
-
-/// A new array of the elements that an index with index arrays or masks selects. Waits for a mask
-/// on a GPU: its number of true elements determines the shape.
-class AdvancedSubtensor final : public NamedOp {
- public:
-  explicit AdvancedSubtensor(IndexPattern pattern)
-      : NamedOp(text("AdvancedSubtensor{", pattern.text(), '}')), pattern_(std::move(pattern)) {}
-  bool takes_host_scalars() const override { return true; }
-
-  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
-    pattern_.check(*this, inputs, 1);
-    const TensorType& type = inputs[0].type();
-    Shape shape = pattern_.known_shape(type.shape(), inputs.subspan(1));
-    return Apply::make(
-        Ref<const Op>(this), {inputs.begin(), inputs.end()},
-        {Variable(TensorType(type.dtype(), std::move(shape), common_device(*this, inputs)))});
-  }
-
-  std::vector<Cotangent> gradient(const Apply& node,
-                                  std::span<const Cotangent> outputs) const override {
-    return gradient_of_taking(pattern_, node, outputs[0].variable());
-  }
-
-  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return spanwise::make_thunk([op = Ref<const AdvancedSubtensor>(this),
-                                 cells = cells_from(context, 1), from = context.input(0),
-                                 to = context.output(0), device = context.device()] {
-      to->value = index_by(to_device(*from->value, device), op->pattern_.evaluate(cells, device));
-    });
+    const auto take = [op = Ref<const Subtensor>(this), cells = cells_from(context, 1),
+                       from = context.input(0), to = context.output(0), device = context.device()] {
+      const Array source = to_device(*from->value, device);
+      const std::vector<IndexPart> key = op->pattern_.evaluate(cells, device);
+      to->value = op->pattern_.is_basic() ? view_by(source, key) : index_by(source, key);
+    };
+    if (!pattern_.is_basic()) return spanwise::make_thunk(take);
+    return make_async_thunk(take, are_on_host(context.node(), 1));
   }
 
  private:
@@ -195,9 +167,7 @@ IndexPattern pattern_of(const char* who, const OpProperties& properties) {
 
 [[maybe_unused]] const bool subtensor_registered =
     register_op("subtensor", [](const OpProperties& properties) -> Ref<const Op> {
-      IndexPattern pattern = pattern_of("subtensor", properties);
-      if (pattern.is_basic()) return make_ref<const Subtensor>(std::move(pattern));
-      return make_ref<const AdvancedSubtensor>(std::move(pattern));
+      return make_ref<const Subtensor>(pattern_of("subtensor", properties));
     });
 [[maybe_unused]] const bool set_subtensor_registered =
     register_op("set_subtensor", [](const OpProperties& properties) -> Ref<const Op> {

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values.hpp"
 
-#include <utility>
-
 #include "backend.hpp"
 #include "indices.hpp"
 #include "spanwise/copy.hpp"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <type_traits>
 
 #include "cpu_elements.hpp"
 #include "matrix_by_vector.hpp"
@@ -263,9 +262,8 @@ void own_product_on_cpu(const Problem& problem) {
   if (dtype == complex128) return run_cpu_product<ComplexElement<double>>(problem);
   if (dtype.is_bool()) return run_cpu_product<BoolElement>(problem);
   if (!dtype.is_integer()) fail<DTypeError>("matmul: no product of ", dtype, " on the CPU");
-  with_unsigned(dtype.itemsize(), [&](auto number) {
-    run_cpu_product<IntegerElement<decltype(number)>>(problem);
-  });
+  with_unsigned(dtype.itemsize(),
+                [&](auto number) { run_cpu_product<IntegerElement<decltype(number)>>(problem); });
 }
 
 }  // namespace spanwise::ops::linalg

@@ -4,8 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <string>
-#include <utility>
 
 #include "cuda_source.hpp"
 #include "problem.hpp"

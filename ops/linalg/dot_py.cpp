@@ -11,7 +11,7 @@
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
@@ -62,9 +62,8 @@ Array dot_of_many(const Array& left, const Array& right) {
   return ops::linalg::contract("dot", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
 }
 
-PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"dot", {"a", "b", "out"}, 2, 3};
-  const auto [a, b, out] = signature.read(values, count, kwnames);
+PyObject* dot_call(const Arguments<3>& arguments) {
+  const auto& [a, b, out] = arguments;
   if (is_variable(a) || is_variable(b)) return dot_of_variables(a, b, given(out));
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
@@ -102,16 +101,8 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   return Py_NewRef(out);
 }
 
-PyObject* dot_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"dot", {"b", "out"}, 1, 2};
-  const auto [b, out] = signature.read(values, count, kwnames);
-  PyObject* const all[] = {self, b, out != nullptr ? out : Py_None};
-  return dot_call(nullptr, all, 3, nullptr);
-}
-
-PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"inner", {"a", "b"}, 2, 2};
-  const auto [a, b] = signature.read(values, count, kwnames);
+PyObject* inner_call(const Arguments<2>& arguments) {
+  const auto& [a, b] = arguments;
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
   if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, nullptr);
@@ -123,9 +114,8 @@ PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
   return wrap(std::move(result));
 }
 
-PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"vdot", {"a", "b"}, 2, 2};
-  const auto [a, b] = signature.read(values, count, kwnames);
+PyObject* vdot_call(const Arguments<2>& arguments) {
+  const auto& [a, b] = arguments;
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
   if (left.size() != right.size())
@@ -143,18 +133,16 @@ PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
 }
 
 PyMethodDef dot_functions[] = {
-    method<&dot_call>("dot",
-                      "dot(a, b, out=None)\n--\n\n"
-                      "The sum over a's last axis and b's last but one, as numpy.dot."),
-    method<&inner_call>("inner",
-                        "inner(a, b)\n--\n\nThe sum over the last axis of both, as numpy.inner."),
-    method<&vdot_call>("vdot",
-                       "vdot(a, b)\n--\n\n"
-                       "The sum of conj(a) * b over all elements, both flattened; as numpy.vdot."),
+    declared<"dot(a, b, out=None)",
+             "The sum over a's last axis and b's last but one, as numpy.dot.", &dot_call>(),
+    declared<"inner(a, b)", "The sum over the last axis of both, as numpy.inner.", &inner_call>(),
+    declared<"vdot(a, b)",
+             "The sum of conj(a) * b over all elements, both flattened; as numpy.vdot.",
+             &vdot_call>(),
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef dot_methods[] = {
-    method<&dot_method>("dot", "dot($self, b, out=None)\n--\n\nspanwise.dot(self, b, out)."),
+    declared<"dot($self, b, out=None)", "spanwise.dot(self, b, out).", &dot_call>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

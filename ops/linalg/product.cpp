@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "product.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

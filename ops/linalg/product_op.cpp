@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "product_op.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>

@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "product_rules.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"

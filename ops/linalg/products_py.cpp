@@ -4,8 +4,6 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +14,7 @@
 #include "python/interop/foreign_operands.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/operators.hpp"
 #include "spanwise/error.hpp"
 
@@ -120,21 +118,16 @@ std::vector<int> axes_in(PyObject* sequence, const Array& array) {
   return axes;
 }
 
-PyObject* contract_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<7> signature{
-      "_contract",
-      {"who", "left", "right", "left_batch", "right_batch", "left_sum", "right_sum"},
-      7,
-      7};
-  const auto given = signature.read(values, count, kwnames);
-  const Factors factors(given[1], given[2]);
+PyObject* contract_call(const Arguments<7>& arguments) {
+  const Factors factors(arguments[1], arguments[2]);
   const Array &left = factors.left(), &right = factors.right();
-  const std::vector<int> left_batch = axes_in(given[3], left),
-                         right_batch = axes_in(given[4], right);
-  const std::vector<int> left_sum = axes_in(given[5], left), right_sum = axes_in(given[6], right);
+  const std::vector<int> left_batch = axes_in(arguments[3], left),
+                         right_batch = axes_in(arguments[4], right);
+  const std::vector<int> left_sum = axes_in(arguments[5], left),
+                         right_sum = axes_in(arguments[6], right);
   if (left_batch.size() != right_batch.size() || left_sum.size() != right_sum.size())
     fail<ArgumentError>("_contract: axes come in pairs");
-  const char* who = PyUnicode_AsUTF8(given[0]);
+  const char* who = PyUnicode_AsUTF8(arguments[0]);
   if (who == nullptr) throw py::error_already_set();
   Array result = [&] {
     const GilRelease unlocked(is_long(left, right));
@@ -208,11 +201,10 @@ PyMethodDef product_functions[] = {
     method<&product_call<Product::vecmat>>(
         "vecmat",
         "vecmat" SW_PRODUCT "The products of conjugated vectors and matrices, as numpy.vecmat."),
-    method<&contract_call>("_contract",
-                           "_contract(who, left, right, left_batch, right_batch, left_sum, "
-                           "right_sum)\n--\n\n"
-                           "The sums over left_sum and right_sum, with the axes (batch..., left's "
-                           "others..., right's others...)."),
+    declared<"_contract(who, left, right, left_batch, right_batch, left_sum, right_sum)",
+             "The sums over left_sum and right_sum, with the axes (batch..., left's others..., "
+             "right's others...).",
+             &contract_call>(),
     {nullptr, nullptr, 0, nullptr}};
 
 #undef SW_PRODUCT

@@ -9,7 +9,7 @@
 #include "draw.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
@@ -45,10 +45,8 @@ Counter& counter_in(PyObject* capsule) {
   return *static_cast<Counter*>(counter);
 }
 
-PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{
-      "_random_counter", {"key", "stream", "position"}, 3, 3};
-  const auto [key, stream, position] = signature.read(values, count, kwnames);
+PyObject* random_counter(const Arguments<3>& arguments) {
+  const auto& [key, stream, position] = arguments;
   auto created = std::make_unique<Counter>(Source{
       uint64_from(key), static_cast<std::uint32_t>(uint64_from(stream)), uint64_from(position)});
   PyObject* capsule = PyCapsule_New(created.get(), counter_name, [](PyObject* object) {
@@ -60,9 +58,8 @@ PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, P
 }
 
 // Returns the counter's position, then advances it by `move` blocks.
-PyObject* random_position(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"_random_position", {"counter", "move"}, 2, 2};
-  const auto [counter, move] = signature.read(values, count, kwnames);
+PyObject* random_position(const Arguments<2>& arguments) {
+  const auto& [counter, move] = arguments;
   const auto blocks = static_cast<std::int64_t>(uint64_from(move));
   return PyLong_FromUnsignedLongLong(counter_in(counter).take(blocks).position);
 }
@@ -98,19 +95,14 @@ Numbers floating_numbers(PyObject* kind, PyObject* shift, PyObject* scale) {
   return numbers;
 }
 
-PyObject* random_draw(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<5> signature{
-      "_random_draw", {"counter", "kind", "out", "shift", "scale"}, 5, 5};
-  const auto [counter, kind, out, shift, scale] = signature.read(values, count, kwnames);
+PyObject* random_draw(const Arguments<5>& arguments) {
+  const auto& [counter, kind, out, shift, scale] = arguments;
   return drawn(counter, floating_numbers(kind, shift, scale), out);
 }
 
 // Draws into a new array, in one call, since most draws are small.
-PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<8> signature{
-      "_random_new", {"counter", "kind", "size", "dtype", "device", "shift", "scale", "who"}, 8, 8};
-  const auto [counter, kind, size, dtype, device, shift, scale, who] =
-      signature.read(values, count, kwnames);
+PyObject* random_new(const Arguments<8>& arguments) {
+  const auto& [counter, kind, size, dtype, device, shift, scale, who] = arguments;
   const Numbers numbers = floating_numbers(kind, shift, scale);
   const DType wanted = dtype_in(dtype, float64);
   if (wanted != float64 && wanted != float32 && wanted != float16 && wanted != bfloat16)
@@ -127,10 +119,8 @@ PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
   return wrap(target);
 }
 
-PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{
-      "_random_integers", {"counter", "out", "low", "span"}, 4, 4};
-  const auto [counter, out, low, span] = signature.read(values, count, kwnames);
+PyObject* random_integers(const Arguments<4>& arguments) {
+  const auto& [counter, out, low, span] = arguments;
   Numbers numbers;
   numbers.low = uint64_from(low);
   numbers.span = uint64_from(span);
@@ -139,11 +129,8 @@ PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, 
   return drawn(counter, numbers, out);
 }
 
-PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t count,
-                                 PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{
-      "_random_integers_within", {"counter", "out", "lows", "spans"}, 4, 4};
-  const auto [counter, out, lows, spans] = signature.read(values, count, kwnames);
+PyObject* random_integers_within(const Arguments<4>& arguments) {
+  const auto& [counter, out, lows, spans] = arguments;
   const Array first = checked_array(lows, "lows"), second = checked_array(spans, "spans");
   Numbers numbers;
   numbers.kind = Kind::integers_within;
@@ -152,9 +139,8 @@ PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t 
   return drawn(counter, numbers, out);
 }
 
-PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"_random_picks", {"counter", "out", "table"}, 3, 3};
-  const auto [counter, out, table] = signature.read(values, count, kwnames);
+PyObject* random_picks(const Arguments<3>& arguments) {
+  const auto& [counter, out, table] = arguments;
   const Array cumulated = checked_array(table, "table");
   Numbers numbers;
   numbers.kind = Kind::picks;
@@ -162,11 +148,8 @@ PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
   return drawn(counter, numbers, out);
 }
 
-PyObject* random_permutation(PyObject*, PyObject* const* values, Py_ssize_t count,
-                             PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{
-      "_random_permutation", {"counter", "out", "size"}, 3, 3};
-  const auto [counter, out, size] = signature.read(values, count, kwnames);
+PyObject* random_permutation(const Arguments<3>& arguments) {
+  const auto& [counter, out, size] = arguments;
   const Array target = checked_array(out, "out");
   Counter& from = counter_in(counter);
   const std::int64_t all = integer_from(size);
@@ -178,19 +161,15 @@ PyObject* random_permutation(PyObject*, PyObject* const* values, Py_ssize_t coun
 }
 
 PyMethodDef random_functions[] = {
-    method<&random_counter>("_random_counter", "_random_counter(key, stream, position)\n--\n\n"),
-    method<&random_position>("_random_position", "_random_position(counter, move)\n--\n\n"),
-    method<&random_new>("_random_new",
-                        "_random_new(counter, kind, size, dtype, device, shift, scale, who)\n"
-                        "--\n\n"),
-    method<&random_draw>("_random_draw", "_random_draw(counter, kind, out, shift, scale)\n--\n\n"),
-    method<&random_integers>("_random_integers",
-                             "_random_integers(counter, out, low, span)\n--\n\n"),
-    method<&random_integers_within>("_random_integers_within",
-                                    "_random_integers_within(counter, out, lows, spans)\n--\n\n"),
-    method<&random_picks>("_random_picks", "_random_picks(counter, out, table)\n--\n\n"),
-    method<&random_permutation>("_random_permutation",
-                                "_random_permutation(counter, out, size)\n--\n\n"),
+    declared<"_random_counter(key, stream, position)", "", &random_counter>(),
+    declared<"_random_position(counter, move)", "", &random_position>(),
+    declared<"_random_new(counter, kind, size, dtype, device, shift, scale, who)", "",
+             &random_new>(),
+    declared<"_random_draw(counter, kind, out, shift, scale)", "", &random_draw>(),
+    declared<"_random_integers(counter, out, low, span)", "", &random_integers>(),
+    declared<"_random_integers_within(counter, out, lows, spans)", "", &random_integers_within>(),
+    declared<"_random_picks(counter, out, table)", "", &random_picks>(),
+    declared<"_random_permutation(counter, out, size)", "", &random_permutation>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "reduce.hpp"
 #include "spanwise/op_sdk.hpp"
 

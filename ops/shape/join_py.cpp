@@ -13,7 +13,7 @@
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/scalar.hpp"
 #include "python/support/snapshot.hpp"
@@ -167,10 +167,8 @@ PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObj
   return join_variables(variables, position, out, dtype, "stack");
 }
 
-PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<5> signature{
-      "concatenate", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
-  const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, kwnames);
+PyObject* concatenate(const Arguments<5>& arguments) {
+  const auto& [sequence, axis, out, dtype, casting] = arguments;
   std::vector<Array> arrays = own_arrays_in(sequence);
   // axis=None accepts numbers, which it flattens, too; along an axis they raise an error below.
   std::optional<Promotion> promotion;
@@ -195,10 +193,8 @@ PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
   return join(arrays, position, out, dtype, casting, "concatenate");
 }
 
-PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<5> signature{
-      "stack", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
-  const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, kwnames);
+PyObject* stack(const Arguments<5>& arguments) {
+  const auto& [sequence, axis, out, dtype, casting] = arguments;
   std::vector<Array> arrays = own_arrays_in(sequence);
   if (arrays.empty()) {
     const py::tuple items = sequence_in(sequence, "stack");
@@ -221,14 +217,11 @@ PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
 }
 
 PyMethodDef join_functions[] = {
-    method<&concatenate>("concatenate",
-                         "concatenate(arrays, axis=0, out=None, *, dtype=None, "
-                         "casting='same_kind')\n--\n\n"
-                         "Joins the arrays along an existing axis; axis=None flattens them "
-                         "first."),
-    method<&stack>("stack",
-                   "stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')\n--\n\n"
-                   "Joins the arrays along a new axis."),
+    declared<"concatenate(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
+             "Joins the arrays along an existing axis; axis=None flattens them first.",
+             &concatenate>(),
+    declared<"stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')",
+             "Joins the arrays along a new axis.", &stack>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments.hpp"
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -144,6 +145,53 @@ const Array& Operands::keep(std::size_t i, Array array) {
   operands_[i].array = &kept_.back();
   operands_[i].dtype = kept_.back().dtype();
   return kept_.back();
+}
+
+std::optional<Shape> Operands::broadcast_shape(bool with_outputs) const {
+  std::array<const Shape*, max_operands> shapes;
+  std::size_t count = 0;
+  bool differ = false;
+  for (const ConvertedArgument& operand : all()) {
+    if (!operand.is_element() || (operand.parameter->is_output && !with_outputs)) continue;
+    shapes[count++] = &operand.array->shape();
+    differ |= *shapes[count - 1] != *shapes[0];
+  }
+  if (count == 0) return {};
+  if (!differ) return *shapes[0];
+  std::vector<Shape> given;
+  for (std::size_t k = 0; k < count; ++k) given.push_back(*shapes[k]);
+  try {
+    return broadcast_shapes(given);
+  } catch (const LayoutError& error) {
+    fail<LayoutError>(who_, ": ", error.what());
+  }
+}
+
+void Operands::check_output(std::size_t i, const Shape& shape) const {
+  const ConvertedArgument& output = operands_[i];
+  if (!output.is_raw() && output.array->shape() != shape)
+    fail<LayoutError>(who_, ": '", output.parameter->name, "': expected an output of shape ", shape,
+                      ", got ", output.array->shape(), "; pass an array of that shape");
+  const Layout& layout = output.array->layout();
+  if (!layout.is_row_major() && layout.may_overlap_itself())
+    fail<LayoutError>(who_, ": output '", output.parameter->name,
+                      "' has several elements at one address: ", *output.array, "; pass a copy");
+}
+
+void Operands::separate_from(std::size_t i, bool allows_same_view) {
+  const ConvertedArgument& output = operands_[i];
+  for (std::size_t k = 0; k < count_; ++k) {
+    const ConvertedArgument& other = operands_[k];
+    if (k == i || other.array == nullptr || !may_share_memory(*other.array, *output.array))
+      continue;
+    const bool is_same = allows_same_view && is_same_view(*other.array, *output.array);
+    if (!other.parameter->is_output) {
+      if (!is_same || other.parameter->needs_whole_array) keep(k, copy(*other.array));
+    } else if (k > i && !is_same) {
+      fail<LayoutError>(who_, ": outputs '", output.parameter->name, "' and '",
+                        other.parameter->name, "' share memory; pass separate arrays");
+    }
+  }
 }
 
 void Operands::take_value(ConvertedArgument& operand, const Argument& argument) {

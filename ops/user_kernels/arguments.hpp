@@ -86,6 +86,16 @@ class Operands {
   /// Stores an array that this call has created as operand `i`.
   const Array& keep(std::size_t i, Array array);
 
+  /// The shape to which the arrays that are accessed by element broadcast, inputs alone or all;
+  /// nothing if there are none. Throws LayoutError.
+  std::optional<Shape> broadcast_shape(bool with_outputs) const;
+  /// Throws LayoutError unless output `i` has this shape, if it is not raw, and each of its
+  /// elements an own address.
+  void check_output(std::size_t i, const Shape& shape) const;
+  /// Copies inputs that share memory with output `i`, except for the same view if that is allowed
+  /// and only own elements are read. Throws LayoutError if another output shares memory with it.
+  void separate_from(std::size_t i, bool allows_same_view);
+
  private:
   void take_array(ConvertedArgument& operand, const Array& array);
   void take_value(ConvertedArgument& operand, const Argument& argument);

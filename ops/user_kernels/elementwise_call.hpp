@@ -40,11 +40,9 @@ class ElementwiseKernel::Call {
   std::string source() const;
   void find_shape(std::optional<std::int64_t> size);
   void use_given_size(std::optional<std::int64_t> size, bool has_elements);
-  Shape broadcast_shape() const;
   void make_outputs(std::vector<Array>& allocated);
   Array new_output(DType dtype) const;
   void check_outputs();
-  void resolve_overlap(const ConvertedArgument& output, std::size_t index, bool seen);
   bool all_flat() const;
   void plan_walk();
   void plan_loop();
@@ -59,10 +57,7 @@ class ElementwiseKernel::Call {
   void launch_simple(const Kernel& kernel, const LaunchConfig& config) const;
   // Whether the arguments include neither structs nor a walk.
   bool is_simple() const;
-  std::size_t packed_count() const;
-  void add_operand(std::size_t i, std::vector<KernelArg>& arguments, PackedNumbers& numbers) const;
-  // Whether the operand's array is passed as a pointer.
-  bool is_pointer(std::size_t i) const;
+  bool wants_pointer() const { return kernel_.spec_.style == ParameterStyle::pointers; }
 
   const ElementwiseKernel& kernel_;
   Operands operands_;

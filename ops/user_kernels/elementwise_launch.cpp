@@ -47,27 +47,32 @@ void ElementwiseKernel::Call::launch_on_gpu(const Kernel& kernel) const {
   std::array<void*, 2 * max_operands + 1> values;
   std::size_t count = 0;
   const auto add = [&](const void* value) { values[count++] = const_cast<void*>(value); };
+  const auto is_whole = [&](const ConvertedArgument& operand) {
+    return !plan_.is_flat && operand.is_element() && operand.parameter->needs_whole_array;
+  };
+  std::size_t packed = 0;
+  for (const ConvertedArgument& operand : operands_.all())
+    if (operand.is_raw() || is_whole(operand))
+      packed += 3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size()));
   PackedNumbers numbers;
-  numbers.reserve(packed_count());
-  for (std::size_t i = 0; i < plan_.count; ++i) {
+  numbers.reserve(packed);
+  for (std::size_t i = 0; i < plan_.forms.count; ++i) {
     const ConvertedArgument& operand = operands_[i];
-    const bool is_value = plan_.forms[i].access == OperandForm::Access::value;
     if (operand.is_element()) continue;
     if (operand.array != nullptr)
       order_use(Stream::current(operands_.device()), *operand.array, operand.parameter->is_output);
-    if (is_value) {
+    if (plan_.forms[i].access == OperandForm::Access::value) {
       add(operand.bytes.empty() ? operand.number.data() : operand.bytes.data());
-    } else if (is_pointer(i)) {
+    } else if (is_pointer(plan_.forms[i], wants_pointer())) {
       addresses[i] = operand.array->data();
       add(&addresses[i]);
     } else {
       add(numbers.raw(*operand.array, operand.array->layout()).raw().data());
     }
   }
-  if (!plan_.is_flat)
-    for (const ConvertedArgument& operand : operands_.all())
-      if (operand.is_element() && operand.parameter->needs_whole_array)
-        add(numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)).raw().data());
+  for (const ConvertedArgument& operand : operands_.all())
+    if (is_whole(operand))
+      add(numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)).raw().data());
   add(&steps_);
   loop_->launch(kernel, std::span(values.data(), count));
 }
@@ -80,17 +85,11 @@ void ElementwiseKernel::Call::launch_on_cpu(const Kernel& kernel) const {
   const LaunchConfig config{{blocks, 1, 1}, {1, 1, 1}, 0, stream};
   if (is_simple()) return launch_simple(kernel, config);
   std::vector<KernelArg> arguments;
-  arguments.reserve(2 * plan_.count + 3);
+  arguments.reserve(2 * plan_.forms.count + 3);
   PackedNumbers numbers;
-  numbers.reserve(packed_count());
-  for (std::size_t i = 0; i < plan_.count; ++i) add_operand(i, arguments, numbers);
-  if (!plan_.is_flat) {
-    for (const ConvertedArgument& operand : operands_.all())
-      if (operand.is_element() && operand.parameter->needs_whole_array)
-        arguments.push_back(
-            numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
-    arguments.push_back(numbers.walk(*walk_));
-  }
+  const Walk* const walk = walk_ ? &*walk_ : nullptr;
+  add_operands(operands_, plan_.forms, wants_pointer(), plan_.is_flat ? nullptr : &shape_,
+               std::span(&walk, plan_.is_flat ? 0 : 1), arguments, numbers);
   arguments.push_back(KernelArg(steps_));
   arguments.push_back(KernelArg(elementwise_chunk));
   kernel.launch(config, arguments);
@@ -101,7 +100,7 @@ void ElementwiseKernel::Call::launch_simple(const Kernel& kernel,
   std::array<void*, max_operands> addresses;
   std::array<void*, max_operands + 2> values;
   std::size_t count = 0;
-  for (; count < plan_.count; ++count) {
+  for (; count < plan_.forms.count; ++count) {
     const ConvertedArgument& operand = operands_[count];
     if (plan_.forms[count].access == OperandForm::Access::value) {
       values[count] = const_cast<void*>(operand.number.data());
@@ -118,44 +117,13 @@ void ElementwiseKernel::Call::launch_simple(const Kernel& kernel,
 
 bool ElementwiseKernel::Call::is_simple() const {
   if (!plan_.is_flat) return false;
-  for (std::size_t i = 0; i < plan_.count; ++i) {
+  for (std::size_t i = 0; i < plan_.forms.count; ++i) {
     const auto access = plan_.forms[i].access;
     if (access == OperandForm::Access::dense || access == OperandForm::Access::strided ||
         !operands_[i].bytes.empty())
       return false;
   }
   return true;
-}
-
-std::size_t ElementwiseKernel::Call::packed_count() const {
-  std::size_t packed = 0;
-  for (const ConvertedArgument& operand : operands_.all()) {
-    const bool is_whole =
-        !plan_.is_flat && operand.is_element() && operand.parameter->needs_whole_array;
-    if (operand.is_raw() || is_whole)
-      packed += 3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size()));
-  }
-  if (walk_)
-    packed +=
-        static_cast<std::size_t>(walk_->rank()) * static_cast<std::size_t>(1 + walk_->operands());
-  return packed;
-}
-
-bool ElementwiseKernel::Call::is_pointer(std::size_t i) const {
-  const auto access = plan_.forms[i].access;
-  return access == OperandForm::Access::element ||
-         (access == OperandForm::Access::dense && kernel_.spec_.style == ParameterStyle::pointers);
-}
-
-void ElementwiseKernel::Call::add_operand(std::size_t i, std::vector<KernelArg>& arguments,
-                                          PackedNumbers& numbers) const {
-  const ConvertedArgument& operand = operands_[i];
-  if (plan_.forms[i].access == OperandForm::Access::value)
-    arguments.push_back(value_of(operand));
-  else if (is_pointer(i))
-    arguments.push_back(address_of(*operand.array));
-  else
-    arguments.push_back(numbers.raw(*operand.array, operand.array->layout()));
 }
 
 }  // namespace spanwise::ops::user_kernels

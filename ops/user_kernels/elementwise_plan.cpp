@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "elementwise_call.hpp"
-#include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
@@ -22,17 +20,9 @@ bool ElementwiseKernel::Call::plan(std::optional<std::int64_t> size,
 }
 
 void ElementwiseKernel::Call::find_shape(std::optional<std::int64_t> size) {
-  const Shape* first = nullptr;
-  bool differ = false;
-  for (const ConvertedArgument& operand : operands_.all()) {
-    if (!operand.is_element()) continue;
-    if (first == nullptr)
-      first = &operand.array->shape();
-    else
-      differ |= !(*first == operand.array->shape());
-  }
-  if (first == nullptr || size) return use_given_size(size, first != nullptr);
-  shape_ = differ ? broadcast_shape() : *first;
+  const std::optional<Shape> shape = operands_.broadcast_shape(/*with_outputs=*/true);
+  if (!shape || size) return use_given_size(size, shape.has_value());
+  shape_ = *shape;
 }
 
 void ElementwiseKernel::Call::use_given_size(std::optional<std::int64_t> size, bool has_elements) {
@@ -56,17 +46,6 @@ void ElementwiseKernel::Call::use_given_size(std::optional<std::int64_t> size, b
   shape_ = Shape{*size};
 }
 
-Shape ElementwiseKernel::Call::broadcast_shape() const {
-  std::vector<Shape> shapes;
-  for (const ConvertedArgument& operand : operands_.all())
-    if (operand.is_element()) shapes.push_back(operand.array->shape());
-  try {
-    return broadcast_shapes(shapes);
-  } catch (const LayoutError& error) {
-    fail<LayoutError>(kernel_.who_, ": ", error.what());
-  }
-}
-
 void ElementwiseKernel::Call::make_outputs(std::vector<Array>& allocated) {
   for (std::size_t i = 0; i < operands_.all().size(); ++i) {
     ConvertedArgument& operand = operands_[i];
@@ -83,44 +62,17 @@ Array ElementwiseKernel::Call::new_output(DType dtype) const {
   std::size_t count = 0;
   for (const ConvertedArgument& operand : operands_.all())
     if (operand.is_element()) layouts[count++] = &operand.array->layout();
-  Layout layout = result_layout(shape_, std::span(layouts.data(), count));
-  if (layout.is_row_major()) return empty(shape_, dtype, operands_.output_device());
-  const auto bytes = layout.size() * dtype.itemsize();
-  return Array(allocate(static_cast<std::size_t>(bytes), operands_.output_device()),
-               std::move(layout), dtype);
+  return empty_in(result_layout(shape_, std::span(layouts.data(), count)), dtype,
+                  operands_.output_device());
 }
 
 void ElementwiseKernel::Call::check_outputs() {
   for (std::size_t i = 0; i < operands_.all().size(); ++i) {
     const ConvertedArgument& output = operands_[i];
     if (output.array == nullptr || !output.parameter->is_output) continue;
-    const std::string& name = output.parameter->name;
-    if (!output.is_raw() && output.array->shape() != shape_)
-      fail<LayoutError>(kernel_.who_, ": output '", name, "' has shape ", output.array->shape(),
-                        ", expected the broadcast shape of all arrays, ", shape_,
-                        "; pass an array of that shape");
-    const Layout& layout = output.array->layout();
-    if (!layout.is_row_major() && layout.may_overlap_itself())
-      fail<LayoutError>(kernel_.who_, ": output '", name,
-                        "' has several elements at one address: ", *output.array, "; pass a copy");
-    for (std::size_t k = 0; k < operands_.all().size(); ++k)
-      if (k != i && operands_[k].array != nullptr) resolve_overlap(output, k, k < i);
+    operands_.check_output(i, shape_);
+    operands_.separate_from(i, /*allows_same_view=*/true);
   }
-}
-
-void ElementwiseKernel::Call::resolve_overlap(const ConvertedArgument& output, std::size_t index,
-                                              bool seen) {
-  const ConvertedArgument& other = operands_[index];
-  if (!may_share_memory(*other.array, *output.array)) return;
-  const bool is_same = is_same_view(*other.array, *output.array);
-  if (other.parameter->is_output) {
-    if (!seen && !is_same)
-      fail<LayoutError>(kernel_.who_, ": outputs '", output.parameter->name, "' and '",
-                        other.parameter->name, "' share memory; pass separate arrays");
-    return;
-  }
-  if (is_same && !other.parameter->needs_whole_array) return;
-  operands_.keep(index, copy(*other.array));
 }
 
 bool ElementwiseKernel::Call::all_flat() const {
@@ -132,7 +84,7 @@ bool ElementwiseKernel::Call::all_flat() const {
 }
 
 void ElementwiseKernel::Call::plan_walk() {
-  plan_.count = operands_.all().size();
+  plan_.forms.count = operands_.all().size();
   const Walk* walk = nullptr;
   // On a GPU only arrays used as a whole depend on it; for others the plan distinguishes layouts.
   plan_.is_flat = (on_gpu_ && !any_needs_whole_array()) || all_flat();
@@ -146,7 +98,7 @@ void ElementwiseKernel::Call::plan_walk() {
   }
   if (!plan_.is_flat && any_needs_whole_array()) plan_.axes = std::max(1, shape_.size());
   int index = 0;
-  for (std::size_t i = 0; i < plan_.count; ++i) {
+  for (std::size_t i = 0; i < plan_.forms.count; ++i) {
     const ConvertedArgument& operand = operands_[i];
     plan_.forms[i] = operand.is_element()
                          ? element_form(operand, plan_.is_flat ? nullptr : walk, index++)

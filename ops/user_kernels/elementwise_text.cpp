@@ -100,12 +100,8 @@ class ElementwiseText {
   }
   std::string whole_array_parameters(std::string& types) const {
     std::string list;
-    for (const ConvertedArgument* operand : whole_arrays()) {
-      const std::string& name = operand->parameter->name;
-      types += text("typedef sw_raw<", constness(*operand), element_type(*operand), ", ",
-                    shape_.axes, ", false> sw_raw_", name, ";\n");
-      list += text("const sw_raw_", name, " ", name, ", ");
-    }
+    for (const ConvertedArgument* operand : whole_arrays())
+      list += whole_array_text(*operand, shape_.axes, types);
     return list;
   }
 
@@ -189,12 +185,7 @@ class ElementwiseText {
     const int last = shape_.rank - 1;
     std::string bases, elements;
     int index = 0;
-    const auto offset = [&] {
-      std::string sum;
-      for (int axis = 0; axis <= last; ++axis)
-        sum += text(axis > 0 ? " + " : "", "sw_at[", axis, "] * sw_w.s", index, "[", axis, "]");
-      return sum;
-    };
+    const auto offset = [&] { return offset_text("sw_w", shape_.rank, index); };
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const ConvertedArgument& operand = operands_[k];
       if (!operand.is_element()) continue;
@@ -216,18 +207,9 @@ class ElementwiseText {
                     last, "];\n");
       elements += "    const long long i = sw_i + sw_k * sw_i_step;\n";
     }
-    return text("  long long sw_at[", shape_.rank, "], sw_rest = sw_first;\n",
-                "  for (int sw_axis = ", last, "; sw_axis >= 0; --sw_axis) {\n",
-                "    sw_at[sw_axis] = sw_axis > 0 ? sw_rest % sw_w.shape[sw_axis] : sw_rest;\n",
-                "    sw_rest /= sw_w.shape[sw_axis];\n  }\n",
-                "  for (long long sw_left = sw_last - sw_first; sw_left > 0;) {\n",
-                "    const long long sw_room = sw_w.shape[", last, "] - sw_at[", last, "];\n",
-                "    const long long sw_run = sw_room < sw_left ? sw_room : sw_left;\n", bases,
-                "    for (long long sw_k = 0; sw_k < sw_run; ++sw_k) {\n", elements, body(),
-                "    }\n    sw_left -= sw_run;\n    sw_at[", last, "] += sw_run;\n",
-                "    for (int sw_axis = ", last,
-                "; sw_axis > 0 && sw_at[sw_axis] == sw_w.shape[sw_axis]; --sw_axis) {\n",
-                "      sw_at[sw_axis] = 0;\n      ++sw_at[sw_axis - 1];\n    }\n  }\n");
+    return loop_over_runs("sw_w", shape_.rank,
+                          text(bases, "    for (long long sw_k = 0; sw_k < sw_run; ++sw_k) {\n",
+                               elements, body(), "    }\n"));
   }
 
   const ElementwiseCode& code_;

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,14 +19,9 @@ struct ElementwiseShape {
       true;      ///< on the CPU: all arrays are dense, in the same order; on a GPU: in C order
   int rank = 1;  ///< of the walk; used if not flat, on the CPU
   int axes = 1;  ///< of arrays that are also used as a whole; used if not flat
-  std::size_t count = 0;
-  std::array<OperandForm, max_operands> forms{};
+  OperandForms forms{};
 
-  friend bool operator==(const ElementwiseShape& a, const ElementwiseShape& b) {
-    return a.is_flat == b.is_flat && a.rank == b.rank && a.axes == b.axes && a.count == b.count &&
-           std::equal(a.forms.begin(), a.forms.begin() + static_cast<std::ptrdiff_t>(a.count),
-                      b.forms.begin());
-  }
+  friend bool operator==(const ElementwiseShape&, const ElementwiseShape&) = default;
 };
 
 struct ElementwiseCode {

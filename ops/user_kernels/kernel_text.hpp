@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "arguments.hpp"
@@ -44,6 +45,18 @@ struct OperandForm {
   friend bool operator==(const OperandForm&, const OperandForm&) = default;
 };
 
+/// Those of all operands of a kernel.
+struct OperandForms {
+  std::size_t count = 0;
+  std::array<OperandForm, max_operands> all{};
+
+  const OperandForm& operator[](std::size_t i) const noexcept { return all[i]; }
+  OperandForm& operator[](std::size_t i) noexcept { return all[i]; }
+  friend bool operator==(const OperandForms& a, const OperandForms& b) {
+    return a.count == b.count && std::equal(a.all.begin(), a.all.begin() + a.count, b.all.begin());
+  }
+};
+
 OperandForm raw_form(const ConvertedArgument& operand);
 /// The form of an array accessed by element; `walk` is null for a flat kernel.
 OperandForm element_form(const ConvertedArgument& operand, const Walk* walk, int index);
@@ -66,8 +79,18 @@ const char* constness(const ConvertedArgument& operand);
 std::string parameter_text(const ConvertedArgument& operand, const OperandForm& form,
                            bool wants_pointer, std::string& types);
 
+/// The declaration of sw_raw of an array that is also used as a whole, with `axes` axes, as
+/// parameter_text().
+std::string whole_array_text(const ConvertedArgument& operand, int axes, std::string& types);
+
 /// "struct <name> { long long shape[rank], s0[rank], ...; };" for `count` operands.
 std::string walk_struct(const std::string& name, int rank, int count);
+
+/// The sum of index times stride of operand `k` of a walk at the position sw_at.
+std::string offset_text(const std::string& walk, int rank, int k);
+/// Statements that execute `row` for each run of the walk's elements [sw_first, sw_last) along the
+/// last axis: sw_run elements, the first of them at the position sw_at.
+std::string loop_over_runs(const std::string& walk, int rank, const std::string& row);
 
 /// Structs of 64-bit numbers that are passed to a kernel; their addresses are stable after
 /// reserve().
@@ -84,7 +107,15 @@ class PackedNumbers {
 };
 
 KernelArg address_of(const Array& array);
-KernelArg value_of(const ConvertedArgument& operand);
+
+/// Whether parameter_text() declares a pointer.
+bool is_pointer(const OperandForm& form, bool wants_pointer) noexcept;
+/// Adds the arguments for the operands' parameters (see parameter_text()), and for those of arrays
+/// that are also used as a whole, broadcast to `whole`, if it is not null. Reserves `numbers`, also
+/// for `walks`.
+void add_operands(const Operands& operands, const OperandForms& forms, bool wants_pointer,
+                  const Shape* whole, std::span<const Walk* const> walks,
+                  std::vector<KernelArg>& arguments, PackedNumbers& numbers);
 
 /// Compiles `source` and returns `kernel`. Throws CompileError with the name of `spec`, a remedy
 /// for unknown names, and `user_code` as the source that is shown.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
-#include <utility>
 
 #include "expression_text.hpp"
 #include "spanwise/error.hpp"

@@ -39,6 +39,7 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
       fail<ArgumentError>(who_, ": expected dtype_out as a dtype, got '", spec_.result_type, "'");
     result.name = result_name;
     result.is_output = true;
+    result.needs_whole_array = false;
     parameters_.push_back(std::move(result));
   } else {
     parameters_ = value_parameters(who_, spec_.in_params, false);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <bitset>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -46,7 +46,6 @@ class ReductionKernel::Call {
   }
   void find_results();
   void make_outputs(std::vector<Array>& allocated);
-  void resolve_overlaps();
   void plan_walks();
   // The layout of an output without the axes of extent 1 that keepdims adds.
   Layout without_reduced_axes(const Layout& layout) const;
@@ -63,8 +62,6 @@ class ReductionKernel::Call {
 
   const Plan& plan_for_launch();
   void launch();
-  std::size_t packed_count() const;
-  void add_operands(std::vector<KernelArg>& arguments, PackedNumbers& numbers) const;
 
   const ReductionKernel& kernel_;
   Operands operands_;

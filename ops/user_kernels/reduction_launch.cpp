@@ -1,6 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 
 #include "reduction_call.hpp"
 #include "spanwise/creation.hpp"
@@ -60,10 +59,8 @@ void ReductionKernel::Call::launch() {
   }
   std::vector<KernelArg> arguments;
   PackedNumbers numbers;
-  numbers.reserve(packed_count());
-  add_operands(arguments, numbers);
-  arguments.push_back(numbers.walk(*kept_));
-  arguments.push_back(numbers.walk(*reduced_));
+  const Walk* const walks[] = {&*kept_, &*reduced_};
+  add_operands(operands_, plan_.forms, false, &shape_, walks, arguments, numbers);
   for (const std::int64_t number : {results_, length_, part_length_, results_per_block_})
     arguments.push_back(KernelArg(number));
   arguments.push_back(parts ? address_of(*parts) : KernelArg::address(0));
@@ -77,35 +74,6 @@ void ReductionKernel::Call::launch() {
   arguments[at + 1] = KernelArg(length_);
   const std::int64_t blocks = on_gpu_ ? results_ : blocks_;
   plan.fold.launch({{blocks, 1, 1}, {threads, 1, 1}, 0, stream}, arguments);
-}
-
-std::size_t ReductionKernel::Call::packed_count() const {
-  std::size_t packed = 0;
-  for (const ConvertedArgument& operand : operands_.all())
-    if (operand.array != nullptr)
-      packed +=
-          2 * (3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size())));
-  for (const Walk* walk : {&*kept_, &*reduced_})
-    packed +=
-        static_cast<std::size_t>(walk->rank()) * static_cast<std::size_t>(1 + walk->operands());
-  return packed;
-}
-
-void ReductionKernel::Call::add_operands(std::vector<KernelArg>& arguments,
-                                         PackedNumbers& numbers) const {
-  for (std::size_t i = 0; i < plan_.count; ++i) {
-    const ConvertedArgument& operand = operands_[i];
-    if (operand.array == nullptr)
-      arguments.push_back(value_of(operand));
-    else if (operand.is_element())
-      arguments.push_back(address_of(*operand.array));
-    else
-      arguments.push_back(numbers.raw(*operand.array, operand.array->layout()));
-  }
-  for (const ConvertedArgument& operand : operands_.all())
-    if (is_input(operand) && operand.parameter->needs_whole_array)
-      arguments.push_back(
-          numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
 }
 
 }  // namespace spanwise::ops::user_kernels

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "reduction_call.hpp"
-#include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
@@ -33,7 +32,6 @@ bool ReductionKernel::Call::plan(std::vector<Array>& allocated) {
   find_shape();
   find_results();
   make_outputs(allocated);
-  resolve_overlaps();
   if (results_ == 0) return false;
   if (length_ <= 0 && kernel_.spec_.identity.empty())
     fail<ArgumentError>(kernel_.who_, ": no elements to reduce in shape ", shape_,
@@ -43,17 +41,11 @@ bool ReductionKernel::Call::plan(std::vector<Array>& allocated) {
 }
 
 void ReductionKernel::Call::find_shape() {
-  std::vector<Shape> shapes;
-  for (const ConvertedArgument& operand : operands_.all())
-    if (is_input(operand)) shapes.push_back(operand.array->shape());
-  if (shapes.empty())
+  const std::optional<Shape> shape = operands_.broadcast_shape(/*with_outputs=*/false);
+  if (!shape)
     fail<ArgumentError>(kernel_.who_,
                         ": no array determines the shape; declare one that is not raw");
-  try {
-    shape_ = broadcast_shapes(shapes);
-  } catch (const LayoutError& error) {
-    fail<LayoutError>(kernel_.who_, ": ", error.what());
-  }
+  shape_ = *shape;
 }
 
 void ReductionKernel::Call::find_results() {
@@ -77,25 +69,10 @@ void ReductionKernel::Call::make_outputs(std::vector<Array>& allocated) {
       allocated.push_back(
           operands_.keep(i, empty(result_shape_, dtype, operands_.output_device())));
     }
-    if (output.array->shape() != result_shape_)
-      fail<LayoutError>(kernel_.who_, ": expected an output of shape ", result_shape_, ", got ",
-                        output.array->shape());
-    if (output.array->layout().may_overlap_itself())
-      fail<LayoutError>(kernel_.who_,
-                        ": several elements of the output share an address: ", *output.array,
-                        "; pass a copy");
+    operands_.check_output(i, result_shape_);
   }
-}
-
-void ReductionKernel::Call::resolve_overlaps() {
   for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i)
-    for (std::size_t k = 0; k < i; ++k) {
-      const Array* other = operands_[k].array;
-      if (other == nullptr || !may_share_memory(*other, *operands_[i].array)) continue;
-      if (k >= kernel_.inputs_)
-        fail<LayoutError>(kernel_.who_, ": outputs share memory; pass separate arrays");
-      operands_.keep(k, copy(*other));
-    }
+    operands_.separate_from(i, /*allows_same_view=*/false);
 }
 
 void ReductionKernel::Call::plan_walks() {
@@ -128,7 +105,7 @@ std::vector<const Layout*> ReductionKernel::Call::pointers(const std::vector<Lay
 }
 
 void ReductionKernel::Call::describe() {
-  plan_.count = operands_.all().size();
+  plan_.forms.count = operands_.all().size();
   plan_.is_large = results_ > INT32_MAX || length_ > INT32_MAX;
   plan_.kept_rank = kept_->rank();
   plan_.reduced_rank = reduced_->rank();
@@ -137,7 +114,7 @@ void ReductionKernel::Call::describe() {
   plan_.by_columns = !on_gpu_ && are_results_nearer() && kept_->extent(kept_->rank() - 1) >= 8;
   const Walk* const inner = plan_.by_columns ? &*kept_ : &*reduced_;
   int index = 0;
-  for (std::size_t i = 0; i < plan_.count; ++i) {
+  for (std::size_t i = 0; i < plan_.forms.count; ++i) {
     const ConvertedArgument& operand = operands_[i];
     plan_.forms[i] = is_input(operand)      ? element_form(operand, inner, index++)
                      : operand.is_element() ? element_form(operand, nullptr, 0)

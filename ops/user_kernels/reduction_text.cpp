@@ -27,13 +27,9 @@ std::string ReductionText::parameters(std::string& types) {
   std::string list;
   for (std::size_t i = 0; i < operands_.size(); ++i)
     list += parameter_text(operands_[i], shape_.forms[i], false, types);
-  for (const ConvertedArgument& operand : operands_) {
-    if (!is_input_element(operand) || !operand.parameter->needs_whole_array) continue;
-    const std::string& name = operand.parameter->name;
-    types += text("typedef sw_raw<", constness(operand), element_type(operand), ", ", shape_.axes,
-                  ", false> sw_raw_", name, ";\n");
-    list += text("const sw_raw_", name, " ", name, ", ");
-  }
+  for (const ConvertedArgument& operand : operands_)
+    if (is_input_element(operand) && operand.parameter->needs_whole_array)
+      list += whole_array_text(operand, shape_.axes, types);
   return list +
          "const sw_kept_walk sw_kept, const sw_reduced_walk sw_reduced, const long long "
          "sw_results, "

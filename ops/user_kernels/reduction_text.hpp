@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -22,17 +20,9 @@ struct ReductionShape {
   int adjacent_results = 1;  ///< on a GPU: results that adjacent threads of a block compute
   bool by_columns = false;   ///< on the CPU: adjacent results are computed together
   DType accumulator{};       ///< unset for a user's type
-  std::size_t count = 0;
-  std::array<OperandForm, max_operands> forms{};
+  OperandForms forms{};
 
-  friend bool operator==(const ReductionShape& a, const ReductionShape& b) {
-    return a.is_large == b.is_large && a.kept_rank == b.kept_rank &&
-           a.reduced_rank == b.reduced_rank && a.axes == b.axes &&
-           a.adjacent_results == b.adjacent_results && a.by_columns == b.by_columns &&
-           a.accumulator == b.accumulator && a.count == b.count &&
-           std::equal(a.forms.begin(), a.forms.begin() + static_cast<std::ptrdiff_t>(a.count),
-                      b.forms.begin());
-  }
+  friend bool operator==(const ReductionShape&, const ReductionShape&) = default;
 };
 
 struct ReductionCode {

@@ -93,33 +93,13 @@ std::string ReductionText::cpu_columns() const {
 std::string ReductionText::for_each_run(const std::string& row) const {
   const int last = shape_.reduced_rank - 1;
   std::string rows;
-  for (int k = 0; k < reduced_operands(); ++k) {
-    std::string sum;
-    for (int axis = 0; axis <= last; ++axis)
-      sum += text(axis > 0 ? " + " : "", "sw_at[", axis, "] * sw_reduced.s", k, "[", axis, "]");
-    rows += text("      const long long sw_row", k, " = ", sum, ", sw_step", k, " = sw_reduced.s",
-                 k, "[", last, "];\n");
-  }
-  return text(R"(    const long long sw_first = blockIdx.y * sw_part_length;
-    const long long sw_end = sw_first + sw_part_length < sw_length ? sw_first + sw_part_length : sw_length;
-    long long sw_at[)",
-              shape_.reduced_rank, "], sw_rest = sw_first;\n    for (int sw_axis = ", last,
-              R"(; sw_axis >= 0; --sw_axis) {
-      sw_at[sw_axis] = sw_axis > 0 ? sw_rest % sw_reduced.shape[sw_axis] : sw_rest;
-      if (sw_axis > 0) sw_rest /= sw_reduced.shape[sw_axis];
-    }
-    for (long long sw_left = sw_end - sw_first; sw_left > 0;) {
-      const long long sw_room = sw_reduced.shape[)",
-              last, "] - sw_at[", last,
-              "];\n      const long long sw_run = sw_room < sw_left ? sw_room : sw_left;\n", rows,
-              row, "      sw_left -= sw_run;\n      sw_at[", last,
-              "] += sw_run;\n      for (int sw_axis = ", last,
-              R"(; sw_axis > 0 && sw_at[sw_axis] == sw_reduced.shape[sw_axis]; --sw_axis) {
-        sw_at[sw_axis] = 0;
-        ++sw_at[sw_axis - 1];
-      }
-    }
-)");
+  for (int k = 0; k < reduced_operands(); ++k)
+    rows += text("      const long long sw_row", k, " = ",
+                 offset_text("sw_reduced", shape_.reduced_rank, k), ", sw_step", k,
+                 " = sw_reduced.s", k, "[", last, "];\n");
+  return R"(    const long long sw_first = blockIdx.y * sw_part_length;
+    const long long sw_last = sw_first + sw_part_length < sw_length ? sw_first + sw_part_length : sw_length;
+)" + loop_over_runs("sw_reduced", shape_.reduced_rank, rows + row);
 }
 
 }  // namespace spanwise::ops::user_kernels

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scan.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>

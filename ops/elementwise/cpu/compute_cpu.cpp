@@ -44,32 +44,6 @@ const CpuKernel& cpu_kernel_for(const Signature& signature) {
   return entry.kernel;
 }
 
-std::optional<OpId> swapped_op(OpId op) noexcept {
-  switch (op) {
-    case OpId::add:
-    case OpId::multiply:
-    case OpId::equal:
-    case OpId::not_equal:
-    case OpId::logical_and:
-    case OpId::logical_or:
-    case OpId::logical_xor:
-    case OpId::bitwise_and:
-    case OpId::bitwise_or:
-    case OpId::bitwise_xor:
-      return op;
-    case OpId::less:
-      return OpId::greater;
-    case OpId::less_equal:
-      return OpId::greater_equal;
-    case OpId::greater:
-      return OpId::less;
-    case OpId::greater_equal:
-      return OpId::less_equal;
-    default:
-      return std::nullopt;
-  }
-}
-
 void compute_on_cpu(const Signature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where) {
   if (has_number_first(signature, operands)) {
@@ -93,7 +67,7 @@ void compute_on_cpu(const Signature& signature, std::span<const Operand> operand
   };
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operand& operand = operands[i];
-    const DType wanted = cpu_compute(signature, signature.operand(static_cast<int>(i)));
+    const DType wanted = loop_compute(signature, signature.operand(static_cast<int>(i)));
     if (operand.array != nullptr) {
       add(*operand.array, wanted, strided::ArrayRole::read);
       continue;
@@ -104,7 +78,7 @@ void compute_on_cpu(const Signature& signature, std::span<const Operand> operand
     constant.data = static_cast<std::byte*>(const_cast<void*>(number.data()));
     constant.dtype = constant.compute = wanted;
   }
-  add(result, cpu_compute(signature, signature.result), strided::ArrayRole::write);
+  add(result, loop_compute(signature, signature.result), strided::ArrayRole::write);
   if (where != nullptr) add(*where, bool_, strided::ArrayRole::mask);
   strided::run_on_cpu(result.shape(), std::span(arrays.data(), count), cpu_kernel_for(signature));
 }

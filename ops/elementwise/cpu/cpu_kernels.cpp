@@ -146,7 +146,7 @@ bool is_constant(OpId op, DType dtype) noexcept {
 }  // namespace
 
 CpuKernel find_cpu_kernel(const Signature& signature) {
-  const DType dtype = cpu_compute(signature, signature.compute);
+  const DType dtype = loop_compute(signature, signature.compute);
   CpuKernel kernel;
   if (signature.mixed) {
     kernel.loop = baseline::find_mixed(signature.op);

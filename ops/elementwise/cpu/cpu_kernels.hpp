@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "../table.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
@@ -18,20 +16,11 @@ using StridedLoop = strided::CpuBody::StridedLoop;
 using CpuKernel = strided::CpuBody;
 
 /// The kernel for this processor. 16-bit floats have kernels only for operations with
-/// native_halves; others are computed in float32, see cpu_compute().
+/// native_halves; others are computed in float32, see loop_compute().
 CpuKernel find_cpu_kernel(const Signature& signature);
 
 /// The same, cached per operation and dtype.
 const CpuKernel& cpu_kernel_for(const Signature& signature);
-
-/// The operation with exchanged operands that has the same result, bit by bit.
-std::optional<OpId> swapped_op(OpId op) noexcept;
-
-/// The dtype that a CPU kernel has for `dtype`.
-inline DType cpu_compute(const Signature& signature, DType dtype) noexcept {
-  const bool is_half = dtype == float16 || dtype == bfloat16;
-  return is_half && (facts(signature.op).traits & native_halves) == 0 ? float32 : dtype;
-}
 
 /// Loops in AVX2 or AVX-512; a kernel without loop if the processor has neither or they are not
 /// faster.

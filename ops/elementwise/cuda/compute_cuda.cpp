@@ -69,16 +69,6 @@ bool checks_exponent(const Signature& signature, std::span<const Operand> operan
   return false;
 }
 
-// The number as a kernel argument: cast, and 16-bit floats as float unless the operation has
-// native_halves.
-Scalar kernel_number(const Signature& signature, const Operand& operand, int index) {
-  const DType wanted = signature.operand(index);
-  const Scalar number = operand.scalar.cast(wanted);
-  const bool is_half = wanted == float16 || wanted == bfloat16;
-  const bool is_float = is_half && (facts(signature.op).traits & native_halves) == 0;
-  return is_float ? number.cast(float32) : number;
-}
-
 /// One operation on arrays of one GPU.
 class OperationCall {
  public:
@@ -127,7 +117,10 @@ class OperationCall {
     std::size_t count = 0;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       if (operands_[i].array != nullptr) continue;
-      numbers[i] = kernel_number(signature_, operands_[i], static_cast<int>(i));
+      const DType wanted = signature_.operand(static_cast<int>(i));
+      numbers[i] = operands_[i].scalar.cast(wanted);
+      if (const DType computed = loop_compute(signature_, wanted); computed != wanted)
+        numbers[i] = numbers[i].cast(computed);
       others[count++] = const_cast<void*>(numbers[i].data());
     }
     if (negative != nullptr) others[count++] = &negative;

@@ -77,9 +77,7 @@ strided::Body operation_body(const OperationKey& key) {
 }
 
 const char* compute_type(const Signature& signature, DType dtype) {
-  const bool is_half = dtype == float16 || dtype == bfloat16;
-  if (is_half && (facts(signature.op).traits & native_halves) == 0) return "float";
-  return dtype.is_bool() ? "bool" : element_text(dtype);
+  return dtype.is_bool() ? "bool" : element_text(loop_compute(signature, dtype));
 }
 
 std::string operations_text() {

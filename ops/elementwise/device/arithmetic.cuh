@@ -146,12 +146,7 @@ struct Negative {
     return complex(-a.re, -a.im);
   }
 };
-struct Positive {
-  template <class T>
-  static SW_FN T of(T a) {
-    return a;
-  }
-};
+SW_OPERATION1(Positive, T, x)
 struct Absolute {
   template <class T>
   static SW_FN T of(T a) {
@@ -180,12 +175,7 @@ struct Sign {
     return complex((T)0, a.im > 0 ? (T)1 : (T)-1);
   }
 };
-struct Square {
-  template <class T>
-  static SW_FN T of(T a) {
-    return Multiply::of(a, a);
-  }
-};
+SW_OPERATION1(Square, T, Multiply::of(x, x))
 struct Reciprocal {
   // Integers: the quotient as C converts it; 1 / 0, undefined in C, gives the result of x86-64.
   template <class T>

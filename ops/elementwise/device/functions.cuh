@@ -35,40 +35,18 @@ SW_UNARY(Arcsinh, asinh)
 SW_UNARY(Arccosh, acosh)
 SW_UNARY(Arctanh, atanh)
 
-#define SW_REAL(Name, expression) \
-  struct Name {                   \
-    template <class T>            \
-    static SW_FN T of(T x) {      \
-      return expression;          \
-    }                             \
-  };
-SW_REAL(Cbrt, m_cbrt(x))
-SW_REAL(Erf, m_erf(x))
-SW_REAL(Fabs, m_fabs(x))
-SW_REAL(Deg2Rad, x*(T)(3.14159265358979323846 / 180.0))
-SW_REAL(Rad2Deg, x*(T)(180.0 / 3.14159265358979323846))
+SW_OPERATION1(Cbrt, T, m_cbrt(x))
+SW_OPERATION1(Erf, T, m_erf(x))
+SW_OPERATION1(Fabs, T, m_fabs(x))
+SW_OPERATION1(Deg2Rad, T, x*(T)(3.14159265358979323846 / 180.0))
+SW_OPERATION1(Rad2Deg, T, x*(T)(180.0 / 3.14159265358979323846))
 // The exponent is never above 0, so nothing overflows on the way.
-SW_REAL(Sigmoid, x >= 0 ? (T)1 / ((T)1 + m_exp(-x)) : m_exp(x) / ((T)1 + m_exp(x)))
-SW_REAL(Softplus, (x < 0 ? (T)0 : x) + m_log1p(m_exp(-m_fabs(x))))
+SW_OPERATION1(Sigmoid, T, x >= 0 ? (T)1 / ((T)1 + m_exp(-x)) : m_exp(x) / ((T)1 + m_exp(x)))
+SW_OPERATION1(Softplus, T, (x < 0 ? (T)0 : x) + m_log1p(m_exp(-m_fabs(x))))
 
-struct Floor {
-  template <class T>
-  static SW_FN T of(T x) {
-    return m_floor(x);
-  }
-};
-struct Ceil {
-  template <class T>
-  static SW_FN T of(T x) {
-    return m_ceil(x);
-  }
-};
-struct Trunc {
-  template <class T>
-  static SW_FN T of(T x) {
-    return m_trunc(x);
-  }
-};
+SW_OPERATION1(Floor, T, m_floor(x))
+SW_OPERATION1(Ceil, T, m_ceil(x))
+SW_OPERATION1(Trunc, T, m_trunc(x))
 struct Rint {
   template <class T>
   static SW_FN T of(T x) {
@@ -80,24 +58,9 @@ struct Rint {
   }
 };
 
-struct Arctan2 {
-  template <class T>
-  static SW_FN T of(T y, T x) {
-    return m_atan2(y, x);
-  }
-};
-struct Hypot {
-  template <class T>
-  static SW_FN T of(T x, T y) {
-    return m_hypot(x, y);
-  }
-};
-struct Copysign {
-  template <class T>
-  static SW_FN T of(T x, T y) {
-    return m_copysign(x, y);
-  }
-};
+SW_OPERATION2(Arctan2, T, m_atan2(a, b))
+SW_OPERATION2(Hypot, T, m_hypot(a, b))
+SW_OPERATION2(Copysign, T, m_copysign(a, b))
 struct Nextafter {
   template <class T>
   static SW_FN T of(T x, T y) {
@@ -123,12 +86,7 @@ struct Nextafter {
     return z;
   }
 };
-struct Heaviside {
-  template <class T>
-  static SW_FN T of(T x, T at_zero) {
-    return is_nan(x) ? x : x == 0 ? at_zero : x < 0 ? (T)0 : (T)1;
-  }
-};
+SW_OPERATION2(Heaviside, T, is_nan(a) ? a : a == 0 ? b : a < 0 ? (T)0 : (T)1)
 struct Logaddexp {
   template <class T>
   static SW_FN T of(T x, T y) {

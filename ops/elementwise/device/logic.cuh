@@ -5,54 +5,21 @@
 
 // ---- comparison and logic
 
-struct Equal {
-  template <class T>
-  static SW_FN bool of(T a, T b) {
-    return same(a, b);
-  }
-  static SW_FN bool of(long long a, unsigned long long b) {
-    return a >= 0 && (unsigned long long)a == b;
-  }
-};
-struct NotEqual {
-  template <class T>
-  static SW_FN bool of(T a, T b) {
-    return !same(a, b);
-  }
-  static SW_FN bool of(long long a, unsigned long long b) { return !Equal::of(a, b); }
-};
-struct Less {
-  template <class T>
-  static SW_FN bool of(T a, T b) {
-    return precedes(a, b);
-  }
-  static SW_FN bool of(long long a, unsigned long long b) {
-    return a < 0 || (unsigned long long)a < b;
-  }
-};
-struct LessEqual {
-  template <class T>
-  static SW_FN bool of(T a, T b) {
-    return less_or_equal(a, b);
-  }
-  static SW_FN bool of(long long a, unsigned long long b) {
-    return a < 0 || (unsigned long long)a <= b;
-  }
-};
-struct Greater {
-  template <class T>
-  static SW_FN bool of(T a, T b) {
-    return precedes(b, a);
-  }
-  static SW_FN bool of(long long a, unsigned long long b) { return !LessEqual::of(a, b); }
-};
-struct GreaterEqual {
-  template <class T>
-  static SW_FN bool of(T a, T b) {
-    return less_or_equal(b, a);
-  }
-  static SW_FN bool of(long long a, unsigned long long b) { return !Less::of(a, b); }
-};
+// `mixed` is the result for a signed and an unsigned integer, by value.
+#define SW_COMPARISON(Name, expression, mixed)                                \
+  struct Name {                                                               \
+    template <class T>                                                        \
+    static SW_FN bool of(T a, T b) {                                          \
+      return expression;                                                      \
+    }                                                                         \
+    static SW_FN bool of(long long a, unsigned long long b) { return mixed; } \
+  };
+SW_COMPARISON(Equal, same(a, b), a >= 0 && (unsigned long long)a == b)
+SW_COMPARISON(NotEqual, !same(a, b), !Equal::of(a, b))
+SW_COMPARISON(Less, precedes(a, b), a < 0 || (unsigned long long)a < b)
+SW_COMPARISON(LessEqual, less_or_equal(a, b), a < 0 || (unsigned long long)a <= b)
+SW_COMPARISON(Greater, precedes(b, a), !LessEqual::of(a, b))
+SW_COMPARISON(GreaterEqual, less_or_equal(b, a), !Less::of(a, b))
 struct LogicalAnd {
   static SW_FN bool of(bool a, bool b) { return a & b; }
 };
@@ -68,24 +35,9 @@ struct LogicalNot {
 
 // ---- bits
 
-struct BitwiseAnd {
-  template <class T>
-  static SW_FN T of(T a, T b) {
-    return (T)(a & b);
-  }
-};
-struct BitwiseOr {
-  template <class T>
-  static SW_FN T of(T a, T b) {
-    return (T)(a | b);
-  }
-};
-struct BitwiseXor {
-  template <class T>
-  static SW_FN T of(T a, T b) {
-    return (T)(a ^ b);
-  }
-};
+SW_OPERATION2(BitwiseAnd, T, (T)(a& b))
+SW_OPERATION2(BitwiseOr, T, (T)(a | b))
+SW_OPERATION2(BitwiseXor, T, (T)(a ^ b))
 struct Invert {
   template <class T>
   static SW_FN T of(T a) {
@@ -94,12 +46,8 @@ struct Invert {
   static SW_FN bool of(bool a) { return !a; }
 };
 // Counts that are negative or at least the width shift out all bits.
-struct LeftShift {
-  template <class T>
-  static SW_FN T of(T a, T b) {
-    return (unsigned long long)b < 8 * sizeof(T) ? (T)((unsigned long long)a << b) : (T)0;
-  }
-};
+SW_OPERATION2(LeftShift, T,
+              (unsigned long long)b < 8 * sizeof(T) ? (T)((unsigned long long)a << b) : (T)0)
 struct RightShift {
   template <class T>
   static SW_FN T of(T a, T b) {
@@ -110,12 +58,7 @@ struct RightShift {
 
 // ---- classification
 
-struct Isnan {
-  template <class T>
-  static SW_FN bool of(T x) {
-    return is_nan(x);
-  }
-};
+SW_OPERATION1(Isnan, bool, is_nan(x))
 struct Isinf {
   template <class T>
   static SW_FN bool of(T x) {
@@ -136,12 +79,7 @@ struct Isfinite {
     return is_finite(x.re) && is_finite(x.im);
   }
 };
-struct Signbit {
-  template <class T>
-  static SW_FN bool of(T x) {
-    return m_copysign((T)1, x) < 0;
-  }
-};
+SW_OPERATION1(Signbit, bool, m_copysign((T)1, x) < 0)
 struct Conjugate {
   template <class T>
   static SW_FN Complex<T> of(Complex<T> x) {
@@ -165,34 +103,18 @@ struct Angle {
 
 // ---- selection; minimum and maximum propagate NaN, fmin and fmax ignore it
 
-struct Maximum {
-  template <class T>
-  static SW_FN T of(T a, T b) {
-    return is_nan(a) || less_or_equal(b, a) ? a : b;
-  }
-  static SW_FN bool of(bool a, bool b) { return a | b; }
-};
-struct Minimum {
-  template <class T>
-  static SW_FN T of(T a, T b) {
-    return is_nan(a) || less_or_equal(a, b) ? a : b;
-  }
-  static SW_FN bool of(bool a, bool b) { return a & b; }
-};
-struct Fmax {
-  template <class T>
-  static SW_FN T of(T a, T b) {
-    return is_nan(b) || less_or_equal(b, a) ? a : b;
-  }
-  static SW_FN bool of(bool a, bool b) { return a | b; }
-};
-struct Fmin {
-  template <class T>
-  static SW_FN T of(T a, T b) {
-    return is_nan(b) || less_or_equal(a, b) ? a : b;
-  }
-  static SW_FN bool of(bool a, bool b) { return a & b; }
-};
+#define SW_SELECTION(Name, expression, of_bools)              \
+  struct Name {                                               \
+    template <class T>                                        \
+    static SW_FN T of(T a, T b) {                             \
+      return expression;                                      \
+    }                                                         \
+    static SW_FN bool of(bool a, bool b) { return of_bools; } \
+  };
+SW_SELECTION(Maximum, is_nan(a) || less_or_equal(b, a) ? a : b, a | b)
+SW_SELECTION(Minimum, is_nan(a) || less_or_equal(a, b) ? a : b, a& b)
+SW_SELECTION(Fmax, is_nan(b) || less_or_equal(b, a) ? a : b, a | b)
+SW_SELECTION(Fmin, is_nan(b) || less_or_equal(a, b) ? a : b, a& b)
 struct Clip {
   template <class T>
   static SW_FN T of(T x, T low, T high) {

@@ -129,3 +129,20 @@ template <class T>
 SW_FN bool less_or_equal(Complex<T> a, Complex<T> b) {
   return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im <= b.im);
 }
+
+// ---- operations that one expression of x, or of a and b, defines for all types
+
+#define SW_OPERATION1(Name, Result, expression) \
+  struct Name {                                 \
+    template <class T>                          \
+    static SW_FN Result of(T x) {               \
+      return expression;                        \
+    }                                           \
+  };
+#define SW_OPERATION2(Name, Result, expression) \
+  struct Name {                                 \
+    template <class T>                          \
+    static SW_FN Result of(T a, T b) {          \
+      return expression;                        \
+    }                                           \
+  };

@@ -72,8 +72,8 @@ class CpuProgramBuilder {
     const auto values = program_.arguments(step);
     Instruction made{.count = static_cast<int>(values.size()) + 1};
     for (std::size_t i = 0; i < values.size(); ++i)
-      made.registers[i] = converted(register_of(values[i]),
-                                    cpu_compute(signature, signature.operand(static_cast<int>(i))));
+      made.registers[i] = converted(
+          register_of(values[i]), loop_compute(signature, signature.operand(static_cast<int>(i))));
     if (values.size() == 2 && at(made.registers[0]).is_number && !signature.mixed)
       if (const auto other = swapped_op(signature.op)) {
         signature.op = *other;
@@ -85,7 +85,7 @@ class CpuProgramBuilder {
     made.context = kernel.context;
     if (!by_number)
       for (std::size_t i = 0; i < values.size(); ++i) made.registers[i] = filled(made.registers[i]);
-    const int computed = add_register(cpu_compute(signature, signature.result));
+    const int computed = add_register(loop_compute(signature, signature.result));
     made.registers[values.size()] = computed;
     made_.steps_.push_back(made);
     value_registers_.push_back(converted(computed, step.signature.result));

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <sstream>
 
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/source/element_text.hpp"
 #include "spanwise/source/token.hpp"
 
@@ -99,17 +98,6 @@ CompiledLoop compiled_loop(const std::string& source) {
   return {kernel, reinterpret_cast<Loop>(*static_cast<const std::uint64_t*>(where.data()))};
 }
 
-struct CompiledLoops {
-  Mutex mutex;
-  std::map<std::string, CompiledLoop> by_source;
-};
-
-// Never destroyed: functions may run until the process exits.
-CompiledLoops& compiled_loops() {
-  static CompiledLoops& loops = *new CompiledLoops;
-  return loops;
-}
-
 }  // namespace
 
 DType loop_dtype(DType dtype) noexcept { return is_half(dtype) ? float32 : dtype; }
@@ -152,15 +140,9 @@ std::string body_call(const UserBody& body, const std::string& name,
 
 Loop loop_of(const UserBody& body) {
   const std::string source = loop_source(body);
-  CompiledLoops& all = compiled_loops();
-  {
-    const std::lock_guard lock(all.mutex);
-    const auto found = all.by_source.find(source);
-    if (found != all.by_source.end()) return found->second.loop;
-  }
-  CompiledLoop made = compiled_loop(source);
-  const std::lock_guard lock(all.mutex);
-  return all.by_source.emplace(source, std::move(made)).first->second.loop;
+  // Never destroyed: functions may run until the process exits.
+  static auto& loops = *new KernelTable<std::map<std::string, CompiledLoop>>;
+  return loops.get(source, [&] { return compiled_loop(source); }).loop;
 }
 
 }  // namespace spanwise::ops

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
-#include <string>
 
 #include "../table.hpp"
 #include "spanwise/op_sdk.hpp"

@@ -36,13 +36,11 @@ class FusedThunk final : public Thunk {
         overwrites_(overwrites),
         device_(context.device()),
         runner_(program_, numbers_of(context.node()), device_),
-        moved_(program_.inputs.size()) {
-    for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
-      inputs_.push_back(context.input(static_cast<int>(i)));
-      types_.push_back(context.node().inputs()[i].type());
-    }
-    for (std::size_t i = 0; i < program_.outputs.size(); ++i)
-      outputs_.push_back(context.output(static_cast<int>(i)));
+        inputs_(cells_of_inputs(context)),
+        outputs_(cells_of_outputs(context)),
+        moved_(inputs_.size()),
+        separate_(fused_->nodes, inputs_, device_) {
+    for (const Variable& input : context.node().inputs()) types_.push_back(input.type());
   }
 
   bool is_async() const override { return true; }
@@ -52,9 +50,7 @@ class FusedThunk final : public Thunk {
       runner_.run(operands(), results(operands(), *shape));
       return {};
     }
-    if (separate_ == nullptr)
-      separate_ = std::make_unique<SeparateNodes>(fused_->nodes, inputs_, device_);
-    separate_->run(outputs_);
+    separate_.run(outputs_);
     return {};
   }
 
@@ -191,7 +187,7 @@ class FusedThunk final : public Thunk {
   std::vector<Ref<Cell>> inputs_, outputs_;
   std::vector<TensorType> types_;
   std::vector<std::optional<Array>> moved_;
-  std::unique_ptr<SeparateNodes> separate_;  // made when they are needed
+  SeparateNodes separate_;
 };
 
 /// The elements of a program with one output.

@@ -9,11 +9,23 @@
 
 namespace spanwise::ops {
 
-SeparateNodes::SeparateNodes(const FusedNodes& fused, std::span<const Ref<Cell>> inputs,
-                             Device device) {
+std::vector<Ref<Cell>> cells_of_inputs(const ThunkContext& context) {
+  std::vector<Ref<Cell>> cells;
+  const auto count = static_cast<int>(context.node().inputs().size());
+  for (int i = 0; i < count; ++i) cells.push_back(context.input(i));
+  return cells;
+}
+
+std::vector<Ref<Cell>> cells_of_outputs(const ThunkContext& context) {
+  std::vector<Ref<Cell>> cells;
+  for (int i = 0; i < context.node().output_count(); ++i) cells.push_back(context.output(i));
+  return cells;
+}
+
+void SeparateNodes::make_thunks() {
   std::unordered_map<Variable, Ref<Cell>> cells;
-  for (std::size_t i = 0; i < inputs.size(); ++i) cells.emplace(fused.inputs[i], inputs[i]);
-  for (const Ref<Apply>& node : fused.nodes) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) cells.emplace(fused_.inputs[i], inputs_[i]);
+  for (const Ref<Apply>& node : fused_.nodes) {
     std::vector<Ref<Cell>> own_inputs, own_outputs;
     for (const Variable& input : node->inputs()) own_inputs.push_back(cells.at(input));
     for (const Variable& output : node->outputs()) {
@@ -21,14 +33,15 @@ SeparateNodes::SeparateNodes(const FusedNodes& fused, std::span<const Ref<Cell>>
       cells.emplace(output, cells_.back());
     }
     std::vector<bool> recyclable(own_outputs.size(), false);
-    const ThunkContext context(*node, device, std::move(own_inputs), std::move(own_outputs),
+    const ThunkContext context(*node, device_, std::move(own_inputs), std::move(own_outputs),
                                std::move(recyclable));
     thunks_.push_back(node->op().make_thunk(context));
   }
-  for (const Variable& output : fused.outputs) outputs_.push_back(cells.at(output));
+  for (const Variable& output : fused_.outputs) outputs_.push_back(cells.at(output));
 }
 
 void SeparateNodes::run(std::span<const Ref<Cell>> outputs) {
+  if (thunks_.empty()) make_thunks();
   for (const std::unique_ptr<Thunk>& thunk : thunks_) thunk->run();
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i]->value = copy(*outputs_[i]->value);
   for (const Ref<Cell>& cell : cells_) cell->value.reset();

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "python/support/array.hpp"
@@ -42,59 +43,37 @@ PyObject* call_with_array(PyObject* self, PyObject* const* values, Py_ssize_t co
   return result;
 }
 
-PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) noexcept {
-  try {
-    const py::tuple given = py::reinterpret_borrow<py::tuple>(args);
-    if (given.size() < 2) throw py::type_error("__array_ufunc__ needs a ufunc and a method");
-    const py::dict options =
-        kwargs != nullptr ? py::dict(py::reinterpret_borrow<py::dict>(kwargs)) : py::dict();
-    return py::module_::import("spanwise._numpy.array_ufunc")
-        .attr("array_ufunc")(given[0], given[1], given[py::slice(2, py::ssize_t(given.size()), 1)],
-                             options)
-        .release()
-        .ptr();
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) {
+  const py::tuple given = py::reinterpret_borrow<py::tuple>(args);
+  if (given.size() < 2) throw py::type_error("__array_ufunc__ needs a ufunc and a method");
+  const py::dict options =
+      kwargs != nullptr ? py::dict(py::reinterpret_borrow<py::dict>(kwargs)) : py::dict();
+  return py::module_::import("spanwise._numpy.array_ufunc")
+      .attr("array_ufunc")(given[0], given[1], given[py::slice(2, py::ssize_t(given.size()), 1)],
+                           options)
+      .release()
+      .ptr();
 }
 
-PyObject* part_of(PyObject* self, const char* name) noexcept {
-  try {
-    return function_of_module(name)(py::handle(self)).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
+// Of "real" or "imag".
+template <FunctionName name>
+PyObject* get_part(PyObject* self, void*) {
+  return function_of_module(name.text)(py::handle(self)).release().ptr();
 }
-PyObject* get_real_part(PyObject* self, void*) noexcept { return part_of(self, "real"); }
-PyObject* get_imag_part(PyObject* self, void*) noexcept { return part_of(self, "imag"); }
-int set_part(PyObject* self, PyObject* value, const char* name) noexcept {
-  PyObject* view = part_of(self, name);
-  if (view == nullptr) return -1;
-  const int done = value == nullptr ? -1 : PyObject_SetItem(view, Py_Ellipsis, value);
-  Py_DECREF(view);
-  if (value == nullptr) PyErr_Format(PyExc_AttributeError, "Array.%s cannot be deleted", name);
-  return done;
-}
-int set_real(PyObject* self, PyObject* value, void*) noexcept {
-  return set_part(self, value, "real");
-}
-int set_imag(PyObject* self, PyObject* value, void*) noexcept {
-  if (array_in(self).dtype().is_complex()) return set_part(self, value, "imag");
-  PyErr_SetString(PyExc_TypeError, "Array.imag: a real array has no imaginary part to assign to");
-  return -1;
+template <FunctionName name>
+int set_part(PyObject* self, PyObject* value, void*) {
+  const std::string who = std::string("Array.") + name.text;
+  if (value == nullptr) throw py::attribute_error(who + " cannot be deleted");
+  if (name.text[0] == 'i' && !array_in(self).dtype().is_complex())
+    throw py::type_error(who + ": a real array has no imaginary part to assign to");
+  const py::object part = function_of_module(name.text)(py::handle(self));
+  return PyObject_SetItem(part.ptr(), Py_Ellipsis, value);
 }
 
 // As in NumPy, the method returns a real array itself; the function returns a new one.
-PyObject* array_conj(PyObject* self, PyObject*) noexcept {
+PyObject* array_conj(PyObject* self, PyObject*) {
   if (!array_in(self).dtype().is_complex()) return Py_NewRef(self);
-  try {
-    return py::module_::import("spanwise._core")
-        .attr("conjugate")(py::handle(self))
-        .release()
-        .ptr();
-  } catch (...) {
-    return raise_current();
-  }
+  return py::module_::import("spanwise._core").attr("conjugate")(py::handle(self)).release().ptr();
 }
 
 PyMethodDef elementwise_methods[] = {
@@ -107,15 +86,17 @@ PyMethodDef elementwise_methods[] = {
                                       "numpy.ndarray.round."),
     method<&call_with_array<"round">>("__round__",
                                       "__round__($self, decimals=0)\n--\n\nround(self)"),
-    {"conj", &array_conj, METH_NOARGS, "The complex conjugate."},
-    {"conjugate", &array_conj, METH_NOARGS, "The complex conjugate."},
-    {"__array_ufunc__", as_c_function(&array_ufunc_method), METH_VARARGS | METH_KEYWORDS,
+    {"conj", guarded<&array_conj>, METH_NOARGS, "The complex conjugate."},
+    {"conjugate", guarded<&array_conj>, METH_NOARGS, "The complex conjugate."},
+    {"__array_ufunc__", as_c_function(guarded<&array_ufunc_method>), METH_VARARGS | METH_KEYWORDS,
      "Makes NumPy's ufuncs return Spanwise arrays for Spanwise arrays."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef elementwise_attributes[] = {
-    {"real", &get_real_part, &set_real, "The real part, a view of a complex array.", nullptr},
-    {"imag", &get_imag_part, &set_imag, "The imaginary part, a view of a complex array.", nullptr},
+    {"real", guarded<&get_part<"real">>, guarded<&set_part<"real">>,
+     "The real part, a view of a complex array.", nullptr},
+    {"imag", guarded<&get_part<"imag">>, guarded<&set_part<"imag">>,
+     "The imaginary part, a view of a complex array.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace

@@ -32,12 +32,8 @@ bool is_declined(PyObject* other, bool in_place) {
   return in_place ? takes_in_place_operators(other) : takes_operators(other);
 }
 
-PyObject* unary_operator(Operator op, PyObject* self) noexcept {
-  try {
-    return call_ufunc(op_of_operator[static_cast<int>(op)], &self, {});
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* unary_operator(Operator op, PyObject* self) {
+  return call_ufunc(op_of_operator[static_cast<int>(op)], &self, {});
 }
 
 // The operation of one operand that computes `base ** exponent`, if there is one: it is more exact
@@ -84,14 +80,10 @@ PyObject* apply_operator(Operator op, PyObject* left, PyObject* right, PyObject*
 }
 // The result of == and != with an object that is no operand: no element is equal. Python would
 // compare identities instead.
-PyObject* unequal(const Array& array, bool answer) noexcept {
-  try {
-    return wrap(full(array.shape(), Scalar(answer), bool_, array.device()));
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* unequal(const Array& array, bool answer) {
+  return wrap(full(array.shape(), Scalar(answer), bool_, array.device()));
 }
-PyObject* binary_operator(Operator op, PyObject* left, PyObject* right) noexcept {
+PyObject* binary_operator(Operator op, PyObject* left, PyObject* right) {
   PyObject* result = apply_operator(op, left, right, nullptr);
   const bool is_equality = op == Operator::equal || op == Operator::not_equal;
   if (result != Py_NotImplemented || !is_equality || takes_operators(right)) return result;
@@ -105,7 +97,7 @@ PyObject* in_place_operator(Operator op, PyObject* self, PyObject* other) noexce
 }  // namespace
 
 SW_BIND(ufunc_operators) {
-  operators_of_arrays = {&unary_operator, &binary_operator, &in_place_operator};
+  operators_of_arrays = {guarded<&unary_operator>, guarded<&binary_operator>, &in_place_operator};
 }
 
 }  // namespace spanwise::python

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_pass_op.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -35,13 +34,12 @@ class RowPassThunk final : public Thunk {
       : parts_(std::move(parts)),
         device_(context.device()),
         runner_(parts_->pass, ranks_of(context.node()), device_),
-        moved_(parts_->pass.inputs()) {
-    for (std::size_t i = 0; i < parts_->pass.inputs(); ++i)
-      inputs_.push_back(context.input(static_cast<int>(i)));
-    for (std::size_t i = 0; i < parts_->pass.outputs(); ++i) {
-      outputs_.push_back(context.output(static_cast<int>(i)));
-      dtypes_.push_back(context.node().output(static_cast<int>(i)).type().dtype());
-    }
+        inputs_(cells_of_inputs(context)),
+        outputs_(cells_of_outputs(context)),
+        moved_(inputs_.size()),
+        separate_(parts_->nodes, inputs_, device_) {
+    for (const Variable& output : context.node().outputs())
+      dtypes_.push_back(output.type().dtype());
   }
 
   bool is_async() const override { return !runs_on_host(device_); }
@@ -52,9 +50,7 @@ class RowPassThunk final : public Thunk {
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       inputs.push_back(&on_device_or_number(*inputs_[i]->value, device_, moved_[i]));
     if (!runner_.takes(inputs)) {
-      if (separate_ == nullptr)
-        separate_ = std::make_unique<SeparateNodes>(parts_->nodes, inputs_, device_);
-      separate_->run(outputs_);
+      separate_.run(outputs_);
       return {};
     }
     // Only during a call: another reference would keep the buffers from being used again.
@@ -78,7 +74,7 @@ class RowPassThunk final : public Thunk {
   std::vector<Ref<Cell>> inputs_, outputs_;
   std::vector<DType> dtypes_;
   std::vector<std::optional<Array>> moved_;
-  std::unique_ptr<SeparateNodes> separate_;  // made when they are needed
+  SeparateNodes separate_;
 };
 
 class RowPassOp final : public Op {

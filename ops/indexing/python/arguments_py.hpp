@@ -5,7 +5,6 @@
 #include <Python.h>
 
 #include <span>
-#include <utility>
 
 #include "../indexing.hpp"
 #include "python/array/assign.hpp"

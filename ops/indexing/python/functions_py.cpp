@@ -1,9 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "../indexing.hpp"
 #include "../repeat.hpp"
@@ -11,7 +9,7 @@
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
@@ -65,10 +63,8 @@ PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObj
   return stored_in_out(is_small(source) && is_small(wanted) ? work() : unlocked(work), out, "take");
 }
 
-PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<5> signature{
-      "take", {"a", "indices", "axis", "out", "mode"}, 2, 5};
-  const auto [a, indices, axis, out, mode] = signature.read(values, count, kwnames);
+PyObject* take(const Arguments<5>& arguments) {
+  const auto& [a, indices, axis, out, mode] = arguments;
   if (is_variable(a)) {
     if (given(out) || bounds_of(mode) != ops::Bounds::raise)
       fail<GraphError>("take: out= and mode= are for arrays; a variable has no memory yet");
@@ -79,13 +75,6 @@ PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* k
   }
   return take_from(import_array(a), indices, axis, out, mode);
 }
-PyObject* take_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                      PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{"take", {"indices", "axis", "out", "mode"}, 1, 4};
-  const auto [indices, axis, out, mode] = signature.read(values, count, kwnames);
-  return take_from(array_in(self), indices, axis, out, mode);
-}
-
 PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis, PyObject* out) {
   const Array mask = index_array_in(condition);
   if (mask.rank() != 1)
@@ -98,15 +87,12 @@ PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis,
                        "compress");
 }
 
-PyObject* compress(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{"compress", {"condition", "a", "axis", "out"}, 2, 4};
-  const auto [condition, a, axis, out] = signature.read(values, count, kwnames);
+PyObject* compress(const Arguments<4>& arguments) {
+  const auto& [condition, a, axis, out] = arguments;
   return compress_from(condition, import_array(a), axis, out);
 }
-PyObject* compress_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                          PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"compress", {"condition", "axis", "out"}, 1, 3};
-  const auto [condition, axis, out] = signature.read(values, count, kwnames);
+PyObject* compress_method(const Arguments<4>& arguments) {
+  const auto& [self, condition, axis, out] = arguments;
   return compress_from(condition, array_in(self), axis, out);
 }
 
@@ -120,21 +106,12 @@ PyObject* repeated(const Array& array, PyObject* repeats, PyObject* axis) {
   return work_with(index_array_in(repeats));
 }
 
-PyObject* repeat(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"repeat", {"a", "repeats", "axis"}, 2, 3};
-  const auto [a, repeats, axis] = signature.read(values, count, kwnames);
+PyObject* repeat(const Arguments<3>& arguments) {
+  const auto& [a, repeats, axis] = arguments;
   return repeated(import_array(a), repeats, axis);
 }
-PyObject* repeat_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                        PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"repeat", {"repeats", "axis"}, 1, 2};
-  const auto [repeats, axis] = signature.read(values, count, kwnames);
-  return repeated(array_in(self), repeats, axis);
-}
-
-PyObject* take_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"take_along_axis", {"arr", "indices", "axis"}, 2, 3};
-  const auto [arr, indices, axis] = signature.read(values, count, kwnames);
+PyObject* take_along_axis(const Arguments<3>& arguments) {
+  const auto& [arr, indices, axis] = arguments;
   // NumPy's default is the last axis; None flattens the array.
   const Array array = import_array(arr), wanted = index_array_in(indices);
   const bool is_flat = axis == Py_None;
@@ -174,23 +151,13 @@ void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject
              [&](const Array& line) { ops::put(line, index_array, value.array(), bounds); });
 }
 
-PyObject* put(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{"put", {"a", "ind", "v", "mode"}, 3, 4};
-  const auto [a, ind, v, mode] = signature.read(values, count, kwnames);
+PyObject* put(const Arguments<4>& arguments) {
+  const auto& [a, ind, v, mode] = arguments;
   put_into(writable_array(a), ind, v, mode);
   Py_RETURN_NONE;
 }
-PyObject* put_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"put", {"indices", "values", "mode"}, 2, 3};
-  const auto [indices, v, mode] = signature.read(values, count, kwnames);
-  put_into(array_in(self), indices, v, mode);
-  Py_RETURN_NONE;
-}
-
-PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{
-      "put_along_axis", {"arr", "indices", "values", "axis"}, 4, 4};
-  const auto [arr, indices, given_values, axis] = signature.read(values, count, kwnames);
+PyObject* put_along_axis(const Arguments<4>& arguments) {
+  const auto& [arr, indices, given_values, axis] = arguments;
   const Array target = writable_array(arr), index_array = index_array_in(indices);
   const ValueArray owner(given_values, target);
   const Array& value = owner.array();
@@ -209,38 +176,31 @@ PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, P
 }
 
 PyMethodDef functions[] = {
-    method<&take>("take",
-                  "take(a, indices, axis=None, out=None, mode='raise')\n--\n\n"
-                  "The elements (of the flattened `a`) or slices along `axis` at `indices`.\n"
-                  "mode='wrap' takes indices modulo the extent, 'clip' clips them to the range."),
-    method<&compress>("compress",
-                      "compress(condition, a, axis=None, out=None)\n--\n\n"
-                      "The slices along `axis` where `condition` is true."),
-    method<&repeat>("repeat",
-                    "repeat(a, repeats, axis=None)\n--\n\n"
-                    "Repeats each element, or slice along `axis`, `repeats` times."),
-    method<&take_along_axis>(
-        "take_along_axis",
-        "take_along_axis(arr, indices, axis=-1)\n--\n\n"
-        "The elements at `indices` along `axis`, such as those that argsort returns."),
-    method<&put>("put",
-                 "put(a, ind, v, mode='raise')\n--\n\n"
-                 "a.flat[ind] = v, with `v` repeated as needed."),
-    method<&put_along_axis>("put_along_axis",
-                            "put_along_axis(arr, indices, values, axis)\n--\n\n"
-                            "Assigns to the elements that take_along_axis reads."),
+    declared<
+        "take(a, indices, axis=None, out=None, mode='raise')",
+        "The elements (of the flattened `a`) or slices along `axis` at `indices`.\nmode='wrap' "
+        "takes indices modulo the extent, 'clip' clips them to the range.",
+        &take>(),
+    declared<"compress(condition, a, axis=None, out=None)",
+             "The slices along `axis` where `condition` is true.", &compress>(),
+    declared<"repeat(a, repeats, axis=None)",
+             "Repeats each element, or slice along `axis`, `repeats` times.", &repeat>(),
+    declared<"take_along_axis(arr, indices, axis=-1)",
+             "The elements at `indices` along `axis`, such as those that argsort returns.",
+             &take_along_axis>(),
+    declared<"put(a, ind, v, mode='raise')", "a.flat[ind] = v, with `v` repeated as needed.",
+             &put>(),
+    declared<"put_along_axis(arr, indices, values, axis)",
+             "Assigns to the elements that take_along_axis reads.", &put_along_axis>(),
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef methods[] = {
-    method<&take_method>("take",
-                         "take($self, indices, axis=None, out=None, mode='raise')\n--\n\n"
-                         "As spanwise.take."),
-    method<&compress_method>("compress",
-                             "compress($self, condition, axis=None, out=None)\n--\n\n"
-                             "As spanwise.compress."),
-    method<&repeat_method>("repeat",
-                           "repeat($self, repeats, axis=None)\n--\n\nAs spanwise.repeat."),
-    method<&put_method>("put", "put($self, indices, values, mode='raise')\n--\n\nAs spanwise.put."),
+    declared<"take($self, indices, axis=None, out=None, mode='raise')", "As spanwise.take.",
+             &take>(),
+    declared<"compress($self, condition, axis=None, out=None)", "As spanwise.compress.",
+             &compress_method>(),
+    declared<"repeat($self, repeats, axis=None)", "As spanwise.repeat.", &repeat>(),
+    declared<"put($self, indices, values, mode='raise')", "As spanwise.put.", &put>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

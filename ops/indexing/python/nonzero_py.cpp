@@ -7,7 +7,7 @@
 #include "arguments_py.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
@@ -44,28 +44,18 @@ PyObject* nonzero_of(const Array& array) {
   return rows_of(search_mask(array, [&] { return ops::positions_of_true(array); }));
 }
 
-PyObject* nonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"nonzero", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, kwnames);
+PyObject* nonzero(const Arguments<1>& arguments) {
+  const auto& [a] = arguments;
   return nonzero_of(import_array(a));
 }
-PyObject* nonzero_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                         PyObject* kwnames) {
-  static constexpr CallSignature<0> signature{"nonzero", {}, 0, 0};
-  signature.read(values, count, kwnames);
-  return nonzero_of(array_in(self));
-}
-
-PyObject* argwhere(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"argwhere", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, kwnames);
+PyObject* argwhere(const Arguments<1>& arguments) {
+  const auto& [a] = arguments;
   const Array array = import_array(a);
   return wrap(search_mask(array, [&] { return ops::positions_of_true(array); }).transpose());
 }
 
-PyObject* flatnonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"flatnonzero", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, kwnames);
+PyObject* flatnonzero(const Arguments<1>& arguments) {
+  const auto& [a] = arguments;
   const Array array = import_array(a);
   return wrap(search_mask(array, [&] {
     return ops::positions_of_true(array.rank() == 1 ? array : reshape(array, {-1})).index(0, 0);
@@ -73,19 +63,15 @@ PyObject* flatnonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
 }
 
 PyMethodDef nonzero_functions[] = {
-    method<&nonzero>("nonzero",
-                     "nonzero(a)\n--\n\n"
-                     "The indices of nonzero elements: one int64 array per axis, in C order."),
-    method<&argwhere>("argwhere",
-                      "argwhere(a)\n--\n\nThe indices of nonzero elements, one row per element."),
-    method<&flatnonzero>(
-        "flatnonzero",
-        "flatnonzero(a)\n--\n\nThe indices of nonzero elements of the flattened `a`."),
+    declared<"nonzero(a)", "The indices of nonzero elements: one int64 array per axis, in C order.",
+             &nonzero>(),
+    declared<"argwhere(a)", "The indices of nonzero elements, one row per element.", &argwhere>(),
+    declared<"flatnonzero(a)", "The indices of nonzero elements of the flattened `a`.",
+             &flatnonzero>(),
     {nullptr, nullptr, 0, nullptr}};
 
-PyMethodDef nonzero_methods[] = {
-    method<&nonzero_method>("nonzero", "nonzero($self)\n--\n\nAs spanwise.nonzero."),
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef nonzero_methods[] = {declared<"nonzero($self)", "As spanwise.nonzero.", &nonzero>(),
+                                 {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -4,15 +4,14 @@
 #include "arguments_py.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 
 namespace spanwise::python {
 
 namespace {
 
-PyObject* search_sorted(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"_searchsorted", {"a", "v", "right"}, 3, 3};
-  const auto [a, v, right] = signature.read(values, count, kwnames);
+PyObject* search_sorted(const Arguments<3>& arguments) {
+  const auto& [a, v, right] = arguments;
   const Array line = import_array(a), wanted = import_array(v);
   const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
   const auto work = [&] { return ops::search_sorted(line, wanted, side); };
@@ -20,10 +19,9 @@ PyObject* search_sorted(PyObject*, PyObject* const* values, Py_ssize_t count, Py
 }
 
 PyMethodDef search_functions[] = {
-    method<&search_sorted>(
-        "_searchsorted",
-        "_searchsorted(a, v, right)\n--\n\n"
-        "The insertion points of `v` in the sorted vector `a`; both on one device."),
+    declared<"_searchsorted(a, v, right)",
+             "The insertion points of `v` in the sorted vector `a`; both on one device.",
+             &search_sorted>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

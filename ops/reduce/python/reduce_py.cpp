@@ -3,8 +3,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -12,7 +10,7 @@
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "reduce_call_py.hpp"
 #include "spanwise/creation.hpp"
 
@@ -29,75 +27,50 @@ using ops::reduce::Op;
 // ---- one function for each list of parameters
 
 template <Op op>
-PyObject* sum_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<7> signature{
-      op == Op::sum    ? "sum"
-      : op == Op::prod ? "prod"
-                       : "nansum",
-      {"a", "axis", "dtype", "out", "keepdims", "initial", "where"},
-      1,
-      7};
-  const auto [a, axis, dtype, out, keepdims, initial, where] =
-      signature.read(values, count, kwnames);
+PyObject* sum_like(const Arguments<7>& arguments) {
+  const auto& [a, axis, dtype, out, keepdims, initial, where] = arguments;
   return reduce_call(op, {a, axis, dtype, out, keepdims, initial, where, {}, {}, {}});
 }
 
 template <Op op>
-PyObject* min_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<6> signature{
-      op == Op::min ? "min" : "max", {"a", "axis", "out", "keepdims", "initial", "where"}, 1, 6};
-  const auto [a, axis, out, keepdims, initial, where] = signature.read(values, count, kwnames);
+PyObject* min_like(const Arguments<6>& arguments) {
+  const auto& [a, axis, out, keepdims, initial, where] = arguments;
   return reduce_call(op, {a, axis, {}, out, keepdims, initial, where, {}, {}, {}});
 }
 
 template <Op op>
-PyObject* any_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<5> signature{
-      op == Op::any ? "any" : "all", {"a", "axis", "out", "keepdims", "where"}, 1, 4};
-  const auto [a, axis, out, keepdims, where] = signature.read(values, count, kwnames);
+PyObject* any_like(const Arguments<5>& arguments) {
+  const auto& [a, axis, out, keepdims, where] = arguments;
   return reduce_call(op, {a, axis, {}, out, keepdims, {}, where, {}, {}, {}});
 }
 
-PyObject* mean_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<6> signature{
-      "mean", {"a", "axis", "dtype", "out", "keepdims", "where"}, 1, 5};
-  const auto [a, axis, dtype, out, keepdims, where] = signature.read(values, count, kwnames);
+PyObject* mean_call(const Arguments<6>& arguments) {
+  const auto& [a, axis, dtype, out, keepdims, where] = arguments;
   return reduce_call(Op::mean, {a, axis, dtype, out, keepdims, {}, where, {}, {}, {}});
 }
 
 template <Op op>
-PyObject* var_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<9> signature{
-      op == Op::var ? "var" : "std",
-      {"a", "axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"},
-      1,
-      6};
-  const auto [a, axis, dtype, out, ddof, keepdims, where, mean, correction] =
-      signature.read(values, count, kwnames);
+PyObject* var_like(const Arguments<9>& arguments) {
+  const auto& [a, axis, dtype, out, ddof, keepdims, where, mean, correction] = arguments;
   return reduce_call(op, {a, axis, dtype, out, keepdims, {}, where, ddof, mean, correction});
 }
 
-PyObject* ptp_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{"ptp", {"a", "axis", "out", "keepdims"}, 1, 4};
-  const auto [a, axis, out, keepdims] = signature.read(values, count, kwnames);
+PyObject* ptp_call(const Arguments<4>& arguments) {
+  const auto& [a, axis, out, keepdims] = arguments;
   return reduce_call(Op::ptp, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
 
 // One axis, or none for the flattened array, which need not be created: indices count in C order.
 template <Op op>
-PyObject* argmin_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{
-      op == Op::argmin ? "argmin" : "argmax", {"a", "axis", "out", "keepdims"}, 1, 3};
-  const auto [a, axis, out, keepdims] = signature.read(values, count, kwnames);
+PyObject* argmin_like(const Arguments<4>& arguments) {
+  const auto& [a, axis, out, keepdims] = arguments;
   if (given(axis) && PyTuple_Check(axis))
     throw py::type_error("argmin and argmax take one axis or None, not a tuple");
   return reduce_call(op, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
 
-PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t count,
-                             PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"count_nonzero", {"a", "axis", "keepdims"}, 1, 2};
-  const auto [a, axis, keepdims] = signature.read(values, count, kwnames);
+PyObject* count_nonzero_call(const Arguments<3>& arguments) {
+  const auto& [a, axis, keepdims] = arguments;
   if (!given(axis) && !truth_in(keepdims, false) && is_array(a))
     if (const auto total = ops::reduce::count_at_once(array_in(a))) {
       const Array result = empty(Shape{}, int64, array_in(a).device());
@@ -110,11 +83,10 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
 }
 
 template <Op op>
-PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{
-      op == Op::sum ? "cumsum" : "cumprod", {"a", "axis", "dtype", "out"}, 1, 4};
-  const auto [a, axis, dtype, out] = signature.read(values, count, kwnames);
-  if (is_variable(a)) return scan_variable(signature.who, variable_in(a), axis, dtype, out);
+PyObject* scan_like(const Arguments<4>& arguments) {
+  const auto& [a, axis, dtype, out] = arguments;
+  if (is_variable(a))
+    return scan_variable(op == Op::sum ? "cumsum" : "cumprod", variable_in(a), axis, dtype, out);
   Array array = reduce_input(a);
   int along = 0;
   if (given(axis) && array.rank() > 0)
@@ -132,18 +104,6 @@ PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   };
   Array result = run();
   return target ? Py_NewRef(out) : wrap(std::move(result));
-}
-
-// The method for a function: self is the first argument.
-template <FastCall function>
-PyObject* as_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  constexpr Py_ssize_t max_count = 15;
-  const Py_ssize_t all = count + (kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0);
-  if (all > max_count) throw py::type_error("a reduction takes at most 9 arguments");
-  std::array<PyObject*, max_count + 1> shifted;
-  shifted[0] = self;
-  std::copy_n(values, all, shifted.begin() + 1);
-  return function(nullptr, shifted.data(), count + 1, kwnames);
 }
 
 #define SW_SUM_LIKE "axis=None, dtype=None, out=None, keepdims=False, initial="
@@ -176,9 +136,9 @@ PyObject* as_method(PyObject* self, PyObject* const* values, Py_ssize_t count, P
     "The products of each element and those before it.")
 
 #define SW_METHOD(function, name, parameters, doc) \
-  method<&as_method<&(function)>>(name, name "($self, " parameters ")\n--\n\n" doc),
+  declared<name "($self, " parameters ")", doc, &function>(),
 #define SW_FUNCTION(function, name, parameters, doc) \
-  method<&(function)>(name, name "(a, " parameters ")\n--\n\n" doc),
+  declared<name "(a, " parameters ")", doc, &function>(),
 
 PyMethodDef reduce_methods[] = {SW_METHODS(SW_METHOD){nullptr, nullptr, 0, nullptr}};
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -135,6 +136,32 @@ py::object KernelOutputs::object_of(std::size_t output) {
   PyObject* allocated = wrap(std::move(allocated_[next_allocated_++]));
   if (allocated == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(allocated);
+}
+
+KernelKeywords kernel_keywords(const std::string& who, std::initializer_list<const char*> accepted,
+                               PyObject* names, PyObject* const* values) {
+  static constexpr std::pair<std::string_view, PyObject * KernelKeywords::*> members[] = {
+      {"size", &KernelKeywords::size},     {"out", &KernelKeywords::out},
+      {"axis", &KernelKeywords::axis},     {"keepdims", &KernelKeywords::keepdims},
+      {"stream", &KernelKeywords::stream}, {"block_size", &KernelKeywords::block_size}};
+  KernelKeywords keywords;
+  const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const std::string word = py::str(PyTuple_GET_ITEM(names, i));
+    if (word == "range" || word == "slice")
+      fail<ArgumentError>(who, ": ", word,
+                          "= is not supported; pass slices of the arrays instead, for example "
+                          "kernel(x[a:b], z[a:b]), which are views");
+    if (std::find(accepted.begin(), accepted.end(), word) == accepted.end()) {
+      std::string list;
+      for (const char* name : accepted) list += text(list.empty() ? "" : ", ", name);
+      fail<KernelArgumentError>(who, ": unexpected keyword argument '", word, "'; expected ", list,
+                                ", and arguments by position");
+    }
+    for (const auto& [name, member] : members)
+      if (name == word) keywords.*member = values[i];
+  }
+  return keywords;
 }
 
 bool is_long_call(Device device, std::int64_t bytes) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,6 +73,15 @@ class KernelOutputs {
   std::vector<Array> allocated_;
   std::size_t next_allocated_ = 0;
 };
+
+/// The arguments of a call by name, null where absent.
+struct KernelKeywords {
+  PyObject *size = nullptr, *out = nullptr, *axis = nullptr, *keepdims = nullptr;
+  PyObject *stream = nullptr, *block_size = nullptr;
+};
+/// Reads those that are among `accepted`; throws in the name of `who` for others.
+KernelKeywords kernel_keywords(const std::string& who, std::initializer_list<const char*> accepted,
+                               PyObject* names, PyObject* const* values);
 
 /// Whether a call on arrays of at most `bytes` bytes releases the GIL: for long work on the CPU, or
 /// with config.launch_blocking on a GPU, where launches are asynchronous otherwise. Compiling

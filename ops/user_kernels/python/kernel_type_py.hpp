@@ -4,15 +4,19 @@
 
 #include <Python.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 #include <structmember.h>
 
 #include <cstddef>
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "../kernel_text.hpp"
 #include "python/support/array.hpp"
 #include "python/support/slot.hpp"
+#include "python/support/value.hpp"
 #include "spanwise/ref.hpp"
 
 /// Python types of user kernels: heap types with a vectorcall slot. Classes in Python derive from
@@ -42,6 +46,26 @@ void dealloc_user_kernel(PyObject* object) noexcept {
   type->tp_free(object);
   Py_DECREF(type);
 }
+
+/// The arguments of `__new__`: texts, flags and lists that the Python class has prepared.
+class KernelParts {
+ public:
+  KernelParts(PyObject* arguments, std::size_t count)
+      : parts_(pybind11::reinterpret_borrow<pybind11::tuple>(arguments)) {
+    if (parts_.size() != count)
+      throw pybind11::type_error(text("expected the ", count, " parts of a kernel"));
+  }
+  std::string string(std::size_t i) const { return value_of<std::string>(parts_[i], "kernel"); }
+  bool flag(std::size_t i) const { return value_of<bool>(parts_[i], "kernel"); }
+  ops::user_kernels::CommonSpec common(const char* kind, std::size_t name, std::size_t preamble,
+                                       std::size_t options) const {
+    return {kind, string(name), string(preamble),
+            value_of<std::vector<std::string>>(parts_[options], "kernel")};
+  }
+
+ private:
+  pybind11::tuple parts_;
+};
 
 template <class Kernel>
 PyObject* new_user_kernel(PyTypeObject* type, PyObject* parts, Ref<Kernel> kernel,

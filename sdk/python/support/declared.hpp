@@ -1,0 +1,112 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "call.hpp"
+
+/// Functions and methods whose parameters are read from their declaration, which help() shows.
+namespace spanwise::python {
+
+/// A string as a template argument.
+template <std::size_t size>
+struct Literal {
+  char text[size];
+  consteval Literal(const char (&literal)[size]) { std::copy_n(literal, size, text); }
+};
+
+/// The arguments of a call in the order of the parameters, borrowed, null where absent; of a method
+/// the object comes first.
+template <std::size_t n>
+using Arguments = std::array<PyObject*, n>;
+
+namespace detail {
+
+/// "take(a, indices, axis=None, *, out=None)" in words that end with a null character: the name,
+/// then the parameters.
+template <std::size_t size>
+struct Declaration {
+  char words[size]{};
+  std::size_t starts[16]{};  ///< of the parameters
+  std::size_t count = 0;
+  int required = 0, positional = -1;
+  bool is_method = false;
+
+  consteval explicit Declaration(const Literal<size>& literal) {
+    std::size_t end = 0, start = 0;
+    int depth = 0;
+    bool is_default = false, is_quoted = false;
+    for (const char c : std::string_view(literal.text, size - 1)) {
+      is_quoted ^= c == '\'';
+      const bool is_end = !is_quoted && depth == 1 && (c == ',' || c == ')');
+      if (!is_quoted) depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (is_end || (depth == 1 && c == '(')) {
+        if (is_end) add(start, std::string_view(words + start, end - start), is_default);
+        words[end++] = '\0';
+        start = end;
+        is_default = false;
+      } else if (c == '=' && depth == 1) {
+        is_default = true;
+      } else if (!is_default && c != ' ') {
+        words[end++] = c;
+      }
+    }
+    if (positional < 0) positional = static_cast<int>(count);
+  }
+
+  constexpr void add(std::size_t start, std::string_view word, bool is_default) {
+    if (word == "$self") {
+      is_method = true;
+    } else if (word == "*") {
+      positional = static_cast<int>(count);
+    } else if (!word.empty()) {
+      starts[count++] = start;
+      required += !is_default;
+    }
+  }
+};
+
+template <Literal declaration, auto function>
+struct Declared {
+  static constexpr Declaration parsed{declaration};
+  static constexpr auto names = []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<const char*, parsed.count>{parsed.words + parsed.starts[i]...};
+  }(std::make_index_sequence<parsed.count>());
+
+  static PyObject* call(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                        PyObject* kwnames) {
+    constexpr std::size_t first = parsed.is_method ? 1 : 0;
+    Arguments<parsed.count + first> all{};
+    if constexpr (parsed.is_method) all[0] = self;
+    read_arguments(parsed.words, names.data(), static_cast<int>(parsed.count), parsed.required,
+                   parsed.positional, all.data() + first, values, count, kwnames);
+    return function(all);
+  }
+};
+
+template <Literal declaration, Literal doc>
+inline constexpr auto documentation = [] {
+  constexpr std::string_view between = "\n--\n\n";
+  std::array<char, sizeof declaration.text + between.size() + sizeof doc.text - 1> all{};
+  char* next = std::copy_n(declaration.text, sizeof declaration.text - 1, all.data());
+  next = std::copy_n(between.data(), between.size(), next);
+  std::copy_n(doc.text, sizeof doc.text, next);
+  return all;
+}();
+
+}  // namespace detail
+
+/// An entry of a method table: `function`, which takes Arguments<n>, under the name and with the
+/// parameters of `declaration`: "clip($self, min=None, *, out=None)" for a method.
+template <Literal declaration, Literal doc, auto function>
+PyMethodDef declared() {
+  using Entry = detail::Declared<declaration, function>;
+  return method<&Entry::call>(Entry::parsed.words, detail::documentation<declaration, doc>.data());
+}
+
+}  // namespace spanwise::python
