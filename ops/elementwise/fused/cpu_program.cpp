@@ -11,9 +11,6 @@ namespace spanwise::ops {
 
 using strided::ArrayRole;
 
-// Buffers a multiple of a page apart would be in the same lines of the cache.
-std::int64_t CpuProgram::buffer_bytes() const noexcept { return block_ * itemsize_ + 5 * 64; }
-
 // Within a block, an output is written before the steps after it read their inputs.
 bool CpuProgram::is_stored_late(std::size_t output, std::span<const Array* const> inputs,
                                 const Array& array) const {
@@ -35,7 +32,7 @@ void CpuProgram::prepare(std::span<const Array* const> inputs, std::byte* consta
     const Register& target = registers_[static_cast<std::size_t>(to)];
     convert_block(
         registers_[static_cast<std::size_t>(from)].dtype, target.dtype,
-        {at(to), at(from), 1, target.is_number ? 1 : block_, 0, target.dtype.itemsize(), 0, 0});
+        {at(to), at(from), 1, target.is_number ? 1 : block(), 0, target.dtype.itemsize(), 0, 0});
   }
 }
 
@@ -75,15 +72,15 @@ void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array
     arrays[count].is_stored_late = is_stored_late(o, inputs, outputs[o]);
   }
   const auto constants = std::make_unique_for_overwrite<std::byte[]>(
-      once_.size() * static_cast<std::size_t>(buffer_bytes()));
+      once_.size() * static_cast<std::size_t>(buffer_bytes));
   prepare(inputs, constants.get());
   const Run run{this, constants.get()};
   const strided::CpuBody body{
       .loop = run_block,
       .context = &run,
       .grain = grain_,
-      .block = block_,
-      .scratch_bytes = static_cast<std::size_t>(buffers_ * buffer_bytes()),
+      .block = block(),
+      .scratch_bytes = static_cast<std::size_t>(buffers_ * buffer_bytes),
   };
   strided::run_on_cpu(outputs[0].shape(), std::span(arrays.data(), count), body);
 }
