@@ -69,7 +69,7 @@ def test_writes_are_visible_to_both(pycuda, order):
     assert (theirs.get() == 8).all()
 
 
-def test_views_of_theirs_come_in_with_their_strides(pycuda):
+def test_views_of_gpuarrays_are_imported_with_their_strides(pycuda):
     values = np.arange(24, dtype=np.float32).reshape(4, 6)
     theirs = pycuda.module.to_gpu(values)
     for window in (
@@ -93,7 +93,7 @@ def test_arrays_without_elements_and_of_rank_0(pycuda):
     assert sw.from_pycuda(theirs).item() == 3
 
 
-def test_a_view_holds_the_array_that_owns(pycuda):
+def test_imported_view_keeps_the_owning_gpuarray_alive(pycuda):
     theirs = pycuda.module.to_gpu(np.arange(6, dtype=np.float32))
     owner = weakref.ref(theirs)
     ours = sw.asarray(theirs[2:])
@@ -107,7 +107,7 @@ def test_a_view_holds_the_array_that_owns(pycuda):
     assert owner() is None
 
 
-def test_their_array_holds_ours(pycuda):
+def test_gpuarray_keeps_the_exported_array_alive(pycuda):
     ours = sw.asarray(np.arange(6, dtype=np.float32), device=pycuda.device)
     theirs = sw.to_gpuarray(ours)[1:]
     owner = weakref.ref(ours)
@@ -136,7 +136,7 @@ def test_pool_block_with_a_live_view_is_not_reused(pycuda):
 
 
 @pytest.mark.parametrize("name", ["to_gpuarray", "from_gpuarray"])
-def test_the_library_is_known_by_both_names(name):
+def test_pycuda_and_gpuarray_name_the_same_bridge(name):
     assert getattr(sw, name) is getattr(sw, name.replace("gpuarray", "pycuda"))
 
 
@@ -206,7 +206,7 @@ def test_memory_of_a_context_of_its_own_is_refused_or_copied():
     assert out == ["refused", "refused", "10.0", "3.0", "refused"]
 
 
-def test_pycudas_kernels_take_our_arrays_and_ours_take_theirs():
+def test_kernels_of_each_library_take_arrays_of_the_other():
     out = on_gpu("""
         import spanwise as sw, numpy as np
         import spanwise.compat.pycuda_init

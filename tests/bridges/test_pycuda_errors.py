@@ -50,7 +50,7 @@ def test_a_shape_of_more_elements_than_64_bits_count_is_refused(monkeypatch, pyc
         sw.asarray(foreign)
 
 
-def test_a_class_that_changes_is_looked_at_anew(monkeypatch, pycuda):
+def test_changed_class_is_examined_again(monkeypatch, pycuda):
     foreign = pycuda.module.to_gpu(np.arange(6, dtype="float32").reshape(2, 3))
     cls = type(foreign)
     its_own, of_others = cls.__dict__["__dict__"], np.ndarray.__dict__["shape"]

@@ -49,7 +49,6 @@ class Lazy:
 
 KERNEL = "__global__ void f(double* x) { x[0] = 1; }"
 
-
 CALLS = {
     "sum": lambda a, x: sw.sum(x),
     "cumsum": lambda a, x: sw.cumsum(x),

@@ -13,7 +13,6 @@ from spanwise.random import default_rng
 
 FLOATS = ("float16", "float32", "float64", "bfloat16")
 
-
 SIZES = (0, 1, 2, 3, 4, 5, 127, 128, 129, 1000, 5001)
 
 

@@ -10,18 +10,13 @@ import spanwise as sw
 
 SUMS = ("sum", "prod", "nansum")
 
-
 MOMENTS = ("mean", "var", "std")
-
 
 ORDERS = ("min", "max", "ptp")
 
-
 TRUTHS = ("any", "all", "count_nonzero")
 
-
 PLACES = ("argmin", "argmax")
-
 
 EPS = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 2e-7, "complex64": 4e-7}
 

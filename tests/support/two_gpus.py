@@ -13,7 +13,6 @@ __global__ void late(float *x, int n, float value, long long ticks) {
 }
 """
 
-
 TICKS = np.int64(50_000_000)  # some 30 ms: long beside all that is queued after it
 
 

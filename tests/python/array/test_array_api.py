@@ -17,7 +17,6 @@ import spanwise as sw
 
 ABSENT = ("sort", "argsort", "unique_all", "unique_counts", "unique_inverse", "unique_values")
 
-
 KINDS = inspect.Parameter
 
 
@@ -126,7 +125,7 @@ def test_namespace_info_selects_dtypes_by_kind(device):
 
 
 @pytest.mark.parametrize("name", ["float16", "float32", "float64", "complex64", "complex128"])
-def test_finfo_is_numpys(name):
+def test_finfo_matches_numpy(name):
     ours, theirs = sw.finfo(name), np.finfo(name)
     for word in ("bits", "eps", "max", "min", "smallest_normal", "smallest_subnormal", "tiny"):
         assert getattr(ours, word) == getattr(theirs, word), word
@@ -145,7 +144,7 @@ def test_finfo_has_the_limits_of_bfloat16(device):
 
 
 @pytest.mark.parametrize("name", [n for n in words(DTYPES) if "int" in n])
-def test_iinfo_is_numpys(name):
+def test_iinfo_matches_numpy(name):
     ours, theirs = sw.iinfo(name), np.iinfo(name)
     assert (ours.bits, ours.min, ours.max) == (theirs.bits, theirs.min, theirs.max)
     assert ours.dtype == name
@@ -160,7 +159,7 @@ def test_finfo_and_iinfo_reject_dtypes_of_the_other_kind():
     assert (sw.iinfo(1).bits, sw.finfo(1.0).bits) == (64, 64)
 
 
-def test_isdtype_is_numpys():
+def test_isdtype_matches_numpy():
     kinds = ("bool", "signed integer", "unsigned integer", "integral", "real floating")
     kinds = (*kinds, "complex floating", "numeric", ("bool", "integral"), sw.float32)
     for name in words(DTYPES):

@@ -16,7 +16,7 @@ import spanwise as sw
     n=st.integers(0, 3),
     data=st.data(),
 )
-def test_diff_is_numpys(device, window, dtype, n, data):
+def test_diff_matches_numpy(device, window, dtype, n, data):
     ours, theirs = pair(window, dtype, device, 3)
     axis = data.draw(st.integers(-theirs.ndim, theirs.ndim - 1))
     words = data.draw(st.sets(st.sampled_from(["prepend", "append"])))
@@ -44,7 +44,7 @@ def test_invalid_diff_arguments_raise(device):
     include_initial=st.booleans(),
     data=st.data(),
 )
-def test_running_sums_are_numpys(device, window, dtype, name, include_initial, data):
+def test_running_sums_match_numpy(device, window, dtype, name, include_initial, data):
     ours, theirs = pair(window, dtype, device, 5)
     ours, theirs = (
         ours % 3 if dtype[0] in "ui" else ours,
@@ -80,7 +80,7 @@ def test_running_sums_are_written_to_out(device):
     side=st.sampled_from(["left", "right"]),
     dtype=st.sampled_from(["int16", "uint8", "float32"]),
 )
-def test_searchsorted_is_numpys(device, values, wanted, side, dtype):
+def test_searchsorted_matches_numpy(device, values, wanted, side, dtype):
     line = np.asarray(sorted(values), dtype)
     ours = sw.searchsorted(sw.asarray(line, device=device), wanted, side=side)
     assert_same(ours, np.searchsorted(line, np.asarray(wanted, "int64"), side=side))
@@ -125,7 +125,7 @@ def test_where_with_one_argument_returns_indices(device):
         assert_same(row, other)
 
 
-def test_modf_is_numpys(device):
+def test_modf_matches_numpy(device):
     x = np.asarray([2.75, -2.75, 0.0, -0.0, np.inf, -np.inf, np.nan, 3.0, 1e300])
     for mine, oracle in zip(sw.modf(sw.asarray(x, device=device)), np.modf(x), strict=True):
         assert_same(mine, oracle)

@@ -26,7 +26,7 @@ def test_zeros_ones_full_and_empty_match_numpy(device, dtype, shape):
     assert (empty.shape, empty.dtype, empty.device) == (np.zeros(shape).shape, real, device)
 
 
-def test_default_dtypes_are_numpys(device):
+def test_default_dtypes_match_numpy(device):
     assert sw.zeros(2, device=device).dtype == np.zeros(2).dtype
     for value in (True, 3, 2.5, 1j):
         assert sw.full(2, value, device=device).dtype == np.full(2, value).dtype

@@ -59,7 +59,7 @@ _ENDS = st.one_of(st.integers(-(2**40), 2**40), st.floats(-1e9, 1e9, allow_subno
     endpoint=st.booleans(),
     dtype=st.sampled_from([None, "float64", "float32", "int32", "float16"]),
 )
-def test_linspace_is_numpys_to_the_last_bit(device, start, stop, num, endpoint, dtype):
+def test_linspace_matches_numpy_to_the_last_bit(device, start, stop, num, endpoint, dtype):
     if dtype in ("int32", "float16"):
         start, stop = start % 1000, stop % 1000
     assert_same(
@@ -74,7 +74,7 @@ def test_linspace_is_numpys_to_the_last_bit(device, start, stop, num, endpoint, 
     count=st.floats(-3, 50),
     dtype=st.sampled_from([None, "float64", "float32", "int64", "int32"]),
 )
-def test_arange_is_numpys_to_the_last_bit(device, start, step, count, dtype):
+def test_arange_matches_numpy_to_the_last_bit(device, start, step, count, dtype):
     assume(abs(step) > 1e-3)
     stop = start + step * count
     if isinstance(start, int) and isinstance(step, int) and count > 1:
@@ -108,7 +108,7 @@ def test_ranges_that_a_dtype_cannot_hold_are_refused_as_numpy_does(device, argum
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_long_ranges_are_numpys(device, dtype):
+def test_long_ranges_match_numpy(device, dtype):
     assert_same(
         sw.linspace(-1, 3.7, 300_001, dtype=dtype, device=device),
         np.linspace(-1, 3.7, 300_001, dtype=dtype),

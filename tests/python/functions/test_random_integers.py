@@ -70,7 +70,7 @@ def test_integers_accept_arrays_of_bounds(device):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64"])
-def test_integers_are_even(device, dtype):
+def test_integers_are_uniform(device, dtype):
     values = default_rng(21, device).integers(-50, 50, 1_000_000, dtype).numpy()
     assert abs(chi_square(np.bincount(values.astype(int) + 50, minlength=100))) < 4
 

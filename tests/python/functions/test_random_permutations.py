@@ -25,7 +25,7 @@ def test_permutations_are_permutations(device, size):
         np.testing.assert_array_equal(prefix.numpy(), places.numpy()[: size // 2])
 
 
-def test_small_permutations_are_even(device):
+def test_small_permutations_are_uniform(device):
     g = default_rng(32, device)
     orders = dict.fromkeys(itertools.permutations(range(4)), 0)
     for _ in range(4800):
@@ -33,7 +33,7 @@ def test_small_permutations_are_even(device):
     assert abs(chi_square(list(orders.values()))) < 4
 
 
-def test_large_permutations_look_even(device):
+def test_large_permutations_are_uniform(device):
     """Target of the first element, distance of neighbours, and number of fixed points."""
     g, size = default_rng(33, device), 5000
     draws = np.stack([g.permutation(size).numpy() for _ in range(400)])

@@ -29,9 +29,7 @@ pytest.importorskip("hypothesis")
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-
 REDUCTIONS = (*SUMS, *MOMENTS, *ORDERS, *TRUTHS, *PLACES)
-
 
 MASKED = ("sum", "prod", "nansum", "mean", "var", "std", "min", "max", "any", "all")
 
@@ -52,7 +50,7 @@ def needs_elements(name, shape, axis):
 
 
 @given(calls())
-def test_reductions_are_numpys(device, call):
+def test_reductions_match_numpy(device, call):
     window, name, axis, dtype, keepdims, seed = call
     ours, theirs = values_for(name, *pair(window, dtype, device, seed), device)
     if name == "ptp" and dtype == "bool":

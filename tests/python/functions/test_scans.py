@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 @given(windows(), st.sampled_from(("cumsum", "cumprod")), st.sampled_from(COMPUTABLE), st.data())
-def test_scans_are_numpys(device, window, name, dtype, data):
+def test_scans_match_numpy(device, window, name, dtype, data):
     axis = data.draw(axes_of(len(window.shape), only_one=True))
     ours, theirs = values_for(name, *pair(window, dtype, device, 5), device)
     exact = getattr(np, name)(widened(theirs), axis=axis)
@@ -62,7 +62,7 @@ def test_long_scans_match_numpy(device, shape, dtype):
         {5: 1e300, 6: 1e300, 150_000: 0.0},
     ],
 )
-def test_cumprod_overflows_and_underflows_as_numpys(device, dtype, numbers_at):
+def test_cumprod_overflows_and_underflows_as_in_numpy(device, dtype, numbers_at):
     values = np.ones(200_000, dtype)
     for place, number in numbers_at.items():
         values[place] = number

@@ -13,7 +13,6 @@ import spanwise as sw
 
 DTYPES = st.sampled_from(COMPUTABLE)
 
-
 NUMPYS = [dtype for dtype in COMPUTABLE if dtype != "bfloat16"]
 
 
@@ -41,7 +40,6 @@ VIEWS = {
     "atleast_3d": lambda f, a, draw: f.atleast_3d(a),
     "ravel": lambda f, a, draw: f.ravel(a),
 }
-
 
 COPIES = {
     "roll": lambda f, a, draw: f.roll(a, draw(st.integers(-9, 9)), draw(st.none() | axis(a))),

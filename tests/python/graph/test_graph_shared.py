@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.graph_steps import AddOne
+from support.step_ops import AddOne
 
 import spanwise as sw
 

@@ -14,9 +14,7 @@ import spanwise as sw
 
 T = sw.tensor
 
-
 ROOT = Path(__file__).resolve().parents[3]
-
 
 SUM_AND_DIFFERENCE = """
 __global__ void both(const T *x, const T *y, T *sum, T *difference, long long n) {
@@ -25,7 +23,6 @@ __global__ void both(const T *x, const T *y, T *sum, T *difference, long long n)
   sum[i] = x[i] + y[i];
   difference[i] = x[i] - y[i];
 }"""
-
 
 TRANSPOSED = """
 #include <spanwise/view.cuh>

@@ -11,7 +11,6 @@ import spanwise as sw
 
 T = sw.tensor
 
-
 IN_PLACE = """
 #include <spanwise/view.cuh>
 __global__ void add_to(double *total, const double *y, int n) {

@@ -74,7 +74,7 @@ def test_values_go_into_a_window_of_another_dtype(way):
     assert np.array_equal(whole.numpy(), expected)
 
 
-def test_large_arrays_go_across(way):
+def test_large_arrays_are_copied_between_gpus(way):
     source, target = way
     values = np.arange(1 << 24, dtype="float32")
     assert np.array_equal(sw.array(values, device=source).to(target).numpy(), values)

@@ -13,7 +13,6 @@ import spanwise as sw
 
 T = sw.tensor
 
-
 SIZE = 5000
 
 

@@ -177,7 +177,6 @@ __global__ void squares(const T *x, T *y, long long n) {
   if (i < n) y[i] = x[i] * x[i];
 }"""
 
-
 SQUARES_GRADIENT = """
 __global__ void squares_gradient(const T *x, const T *dy, T *dx, long long n) {
   long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;

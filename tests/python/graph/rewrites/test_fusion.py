@@ -12,7 +12,6 @@ import spanwise as sw
 
 T = sw.tensor
 
-
 NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
 
 
@@ -49,9 +48,7 @@ def test_fused_result_is_right_at_block_boundaries(size, device):
 
 UNARY = ["negative", "exp", "sqrt", "absolute", "sigmoid", "square", "tanh"]
 
-
 BINARY = ["add", "subtract", "multiply", "divide", "maximum", "minimum"]
-
 
 DTYPES = ["float16", "float32", "float64", "int8", "int32", "uint16", "complex64"]
 
@@ -127,7 +124,7 @@ def test_numbers_and_rows_are_broadcast(device):
     check([x, row, number], outputs, [eighths((5, 7)), eighths((1, 7), seed=1) + 9, 2.5], device)
 
 
-def test_a_number_that_comes_from_the_device_is_waited_for(device):
+def test_fused_operation_waits_for_a_number_from_the_device(device):
     x = T.dvector("x")
     total = x.sum().transfer("cpu")
     f = sw.function([x], (x + total) * total, device=device)
@@ -168,7 +165,7 @@ def test_shapes_that_do_not_broadcast_are_refused(device):
         f(eighths(3), eighths(4))
 
 
-def test_a_node_between_two_operations_keeps_them_apart(device):
+def test_operations_with_another_node_between_are_not_fused(device):
     x = T.dvector("x")
     centred = T.exp(x) * 2
     f = sw.function([x], (centred - centred.sum()) * 3, device=device)

@@ -11,7 +11,6 @@ import spanwise as sw
 
 T = sw.tensor
 
-
 #: Without fusion, so that programs show the single operations.
 NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
 

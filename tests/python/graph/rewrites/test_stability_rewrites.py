@@ -9,7 +9,6 @@ import spanwise as sw
 
 T = sw.tensor
 
-
 #: Without fusion, so that programs show the single operations.
 NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
 
@@ -19,7 +18,6 @@ def ops(f):
 
 
 LARGE = np.array([-800.0, -40.0, -1.0, 0.0, 1.0, 40.0, 800.0])
-
 
 STABLE = {
     "sigmoid": (lambda x: 1 / (1 + T.exp(-x)), lambda x: 1 / (1 + np.exp(-x)), ["Sigmoid"]),
