@@ -132,10 +132,11 @@ void CpuProgram::Parts::run(std::int64_t first, std::int64_t last) const {
   std::byte* at[most_arrays + 1];
   at[arrays_.size()] =
       memory.get() - reinterpret_cast<std::uintptr_t>(memory.get()) % alignment + alignment;
-  for (; first < last; first += block()) {
+  const std::int64_t block = program_.block();
+  for (; first < last; first += block) {
     for (std::size_t k = 0; k < arrays_.size(); ++k)
       at[k] = arrays_[k].data + first * arrays_[k].step;
-    run_block(&run, std::min(block(), last - first), at);
+    run_block(&run, std::min(block, last - first), at);
   }
 }
 
