@@ -44,7 +44,8 @@ void repeat_parts(const std::byte* from, std::int64_t count, std::int64_t given_
                   std::int64_t times, std::byte* to) {
   const std::int64_t size = bytes > 0 ? bytes : given_size;
   for (std::int64_t i = 0; i < count; ++i)
-    for (std::int64_t k = 0; k < times; ++k, to += size) copy_part<bytes>(to, from + i * size, size);
+    for (std::int64_t k = 0; k < times; ++k, to += size)
+      copy_part<bytes>(to, from + i * size, size);
 }
 
 // Writes part i to [starts[i], starts[i + 1]) of `to`. Branches on varying numbers of repeats are
@@ -97,10 +98,11 @@ Array repeat_on_host(const Array& array, std::int64_t times, int axis) {
   if (result.size() == 0) return result;
   const auto* from = static_cast<const std::byte*>(parts.source.data());
   auto* to = static_cast<std::byte*>(result.data());
-  const RepeatLoop loop =
-      parts.bytes == 32
-          ? &repeat_parts<32>
-          : with_word_size(parts.bytes, [](auto bytes) -> RepeatLoop { return &repeat_parts<bytes>; });
+  const RepeatLoop loop = parts.bytes == 32
+                              ? &repeat_parts<32>
+                              : with_word_size(parts.bytes, [](auto bytes) -> RepeatLoop {
+                                  return &repeat_parts<bytes>;
+                                });
   const std::int64_t grain = std::max<std::int64_t>(1, grain_bytes / (parts.bytes * times));
   parallel_for(parts.outer * parts.extent, grain, [&](std::int64_t first, std::int64_t last) {
     loop(from + first * parts.bytes, last - first, parts.bytes, times,

@@ -6,7 +6,7 @@ namespace spanwise::ops::reduce {
 
 const KindInfo& info(Kind kind) noexcept {
   static constexpr KindInfo table[kind_count] = {
-      {"Sum", false, false},     {"Product", false, false}, {"NanSum", false, false},
+      {"Sum", false, false},      {"Product", false, false}, {"NanSum", false, false},
       {"Deviation", false, true}, {"Minimum", false, false}, {"Maximum", false, false},
       {"Any", false, false},      {"All", false, false},     {"Count", false, false},
       {"Minimum", true, false},   {"Maximum", true, false}};

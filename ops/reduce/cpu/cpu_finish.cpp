@@ -115,9 +115,8 @@ void store(DType from, const void* values, std::int64_t n, DType to, std::byte* 
   if (from == complex128 && to == complex64)
     return store_as<std::complex<float>, std::complex<double>>(values, n, out, step);
   if (to.itemsize() == 16) return store_as<Bytes16, Bytes16>(values, n, out, step);
-  with_unsigned(to.itemsize(), [&](auto word) {
-    store_as<decltype(word), decltype(word)>(values, n, out, step);
-  });
+  with_unsigned(to.itemsize(),
+                [&](auto word) { store_as<decltype(word), decltype(word)>(values, n, out, step); });
 }
 
 }  // namespace spanwise::ops::reduce

@@ -26,8 +26,9 @@ class SW_API Walk {
   /// axis, the same extent or 1. Axes are ordered by the strides of operand `leader`, longest
   /// first; where these are 0 or equal, by the other operands in order, then by the order of the
   /// axes; without a leader (-1) axes keep their order. A reduction passes its result as an operand
-  /// with stride 0 on the reduced axes. The layouts' offsets are ignored. With Direction::forward, axes along which the leader has a
-  /// negative stride are reversed before they are merged; the walk then begins at offset().
+  /// with stride 0 on the reduced axes. The layouts' offsets are ignored. With Direction::forward,
+  /// axes along which the leader has a negative stride are reversed before they are merged; the
+  /// walk then begins at offset().
   enum class Direction { given, forward };
   Walk(const Shape& shape, std::span<const Layout* const> operands, int leader,
        Direction direction = Direction::given);
