@@ -44,6 +44,17 @@ TEST(ThreadPool, UsesHelpersWhereTheWorkIsLong) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
+TEST(ThreadPool, LeavesTheLastChunkAfterAMeasuredOneToTheCaller) {
+  const test::Setting threads("cpu_threads", "2");
+  std::set<std::thread::id> seen;
+  for (int i = 0; i < 20; ++i)
+    ThreadPool::instance().run(2, Helpers::when_worth_it, [&](std::uint64_t) {
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+      seen.insert(std::this_thread::get_id());  // by one thread only, as tested
+    });
+  EXPECT_EQ(seen, std::set{std::this_thread::get_id()});
+}
+
 TEST(ThreadPool, SchedulesChunksInAscendingOrder) {
   const test::Setting threads("cpu_threads", "1");
   std::vector<std::uint64_t> order;
@@ -171,6 +182,18 @@ TEST(WakeBackoff, RecoversWithTimeAndWithSuccess) {
   }
   backoff.learn(now, microseconds(60), microseconds(100));
   EXPECT_TRUE(backoff.is_full());
+}
+
+// Jobs of two chunks depend on it: they cannot show that helpers are faster after one of their
+// chunks was measured.
+TEST(WakeBackoff, IsOverWhenTheThresholdIsBelowTheCostOfWaking) {
+  WakeBackoff backoff;
+  const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
+  EXPECT_TRUE(backoff.is_over(now));
+  backoff.learn(now, microseconds(300), microseconds(100));  // 600 us, halved every 20 ms
+  EXPECT_FALSE(backoff.is_over(now));
+  EXPECT_FALSE(backoff.is_over(now + milliseconds(120)));
+  EXPECT_TRUE(backoff.is_over(now + milliseconds(140)));
 }
 
 TEST(WakeBackoff, AllowsTimeToWakeSleepingThreads) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/words.hpp"
 #include "spanwise/source/c_type.hpp"
 
 namespace spanwise::source {
@@ -14,20 +15,13 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool is_restrict(std::string_view word) {
-  return word == "__restrict__" || word == "__restrict" || word == "restrict";
+  return is_one_of(word, {"__restrict__", "__restrict", "restrict"});
 }
 // Keywords of a parameter that are neither its type nor its name.
 bool is_qualifier(std::string_view word) {
-  static constexpr std::array<std::string_view, 9> words{
-      "const",    "volatile",          "struct",  "class", "union", "enum",
-      "typename", "__grid_constant__", "register"};
-  return is_one_of(word, words);
+  return is_one_of(word, {"const", "volatile", "struct", "class", "union", "enum", "typename",
+                          "__grid_constant__", "register"});
 }
 Words without_default_and_name(std::span<const Token> tokens, std::string& name, bool& is_array) {
   Words words;

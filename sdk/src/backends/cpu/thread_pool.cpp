@@ -21,10 +21,10 @@ using Clock = WakeBackoff::Clock;
 // Least remaining work for which waking helpers is worthwhile.
 constexpr auto worth_waking = std::chrono::microseconds(8);
 // Upper bound of the back-off, in nanoseconds.
-constexpr std::int64_t most_distrust = 8'000'000;
+constexpr std::int64_t most_backoff = 8'000'000;
 // Half-life of the back-off, in nanoseconds. Failed attempts, in which an interrupted helper may
 // delay a short job by milliseconds, then cost a few percent of the time at most.
-constexpr std::int64_t forgets_in = 20'000'000;
+constexpr std::int64_t half_life = 20'000'000;
 // Delay in nanoseconds, and number of jobs in a row, by which helpers that were just woken may be
 // late before it counts as a failure.
 constexpr std::int64_t time_to_wake = 200'000;
@@ -51,8 +51,12 @@ WakeBackoff::Duration WakeBackoff::least_work(Clock::time_point now,
   if (least == 0) return usual;
   const std::int64_t age =
       Duration(now.time_since_epoch()).count() - learned_.load(std::memory_order_relaxed);
-  const std::int64_t halvings = std::clamp<std::int64_t>(age / forgets_in, 0, 62);
+  const std::int64_t halvings = std::clamp<std::int64_t>(age / half_life, 0, 62);
   return std::max(usual, Duration(least >> halvings));
+}
+
+bool WakeBackoff::is_over(Clock::time_point now) const noexcept {
+  return least_work(now, Duration(0)) < worth_waking;
 }
 
 void WakeBackoff::note_wake(Clock::time_point now) noexcept {
@@ -75,7 +79,7 @@ void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) no
   // Of two concurrent updates one may be lost; later jobs correct that.
   const std::int64_t before = least_work(now, Duration(0)).count();
   std::int64_t least = before / 2;
-  if (!helped) least = std::min(most_distrust, 2 * std::max(before, took.count()));
+  if (!helped) least = std::min(most_backoff, 2 * std::max(before, took.count()));
   if (helped && Duration(least) < worth_waking) least = 0;
   learned_.store(Duration(now.time_since_epoch()).count(), std::memory_order_relaxed);
   least_.store(least, std::memory_order_relaxed);
@@ -132,17 +136,20 @@ void ThreadPool::run(Job& job, Helpers helpers) {
   if (job.error) std::rethrow_exception(job.error);
 }
 
-// Unless helpers are woken at once, the time of the first chunk predicts that of the others.
+// Unless helpers are woken at once, the time of the first chunk predicts that of the others, of
+// which the caller takes the next.
 bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
   if (job.chunks < 2 || workers() < 2) return false;
-  if (helpers == Helpers::at_once && trust_.is_full()) return true;
+  if (helpers == Helpers::at_once && backoff_.is_full()) return true;
   const auto start = Clock::now();
+  if (helpers == Helpers::at_once && backoff_.is_over(start)) return true;
   work_on_one(job);
-  if (!job.has_chunks()) return false;
+  if (job.next.load(std::memory_order_relaxed) + 1 >= job.chunks) return false;
   const auto now = Clock::now();
   const WakeBackoff::Duration usual =
       helpers == Helpers::at_once ? WakeBackoff::Duration(0) : WakeBackoff::Duration(worth_waking);
-  return (now - start) * static_cast<std::int64_t>(job.chunks - 1) > trust_.least_work(now, usual);
+  return (now - start) * static_cast<std::int64_t>(job.chunks - 1) >
+         backoff_.least_work(now, usual);
 }
 
 void ThreadPool::run_shared(Job& job) {
@@ -156,7 +163,7 @@ void ThreadPool::run_shared(Job& job) {
   if (own == 0) return;
   const auto now = Clock::now();
   const auto alone = worked / own * static_cast<std::int64_t>(job.chunks - first);
-  trust_.learn(now, now - start, alone);
+  backoff_.learn(now, now - start, alone);
 }
 
 void ThreadPool::publish(Job& job, Clock::time_point now) {
@@ -173,7 +180,7 @@ void ThreadPool::publish(Job& job, Clock::time_point now) {
     wakes = true;
     wake_.notify_all();
   }
-  if (wakes) trust_.note_wake(now);
+  if (wakes) backoff_.note_wake(now);
 }
 
 void ThreadPool::start_helpers(int wanted) {

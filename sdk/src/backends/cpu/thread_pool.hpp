@@ -9,7 +9,6 @@
 #include <exception>
 #include <mutex>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "backends/cpu/float_state.hpp"
@@ -35,6 +34,9 @@ class WakeBackoff {
   /// The current threshold, at least `usual`: work that takes one thread less than this is not
   /// shared.
   Duration least_work(Clock::time_point now, Duration usual) const noexcept;
+  /// Whether helpers may be woken without measuring the work: there was no failure, or so long ago
+  /// that the threshold has fallen below what waking them costs.
+  bool is_over(Clock::time_point now) const noexcept;
   bool is_full() const noexcept { return least_.load(std::memory_order_relaxed) == 0; }
   /// Records that sleeping helpers are being woken. If they are late for the next jobs, it counts
   /// as a failure only if it happens repeatedly and they help with none.
@@ -103,7 +105,7 @@ class ThreadPool {
   void help_forever();
   Job* join_a_job();
 
-  WakeBackoff trust_;
+  WakeBackoff backoff_;
   std::atomic<int> workers_{1};
   std::atomic<std::uint64_t> settings_version_{0};  // config::version() at which workers_ was read
   std::atomic<std::uint32_t> published_{0};         // counts jobs; idle helpers watch it

@@ -124,7 +124,7 @@ LaunchChain::Executable* LaunchChain::executable() noexcept {
       if (!executable->has(i, *links_[i])) return false;
     return true;
   };
-  auto found = std::find_if(executables_.begin(), executables_.end(), has_all);
+  auto found = std::ranges::find_if(executables_, has_all);
   if (found == executables_.end()) {
     found = executables_.begin();
     if (kernels_ == Kernels::held && executables_.size() < most_executables && is_recurring() &&
@@ -143,7 +143,7 @@ bool LaunchChain::is_recurring() noexcept {
                                  link->values.size());
     hash = hash * 31 + std::hash<std::string_view>()(bytes);
   }
-  const bool is_known = std::find(recent_.begin(), recent_.end(), hash) != recent_.end();
+  const bool is_known = std::ranges::find(recent_, hash) != recent_.end();
   recurrences_ = is_known ? recurrences_ + 1 : 0;
   recent_[next_recent_++ % recent_.size()] = hash;
   if (recurrences_ < enough_recurrences) return false;
@@ -197,7 +197,7 @@ bool LaunchChain::update_nodes(Executable& executable) noexcept {
     if (api_.graph_exec_set_kernel(executable.exec, link.node, &parameters) != CUDA_SUCCESS)
       return false;
     executable.nodes[i].shape = link.shape;
-    std::copy(link.values.begin(), link.values.end(), executable.nodes[i].values.begin());
+    std::ranges::copy(link.values, executable.nodes[i].values.begin());
   }
   return true;
 }
