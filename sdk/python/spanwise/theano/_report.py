@@ -40,8 +40,14 @@ class Report:
     def rows(self, name: Callable[[Any], str]) -> list[Row]:
         """The nodes grouped by `name(op)`, by descending time."""
         return grouped(
-            (name(node.op), name(node.op), getattr(node.op, "native", None) is not None, *rest)
-            for _, node, *rest in self.steps
+            (
+                name(node.op),
+                name(node.op),
+                getattr(node.op, "native", None) is not None,
+                calls,
+                seconds,
+            )
+            for _, node, calls, seconds in self.steps
         )
 
     def text(self) -> str:
