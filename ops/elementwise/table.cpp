@@ -126,12 +126,6 @@ std::optional<OpId> swapped_op(OpId op) noexcept {
   return is_symmetric ? std::optional(op) : std::nullopt;
 }
 
-std::optional<OpId> find_op(std::string_view name) noexcept {
-  for (int i = 0; i < op_count; ++i)
-    if (name == op_table[i].name) return static_cast<OpId>(i);
-  return {};
-}
-
 std::string display_name(OpId op) {
   std::string name;
   bool starts = true;

@@ -81,8 +81,6 @@ inline constexpr int op_count = 0
 #include "table.inc"
 #undef SW_OP
     ;
-/// Finds an operation by NumPy's name.
-SW_API std::optional<OpId> find_op(std::string_view name) noexcept;
 /// The operation with exchanged operands that has the same result, bit by bit.
 std::optional<OpId> swapped_op(OpId op) noexcept;
 /// The name in messages and printed graphs: "FloorDivide".

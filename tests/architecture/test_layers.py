@@ -42,8 +42,8 @@ ALLOWED = {
 # The layer of each public header; a folder under include/spanwise is the layer of its name.
 PUBLIC = {
     "core": """
-        array axis_error device device_table dims dtype element_words error export fork half interpreter_lock layout ref scalar
-        storage text version view working_device
+        array axis_error device device_table dims dtype element_words error export fork half interpreter_lock layout
+        ref scalar shapes_text storage text version view working_device
     """,
     "runtime": """
         communicator config copy creation devices gemm gemv memory parallel scan stream tools

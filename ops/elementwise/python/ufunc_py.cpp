@@ -6,12 +6,14 @@
 #include <structmember.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/error.hpp"
 #include "ufunc_parts_py.hpp"
 
@@ -109,26 +111,17 @@ PyObject* ufunc_at(PyObject* object, PyObject* const* arguments, Py_ssize_t coun
     refuse_call(text(self->name, ".at() takes an array, an index and values, got ", count,
                      count == 1 ? " argument" : " arguments"));
   accumulate_at(self->op, arguments[0], arguments[1], arguments[2]);
-  Py_RETURN_NONE;
+  return Py_NewRef(Py_None);
 }
 
 // ---- attributes
 
-OpId op_of(PyObject* self) noexcept { return reinterpret_cast<const PyUfunc*>(self)->op; }
+OpId op_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->op; }
+// Also its pickle: the name in spanwise.
+py::str name_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->name; }
 
-// A getter from a function of the operation.
-template <auto get>
-PyObject* attribute_of(PyObject* self, void*) {
-  return py::object(get(op_of(self))).release().ptr();
-}
-template <auto get>
-PyGetSetDef ufunc_attribute(const char* name, const char* doc) {
-  return {name, guarded<&attribute_of<get>>, nullptr, doc, nullptr};
-}
-
-py::object name_of(OpId op) { return py::str(facts(op).name); }
-py::object documentation_of(OpId op) {
-  const OpTraits& known = facts(op);
+py::str doc_of(PyObject* self) {
+  const OpTraits& known = facts(op_of(self));
   const char* operands = known.inputs == 1 ? "x" : known.inputs == 2 ? "x1, x2" : "x1, x2, x3";
   return py::str(text(known.name, "(", operands,
                       ", /, out=None, *, where=True, casting='same_kind', order='K', "
@@ -137,10 +130,6 @@ py::object documentation_of(OpId op) {
 }
 PyObject* ufunc_repr(PyObject* self) noexcept {
   return PyUnicode_FromFormat("<ufunc '%s'>", reinterpret_cast<PyUfunc*>(self)->name);
-}
-// Pickled as its name in spanwise.
-PyObject* reduce_ufunc(PyObject* self, PyObject*) noexcept {
-  return PyUnicode_FromString(reinterpret_cast<PyUfunc*>(self)->name);
 }
 
 constexpr const char* at_doc =
@@ -158,36 +147,32 @@ constexpr const char* at_doc =
 
 PyTypeObject* make_ufunc_type() {
   static PyGetSetDef attributes[] = {
-      ufunc_attribute<&name_of>("__name__", nullptr),
-      ufunc_attribute<&name_of>("__qualname__", nullptr),
-      ufunc_attribute<&documentation_of>("__doc__", nullptr),
-      ufunc_attribute<[](OpId op) { return py::int_(facts(op).inputs); }>(
+      attribute<&name_of>("__name__"),
+      attribute<&name_of>("__qualname__"),
+      attribute<&doc_of>("__doc__"),
+      attribute<[](PyObject* self) { return py::int_(facts(op_of(self)).inputs); }>(
           "nin", "The number of operands."),
-      ufunc_attribute<[](OpId) { return py::int_(1); }>("nout", "The number of results."),
-      ufunc_attribute<[](OpId op) { return py::int_(facts(op).inputs + 1); }>("nargs",
-                                                                              "nin + nout"),
-      ufunc_attribute<&identity_of>("identity", "The identity of the operation, or None."),
-      ufunc_attribute<&types_of>("types",
-                                 "The dtypes of operands and result, as NumPy's type characters."),
-      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+      attribute<[](PyObject*) { return py::int_(1); }>("nout", "The number of results."),
+      attribute<[](PyObject* self) { return py::int_(facts(op_of(self)).inputs + 1); }>(
+          "nargs", "nin + nout"),
+      attribute<[](PyObject* self) { return identity_of(op_of(self)); }>(
+          "identity", "The identity of the operation, or None."),
+      attribute<[](PyObject* self) { return types_of(op_of(self)); }>(
+          "types", "The dtypes of operands and result, as NumPy's type characters."),
+      {}};
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyUfunc, vectorcall), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyMethodDef methods[] = {{"__reduce__", reduce_ufunc, METH_NOARGS, nullptr},
+  static PyMethodDef methods[] = {method_without_arguments<&name_of>("__reduce__"),
                                   {"at", as_c_function(guarded<&ufunc_at>), METH_FASTCALL, at_doc},
                                   {nullptr, nullptr, 0, nullptr}};
-  static PyType_Slot slots[] = {slot(Py_tp_call, &PyVectorcall_Call),
-                                slot(Py_tp_repr, &ufunc_repr),
-                                {Py_tp_getset, attributes},
-                                {Py_tp_members, members},
-                                {Py_tp_methods, methods},
-                                {0, nullptr}};
-  static PyType_Spec spec = {
-      "spanwise.ufunc", sizeof(PyUfunc), 0,
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  PyObject* type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw py::error_already_set();
-  return reinterpret_cast<PyTypeObject*>(type);
+  return make_type("spanwise.ufunc", sizeof(PyUfunc),
+                   {slot(Py_tp_call, PyVectorcall_Call),
+                    slot(Py_tp_repr, ufunc_repr),
+                    {Py_tp_getset, attributes},
+                    {Py_tp_members, members},
+                    {Py_tp_methods, methods}},
+                   Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 }
 
 py::object make_ufunc(OpId op) {
