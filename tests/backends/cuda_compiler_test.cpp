@@ -147,8 +147,8 @@ constexpr const char* minimal_only = "\n#ifndef __CUDACC_RTC_MINIMAL__\n#error a
 TEST_F(Compiler, LeavesOutDeclarationsThatASourceDoesNotUse) {
   const nvrtc::Library& library = nvrtc::library();
   if (!has_minimal_option(library.major, library.minor)) GTEST_SKIP() << "NVRTC before 12.4";
-  for (const std::string& source : {twice + std::string(minimal_only),
-                                    text("// # include <cmath>", minimal_only, twice)})
+  for (const std::string& source :
+       {twice + std::string(minimal_only), text("// # include <cmath>", minimal_only, twice)})
     EXPECT_EQ(compile_log(source), "it compiled");
   EXPECT_THAT(compile_log(twice + std::string("#include <cstdint>") + minimal_only),
               HasSubstr("#error"));

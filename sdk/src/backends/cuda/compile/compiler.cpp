@@ -191,8 +191,7 @@ class NvrtcCompilation {
     auto arguments = arguments_for(request_, options_, architecture_, folders_);
     arguments.insert(arguments.end(), form.options.begin(), form.options.end());
     const auto run = [&]() -> Attempt {
-      auto program =
-          std::make_unique<NvrtcProgram>(library_, words, source.file_name, headers);
+      auto program = std::make_unique<NvrtcProgram>(library_, words, source.file_name, headers);
       for (const std::string& name : names) program->add_name(name);
       const nvrtc::Result result = program->compile(arguments);
       return {std::move(program), result};
