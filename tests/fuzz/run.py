@@ -66,7 +66,7 @@ class Runner:
                 return self._failure_text(name, error)
 
     def _failure_text(self, family, error):
-        from .context import Wrong
+        from .memory import Wrong
 
         if isinstance(error, Wrong):
             return f"{family}: {context_text(self.context)}: {error}"
