@@ -60,7 +60,7 @@ struct ForeignMemory {
   bool byte_swapped = false;  ///< elements are not in this machine's byte order
 
   /// Whether an extent is 0. The product of unchecked extents may overflow.
-  bool is_empty() const noexcept { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
+  bool is_empty() const noexcept { return std::ranges::find(shape, 0) != shape.end(); }
 };
 
 /// Why `memory` cannot be represented as a Layout; nullopt where it can be shared. Throws
@@ -280,7 +280,6 @@ SW_API bool register_bridge(const Bridge& bridge);
 SW_API const Bridge* find_bridge(std::string_view name) noexcept;
 /// All bridges, sorted by priority and name. A copy, so registering more while iterating is safe.
 SW_API std::vector<const Bridge*> registered_bridges();
-SW_API std::vector<BridgeCounts> bridge_counts();
 
 /// While an object of this class exists, imports and exports on its thread throw CopyNeededError
 /// instead of copying, as under CopyMode::never, unless CopyMode::always is given.
