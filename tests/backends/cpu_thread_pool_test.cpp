@@ -22,7 +22,7 @@ namespace spanwise::cpu_backend {
 namespace {
 
 TEST(ThreadPool, RunsEachChunkOnce) {
-  const test::Setting threads("cpu_threads", "4");
+  const test::SettingGuard threads("cpu_threads", "4");
   for (const Helpers helpers : {Helpers::at_once, Helpers::when_worth_it}) {
     for (const std::uint64_t chunks : {0u, 1u, 2u, 1000u}) {
       std::vector<std::atomic<int>> runs(chunks);
@@ -33,7 +33,7 @@ TEST(ThreadPool, RunsEachChunkOnce) {
 }
 
 TEST(ThreadPool, UsesHelpersWhereTheWorkIsLong) {
-  const test::Setting threads("cpu_threads", "2");
+  const test::SettingGuard threads("cpu_threads", "2");
   std::mutex mutex;
   std::set<std::thread::id> seen;
   ThreadPool::instance().run(20, Helpers::when_worth_it, [&](std::uint64_t) {
@@ -45,7 +45,7 @@ TEST(ThreadPool, UsesHelpersWhereTheWorkIsLong) {
 }
 
 TEST(ThreadPool, SchedulesChunksInAscendingOrder) {
-  const test::Setting threads("cpu_threads", "1");
+  const test::SettingGuard threads("cpu_threads", "1");
   std::vector<std::uint64_t> order;
   ThreadPool::instance().run(50, Helpers::at_once,
                              [&](std::uint64_t chunk) { order.push_back(chunk); });
@@ -54,7 +54,7 @@ TEST(ThreadPool, SchedulesChunksInAscendingOrder) {
 
 TEST(ThreadPool, CarriesTheFirstErrorToTheCallerAndStops) {
   for (const char* threads : {"1", "3"}) {
-    const test::Setting setting("cpu_threads", threads);
+    const test::SettingGuard setting("cpu_threads", threads);
     std::atomic<int> runs{0};
     const auto work = [&](std::uint64_t chunk) {
       ++runs;
@@ -70,7 +70,7 @@ TEST(ThreadPool, CarriesTheFirstErrorToTheCallerAndStops) {
 }
 
 TEST(ThreadPool, ServesSeveralCallersAndJobsWithinJobs) {
-  const test::Setting setting("cpu_threads", "3");
+  const test::SettingGuard setting("cpu_threads", "3");
   std::atomic<long> sum{0};
   std::vector<std::thread> callers;
   for (int n = 0; n < 4; ++n) {
@@ -90,7 +90,7 @@ TEST(ThreadPool, ServesSeveralCallersAndJobsWithinJobs) {
 // Flushing subnormal numbers and rounding are states of a thread; helpers keep those of the job
 // before.
 TEST(ThreadPool, ComputesWithTheFloatingPointStateOfTheCaller) {
-  const test::Setting threads("cpu_threads", "4");
+  const test::SettingGuard threads("cpu_threads", "4");
   constexpr std::uint64_t chunks = 40;
   std::vector<double> thirds(chunks);
   std::set<std::thread::id> seen;
@@ -120,7 +120,7 @@ TEST(ThreadPool, ComputesWithTheFloatingPointStateOfTheCaller) {
 }
 
 TEST(ThreadPool, WorksInAForkedChild) {
-  const test::Setting setting("cpu_threads", "2");
+  const test::SettingGuard setting("cpu_threads", "2");
   std::atomic<int> runs{0};
   const auto work = [&](std::uint64_t) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -215,7 +215,7 @@ TEST(WakeBackoff, CountsALateChunkOfASleepingThread) {
 }
 
 TEST(ThreadPool, FollowsTheSetting) {
-  const test::Setting setting("cpu_threads", "3");
+  const test::SettingGuard setting("cpu_threads", "3");
   EXPECT_EQ(ThreadPool::instance().workers(), 3);
   {
     const test::Environment threads("OMP_NUM_THREADS", " 5,2");

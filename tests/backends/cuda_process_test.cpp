@@ -136,9 +136,7 @@ TEST_F(InChild, DISABLED_Fork) {
     } catch (const DeviceError& error) {
       wrong += std::string(error.what()).find("spawn") == std::string::npos;
     }
-    {
-      const Storage dropped = storage;
-    }
+    { const Storage dropped = storage; }
     _exit(wrong);
   }
   int status = 0;
@@ -176,7 +174,7 @@ TEST_F(InChild, DISABLED_Preallocate) {
   const DeviceBytes block(64 << 20);
   EXPECT_EQ(backend().memory(0).held, info.held);
 }
-TEST_F(CudaProcess, PreallocatedMemoryIsTakenAtTheFirstUse) {
+TEST_F(CudaProcess, PreallocatedMemoryIsAllocatedAtTheFirstUse) {
   expect_passes_alone("InChild.DISABLED_Preallocate", "SPANWISE_PREALLOCATE=96MiB");
 }
 

@@ -102,7 +102,7 @@ TEST(StorageFreeList, ExcludesStorageUsedOnAStream) {
   });
 }
 
-TEST(StorageFreeList, ReusedStorageForgetsItsStreams) {
+TEST(StorageFreeList, ReusedStorageHasNoStreams) {
   in_a_thread([] {
     const Ref<test::FakeStream> writer = make_ref<test::FakeStream>();
     const Ref<test::FakeStream> readers[] = {make_ref<test::FakeStream>(),
@@ -153,9 +153,7 @@ TEST(StorageFreeList, ReusedStorageKeepsNoStateOfItsPreviousUse) {
                                            /*readonly=*/true);
     }
     EXPECT_EQ(releases, 1);
-    {
-      make(64);
-    }
+    { make(64); }
     {
       const Storage second = Storage::adopt(memory, 4, cpu, nullptr, nullptr);
       EXPECT_EQ(second.bytes(), 4U);
@@ -176,9 +174,7 @@ TEST(StorageFreeList, IsFreedWithItsThread) {
     };
     thread_local Late late;  // constructed before the free list, so destroyed after it
     late.storage = make(64);
-    {
-      make(64);
-    }
+    { make(64); }
   });
 }
 

@@ -30,13 +30,13 @@ bool is_barrier_name(std::string_view name) {
                                                           "thread_block",
                                                           "arrive_and_wait",
                                                           "__barrier_sync"};
-  static constexpr std::array<std::string_view, 11> stems{
+  static constexpr std::array<std::string_view, 11> prefixes{
       "__syncthreads",  "__shfl",         "__match_",  "__reduce_",
       "__barrier_sync", "BlockReduce",    "BlockScan", "WarpScan",
       "BlockExchange",  "BlockRadixSort", "WarpReduce"};
   return std::find(names.begin(), names.end(), name) != names.end() ||
-         std::any_of(stems.begin(), stems.end(),
-                     [&](std::string_view stem) { return name.starts_with(stem); });
+         std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 void ReferenceGraph::add(std::string_view owner, std::string_view used) {

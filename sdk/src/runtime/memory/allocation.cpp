@@ -52,19 +52,19 @@ Storage owned_by(StreamState& stream, void* data, std::size_t bytes, bool is_rec
 }
 
 // Counts bytes as used; the destructor subtracts them again unless keep() was called.
-class Counted {
+class MemoryReservation {
  public:
-  Counted(Device device, std::size_t bytes) : use_(MemoryUse::of(device)), bytes_(bytes) {
+  MemoryReservation(Device device, std::size_t bytes) : use_(MemoryUse::of(device)), bytes_(bytes) {
     use_.reserve(device, bytes);
   }
-  ~Counted() {
+  ~MemoryReservation() {
     if (is_kept_)
       use_.count();
     else
       use_.release(bytes_);
   }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
+  MemoryReservation(const MemoryReservation&) = delete;
+  MemoryReservation& operator=(const MemoryReservation&) = delete;
   // From here on the storage's release function subtracts the bytes.
   void keep() noexcept { is_kept_ = true; }
 
@@ -92,7 +92,7 @@ Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
   const Device device = stream.device();
   auto own = std::make_unique<SourceBlock>();
   own->device = device;
-  Counted counted(device, bytes);
+  MemoryReservation counted(device, bytes);
   backend_for(device).run_beside_captures(
       [&] { own->block = source->allocate(device, bytes, stream.handle()); });
   own->source = std::move(source);
@@ -121,7 +121,7 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
     return allocate_from(std::move(source), stream, bytes, is_recorded);
   const bool is_kept = device == cpu && bytes <= StorageFreeList::most_bytes;
   const std::size_t capacity = is_kept ? StorageFreeList::capacity_for(bytes) : bytes;
-  Counted counted(device, capacity);
+  MemoryReservation counted(device, capacity);
   Backend& backend = backend_for(device);
   void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), capacity, stream)
                            : backend.allocate(device.ordinal(), capacity, stream);
@@ -136,7 +136,7 @@ Storage allocate_pinned(Device source, std::size_t bytes) {
   void* data = backend.allocate_pinned(source.ordinal(), bytes);
   if (data == nullptr) return allocate(bytes, cpu);
   try {
-    Counted(cpu, bytes).keep();
+    MemoryReservation(cpu, bytes).keep();
   } catch (...) {
     backend.release_pinned(source.ordinal(), data, bytes);
     throw;
@@ -148,7 +148,7 @@ Storage allocate_pinned(Device source, std::size_t bytes) {
 Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes) {
   const Device device = stream.device();
   if (bytes == 0 || MemoryUse::of(device).has_source()) return {};
-  Counted counted(device, bytes);
+  MemoryReservation counted(device, bytes);
   void* data = backend_for(device).allocate_zeroed(device.ordinal(), bytes, stream);
   if (data == nullptr) return {};
   counted.keep();
