@@ -45,9 +45,12 @@ std::int64_t start_of(std::int64_t part, std::int64_t parts, std::int64_t rows) 
   return part == parts || rows < parts * unit ? start : start / unit * unit;
 }
 
-// Elements `first` to `last` of a vector; all of a number, or of a vector of one element.
-Array rows_of(const Array& array, std::int64_t first, std::int64_t last) {
-  return array.size() == 1 ? array : array.slice(0, {.start = first, .stop = last, .step = 1});
+template <class T>
+double sum_of(const T* values, std::int64_t count) {
+  constexpr std::int64_t chains = 8;  // independent additions
+  double sums[chains] = {};
+  for (std::int64_t i = 0; i < count; ++i) sums[i % chains] += values[i];
+  return std::accumulate(sums, sums + chains, 0.0);
 }
 
 std::vector<bool> numbers_of(const RowPass& pass, std::span<const int> ranks) {
@@ -65,11 +68,11 @@ class Rows {
  public:
   Rows(const RowPass& pass, const CpuProgram& program, std::span<const Array* const> inputs,
        std::span<const Array> outputs, const Array& products)
-      : pass_(pass),
-        program_(program),
-        inputs_(inputs.subspan(2, pass.row_inputs())),
-        outputs_(outputs.first(pass.columns_position())),
-        products_(products) {
+      : program_(program, program_inputs(pass, inputs, products),
+                 outputs.first(pass.columns_position())),
+        products_(elements<T>(products)),
+        weights_(elements<T>(outputs[static_cast<std::size_t>(pass.weights)])),
+        has_sum_(pass.has_sum) {
     const Array &x = *inputs[0], &w = *inputs[1];
     columns_ = x.shape()[1];
     product_ = {.matrix = elements<T>(x),
@@ -94,45 +97,38 @@ class Rows {
   }
 
  private:
+  static std::vector<const Array*> program_inputs(const RowPass& pass,
+                                                  std::span<const Array* const> inputs,
+                                                  const Array& products) {
+    const auto others = inputs.subspan(2, pass.row_inputs());
+    std::vector<const Array*> all(others.begin(), others.end());
+    all.insert(all.begin() + pass.product, &products);
+    return all;
+  }
+
   double add_block(std::int64_t first, std::int64_t last, T* sums, bool is_first) const {
     HostGemv<T> product = product_;
     product.matrix += first * product.row_stride;
     product.rows = last - first;
-    product.y = elements<T>(products_) + first;
+    product.y = products_ + first;
     gemv_by_rows(product);
-    run_program(first, last);
-    const T* const weights = elements<T>(outputs_[static_cast<std::size_t>(pass_.weights)]) + first;
+    program_.run(first, last);
     gemv_by_columns(HostGemv<T>{.matrix = product.matrix,
                                 .row_stride = 1,
                                 .column_stride = product.row_stride,
-                                .x = weights,
+                                .x = weights_ + first,
                                 .y = sums,
                                 .rows = columns_,
                                 .depth = last - first,
                                 .beta = 1,
                                 .addend = is_first ? nullptr : sums});
-    return pass_.has_sum ? std::accumulate(weights, weights + (last - first), 0.0) : 0;
+    return has_sum_ ? sum_of(weights_ + first, last - first) : 0;
   }
 
-  void run_program(std::int64_t first, std::int64_t last) const {
-    std::vector<Array> arrays, results;
-    arrays.reserve(inputs_.size() + 1);
-    results.reserve(outputs_.size());
-    std::vector<const Array*> pointers;
-    for (std::size_t i = 0; i <= inputs_.size(); ++i) {
-      const auto product = static_cast<std::size_t>(pass_.product);
-      const Array& whole = i == product ? products_ : *inputs_[i < product ? i : i - 1];
-      pointers.push_back(&arrays.emplace_back(rows_of(whole, first, last)));
-    }
-    for (const Array& output : outputs_) results.push_back(rows_of(output, first, last));
-    program_.run(pointers, results);
-  }
-
-  const RowPass& pass_;
-  const CpuProgram& program_;
-  std::span<const Array* const> inputs_;
-  std::span<const Array> outputs_;
-  const Array& products_;
+  CpuProgram::Parts program_;
+  T* products_;
+  const T* weights_;
+  bool has_sum_;
   HostGemv<T> product_;
   std::int64_t columns_ = 0, block_rows_ = 0;
 };
