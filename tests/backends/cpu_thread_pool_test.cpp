@@ -220,7 +220,7 @@ TEST(WakeBackoff, CountsALateChunkOfASleepingThread) {
 }
 
 TEST(ThreadPool, HelpersLeaveTheProcessorOfTheCaller) {
-  const test::Setting threads("cpu_threads", "2");
+  const test::SettingGuard threads("cpu_threads", "2");
   cpu_set_t all, own;
   ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
   if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
