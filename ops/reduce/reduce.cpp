@@ -57,10 +57,10 @@ void run(ReduceJob job) {
 }
 
 /// One call of reduce().
-class ReductionCall {
+class ReduceRun {
  public:
-  ReductionCall(Operation op, const Array& array, const Options& options,
-                const ComputedElements* computed = nullptr)
+  ReduceRun(Operation op, const Array& array, const Options& options,
+            const ComputedElements* computed = nullptr)
       : op_(op),
         options_(options),
         input_(array),
@@ -175,7 +175,7 @@ class ReductionCall {
     const Array input = cast_input(element);
     Array mean = options_.mean != nullptr
                      ? astype(*options_.mean, exact, CopyMode::if_needed)
-                     : ReductionCall(Operation::mean, input, mean_options()).means(exact);
+                     : ReduceRun(Operation::mean, input, mean_options()).means(exact);
     mean = mean.broadcast_to(shape_);
     const DType result_is = result_dtype(op_, input_.dtype(), options_.dtype);
     const Array result = target(result_is);
@@ -234,7 +234,7 @@ class ReductionCall {
 }  // namespace
 
 Array reduce(Operation op, const Array& array, const Options& options) {
-  return ReductionCall(op, array, options).result();
+  return ReduceRun(op, array, options).result();
 }
 
 bool reads_once(Operation op) noexcept {
@@ -243,7 +243,7 @@ bool reads_once(Operation op) noexcept {
 
 Array reduce_computed(Operation op, const ComputedElements& elements, const Array& stand_in,
                       const Options& options) {
-  return ReductionCall(op, stand_in, options, &elements).result();
+  return ReduceRun(op, stand_in, options, &elements).result();
 }
 
 }  // namespace spanwise::ops::reduce

@@ -7,27 +7,18 @@
 
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
+#include "support/release_counter.hpp"
 
 namespace spanwise {
 namespace {
 
-/// Counts the calls of the release function.
-struct ReleaseCounter {
-  int releases = 0;
-  ForeignOwner foreign() {
-    return ForeignOwner(
-        [](void* context, void*, std::size_t, StreamUses&) noexcept {
-          ++static_cast<ReleaseCounter*>(context)->releases;
-        },
-        this);
-  }
-};
+using test::ReleaseCounter;
 
 template <class T>
 ForeignView view_of(ReleaseCounter& owner, T* data, DType dtype, Shape shape,
                     Strides byte_strides) {
   ForeignView view;
-  view.owner = owner.foreign();
+  view.owner = owner.owner();
   view.memory.data = data;
   view.memory.dtype = dtype;
   view.memory.shape = std::move(shape);

@@ -217,13 +217,13 @@ class FakeBackend final : public runtime::Backend {
 };
 
 /// A folder that is removed after its test.
-class TemporaryFolder {
+class TestFolder {
  public:
-  TemporaryFolder() {
+  TestFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "spanwise-test-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
-  ~TemporaryFolder() {
+  ~TestFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
@@ -263,7 +263,7 @@ class KernelsTest : public ::testing::Test {
 
   const RecordedLaunch& last_launch() const { return log_->launches.back(); }
 
-  TemporaryFolder folder_;
+  TestFolder folder_;
   FakeBackend* backend_;
   std::shared_ptr<FakeLog> log_;
   const Device gpu_{DeviceKind::cuda, 0};

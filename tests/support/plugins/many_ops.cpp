@@ -87,7 +87,7 @@ class Choose final : public swp::Op {
 SW_REGISTER_OP(Choose, {.name = "choose", .inputs = 3, .flags = SW_ON_CPU | SW_LAZY});
 
 /// x + 1 in x's own memory.
-class Overwrite final : public swp::Op {
+class OverwriteOp final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override { same_type_out(infer); }
   void run(const swp::Run& run) const override {
@@ -96,10 +96,10 @@ class Overwrite final : public swp::Op {
     for (std::int64_t i = 0; i < x.size(); ++i) at(i) += 1;
   }
 };
-SW_REGISTER_OP(Overwrite, {.name = "overwrite", .overwrites = {{0, 0}}, .flags = SW_ON_CPU});
+SW_REGISTER_OP(OverwriteOp, {.name = "overwrite", .overwrites = {{0, 0}}, .flags = SW_ON_CPU});
 
 /// The same without declaring it.
-SW_REGISTER_OP(Overwrite, {.name = "undeclared", .flags = SW_ON_CPU});
+SW_REGISTER_OP(OverwriteOp, {.name = "undeclared", .flags = SW_ON_CPU});
 
 /// x + 1, in the memory of x if it is not needed otherwise.
 class Increment final : public swp::Op {
@@ -149,7 +149,7 @@ class SumAll final : public swp::Op {
 SW_REGISTER_OP(SumAll, {.name = "sum_all", .flags = SW_ON_CPU | SW_MORE_INPUTS});
 
 /// Counts its calls.
-class Count final : public swp::Op {
+class CountOp final : public swp::Op {
  public:
   struct Runs final : swp::State {
     std::atomic<std::int64_t> count{0};
@@ -164,10 +164,10 @@ class Count final : public swp::Op {
     run.new_output(0, {}).data<std::int64_t>()[0] = ++run.state<Runs>().count;
   }
 };
-SW_REGISTER_OP(Count, {.name = "count", .inputs = 0, .flags = SW_ON_CPU | SW_NOT_PURE});
+SW_REGISTER_OP(CountOp, {.name = "count", .inputs = 0, .flags = SW_ON_CPU | SW_NOT_PURE});
 
 /// The conjugates of complex64.
-class Conjugate final : public swp::Op {
+class ConjugateOp final : public swp::Op {
  public:
   using Number = std::complex<float>;
   void infer(const swp::Infer& infer) const override {
@@ -181,7 +181,7 @@ class Conjugate final : public swp::Op {
       for (std::int64_t k = 0; k < x.shape[1]; ++k) *z++ = std::conj(x(i, k));
   }
 };
-SW_REGISTER_OP(Conjugate, {.name = "conjugate", .flags = SW_ON_CPU});
+SW_REGISTER_OP(ConjugateOp, {.name = "conjugate", .flags = SW_ON_CPU});
 
 constexpr const char* axpy_source = R"(
 #include <spanwise/view.cuh>
