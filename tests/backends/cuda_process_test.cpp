@@ -136,7 +136,9 @@ TEST_F(InChild, DISABLED_Fork) {
     } catch (const DeviceError& error) {
       wrong += std::string(error.what()).find("spawn") == std::string::npos;
     }
-    { const Storage dropped = storage; }
+    {
+      const Storage dropped = storage;
+    }
     _exit(wrong);
   }
   int status = 0;

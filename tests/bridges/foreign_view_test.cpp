@@ -60,7 +60,9 @@ TEST(ForeignView, ReleaseIsCalledOnceWithTheLastArray) {
 
 TEST(ForeignView, ReleaseIsCalledWhenTheImportFails) {
   ReleaseCounter owner;
-  { ForeignView view = view_of(owner, &owner, float32, {1}, {4}); }
+  {
+    ForeignView view = view_of(owner, &owner, float32, {1}, {4});
+  }
   EXPECT_EQ(owner.releases, 1);
 }
 

@@ -160,7 +160,9 @@ TEST_F(StreamOrder, WithoutAProducerStreamReleaseFollowsOurWork) {
 
 TEST_F(StreamOrder, IdleStreamDelaysNoRelease) {
   ForeignView view = foreign_view({}, false);
-  { const Array array = share(view).value(); }
+  {
+    const Array array = share(view).value();
+  }
   EXPECT_EQ(owner_.releases, 1);
 }
 

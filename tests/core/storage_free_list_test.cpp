@@ -153,7 +153,9 @@ TEST(StorageFreeList, ReusedStorageKeepsNoStateOfItsPreviousUse) {
                                            /*readonly=*/true);
     }
     EXPECT_EQ(releases, 1);
-    { make(64); }
+    {
+      make(64);
+    }
     {
       const Storage second = Storage::adopt(memory, 4, cpu, nullptr, nullptr);
       EXPECT_EQ(second.bytes(), 4U);
@@ -174,7 +176,9 @@ TEST(StorageFreeList, IsFreedWithItsThread) {
     };
     thread_local Late late;  // constructed before the free list, so destroyed after it
     late.storage = make(64);
-    { make(64); }
+    {
+      make(64);
+    }
   });
 }
 

@@ -109,9 +109,7 @@ const std::vector<NodeKind>& kinds() {
       {2, by(joined("Largest", [](float a, float b) { return std::max(a, b); })),
        [](const Meant& m) { return Meant{largest(m[0], m[1])}; }},
       {2, by(joined_in_place()),
-       [](const Meant& m) {
-         return Meant{sum(m[0], m[1]), backwards(m[1])};
-       }},
+       [](const Meant& m) { return Meant{sum(m[0], m[1]), backwards(m[1])}; }},
       {3, by(test::choose()), [](const Meant& m) { return Meant{m[0][0] > 0 ? m[1] : m[2]}; }}};
   return all;
 }

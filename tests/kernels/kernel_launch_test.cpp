@@ -28,9 +28,7 @@ TEST_F(KernelLaunchTest, RawArgumentsPassUnchanged) {
   EXPECT_THAT(
       message_of<KernelArgumentError>([&] { f.launch_raw({}, std::span(values).first(1)); }),
       AllOf(HasSubstr("expected 2 arguments"), HasSubstr("got 1")));
-  EXPECT_THAT(message_of<KernelArgumentError>([&] {
-                f.launch_raw({.grid = {0, 1, 1}}, values);
-              }),
+  EXPECT_THAT(message_of<KernelArgumentError>([&] { f.launch_raw({.grid = {0, 1, 1}}, values); }),
               HasSubstr("grid"));
   EXPECT_EQ(log_->launches.size(), 1u);
 }
@@ -58,9 +56,7 @@ TEST_F(KernelLaunchTest, GridAndBlockMustBePositive) {
   const Kernel f = kernel("float *x");
   EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.grid = {0}}, {x_}); }),
               AllOf(HasSubstr("kernel 'k'"), HasSubstr("(0, 1, 1)"), HasSubstr("skip the call")));
-  EXPECT_THAT(message_of<KernelArgumentError>([&] {
-                f({.block = {32, -1}}, {x_});
-              }),
+  EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.block = {32, -1}}, {x_}); }),
               HasSubstr("(32, -1, 1)"));
   EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.shared_bytes = -1}, {x_}); }),
               HasSubstr("-1"));

@@ -130,9 +130,7 @@ TEST(KernelDeclaration, ChecksArraysAgainstTheParameters) {
               HasSubstr("declare the array strided"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.inputs = {"x: strided float32[n]"}; }),
               HasSubstr("a pointer cannot carry strides"));
-  EXPECT_THAT(error_of([](KernelOpSpec& s) {
-                s.arguments = {"x", "z", "n"};
-              }),
+  EXPECT_THAT(error_of([](KernelOpSpec& s) { s.arguments = {"x", "z", "n"}; }),
               HasSubstr("arguments has 3 entries; the kernel is scale(const float * x"));
 }
 
@@ -158,9 +156,7 @@ TEST(KernelDeclaration, ReadsTemplateParameters) {
 }
 
 TEST(KernelDeclaration, LaunchesNeedOneToThreeExtents) {
-  EXPECT_THAT(error_of([](KernelOpSpec& s) {
-                s.block = {"1", "1", "1", "1"};
-              }),
+  EXPECT_THAT(error_of([](KernelOpSpec& s) { s.block = {"1", "1", "1", "1"}; }),
               HasSubstr("block has 4 extents"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.block = {}; }), HasSubstr("got none"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.outputs = {}; }), HasSubstr("at least one output"));

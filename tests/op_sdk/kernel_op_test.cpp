@@ -131,9 +131,7 @@ __global__ void split(const float *x, float *first, float *second, long long hal
   EXPECT_EQ(results[0].shape(), (Shape{2, 2}));
   EXPECT_THAT(values_of(results[0]), ElementsAre(10, 11, 12, 13));
   EXPECT_THAT(values_of(results[1]), ElementsAre(-6, -5, -4, -3));
-  EXPECT_THAT(message_of<LayoutError>([&] {
-                f({iota({5, 2}, float32, device())});
-              }),
+  EXPECT_THAT(message_of<LayoutError>([&] { f({iota({5, 2}, float32, device())}); }),
               HasSubstr("split: input x, axis 0: expected extent 2 * m = 4, got 5\n"
                         "Apply node that caused the error: split("));
 }
@@ -267,9 +265,7 @@ TEST(KernelOp, RefusesInputsThatDoNotFitTheDeclaration) {
   const auto apply = [&](const TensorType& type) { (*op)(std::vector{Variable(type, "v")}); };
   EXPECT_THAT(message_of<DTypeError>([&] { apply(TensorType(float64, {any})); }),
               HasSubstr("scale: input x: expected dtype float32, got float64 (v)"));
-  EXPECT_THAT(message_of<LayoutError>([&] {
-                apply(TensorType(float32, {any, any}));
-              }),
+  EXPECT_THAT(message_of<LayoutError>([&] { apply(TensorType(float32, {any, any})); }),
               HasSubstr("scale: input x: expected 1 axes, got 2 (v)"));
   EXPECT_THAT(message_of<GraphError>([&] { (*op)({}); }), HasSubstr("expected 1 input, got 0"));
 }

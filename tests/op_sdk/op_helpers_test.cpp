@@ -40,15 +40,11 @@ TEST(Registry, MakesOpsByNameAndErrorListsThem) {
   EXPECT_EQ(make_op("transfer", {{"device", std::string("cpu")}})->name(), "Transfer{cpu}");
   EXPECT_THAT(message_of<ArgumentError>([] { make_op("no_such_op"); }),
               HasSubstr("there is no op named no_such_op; the registered ops are absolute, add, "));
-  EXPECT_THAT(message_of<ArgumentError>([] {
-                make_op("add", {{"axis", std::int64_t{1}}});
-              }),
+  EXPECT_THAT(message_of<ArgumentError>([] { make_op("add", {{"axis", std::int64_t{1}}}); }),
               HasSubstr("add: takes no property, got axis"));
   EXPECT_THAT(message_of<ArgumentError>([] { make_op("transfer"); }),
               HasSubstr("transfer: expected a property device"));
-  EXPECT_THAT(message_of<ArgumentError>([] {
-                make_op("transfer", {{"device", true}});
-              }),
+  EXPECT_THAT(message_of<ArgumentError>([] { make_op("transfer", {{"device", true}}); }),
               HasSubstr("property device is of the wrong type"));
   EXPECT_THROW(register_op("add", [] { return make_op("add"); }), ArgumentError);
   EXPECT_THAT(op_names(), ::testing::IsSupersetOf({"add", "contiguous", "multiply", "transfer"}));

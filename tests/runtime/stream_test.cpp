@@ -91,7 +91,9 @@ TEST_F(StreamTest, AForeignStreamIsInUseWhileItIsTheCurrentOne) {
 
 TEST_F(StreamTest, UnusedForeignStreamIsNotDetached) {
   Stream::foreign(test::gpu, 0x77).synchronize();
-  { const StreamGuard guard(Stream::foreign(test::gpu, 0x78)); }
+  {
+    const StreamGuard guard(Stream::foreign(test::gpu, 0x78));
+  }
   EXPECT_THAT(gpus().detached(), IsEmpty());
 }
 

@@ -63,13 +63,13 @@ class ProductOp final : public Elementwise {
   }
 };
 SW_REGISTER_OP(ProductOp, {.name = "product",
-                         .inputs = 2,
-                         .outputs = 2,
-                         .properties = {{"factor", 1.0}, {"only_of_product", 7}},
-                         .gradient = {.op = "product_gradient",
-                                      .inputs = {swp::from_gradient(1), swp::from_gradient(0),
-                                                 swp::from_input(0), swp::from_input(1)},
-                                      .wrt = {1, 0}}});
+                           .inputs = 2,
+                           .outputs = 2,
+                           .properties = {{"factor", 1.0}, {"only_of_product", 7}},
+                           .gradient = {.op = "product_gradient",
+                                        .inputs = {swp::from_gradient(1), swp::from_gradient(0),
+                                                   swp::from_input(0), swp::from_input(1)},
+                                        .wrt = {1, 0}}});
 
 /// From (ds, dz, x, y): dy and dx.
 class ProductGradient final : public Elementwise {
@@ -119,10 +119,10 @@ class HalfOp final : public Elementwise {
   }
 };
 SW_REGISTER_OP(HalfOp, {.name = "half",
-                      .inputs = 2,
-                      .gradient = {.op = "half",
-                                   .inputs = {swp::from_input(0), swp::from_gradient(0)},
-                                   .wrt = {1}}});
+                        .inputs = 2,
+                        .gradient = {.op = "half",
+                                     .inputs = {swp::from_input(0), swp::from_gradient(0)},
+                                     .wrt = {1}}});
 
 /// offset + scale * x * x, which is fused by its text.
 class Parabola final : public Elementwise {

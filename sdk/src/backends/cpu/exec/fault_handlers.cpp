@@ -51,7 +51,7 @@ InterruptedFrame interrupted_at([[maybe_unused]] void* context) {
 }
 
 void use_default(int signal, const siginfo_t* info) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = SIG_DFL;
   ::sigaction(signal, &action, nullptr);
   // An instruction raises its signal again; one that a process sent must be sent again.
@@ -102,13 +102,13 @@ void on_interrupt(int signal, siginfo_t* info, void* context) {
 // Without SA_ONSTACK for Ctrl-C: Python's handlers run on it. SA_NODEFER: a handler may be left by
 // longjmp, which does not restore the mask.
 void install_one(int signal, void (*handler)(int, siginfo_t*, void*), int flags) {
-  struct sigaction now {};
+  struct sigaction now{};
   if (::sigaction(signal, nullptr, &now) != 0 || now.sa_sigaction == handler) return;
   if (signal == SIGINT && (now.sa_flags & SA_SIGINFO) == 0 &&
       (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN))
     return;  // Ctrl-C ends the process, or is ignored
   previous[static_cast<std::size_t>(signal)] = now;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_NODEFER | flags;
   ::sigemptyset(&action.sa_mask);
