@@ -12,11 +12,8 @@ namespace spanwise::ops {
 
 using strided::ArrayRole;
 
-// Buffers a multiple of a page apart would be in the same lines of the cache.
-std::int64_t CpuProgram::buffer_bytes() const noexcept { return block_ * itemsize_ + 5 * 64; }
-
 std::size_t CpuProgram::scratch_bytes() const noexcept {
-  return static_cast<std::size_t>(buffers_ * buffer_bytes());
+  return static_cast<std::size_t>(buffers_ * buffer_bytes);
 }
 
 // Within a block, an output is written before the steps after it read their inputs.
@@ -31,7 +28,7 @@ bool CpuProgram::is_stored_late(std::size_t output, std::span<const Array* const
 // Converts numbers, and fills blocks with them.
 std::unique_ptr<std::byte[]> CpuProgram::prepare(std::span<const Array* const> inputs) const {
   auto constants = std::make_unique_for_overwrite<std::byte[]>(
-      once_.size() * static_cast<std::size_t>(buffer_bytes()));
+      once_.size() * static_cast<std::size_t>(buffer_bytes));
   const auto at = [&](int index) {
     const auto r = static_cast<std::size_t>(index);
     return r < inputs.size() ? static_cast<std::byte*>(inputs[r]->data())
@@ -42,7 +39,7 @@ std::unique_ptr<std::byte[]> CpuProgram::prepare(std::span<const Array* const> i
     const Register& target = registers_[static_cast<std::size_t>(to)];
     convert_block(
         registers_[static_cast<std::size_t>(from)].dtype, target.dtype,
-        {at(to), at(from), 1, target.is_number ? 1 : block_, 0, target.dtype.itemsize(), 0, 0});
+        {at(to), at(from), 1, target.is_number ? 1 : block(), 0, target.dtype.itemsize(), 0, 0});
   }
   return constants;
 }
@@ -88,7 +85,7 @@ void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array
       .loop = run_block,
       .context = &run,
       .grain = grain_,
-      .block = block_,
+      .block = block(),
       .scratch_bytes = scratch_bytes(),
   };
   strided::run_on_cpu(outputs[0].shape(), std::span(arrays.data(), count), body);
@@ -135,10 +132,11 @@ void CpuProgram::Parts::run(std::int64_t first, std::int64_t last) const {
   std::byte* at[most_arrays + 1];
   at[arrays_.size()] =
       memory.get() - reinterpret_cast<std::uintptr_t>(memory.get()) % alignment + alignment;
-  for (; first < last; first += block_) {
+  const std::int64_t block = program_.block();
+  for (; first < last; first += block) {
     for (std::size_t k = 0; k < arrays_.size(); ++k)
       at[k] = arrays_[k].data + first * arrays_[k].step;
-    run_block(&run, std::min(block_, last - first), at);
+    run_block(&run, std::min(block, last - first), at);
   }
 }
 

@@ -52,10 +52,12 @@ class CpuProgram {
     std::byte* constants;  ///< the results of once_, shared by all threads
   };
 
-  /// Elements: a dozen blocks of float64 stay in the L1 cache.
-  static constexpr std::int64_t block_ = 256;
+  /// Bytes of a block of the widest register: a dozen blocks stay in the L1 cache.
+  static constexpr std::int64_t block_bytes = 2048;
+  /// Buffers a multiple of a page apart would be in the same lines of the cache.
+  static constexpr std::int64_t buffer_bytes = block_bytes + 5 * 64;
 
-  std::int64_t buffer_bytes() const noexcept;
+  std::int64_t block() const noexcept { return block_bytes / itemsize_; }
   std::size_t scratch_bytes() const noexcept;
   bool is_stored_late(std::size_t output, std::span<const Array* const> inputs,
                       const Array& array) const;

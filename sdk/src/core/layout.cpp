@@ -41,16 +41,15 @@ Layout dense(const Shape& shape) {
 
 template <bool row_major>
 bool is_dense(const Layout& layout) noexcept {
+  const int rank = layout.rank();
+  const std::int64_t *extents = layout.shape.data(), *strides = layout.strides.data();
   std::int64_t step = 1;
-  bool dense = true;
-  for (int i = 0; i < layout.rank(); ++i) {
-    const int axis = row_major ? layout.rank() - 1 - i : i;
-    const std::int64_t extent = layout.shape[axis];
-    if (extent == 0) return true;
-    if (extent != 1 && layout.strides[axis] != step) dense = false;
-    step *= extent;
+  for (int i = 0; i < rank; ++i) {
+    const int axis = row_major ? rank - 1 - i : i;
+    if (extents[axis] != 1 && strides[axis] != step) return layout.size() == 0;
+    step *= extents[axis];
   }
-  return dense;
+  return true;
 }
 
 }  // namespace

@@ -22,6 +22,14 @@ std::byte* thread_scratch(std::size_t bytes) {
 
 namespace {
 
+// Arrays of more bytes are in memory, where blocks of several arrays are too short for the
+// prefetching of the processor: the next ones are fetched to the L2 cache.
+constexpr std::int64_t cached_bytes = 8 << 20;
+
+void fetch(const std::byte* data, std::int64_t bytes) noexcept {
+  for (std::int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(data + at, 0, 2);
+}
+
 // Contiguous arrays of one shape and of the body's dtypes; returns false for others.
 bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body) {
   std::byte* arrays[max_arrays];
@@ -40,16 +48,23 @@ bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const C
     body(size, arrays);
     return true;
   }
-  std::int64_t itemsizes[max_arrays];
-  for (std::size_t k = 0; k < operands.size(); ++k)
+  std::int64_t itemsizes[max_arrays], bytes = 0;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
     itemsizes[k] = operands[k].is_element ? 0 : operands[k].compute.itemsize();
+    bytes += itemsizes[k] * size;
+  }
+  const bool fetches = body.block != 0 && bytes > cached_bytes;
   parallel_for(size, body.grain, [&](std::int64_t first, std::int64_t last) {
     std::byte* parts[max_arrays + 1];
     if (body.scratch_bytes > 0) parts[operands.size()] = thread_scratch(body.scratch_bytes);
     const std::int64_t block = body.block == 0 ? last - first : body.block;
     for (; first < last; first += block) {
       const std::int64_t n = std::min(block, last - first);
-      for (std::size_t k = 0; k < operands.size(); ++k) parts[k] = arrays[k] + first * itemsizes[k];
+      for (std::size_t k = 0; k < operands.size(); ++k) {
+        parts[k] = arrays[k] + first * itemsizes[k];
+        if (fetches)
+          fetch(parts[k] + n * itemsizes[k], std::min(n, last - first - n) * itemsizes[k]);
+      }
       body(n, parts);
     }
   });

@@ -119,10 +119,10 @@ void* MemoryPool::allocated(CUresult code, CUdeviceptr data, std::size_t bytes) 
 }
 
 void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
-  const ContextGuard guard(context_);
   bytes = size_of_block(bytes, stream);
   CUdeviceptr data = take_small(bytes, stream);
   if (data != 0) return as_pointer(data);
+  const ContextGuard guard(context_);
   CUresult code = try_allocate(data, bytes, stream.peek());
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {
     reclaim();
@@ -143,17 +143,14 @@ void* MemoryPool::allocate_beside_graph(std::size_t bytes, const CudaStream& str
 }
 
 CUdeviceptr MemoryPool::take_small(std::size_t bytes, const CudaStream& stream) noexcept {
-  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes) return 0;
-  const CUdeviceptr data = stream.small_blocks()->take(bytes);
-  if (data != 0) kept_ -= static_cast<std::int64_t>(bytes);
-  return data;
+  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes || !driver_survives())
+    return 0;
+  return stream.small_blocks()->take(bytes);
 }
 
 bool MemoryPool::keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept {
-  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes) return false;
-  if (!stream.small_blocks()->keep(data, bytes)) return false;
-  kept_ += static_cast<std::int64_t>(SmallBlocks::rounded(bytes));
-  return true;
+  return stream.small_blocks() != nullptr && bytes <= SmallBlocks::most_bytes &&
+         stream.small_blocks()->keep(data, bytes);
 }
 
 std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
@@ -170,8 +167,7 @@ void MemoryPool::forget(SmallBlocks& blocks, CUstream stream) noexcept {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
   const std::lock_guard lock(bins_mutex_);
-  kept_ -= static_cast<std::int64_t>(
-      blocks.release([&](CUdeviceptr block) { api.mem_free_async(block, stream); }));
+  blocks.release([&](CUdeviceptr block) { api.mem_free_async(block, stream); });
   std::erase(bins_, &blocks);
 }
 
@@ -180,8 +176,7 @@ void MemoryPool::empty_bins() noexcept {
   const DriverApi& api = context_.api;
   const std::lock_guard lock(bins_mutex_);
   for (SmallBlocks* blocks : bins_)
-    kept_ -= static_cast<std::int64_t>(
-        blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, side_stream_); }));
+    blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, side_stream_); });
   api.stream_synchronize(side_stream_);
 }
 
@@ -202,6 +197,8 @@ void MemoryPool::trim() {
 }
 
 void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept {
+  flush_launches();
+  if (keep_small(as_address(data), bytes, stream)) return;
   const ContextGuard guard(context_, std::nothrow);
   if (!guard.ok()) return;
   const DriverApi& api = context_.api;
@@ -212,8 +209,6 @@ void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) n
     allocated_ -= static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1));
     return;
   }
-  flush_launches();
-  if (keep_small(as_address(data), bytes, stream)) return;
   const RelaxedCaptureMode relaxed(api);  // as in try_allocate()
   api.mem_free_async(as_address(data), stream.raw());
 }
@@ -235,7 +230,9 @@ runtime::MemoryInfo MemoryPool::info() const {
       return static_cast<std::int64_t>(value);
     };
     info.held = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-    info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT) - kept_.load(std::memory_order_relaxed);
+    info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+    const std::lock_guard lock(bins_mutex_);
+    for (const SmallBlocks* blocks : bins_) info.used -= static_cast<std::int64_t>(blocks->bytes());
   }
   return info;
 }
