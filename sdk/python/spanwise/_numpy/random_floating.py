@@ -181,4 +181,6 @@ class FloatingGenerator(Philox):
         check_scale("exponential", width)
         zero = _core.zeros((), "float64", device=width.device)
         target = self._device_for(device, scale)
-        return self._draw_by_arrays("exponential", "exponential", zero, width, size, dtype, out, target)
+        return self._draw_by_arrays(
+            "exponential", "exponential", zero, width, size, dtype, out, target
+        )
