@@ -15,9 +15,6 @@ namespace {
 
 // Bytes of a matrix that stay in a core's L2 cache beside other data.
 constexpr std::int64_t block_bytes = 384 << 10;
-// Sums are made of one part for each 256 KiB, at most 64, whatever the number of threads.
-constexpr std::int64_t part_bytes = 256 << 10, most_parts = 64;
-
 bool is_aligned(const Array& array) {
   return reinterpret_cast<std::uintptr_t>(array.data()) %
              static_cast<std::uintptr_t>(array.dtype().itemsize()) ==
@@ -31,19 +28,6 @@ T* elements(const Array& array) {
 
 // Of a vector, or of one element for all.
 std::int64_t step_of(const Array& vector) { return vector.size() == 1 ? 0 : vector.strides()[0]; }
-
-std::int64_t parts_of(std::int64_t bytes, std::int64_t rows) {
-  std::int64_t parts = 1;
-  while (parts < most_parts && 2 * parts * part_bytes <= bytes && 2 * parts <= rows) parts *= 2;
-  return parts;
-}
-
-// The first of the rows of one of `parts` parts: a multiple of the rows that loops take at a time.
-std::int64_t start_of(std::int64_t part, std::int64_t parts, std::int64_t rows) {
-  constexpr std::int64_t unit = 8;
-  const std::int64_t start = rows * part / parts;
-  return part == parts || rows < parts * unit ? start : start / unit * unit;
-}
 
 template <class T>
 double sum_of(const T* values, std::int64_t count) {
@@ -91,8 +75,8 @@ class Rows {
     double total = 0;
     const std::int64_t blocks = (last - first + block_rows_ - 1) / block_rows_;
     for (std::int64_t i = 0; i < blocks; ++i)
-      total += add_block(first + start_of(i, blocks, last - first),
-                         first + start_of(i + 1, blocks, last - first), sums, i == 0);
+      total += add_block(first + GemvParts::split(last - first, i, blocks),
+                         first + GemvParts::split(last - first, i + 1, blocks), sums, i == 0);
     return total;
   }
 
@@ -136,15 +120,14 @@ class Rows {
 /// Each row of `partial` becomes the sum of a part of the rows, each times its result g. Returns
 /// the sum of g.
 template <class T>
-double add_in_parts(const Rows<T>& all, std::int64_t rows, const Array& partial) {
-  const std::int64_t parts = partial.shape()[0], columns = partial.shape()[1];
-  double totals[most_parts];
-  parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
+double add_in_parts(const Rows<T>& all, const GemvParts& parts, const Array& partial) {
+  std::vector<double> totals(static_cast<std::size_t>(parts.count()));
+  parallel_for(parts.count(), 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)
-      totals[i] = all.add(start_of(i, parts, rows), start_of(i + 1, parts, rows),
-                          elements<T>(partial) + i * columns);
+      totals[static_cast<std::size_t>(i)] = all.add(parts.start(i), parts.start(i + 1),
+                                                    elements<T>(partial) + i * partial.shape()[1]);
   });
-  return std::accumulate(totals, totals + parts, 0.0);
+  return std::accumulate(totals.begin(), totals.end(), 0.0);
 }
 
 }  // namespace
@@ -179,28 +162,21 @@ void CpuRowPass::run(std::span<const Array* const> inputs, std::span<const Array
 template <class T>
 void CpuRowPass::run_in(std::span<const Array* const> inputs, std::span<const Array> outputs) {
   const std::int64_t rows = inputs[0]->shape()[0], columns = inputs[0]->shape()[1];
-  const std::int64_t parts = parts_of(rows * columns * static_cast<std::int64_t>(sizeof(T)), rows);
-  const Array& partial = buffer(partial_, Shape{parts, columns});
+  const GemvParts parts(rows, columns * static_cast<std::int64_t>(sizeof(T)));
+  const Array& partial = buffer(partial_, Shape{parts.count(), columns});
   const Rows<T> all(pass_, program_, inputs, outputs, buffer(products_, Shape{rows}));
-  const double total = add_in_parts(all, rows, partial);
+  const double total = add_in_parts(all, parts, partial);
   std::size_t next = pass_.columns_position();
-  const T one = 1;
-  HostGemv<T> sum_of_parts{.matrix = elements<T>(partial),
-                           .row_stride = 1,
-                           .column_stride = columns,
-                           .x = &one,
-                           .x_stride = 0,
-                           .y = elements<T>(outputs[next++]),
-                           .rows = columns,
-                           .depth = parts,
-                           .alpha = static_cast<T>(pass_.alpha),
-                           .beta = static_cast<T>(pass_.beta)};
+  HostGemv<T> sums{.y = elements<T>(outputs[next++]),
+                   .rows = columns,
+                   .alpha = static_cast<T>(pass_.alpha),
+                   .beta = static_cast<T>(pass_.beta)};
   if (pass_.has_addend) {
     const Array& addend = *inputs[pass_.addend_position()];
-    sum_of_parts.addend = elements<T>(addend);
-    sum_of_parts.addend_stride = step_of(addend);
+    sums.addend = elements<T>(addend);
+    sums.addend_stride = step_of(addend);
   }
-  gemv_by_columns(sum_of_parts);
+  add_partial_sums(elements<T>(partial), parts.count(), sums);
   if (!pass_.has_sum) return;
   const Array& sum = outputs[next++];
   *elements<T>(sum) = static_cast<T>(total);

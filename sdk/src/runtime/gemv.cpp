@@ -113,11 +113,29 @@ void run_by_columns(HostGemv<T>& gemv) {
     strided.y[i * strided.y_stride] = result[static_cast<std::size_t>(i)];
 }
 
+template <class T>
+void add_parts(const T* partial, std::int64_t parts, HostGemv<T>& gemv) {
+  const T one = 1;
+  gemv.matrix = partial;
+  gemv.row_stride = 1;
+  gemv.column_stride = gemv.rows;
+  gemv.x = &one;
+  gemv.x_stride = 0;
+  gemv.depth = parts;
+  run_by_columns(gemv);
+}
+
 }  // namespace
 
 void gemv_by_rows(HostGemv<float> gemv) { run_by_rows(gemv); }
 void gemv_by_rows(HostGemv<double> gemv) { run_by_rows(gemv); }
 void gemv_by_columns(HostGemv<float> gemv) { run_by_columns(gemv); }
 void gemv_by_columns(HostGemv<double> gemv) { run_by_columns(gemv); }
+void add_partial_sums(const float* partial, std::int64_t parts, HostGemv<float> gemv) {
+  add_parts(partial, parts, gemv);
+}
+void add_partial_sums(const double* partial, std::int64_t parts, HostGemv<double> gemv) {
+  add_parts(partial, parts, gemv);
+}
 
 }  // namespace spanwise
