@@ -173,9 +173,9 @@ TEST_F(ThirdDevice, UsesItsOwnProducts) {
   const Array a = numbers({4, 3}), b = numbers({3, 5});
   products = 0;
   const Array there =
-      linalg::multiply(linalg::Product::matmul, to_device(a, third), to_device(b, third));
+      linalg::multiply(linalg::ProductKind::matmul, to_device(a, third), to_device(b, third));
   EXPECT_EQ(products, 1);
-  expect_same(there, linalg::multiply(linalg::Product::matmul, a, b));
+  expect_same(there, linalg::multiply(linalg::ProductKind::matmul, a, b));
 }
 
 TEST_F(ThirdDevice, NamesUnsupportedOperationsInErrors) {
