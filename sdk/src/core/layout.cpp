@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <limits>
 #include <ostream>
 
 #include "core/checked_int.hpp"
@@ -20,9 +19,7 @@ template <bool row_major>
 Layout dense(const Shape& shape) {
   const int rank = shape.size();
   if (rank > max_rank) core::check_shape(shape);
-  Layout layout;
-  layout.shape = shape;
-  layout.strides = Strides(rank);
+  Layout layout{shape, Strides(rank)};
   const std::int64_t* extents = layout.shape.data();
   std::int64_t* strides = layout.strides.data();
   std::int64_t step = 1;

@@ -11,9 +11,8 @@
 namespace spanwise::strided {
 
 const BodyKernels::Entry* BodyKernels::find_entry(const PlanShape& shape, Device device) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.shape == shape && entry.device == device;
-  });
+  const auto found = std::ranges::find_if(
+      entries_, [&](const Entry& entry) { return entry.shape == shape && entry.device == device; });
   return found == entries_.end() ? nullptr : &*found;
 }
 

@@ -125,7 +125,7 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
   const bool is_kept = device == cpu && bytes <= StorageFreeList::most_bytes;
   const std::size_t capacity = is_kept ? StorageFreeList::capacity_for(bytes) : bytes;
   MemoryReservation counted(use, device, capacity);
-  Backend& backend = backend_for(device);
+  Backend& backend = *find_backend(device.kind());  // which made the stream
   void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), capacity, stream)
                            : backend.allocate(device.ordinal(), capacity, stream);
   counted.keep();

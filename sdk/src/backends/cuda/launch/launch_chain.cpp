@@ -126,9 +126,8 @@ bool LaunchChain::has_arguments(const Executable& executable) const noexcept {
 // Makes the last executable one that has this round's arguments: another one that has them, a new
 // one, or the one that was not used for longest. Returns false if the driver rejects the arguments.
 bool LaunchChain::choose_executable() noexcept {
-  const auto found =
-      std::find_if(executables_.begin(), executables_.end(),
-                   [this](const auto& executable) { return has_arguments(*executable); });
+  const auto found = std::ranges::find_if(
+      executables_, [this](const auto& executable) { return has_arguments(*executable); });
   if (found != executables_.end()) {
     std::rotate(found, found + 1, executables_.end());
     return true;
@@ -147,7 +146,7 @@ bool LaunchChain::is_recurring() noexcept {
                                  link->values.size());
     hash = hash * 31 + std::hash<std::string_view>()(bytes);
   }
-  const bool is_known = std::find(recent_.begin(), recent_.end(), hash) != recent_.end();
+  const bool is_known = std::ranges::find(recent_, hash) != recent_.end();
   recurrences_ = is_known ? recurrences_ + 1 : 0;
   recent_[next_recent_++ % recent_.size()] = hash;
   if (recurrences_ < enough_recurrences) return false;
@@ -201,7 +200,7 @@ bool LaunchChain::update_nodes(Executable& executable) noexcept {
     if (api_.graph_exec_set_kernel(executable.exec, link.node, &parameters) != CUDA_SUCCESS)
       return false;
     executable.nodes[i].shape = link.shape;
-    std::copy(link.values.begin(), link.values.end(), executable.nodes[i].values.begin());
+    std::ranges::copy(link.values, executable.nodes[i].values.begin());
   }
   return true;
 }

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "backends/cuda/memory/preallocate.hpp"
-#include "runtime/memory/bytes_text.hpp"
+#include "core/words.hpp"
 #include "spanwise/config.hpp"
 
 namespace spanwise::cuda {
@@ -18,13 +18,8 @@ namespace {
     .description =
         "Keep GPU memory of up to 1 MiB for the next array on the same stream; read when "
         "a device is first used. 0 lets memory checkers see every block's end.",
-    .value = {},
     .default_value = "1",
-    .choices = {},
-    .source = {},
 });
-
-using runtime::bytes_text;
 
 void* as_pointer(CUdeviceptr address) { return std::bit_cast<void*>(address); }
 CUdeviceptr as_address(void* data) { return reinterpret_cast<CUdeviceptr>(data); }
@@ -252,7 +247,7 @@ void MemoryPool::open_to(const DeviceContext& other) {
   if (pool_ == nullptr || other.device == context_.device) return;
   const std::lock_guard lock(peers_mutex_);
   const int peer = other.device.ordinal();
-  if (std::find(peers_.begin(), peers_.end(), peer) != peers_.end()) return;
+  if (std::ranges::find(peers_, peer) != peers_.end()) return;
   const DriverApi& api = context_.api;
   int can = 0;
   api.device_can_access_peer(&can, other.info.handle, context_.info.handle);

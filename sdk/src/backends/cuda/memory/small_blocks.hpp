@@ -9,13 +9,13 @@
 #include <mutex>
 
 #include "backends/cuda/driver.hpp"
-#include "spanwise/fork.hpp"
+#include "backends/cuda/spin_lock.hpp"
 
 namespace spanwise::cuda {
 
 /// A cache of the memory blocks of up to 1 MiB that were freed on one stream. Later work on the
 /// stream is ordered after their last use, so reusing them needs no synchronization and no call of
-/// the driver, whose pool takes about a microsecond per call. Thread-safe.
+/// the driver, whose pool takes about a microsecond per call. Thread-safe; not for forked children.
 class SmallBlocks {
  public:
   static constexpr std::size_t least_bytes = 512, most_bytes = std::size_t{1} << 20;
@@ -67,7 +67,7 @@ class SmallBlocks {
     return bins_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / least_bytes))];
   }
 
-  mutable Mutex mutex_;
+  mutable SpinLock mutex_;
   std::array<SizeBin, std::countr_zero(most_bytes / least_bytes) + 1> bins_;
 };
 
