@@ -6,15 +6,15 @@
 namespace spanwise::ops {
 
 #if !defined(__x86_64__)
-CpuKernel find_wide_loops(OpId, DType) { return {}; }
+CpuLoops find_wide_loops(OpId, DType) { return {}; }
 Loop find_vector_exp(DType) noexcept { return nullptr; }
-CpuKernel find_vector_power(DType) noexcept { return {}; }
-CpuKernel find_integer_power(DType) noexcept { return {}; }
+CpuLoops find_vector_power(DType) noexcept { return {}; }
+CpuLoops find_integer_power(DType) noexcept { return {}; }
 DivideByNumber find_divide_by_number(DType, Division) noexcept { return nullptr; }
 Loop find_divide_pairs(DType, PairDivision) noexcept { return nullptr; }
 #endif
 #if !defined(__x86_64__) || !defined(__linux__)
-CpuKernel find_vector_function(OpId, DType) noexcept { return {}; }
+CpuLoops find_vector_function(OpId, DType) noexcept { return {}; }
 #endif
 
 }  // namespace spanwise::ops

@@ -56,8 +56,8 @@ SW_END_INSTRUCTIONS
 
 }  // namespace
 
-CpuKernel find_vector_power(DType dtype) noexcept {
-  CpuKernel kernel;
+CpuLoops find_vector_power(DType dtype) noexcept {
+  CpuLoops kernel;
   if (!has_avx512()) return kernel;
   if (dtype == float32) {
     kernel.loop = &float_power_avx512::powers;

@@ -22,9 +22,9 @@ constexpr int no_leader = -1;                     // of a walk in C order
 
 // The elements that are moved at each position: those along the basic axes. If the last basic axis
 // is contiguous in array and value, its elements are moved as one row.
-class Block {
+class MovedBlock {
  public:
-  Block(const Selection& selection, const Array& value, Direction direction, MoveLoop loop)
+  MovedBlock(const Selection& selection, const Array& value, Direction direction, MoveLoop loop)
       : item_(selection.array.dtype().itemsize()), row_bytes_(item_) {
     if (selection.rank > 0) {
       walk_.emplace(walk_of(selection, value));
@@ -142,7 +142,7 @@ class IndexedPositions {
 };
 
 void move_by_indices(const Selection& selection, const Array& value, Direction direction,
-                     const Block& block) {
+                     const MovedBlock& block) {
   const IndexedPositions positions(selection, value);
   std::byte* array = selection.data();
   const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t part,
@@ -175,7 +175,7 @@ void move_by_indices(const Selection& selection, const Array& value, Direction d
 }
 
 void move_by_mask(const Selection& selection, const Array& value, Direction direction,
-                  const Block& block) {
+                  const MovedBlock& block) {
   const int item = selection.array.dtype().itemsize();
   std::byte* array = selection.data();
   const MaskWalk walk(*selection.mask, selection.mask_strides, array, item);
@@ -213,7 +213,7 @@ void move_by_mask(const Selection& selection, const Array& value, Direction dire
 void move_on_host(const Selection& selection, const Array& value, Direction direction,
                   MoveLoop loop) {
   if (value.size() == 0) return;
-  const Block block(selection, value, direction, loop);
+  const MovedBlock block(selection, value, direction, loop);
   if (selection.mask)
     move_by_mask(selection, value, direction, block);
   else

@@ -22,7 +22,7 @@ namespace py = pybind11;
 
 namespace {
 
-using ops::reduce::Op;
+using ops::reduce::Operation;
 
 // ---- one function for each list of parameters
 
@@ -78,8 +78,8 @@ PyObject* count_nonzero_call(const Arguments<3>& arguments) {
       return wrap(result);
     }
   const ReduceCall call{a, axis, {}, {}, keepdims, {}, {}, {}, {}, {}};
-  if (is_variable(a)) return reduce_variable(Op::count_nonzero, call);
-  return wrap(reduced(Op::count_nonzero, call, reduce_input(a), {}));
+  if (is_variable(a)) return reduce_variable(Operation::count_nonzero, call);
+  return wrap(reduced(Operation::count_nonzero, call, reduce_input(a), {}));
 }
 
 template <Op op>
@@ -117,22 +117,28 @@ PyObject* scan_like(const Arguments<4>& arguments) {
 #define SW_SCAN_LIKE "axis=None, dtype=None, out=None"
 
 // F(function, name, parameters after the array, docstring)
-#define SW_METHODS(F)                                                                              \
-  F(sum_like<Op::sum>, "sum", SW_SUM_LIKE "0, where=True",                                         \
-    "The sum over the axes; integers in 64 bits, float32 and narrower as exactly as float64.")     \
-  F(sum_like<Op::prod>, "prod", SW_SUM_LIKE "1, where=True", "The product over the axes.")         \
-  F(min_like<Op::min>, "min", SW_MIN_LIKE,                                                         \
-    "The smallest element over the axes; NaN where one is.")                                       \
-  F(min_like<Op::max>, "max", SW_MIN_LIKE, "The largest element over the axes; NaN where one is.") \
-  F(any_like<Op::any>, "any", SW_ANY_LIKE, "Whether any element over the axes is not zero.")       \
-  F(any_like<Op::all>, "all", SW_ANY_LIKE, "Whether no element over the axes is zero.")            \
-  F(mean_call, "mean", SW_MEAN_LIKE, "The mean over the axes; of integers as float64.")            \
-  F(var_like<Op::var>, "var", SW_VAR_LIKE, "The variance over the axes, divided by n - ddof.")     \
-  F(var_like<Op::std>, "std", SW_VAR_LIKE, "The root of the variance over the axes.")              \
-  F(argmin_like<Op::argmin>, "argmin", SW_ARG_LIKE, "The index of the first smallest element.")    \
-  F(argmin_like<Op::argmax>, "argmax", SW_ARG_LIKE, "The index of the first largest element.")     \
-  F(scan_like<Op::sum>, "cumsum", SW_SCAN_LIKE, "The sums of each element and those before it.")   \
-  F(scan_like<Op::prod>, "cumprod", SW_SCAN_LIKE,                                                  \
+#define SW_METHODS(F)                                                                             \
+  F(sum_like<Operation::sum>, "sum", SW_SUM_LIKE "0, where=True",                                 \
+    "The sum over the axes; integers in 64 bits, float32 and narrower as exactly as float64.")    \
+  F(sum_like<Operation::prod>, "prod", SW_SUM_LIKE "1, where=True", "The product over the axes.") \
+  F(min_like<Operation::min>, "min", SW_MIN_LIKE,                                                 \
+    "The smallest element over the axes; NaN where one is.")                                      \
+  F(min_like<Operation::max>, "max", SW_MIN_LIKE,                                                 \
+    "The largest element over the axes; NaN where one is.")                                       \
+  F(any_like<Operation::any>, "any", SW_ANY_LIKE,                                                 \
+    "Whether any element over the axes is not zero.")                                             \
+  F(any_like<Operation::all>, "all", SW_ANY_LIKE, "Whether no element over the axes is zero.")    \
+  F(mean_call, "mean", SW_MEAN_LIKE, "The mean over the axes; of integers as float64.")           \
+  F(var_like<Operation::var>, "var", SW_VAR_LIKE,                                                 \
+    "The variance over the axes, divided by n - ddof.")                                           \
+  F(var_like<Operation::std>, "std", SW_VAR_LIKE, "The root of the variance over the axes.")      \
+  F(argmin_like<Operation::argmin>, "argmin", SW_ARG_LIKE,                                        \
+    "The index of the first smallest element.")                                                   \
+  F(argmin_like<Operation::argmax>, "argmax", SW_ARG_LIKE,                                        \
+    "The index of the first largest element.")                                                    \
+  F(scan_like<Operation::sum>, "cumsum", SW_SCAN_LIKE,                                            \
+    "The sums of each element and those before it.")                                              \
+  F(scan_like<Operation::prod>, "cumprod", SW_SCAN_LIKE,                                          \
     "The products of each element and those before it.")
 
 #define SW_METHOD(function, name, parameters, doc) \
@@ -143,11 +149,11 @@ PyObject* scan_like(const Arguments<4>& arguments) {
 PyMethodDef reduce_methods[] = {SW_METHODS(SW_METHOD){nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef reduce_functions[] = {
-    SW_METHODS(SW_FUNCTION)
-        SW_FUNCTION(min_like<Op::min>, "amin", SW_MIN_LIKE, "The same as min().")
-            SW_FUNCTION(min_like<Op::max>, "amax", SW_MIN_LIKE, "The same as max().") SW_FUNCTION(
-                sum_like<Op::nansum>, "nansum", SW_SUM_LIKE "0, where=True",
-                "The sum over the axes of the elements that are not NaN.")
+    SW_METHODS(SW_FUNCTION) SW_FUNCTION(min_like<Operation::min>, "amin", SW_MIN_LIKE,
+                                        "The same as min().")
+        SW_FUNCTION(min_like<Operation::max>, "amax", SW_MIN_LIKE, "The same as max().")
+            SW_FUNCTION(sum_like<Operation::nansum>, "nansum", SW_SUM_LIKE "0, where=True",
+                        "The sum over the axes of the elements that are not NaN.")
                 SW_FUNCTION(ptp_call, "ptp", "axis=None, out=None, keepdims=False",
                             "The largest element minus the smallest, over the axes.")
                     SW_FUNCTION(count_nonzero_call, "count_nonzero", "axis=None, *, keepdims=False",
