@@ -113,7 +113,7 @@ Shape common_shape(const char* op, std::span<const Operand> operands, const Arra
   const Shape* first = nullptr;
   bool differ = false;
   const auto compare = [&](const Array* array) {
-    if (array == nullptr) return;
+    if (array == nullptr || array->rank() == 0) return;  // rank 0 broadcasts to any shape
     if (first == nullptr)
       first = &array->shape();
     else

@@ -117,12 +117,6 @@ int dtype_index(DType dtype) noexcept {
 
 const OpTraits& facts(OpId op) noexcept { return op_table[static_cast<int>(op)]; }
 
-std::optional<OpId> find_op(std::string_view name) noexcept {
-  for (int i = 0; i < op_count; ++i)
-    if (name == op_table[i].name) return static_cast<OpId>(i);
-  return {};
-}
-
 std::string display_name(OpId op) {
   std::string name;
   bool starts = true;

@@ -81,8 +81,6 @@ inline constexpr int op_count = 0
 #include "table.inc"
 #undef SW_OP
     ;
-/// Finds an operation by NumPy's name.
-SW_API std::optional<OpId> find_op(std::string_view name) noexcept;
 /// The name in messages and printed graphs: "FloorDivide".
 SW_API std::string display_name(OpId op);
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "spanwise/error.hpp"
+#include "spanwise/shapes_text.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {
@@ -53,7 +54,8 @@ void ProductShape::check_rank(const Shape& shape, int operand, int least) const 
     fail<LayoutError>(info_.name, ": Input operand ", operand,
                       " does not have enough dimensions (has ", shape.size(),
                       ", gufunc core with signature ", info_.signature, " requires ", least,
-                      "; shape ", shape, ")", shape.empty() ? "; use * for numbers" : "");
+                      "; shape ", shapes_text(std::span(&shape, 1)), ")",
+                      shape.empty() ? "; use * for numbers" : "");
 }
 void ProductShape::check_depth() const {
   const std::int64_t wanted = left_.back();
@@ -63,14 +65,15 @@ void ProductShape::check_depth() const {
                       ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
                       "signature ",
                       info_.signature, " (size ", given, " is different from ", wanted, "; shapes ",
-                      left_, " and ", right_, ")");
+                      shapes_text(std::array{left_, right_}), ")");
 }
 Shape ProductShape::broadcast_batch(const Shape& left, const Shape& right) const {
   try {
     return broadcast_shapes(std::array{left, right});
   } catch (const LayoutError&) {
-    fail<LayoutError>(info_.name, ": operands could not be broadcast together with shapes ", left_,
-                      " and ", right_, "; the axes before those of the product must be equal or 1");
+    fail<LayoutError>(info_.name, ": operands could not be broadcast together with shapes ",
+                      shapes_text(std::array{left_, right_}),
+                      "; the axes before those of the product must be equal or 1");
   }
 }
 

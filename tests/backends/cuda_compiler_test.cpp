@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "backends/cuda/compile/binary_symbols.hpp"
+#include "backends/cuda/compile/default_options.hpp"
 #include "backends/cuda/compile/device_runtime.hpp"
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
@@ -138,6 +139,32 @@ TEST_F(Compiler, VariablesOfAllKindsStayInTheBinary) {
   EXPECT_THAT(names, Contains(Key("shared_one")));
   EXPECT_THAT(names, Contains(Key("ns::hidden")));
   EXPECT_THAT(names, Not(Contains(Key("s"))));
+}
+
+// NVRTC defines this macro for sources that it compiles with "--minimal".
+constexpr const char* minimal_only = "\n#ifndef __CUDACC_RTC_MINIMAL__\n#error all\n#endif\n";
+
+TEST_F(Compiler, LeavesOutDeclarationsThatASourceDoesNotUse) {
+  const nvrtc::Library& library = nvrtc::library();
+  if (!has_minimal_option(library.major, library.minor)) GTEST_SKIP() << "NVRTC before 12.4";
+  for (const std::string& source :
+       {twice + std::string(minimal_only), text("// # include <cmath>", minimal_only, twice)})
+    EXPECT_EQ(compile_log(source), "it compiled");
+  EXPECT_THAT(compile_log(twice + std::string("#include <cstdint>") + minimal_only),
+              HasSubstr("#error"));
+}
+
+TEST_F(Compiler, DeclaresWhatASourceMayUse) {
+  for (const char* source :
+       {"__global__ void f(float* x, cudaTextureObject_t t) { *x = tex2D<float>(t, 1, 2); }",
+        "__global__ void f(float* x, cudaSurfaceObject_t s) { surf1Dread(x, s, 0); }",
+        "__global__ void f(int* x) { *x = cudaSuccess; }",
+        // Only the second attempt finds these.
+        "#define JOIN(a, b) a##b\n__global__ void f(int* x) { *x = JOIN(cu, daSuccess); }"})
+    EXPECT_EQ(compile_log(source), "it compiled") << source;
+  EXPECT_THAT(compile_log("#define JOIN(a, b) a##b\n"
+                          "__global__ void f(int* x) { *x = JOIN(cu, daSuccess) + missing; }"),
+              testing::AllOf(HasSubstr("\"missing\""), Not(HasSubstr("cudaSuccess"))));
 }
 
 TEST_F(Compiler, ErrorsCarryTheUsersLinesAndTheNumberedSource) {

@@ -30,10 +30,10 @@ def families(only=None):
 class Runner:
     """Runs cases of one device in this process."""
 
-    def __init__(self, device, seed, only=None):
+    def __init__(self, device, seed, only=None, variations=1):
         from .context import Context
 
-        self.context = Context(device, seed)
+        self.context = Context(device, seed, variations=variations)
         self._families = families(only)
         self._total = sum(share for _, _, share in self._families)
         self.counts = Counter()
@@ -96,8 +96,7 @@ class _Shared:
 
 
 def _work(index, options, shared, chunks, results):
-    device, seed, only = options
-    runner = Runner(device, seed, only)
+    runner = Runner(*options)
     while True:
         chunk = chunks.get()
         if chunk is None or shared.stop.value:

@@ -53,7 +53,9 @@ class ElementwiseThunk final : public Thunk {
     if (overwritten_ != overwrites_nothing && takes_over(operands, shape))
       compute(signature_, all, *output_->value);
     else
-      compute(signature_, all, result_in(*output_, all, shape, signature_.result, device_));
+      // The array is new, or one of the last call that nothing else refers to.
+      compute_disjoint(signature_, all,
+                       result_in(*output_, all, shape, signature_.result, device_));
     return {};
   }
 

@@ -190,6 +190,11 @@ class CudaBackend final : public runtime::Backend {
     cuda::copy_peer(DeviceContext::of(source_ordinal), source, target_context, target, bytes,
                     cuda_stream(target_context, stream));
   }
+  bool fill_bytes(void* data, const void* value, int period, std::size_t bytes,
+                  StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
+    return cuda::fill_bytes(context, data, value, period, bytes, cuda_stream(context, stream));
+  }
 
   std::string compiler_fingerprint(int ordinal, const CompileRequest& request) override {
     return cuda::compiler_fingerprint(capability_of(ordinal), request);
