@@ -19,7 +19,7 @@ Shape first_axes(const Shape& shape, int count) {
 
 }  // namespace
 
-const ProductInfo& info_of(Product product) noexcept {
+const ProductInfo& info_of(ProductKind product) noexcept {
   static constexpr ProductInfo all[] = {{"matmul", "(n?,k),(k,m?)->(n?,m?)", false, false, false},
                                         {"vecdot", "(n),(n)->()", true, true, true},
                                         {"matvec", "(m,n),(n)->(m)", false, true, false},
@@ -27,10 +27,10 @@ const ProductInfo& info_of(Product product) noexcept {
   return all[static_cast<int>(product)];
 }
 
-ProductShape::ProductShape(Product product, const Shape& left, const Shape& right)
+ProductShape::ProductShape(ProductKind product, const Shape& left, const Shape& right)
     : info_(info_of(product)), left_(left), right_(right) {
-  check_rank(left, 0, info_.left_is_vector || product == Product::matmul ? 1 : 2);
-  check_rank(right, 1, info_.right_is_vector || product == Product::matmul ? 1 : 2);
+  check_rank(left, 0, info_.left_is_vector || product == ProductKind::matmul ? 1 : 2);
+  check_rank(right, 1, info_.right_is_vector || product == ProductKind::matmul ? 1 : 2);
   drops_row = info_.left_is_vector || left.size() == 1;
   drops_column = info_.right_is_vector || right.size() == 1;
   check_depth();
@@ -77,7 +77,8 @@ Shape ProductShape::broadcast_batch(const Shape& left, const Shape& right) const
   }
 }
 
-Shape product_shape(Product product, const Shape& left, const Shape& right, const Shape* addend) {
+Shape product_shape(ProductKind product, const Shape& left, const Shape& right,
+                    const Shape* addend) {
   Shape shape = ProductShape(product, left, right).whole();
   if (addend == nullptr || *addend == shape) return shape;
   try {

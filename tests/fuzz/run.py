@@ -88,7 +88,8 @@ def context_text(context):
 
 
 class _Shared:
-    """A worker reports the number of every case, so that a crash can be attributed."""
+    """Memory that the workers share: the number of each one's current case, by which a crash is
+    attributed, and whether to stop."""
 
     def __init__(self, context, count):
         self.current = context.RawArray(ctypes.c_int64, [-1] * count)
