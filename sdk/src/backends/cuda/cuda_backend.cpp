@@ -46,11 +46,8 @@ Tool linker_tool() {
   if (const nvjitlink::Library* library = nvjitlink::library())
     return {.name = "nvJitLink",
             .version = text(library->major, ".", library->minor),
-            .path = library->path.string(),
-            .missing = {}};
+            .path = library->path.string()};
   return {.name = "nvJitLink",
-          .version = {},
-          .path = {},
           .missing = text("The driver links sources, without inlining across them, and takes no "
                           "LTO-IR; ",
                           nvjitlink::remedy())};
