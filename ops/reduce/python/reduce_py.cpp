@@ -26,19 +26,19 @@ using ops::reduce::Operation;
 
 // ---- one function for each list of parameters
 
-template <Op op>
+template <Operation op>
 PyObject* sum_like(const Arguments<7>& arguments) {
   const auto& [a, axis, dtype, out, keepdims, initial, where] = arguments;
   return reduce_call(op, {a, axis, dtype, out, keepdims, initial, where, {}, {}, {}});
 }
 
-template <Op op>
+template <Operation op>
 PyObject* min_like(const Arguments<6>& arguments) {
   const auto& [a, axis, out, keepdims, initial, where] = arguments;
   return reduce_call(op, {a, axis, {}, out, keepdims, initial, where, {}, {}, {}});
 }
 
-template <Op op>
+template <Operation op>
 PyObject* any_like(const Arguments<5>& arguments) {
   const auto& [a, axis, out, keepdims, where] = arguments;
   return reduce_call(op, {a, axis, {}, out, keepdims, {}, where, {}, {}, {}});
@@ -46,10 +46,10 @@ PyObject* any_like(const Arguments<5>& arguments) {
 
 PyObject* mean_call(const Arguments<6>& arguments) {
   const auto& [a, axis, dtype, out, keepdims, where] = arguments;
-  return reduce_call(Op::mean, {a, axis, dtype, out, keepdims, {}, where, {}, {}, {}});
+  return reduce_call(Operation::mean, {a, axis, dtype, out, keepdims, {}, where, {}, {}, {}});
 }
 
-template <Op op>
+template <Operation op>
 PyObject* var_like(const Arguments<9>& arguments) {
   const auto& [a, axis, dtype, out, ddof, keepdims, where, mean, correction] = arguments;
   return reduce_call(op, {a, axis, dtype, out, keepdims, {}, where, ddof, mean, correction});
@@ -57,11 +57,11 @@ PyObject* var_like(const Arguments<9>& arguments) {
 
 PyObject* ptp_call(const Arguments<4>& arguments) {
   const auto& [a, axis, out, keepdims] = arguments;
-  return reduce_call(Op::ptp, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
+  return reduce_call(Operation::ptp, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
 
 // One axis, or none for the flattened array, which need not be created: indices count in C order.
-template <Op op>
+template <Operation op>
 PyObject* argmin_like(const Arguments<4>& arguments) {
   const auto& [a, axis, out, keepdims] = arguments;
   if (given(axis) && PyTuple_Check(axis))
@@ -82,11 +82,11 @@ PyObject* count_nonzero_call(const Arguments<3>& arguments) {
   return wrap(reduced(Operation::count_nonzero, call, reduce_input(a), {}));
 }
 
-template <Op op>
+template <Operation op>
 PyObject* scan_like(const Arguments<4>& arguments) {
   const auto& [a, axis, dtype, out] = arguments;
   if (is_variable(a))
-    return scan_variable(op == Op::sum ? "cumsum" : "cumprod", variable_in(a), axis, dtype, out);
+    return scan_variable(op == Operation::sum ? "cumsum" : "cumprod", variable_in(a), axis, dtype, out);
   Array array = reduce_input(a);
   int along = 0;
   if (given(axis) && array.rank() > 0)
