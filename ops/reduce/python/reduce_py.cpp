@@ -86,7 +86,8 @@ template <Operation op>
 PyObject* scan_like(const Arguments<4>& arguments) {
   const auto& [a, axis, dtype, out] = arguments;
   if (is_variable(a))
-    return scan_variable(op == Operation::sum ? "cumsum" : "cumprod", variable_in(a), axis, dtype, out);
+    return scan_variable(op == Operation::sum ? "cumsum" : "cumprod", variable_in(a), axis, dtype,
+                         out);
   Array array = reduce_input(a);
   int along = 0;
   if (given(axis) && array.rank() > 0)
