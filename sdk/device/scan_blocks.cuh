@@ -6,19 +6,24 @@
 // For CUDA C kernels: #include <spanwise/scan_blocks.cuh>. Completes <spanwise/scan.cuh>: lines
 // that are split into chunks, which blocks take in turn.
 
-#include <spanwise/prefix_state.cuh>
+#include <spanwise/chunk_sums.cuh>
 #include <spanwise/scan.cuh>
 
 namespace spanwise {
 
-/// Bytes of dynamic shared memory of a block: three buffers.
-constexpr int block_scan_bytes = 3 * scan_buffer_bytes;
+/// Threads per block, and the bytes of dynamic shared memory of a block: three buffers.
+constexpr int block_scan_threads = 256;
+constexpr int block_scan_bytes = 3 * block_scan_threads * scan_thread_bytes;
 
 /// Scans lines in chunks of `elements` elements. Each block takes chunks, in the order of their
 /// numbers, until none is left. It works on three: one is fetched; the sum of the one before it is
 /// published; and the one before that waits for the sums of all chunks before it, which other
 /// blocks have mostly published in the meantime, and is written. A block waits only for chunks of
 /// lower numbers, which running blocks have taken, so any number of blocks is correct.
+///
+/// Each block adds the sums of all chunks itself, those since its last chunk at a time: about as
+/// many as there are blocks. No published sum depends on another one, so that none is waited for
+/// twice. Sums are added in groups of 32 and the groups in turn, whichever block adds them.
 ///
 /// locate(line, x, z) sets x and z to the addresses of the first element and result of a line.
 template <class Body, bool packed, class Locate>
@@ -28,10 +33,10 @@ class BlockScan {
   typedef typename Body::Result Z;
   typedef typename Body::Acc A;
   static constexpr int items = ScanItems<Body>::of_lane;
-  static constexpr long long elements = (long long)scan_threads * items;
+  static constexpr long long elements = (long long)block_scan_threads * items;
 
   /// `words`, 0 before the kernel and aligned to 16 bytes: two, of which the first counts the
-  /// chunks that are taken, then those of TilePrefixState; null if lines have one chunk. `buffers`
+  /// chunks that are taken, then those of ChunkSums; null if lines have one chunk. `buffers`
   /// has block_scan_bytes and is aligned to 16.
   __device__ __forceinline__ BlockScan(const Locate& locate, const ScanLine& line,
                                        unsigned int lines, unsigned int chunks,
@@ -41,10 +46,11 @@ class BlockScan {
         total_(lines * chunks),
         chunks_(chunks),
         words_(words),
-        buffers_(buffers + threadIdx.x / 32 * warp_bytes) {}
+        buffers_(buffers + threadIdx.x / 32 * warp_bytes),
+        known_(Body::identity()) {}
 
   /// Called by all threads of the block.
-  __device__ __forceinline__ void run() const {
+  __device__ __forceinline__ void run() {
     __shared__ unsigned int taken[2];
     if (threadIdx.x == 0) {
       taken[0] = words_ != nullptr ? (unsigned int)atomicAdd(words_, 2ull) : blockIdx.x;
@@ -60,10 +66,12 @@ class BlockScan {
       fetch(next, buffer == 2 ? 0 : buffer + 1);
       wait_for_fetches<1>();
       const A before = sum_chunk(current, buffer);
-      if (pending != none) look_back(pending);
       if (threadIdx.x == 0) taken[0] = after_next;
-      __syncthreads();
-      if (pending != none) write(pending, pending_before, buffer == 0 ? 2 : buffer - 1);
+      if (pending != none)
+        write(pending, Body::combine(look_back(pending), pending_before),
+              buffer == 0 ? 2 : buffer - 1);
+      else
+        __syncthreads();
       if (current >= total_) return;
       pending = current, pending_before = before;
       current = next, next = taken[0];
@@ -72,7 +80,7 @@ class BlockScan {
 
  private:
   static constexpr unsigned int none = 0xffffffffu;
-  static constexpr int warps = scan_threads / 32, warp_bytes = 32 * scan_thread_bytes;
+  static constexpr int warps = block_scan_threads / 32, warp_bytes = 32 * scan_thread_bytes;
   typedef ScanPart<Body, items, packed> Part;
 
   // The warp's part of a chunk.
@@ -80,12 +88,9 @@ class BlockScan {
     const long long first = number % chunks_ * elements + threadIdx.x / 32 * Part::elements;
     return Part(buffers_ + buffer * (warps * warp_bytes), line_, first);
   }
-  __device__ __forceinline__ TilePrefixState<A> prefixes_of(unsigned int number) const {
-    return TilePrefixState<A>(words_ + 2, number / chunks_, chunks_);
-  }
-  // Memory of the block for the sums that look_back() finds.
-  static __device__ __forceinline__ A* levels() {
-    __shared__ alignas(16) unsigned char bytes[3 * sizeof(A)];
+  // Memory of the block for the sums of 32 groups.
+  static __device__ __forceinline__ A* groups() {
+    __shared__ alignas(16) unsigned char bytes[32 * sizeof(A)];
     return (A*)bytes;
   }
 
@@ -122,70 +127,58 @@ class BlockScan {
       if (i == warp) before = sum;
       sum = Body::combine(sum, of_warps[i]);
     }
+    if (chunks_ > 1 && threadIdx.x == 0) ChunkSums<A>(words_ + 2).publish(number, sum);
     const A below = scan_from_lane(own, (lane - 1) & 31);
     if (lane > 0) before = Body::combine(before, below);
-    // By a warp that has nothing to do in look_back().
-    if (chunks_ > 1 && warp == warps - 1) publish(number, sum);
     return before;
   }
 
-  // Publishes the sum of a chunk, and those of groups that the chunk completes. No waiting: they
-  // consist of sums that have been published.
-  __device__ __forceinline__ void publish(unsigned int number, A sum) const {
-    const TilePrefixState<A> prefixes = prefixes_of(number);
-    const unsigned int chunk = number % chunks_, group = chunk / 32, lane = threadIdx.x % 32;
-    int completes = 0;
-    if (lane == 0) {
-      prefixes.publish(chunk, sum);
-      completes = prefixes.completes_group(chunk);
-    }
-    if (__shfl_sync(0xffffffffu, completes, 0) == 0) return;
-    const A of_group = scan_of_lanes<Body>(prefixes.wait_for(group * 32 + lane));
-    prefixes.publish(prefixes.group_sum(group, lane), scan_from_lane(of_group, 31));
-    if (lane == 0) completes = prefixes.completes_super(group);
-    if (__shfl_sync(0xffffffffu, completes, 0) == 0) return;
-    const A of_super =
-        scan_of_lanes<Body>(prefixes.wait_for(prefixes.group_sum(group / 32 * 32 + lane, lane)));
-    prefixes.publish(prefixes.super_sum(group / 32, lane), scan_from_lane(of_super, 31));
-  }
-
-  // Finds the sums of all chunks before this one: of its group, of the other groups of its 32
-  // groups, and of everything before these.
-  __device__ __forceinline__ void look_back(unsigned int number) const {
-    if (chunks_ == 1) return;
-    const TilePrefixState<A> prefixes = prefixes_of(number);
-    const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const unsigned int chunk = number % chunks_, group = chunk / 32, reader = chunk % 32;
-    const unsigned int first_group = group / 32 * 32;
-    if (warp == 0) {
-      const A a = sum_of(prefixes, chunk - reader, reader);
-      if (lane == 31) levels()[0] = a;
-    } else if (warp == 1) {
-      const A a = sum_of(prefixes, prefixes.group_sum(first_group, reader), group - first_group);
-      if (lane == 31) levels()[1] = a;
-    } else if (warp == 2) {
-      A a = Body::identity();
-      const unsigned int supers = group / 32;
-      for (unsigned int first = 0; first < supers; first += 32) {
-        const unsigned int left = supers - first;
-        const A next = sum_of(prefixes, prefixes.super_sum(first, reader), left < 32 ? left : 32);
-        a = Body::combine(a, scan_from_lane(next, 31));
+  // The sum of all chunks of the line before this one. All threads of the block call it; it has a
+  // barrier.
+  __device__ __forceinline__ A look_back(unsigned int number) {
+    const unsigned int line = number / chunks_, chunk = number % chunks_, group = chunk / 32;
+    if (line != known_line_) known_line_ = line, known_groups_ = 0, known_ = Body::identity();
+    A all = known_;
+    for (bool is_last = false; !is_last;) {
+      const unsigned int left = group + 1 - known_groups_, count = left < 32 ? left : 32;
+      is_last = left <= 32;
+      sum_groups(number - chunk, chunk, count);
+      __syncthreads();
+      for (unsigned int i = 0; i < count; ++i) {
+        all = Body::combine(known_, groups()[i]);
+        if (known_groups_ < group) known_ = all, ++known_groups_;
       }
-      if (lane == 31) levels()[2] = a;
+      if (!is_last) __syncthreads();
+    }
+    return all;
+  }
+  // Sums `count` groups from group known_groups_ on, of the chunks below `end` of the line that
+  // begins with chunk `first` of all.
+  __device__ __forceinline__ void sum_groups(unsigned int first, unsigned int end,
+                                             unsigned int count) const {
+    constexpr int together = 2;
+    const ChunkSums<A> sums(words_ + 2);
+    const unsigned int lane = threadIdx.x % 32;
+    for (unsigned int i = threadIdx.x / 32; i < count; i += warps * together) {
+      typename ChunkSums<A>::Words loaded[together];
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        const unsigned int chunk = (known_groups_ + i + k * warps) * 32 + lane;
+        if (i + k * warps < count && chunk < end) sums.load(first + chunk, loaded[k]);
+      }
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        const unsigned int chunk = (known_groups_ + i + k * warps) * 32 + lane;
+        if (i + k * warps >= count) break;
+        const A own = chunk < end ? sums.wait_for(first + chunk, loaded[k]) : Body::identity();
+        const A sum = scan_of_lanes<Body>(own);
+        if (lane == 31) groups()[i + k * warps] = sum;
+      }
     }
   }
-  // Combines `count` <= 32 sums from index `first` on; only the last lane gets the result.
-  static __device__ __forceinline__ A sum_of(const TilePrefixState<A>& prefixes, unsigned int first,
-                                             unsigned int count) {
-    const unsigned int lane = threadIdx.x % 32;
-    return scan_of_lanes<Body>(lane < count ? prefixes.wait_for(first + lane) : Body::identity());
-  }
 
-  // Writes the results of a chunk, after look_back() and a barrier.
+  // Writes the results of a chunk; `before` combines all elements before the thread's.
   __device__ __forceinline__ void write(unsigned int number, A before, int buffer) const {
-    if (chunks_ > 1)
-      before = Body::combine(Body::combine(Body::combine(levels()[2], levels()[1]), levels()[0]),
-                             before);
     const E* x;
     Z* z;
     locate_(number / chunks_, x, z);
@@ -201,6 +194,9 @@ class BlockScan {
   const unsigned int total_, chunks_;
   unsigned long long* const words_;
   unsigned char* const buffers_;
+  // The sum of the first `known_groups_` groups of chunks of a line.
+  unsigned int known_line_ = none, known_groups_ = 0;
+  A known_;
 };
 
 }  // namespace spanwise
