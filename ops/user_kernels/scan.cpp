@@ -122,7 +122,7 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const
              "(sw_scan_parameters) {\n  sw_scan_", part, "(sw_scan_arguments);\n}\n}\n");
   };
   if (on_gpu) {
-    add("run", "__launch_bounds__(spanwise::block_scan_threads, 2)");
+    add("run", "__launch_bounds__(spanwise::block_scan_threads, 4)");
     add("lines", "__launch_bounds__(spanwise::scan_threads, 8)");
     return "#include <spanwise/scan_blocks.cuh>\n" + prologue(spec_.common, {}, types) + kernels;
   }

@@ -8,9 +8,8 @@
 /// Launch parameters of kernels on <spanwise/scan.cuh> and <spanwise/scan_blocks.cuh>.
 namespace spanwise {
 
-/// Threads per block of WarpScan and of BlockScan, and bytes of each thread's elements or results in
-/// a buffer.
-inline constexpr std::int64_t scan_threads = 128, block_scan_threads = 256, scan_thread_bytes = 128;
+/// Threads per block that have elements, and bytes of each one's elements or results in a buffer.
+inline constexpr std::int64_t scan_threads = 128, scan_thread_bytes = 128;
 
 /// Elements per vectorised access to an array with elements of `item` bytes, where the other array
 /// has elements of `other` bytes. With vectorised access every line must begin at a multiple of
@@ -18,6 +17,13 @@ inline constexpr std::int64_t scan_threads = 128, block_scan_threads = 256, scan
 constexpr int scan_pack(int item, int other) noexcept {
   return static_cast<int>(
       std::min<std::int64_t>(16 / item, scan_thread_bytes / std::max(item, other)));
+}
+
+/// 8-byte words of scratch memory per line, through which its blocks exchange prefixes;
+/// `accumulator` in bytes.
+constexpr std::int64_t scan_words(std::int64_t chunks, int accumulator) noexcept {
+  const std::int64_t groups = chunks > 32 ? (chunks + 31) / 32 : 0, supers = (groups + 31) / 32;
+  return (chunks + 32 * (groups + supers)) * (accumulator / 4) + (groups + supers + 1) / 2 * 2;
 }
 
 /// How a kernel scans `lines` lines of `length` elements; `element`, `result` and `accumulator` are
@@ -34,16 +40,16 @@ struct ScanLaunch {
   constexpr ScanLaunch(std::int64_t lines, std::int64_t length, int element, int result,
                        int accumulator) noexcept {
     // Blocks beyond those that run at a time find no chunks left.
-    constexpr std::int64_t max_blocks = 512;
-    const std::int64_t items = scan_thread_bytes / std::max(element, result);
-    by_warps = length <= 512 || (lines >= 4096 && length < 2 * scan_threads * items);
-    threads = by_warps ? scan_threads : block_scan_threads;
-    chunks = (length - 1) / (block_scan_threads * items) + 1;
+    constexpr std::int64_t max_blocks = 2048;
+    const std::int64_t chunk = scan_threads * (scan_thread_bytes / std::max(element, result));
+    by_warps = length <= 512 || (lines >= 4096 && length < 2 * chunk);
+    chunks = (length - 1) / chunk + 1;
     blocks =
         by_warps ? (lines - 1) / (scan_threads / 32) + 1 : std::min(lines * chunks, max_blocks);
-    shared_bytes = (by_warps ? 1 : 3) * threads * scan_thread_bytes;
+    threads = by_warps ? scan_threads : scan_threads + 32;  // block_scan_threads
+    shared_bytes = (by_warps ? 1 : 3) * scan_threads * scan_thread_bytes;
     // The first two are the counter of chunks.
-    words = by_warps || chunks == 1 ? 0 : 2 + lines * chunks * (accumulator / 4);
+    words = by_warps || chunks == 1 ? 0 : 2 + lines * scan_words(chunks, accumulator);
   }
 };
 
