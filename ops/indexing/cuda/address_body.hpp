@@ -63,7 +63,8 @@ struct AddressKey {
 /// work does not need. Parameters: for each index array its axis' extent, then all strides, then
 /// all strides of targets, int64; the address of `last` if it is needed; and for write_once and
 /// only_marked `marks`, uint32, and n, int64: n words with a bit for each target that is written, n
-/// with one for each that is selected again, and whether there is any of these; 0 before.
+/// with one for each that is selected again, n with one for each of these words, and whether there
+/// is any; 0 before.
 strided::Body address_body(const AddressKey& key);
 
 }  // namespace spanwise::ops

@@ -44,7 +44,7 @@ void launch_body(const AddressKey& key, strided::StridedCall& call, Device devic
   if (key.has_marks()) {
     order_use(Stream::current(device), last->marks, true);
     marks = last->marks.data();
-    words = last->marks.size() / 2;
+    words = last->marks.size() / 3;
   }
   void* const others[] = {numbers.data(), &address, &marks, &words};
   call.launch(kernel, std::span(others, key.has_marks() ? 4 : key.finds_last() ? 2 : 1));
@@ -229,7 +229,7 @@ void write_last(const AddressLoop& loop, const Selection& selection) {
   const Shape targets{loop.targets()};
   const LastPositions last{
       is_marked ? empty(targets, dtype, device) : zeros(targets, dtype, device),
-      zeros({is_marked ? 2 * ((loop.targets() - 1) / 32 + 1) + 1 : 0}, uint32, device)};
+      zeros({is_marked ? 3 * ((loop.targets() - 1) / 32 + 1) + 1 : 0}, uint32, device)};
   if (is_marked) loop.run({.work = AddressWork::write_once, .dtype = dtype}, &last);
   for (const AddressWork work : {AddressWork::find_last, AddressWork::write_last})
     loop.run({.work = work, .dtype = dtype, .only_marked = is_marked}, &last);

@@ -20,7 +20,7 @@ VALUES = np.arange(1, len(PLACES) + 1, dtype="int8")
 def free_memory(device):
     if device.kind == "cpu":
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return sw.memory_stats(device).free
+    return sw.memory.stats(device)["free"]
 
 
 @pytest.fixture(scope="module")
