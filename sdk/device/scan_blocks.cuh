@@ -166,14 +166,15 @@ class BlockScan {
     A all = Body::identity();
 #pragma unroll
     for (int level = 0; level < 3; ++level) {
-      const A own = lane < counts[level] ? prefixes.wait_for(places[level], loaded[level])
-                                         : Body::identity();
+      const A own =
+          lane < counts[level] ? prefixes.wait_for(places[level], loaded[level]) : Body::identity();
       all = Body::combine(all, scan_of_lanes<Body>(own));
       if (level > 0) continue;
       for (unsigned int first = 32; first < supers; first += 32)
-        all = Body::combine(all, scan_of_lanes<Body>(first + lane < supers
-                                         ? prefixes.wait_for(prefixes.super_sum(first + lane, reader))
-                                         : Body::identity()));
+        all = Body::combine(
+            all, scan_of_lanes<Body>(first + lane < supers ? prefixes.wait_for(prefixes.super_sum(
+                                                                 first + lane, reader))
+                                                           : Body::identity()));
     }
     return all;
   }

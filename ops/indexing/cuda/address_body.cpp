@@ -64,7 +64,8 @@ std::string statement(const AddressKey& key, std::span<const std::string> elemen
   const std::string number = text("(", elements.back(), " + target)");
   const std::string last = text("last[", number, "]");
   const std::string marked =
-      key.only_marked ? text("if (has_bit(marks[words + (", number, " >> 5)], ", number, ")) ") : std::string();
+      key.only_marked ? text("if (has_bit(marks[words + (", number, " >> 5)], ", number, ")) ")
+                      : std::string();
   switch (key.work) {
     case AddressWork::read:
       return text(elements[0], " = ", element);
@@ -76,11 +77,12 @@ std::string statement(const AddressKey& key, std::span<const std::string> elemen
       return text(marked, "if (", last, " == (Last)(", order, " + 1)) ", element, " = ",
                   elements[0]);
     case AddressWork::write_once:
-      return text("const long long number = ", number, ";\n      if (!has_bit(mark(marks, number), ",
-                  "number)) {\n        ", element, " = ", elements[0],
-                  ";\n      } else {\n        atomicExch(&last[number], (Last)0);\n        ",
-                  "if (mark(marks + words, number) == 0 && mark(marks + 2 * words, number >> 5) == 0)",
-                  "\n          atomicOr(marks + 3 * words, 1u);\n      }");
+      return text(
+          "const long long number = ", number, ";\n      if (!has_bit(mark(marks, number), ",
+          "number)) {\n        ", element, " = ", elements[0],
+          ";\n      } else {\n        atomicExch(&last[number], (Last)0);\n        ",
+          "if (mark(marks + words, number) == 0 && mark(marks + 2 * words, number >> 5) == 0)",
+          "\n          atomicOr(marks + 3 * words, 1u);\n      }");
     case AddressWork::accumulate:
       return text("Atomic<How, Word>::apply(&", element, ", ", elements[0], ")");
     default:

@@ -106,7 +106,8 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
   if (options.joins_elements) joined_ = planner.join_elements();
   steps_ = planner.make(shape_);
   if (shape_.kind == PlanShape::Kind::rows &&
-      (shape_.width < widest_pack(arrays, options) / joined_ || loads_constants_only(shape_, arrays)))
+      (shape_.width < widest_pack(arrays, options) / joined_ ||
+       loads_constants_only(shape_, arrays)))
     shape_.packs = static_cast<std::uint8_t>(options.row_packs);
   const Axes& axes = planner.axes();
   for (int k = 0; k < axes.arrays(); ++k) offsets_[index(k)] = axes.offset(k);
