@@ -39,9 +39,10 @@ SW_API void compute_disjoint(const Signature& signature, std::span<const Operand
                              const Array& result, const Array* where = nullptr);
 
 /// compute() for callers that hold the GIL: if operands are contiguous on one GPU and the kernel is
-/// loaded, launches it and returns true; otherwise returns false and does nothing.
+/// loaded, launches it and returns true; otherwise returns false and does nothing. `is_disjoint`:
+/// the result shares memory with no operand.
 SW_API bool try_launch_compute(const Signature& signature, std::span<const Operand> operands,
-                               const Array& result);
+                               const Array& result, bool is_disjoint);
 
 /// The common shape of operands. Throws LayoutError naming `op` and the shapes.
 SW_API Shape common_shape(const char* op, std::span<const Operand> operands,

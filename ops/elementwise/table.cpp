@@ -110,7 +110,7 @@ int dtype_index(DType dtype) noexcept {
   }();
   const auto code = static_cast<std::size_t>(dtype.code());
   const auto bytes = static_cast<unsigned>(dtype.itemsize());
-  if (code >= indices.size() || !std::has_single_bit(bytes) || bytes > 16) return -1;
+  if (code >= indices.size() || (bytes & (bytes - 1)) != 0 || bytes > 16) return -1;
   const int index = indices[code][static_cast<std::size_t>(std::countr_zero(bytes))];
   return index >= 0 && dtypes_in_order[index] == dtype ? index : -1;
 }

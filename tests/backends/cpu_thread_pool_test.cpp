@@ -3,6 +3,7 @@
 #include "backends/cpu/thread_pool.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,67 +144,71 @@ TEST(ThreadPool, WorksInAForkedChild) {
 
 using std::chrono::microseconds, std::chrono::milliseconds;
 
+constexpr microseconds usual(8);
+
 TEST(WakeBackoff, RaisesTheThresholdAfterEachDelay) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  EXPECT_TRUE(backoff.is_full());
-  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(8));
+  EXPECT_EQ(backoff.least_work(now, usual), usual);
   backoff.learn(now, microseconds(300), microseconds(100));  // waited for a helper
-  EXPECT_FALSE(backoff.is_full());
-  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(600));
+  EXPECT_EQ(backoff.least_work(now, usual), microseconds(600));
   backoff.learn(now, microseconds(500), microseconds(250));
-  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(1200));
+  EXPECT_EQ(backoff.least_work(now, usual), microseconds(1200));
   for (int i = 0; i < 20; ++i) backoff.learn(now, milliseconds(30), milliseconds(20));
-  EXPECT_EQ(backoff.least_work(now, microseconds(8)), milliseconds(8));
+  EXPECT_EQ(backoff.least_work(now, usual), milliseconds(8));
 }
 
-TEST(WakeBackoff, RecoversWithTimeAndWithSuccess) {
+TEST(WakeBackoff, EndsAfterAMultipleOfTheLostTime) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   backoff.learn(now, microseconds(300), microseconds(100));
-  EXPECT_EQ(backoff.least_work(now + milliseconds(45), microseconds(8)), microseconds(150));
-  EXPECT_EQ(backoff.least_work(now + std::chrono::hours(9), microseconds(8)), microseconds(8));
+  EXPECT_EQ(backoff.least_work(now + microseconds(3199), usual), microseconds(600));
+  EXPECT_EQ(backoff.least_work(now + microseconds(3200), usual), usual);
+  backoff.learn(now, microseconds(400), microseconds(100));
+  EXPECT_EQ(backoff.least_work(now + microseconds(7999), usual), microseconds(1200));
+  EXPECT_EQ(backoff.least_work(now + microseconds(8000), usual), usual);
+}
+
+TEST(WakeBackoff, EndsWithASuccess) {
+  WakeBackoff backoff;
+  const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
+  backoff.learn(now, microseconds(300), microseconds(100));
   backoff.learn(now, microseconds(95), microseconds(100));  // neither a gain nor a loss
-  EXPECT_EQ(backoff.least_work(now, microseconds(0)), microseconds(600));
-  for (const int left : {300'000, 150'000, 75'000, 37'500, 18'750, 9'375}) {
-    backoff.learn(now, microseconds(60), microseconds(100));
-    EXPECT_EQ(backoff.least_work(now, microseconds(0)).count(), left);
-  }
+  EXPECT_EQ(backoff.least_work(now, usual), microseconds(600));
   backoff.learn(now, microseconds(60), microseconds(100));
-  EXPECT_TRUE(backoff.is_full());
+  EXPECT_EQ(backoff.least_work(now, usual), usual);
 }
 
 TEST(WakeBackoff, AllowsTimeToWakeSleepingThreads) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point start{std::chrono::hours(1)};
-  const auto useless_job = [&](microseconds began) {
-    backoff.learn(start + began + microseconds(30), microseconds(30), microseconds(28));
+  const auto delayed_job = [&](microseconds began) {
+    backoff.learn(start + began + microseconds(33), microseconds(33), microseconds(28));
   };
   backoff.note_wake(start);
-  for (const int began : {0, 40, 80, 120, 160}) useless_job(microseconds(began));
-  EXPECT_TRUE(backoff.is_full()) << "it is one wake";
-  useless_job(microseconds(200));
-  EXPECT_FALSE(backoff.is_full()) << "the thread has had time to wake";
+  for (const int began : {0, 40, 80, 120, 160}) delayed_job(microseconds(began));
+  EXPECT_EQ(backoff.least_work(start, usual), usual) << "it is one wake";
+  delayed_job(microseconds(200));
+  EXPECT_EQ(backoff.least_work(start, usual), microseconds(66)) << "it has had time to wake";
 }
 
-TEST(WakeBackoff, AllowsThreeUselessWakes) {
+TEST(WakeBackoff, IgnoresHelpersThatDoNotComeUnlessTheyAreWoken) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
+  for (int i = 0; i < 100; ++i) backoff.learn(now, microseconds(101), microseconds(100));
+  EXPECT_EQ(backoff.least_work(now, usual), usual);
   const auto useless_wake = [&] {
     backoff.note_wake(now);
-    backoff.learn(now + microseconds(105), microseconds(105), microseconds(100));
+    backoff.learn(now + microseconds(101), microseconds(101), microseconds(100));
   };
   for (int i = 0; i < 3; ++i) useless_wake();
-  EXPECT_TRUE(backoff.is_full());
+  EXPECT_EQ(backoff.least_work(now, usual), usual);
   backoff.learn(now, microseconds(60), microseconds(100));  // helped
   for (int i = 0; i < 3; ++i) useless_wake();
-  EXPECT_TRUE(backoff.is_full());
+  EXPECT_EQ(backoff.least_work(now, usual), usual);
   useless_wake();
-  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(210));
-  for (int i = 0; i < 3; ++i) useless_wake();
-  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(210)) << "when tried again";
-  useless_wake();
-  EXPECT_EQ(backoff.least_work(now, microseconds(8)), microseconds(420));
+  EXPECT_EQ(backoff.least_work(now + milliseconds(20), usual), microseconds(202));
+  EXPECT_EQ(backoff.least_work(now + milliseconds(21), usual), usual);
 }
 
 TEST(WakeBackoff, CountsALateChunkOfASleepingThread) {
@@ -211,7 +216,39 @@ TEST(WakeBackoff, CountsALateChunkOfASleepingThread) {
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   backoff.note_wake(now);
   backoff.learn(now + milliseconds(3), milliseconds(3), microseconds(100));
-  EXPECT_EQ(backoff.least_work(now, microseconds(8)), milliseconds(6));
+  EXPECT_EQ(backoff.least_work(now, usual), milliseconds(6));
+}
+
+TEST(ThreadPool, HelpersLeaveTheProcessorOfTheCaller) {
+  const test::Setting threads("cpu_threads", "2");
+  cpu_set_t all, own;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
+  const std::thread::id caller = std::this_thread::get_id();
+  const int processor = ::sched_getcpu();
+  std::atomic<int> in_way{0}, elsewhere{0};
+  const auto run = [&] {
+    ThreadPool::instance().run(6, Helpers::at_once, [&](std::uint64_t) {
+      std::this_thread::sleep_for(milliseconds(1));
+      cpu_set_t allowed;
+      if (std::this_thread::get_id() == caller) return;
+      ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+      ++(CPU_ISSET(static_cast<std::size_t>(processor), &allowed) ? in_way : elsewhere);
+    });
+  };
+  run();  // starts the helper, which may run where the caller may
+  CPU_ZERO(&own);
+  CPU_SET(static_cast<std::size_t>(processor), &own);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof own, &own), 0);
+  for (int i = 0; i < 200 && elsewhere == 0; ++i) {
+    run();
+    std::this_thread::sleep_for(milliseconds(5));  // the helper blocks
+  }
+  in_way = 0;
+  run();
+  EXPECT_EQ(::sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_GT(elsewhere, 0);
+  EXPECT_EQ(in_way, 0);
 }
 
 TEST(ThreadPool, FollowsTheSetting) {

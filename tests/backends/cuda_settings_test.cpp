@@ -5,7 +5,7 @@
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/launch/launch_limits.hpp"
 #include "backends/cuda/memory/preallocate.hpp"
-#include "runtime/memory/bytes_text.hpp"
+#include "core/words.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -41,8 +41,8 @@ TEST(Preallocate, IsASettingThatChecksItsValue) {
 }
 
 TEST(BytesText, PicksTheUnitThatIsRead) {
-  EXPECT_EQ(runtime::bytes_text(17), "17 bytes");
-  EXPECT_EQ(runtime::bytes_text(std::int64_t{3} << 29), "1.50 GiB");
+  EXPECT_EQ(bytes_text(17), "17 bytes");
+  EXPECT_EQ(bytes_text(std::int64_t{3} << 29), "1.50 GiB");
 }
 
 class Limits : public testing::Test {

@@ -163,7 +163,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_stream_may_go_before_the_arrays_that_were_used_on_it(gpu, name):
+def test_stream_may_be_destroyed_before_the_arrays_used_on_it(gpu, name):
     pytest.importorskip("cupy", reason="cupy is not installed")
     program = textwrap.dedent(PROGRAMS[name])
     if "import torch" in program:

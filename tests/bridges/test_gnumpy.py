@@ -54,7 +54,7 @@ def test_array_is_exported_with_its_shape(gnumpy, shape):
 
 
 @pytest.mark.parametrize("name", ["to_garray", "from_garray"])
-def test_the_library_is_known_by_both_names(name):
+def test_pycuda_and_gpuarray_name_the_same_bridge(name):
     assert getattr(sw, name) is getattr(sw, name.replace("garray", "gnumpy"))
 
 

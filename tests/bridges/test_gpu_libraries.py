@@ -99,7 +99,7 @@ def test_cupys_streams_are_followed(gpu, cupy):
         assert ours[-1].item() == round + 1
 
 
-def test_a_cupy_stream_may_go_before_its_array(gpu, cupy):
+def test_cupy_stream_may_be_destroyed_before_its_array(gpu, cupy):
     stream = cupy.cuda.Stream(non_blocking=True)
     with stream:
         ours = sw.asarray(cupy.arange(1000))

@@ -70,7 +70,7 @@ def spin(gpu):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_a_temporary_of_a_capture_is_not_reused_while_the_graph_lives(gpu, capture, n):
+def test_a_temporary_of_a_capture_is_not_reused_while_the_graph_exists(gpu, capture, n):
     x = filled(gpu, n, 2)
     with capture:
         y = (x * 2) * 3 + 1
@@ -84,7 +84,7 @@ def test_a_temporary_of_a_capture_is_not_reused_while_the_graph_lives(gpu, captu
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_a_result_dropped_after_a_capture_is_not_reused_while_the_graph_lives(gpu, capture, n):
+def test_a_result_dropped_after_a_capture_is_not_reused_while_the_graph_exists(gpu, capture, n):
     x = filled(gpu, n, 2)
     with capture:
         y = x * 2
@@ -107,7 +107,7 @@ def test_a_source_array_dropped_in_a_capture_keeps_its_values_for_the_replays(gp
 
 
 @pytest.mark.parametrize("allocator", ["torch", "cupy"])
-def test_a_temporary_of_another_allocator_is_not_reused_while_the_graph_lives(
+def test_a_temporary_of_another_allocator_is_not_reused_while_the_graph_exists(
     gpu, capture, allocator
 ):
     pytest.importorskip(allocator, reason=f"{allocator} is not installed")
@@ -139,7 +139,7 @@ def test_memory_of_a_graph_is_freed_with_the_graph(gpu, capture):
     assert wait_until_pool_uses(pool, before)
 
 
-def test_a_capture_that_is_given_up_gives_its_memory_back(gpu):
+def test_aborted_capture_frees_its_memory(gpu):
     cupy = pytest.importorskip("cupy", reason="cupy is not installed")
     capture = CupyCapture(gpu)
     x = filled(gpu, 1 << 20, 2)

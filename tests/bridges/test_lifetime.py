@@ -222,7 +222,7 @@ def test_threads_without_the_gil_may_drop_owners_while_python_ends():
     assert out.strip() == "None"
 
 
-def test_a_python_that_runs_without_its_lock_is_refused():
+def test_import_without_the_gil_is_refused():
     out = run("""
         import sys
 

@@ -37,7 +37,7 @@ PLAIN = [
 
 
 @pytest.mark.parametrize("values", PLAIN, ids=repr)
-def test_shape_dtype_and_elements_are_numpys(values):
+def test_shape_dtype_and_elements_match_numpy(values):
     oracle = np.asarray(list(values) if isinstance(values, deque) else values)
     assert_same(sw.asarray(values, device="cpu"), oracle)
 

@@ -123,7 +123,7 @@ def test_without_the_ordering_there_are_stale_reads(gpu, kernels, direction):
     assert direction(gpu, kernels, 500, ordered=False) > 0
 
 
-def test_torch_on_its_streams(gpu):
+def test_random_orders_of_work_on_torch_streams(gpu):
     """Both directions and release: torch may write to memory as soon as we release it."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     orders = ORDERS // 10
@@ -146,7 +146,7 @@ def test_torch_on_its_streams(gpu):
     assert table.stale() == 0
 
 
-def test_cupy_on_its_streams(gpu):
+def test_random_orders_of_work_on_cupy_streams(gpu):
     cupy = pytest.importorskip("cupy", reason="cupy is not installed")
     orders = ORDERS // 10
     table, dice = Table(gpu, orders), random.Random(4)

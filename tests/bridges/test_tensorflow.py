@@ -72,7 +72,7 @@ def test_other_layouts_are_copied_only_where_that_is_allowed(tf, window):
     np.testing.assert_array_equal((theirs + theirs).numpy(), 2 * window(values))
 
 
-def test_read_only_memory_may_go_out(tf):
+def test_read_only_memory_is_exported_and_shared(tf):
     ours = sw.array(np.arange(16.0), device="cpu")
     readonly = sw.broadcast_to(ours, (1, 16))[0]
     assert not readonly.flags.writeable

@@ -28,6 +28,7 @@ def arguments():
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", help="families, separated by commas")
     parser.add_argument("--most-failures", type=int, default=20, help="stop after so many")
+    parser.add_argument("--seconds", type=float, help="begin no case after this time")
     parser.add_argument("--json", metavar="FILE", help="also write the outcome as JSON")
     options = parser.parse_args()
     options.only = options.only.split(",") if options.only else None
@@ -63,7 +64,7 @@ def main():
             told[0] = time.monotonic()
             print(f"{done} cases, {done / (told[0] - begin):.0f} a second", flush=True)
 
-    done = pool.run(options.first, options.cases, options.most_failures, report)
+    done = pool.run(options.first, options.cases, options.most_failures, report, options.seconds)
     seconds = time.monotonic() - begin
     print(
         f"{done} cases in {seconds:.1f} s, {done / seconds:.0f} a second; {len(pool.failures)} wrong"

@@ -66,7 +66,7 @@ class Runner:
                 return self._failure_text(name, error)
 
     def _failure_text(self, family, error):
-        from .context import Wrong
+        from .memory import Wrong
 
         if isinstance(error, Wrong):
             return f"{family}: {context_text(self.context)}: {error}"
@@ -104,12 +104,16 @@ def _work(index, options, shared, chunks, results):
             break
         first, count = chunk
         failures = []
+        done = 0
         for number in range(first, first + count):
+            if shared.stop.value:
+                break
             shared.current[index] = number
             failure = runner.run(number)
             if failure:
                 failures.append((number, failure))
-        results.put((index, count, failures, dict(runner.counts)))
+            done += 1
+        results.put((index, done, failures, dict(runner.counts)))
         runner.counts.clear()
     shared.current[index] = -1
     results.put((index, 0, [], {}))
@@ -123,8 +127,9 @@ class Pool:
         self._context = multiprocessing.get_context("spawn")
         self.counts, self.failures = Counter(), []
 
-    def run(self, first, cases, most_failures, report):
-        context = self._context
+    def run(self, first, cases, most_failures, report, seconds=None):
+        """The number of cases that ran; none begins after `seconds`, if given."""
+        context, end = self._context, time.monotonic() + (seconds or float("inf"))
         shared = _Shared(context, self._processes)
         chunks, results = context.Queue(), context.Queue()
         for start in range(first, first + cases, CHUNK):
@@ -136,6 +141,8 @@ class Pool:
         alive = set(range(self._processes))
         done = 0
         while alive:
+            if time.monotonic() > end:
+                shared.stop.value = True
             try:
                 index, count, failures, counts = results.get(timeout=2)
             except Exception:

@@ -13,8 +13,9 @@ import numpy as np
 import spanwise as sw
 from fuzz.arena import Arena
 from fuzz.compare import Close, problem_of
-from fuzz.context import Context, Wrong
+from fuzz.context import Context
 from fuzz.families import FAMILIES
+from fuzz.memory import Wrong
 from fuzz.run import Runner
 
 SEED = 2026
@@ -40,7 +41,7 @@ def test_random_cases_match_numpy(device, family):
 # ---- The fuzzer itself finds wrong results.
 
 
-def test_arrays_that_are_copied_to_a_device_are_checked_alike():
+def test_arrays_copied_to_a_device_are_checked_too():
     runner = Runner("cpu", SEED)
     runner.context = Context("cpu", SEED, is_shared=False)
     assert [runner.run(number) for number in range(2000)] == [None] * 2000

@@ -176,7 +176,7 @@ with open(os.environ["SPANWISE_CACHE_DIR"] + "/filler", "wb", buffering=0) as fi
     assert "No space left on device" in done.stdout
 
 
-def test_a_folder_for_reading_only_costs_only_speed(device, tmp_path):
+def test_kernels_compile_with_a_read_only_cache_folder(device, tmp_path):
     if os.geteuid() == 0:
         pytest.skip("the superuser may write everywhere")
     run(device, tmp_path / "c")

@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "../../ops/linalg/cpu_gemv.hpp"
 #include "../../ops/linalg/cuda_gemv.hpp"
 #include "../../ops/linalg/problem.hpp"
 #include "spanwise/copy.hpp"
@@ -61,6 +62,9 @@ class ProductKernels : public testing::TestWithParam<DType> {
     expect_equal(result, expected);
     fill(result, one);
     if (gemv_on_cuda(describe_product(left, right, result, terms), cpu))
+      expect_equal(result, expected);
+    fill(result, one);
+    if (gemv_on_cpu(describe_product(left, right, result, terms), GemvSizes::all))
       expect_equal(result, expected);
   }
 };

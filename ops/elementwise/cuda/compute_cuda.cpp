@@ -159,14 +159,14 @@ void compute_on_cuda(const Signature& signature, std::span<const Operand> operan
 }
 
 bool try_launch_compute(const Signature& signature, std::span<const Operand> operands,
-                        const Array& result) {
+                        const Array& result, bool is_disjoint) {
   static constinit const config::Flag launch_blocking{"launch_blocking"};
   if (!result.device().is_cuda() || result.size() == 0 || result.readonly()) return false;
   if (signature.swapped || launch_blocking.get() || has_integer_exponents(signature)) return false;
   for (const Operand& operand : operands) {
     const Array* array = operand.array;
     if (array != nullptr &&
-        (array->device() != result.device() || overlaps_unsafely(*array, result)))
+        (array->device() != result.device() || (!is_disjoint && overlaps_unsafely(*array, result))))
       return false;
   }
   return OperationCall(signature, operands, result, nullptr).try_launch();

@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <memory>
 
+#include "spanwise/copy.hpp"
 #include "spanwise/runtime/host_block.hpp"
 
 namespace spanwise::ops {
 
 using strided::ArrayRole;
 
-// Buffers a multiple of a page apart would be in the same lines of the cache.
-std::int64_t CpuProgram::buffer_bytes() const noexcept { return block_ * itemsize_ + 5 * 64; }
+std::size_t CpuProgram::scratch_bytes() const noexcept {
+  return static_cast<std::size_t>(buffers_ * buffer_bytes);
+}
 
 // Within a block, an output is written before the steps after it read their inputs.
 bool CpuProgram::is_stored_late(std::size_t output, std::span<const Array* const> inputs,
@@ -24,19 +26,22 @@ bool CpuProgram::is_stored_late(std::size_t output, std::span<const Array* const
 }
 
 // Converts numbers, and fills blocks with them.
-void CpuProgram::prepare(std::span<const Array* const> inputs, std::byte* constants) const {
+std::unique_ptr<std::byte[]> CpuProgram::prepare(std::span<const Array* const> inputs) const {
+  auto constants = std::make_unique_for_overwrite<std::byte[]>(
+      once_.size() * static_cast<std::size_t>(buffer_bytes));
   const auto at = [&](int index) {
     const auto r = static_cast<std::size_t>(index);
     return r < inputs.size() ? static_cast<std::byte*>(inputs[r]->data())
-                             : constants + registers_[r].offset;
+                             : constants.get() + registers_[r].offset;
   };
   for (const Instruction& step : once_) {
     const auto [from, to] = std::pair(step.registers[0], step.registers[1]);
     const Register& target = registers_[static_cast<std::size_t>(to)];
     convert_block(
         registers_[static_cast<std::size_t>(from)].dtype, target.dtype,
-        {at(to), at(from), 1, target.is_number ? 1 : block_, 0, target.dtype.itemsize(), 0, 0});
+        {at(to), at(from), 1, target.is_number ? 1 : block(), 0, target.dtype.itemsize(), 0, 0});
   }
+  return constants;
 }
 
 void CpuProgram::run_block(const void* context, std::int64_t count, std::byte* const* arrays) {
@@ -74,18 +79,65 @@ void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array
     arrays[count] = {outputs[o], outputs[o].dtype(), ArrayRole::write};
     arrays[count].is_stored_late = is_stored_late(o, inputs, outputs[o]);
   }
-  const auto constants = std::make_unique_for_overwrite<std::byte[]>(
-      once_.size() * static_cast<std::size_t>(buffer_bytes()));
-  prepare(inputs, constants.get());
+  const auto constants = prepare(inputs);
   const Run run{this, constants.get()};
   const strided::CpuBody body{
       .loop = run_block,
       .context = &run,
       .grain = grain_,
-      .block = block_,
-      .scratch_bytes = static_cast<std::size_t>(buffers_ * buffer_bytes()),
+      .block = block(),
+      .scratch_bytes = scratch_bytes(),
   };
   strided::run_on_cpu(outputs[0].shape(), std::span(arrays.data(), count), body);
+}
+
+namespace {
+
+// Whether loops can use the elements where they are.
+bool is_dense(const Array& array) {
+  return array.layout().is_row_major() &&
+         reinterpret_cast<std::uintptr_t>(array.data()) %
+                 static_cast<std::uintptr_t>(array.dtype().itemsize()) ==
+             0;
+}
+
+}  // namespace
+
+CpuProgram::Parts::Parts(const CpuProgram& program, std::span<const Array* const> inputs,
+                         std::span<const Array> outputs)
+    : program_(program), constants_(program.prepare(inputs)) {
+  copies_.reserve(inputs.size());
+  arrays_.reserve(inputs.size() + outputs.size());
+  const auto add = [&](const Array& array, std::int64_t step) {
+    arrays_.push_back({static_cast<std::byte*>(array.data()), step});
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Array& input = *inputs[i];
+    if (program.registers_[i].is_number)
+      add(input, 0);
+    else if (input.shape() == outputs[0].shape() && is_dense(input))
+      add(input, input.dtype().itemsize());
+    else
+      add(copies_.emplace_back(copy(input.broadcast_to(outputs[0].shape()))),
+          input.dtype().itemsize());
+  }
+  for (const Array& output : outputs) add(output, output.dtype().itemsize());
+}
+
+void CpuProgram::Parts::run(std::int64_t first, std::int64_t last) const {
+  constexpr std::uintptr_t alignment = 64;
+  const auto memory =
+      std::make_unique_for_overwrite<std::byte[]>(program_.scratch_bytes() + alignment);
+  const Run run{&program_, constants_.get()};
+  std::byte* at[most_arrays + 1];
+  at[arrays_.size()] =
+      memory.get() - reinterpret_cast<std::uintptr_t>(memory.get()) % alignment + alignment;
+  const std::int64_t block = program_.block();
+  for (; first < last; first += block) {
+    for (std::size_t k = 0; k < arrays_.size(); ++k)
+      at[k] = arrays_[k].data + first * arrays_[k].step;
+    run_block(&run, std::min(block, last - first), at);
+  }
 }
 
 }  // namespace spanwise::ops

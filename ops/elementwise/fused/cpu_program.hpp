@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@ class CpuProgram {
   /// Computes the outputs, which have one shape, from inputs that broadcast to it. Any layouts. An
   /// input shares memory with an output only if both are the same elements in the same order.
   void run(std::span<const Array* const> inputs, std::span<const Array> outputs) const;
+  class Parts;
 
  private:
   friend class CpuProgramBuilder;
@@ -50,13 +52,16 @@ class CpuProgram {
     std::byte* constants;  ///< the results of once_, shared by all threads
   };
 
-  /// Elements: a dozen blocks of float64 stay in the L1 cache.
-  static constexpr std::int64_t block_ = 256;
+  /// Bytes of a block of the widest register: a dozen blocks stay in the L1 cache.
+  static constexpr std::int64_t block_bytes = 2048;
+  /// Buffers a multiple of a page apart would be in the same lines of the cache.
+  static constexpr std::int64_t buffer_bytes = block_bytes + 5 * 64;
 
-  std::int64_t buffer_bytes() const noexcept;
+  std::int64_t block() const noexcept { return block_bytes / itemsize_; }
+  std::size_t scratch_bytes() const noexcept;
   bool is_stored_late(std::size_t output, std::span<const Array* const> inputs,
                       const Array& array) const;
-  void prepare(std::span<const Array* const> inputs, std::byte* constants) const;
+  std::unique_ptr<std::byte[]> prepare(std::span<const Array* const> inputs) const;
   static void run_block(const void* context, std::int64_t count, std::byte* const* arrays);
 
   std::vector<Register> registers_;  ///< the inputs' come first
@@ -67,6 +72,31 @@ class CpuProgram {
   int inputs_ = 0, buffers_ = 0;
   std::int64_t itemsize_ = 1;  ///< of the widest register
   std::int64_t grain_ = 1;     ///< elements that are worth a thread
+};
+
+/// A run whose elements are computed in parts, for callers that use them while they are in the
+/// cache.
+class CpuProgram::Parts {
+ public:
+  /// Arrays as for run(): vectors, or numbers. Outputs are contiguous and share no memory with
+  /// inputs. Inputs that are not contiguous are copied. The program and the arrays must outlive
+  /// the object.
+  Parts(const CpuProgram& program, std::span<const Array* const> inputs,
+        std::span<const Array> outputs);
+  /// Computes elements `first` to `last` of the outputs in the calling thread. Threads may call it
+  /// at the same time.
+  void run(std::int64_t first, std::int64_t last) const;
+
+ private:
+  struct Vector {
+    std::byte* data;
+    std::int64_t step;  ///< bytes; 0 for a number
+  };
+
+  const CpuProgram& program_;
+  std::vector<Array> copies_;
+  std::vector<Vector> arrays_;
+  std::unique_ptr<std::byte[]> constants_;
 };
 
 }  // namespace spanwise::ops

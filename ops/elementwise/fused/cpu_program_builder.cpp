@@ -199,7 +199,7 @@ class CpuProgramBuilder {
       CpuProgram::Register& each = at(r);
       each.base = r < made_.inputs_ ? r : each.constant >= 0 ? memory + 1 : memory;
       const int buffer = each.constant >= 0 ? each.constant : each.buffer;
-      each.offset = r < made_.inputs_ ? 0 : buffer * made_.buffer_bytes();
+      each.offset = r < made_.inputs_ ? 0 : buffer * CpuProgram::buffer_bytes;
     }
     for (int o = 0; o < outputs; ++o) {
       CpuProgram::Register& each = at(made_.outputs_[static_cast<std::size_t>(o)]);

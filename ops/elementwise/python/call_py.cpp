@@ -102,7 +102,7 @@ std::optional<Array> mask_in(const OpTraits& op, PyObject* where, Device device)
 // Releases the GIL for large arrays.
 void compute_unlocked(const ops::Signature& signature, std::span<const Operand> operands,
                       const Array& result, const Array* where, bool is_fresh) {
-  if (where == nullptr && ops::try_launch_compute(signature, operands, result)) return;
+  if (where == nullptr && ops::try_launch_compute(signature, operands, result, is_fresh)) return;
   const GilRelease unlocked(is_long(result));
   if (is_fresh)
     compute_disjoint(signature, operands, result, where);

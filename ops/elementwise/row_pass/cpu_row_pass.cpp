@@ -15,9 +15,6 @@ namespace {
 
 // Bytes of a matrix that stay in a core's L2 cache beside other data.
 constexpr std::int64_t block_bytes = 384 << 10;
-// Sums are made of one part for each 256 KiB, at most 64, whatever the number of threads.
-constexpr std::int64_t part_bytes = 256 << 10, most_parts = 64;
-
 bool is_aligned(const Array& array) {
   return reinterpret_cast<std::uintptr_t>(array.data()) %
              static_cast<std::uintptr_t>(array.dtype().itemsize()) ==
@@ -32,22 +29,12 @@ T* elements(const Array& array) {
 // Of a vector, or of one element for all.
 std::int64_t step_of(const Array& vector) { return vector.size() == 1 ? 0 : vector.strides()[0]; }
 
-std::int64_t parts_of(std::int64_t bytes, std::int64_t rows) {
-  std::int64_t parts = 1;
-  while (parts < most_parts && 2 * parts * part_bytes <= bytes && 2 * parts <= rows) parts *= 2;
-  return parts;
-}
-
-// The first of the rows of one of `parts` parts: a multiple of the rows that loops take at a time.
-std::int64_t start_of(std::int64_t part, std::int64_t parts, std::int64_t rows) {
-  constexpr std::int64_t unit = 8;
-  const std::int64_t start = rows * part / parts;
-  return part == parts || rows < parts * unit ? start : start / unit * unit;
-}
-
-// Elements `first` to `last` of a vector; all of a number, or of a vector of one element.
-Array rows_of(const Array& array, std::int64_t first, std::int64_t last) {
-  return array.size() == 1 ? array : array.slice(0, {.start = first, .stop = last, .step = 1});
+template <class T>
+double sum_of(const T* values, std::int64_t count) {
+  constexpr std::int64_t chains = 8;  // independent additions
+  double sums[chains] = {};
+  for (std::int64_t i = 0; i < count; ++i) sums[i % chains] += values[i];
+  return std::accumulate(sums, sums + chains, 0.0);
 }
 
 std::vector<bool> numbers_of(const RowPass& pass, std::span<const int> ranks) {
@@ -65,11 +52,11 @@ class Rows {
  public:
   Rows(const RowPass& pass, const CpuProgram& program, std::span<const Array* const> inputs,
        std::span<const Array> outputs, const Array& products)
-      : pass_(pass),
-        program_(program),
-        inputs_(inputs.subspan(2, pass.row_inputs())),
-        outputs_(outputs.first(pass.columns_position())),
-        products_(products) {
+      : program_(program, program_inputs(pass, inputs, products),
+                 outputs.first(pass.columns_position())),
+        products_(elements<T>(products)),
+        weights_(elements<T>(outputs[static_cast<std::size_t>(pass.weights)])),
+        has_sum_(pass.has_sum) {
     const Array &x = *inputs[0], &w = *inputs[1];
     columns_ = x.shape()[1];
     product_ = {.matrix = elements<T>(x),
@@ -88,51 +75,44 @@ class Rows {
     double total = 0;
     const std::int64_t blocks = (last - first + block_rows_ - 1) / block_rows_;
     for (std::int64_t i = 0; i < blocks; ++i)
-      total += add_block(first + start_of(i, blocks, last - first),
-                         first + start_of(i + 1, blocks, last - first), sums, i == 0);
+      total += add_block(first + GemvParts::split(last - first, i, blocks),
+                         first + GemvParts::split(last - first, i + 1, blocks), sums, i == 0);
     return total;
   }
 
  private:
+  static std::vector<const Array*> program_inputs(const RowPass& pass,
+                                                  std::span<const Array* const> inputs,
+                                                  const Array& products) {
+    const auto others = inputs.subspan(2, pass.row_inputs());
+    std::vector<const Array*> all(others.begin(), others.end());
+    all.insert(all.begin() + pass.product, &products);
+    return all;
+  }
+
   double add_block(std::int64_t first, std::int64_t last, T* sums, bool is_first) const {
     HostGemv<T> product = product_;
     product.matrix += first * product.row_stride;
     product.rows = last - first;
-    product.y = elements<T>(products_) + first;
+    product.y = products_ + first;
     gemv_by_rows(product);
-    run_program(first, last);
-    const T* const weights = elements<T>(outputs_[static_cast<std::size_t>(pass_.weights)]) + first;
+    program_.run(first, last);
     gemv_by_columns(HostGemv<T>{.matrix = product.matrix,
                                 .row_stride = 1,
                                 .column_stride = product.row_stride,
-                                .x = weights,
+                                .x = weights_ + first,
                                 .y = sums,
                                 .rows = columns_,
                                 .depth = last - first,
                                 .beta = 1,
                                 .addend = is_first ? nullptr : sums});
-    return pass_.has_sum ? std::accumulate(weights, weights + (last - first), 0.0) : 0;
+    return has_sum_ ? sum_of(weights_ + first, last - first) : 0;
   }
 
-  void run_program(std::int64_t first, std::int64_t last) const {
-    std::vector<Array> arrays, results;
-    arrays.reserve(inputs_.size() + 1);
-    results.reserve(outputs_.size());
-    std::vector<const Array*> pointers;
-    for (std::size_t i = 0; i <= inputs_.size(); ++i) {
-      const auto product = static_cast<std::size_t>(pass_.product);
-      const Array& whole = i == product ? products_ : *inputs_[i < product ? i : i - 1];
-      pointers.push_back(&arrays.emplace_back(rows_of(whole, first, last)));
-    }
-    for (const Array& output : outputs_) results.push_back(rows_of(output, first, last));
-    program_.run(pointers, results);
-  }
-
-  const RowPass& pass_;
-  const CpuProgram& program_;
-  std::span<const Array* const> inputs_;
-  std::span<const Array> outputs_;
-  const Array& products_;
+  CpuProgram::Parts program_;
+  T* products_;
+  const T* weights_;
+  bool has_sum_;
   HostGemv<T> product_;
   std::int64_t columns_ = 0, block_rows_ = 0;
 };
@@ -140,15 +120,14 @@ class Rows {
 /// Each row of `partial` becomes the sum of a part of the rows, each times its result g. Returns
 /// the sum of g.
 template <class T>
-double add_in_parts(const Rows<T>& all, std::int64_t rows, const Array& partial) {
-  const std::int64_t parts = partial.shape()[0], columns = partial.shape()[1];
-  double totals[most_parts];
-  parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
+double add_in_parts(const Rows<T>& all, const GemvParts& parts, const Array& partial) {
+  std::vector<double> totals(static_cast<std::size_t>(parts.count()));
+  parallel_for(parts.count(), 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)
-      totals[i] = all.add(start_of(i, parts, rows), start_of(i + 1, parts, rows),
-                          elements<T>(partial) + i * columns);
+      totals[static_cast<std::size_t>(i)] = all.add(parts.start(i), parts.start(i + 1),
+                                                    elements<T>(partial) + i * partial.shape()[1]);
   });
-  return std::accumulate(totals, totals + parts, 0.0);
+  return std::accumulate(totals.begin(), totals.end(), 0.0);
 }
 
 }  // namespace
@@ -183,28 +162,21 @@ void CpuRowPass::run(std::span<const Array* const> inputs, std::span<const Array
 template <class T>
 void CpuRowPass::run_in(std::span<const Array* const> inputs, std::span<const Array> outputs) {
   const std::int64_t rows = inputs[0]->shape()[0], columns = inputs[0]->shape()[1];
-  const std::int64_t parts = parts_of(rows * columns * static_cast<std::int64_t>(sizeof(T)), rows);
-  const Array& partial = buffer(partial_, Shape{parts, columns});
+  const GemvParts parts(rows, columns * static_cast<std::int64_t>(sizeof(T)));
+  const Array& partial = buffer(partial_, Shape{parts.count(), columns});
   const Rows<T> all(pass_, program_, inputs, outputs, buffer(products_, Shape{rows}));
-  const double total = add_in_parts(all, rows, partial);
+  const double total = add_in_parts(all, parts, partial);
   std::size_t next = pass_.columns_position();
-  const T one = 1;
-  HostGemv<T> sum_of_parts{.matrix = elements<T>(partial),
-                           .row_stride = 1,
-                           .column_stride = columns,
-                           .x = &one,
-                           .x_stride = 0,
-                           .y = elements<T>(outputs[next++]),
-                           .rows = columns,
-                           .depth = parts,
-                           .alpha = static_cast<T>(pass_.alpha),
-                           .beta = static_cast<T>(pass_.beta)};
+  HostGemv<T> sums{.y = elements<T>(outputs[next++]),
+                   .rows = columns,
+                   .alpha = static_cast<T>(pass_.alpha),
+                   .beta = static_cast<T>(pass_.beta)};
   if (pass_.has_addend) {
     const Array& addend = *inputs[pass_.addend_position()];
-    sum_of_parts.addend = elements<T>(addend);
-    sum_of_parts.addend_stride = step_of(addend);
+    sums.addend = elements<T>(addend);
+    sums.addend_stride = step_of(addend);
   }
-  gemv_by_columns(sum_of_parts);
+  add_partial_sums(elements<T>(partial), parts.count(), sums);
   if (!pass_.has_sum) return;
   const Array& sum = outputs[next++];
   *elements<T>(sum) = static_cast<T>(total);

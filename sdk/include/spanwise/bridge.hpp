@@ -60,7 +60,7 @@ struct ForeignMemory {
   bool byte_swapped = false;  ///< elements are not in this machine's byte order
 
   /// Whether an extent is 0. The product of unchecked extents may overflow.
-  bool is_empty() const noexcept { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
+  bool is_empty() const noexcept { return std::ranges::find(shape, 0) != shape.end(); }
 };
 
 /// Why `memory` cannot be represented as a Layout; nullopt where it can be shared. Throws

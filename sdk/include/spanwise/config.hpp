@@ -16,10 +16,10 @@ namespace spanwise::config {
 struct Setting {
   std::string name;         ///< "cache_dir"; the environment variable is SPANWISE_CACHE_DIR
   std::string description;  ///< one sentence for `python -m spanwise config`
-  std::string value;
-  std::string default_value;
-  std::vector<std::string> choices;                 ///< empty: anything that `check` takes
-  std::string source;                               ///< "default", "environment" or "program"
+  std::string value{};      ///< declare() sets it to the default unless `source` is given
+  std::string default_value{};
+  std::vector<std::string> choices{};               ///< empty: anything that `check` takes
+  std::string source{};                             ///< "default", "environment" or "program"
   void (*check)(std::string_view value) = nullptr;  ///< throws ArgumentError; may be null
 };
 

@@ -38,4 +38,35 @@ SW_API void gemv_by_rows(HostGemv<double> gemv);
 SW_API void gemv_by_columns(HostGemv<float> gemv);
 SW_API void gemv_by_columns(HostGemv<double> gemv);
 
+/// Parts of the rows of a matrix, or of columns that are contiguous, for threads that each add a
+/// part of the sums. The parts depend on the size alone, so the sums do not depend on the number of
+/// threads.
+class GemvParts {
+ public:
+  GemvParts(std::int64_t rows, std::int64_t row_bytes) : rows_(rows) {
+    constexpr std::int64_t least_bytes = 256 << 10, most = 64;
+    while (count_ < most && 2 * count_ * least_bytes <= rows * row_bytes && 2 * count_ <= rows)
+      count_ *= 2;
+  }
+
+  std::int64_t count() const noexcept { return count_; }
+  /// The first row of a part, or the end of the last one.
+  std::int64_t start(std::int64_t part) const noexcept { return split(rows_, part, count_); }
+  /// The first of the rows of one of `parts` parts: a multiple of the rows that loops take at a
+  /// time, where there are enough.
+  static std::int64_t split(std::int64_t rows, std::int64_t part, std::int64_t parts) noexcept {
+    constexpr std::int64_t unit = 8;
+    const std::int64_t start = rows * part / parts;
+    return part == parts || rows < parts * unit ? start : start / unit * unit;
+  }
+
+ private:
+  std::int64_t rows_, count_ = 1;
+};
+
+/// Writes the results of `gemv` from sums of its parts: partial[i * gemv.rows + k] is part i of the
+/// sum of row k. Reads neither matrix nor x.
+SW_API void add_partial_sums(const float* partial, std::int64_t parts, HostGemv<float> gemv);
+SW_API void add_partial_sums(const double* partial, std::int64_t parts, HostGemv<double> gemv);
+
 }  // namespace spanwise

@@ -11,10 +11,10 @@ namespace spanwise {
 
 /// An external program or library that a back end uses, for `python -m spanwise doctor`.
 struct Tool {
-  std::string name;     ///< "NVRTC", "host compiler"
-  std::string version;  ///< as it reports itself; empty where it is missing
-  std::string path;
-  std::string missing;  ///< why it cannot be used and what to install; empty where it can be used
+  std::string name;       ///< "NVRTC", "host compiler"
+  std::string version{};  ///< as it reports itself; empty where it is missing
+  std::string path{};
+  std::string missing{};  ///< why it cannot be used and what to install; empty where it can be used
 };
 
 /// The tools that all back ends use. May load libraries and start programs to get their versions;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/array.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <numeric>

@@ -3,9 +3,9 @@
 #include "spanwise/device.hpp"
 
 #include <array>
-#include <charconv>
 #include <ostream>
 
+#include "core/words.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {
@@ -27,9 +27,7 @@ constexpr std::array<KindName, 5> kind_names{{{"cpu", DeviceKind::cpu},
 int ordinal_in(std::string_view rest) {
   if (rest.empty()) return 0;
   if (rest.front() == ':') rest.remove_prefix(1);
-  int ordinal = -1;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), ordinal);
-  return error == std::errc{} && end == rest.data() + rest.size() ? ordinal : -1;
+  return number_in(rest).value_or(-1);
 }
 
 }  // namespace

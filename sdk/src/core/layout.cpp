@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <limits>
 #include <ostream>
 
 #include "core/checked_int.hpp"
@@ -20,9 +19,7 @@ template <bool row_major>
 Layout dense(const Shape& shape) {
   const int rank = shape.size();
   if (rank > max_rank) core::check_shape(shape);
-  Layout layout;
-  layout.shape = shape;
-  layout.strides = Strides(rank);
+  Layout layout{shape, Strides(rank)};
   const std::int64_t* extents = layout.shape.data();
   std::int64_t* strides = layout.strides.data();
   std::int64_t step = 1;
@@ -41,16 +38,15 @@ Layout dense(const Shape& shape) {
 
 template <bool row_major>
 bool is_dense(const Layout& layout) noexcept {
+  const int rank = layout.rank();
+  const std::int64_t *extents = layout.shape.data(), *strides = layout.strides.data();
   std::int64_t step = 1;
-  bool dense = true;
-  for (int i = 0; i < layout.rank(); ++i) {
-    const int axis = row_major ? layout.rank() - 1 - i : i;
-    const std::int64_t extent = layout.shape[axis];
-    if (extent == 0) return true;
-    if (extent != 1 && layout.strides[axis] != step) dense = false;
-    step *= extent;
+  for (int i = 0; i < rank; ++i) {
+    const int axis = row_major ? rank - 1 - i : i;
+    if (extents[axis] != 1 && strides[axis] != step) return layout.size() == 0;
+    step *= extents[axis];
   }
-  return dense;
+  return true;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <limits>
 
 #include "core/checked_int.hpp"
 #include "spanwise/error.hpp"

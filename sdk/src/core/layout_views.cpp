@@ -106,8 +106,8 @@ Layout Layout::permute(std::span<const int> axes) const {
 
 Layout Layout::transpose() const {
   Layout view = *this;
-  std::reverse(view.shape.begin(), view.shape.end());
-  std::reverse(view.strides.begin(), view.strides.end());
+  std::ranges::reverse(view.shape);
+  std::ranges::reverse(view.strides);
   return view;
 }
 

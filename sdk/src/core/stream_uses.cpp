@@ -78,9 +78,9 @@ void StreamUses::take(StreamUses& other) noexcept {
 }
 
 bool StreamUses::is_reader(const StreamIdentity& stream) const noexcept {
-  return reader_.get() == &stream ||
-         std::any_of(more_readers_.begin(), more_readers_.end(),
-                     [&](const auto& reader) { return reader.get() == &stream; });
+  return reader_.get() == &stream || std::ranges::any_of(more_readers_, [&](const auto& reader) {
+           return reader.get() == &stream;
+         });
 }
 
 std::vector<Ref<StreamIdentity>> StreamUses::to_wait_for(const StreamIdentity& stream,

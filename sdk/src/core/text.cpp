@@ -4,7 +4,6 @@
 
 #include <array>
 #include <charconv>
-#include <ostream>
 #include <sstream>
 
 namespace spanwise {

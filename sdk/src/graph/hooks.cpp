@@ -20,10 +20,8 @@ std::atomic<NodeObserver> node_observer{nullptr};
     {.name = "compute_test_value",
      .description = "compute each expression when it is written, from the test values of its "
                     "inputs (x.tag.test_value); of an input without one: raise, warn or ignore",
-     .value = {},
      .default_value = "off",
-     .choices = {"off", "warn", "raise", "ignore"},
-     .source = {}});
+     .choices = {"off", "warn", "raise", "ignore"}});
 constinit const config::Choice test_values{"compute_test_value"};
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
+#include "spanwise/graph/element_body.hpp"
+#include "spanwise/graph/element_source.hpp"
 
 namespace spanwise {
 namespace {
@@ -70,5 +72,11 @@ std::unique_ptr<Thunk> make_thunk(std::function<void()> run) {
 std::unique_ptr<Thunk> make_async_thunk(std::function<void()> run, bool is_async) {
   return std::make_unique<CallableThunk>(std::move(run), is_async);
 }
+
+// Out of line, so that the vtables are emitted in this library only.
+HasElementBody::~HasElementBody() = default;
+ElementSource::~ElementSource() = default;
+GivesElements::~GivesElements() = default;
+TakesElements::~TakesElements() = default;
 
 }  // namespace spanwise

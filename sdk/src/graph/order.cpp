@@ -101,7 +101,7 @@ std::vector<Before> sequences(const std::vector<Ref<Apply>>& nodes) {
       all[op->sequence()].emplace_back(op->position(), static_cast<int>(i));
   std::vector<Before> edges;
   for (auto& [name, members] : all) {
-    std::sort(members.begin(), members.end());
+    std::ranges::sort(members);
     for (std::size_t i = 1; i < members.size(); ++i)
       edges.emplace_back(members[i - 1].second, members[i].second);
   }

@@ -12,8 +12,8 @@ namespace spanwise::graph {
 namespace {
 
 bool same_types(std::span<const Variable> a, std::span<const Variable> b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Variable& x, const Variable& y) { return x.type() == y.type(); });
+  return std::ranges::equal(
+      a, b, [](const Variable& x, const Variable& y) { return x.type() == y.type(); });
 }
 
 std::vector<Variable> fresh_like(const std::vector<Variable>& variables) {
@@ -43,7 +43,7 @@ Variable where_it_was(const Variable& old, const Variable& by) {
 
 void check_given(const Variable& old, const Variable& by, std::span<const Variable> inputs) {
   if (!old || !by) fail<GraphError>("function: givens has a pair with no variable in it");
-  if (std::find(inputs.begin(), inputs.end(), old) != inputs.end())
+  if (std::ranges::find(inputs, old) != inputs.end())
     fail<GraphError>("function: givens replaces ", old.label(), ", which is an input as well; ",
                      "leave it out of one of the two");
   const TensorType anywhere(old.type().dtype(), old.type().shape());
@@ -67,14 +67,14 @@ std::vector<Variable> Rebuild::now(std::span<const Variable> variables) const {
 }
 
 void Rebuild::visit(const Apply& node, std::vector<Variable> inputs) {
-  if (std::equal(inputs.begin(), inputs.end(), node.inputs().begin(), node.inputs().end())) return;
+  if (std::ranges::equal(inputs, node.inputs())) return;
   const Ref<Apply> result = again(node, std::move(inputs));
   result->set_trace(node.trace());
   for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), result->output(i));
 }
 
 void Rebuild::visit_as_is(const Apply& node, std::vector<Variable> inputs) {
-  if (std::equal(inputs.begin(), inputs.end(), node.inputs().begin(), node.inputs().end())) return;
+  if (std::ranges::equal(inputs, node.inputs())) return;
   visit_with(node, node.op_ref(), std::move(inputs));
 }
 

@@ -12,15 +12,15 @@ namespace spanwise {
 namespace {
 
 bool extents_match(const Shape& expected, const Shape& got) noexcept {
-  return std::equal(
-      expected.begin(), expected.end(), got.begin(), got.end(),
-      [](std::int64_t want, std::int64_t have) { return want == TensorType::any || want == have; });
+  return std::ranges::equal(expected, got, [](std::int64_t want, std::int64_t have) {
+    return want == TensorType::any || want == have;
+  });
 }
 
 // Theano's names of the usual broadcast patterns (theano/tensor/type.py), else the shape itself.
 std::string shape_name(const Shape& shape) {
   const int rank = shape.size();
-  if (std::all_of(shape.begin(), shape.end(), [](auto n) { return n == TensorType::any; })) {
+  if (std::ranges::all_of(shape, [](auto n) { return n == TensorType::any; })) {
     static constexpr const char* names[] = {"scalar", "vector", "matrix"};
     return rank < 3 ? names[rank] : text("tensor", rank);
   }
@@ -46,11 +46,11 @@ TensorType::TensorType(DType dtype, Shape shape, std::optional<Device> device)
 }
 
 bool TensorType::has_fixed_shape() const noexcept {
-  return std::find(shape_.begin(), shape_.end(), any) == shape_.end();
+  return std::ranges::find(shape_, any) == shape_.end();
 }
 
 bool TensorType::has_fixed_extents() const noexcept {
-  return std::any_of(shape_.begin(), shape_.end(), [](auto extent) { return extent != any; });
+  return std::ranges::any_of(shape_, [](auto extent) { return extent != any; });
 }
 
 bool TensorType::matches(const Array& array) const noexcept {

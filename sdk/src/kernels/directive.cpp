@@ -2,18 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/directive.hpp"
 
-#include <cctype>
 #include <cstddef>
 #include <utility>
 
+#include "core/words.hpp"
 #include "source/kernel_source.hpp"
 
 namespace spanwise::kernels {
 namespace {
-
-bool is_word(char c) noexcept {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 // A directive as one line: continued lines are joined and comments removed, except inside quotes,
 // where "//" is part of a path.
@@ -41,16 +37,10 @@ std::string without_comments(std::string_view text) {
   return out;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n\v\f");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n\v\f") - first + 1);
-}
-
 std::string_view take_word(std::string_view& text) {
   text = trimmed(text);
   std::size_t size = 0;
-  while (size < text.size() && is_word(text[size])) ++size;
+  while (size < text.size() && is_word_character(text[size])) ++size;
   const std::string_view word = text.substr(0, size);
   text.remove_prefix(size);
   return word;

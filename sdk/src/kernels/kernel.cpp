@@ -10,7 +10,7 @@
 #include "kernels/arguments/bound_arguments.hpp"
 #include "kernels/arguments/checked_launch.hpp"
 #include "kernels/arguments/contiguous_arguments.hpp"
-#include "kernels/arguments/declared_layout.hpp"
+#include "kernels/arguments/signature.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/kernel_check.hpp"

@@ -5,18 +5,16 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "core/words.hpp"
+
 namespace spanwise::kernels {
 namespace {
 
-bool is_enabled_by_environment() noexcept {
+bool is_enabled_by_environment() {
   const char* value = std::getenv("SPANWISE_LOG");
-  std::string_view names = value == nullptr ? "" : value;
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find(','));
-    if (name == "kernels" || name == "all") return true;
-    names.remove_prefix(name.size() == names.size() ? name.size() : name.size() + 1);
-  }
-  return false;
+  return std::ranges::any_of(split(value == nullptr ? "" : value, ','), [](std::string_view name) {
+    return name == "kernels" || name == "all";
+  });
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ class ModuleBuilder {
   bool declares_variables() const {
     const auto& linked = request_.linked;
     return includes_.declares_variables || source::declares_variables(source_.text) ||
-           std::any_of(linked.begin(), linked.end(), [](const source::KernelSource& source) {
+           std::ranges::any_of(linked, [](const source::KernelSource& source) {
              return source.is_compiled || source::declares_variables(source.text);
            });
   }

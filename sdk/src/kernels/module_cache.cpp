@@ -51,7 +51,7 @@ std::string request_key(std::string_view source, const ModuleOptions& options, D
   const auto includes = [](std::string_view text) {
     return text.find("include") != std::string_view::npos;
   };
-  if (includes(source) || std::any_of(options.link.begin(), options.link.end(), includes))
+  if (includes(source) || std::ranges::any_of(options.link, includes))
     append_field(key, std::filesystem::current_path().string());
   return key;
 }
@@ -162,9 +162,9 @@ class ModuleCache final : ForkParticipant {
   }
 
   std::shared_ptr<LoadedModule> take_least_recently_used() {
-    const auto oldest = std::min_element(
-        loaded_.begin(), loaded_.end(),
-        [](const auto& a, const auto& b) { return a.second->last_use < b.second->last_use; });
+    const auto oldest = std::ranges::min_element(loaded_, [](const auto& a, const auto& b) {
+      return a.second->last_use < b.second->last_use;
+    });
     std::shared_ptr<LoadedModule> out = std::move(oldest->second);
     loaded_.erase(oldest);
     return out;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "kernels/template_instance.hpp"
+#include "kernels/arguments/signature.hpp"
 
 #include "spanwise/error.hpp"
 
@@ -122,7 +122,7 @@ std::vector<std::string> ModuleState::function_names() const {
   // A kernel may have several names; prefers the requested one, then the shortest.
   std::map<std::string_view, std::string_view> by_symbol;
   const auto asked_for = [&](std::string_view name) {
-    return std::find(request_.names.begin(), request_.names.end(), name) != request_.names.end();
+    return std::ranges::find(request_.names, name) != request_.names.end();
   };
   for (const auto& [name, symbol] : symbols_) {
     std::string_view& best = by_symbol.try_emplace(symbol, name).first->second;
@@ -131,7 +131,7 @@ std::vector<std::string> ModuleState::function_names() const {
   }
   std::vector<std::string> names;
   for (const auto& [symbol, name] : by_symbol) names.emplace_back(name);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

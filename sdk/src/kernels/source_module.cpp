@@ -19,10 +19,8 @@ kernels::ModuleState& module_in(const Ref<RefCounted>& state) noexcept {
 
 void require_gpu(Device device) {
   if (device.kind() != DeviceKind::cuda)
-    fail<ArgumentError>(
-        "Module.load: expected a CUDA device for a GPU's binary, "
-        "got ",
-        device, ". Remedy: on the CPU compile the source, SourceModule(text)");
+    fail<ArgumentError>("Module.load: expected a CUDA device for a GPU's binary, got ", device,
+                        ". Remedy: on the CPU compile the source, SourceModule(text)");
 }
 
 }  // namespace
@@ -44,10 +42,8 @@ Module Module::load_file(const std::string& path, std::optional<Device> device) 
   std::ifstream file(path, std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(file), {});
   if (!file.good() && bytes.empty())
-    fail<ArgumentError>(
-        "Module.load: expected a cubin, PTX or fat "
-        "binary, got the file ",
-        path, ", which cannot be read: ", std::system_category().message(errno));
+    fail<ArgumentError>("Module.load: expected a cubin, PTX or fat binary, got the file ", path,
+                        ", which cannot be read: ", std::system_category().message(errno));
   return load(std::as_bytes(std::span(bytes)), device);
 }
 

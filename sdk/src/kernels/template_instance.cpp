@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/template_instance.hpp"
+#include "kernels/arguments/signature.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -71,8 +71,8 @@ source::SourceKernel template_instance(const source::KernelSource& source,
                                        const source::SourceKernel& declared,
                                        std::string_view name) {
   const std::vector<Token> text = source::lex(source.text), instance = source::lex(name);
-  const auto open = std::find_if(instance.begin(), instance.end(),
-                                 [](const Token& token) { return token.text == "<"; });
+  const auto open =
+      std::ranges::find_if(instance, [](const Token& token) { return token.text == "<"; });
   const std::vector<Tokens> parameters = template_parameters(text, declared);
   const std::vector<Tokens> arguments = bracketed(Tokens(open, instance.end()));
   std::map<std::string_view, std::string> meaning;

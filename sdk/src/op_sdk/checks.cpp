@@ -53,7 +53,7 @@ void expect_integer(const Op& op, std::span<const Variable> inputs, int i) {
 std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs) {
   std::optional<Device> common;
   const bool skips_numbers =
-      op.takes_host_scalars() && !std::all_of(inputs.begin(), inputs.end(), &is_host_number);
+      op.takes_host_scalars() && !std::ranges::all_of(inputs, &is_host_number);
   for (const Variable& input : inputs) {
     if (skips_numbers && is_host_number(input)) continue;
     const std::optional<Device>& device = input.type().device();
@@ -70,8 +70,8 @@ std::optional<Device> common_device(const Op& op, std::span<const Variable> inpu
 
 bool are_on_host(const Apply& node, int first) noexcept {
   const auto inputs = std::span(node.inputs()).subspan(static_cast<std::size_t>(first));
-  return std::all_of(inputs.begin(), inputs.end(),
-                     [](const Variable& input) { return input.type().device() == cpu; });
+  return std::ranges::all_of(inputs,
+                             [](const Variable& input) { return input.type().device() == cpu; });
 }
 
 Shape broadcast_types(const std::string& op, std::span<const Variable> inputs) {

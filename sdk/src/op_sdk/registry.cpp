@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/words.hpp"
 #include "spanwise/fork.hpp"
 #include "spanwise/op_sdk.hpp"
 
@@ -53,12 +54,10 @@ Ref<const Op> make_op(std::string_view name, const OpProperties& properties) {
     if (found != all.factories.end()) factory = found->second;
   }
   if (!factory) {
-    std::string known;
-    for (const std::string& other : op_names()) known += (known.empty() ? "" : ", ") + other;
     const bool is_loaded_ops = name.find('.') != std::string_view::npos;
     fail<ArgumentError>("there is no op named ", name,
                         is_loaded_ops ? "; load its library first by load_ops()" : "",
-                        "; the registered ops are ", known);
+                        "; the registered ops are ", joined(op_names()));
   }
   Ref<const Op> op = factory(properties);
   if (op) op->set_recipe({std::string(name), properties});
@@ -68,7 +67,7 @@ Ref<const Op> make_op(std::string_view name, const OpProperties& properties) {
 void expect_properties(std::string_view op, const OpProperties& properties,
                        std::initializer_list<std::string_view> known) {
   for (const auto& [name, value] : properties)
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (std::ranges::find(known, name) == known.end())
       fail<ArgumentError>(op, ": takes no property ", name);
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "core/words.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
 
@@ -57,7 +58,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   const auto nearer = [&](const auto& a, const auto& b) {
     return distance(a.first, name) < distance(b.first, name);
   };
-  const auto nearest = std::min_element(known.settings.begin(), known.settings.end(), nearer);
+  const auto nearest = std::ranges::min_element(known.settings, nearer);
   fail<ArgumentError>("config: no setting is called \"", name, "\"; the nearest is \"",
                       nearest->first, "\". `python -m spanwise config` lists all");
 }
@@ -78,12 +79,9 @@ std::string who(const Setting& setting) {
 
 void check(const Setting& setting, std::string_view value) {
   if (!setting.choices.empty() &&
-      std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end()) {
-    std::string choices;
-    for (const std::string& choice : setting.choices)
-      choices += text(choices.empty() ? "" : ", ", choice);
-    fail<ArgumentError>(who(setting), " cannot be \"", value, "\"; expected one of ", choices);
-  }
+      std::ranges::find(setting.choices, value) == setting.choices.end())
+    fail<ArgumentError>(who(setting), " cannot be \"", value, "\"; expected one of ",
+                        joined(setting.choices));
   if (setting.check == nullptr) return;
   try {
     setting.check(value);
@@ -122,8 +120,9 @@ std::string get(std::string_view name) {
 
 bool get_bool(std::string_view name) {
   std::string value = get(name);
-  std::transform(value.begin(), value.end(), value.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  std::ranges::transform(value, value.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
   if (value == "1" || value == "true" || value == "yes" || value == "on") return true;
   if (!value.empty() && value != "0" && value != "false" && value != "no" && value != "off")
     fail<ArgumentError>("config: ", name, " is \"", value,
@@ -168,7 +167,7 @@ unsigned Choice::read(const char* name) {
   SettingRegistry& known = registry();
   const std::lock_guard lock(known.mutex);
   const std::vector<std::string>& choices = find(known, name).choices;
-  const auto found = std::find(choices.begin(), choices.end(), value);
+  const auto found = std::ranges::find(choices, value);
   if (found == choices.end())
     fail<ArgumentError>("config: ", name, " is \"", value, "\", which is not one of its choices");
   return static_cast<unsigned>(found - choices.begin());

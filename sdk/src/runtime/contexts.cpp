@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/words.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -13,12 +14,6 @@ namespace spanwise {
 namespace {
 
 using Contexts = std::vector<std::pair<std::string, Device>>;
-
-std::string_view trimmed(std::string_view words) {
-  while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
-  while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
-  return words;
-}
 
 bool names_a_device(std::string_view word) {
   try {
@@ -44,12 +39,8 @@ std::pair<std::string, Device> context_in(std::string_view pair) {
 // Later entries override earlier ones of the same name.
 Contexts contexts_in(std::string_view list) {
   Contexts all;
-  while (!list.empty()) {
-    const std::size_t end = list.find(';');
-    const std::string_view pair = trimmed(list.substr(0, end));
-    if (!pair.empty()) all.push_back(context_in(pair));
-    list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
-  }
+  for (const std::string_view pair : split(list, ';'))
+    if (!trimmed(pair).empty()) all.push_back(context_in(trimmed(pair)));
   return all;
 }
 
@@ -58,10 +49,7 @@ void check_contexts(std::string_view value) { contexts_in(value); }
 [[maybe_unused]] const bool contexts_declared =
     config::declare({.name = "contexts",
                      .description = "names for devices: \"dev0->cuda:0;dev1->cuda:1\"",
-                     .value = {},
                      .default_value = {},
-                     .choices = {},
-                     .source = {},
                      .check = check_contexts});
 
 }  // namespace
@@ -78,9 +66,8 @@ Device named_device(std::string_view name) {
   try {
     return Device::parse(name);
   } catch (const ArgumentError& error) {
-    std::string known;
-    for (const auto& context : contexts_in(config::get("contexts")))
-      known += text(known.empty() ? "" : ", ", context.first);
+    const std::string known =
+        joined(contexts_in(config::get("contexts")), ", ", &Contexts::value_type::first);
     fail<ArgumentError>(
         error.what(),
         known.empty() ? ", or a context that sw.using() names" : ", or one of the contexts ",

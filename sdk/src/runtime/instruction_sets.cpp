@@ -18,10 +18,8 @@ enum Widest : unsigned { baseline, avx2, avx512, automatic };
     .description =
         "the widest instructions that loops on the CPU use, read once: auto is what the processor "
         "has; less shows what a program does on an older one",
-    .value = {},
     .default_value = "auto",
     .choices = {"baseline", "avx2", "avx512", "auto"},
-    .source = {},
 });
 
 [[maybe_unused]] unsigned widest_wanted() noexcept {

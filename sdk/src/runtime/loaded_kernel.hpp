@@ -134,8 +134,7 @@ struct CompileRequest {
 /// The remedy in messages about linker errors.
 inline constexpr const char* link_remedy =
     "Define each function and variable that is declared extern in one of the linked sources, and "
-    "in "
-    "one only; C++ names are linked with their parameter types, extern \"C\" names without.";
+    "in one only; C++ names are linked with their parameter types, extern \"C\" names without.";
 
 /// A compiled binary, and the symbol of each kernel in it.
 struct KernelBinary {

@@ -26,10 +26,7 @@ config::Setting launch_blocking_setting() {
       .name = "launch_blocking",
       .description =
           "wait for each kernel and copy, so that the call that causes an error raises it",
-      .value = {},
-      .default_value = "0",
-      .choices = {},
-      .source = {}};
+      .default_value = "0"};
   if (cuda_launches_block()) {
     setting.value = "1";
     setting.source = "environment";
@@ -42,17 +39,12 @@ bool declare_all() {
       {.name = "device",
        .description =
            "the device of arrays made without device=; auto is the first GPU, else the CPU",
-       .value = {},
        .default_value = automatic_device,
-       .choices = {},
-       .source = {},
        .check = check_device});
   config::declare({.name = "floatX",
                    .description = "the floating dtype of symbolic variables made without one",
-                   .value = {},
                    .default_value = "float64",
-                   .choices = {"float16", "float32", "float64"},
-                   .source = {}});
+                   .choices = {"float16", "float32", "float64"}});
   return config::declare(launch_blocking_setting());
 }
 

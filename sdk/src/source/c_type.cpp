@@ -46,10 +46,8 @@ std::optional<DType> named_dtype(std::string_view name) {
 
 // "unsigned long long int" and similar, in any order.
 std::optional<DType> builtin_dtype(Tokens tokens) {
-  const auto count = [&](std::string_view word) {
-    return std::count(tokens.begin(), tokens.end(), word);
-  };
-  if (!std::all_of(tokens.begin(), tokens.end(), is_type_keyword)) return {};
+  const auto count = [&](std::string_view word) { return std::ranges::count(tokens, word); };
+  if (!std::ranges::all_of(tokens, is_type_keyword)) return {};
   if (count("void") || count("auto")) return {};
   if (count("bool") || count("_Bool")) return bool_;
   if (count("float")) return float32;
@@ -76,7 +74,7 @@ bool is_type_keyword(std::string_view word) {
   static constexpr std::array<std::string_view, 12> keywords{
       "void", "bool",   "_Bool",    "char",  "short",  "int",
       "long", "signed", "unsigned", "float", "double", "auto"};
-  return std::find(keywords.begin(), keywords.end(), word) != keywords.end();
+  return std::ranges::find(keywords, word) != keywords.end();
 }
 
 std::optional<DType> c_dtype(Tokens tokens) {

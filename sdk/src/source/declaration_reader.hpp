@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/words.hpp"
 #include "source/declarations.hpp"
 #include "source/source_scan.hpp"
 
@@ -57,9 +58,6 @@ class DeclarationReader {
  private:
   std::string_view at(std::size_t i) const {
     return i < tokens_.size() ? tokens_[i].text : std::string_view{};
-  }
-  static bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
   }
   bool is_name(std::size_t i) const { return tokens_[i].kind == Token::Kind::identifier; }
 

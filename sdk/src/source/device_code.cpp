@@ -71,8 +71,8 @@ DeviceCode::Names DeviceCode::specifiers(const File& file, const Declaration& de
 bool DeviceCode::is_device(const File& file, const Declaration& declaration) const {
   if (declaration.kind == Kind::type) return false;
   const Names words = specifiers(file, declaration);
-  return std::any_of(device_words.begin(), device_words.end(),
-                     [&](std::string_view word) { return words.contains(word); });
+  return std::ranges::any_of(device_words,
+                             [&](std::string_view word) { return words.contains(word); });
 }
 
 // Functions that device code cannot call: those of the host alone, and those that launch kernels or
@@ -80,8 +80,8 @@ bool DeviceCode::is_device(const File& file, const Declaration& declaration) con
 // has one of that name, and else may be device code: the CPU accepts that.
 bool DeviceCode::is_host(const File& file, const Declaration& declaration) const {
   const auto is_declared = [&](const Names& functions) {
-    return std::any_of(declaration.names.begin(), declaration.names.end(),
-                       [&](std::string_view name) { return functions.contains(name); });
+    return std::ranges::any_of(declaration.names,
+                               [&](std::string_view name) { return functions.contains(name); });
   };
   if (declaration.kind == Kind::prototype)
     return is_declared(host_functions_) && !is_device(file, declaration);
@@ -152,17 +152,16 @@ bool DeviceCode::keeps(const File& file, const Declaration& declaration) const {
   if (is_device(file, declaration)) return true;
   if (is_host(file, declaration)) return false;
   return declaration.names.empty() ||
-         std::any_of(declaration.names.begin(), declaration.names.end(),
-                     [&](std::string_view name) { return reached_.contains(name); });
+         std::ranges::any_of(declaration.names,
+                             [&](std::string_view name) { return reached_.contains(name); });
 }
 
 std::string DeviceCode::without_host_code(std::string_view text) const {
   std::string out(text);
   // Compilers skip a byte order mark only where a file begins.
   if (text.starts_with("\xef\xbb\xbf")) out.replace(0, 3, "   ");
-  const auto file = std::find_if(files_.begin(), files_.end(), [&](const File& candidate) {
-    return candidate.text.data() == text.data();
-  });
+  const auto file = std::ranges::find_if(
+      files_, [&](const File& candidate) { return candidate.text.data() == text.data(); });
   if (file == files_.end()) return out;
   for (const Declaration& declaration : file->declarations) {
     if (keeps(*file, declaration)) continue;

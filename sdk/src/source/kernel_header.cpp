@@ -76,7 +76,7 @@ bool is_attribute_word(std::string_view word) {
       "__launch_bounds__", "__cluster_dims__", "__block_size__", "__maxnreg__",
       "__attribute__",     "__attribute",      "__align__",      "alignas",
       "__declspec",        "noexcept",         "explicit",       "decltype"};
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start,

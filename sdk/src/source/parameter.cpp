@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/words.hpp"
 #include "spanwise/source/c_type.hpp"
 
 namespace spanwise::source {
@@ -14,20 +15,13 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool is_restrict(std::string_view word) {
-  return word == "__restrict__" || word == "__restrict" || word == "restrict";
+  return is_one_of(word, {"__restrict__", "__restrict", "restrict"});
 }
 // Keywords of a parameter that are neither its type nor its name.
 bool is_qualifier(std::string_view word) {
-  static constexpr std::array<std::string_view, 9> words{
-      "const",    "volatile",          "struct",  "class", "union", "enum",
-      "typename", "__grid_constant__", "register"};
-  return is_one_of(word, words);
+  return is_one_of(word, {"const", "volatile", "struct", "class", "union", "enum", "typename",
+                          "__grid_constant__", "register"});
 }
 Words without_default_and_name(std::span<const Token> tokens, std::string& name, bool& is_array) {
   Words words;
@@ -77,7 +71,7 @@ Words followed(const Words& words, const TypeNames& names, int depth = 0) {
     }
     const Words inner = followed(*meaning, names, depth + 1);
     // In "const pointer_type p" the pointer is const, not the pointee.
-    const bool names_pointer = std::find(inner.begin(), inner.end(), "*") != inner.end();
+    const bool names_pointer = std::ranges::find(inner, "*") != inner.end();
     if (names_pointer && !out.empty() && out.back() == "const") out.pop_back();
     out.insert(out.end(), inner.begin(), inner.end());
   }
@@ -119,14 +113,14 @@ SourceParameter read_parameter(std::span<const Token> tokens, const TypeNames& n
 
   // Tokens after the last star qualify the pointer; those before it are the pointee.
   words = followed(words, names);
-  const auto stars = std::count(words.begin(), words.end(), "*");
+  const auto stars = std::ranges::count(words, "*");
   parameter.is_pointer = stars > 0;
   if (parameter.is_pointer) {
     words.erase(std::find(words.rbegin(), words.rend(), "*").base() - 1, words.end());
     const auto inner = std::find(words.rbegin(), words.rend(), "*").base();
     parameter.is_const = std::find(inner, words.end(), "const") != words.end();
   }
-  if (stars <= 1 && std::find(words.begin(), words.end(), "&") == words.end()) {
+  if (stars <= 1 && std::ranges::find(words, "&") == words.end()) {
     std::erase_if(words, is_qualifier);
     parameter.dtype = c_dtype(words);
   }

@@ -6,37 +6,22 @@
 #include <array>
 #include <vector>
 
+#include "core/words.hpp"
+
 namespace spanwise::source {
 
 // Names from the CUDA C++ Programming Guide 13.0, sections "Synchronization Functions", "Warp
 // Vote", "Warp Match", "Warp Reduce", "Warp Shuffle Functions" and "Cooperative Groups"; those
 // without _sync are CUDA 8's. Classes of CUB.
 bool is_barrier_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 18> names{"__syncwarp",
-                                                          "__activemask",
-                                                          "__all",
-                                                          "__any",
-                                                          "__ballot",
-                                                          "__uni_sync",
-                                                          "__all_sync",
-                                                          "__any_sync",
-                                                          "__ballot_sync",
-                                                          "cooperative_groups",
-                                                          "this_thread_block",
-                                                          "tiled_partition",
-                                                          "coalesced_threads",
-                                                          "this_grid",
-                                                          "grid_group",
-                                                          "thread_block",
-                                                          "arrive_and_wait",
-                                                          "__barrier_sync"};
-  static constexpr std::array<std::string_view, 11> stems{
-      "__syncthreads",  "__shfl",         "__match_",  "__reduce_",
-      "__barrier_sync", "BlockReduce",    "BlockScan", "WarpScan",
-      "BlockExchange",  "BlockRadixSort", "WarpReduce"};
-  return std::find(names.begin(), names.end(), name) != names.end() ||
-         std::any_of(stems.begin(), stems.end(),
-                     [&](std::string_view stem) { return name.starts_with(stem); });
+  static constexpr std::string_view names =
+      "__syncwarp __activemask __all __any __ballot __uni_sync __all_sync __any_sync "
+      "__ballot_sync cooperative_groups this_thread_block tiled_partition coalesced_threads "
+      "this_grid grid_group thread_block arrive_and_wait __barrier_sync";
+  static constexpr std::string_view stems =
+      "__syncthreads __shfl __match_ __reduce_ __barrier_sync BlockReduce BlockScan WarpScan "
+      "BlockExchange BlockRadixSort WarpReduce";
+  return is_word_of(name, names) || starts_with_word_of(name, stems);
 }
 
 void ReferenceGraph::add(std::string_view owner, std::string_view used) {
@@ -54,7 +39,7 @@ void ReferenceGraph::merge(const ReferenceGraph& other) {
 
 bool ReferenceGraph::reaches_barrier(std::string_view owner) const {
   const auto reached = closure(owner);
-  return std::any_of(reached.begin(), reached.end(), is_barrier_name);
+  return std::ranges::any_of(reached, is_barrier_name);
 }
 
 bool ReferenceGraph::recurses(std::string_view owner) const {

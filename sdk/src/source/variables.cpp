@@ -1,16 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <initializer_list>
-
+#include "core/words.hpp"
 #include "source/source_scan.hpp"
 
 namespace spanwise::source {
 namespace {
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // Whether the declaration that continues at tokens[i] declares a variable: a variable's name is
 // followed by an initialiser, extents or the end, a function's by its parameters.

@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "kernels/module_state.hpp"
-#include "spanwise/stream.hpp"
+#include "runtime/kernel_check.hpp"
+#include "runtime/streams/ordering.hpp"
 
 namespace spanwise::strided {
 
 const BodyKernels::Entry* BodyKernels::find_entry(const PlanShape& shape, Device device) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.shape == shape && entry.device == device;
-  });
+  const auto found = std::ranges::find_if(
+      entries_, [&](const Entry& entry) { return entry.shape == shape && entry.device == device; });
   return found == entries_.end() ? nullptr : &*found;
 }
 
@@ -69,10 +69,13 @@ class StridedCall::Arguments {
 };
 
 void StridedCall::launch(const Kernel& kernel, std::span<void* const> others) const {
-  const Stream stream = Stream::current(kernel.device());
+  runtime::StreamState& stream = runtime::current_stream(kernel.device());
   for (std::size_t k = 0; k < count_; ++k)
-    if (arrays_[k] != nullptr) order_use(stream, *arrays_[k], is_written(planned_[k].role));
-  kernel.launch_raw({{plan_.blocks(), 1, 1}, {block_threads, 1, 1}, 0, stream},
+    if (arrays_[k] != nullptr)
+      runtime::order_use(stream, arrays_[k]->storage(), is_written(planned_[k].role));
+  if (!runtime::kernel_check().any()) [[likely]]
+    return launch_ordered(kernel, others, stream);
+  kernel.launch_raw({{plan_.blocks(), 1, 1}, {block_threads, 1, 1}},
                     Arguments(*this, others).values());
 }
 

@@ -17,7 +17,7 @@ import spanwise as sw
 
 
 @given(window=windows(), dtype=st.sampled_from(COMPUTABLE), seed=st.integers(0, 2**32))
-def test_attributes_are_numpys(device, window, dtype, seed):
+def test_attributes_match_numpy(device, window, dtype, seed):
     ours, oracle = pair(window, dtype, device, seed)
     assert ours.shape == oracle.shape
     assert ours.ndim == oracle.ndim
@@ -159,7 +159,7 @@ def test_item_accepts_numpys_flat_and_tuple_indices(device, window, seed, data):
 
 
 @pytest.mark.parametrize("dtype", [*"bBhHiIlLfd?eFD", "int64", "uint64"])
-def test_tolist_is_numpys(device, dtype):
+def test_tolist_matches_numpy(device, dtype):
     a = np.arange(-12, 12).reshape(2, 3, 4).astype(dtype)
     ours = sw.asarray(a, device=device)
     for key in (
@@ -197,7 +197,7 @@ def test_item_of_many_elements_raises():
         (np.array([1 + 2j]), None),
     ],
 )
-def test_text_is_numpys_plus_the_device(device, values, dtype):
+def test_repr_matches_numpy_with_the_device_added(device, values, dtype):
     array = sw.array(values, dtype, device=device)
     expected, text = repr(values), repr(array)
     assert text.endswith(f"device='{device}')")

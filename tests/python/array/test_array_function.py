@@ -97,7 +97,7 @@ def test_several_results_are_arrays_and_keep_their_names():
     assert edges.tolist() == [1.0, 2.0, 3.0]
 
 
-def test_results_that_spanwise_cannot_hold_stay_numpys():
+def test_results_of_unsupported_types_are_those_of_numpy():
     ours = sw.asarray([1.5, 2.5], device="cpu")
     words = np.array2string(ours)
     assert words == "[1.5 2.5]"
@@ -259,7 +259,7 @@ def test_numpy_modf_matches_numpy(device):
     step=st.sampled_from([0.0, 1e-9, 1e-4, np.inf, np.nan]),
     equal_nan=st.booleans(),
 )
-def test_comparisons_are_numpys(device, window, dtype, seed, step, equal_nan):
+def test_comparisons_match_numpy(device, window, dtype, seed, step, equal_nan):
     ours, theirs = pair(window, dtype, device, seed)
     other = theirs + step
     mine = sw.asarray(other, device=device)
@@ -273,7 +273,7 @@ def test_comparisons_are_numpys(device, window, dtype, seed, step, equal_nan):
     assert not sw.array_equal(ours, ours[None])
 
 
-def test_membership_is_numpys(device):
+def test_membership_matches_numpy(device):
     ours = sw.asarray(A, device=device)
     for key in (3, 3.5, -5.0, [-5, -4, -3, -2], None, "x"):
         assert (key in ours) == (key in A), key

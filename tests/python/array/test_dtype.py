@@ -119,7 +119,7 @@ def test_vector_dtype_repr_shows_its_constructor():
 
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(IN_NUMPY, IN_NUMPY)))
-def test_promotion_and_casting_are_numpys(a, b):
+def test_promotion_and_casting_match_numpy(a, b):
     assert sw.promote_types(a, b) == np.promote_types(a, b)
     assert sw.result_type(getattr(sw, a), b) == np.result_type(np.dtype(a), np.dtype(b))
     for rule in ("no", "equiv", "safe", "same_kind", "unsafe"):

@@ -172,7 +172,7 @@ def test_read_only_flag_of_an_element_is_not_reused():
     assert all(array[i].flags.writeable for i in (0, 1, 2))
 
 
-def test_an_element_does_not_hold_the_array(device):
+def test_element_does_not_keep_the_array_alive(device):
     import weakref
 
     array = sw.zeros(1000, device=device)
@@ -182,7 +182,7 @@ def test_an_element_does_not_hold_the_array(device):
     assert element.item() == 0.0
 
 
-def test_element_of_a_numbered_cpu_is_a_copy_there():
+def test_element_of_an_array_on_cpu_1_is_a_copy_on_cpu_1():
     array = sw.arange(3, device="cpu:1")
     element = array[2]
     assert (element.device, element.item()) == (array.device, 2)

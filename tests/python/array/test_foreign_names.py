@@ -77,7 +77,7 @@ def test_names_are_no_attributes(device):
     assert message(a, "no_such_name").endswith("has no attribute 'no_such_name'")
 
 
-def test_subclasses_may_define_them():
+def test_subclasses_may_define_attributes_of_other_libraries():
     class Watched(sw.Array):
         grad = 3
 

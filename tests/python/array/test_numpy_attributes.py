@@ -28,7 +28,7 @@ LACKING = {
 
 
 @pytest.mark.parametrize("name", COMPUTABLE)
-def test_attributes_of_dtypes_are_numpys(name):
+def test_attributes_of_dtypes_match_numpy(name):
     ours = sw.dtype(name)
     theirs = np.dtype(ours.dtype)
     for attribute in DTYPE_ATTRIBUTES:

@@ -31,7 +31,7 @@ def test_an_unpickler_that_allows_one_name_reads_arrays(device, protocol):
     assert_same(Restricted(io.BytesIO(stream)).load(), array.numpy())
 
 
-def test_joblib_hashes_and_remembers_arrays(device, tmp_path):
+def test_joblib_hashes_and_caches_arrays(device, tmp_path):
     joblib = pytest.importorskip("joblib")
     array = sw.array(numbers((3, 4), "float32", 1), device=device)
     assert joblib.hash(array) == joblib.hash(array.copy())

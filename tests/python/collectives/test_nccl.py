@@ -57,7 +57,7 @@ def test_work_that_another_rank_does_not_do_ends(tmp_path):
         assert seconds < 30
 
 
-def test_auto_selects_it_for_a_gpu_of_its_own(comm):
+def test_engine_auto_is_nccl_for_one_gpu_per_rank(comm):
     with C.init(device="cuda:0", name="automatic") as made:
         assert made.engine == "nccl"
 

@@ -66,7 +66,7 @@ def test_wrong_stores_are_refused(store, error, words, monkeypatch):
         connect(store, *numbers, timeout=1)
 
 
-def test_strangers_are_dropped_and_the_board_goes_on(board, client):
+def test_board_closes_invalid_connections_and_continues(board, client):
     for data in (b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 100, b"\0\0\0\2{}"):
         with socket.create_connection(("127.0.0.1", board.port), timeout=10) as stranger:
             stranger.sendall(data)

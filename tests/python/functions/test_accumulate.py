@@ -121,7 +121,7 @@ def test_values_of_other_dtypes_go_in_by_same_kind(device, target, source):
     assert_same(ours, expected)
 
 
-def test_wide_values_are_not_cut_before_they_are_used(device):
+def test_wide_values_are_not_truncated_before_use(device):
     ours = sw.full(2, 50, "int8", device=device)
     sw.minimum.at(ours, [0, 1], np.array([300, 7]))
     assert ours.tolist() == [50, 7]

@@ -41,7 +41,7 @@ def test_path_methods_give_the_same_result(device, optimize):
     np.testing.assert_array_equal(found.numpy(), np.einsum("ij,jk,kl->il", *arrays[:3]))
 
 
-def test_numpys_own_path_is_taken(device):
+def test_paths_of_numpy_einsum_path_are_accepted(device):
     arrays, ours = operands(device)
     path, _ = np.einsum_path("ij,jk,kl,jk->il", *arrays, optimize="optimal")
     found = sw.einsum("ij,jk,kl,jk->il", *ours, optimize=path)

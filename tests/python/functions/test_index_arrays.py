@@ -22,7 +22,7 @@ def result_of(action):
 
 
 @given(data=st.data(), window=windows(), dtype=DTYPES, seed=SEEDS, where=WHERE)
-def test_reading_is_numpys(device, data, window, dtype, seed, where):
+def test_reading_matches_numpy(device, data, window, dtype, seed, where):
     values = numbers(window.base_shape, dtype, seed)
     oracle, ours = window.of(values), window.of(sw.array(values, device=device))
     key = data.draw(keys(oracle.shape))

@@ -14,7 +14,7 @@ import spanwise as sw
 
 
 @given(data=st.data(), window=windows(), seed=st.integers(0, 2**32))
-def test_basic_indexing_is_numpys(device, data, window, seed):
+def test_basic_indexing_matches_numpy(device, data, window, seed):
     ours, oracle = pair(window, "int16", device, seed)
     key = data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=True, max_dims=6))
     view, expected = ours[key], np.asarray(oracle[key])

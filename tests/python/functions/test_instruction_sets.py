@@ -26,7 +26,7 @@ def run(widest, *command):
 
 
 @pytest.mark.parametrize("widest", NARROWER)
-def test_random_operations_are_numpys(widest):
+def test_random_operations_match_numpy(widest):
     pytest.importorskip("ml_dtypes")
     done = run(widest, "tests/fuzz", "--cases", "8000", "--seed", "7")
     assert done.returncode == 0, done.stdout + done.stderr

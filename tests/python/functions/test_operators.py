@@ -230,7 +230,7 @@ def test_ufuncs_have_numpys_attributes():
 
 
 @pytest.mark.parametrize("name", UFUNCS)
-def test_types_are_numpys(name):
+def test_types_match_numpy(name):
     theirs = getattr(np, name)
     if not isinstance(theirs, np.ufunc):
         pytest.skip("no ufunc in NumPy")

@@ -1,89 +1,16 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products of vectors and matrices against NumPy in higher precision: any layout, dtype and
-device."""
+"""Matrix products against NumPy in higher precision: any layout, dtype and device."""
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from support.arrays import COMPUTABLE, poisoned, writable_broadcast
+from support.products import EPS, compare, laid_out, layouts, random_values, widened
 
 import spanwise as sw
 
 pytest.importorskip("hypothesis")
-from hypothesis import given, strategies as st
-
-# The rounding of one result, relative to the sum of the sizes of what was added up.
-EPS = {
-    "float16": 2e-3,
-    "bfloat16": 2e-2,
-    "float32": 2e-6,
-    "float64": 1e-14,
-    "complex64": 4e-6,
-    "complex128": 2e-14,
-}
-
-
-def widened(values):
-    """In 64-bit integers, which wrap around alike, or in double precision."""
-    if values.dtype.kind in "biu":
-        return values
-    return values.astype("complex128" if values.dtype.kind == "c" else "float64")
-
-
-def compare(ours, oracle, sizes, dtype):
-    """`oracle` in higher precision, `sizes` the same product of absolute values."""
-    oracle = np.asarray(oracle)
-    assert isinstance(ours, sw.Array)
-    assert ours.shape == oracle.shape
-    assert ours.dtype == dtype
-    values = ours.numpy()
-    if dtype not in EPS:
-        np.testing.assert_array_equal(values, oracle.astype(dtype))
-        return
-    wide = widened(values)
-    bound = EPS[dtype] * np.asarray(sizes) + 1e-30
-    assert np.all(np.abs(wide - oracle) <= bound), np.max(np.abs(wide - oracle) / bound)
-
-
-def laid_out(values, layout, device):
-    """The values in memory of another order: ours and NumPy's."""
-    order, steps = layout
-    axes = [axis for axis in order if axis < values.ndim]
-    stored = values.transpose(axes)
-    inverse = np.argsort(axes)
-    padded = np.zeros(
-        [n * abs(s) + 1 for n, s in zip(stored.shape, steps, strict=False)], values.dtype
-    )
-    key = tuple(
-        slice(1, None, s) if s > 0 else slice(None, None, s)
-        for s, _ in zip(steps, stored.shape, strict=False)
-    )
-    window = padded[key]
-    trim = tuple(slice(0, n) for n in stored.shape)
-    window[trim][...] = stored
-    ours = sw.array(padded, device=device)[key][trim].transpose(inverse)
-    return ours, window[trim].transpose(inverse)
-
-
-@st.composite
-def layouts(draw):
-    order = draw(st.permutations(range(4)))
-    steps = draw(st.lists(st.sampled_from([1, 1, 2, -1, -2]), min_size=4, max_size=4))
-    return tuple(order), tuple(steps)
-
-
-def random_values(shape, dtype, seed):
-    rng = np.random.default_rng(seed)
-    name = sw.dtype(dtype).dtype
-    if dtype == "bool":
-        return rng.integers(0, 2, shape).astype(bool)
-    if dtype not in EPS:
-        info = np.iinfo(name)
-        return rng.integers(info.min, info.max, shape, name, endpoint=True)
-    values = rng.standard_normal(shape)
-    if dtype.startswith("complex"):
-        values = values + 1j * rng.standard_normal(shape)
-    return np.asarray(values).astype(name)
 
 
 EXTENTS = st.sampled_from([0, 1, 2, 3, 5, 17])
@@ -160,62 +87,6 @@ def test_product_with_the_own_transpose_matches_numpy(device, dtype):
         assert ours.shape == theirs.shape
         if device.kind == "cpu":  # cuBLAS has no such promise
             np.testing.assert_array_equal(ours.numpy(), ours.numpy().T)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5])
-@pytest.mark.parametrize("dtype", ["float32", "complex128"])
-@pytest.mark.parametrize(
-    "shape",
-    [
-        (300, 300, 70),
-        (1100, 17, 64),
-        (17, 1100, 64),
-        (3000, 1, 257),
-        (1, 3000, 257),
-        (4, 4, 140000),
-    ],
-)
-def test_products_divided_among_threads_match_numpy(device, threads, dtype, shape):
-    """Cut into parts of rows and columns, which must meet without a gap."""
-    rows, columns, depth = shape
-    x, y = random_values((rows, depth), dtype, 1), random_values((depth, columns), dtype, 2)
-    stored = sw.array(np.ascontiguousarray(y.T), device=device)
-    a, b = sw.array(x, device=device), stored.T
-    wide, other = widened(x), widened(y)
-    with sw.config.change(cpu_threads=threads):
-        out = poisoned((rows, columns), dtype, device)
-        sw.matmul(a, b, out=out)
-        compare(out, wide @ other, abs(wide) @ abs(other), dtype)
-        pair = sw.stack([a, a[::-1]])
-        compare(
-            pair @ b, widened(pair.numpy()) @ other, abs(widened(pair.numpy())) @ abs(other), dtype
-        )
-
-
-@pytest.mark.parametrize("dtype", ["float32", "complex64"])
-@pytest.mark.parametrize("threads", [2, 7])
-def test_parts_of_a_matrix_times_its_own_transpose(device, dtype, threads):
-    x = random_values((211, 190), dtype, 3)
-    a, wide = sw.array(x, device=device), widened(x)
-    with sw.config.change(cpu_threads=threads):
-        for ours, theirs, sizes in (
-            (a @ a.T, wide @ wide.T, abs(wide) @ abs(wide.T)),
-            (a.T @ a, wide.T @ wide, abs(wide.T) @ abs(wide)),
-        ):
-            compare(ours, theirs, 10 * sizes, dtype)
-
-
-@pytest.mark.parametrize(("size", "dtype"), [(600_001, "float32"), (300_001, "complex128")])
-def test_long_dots_do_not_depend_on_the_threads(device, size, dtype):
-    x, y = random_values((2, size), dtype, 4)
-    a, b = sw.array(x, device=device), sw.array(y, device=device)
-    results = []
-    for threads in (1, 2, 3):
-        with sw.config.change(cpu_threads=threads):
-            results.append(complex(sw.vecdot(a, b)))
-    assert len(set(results)) == 1
-    wide, other = widened(x), widened(y)
-    compare(sw.vecdot(a, b), np.vecdot(wide, other), np.vecdot(abs(wide), abs(other)), dtype)
 
 
 @pytest.mark.parametrize("depth", [1, 7, 8, 9, 16, 100])
@@ -328,104 +199,6 @@ def test_unsuitable_out_raises(device):
         sw.matmul(a)
 
 
-@given(st.sampled_from(COMPUTABLE), st.sampled_from(["vecdot", "matvec", "vecmat"]), layouts(), layouts(),
-       st.integers(0, 99))  # fmt: skip
-def test_vecdot_matvec_and_vecmat_match_numpy(device, dtype, name, one, two, seed):
-    shapes = {
-        "vecdot": [((3, 5), (5,)), ((2, 1, 40), (3, 40)), ((0,), (0,)), ((2, 0, 4), (4,))],
-        "matvec": [((3, 4, 5), (5,)), ((4, 5), (2, 5)), ((4, 0), (0,))],
-        "vecmat": [((5,), (3, 5, 4)), ((2, 5), (5, 4)), ((2, 3, 5), (5, 1))],
-    }[name]
-    for left, right in shapes:
-        a, x = laid_out(random_values(left, dtype, seed), one, device)
-        b, y = laid_out(random_values(right, dtype, seed + 1), two, device)
-        theirs = getattr(np, name, None) or pytest.skip(f"this NumPy has no {name}")
-        sizes = theirs(abs(widened(x)), abs(widened(y))) if dtype in EPS else None
-        compare(getattr(sw, name)(a, b), theirs(widened(x), widened(y)), sizes, dtype)
-        out = sw.full(np.shape(theirs(x, y)), 1, dtype=dtype, device=device)
-        getattr(sw, name)(a, b, out)
-        compare(out, theirs(widened(x), widened(y)), sizes, dtype)
-
-
-# ---- dot, inner, outer, vdot, tensordot
-
-
-SHAPES_OF_DOT = [((), (3,)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)),
-                 ((2, 3, 4), (5, 4, 2)), ((4,), (2, 4, 3)), ((2, 0), (0, 3))]  # fmt: skip
-
-
-@pytest.mark.parametrize("shapes", SHAPES_OF_DOT)
-@pytest.mark.parametrize("dtype", ["float32", "int16", "complex128", "bool"])
-def test_dot_matches_numpy(device, shapes, dtype):
-    x, y = (random_values(shape, dtype, seed) for seed, shape in enumerate(shapes))
-    a, b = sw.array(x, device=device), sw.array(y, device=device)
-    oracle = np.dot(widened(x), widened(y))
-    sizes = 9 + 9 * np.dot(abs(x), abs(y)) if dtype in EPS else None
-    compare(sw.dot(a, b), oracle, sizes, dtype)
-    compare(a.dot(b), oracle, sizes, dtype)
-    out = poisoned(np.shape(oracle), dtype, device)
-    assert a.dot(b, out=out) is out
-    compare(out, oracle, sizes, dtype)
-
-
-def test_invalid_dot_calls_raise_as_in_numpy(device):
-    a = sw.ones((2, 3), dtype="float32", device=device)
-    with pytest.raises(ValueError, match=r"\(2, 3\) and \(2, 3\) not aligned: 3 \(dim 1\) != 2"):
-        sw.dot(a, a)
-    with pytest.raises(ValueError, match="not acceptable"):
-        sw.dot(a, a.T, out=sw.ones((2, 2), dtype="float64", device=device))
-    with pytest.raises(ValueError, match=r"\(2, 3\)"):
-        sw.dot(a, a.T, out=sw.ones((2, 3), dtype="float32", device=device))
-    assert sw.dot(a, 3.0).dtype == np.dot(np.ones((2, 3), "float32"), 3.0).dtype
-
-
-@pytest.mark.parametrize("dtype", ["float32", "int8", "complex64"])
-def test_inner_outer_and_vdot_match_numpy(device, dtype):
-    x, y = random_values((3, 4), dtype, 1), random_values((2, 4), dtype, 2)
-    a, b = sw.array(x, device=device), sw.array(y, device=device)
-    big = 100 if dtype in EPS else None
-    compare(sw.inner(a, b), np.inner(widened(x), widened(y)), big, dtype)
-    compare(sw.outer(a, b), np.outer(widened(x), widened(y)), big, dtype)
-    out = poisoned((12, 8), dtype, device)
-    assert sw.outer(a, b, out=out) is out
-    compare(out, np.outer(widened(x), widened(y)), big, dtype)
-    compare(sw.vdot(a, a.T.copy()), np.vdot(widened(x), widened(x.T)), big, dtype)
-    with pytest.raises(ValueError, match="vdot"):
-        sw.vdot(a, b)
-    with pytest.raises(ValueError, match="not aligned"):
-        sw.inner(a, b[:, :3])
-
-
-@pytest.mark.parametrize(
-    "axes", [0, 1, 2, ([1], [0]), ((0, 2), (1, 0)), (2, 0), ([-1, 0], [0, -2])]
-)
-@pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "float16"])
-def test_tensordot_matches_numpy(device, axes, dtype):
-    x = random_values((3, 4, 5), dtype, 1)
-    shapes = {1: (5, 2), 2: (4, 5, 2)}.get(axes if isinstance(axes, int) else -1, (5, 3, 4))
-    if axes == ([1], [0]):
-        shapes = (4, 2)
-    y = random_values(shapes, dtype, 2)
-    a, b = sw.array(x, device=device), sw.array(y, device=device)
-    wide = np.tensordot(widened(x), widened(y), axes)
-    sizes = np.tensordot(abs(widened(x)), abs(widened(y)), axes) if dtype in EPS else None
-    compare(sw.tensordot(a, b, axes), wide, sizes, dtype)
-    backwards = sw.tensordot(a[::-1], b, axes) if axes == 1 else None
-    if backwards is not None:
-        compare(backwards, wide[::-1], sizes[::-1] if sizes is not None else None, dtype)
-
-
-def test_tensordot_rejects_mismatched_axes(device):
-    a = sw.ones((2, 3), device=device)
-    with pytest.raises(ValueError, match="shape-mismatch"):
-        sw.tensordot(a, a, axes=1)
-    with pytest.raises(IndexError, match="axes=5"):
-        sw.tensordot(a, a, axes=5)
-
-
-# ---- NumPy's own functions, other devices
-
-
 @pytest.mark.parametrize("name", ["matmul", "vecdot"])
 def test_numpys_ufuncs_give_our_arrays(device, name):
     x = random_values((3, 3), "float64", 1)
@@ -446,17 +219,6 @@ def test_factors_on_two_devices_raise(device):
     a = sw.ones((2, 2), device=device)
     with pytest.raises(sw.DeviceError, match="one device"):
         a @ sw.ones((2, 2), device="cpu")
-
-
-def test_products_in_several_threads_are_independent(device):
-    from concurrent.futures import ThreadPoolExecutor
-
-    x = random_values((150, 150), "float32", 1)
-    a = sw.array(x, device=device)
-    with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda _: (a @ a.T).numpy(), range(16)))
-    for result in results:
-        np.testing.assert_allclose(result, x @ x.T, rtol=1e-3, atol=1e-3)
 
 
 def test_products_without_blas_match_numpy(device):

@@ -55,7 +55,7 @@ def smooth_of(x):
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8"])
 @pytest.mark.parametrize("size", [0, 1, 255, 4099])
-def test_alone(squares, dtype, size, device):
+def test_element_body_without_fusion(squares, dtype, size, device):
     a, b = eighths(size, dtype), eighths(size, dtype, 1)
     x, y = T.tensor(dtype, (None,)), T.tensor(dtype, (None,))
     f = sw.function([x, y], squares(x, y), device=device)

@@ -233,7 +233,7 @@ def test_inputs_of_rank_0_on_the_host_are_accepted(place):
         assert [r.tolist() for r in g(values, n)] == [[2.0, 3.0], 12.0]
 
 
-def test_views_are_counted_in_memory_plans_and_in_place(device):
+def test_viewed_memory_is_not_overwritten_or_reused(device):
     x = np.random.default_rng(10).standard_normal((64, 64)).astype("float32")
     a = T.fmatrix("a")
     b = sw.exp(a)

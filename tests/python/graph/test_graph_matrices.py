@@ -191,7 +191,7 @@ def test_as_op_checks_types_and_the_number_of_results():
         sw.function([x], pair(x))([1.0])
 
 
-def test_a_function_of_arrays_refuses_a_variable_with_the_way_out():
+def test_function_of_arrays_refuses_a_variable_with_a_remedy():
     with pytest.raises(sw.BridgeError, match=r"got a variable of a graph; spanwise\.tensor has"):
         sw.roll(T.dvector("x"), 1)
 

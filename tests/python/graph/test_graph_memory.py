@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
-from support.graph_steps import IfElse
+from support.step_ops import IfElse
 
 import spanwise as sw
 
@@ -71,7 +71,7 @@ def test_intermediate_results_are_freed_after_their_last_use():
         assert living(made) == 0
 
 
-def test_results_stay_for_the_next_call_otherwise():
+def test_results_are_kept_for_the_next_call_without_allow_gc():
     f, alive, made = chain(6, allow_gc=False)
     f([1, 2])
     assert alive == [6] and living(made) == 6
@@ -108,7 +108,7 @@ def test_views_keep_their_base_alive(device, mode):
             ours[...] = np.nan
 
 
-def test_no_allocation_on_the_way(device):
+def test_outputs_of_equal_nodes_reuse_two_buffers(device):
     addresses = []
     a = T.dmatrix("a")
     y = a

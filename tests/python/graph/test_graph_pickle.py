@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from support.graph_steps import Twice
 from support.graphs import RandomGraph
+from support.step_ops import Twice
 
 import spanwise as sw
 

@@ -179,7 +179,7 @@ def test_python_ops_are_applied_again_after_givens_change_types():
     assert sw.function([narrow], Perform()(x), givens={x: narrow})(ones(1, 1)).item() == 2
 
 
-def test_ops_and_thunks_go_away_with_their_function():
+def test_ops_and_thunks_are_released_with_their_function():
     import gc
     import weakref
 

@@ -63,7 +63,7 @@ def test_pairs_of_dtypes(name):
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_numbers_beside_each_dtype(name):
+def test_python_numbers_with_each_dtype(name):
     operands = [
         order
         for dtype in DTYPES

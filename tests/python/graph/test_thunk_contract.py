@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from support.contract_ops import DoubleOp, Perform, T, ones, with_thunk
-from support.graph_steps import IfElse
+from support.step_ops import IfElse
 
 import spanwise as sw
 
@@ -125,7 +125,7 @@ def test_cell_is_indexed_like_a_list_of_one_value():
     }
 
 
-def test_results_leave_their_cells_and_intermediates_stay():
+def test_cells_of_results_are_emptied_and_those_of_intermediates_kept():
     inner_cells, outer_cells = [], []
 
     def inner(x, z):

@@ -72,7 +72,7 @@ def test_the_seeds_exercise_a_matrix_of_20_by_10():
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "reversed", "transposed view"])
-def test_host_arrays_of_any_layout_go_around_a_call(layout):
+def test_host_arrays_of_any_layout_are_copied_in_and_back(layout):
     base = random((12, 16))
     views = {
         "C": base,

@@ -1,5 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
 """ElementwiseKernel with PyCUDA's and CuPy's arguments: any layout, dtype and device, and
 errors."""
 
@@ -8,87 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from support.arrays import COMPUTABLE, assert_same, numbers, pair, poisoned, windows
+from support.arrays import assert_same, numbers, poisoned
+from support.elementwise_kernels import AXPY, SUM_INDEX
 
 import spanwise as sw
 
 pytest.importorskip("hypothesis")
-from hypothesis import given, strategies as st
-
-# Compiled once, called with all layouts and dtypes.
-AXPY = sw.ElementwiseKernel(
-    "float *z, float a, float *x, float *y", "z[i] = a * x[i] + y[i]", "axpy"
-)
-SUM_INDEX = sw.ElementwiseKernel("T x, T y", "T z, int64 k", "z = x + y; k = i", "sum_index")
-PICK = sw.ElementwiseKernel("T x, bool first, T y", "T z", "z = first ? x : y", "pick")
-SHIFT = sw.ElementwiseKernel(
-    "int *z, const int *x", "z[i] = x[i] - (i > 0 ? x[i - 1] : 0) + (i == n - 1)", "shift"
-)
-ARITHMETIC = ("uint8", "int32", "float64")
-
-
-class TestLayouts:
-    @given(data=st.data(), dtype=st.sampled_from(ARITHMETIC), seed=st.integers(0, 99))
-    def test_values_broadcast_as_numpy_does(self, device, data, dtype, seed):
-        window = data.draw(windows())
-        x, a = pair(window, dtype, device, seed)
-        shape = tuple(n if data.draw(st.booleans()) else 1 for n in a.shape)
-        shape = shape[data.draw(st.integers(0, len(shape))) :]
-        b = numbers(shape, dtype, seed + 1)
-        ours, places = SUM_INDEX(x, sw.array(b, device=device))
-        with np.errstate(over="ignore"):
-            assert_same(ours, np.add(a, b, dtype=dtype))
-        assert_same(places, np.arange(a.size).reshape(a.shape))
-
-    @given(data=st.data(), dtype=st.sampled_from(COMPUTABLE), seed=st.integers(0, 99))
-    def test_all_dtypes_with_strided_outputs(self, device, data, dtype, seed):
-        window = data.draw(windows(broadcast=False))
-        x, a = pair(window, dtype, device, seed)
-        y, b = pair(window, dtype, device, seed + 1)
-        first, chosen = pair(window, "bool", device, seed + 2)
-        base = poisoned(window.base_shape, dtype, device)
-        z = window.of(base)
-        expected_base = base.numpy().copy()
-        window.of(expected_base)[...] = np.where(chosen, a, b)
-        assert PICK(x, first, y, z) is z
-        assert base.numpy().tobytes() == expected_base.tobytes()
-
-    @given(data=st.data(), seed=st.integers(0, 99))
-    def test_pointers_see_any_strides(self, device, data, seed):
-        window = data.draw(windows())
-        x, a = pair(window, "float32", device, seed)
-        y, b = pair(window, "float32", device, seed + 1)
-        z = poisoned(a.shape, "float32", device)
-        assert AXPY(z, 3, x, y) is None
-        assert_same(z, 3 * a + b)
-
-    @given(data=st.data(), seed=st.integers(0, 99))
-    def test_other_elements_count_in_c_order(self, device, data, seed):
-        x, a = pair(data.draw(windows()), "int32", device, seed)
-        z = poisoned(a.shape, "int32", device)
-        SHIFT(z, x)
-        flat = a.reshape(-1)
-        expected = np.diff(flat, prepend=np.int32(0)).astype("int32")
-        expected[-1:] += 1
-        assert_same(z, expected.reshape(a.shape))
-
-    def test_large_arrays_are_shared_among_threads(self, device):
-        x = np.arange(3_000_001, dtype="int64")
-        ours, places = SUM_INDEX(sw.array(x, device=device)[::-1], 5)
-        assert_same(ours, x[::-1] + 5)
-        assert_same(places, x)
-        square = sw.array(x[:1_000_000].reshape(1000, 1000), device=device)
-        ours, _ = SUM_INDEX(square.T, square[0])
-        assert_same(ours, square.numpy().T + square.numpy()[0])
-
-    def test_in_place_on_the_same_window_and_on_an_overlapping_one(self, device):
-        x = sw.arange(10, dtype="float32", device=device)
-        AXPY(x, 2.0, x, x)
-        assert_same(x, 3 * np.arange(10, dtype="float32"))
-        AXPY(x[1:], 1.0, x[:-1], x[1:])
-        expected = 3 * np.arange(10, dtype="float32")
-        expected[1:] = expected[:-1] + expected[1:]
-        assert_same(x, expected)
 
 
 class TestMeaning:
@@ -241,92 +168,3 @@ class TestMeaning:
         z = np.full(3, np.nan, "float32")
         AXPY(z, 2.0, np.float32([1, 2, 3]), np.float32([0, 0, 1]))
         assert z.tolist() == [2, 4, 7]
-
-
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("declared", "message"),
-        [
-            (("flaot *x", "x[i] = 0"), "flaot.*unknown"),
-            (("flaot x", "T z", "z = x"), "flaot.*unknown.*float32"),
-            (("float *i", "i[i] = 0"), "cannot be named 'i'"),
-            (("float *x, float *x", "x[i] = 0"), "two arguments are named 'x'"),
-            (("float **x", "x[i] = 0"), "pointer to pointers"),
-            (("T x", "", "x"), "expected outputs"),
-            (("T x", "T z", "z = x", "two words"), "name that C\\+\\+ allows"),
-            (("T x, T", "T z", "z = x"), 'such as "float32 x"'),
-        ],
-    )
-    def test_invalid_declaration_raises(self, declared, message):
-        with pytest.raises(sw.ArgumentError, match=message):
-            sw.ElementwiseKernel(*declared)
-
-    def test_invalid_constructor_arguments_raise(self):
-        with pytest.raises(sw.ArgumentError, match="keep="):
-            sw.ElementwiseKernel("float *x", "x[i] = 0", keep=True)
-        with pytest.raises(TypeError, match="unexpected arguments"):
-            sw.ElementwiseKernel("float *x", "x[i] = 0", colour=1)
-        with pytest.raises(TypeError, match="missing"):
-            sw.ElementwiseKernel("T x")
-        with pytest.raises(TypeError, match="as a string"):
-            sw.ElementwiseKernel("float *x", 3)
-        with pytest.raises(sw.NotSupportedError, match="texture"):
-            AXPY.get_texref("x")
-
-    def test_dtype_mismatch_raises_naming_the_argument(self, device):
-        x, y = sw.ones(3, "float32", device=device), sw.ones(3, "float64", device=device)
-        with pytest.raises(
-            sw.DTypeError, match=r"'x'.*expected dtype float32, got float64.*astype"
-        ):
-            AXPY(x, 1, y, x)
-        with pytest.raises(
-            sw.DTypeError, match="'y': T is float64 here and float32 in argument 'x'"
-        ):
-            PICK(x, True, y)
-        only_out = sw.ElementwiseKernel("int32 x", "T z", "z = x")
-        with pytest.raises(sw.DTypeError, match="no argument determines what T is"):
-            only_out(sw.ones(3, "int32", device=device))
-
-    def test_shape_mismatch_raises_naming_the_argument(self, device):
-        x, y = sw.ones(3, "float32", device=device), sw.ones((2, 2), "float32", device=device)
-        with pytest.raises(ValueError, match=r"axpy.*\(3,\) and \(2, 2\)"):
-            AXPY(x, 1, x, y)
-        with pytest.raises(sw.LayoutError, match=r"output 'z' has shape \(3,\).*\(2, 3\)"):
-            AXPY(x, 1, x, sw.ones((2, 3), "float32", device=device))
-        both = sw.ElementwiseKernel("int *a, int *b", "a[i] = 1; b[i] = 2")
-        row = sw.zeros(5, "int32", device=device)
-        with pytest.raises(sw.LayoutError, match="share memory"):
-            both(row[:-1], row[1:])
-        with pytest.raises(ValueError, match="size="):
-            SUM_INDEX(x, x, size=3)
-
-    def test_numbers_that_lose_their_value_raise(self, device):
-        z, x = sw.ones(3, "int32", device=device), sw.ones(3, "float32", device=device)
-        count = sw.ElementwiseKernel("int *z, int a", "z[i] = a")
-        for bad in (1.5, 1 << 40, 1j):
-            with pytest.raises(sw.KernelArgumentError, match="without loss"):
-                count(z, bad)
-        with pytest.raises(sw.KernelArgumentError, match="expected an array"):
-            AXPY(1.0, 1.0, x, x)
-        with pytest.raises(sw.KernelArgumentError, match="expected a number, got"):
-            AXPY(x, x, x, x)
-        with pytest.raises(sw.KernelArgumentError, match="expected 4 arguments, got 2"):
-            AXPY(x, 1.0)
-        with pytest.raises(sw.ArgumentError, match="pass slices of the arrays"):
-            AXPY(x, 1.0, x, x, range=slice(3))
-        with pytest.raises(sw.KernelArgumentError, match="unexpected keyword argument 'grid'"):
-            AXPY(x, 1.0, x, x, grid=1)
-
-    def test_read_only_output_raises(self, device):
-        frozen = np.ones(3, "float32")
-        frozen.flags.writeable = False
-        with pytest.raises(sw.ReadOnlyError, match="'z'"):
-            AXPY(frozen, 1.0, frozen, frozen)
-
-    def test_a_compile_error_shows_the_users_line(self, device):
-        broken = sw.ElementwiseKernel("float *x", "int k = i;\nx[i] = k + yy", "broken")
-        with pytest.raises(sw.CompileError) as caught:
-            broken(sw.ones(3, "float32", device=device))
-        message = str(caught.value)
-        assert "'yy' is neither an argument" in message and "2 | x[i] = k + yy" in message
-        assert "operation of broken" in message

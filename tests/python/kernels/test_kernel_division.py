@@ -47,7 +47,7 @@ def divided(a, b, bits):
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_every_pair_of_extremes_has_the_result_of_a_gpu(device, compiler, name):
+def test_division_of_extreme_values_matches_a_gpu(device, compiler, name):
     dtype = np.dtype(TYPES[name])
     bits = 8 * dtype.itemsize
     info = np.iinfo(dtype)
@@ -76,7 +76,7 @@ def test_constant_division_by_zero_does_not_abort_the_process(device, compiler):
     assert x[4].item() == -(2**31)
 
 
-def test_a_barrier_kernel_divides_likewise(device, compiler):
+def test_division_in_a_kernel_with_a_barrier_matches_a_gpu(device, compiler):
     source = """
     __global__ void k(int* x, const int* by) {
       __shared__ int s[64];

@@ -174,7 +174,7 @@ def overlapping(x):
     return sw.asarray(np.lib.stride_tricks.as_strided(host, (4, 2), (4, 4)))
 
 
-def test_structs_of_the_users_go_by_pointer(module, device):
+def test_structs_are_passed_by_pointer(module, device):
     out = sw.zeros((4, 8), dtype="uint8", device=device)
     keys = module.get_function("keys").bind(("contiguous Key*", "contiguous int32*", "int32"))
     keys(out, sw.array(np.arange(8, dtype="int32"), device=device)[::-2], 4, block=8)

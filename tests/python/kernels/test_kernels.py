@@ -227,7 +227,7 @@ def test_the_gil_is_free_while_a_kernel_runs_on_the_cpu():
     assert flag.tolist() == [1, 1]
 
 
-def test_numpy_arrays_go_to_cpu_kernels_in_place():
+def test_cpu_kernels_use_the_memory_of_numpy_arrays():
     kernel = sw.SourceModule(AXPY, device="cpu").get_function("axpy")
     x, y, out = random(100), random(100), np.full(100, np.nan, "float32")
     kernel(out, x, y, 2.0, 100, block=128)

@@ -231,7 +231,7 @@ class TestCompileErrors:
         assert error.log.strip() in str(error)
         assert numbered[0].strip() in str(error)
 
-    def test_a_failure_is_not_remembered(self, device, tmp_path):
+    def test_failed_compilation_is_not_cached(self, device, tmp_path):
         header = tmp_path / "fixed_later.cuh"
         source = '#include "fixed_later.cuh"\n__global__ void k(int *x) { x[0] = VALUE; }'
         header.write_text("#define VALUE nonsense\n")

@@ -165,7 +165,7 @@ def test_surfaces_of_channels_and_layers(device):
     np.testing.assert_array_equal(pairs.get().numpy().view("float16"), halves[:, ::-1])
 
 
-def test_handles_are_integers_and_go_with_their_object(device):
+def test_texture_handle_is_an_integer_and_freed_with_its_object(device):
     texture = sw.Texture(np.zeros((2, 3), "float32"), device=device)
     assert texture.handle == int(texture) and texture.handle != 0
     assert texture.shape == (2, 3) and texture.dtype == "float32" and "Texture" in repr(texture)

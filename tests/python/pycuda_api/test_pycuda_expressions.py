@@ -52,7 +52,7 @@ def test_elementwise_kernel_computes_slices_and_ranges(rng):
     np.testing.assert_array_equal(places.get(), np.arange(12).reshape(3, 4, order="F"))
 
 
-def test_elementwise_kernels_by_address(rng):
+def test_kernels_called_with_addresses(rng):
     points = np.zeros(5, gpuarray.vec.float2)
     points["x"], points["y"] = rng.standard_normal((2, 5))
     out = gpuarray.zeros(5, np.float32)

@@ -178,7 +178,7 @@ def assert_same(x, expected):
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_calls_equal_numpys(name, dtype):
+def test_calls_match_numpy(name, dtype):
     values = numbers(3, 4, dtype=dtype)
     assert_same(CALLS[name](sym.array(values)), CALLS[name](values))
 
@@ -192,7 +192,7 @@ def test_calls_equal_numpys(name, dtype):
     ),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_elementwise_functions_equal_numpys(name, shapes, seed):
+def test_elementwise_functions_match_numpy(name, shapes, seed):
     rng = np.random.default_rng(seed)
     x, y = (np.asarray(rng.normal(0, 2, shape)) for shape in shapes)
     function = getattr(np, name)
@@ -208,7 +208,7 @@ def test_elementwise_functions_equal_numpys(name, shapes, seed):
     rows=st.integers(1, 5),
     columns=st.integers(1, 5),
 )
-def test_random_expressions_equal_numpys(steps, rows, columns):
+def test_random_expressions_match_numpy(steps, rows, columns):
     def apply(x):
         for step in steps:
             rows, columns = x.shape
@@ -231,7 +231,7 @@ def test_random_expressions_equal_numpys(steps, rows, columns):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "complex64"])
-def test_dtypes_are_numpys(dtype):
+def test_dtypes_match_numpy(dtype):
     values = (numbers(3, 4) * 4).astype(dtype)
     for call in (
         *(lambda x: x + 1, lambda x: x * np.float32(2), lambda x: x.sum(axis=0)),

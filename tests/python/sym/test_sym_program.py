@@ -37,7 +37,7 @@ class Poisoned:
     __array__ = __dlpack__ = __dlpack_device__ = __getitem__ = __len__ = __iter__ = _fail
 
 
-def test_nothing_is_evaluated_before_it_is_asked_for():
+def test_expressions_are_not_evaluated_before_a_conversion():
     x = sym.array(Poisoned())
     y = np.dot(np.exp(x) * 2, x.T)[0].sum(keepdims=True) + np.where(x > 0, x, 1).mean()
     assert (y.shape, y.dtype, len(x), x.T.shape) == ((1,), np.float64, 3, (4, 3))

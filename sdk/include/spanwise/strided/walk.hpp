@@ -54,7 +54,7 @@ class SW_API Walk {
   bool is_dense() const noexcept {
     if (rank_ != 1) return false;
     const auto steps = strides(0);
-    return std::all_of(steps.begin(), steps.end(), [](std::int64_t step) { return step == 1; });
+    return std::ranges::all_of(steps, [](std::int64_t step) { return step == 1; });
   }
 
  private:

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The number at the start of a file; nothing for other contents, such as "max" (no limit).
-std::optional<std::int64_t> number_in(const fs::path& path) {
+std::optional<std::int64_t> number_in_file(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t number = 0;
   if (!(file >> number)) return {};
@@ -37,9 +37,9 @@ class ControlGroupReader {
 
   void memory(const fs::path& group, const char* limit_file, const char* usage_file,
               const char* reclaimable) {
-    const auto limit = number_in(group / limit_file);
+    const auto limit = number_in_file(group / limit_file);
     if (!limit || *limit >= unlimited) return;
-    const std::int64_t usage = number_in(group / usage_file).value_or(0);
+    const std::int64_t usage = number_in_file(group / usage_file).value_or(0);
     // Inactive page cache does not count as used: it is reclaimed first.
     const std::int64_t used = usage - value_of(group / "memory.stat", reclaimable);
     const std::int64_t available = std::clamp<std::int64_t>(*limit - used, 0, *limit);
@@ -104,8 +104,8 @@ ControlGroupLimits control_group_limits(const std::string& membership, const std
         });
       if (name == "cpu")
         for_each_group(fs::path(root) / "cpu", group, [&](const fs::path& folder) {
-          reader.processors(number_in(folder / "cpu.cfs_quota_us"),
-                            number_in(folder / "cpu.cfs_period_us"));
+          reader.processors(number_in_file(folder / "cpu.cfs_quota_us"),
+                            number_in_file(folder / "cpu.cfs_period_us"));
         });
     }
   }

@@ -41,7 +41,7 @@ std::string version_of(const HostCompiler& compiler) {
 
 // The system's C++ compiler and its version, or why it is missing. Runs it to get the version.
 std::vector<Tool> tools() {
-  Tool tool{.name = "host compiler", .version = {}, .path = {}, .missing = {}};
+  Tool tool{.name = "host compiler"};
   try {
     const HostCompiler compiler = require_compiler();
     tool.path = compiler.path;

@@ -7,7 +7,6 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "backends/cpu/control_groups.hpp"
+#include "core/words.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -25,12 +25,6 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
-}
-
 // The value of the first line of /proc/cpuinfo that begins with `key`. It lies in the first record;
 // reading further would make the system format the records of all processors.
 std::string cpuinfo(std::string_view key) {
@@ -39,7 +33,7 @@ std::string cpuinfo(std::string_view key) {
   for (int i = 0; i < 40 && std::getline(file, line); ++i) {
     const auto colon = line.find(':');
     if (colon != std::string::npos && line.starts_with(key))
-      return trimmed(std::string_view(line).substr(colon + 1));
+      return std::string(trimmed(std::string_view(line).substr(colon + 1)));
   }
   return {};
 }
@@ -96,7 +90,7 @@ int processor_count() {
 
 SystemMemory system_memory() {
   SystemMemory memory;
-  struct ::sysinfo info{};
+  struct ::sysinfo info {};
   if (::sysinfo(&info) == 0) {
     memory.total = static_cast<std::int64_t>(info.totalram) * info.mem_unit;
     memory.available = static_cast<std::int64_t>(info.freeram) * info.mem_unit;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/thread_pool.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -20,18 +22,29 @@ using Clock = WakeBackoff::Clock;
 
 // Least remaining work for which waking helpers is worthwhile.
 constexpr auto worth_waking = std::chrono::microseconds(8);
-// Upper bound of the back-off, in nanoseconds.
-constexpr std::int64_t most_distrust = 8'000'000;
-// Half-life of the back-off, in nanoseconds. Failed attempts, in which an interrupted helper may
-// delay a short job by milliseconds, then cost a few percent of the time at most.
-constexpr std::int64_t forgets_in = 20'000'000;
-// Delay in nanoseconds, and number of jobs in a row, by which helpers that were just woken may be
-// late before it counts as a failure.
-constexpr std::int64_t time_to_wake = 200'000;
+// Upper bound of the back-off.
+constexpr auto most_distrust = std::chrono::milliseconds(8);
+// A back-off lasts so many times the time that was lost, so that failed attempts, in which an
+// interrupted helper may delay a short job by milliseconds, cost 6 % of the time at most.
+constexpr int pause_per_loss = 16;
+// A job that took less than this beyond its work was not delayed by a helper.
+constexpr auto negligible = std::chrono::microseconds(2);
+// Wakes in a row without help that are no failure, and the back-off after the next: waking helpers
+// for jobs that are over before they come costs some microseconds each.
 constexpr int most_wakes = 3;
-// Iterations for which idle helpers, and callers whose helpers finish, spin before they block:
-// about 80 us, for programs that call one operation after the other.
+constexpr auto pause_after_wakes = std::chrono::milliseconds(20);
+// Delay by which helpers that were just woken may be late before it counts as a failure.
+constexpr auto time_to_wake = std::chrono::microseconds(200);
+// Iterations for which idle helpers spin before they block: about 80 us, for programs that call
+// one operation after the other.
 constexpr int spins = 5000;
+// Time after which a helper that holds no chunk lets other threads of its processor run, so that
+// its time slice does not end within a chunk, for which the caller would wait.
+constexpr auto least_slice = std::chrono::microseconds(500);
+// Callers whose helpers finish spin for at most this time, then they block, which leaves the
+// processor to a helper that waits for one.
+constexpr auto most_patience = std::chrono::microseconds(80),
+               least_patience = std::chrono::microseconds(10);
 
 std::atomic<ThreadPool*> shared_pool{nullptr};
 
@@ -43,42 +56,57 @@ void pause() noexcept {
 #endif
 }
 
+// Takes a processor from those that the calling thread may run on, unless it is the only one, and
+// gives back the one that was `avoided` before. The system often wakes a helper on the processor of
+// its caller, where it waits until the caller has done the work.
+void avoid_processor(int processor, int& avoided) noexcept {
+  cpu_set_t allowed;
+  if (processor < 0 || processor == avoided ||
+      ::sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    return;
+  if (avoided >= 0) CPU_SET(static_cast<std::size_t>(avoided), &allowed);
+  CPU_CLR(static_cast<std::size_t>(processor), &allowed);
+  if (CPU_COUNT(&allowed) > 0 && ::sched_setaffinity(0, sizeof allowed, &allowed) == 0)
+    avoided = processor;
+}
+
 }  // namespace
+
+std::int64_t WakeBackoff::since_epoch(Clock::time_point time) noexcept {
+  return Duration(time.time_since_epoch()).count();
+}
 
 WakeBackoff::Duration WakeBackoff::least_work(Clock::time_point now,
                                               Duration usual) const noexcept {
-  const std::int64_t least = least_.load(std::memory_order_relaxed);
-  if (least == 0) return usual;
-  const std::int64_t age =
-      Duration(now.time_since_epoch()).count() - learned_.load(std::memory_order_relaxed);
-  const std::int64_t halvings = std::clamp<std::int64_t>(age / forgets_in, 0, 62);
-  return std::max(usual, Duration(least >> halvings));
+  if (since_epoch(now) >= until_.load(std::memory_order_relaxed)) return usual;
+  return std::max(usual, Duration(least_.load(std::memory_order_relaxed)));
 }
 
 void WakeBackoff::note_wake(Clock::time_point now) noexcept {
-  woken_.store(Duration(now.time_since_epoch()).count(), std::memory_order_relaxed);
+  woken_.store(since_epoch(now), std::memory_order_relaxed);
   wakes_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) noexcept {
-  const bool helped = took * 5 < alone * 4;
+  const bool helped = took * 5 < alone * 4, was_delayed = took >= alone + negligible;
   const int wakes = wakes_.load(std::memory_order_relaxed);
-  if (!helped && took <= alone) return;
-  if (!helped && wakes > 0 && wakes <= most_wakes) {
-    const Duration began = now.time_since_epoch() - took;
-    const std::int64_t awake = began.count() - woken_.load(std::memory_order_relaxed);
-    if (awake < time_to_wake && took < alone + Duration(time_to_wake)) return;
+  if (!helped && wakes <= most_wakes) {
+    const Duration awake(since_epoch(now - took) - woken_.load(std::memory_order_relaxed));
+    const bool is_waking = wakes > 0 && awake < time_to_wake && took < alone + time_to_wake;
+    if (!was_delayed || is_waking) return;
   }
   // Helpers that are tried again after a back-off are asleep again, so the count restarts.
   if (wakes != 0) wakes_.store(0, std::memory_order_relaxed);
-  if (helped && is_full()) return;
   // Of two concurrent updates one may be lost; later jobs correct that.
-  const std::int64_t before = least_work(now, Duration(0)).count();
-  std::int64_t least = before / 2;
-  if (!helped) least = std::min(most_distrust, 2 * std::max(before, took.count()));
-  if (helped && Duration(least) < worth_waking) least = 0;
-  learned_.store(Duration(now.time_since_epoch()).count(), std::memory_order_relaxed);
-  least_.store(least, std::memory_order_relaxed);
+  const std::int64_t until = until_.load(std::memory_order_relaxed);
+  if (helped) {
+    if (until != 0) until_.store(0, std::memory_order_relaxed);
+    return;
+  }
+  const Duration least = 2 * std::max(least_work(now, Duration(0)), took);
+  const Duration pause = was_delayed ? pause_per_loss * (took - alone) : pause_after_wakes;
+  least_.store(std::min<Duration>(most_distrust, least).count(), std::memory_order_relaxed);
+  until_.store(std::max(until, since_epoch(now)) + pause.count(), std::memory_order_relaxed);
 }
 
 ThreadPool& ThreadPool::instance() {
@@ -135,13 +163,13 @@ void ThreadPool::run(Job& job, Helpers helpers) {
 // Unless helpers are woken at once, the time of the first chunk predicts that of the others.
 bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
   if (job.chunks < 2 || workers() < 2) return false;
-  if (helpers == Helpers::at_once && trust_.is_full()) return true;
   const auto start = Clock::now();
+  const WakeBackoff::Duration none(0),
+      usual = helpers == Helpers::at_once ? none : WakeBackoff::Duration(worth_waking);
+  if (trust_.least_work(start, usual) == none) return true;
   work_on_one(job);
-  if (!job.has_chunks()) return false;
+  if (job.next.load(std::memory_order_relaxed) + 2 > job.chunks) return false;
   const auto now = Clock::now();
-  const WakeBackoff::Duration usual =
-      helpers == Helpers::at_once ? WakeBackoff::Duration(0) : WakeBackoff::Duration(worth_waking);
   return (now - start) * static_cast<std::int64_t>(job.chunks - 1) > trust_.least_work(now, usual);
 }
 
@@ -152,7 +180,7 @@ void ThreadPool::run_shared(Job& job) {
   std::int64_t own = 0;
   while (work_on_one(job)) ++own;
   const auto worked = Clock::now() - start;
-  retire(job);
+  retire(job, own == 0 ? worked : 2 * worked / own);
   if (own == 0) return;
   const auto now = Clock::now();
   const auto alone = worked / own * static_cast<std::int64_t>(job.chunks - first);
@@ -162,6 +190,7 @@ void ThreadPool::run_shared(Job& job) {
 void ThreadPool::publish(Job& job, Clock::time_point now) {
   const int wanted = workers() - 1;
   job.floats = FloatState::current();
+  caller_processor_.store(::sched_getcpu(), std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   bool wakes = threads_ < wanted;
   start_helpers(wanted);
@@ -185,13 +214,16 @@ void ThreadPool::start_helpers(int wanted) {
   }
 }
 
-// Removes the job, and waits until no helper uses it.
-void ThreadPool::retire(Job& job) {
+// Removes the job, and waits until no helper uses it, which should be within `expected`.
+void ThreadPool::retire(Job& job, WakeBackoff::Duration expected) {
   {
     const std::lock_guard lock(mutex_);
     std::erase(jobs_, &job);
   }
-  for (int i = 0; i < spins && job.helpers.load(std::memory_order_acquire) > 0; ++i) pause();
+  const auto patience = std::clamp<WakeBackoff::Duration>(expected, least_patience, most_patience);
+  const auto is_used = [&] { return job.helpers.load(std::memory_order_acquire) > 0; };
+  for (const auto start = Clock::now(); is_used() && Clock::now() - start < patience;)
+    for (int i = 0; i < 10 && is_used(); ++i) pause();
   std::unique_lock lock(mutex_);
   const auto is_free = [&] { return job.helpers.load(std::memory_order_relaxed) == 0; };
   // Helpers that run a kernel may loop forever; Ctrl-C makes them leave it.
@@ -225,12 +257,20 @@ ThreadPool::Job* ThreadPool::join_a_job() {
 
 void ThreadPool::help_forever() {
   std::unique_lock lock(mutex_);
+  int avoided = -1;
+  auto slice = Clock::now() + least_slice;
   for (;;) {
+    if (Clock::now() > slice) {
+      lock.unlock();
+      std::this_thread::yield();
+      slice = Clock::now() + least_slice;
+      lock.lock();
+    }
     const std::uint32_t seen = published_.load(std::memory_order_acquire);
     if (Job* job = join_a_job(); job != nullptr) {
       lock.unlock();
       job->floats.apply();
-      while (work_on_one(*job)) {
+      while (work_on_one(*job) && Clock::now() < slice) {
       }
       lock.lock();
       const int others = job->helpers.load(std::memory_order_relaxed) - 1;
@@ -240,10 +280,12 @@ void ThreadPool::help_forever() {
     }
     lock.unlock();
     for (int i = 0; i < spins && published_.load(std::memory_order_acquire) == seen; ++i) pause();
+    avoid_processor(caller_processor_.load(std::memory_order_relaxed), avoided);
     lock.lock();
     if (published_.load(std::memory_order_acquire) != seen) continue;
     ++sleeping_;
     wake_.wait(lock, [&] { return published_.load(std::memory_order_acquire) != seen; });
+    slice = Clock::now() + least_slice;
   }
 }
 

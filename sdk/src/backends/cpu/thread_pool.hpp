@@ -25,8 +25,8 @@ enum class Helpers {
 /// The least work that is worth sharing with helpers, adapted to whether sharing was faster.
 ///
 /// On a loaded machine a helper may take a chunk and then not be scheduled for milliseconds, while
-/// the caller waits. After such a failure only work of at least twice that time is shared. A
-/// success halves the threshold, and so does time, so that helpers are tried again now and then.
+/// the caller waits. After such a failure only work of at least twice that time is shared, until
+/// helpers help, or a multiple of the lost time has passed.
 class WakeBackoff {
  public:
   using Clock = std::chrono::steady_clock;
@@ -35,7 +35,6 @@ class WakeBackoff {
   /// The current threshold, at least `usual`: work that takes one thread less than this is not
   /// shared.
   Duration least_work(Clock::time_point now, Duration usual) const noexcept;
-  bool is_full() const noexcept { return least_.load(std::memory_order_relaxed) == 0; }
   /// Records that sleeping helpers are being woken. If they are late for the next jobs, it counts
   /// as a failure only if it happens repeatedly and they help with none.
   void note_wake(Clock::time_point now) noexcept;
@@ -43,10 +42,12 @@ class WakeBackoff {
   void learn(Clock::time_point now, Duration took, Duration alone) noexcept;
 
  private:
-  std::atomic<std::int64_t> least_{0};  // threshold in nanoseconds at time learned_; 0: no back-off
-  std::atomic<std::int64_t> learned_{0};  // time of the last update, in nanoseconds
-  std::atomic<std::int64_t> woken_{0};    // time of the last wake, in nanoseconds
-  std::atomic<int> wakes_{0};             // wakes since helpers last helped, or since a back-off
+  static std::int64_t since_epoch(Clock::time_point time) noexcept;
+
+  std::atomic<std::int64_t> least_{0};  // threshold in nanoseconds until `until_`
+  std::atomic<std::int64_t> until_{0};  // end of the back-off, in nanoseconds; 0 after a success
+  std::atomic<std::int64_t> woken_{0};  // time of the last wake, in nanoseconds
+  std::atomic<int> wakes_{0};           // wakes since helpers last helped, or since a back-off
 };
 
 /// The threads that share the work of a launch or a copy. They are started at the first use and
@@ -99,7 +100,7 @@ class ThreadPool {
   bool work_on_one(Job& job) noexcept;
   void publish(Job& job, WakeBackoff::Clock::time_point now);
   void start_helpers(int wanted);
-  void retire(Job& job);
+  void retire(Job& job, WakeBackoff::Duration expected);
   void help_forever();
   Job* join_a_job();
 
@@ -107,6 +108,7 @@ class ThreadPool {
   std::atomic<int> workers_{1};
   std::atomic<std::uint64_t> settings_version_{0};  // config::version() at which workers_ was read
   std::atomic<std::uint32_t> published_{0};         // counts jobs; idle helpers watch it
+  std::atomic<int> caller_processor_{-1};           // of the last job's caller
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable left_;

@@ -15,10 +15,8 @@ const char* advice(CUresult code) {
     case CUDA_ERROR_HARDWARE_STACK_ERROR:
     case CUDA_ERROR_LAUNCH_FAILED:
       return "a kernel caused this, possibly an earlier one; the device's context is lost and the "
-             "process "
-             "must be restarted. Run it under compute-sanitizer, or with "
-             "SPANWISE_LAUNCH_BLOCKING=1, "
-             "to find the kernel";
+             "process must be restarted. Run it under compute-sanitizer, or with "
+             "SPANWISE_LAUNCH_BLOCKING=1, to find the kernel";
     case CUDA_ERROR_ASSERT:
       return "an assert() in a kernel failed, its text is on the standard output; the device's "
              "context is lost and the process must be restarted";
@@ -29,8 +27,7 @@ const char* advice(CUresult code) {
       return "the GPU's memory failed; the process must be restarted and the GPU checked";
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
       return "the device was reset (cudaDeviceReset, cuDevicePrimaryCtxReset); everything on "
-             "it "
-             "is lost and the process must be restarted";
+             "it is lost and the process must be restarted";
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
       return "the binary was made for another architecture; compile it for this device, or to PTX";
     case CUDA_ERROR_INVALID_IMAGE:
@@ -40,8 +37,7 @@ const char* advice(CUresult code) {
              "driver, or put an older NVRTC first (config cuda_library_path)";
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
       return "the kernel needs more registers or shared memory than a block can have; use a "
-             "smaller "
-             "block";
+             "smaller block";
     case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
     case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
     case CUDA_ERROR_STREAM_CAPTURE_MERGE:

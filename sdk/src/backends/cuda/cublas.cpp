@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/cublas.hpp"
 
-#include <dlfcn.h>
-
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "backends/cuda/found_library.hpp"
@@ -26,30 +23,20 @@ std::vector<FoundLibrary> cublas_candidates() {
   return found;
 }
 
-bool fill_api(Api& api, void* handle) {
-#define SW_FILL(name, function, ...) \
-  if (!find_function(handle, #function, api.name)) return false;
-  SW_CUBLAS_FUNCTIONS(SW_FILL)
-#undef SW_FILL
-  return true;
-}
-
 // Loads cuBLASLt, which cuBLAS depends on, by its full path: the folder of a wheel need not be in
 // the loader's search path.
 void load_companion(const FoundLibrary& library) {
   for (const FoundLibrary& companion : find_libraries("cublasLt", {library.path.parent_path()}))
-    if (companion.major == library.major &&
-        dlopen(companion.path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr)
-      return;
+    if (companion.major == library.major && open_library(companion.path) != nullptr) return;
 }
 
-// Never closed: cuBLAS owns device memory.
 std::unique_ptr<Api> open_cublas(const FoundLibrary& library) {
   const std::lock_guard loading(loader_mutex());
   load_companion(library);
-  void* handle = dlopen(library.path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  auto api = std::make_unique<Api>();
-  return handle != nullptr && fill_api(*api, handle) ? std::move(api) : nullptr;
+  void* handle = open_library(library.path);
+  Api api;
+  const bool is_usable = handle != nullptr SW_CUBLAS_FUNCTIONS(SW_FIND_FUNCTION);
+  return is_usable ? std::make_unique<Api>(api) : nullptr;
 }
 
 }  // namespace
@@ -59,9 +46,6 @@ const Api* library() {
   return cublas.get(cublas_candidates, open_cublas);
 }
 
-std::filesystem::path installed() {
-  const std::vector<FoundLibrary> all = cublas_candidates();
-  return all.empty() ? std::filesystem::path{} : all.front().path;
-}
+std::filesystem::path installed() { return first_path(cublas_candidates()); }
 
 }  // namespace spanwise::cuda::cublas

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <type_traits>
 
 #include "backends/cuda/driver.hpp"

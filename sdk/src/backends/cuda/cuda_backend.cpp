@@ -26,7 +26,7 @@ namespace {
 
 // The version is taken from the file name: cuBLAS takes half a gigabyte, too much to load for it.
 Tool cublas_tool() {
-  Tool tool{.name = "cuBLAS", .version = {}, .path = {}, .missing = {}};
+  Tool tool{.name = "cuBLAS"};
   const std::filesystem::path path = cublas::installed();
   if (path.empty()) {
     tool.missing =
@@ -58,7 +58,7 @@ Tool linker_tool() {
 
 // NVRTC, nvJitLink and cuBLAS: version and path, or why one is missing. Loads NVRTC and nvJitLink.
 std::vector<Tool> tools() {
-  Tool tool{.name = "NVRTC", .version = {}, .path = {}, .missing = {}};
+  Tool tool{.name = "NVRTC"};
   try {
     const nvrtc::Library& library = nvrtc::library();
     tool.version = text(library.major, ".", library.minor);

@@ -33,6 +33,18 @@ inline std::vector<FoundLibrary> libraries_for_driver(std::string_view name) {
   return found;
 }
 
+/// The file that would be loaded first; empty if there is none.
+inline std::filesystem::path first_path(const std::vector<FoundLibrary>& found) {
+  return found.empty() ? std::filesystem::path{} : found.front().path;
+}
+
+/// Loads a library, which is never closed: it has threads, device memory or caches of its own. Null
+/// if it cannot be loaded; dlerror() then has the reason. The caller holds loader_mutex(), also for
+/// the functions below.
+inline void* open_library(const std::filesystem::path& path) {
+  return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 /// Stores the address of function `name` of a loaded library in `entry`, a function pointer.
 /// Returns false, and stores null, if the library lacks the function.
 template <class F>
@@ -40,6 +52,10 @@ bool find_function(void* library, const char* name, F& entry) noexcept {
   entry = reinterpret_cast<std::remove_reference_t<F>>(dlsym(library, name));
   return entry != nullptr;
 }
+
+/// For a list X(member of `api`, function, ...): whether `handle` has all the functions, whose
+/// addresses are stored.
+#define SW_FIND_FUNCTION(name, function, ...) &&find_function(handle, #function, api.name)
 
 /// A library's function table, loaded at the first use and never unloaded. A failed search is
 /// repeated after a configuration change.

@@ -21,10 +21,7 @@ namespace {
     .name = "allow_tf32",
     .description = "let products of float32 on a GPU round their factors to 10 bits of mantissa "
                    "(TF32), which is faster",
-    .value = {},
     .default_value = "0",
-    .choices = {},
-    .source = {},
 });
 
 constinit const config::Flag tf32_is_allowed{"allow_tf32"};

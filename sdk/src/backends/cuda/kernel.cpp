@@ -6,6 +6,7 @@
 
 #include "backends/cuda/compile/binary_symbols.hpp"
 #include "backends/cuda/launch/launch_batch.hpp"
+#include "backends/cuda/launch/launch_tuner.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/settings.hpp"

@@ -8,14 +8,14 @@
 #include "backends/cuda/compile/binary_symbols.hpp"
 #include "backends/cuda/compile/image_contents.hpp"
 #include "backends/cuda/compile/linker.hpp"
+#include "core/words.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
-std::string joined(const std::map<std::string, std::string>& names) {
-  std::string all;
-  for (const auto& [name, symbol] : names) all += text(all.empty() ? "" : ", ", name);
-  return all.empty() ? "none" : all;
+std::string listed(const std::map<std::string, std::string>& names) {
+  using Name = std::map<std::string, std::string>::value_type;
+  return names.empty() ? "none" : joined(names, ", ", &Name::first);
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ Ref<runtime::LoadedKernel> CudaModule::kernel(const std::string& name) {
   }
   if (code == CUDA_ERROR_NOT_FOUND)
     fail<ArgumentError>("Module.kernel: there is no kernel \"", name,
-                        "\"; the binary has: ", joined(kernels_));
+                        "\"; the binary has: ", listed(kernels_));
   check(context_.api, code, "looking for kernel ", name, " on ", context_.device, driver_log());
   return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, symbol);
 }

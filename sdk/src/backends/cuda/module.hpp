@@ -11,7 +11,6 @@
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/launch/kernel_graph_cache.hpp"
 #include "backends/cuda/launch/launch_limits.hpp"
-#include "backends/cuda/launch/launch_tuner.hpp"
 #include "runtime/backend.hpp"
 
 namespace spanwise::cuda {

@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/nccl.hpp"
 
-#include <dlfcn.h>
-
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "backends/cuda/found_library.hpp"
@@ -24,23 +21,14 @@ std::vector<FoundLibrary> nccl_candidates() {
   return found;
 }
 
-bool fill_nccl(Api& api, void* handle) {
-#define SW_FILL(name, function, ...) \
-  if (!find_function(handle, #function, api.name)) return false;
-  SW_NCCL_FUNCTIONS(SW_FILL)
-#undef SW_FILL
-#define SW_FILL(name, function, ...) find_function(handle, #function, api.name);
-  SW_NCCL_NEWER_FUNCTIONS(SW_FILL)
-#undef SW_FILL
-  return api.get_version(&api.version) == success && api.version >= oldest_nccl;
-}
-
-// Never closed: NCCL has threads.
 std::unique_ptr<Api> open_nccl(const FoundLibrary& library) {
   const std::lock_guard loading(loader_mutex());
-  void* handle = dlopen(library.path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  auto api = std::make_unique<Api>();
-  return handle != nullptr && fill_nccl(*api, handle) ? std::move(api) : nullptr;
+  void* handle = open_library(library.path);
+  Api api;
+  if (!(handle != nullptr SW_NCCL_FUNCTIONS(SW_FIND_FUNCTION))) return nullptr;
+  find_function(handle, "ncclAlltoAll", api.all_to_all);
+  const bool is_usable = api.get_version(&api.version) == success && api.version >= oldest_nccl;
+  return is_usable ? std::make_unique<Api>(api) : nullptr;
 }
 
 }  // namespace
@@ -50,9 +38,6 @@ const Api* library() {
   return found.get(nccl_candidates, open_nccl);
 }
 
-std::filesystem::path installed() {
-  const std::vector<FoundLibrary> all = find_libraries("nccl", library_folders());
-  return all.empty() ? std::filesystem::path{} : all.front().path;
-}
+std::filesystem::path installed() { return first_path(find_libraries("nccl", library_folders())); }
 
 }  // namespace spanwise::cuda::nccl

@@ -48,9 +48,8 @@ class PerStream {
       entry.value = make();
       return &entry.value;
     }
-    const auto oldest =
-        std::min_element(entries_.begin(), entries_.end(),
-                         [](const Entry& a, const Entry& b) { return a.used_at < b.used_at; });
+    const auto oldest = std::ranges::min_element(
+        entries_, [](const Entry& a, const Entry& b) { return a.used_at < b.used_at; });
     if (asked_ - oldest->used_at < asked_until_idle) return nullptr;
     oldest->stream = stream;
     oldest->used_at = asked_;

@@ -170,9 +170,8 @@ void check_foreign(DeviceContext& context, CUstream stream) {
                         ", not to ", context.device, "; name the device that the stream is of");
   fail<ArgumentError>(
       "Stream.foreign: the stream ", stream, " belongs to a context of ", context.device,
-      " that is not the primary one (pycuda.autoinit makes such contexts), and memory "
-      "of one is not valid in the other; use the primary context there "
-      "(pycuda.autoprimaryctx)");
+      " that is not the primary one (pycuda.autoinit makes such contexts), and memory of one is "
+      "not valid in the other; use the primary context there (pycuda.autoprimaryctx)");
 }
 
 }  // namespace

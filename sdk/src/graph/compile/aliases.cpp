@@ -37,7 +37,7 @@ Variable copied(const Variable& variable) {
 enum class Through { views, views_and_overwriting };
 
 void add_once(Variables& all, const Variable& variable) {
-  if (std::find(all.begin(), all.end(), variable) == all.end()) all.push_back(variable);
+  if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
 }
 
 // Adds the inputs that `map` names for `output` to `all`.
@@ -98,8 +98,8 @@ bool is_readonly(const Variable& variable, const VariableSet& boundary) {
 }
 
 bool overwrites_anything(const std::vector<Ref<Apply>>& nodes) {
-  return std::any_of(nodes.begin(), nodes.end(),
-                     [](const Ref<Apply>& node) { return !node->op().destroy_map().empty(); });
+  return std::ranges::any_of(
+      nodes, [](const Ref<Apply>& node) { return !node->op().destroy_map().empty(); });
 }
 
 // The positions of the inputs that `node` overwrites.
@@ -117,8 +117,8 @@ std::vector<std::size_t> overwritten(const Apply& node) {
 }
 
 bool any_in(const Variables& some, const Variables& others) {
-  return std::any_of(some.begin(), some.end(), [&](const Variable& variable) {
-    return std::find(others.begin(), others.end(), variable) != others.end();
+  return std::ranges::any_of(some, [&](const Variable& variable) {
+    return std::ranges::find(others, variable) != others.end();
   });
 }
 
@@ -164,8 +164,7 @@ std::vector<Variable> protect(std::span<const Variable> outputs, const VariableS
     std::vector<Variable> current = rebuild.now(node->inputs());
     for (const std::size_t i : overwritten(*node)) {
       const Variables roots = viewed(node->inputs()[i], inputs);
-      if (std::any_of(roots.begin(), roots.end(), is_kept) ||
-          is_readonly(node->inputs()[i], inputs) ||
+      if (std::ranges::any_of(roots, is_kept) || is_readonly(node->inputs()[i], inputs) ||
           reads_what_it_overwrites(*node, current, i, inputs))
         current[i] = copied(current[i]);
     }

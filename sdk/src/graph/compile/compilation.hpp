@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "graph/compile/memory_plan.hpp"

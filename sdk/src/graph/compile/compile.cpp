@@ -16,7 +16,6 @@
 #include "graph/rebuild.hpp"
 #include "graph/rewrites/registry.hpp"
 #include "spanwise/config.hpp"
-#include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -139,7 +138,7 @@ void Compilation::order_nodes() {
   const auto reads_shapes = [this](const Ref<Apply>& node) {
     return shape_nodes_.contains(&*node);
   };
-  std::stable_partition(nodes_.begin(), nodes_.end(), reads_shapes);
+  std::ranges::stable_partition(nodes_, reads_shapes);
   const auto order = [this] {
     std::vector<Before> edges = readers_first(nodes_, given_);
     for (const Before& edge : sequences(nodes_)) edges.push_back(edge);
@@ -159,7 +158,7 @@ void Compilation::put_host_nodes_first() {
     const auto inputs = node->inputs();
     const bool is_early = device_of(*node, device_).is_cpu() && node->op().destroy_map().empty() &&
                           node->op().foldable(*node) &&
-                          std::none_of(inputs.begin(), inputs.end(), [&](const Variable& input) {
+                          std::ranges::none_of(inputs, [&](const Variable& input) {
                             return is_late.contains(input.owner());
                           });
     if (!is_early) is_late.insert(node.get());
@@ -171,8 +170,8 @@ void Compilation::put_host_nodes_first() {
 
 bool Compilation::runs_in_order(const std::vector<Step>& steps) const {
   const bool is_checked = state_->mode == "debug" || state_->mode == "nan_guard";
-  return !is_checked && std::none_of(steps.begin(), steps.end(),
-                                     [](const Step& step) { return step.thunk->lazy(); });
+  return !is_checked &&
+         std::ranges::none_of(steps, [](const Step& step) { return step.thunk->lazy(); });
 }
 
 Step Compilation::make_step(const Ref<Apply>& node) {

@@ -33,7 +33,7 @@ std::unordered_map<Variable, BufferLifetime> lifetimes(
       const auto found = cached.find(base);
       const Variables more = found != cached.end() ? found->second : buffers_of(base, inputs);
       for (const Variable& root : more)
-        if (std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(root);
+        if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
     }
     if (roots.empty()) roots.push_back(variable);
     return cached.emplace(variable, std::move(roots)).first->second;

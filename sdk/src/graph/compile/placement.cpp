@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/compile/placement.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 #include <utility>
 

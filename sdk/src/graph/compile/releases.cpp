@@ -13,10 +13,7 @@ namespace {
     {.name = "allow_gc",
      .description = "free intermediate results during a call as soon as possible, instead of "
                     "keeping their memory for the next call",
-     .value = {},
-     .default_value = "false",
-     .choices = {},
-     .source = {}});
+     .default_value = "false"});
 
 }  // namespace
 

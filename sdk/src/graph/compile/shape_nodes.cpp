@@ -22,7 +22,7 @@ VariableSet overwritten(const std::vector<Ref<Apply>>& nodes, const VariableSet&
 
 bool are_few_numbers(const Apply& node) {
   const auto outputs = node.outputs();
-  return std::all_of(outputs.begin(), outputs.end(), [](const Variable& output) {
+  return std::ranges::all_of(outputs, [](const Variable& output) {
     const TensorType& type = output.type();
     return type.rank() == 0 ||
            (type.rank() == 1 && type.has_fixed_shape() && type.shape()[0] <= max_rank);
@@ -51,7 +51,7 @@ NodeSet shape_nodes(const std::vector<Ref<Apply>>& nodes, const VariableSet& inp
     for (std::size_t i = 0; i < node->inputs().size() && is_one; ++i)
       is_one = depends_on_shapes(*node, i);
     const auto outputs = node->outputs();
-    if (is_one && std::all_of(outputs.begin(), outputs.end(), stays)) found.insert(node.get());
+    if (is_one && std::ranges::all_of(outputs, stays)) found.insert(node.get());
   }
   return found;
 }

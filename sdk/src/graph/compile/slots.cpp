@@ -25,8 +25,8 @@ void Compilation::make_result_slots() {
     state_->updated.emplace_back(shared.container());
   }
   state_->locking_order.assign(state_->updated.begin(), state_->updated.end());
-  std::sort(state_->locking_order.begin(), state_->locking_order.end(),
-            [](const auto& a, const auto& b) { return a.get() < b.get(); });
+  std::ranges::sort(state_->locking_order,
+                    [](const auto& a, const auto& b) { return a.get() < b.get(); });
 }
 
 // Rank-0 variables that a node or the caller needs on the function's device. Other rank-0 inputs
@@ -36,9 +36,8 @@ VariableSet Compilation::scalars_needed_on_device() const {
   VariableSet needed(outputs_.begin(), outputs_.end());
   for (const Ref<Apply>& node : nodes_) {
     const auto inputs = node->inputs();
-    const bool has_axes = std::any_of(inputs.begin(), inputs.end(), [](const Variable& input) {
-      return input.type().rank() > 0;
-    });
+    const bool has_axes =
+        std::ranges::any_of(inputs, [](const Variable& input) { return input.type().rank() > 0; });
     if (!node->op().takes_host_scalars() || !has_axes) needed.insert(inputs.begin(), inputs.end());
   }
   return needed;
@@ -87,7 +86,7 @@ void Compilation::fail_missing(const Variable& leaf) const {
   std::string reader = "an output";
   for (const Ref<Apply>& node : nodes_) {
     const auto inputs = node->inputs();
-    if (std::find(inputs.begin(), inputs.end(), leaf) != inputs.end()) reader = node->label();
+    if (std::ranges::find(inputs, leaf) != inputs.end()) reader = node->label();
   }
   fail<GraphError>("function ", options_.name, ": ", leaf.label(), " of ", leaf.type(), ", which ",
                    reader,

@@ -59,14 +59,12 @@ std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Ar
 
 // A shared value on the host would wait for its update.
 bool FunctionState::updates_only_queue() const noexcept {
-  return std::all_of(updated.begin(), updated.end(), [](const Ref<SharedValue>& shared) {
-    return !runs_on_host(shared->device());
-  });
+  return std::ranges::all_of(
+      updated, [](const Ref<SharedValue>& shared) { return !runs_on_host(shared->device()); });
 }
 
 bool FunctionState::are_on_accepted_devices(std::span<const Array> arguments) const noexcept {
-  return std::equal(arguments.begin(), arguments.end(), input_slots.begin(), input_slots.end(),
-                    is_on_accepted_device);
+  return std::ranges::equal(arguments, input_slots, is_on_accepted_device);
 }
 
 // The calling thread holds mutex_.
@@ -131,8 +129,8 @@ void FunctionState::resolve_aliases() {
     const auto shares = [&](const auto& other) {
       return other.cell != slot.cell && same_memory(value, *other.cell->value);
     };
-    const bool is_shared = std::any_of(input_slots.begin(), input_slots.end(), shares) ||
-                           std::any_of(shared_slots.begin(), shared_slots.end(), shares);
+    const bool is_shared =
+        std::ranges::any_of(input_slots, shares) || std::ranges::any_of(shared_slots, shares);
     if (is_shared || value.readonly()) value = copy(value);
   }
 }
@@ -191,8 +189,8 @@ std::vector<Array> FunctionState::collect_results() {
       results.push_back(slot.is_borrowed ? std::move(result)
                                          : unshared(std::move(result), results));
     } else {  // the same variable is an earlier output
-      const auto first = std::find_if(result_slots.begin(), result_slots.end(),
-                                      [&](const ResultSlot& s) { return s.cell == slot.cell; });
+      const auto first = std::ranges::find_if(
+          result_slots, [&](const ResultSlot& s) { return s.cell == slot.cell; });
       results.push_back(copy(results[static_cast<std::size_t>(first - result_slots.begin())]));
     }
   }
@@ -209,13 +207,13 @@ bool FunctionState::shares_memory(const Array& result, std::span<const Array> ea
   const auto shares_with = [&](const Ref<Cell>& cell) {
     return cell->value && same_memory(result, *cell->value);
   };
-  return std::any_of(earlier.begin(), earlier.end(),
-                     [&](const Array& other) { return same_memory(result, other); }) ||
-         std::any_of(input_slots.begin(), input_slots.end(),
-                     [&](const InputSlot& slot) { return shares_with(slot.cell); }) ||
-         std::any_of(shared_slots.begin(), shared_slots.end(),
-                     [&](const SharedSlot& slot) { return shares_with(slot.cell); }) ||
-         std::any_of(constant_cells.begin(), constant_cells.end(), shares_with);
+  return std::ranges::any_of(earlier,
+                             [&](const Array& other) { return same_memory(result, other); }) ||
+         std::ranges::any_of(input_slots,
+                             [&](const InputSlot& slot) { return shares_with(slot.cell); }) ||
+         std::ranges::any_of(shared_slots,
+                             [&](const SharedSlot& slot) { return shares_with(slot.cell); }) ||
+         std::ranges::any_of(constant_cells, shares_with);
 }
 
 // Called after every call, also a failed one. Releases kept buffers that something else references

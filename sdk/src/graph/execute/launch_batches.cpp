@@ -14,9 +14,8 @@ namespace spanwise::graph {
 // Batches the launches of one device only: a batch belongs to one stream, and launches on other
 // devices must not be reordered with it.
 LaunchBatches::LaunchBatches(const std::vector<Step>& steps) {
-  const auto first = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
-    return !runs_on_host(step.device) && step.thunk->is_async();
-  });
+  const auto first = std::ranges::find_if(
+      steps, [](const Step& step) { return !runs_on_host(step.device) && step.thunk->is_async(); });
   if (first == steps.end()) return;
   device_ = first->device;
   joins_.resize(steps.size());

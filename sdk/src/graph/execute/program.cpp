@@ -17,20 +17,17 @@ namespace {
 
 // Out of line, to keep the loop over nodes small.
 [[noreturn, gnu::cold]] void fail_output(const Step& step, const OutputSlot& slot) {
-  const auto found = std::find_if(step.outputs.begin(), step.outputs.end(),
-                                  [&](const Ref<Cell>& cell) { return cell.get() == slot.cell; });
+  const auto found = std::ranges::find_if(
+      step.outputs, [&](const Ref<Cell>& cell) { return cell.get() == slot.cell; });
   const auto index = found - step.outputs.begin();
   const std::string who = text(step.node->op().name(), ": output ", index);
   if (!slot.cell->value.has_value())
-    fail<GraphError>(who,
-                     " was not computed; expected the thunk to "
-                     "put an array into its cell");
+    fail<GraphError>(who, " was not computed; expected the thunk to put an array into its cell");
   const Array& got = *slot.cell->value;
   const auto mismatch = slot.type->mismatch(got);
   if (mismatch)
     fail<GraphError>(who, " does not fit its type ", *slot.type, ": ", mismatch.value_or(""),
-                     "; correct the type that make_node declares or what "
-                     "the thunk computes");
+                     "; correct the type that make_node declares or what the thunk computes");
   fail<GraphError>(who, " is on ", got.device(), "; expected ", slot.device,
                    ", where the node runs");
 }
@@ -84,7 +81,7 @@ Program::Program(std::string function_name, std::vector<Step> steps,
   }
   first_slot_.push_back(slots_.size());
   if (!on_demand_) rows_ = LaunchBatches(steps_);
-  is_async_ = !on_demand_ && std::all_of(steps_.begin(), steps_.end(), [](const Step& step) {
+  is_async_ = !on_demand_ && std::ranges::all_of(steps_, [](const Step& step) {
     return runs_on_host(step.device) ? is_short_on_host(step) : step.thunk->is_async();
   });
   for (const auto& [first, then] : readers_first)

@@ -21,8 +21,8 @@ namespace {
 constexpr std::int64_t most_folded_bytes = 1 << 20;
 
 bool may_fold(const Apply& node, const std::vector<Variable>& inputs) {
-  const bool constants = std::all_of(inputs.begin(), inputs.end(),
-                                     [](const Variable& v) { return v.value() != nullptr; });
+  const bool constants =
+      std::ranges::all_of(inputs, [](const Variable& v) { return v.value() != nullptr; });
   return constants && node.op().destroy_map().empty() && node.op().foldable(node);
 }
 

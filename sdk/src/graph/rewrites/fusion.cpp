@@ -80,7 +80,7 @@ class FusionPass {
   static std::vector<Variable> distinct(std::span<const Variable> variables) {
     std::vector<Variable> all;
     for (const Variable& variable : variables)
-      if (std::find(all.begin(), all.end(), variable) == all.end()) all.push_back(variable);
+      if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
     return all;
   }
 
@@ -161,8 +161,7 @@ class FusionPass {
     for (const std::size_t group : {a, b})
       for (const Variable& input : groups_[group].inputs) {
         const std::optional<std::size_t> from = group_of(input);
-        if (from != a && from != b &&
-            std::find(inputs.begin(), inputs.end(), input) == inputs.end())
+        if (from != a && from != b && std::ranges::find(inputs, input) == inputs.end())
           inputs.push_back(input);
       }
     return inputs;
@@ -175,7 +174,7 @@ class FusionPass {
     for (const Variable& input : reader.inputs) {
       if (group_of(input) != by) continue;
       const auto& readers = readers_.at(input);
-      count += std::all_of(readers.begin(), readers.end(), [&](const Apply* node) {
+      count += std::ranges::all_of(readers, [&](const Apply* node) {
         if (node == nullptr || node->output_count() == 0) return false;
         const std::optional<std::size_t> group = group_of(node->output(0));
         return group == by || group == own;
@@ -200,7 +199,7 @@ class FusionPass {
       const Variable output = nodes_[i]->output(0);
       const auto readers = readers_.find(output);
       if (readers == readers_.end()) continue;
-      if (std::any_of(readers->second.begin(), readers->second.end(), [&](const Apply* reader) {
+      if (std::ranges::any_of(readers->second, [&](const Apply* reader) {
             return reader == nullptr || reader->output_count() == 0 ||
                    group_of(reader->output(0)) != own;
           }))
@@ -214,7 +213,7 @@ class FusionPass {
     std::vector<std::pair<int, std::size_t>> keys;
     for (std::size_t i = 0; i < groups_.size(); ++i)
       if (!groups_[i].nodes.empty()) keys.emplace_back(groups_[i].after.size(), i);
-    std::sort(keys.begin(), keys.end());
+    std::ranges::sort(keys);
     std::vector<std::size_t> ordered;
     for (const auto& [count, group] : keys) ordered.push_back(group);
     return ordered;
@@ -225,7 +224,7 @@ class FusionPass {
     int changes = 0;
     for (const std::size_t g : order()) {
       FusionGroup& group = groups_[g];
-      std::sort(group.nodes.begin(), group.nodes.end());
+      std::ranges::sort(group.nodes);
       if (group.nodes.size() == 1) {
         rebuild.visit_as_is(*nodes_[group.nodes[0]]);
         continue;
@@ -274,8 +273,8 @@ std::vector<Accepts>& accepted_nodes() {
 }  // namespace
 
 bool is_fusible(const Apply& node) {
-  return std::any_of(accepted_nodes().begin(), accepted_nodes().end(),
-                     [&](const Accepts& accepts) { return accepts(node); });
+  return std::ranges::any_of(accepted_nodes(),
+                             [&](const Accepts& accepts) { return accepts(node); });
 }
 
 bool register_fusion_rewrite(FusionRewrite rewrite) {

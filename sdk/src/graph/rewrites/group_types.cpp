@@ -58,12 +58,11 @@ bool GroupTypes::may_have_narrower_type(const Apply& node) const {
   const TensorType& declared = node.output(0).type();
   if (declared.has_fixed_shape()) return false;
   const auto inputs = node.inputs();
-  if (std::any_of(inputs.begin(), inputs.end(),
-                  [&](const Variable& input) { return narrower_.contains(input); }))
+  if (std::ranges::any_of(inputs, [&](const Variable& input) { return narrower_.contains(input); }))
     return true;
   for (int from_last = 1; from_last <= declared.rank(); ++from_last) {
     if (declared.shape()[declared.rank() - from_last] != TensorType::any) continue;
-    const bool is_open = std::any_of(inputs.begin(), inputs.end(), [&](const Variable& input) {
+    const bool is_open = std::ranges::any_of(inputs, [&](const Variable& input) {
       const Shape& shape = input.type().shape();
       return shape.size() >= from_last && shape[shape.size() - from_last] == TensorType::any;
     });

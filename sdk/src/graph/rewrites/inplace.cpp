@@ -50,8 +50,8 @@ bool same_kind(const TensorType& a, const TensorType& b) {
 
 bool has_output_like(const Apply& node, const TensorType& type) {
   const std::vector<Variable> outputs = node.outputs();
-  return std::any_of(outputs.begin(), outputs.end(),
-                     [&](const Variable& output) { return same_kind(type, output.type()); });
+  return std::ranges::any_of(
+      outputs, [&](const Variable& output) { return same_kind(type, output.type()); });
 }
 
 // The variant of the node's op that overwrites as many of its inputs as it can; null where there is
@@ -68,7 +68,7 @@ Ref<const Op> overwriting_op(const Apply& node, const std::unordered_map<Variabl
     if (std::find(inputs.begin(), before, inputs[i]) != before && found) continue;
     const Op& current = found ? *found : node.op();
     const Ref<const Op> op = current.overwriting(static_cast<int>(i));
-    const bool has_twin = std::count(inputs.begin(), inputs.end(), inputs[i]) > 1;
+    const bool has_twin = std::ranges::count(inputs, inputs[i]) > 1;
     if (!op || (has_twin && !op->allows_aliased_inplace())) continue;
     found = op;
     ++overwritten;

@@ -22,10 +22,8 @@ constexpr int most_repetitions = 100;
     {.name = "on_opt_error",
      .description = "what a rewrite of the program's own that fails does: raise, or "
                     "warn or ignore, and leave the node as it is",
-     .value = {},
      .default_value = "raise",
-     .choices = {"raise", "warn", "ignore"},
-     .source = {}});
+     .choices = {"raise", "warn", "ignore"}});
 constinit const config::Choice on_error{"on_opt_error"};
 
 // Whether `by` may stand for `old`: an extent or the device may be known for one only.

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/words.hpp"
 #include "graph/hooks_in_use.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
@@ -43,8 +44,8 @@ constexpr std::array<std::pair<const char*, const char*>, 8> mode_names{
      {"nanguardmode", "nan_guard"}}};
 
 std::string mode_of(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(word, word.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const auto& [name, mode] : mode_names)
     if (word == name) return mode;
   fail<ArgumentError>("mode \"", word,
@@ -69,32 +70,22 @@ bool declare_graph_settings() {
   config::declare(
       {.name = "mode",
        .description = "how functions are compiled: fast_run, fast_compile, debug or nan_guard",
-       .value = {},
        .default_value = "fast_run",
-       .choices = {},
-       .source = {},
        .check = check_mode});
   config::declare({.name = "profile",
                    .description = "measure all functions, and print their tables at the end",
-                   .value = {},
-                   .default_value = "false",
-                   .choices = {},
-                   .source = {}});
+                   .default_value = "false"});
   return config::declare({.name = "rewrite_seconds",
                           .description = "after which a function is compiled without more rewrites",
-                          .value = {},
                           .default_value = "60",
-                          .choices = {},
-                          .source = {},
                           .check = check_seconds});
 }
 
 [[maybe_unused]] const bool graph_settings_declared = declare_graph_settings();
 
 bool has_name_or_tag(const Rewrite& rewrite, const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return word == rewrite.name ||
-           std::find(rewrite.tags.begin(), rewrite.tags.end(), word) != rewrite.tags.end();
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    return word == rewrite.name || std::ranges::find(rewrite.tags, word) != rewrite.tags.end();
   });
 }
 
@@ -103,14 +94,11 @@ const std::vector<std::string> whole_node_rewrites{"fusion", "inplace"};
 
 void check_words(const std::vector<Rewrite>& all, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
-    const bool is_known = std::any_of(all.begin(), all.end(), [&](const Rewrite& rewrite) {
-      return has_name_or_tag(rewrite, {word});
-    });
-    std::string names;
-    for (const Rewrite& rewrite : all) names += (names.empty() ? "" : ", ") + rewrite.name;
+    const bool is_known = std::ranges::any_of(
+        all, [&](const Rewrite& rewrite) { return has_name_or_tag(rewrite, {word}); });
     if (!is_known)
       fail<ArgumentError>("mode: no rewrite has the name or tag \"", word,
-                          "\"; expected a tag, or one of ", names);
+                          "\"; expected a tag, or one of ", joined(all, ", ", &Rewrite::name));
   }
 }
 
@@ -159,9 +147,9 @@ bool register_rewrite(Rewrite rewrite) {
   const std::lock_guard lock(known.mutex);
   for (const Rewrite& other : known.all)
     if (other.name == rewrite.name) return false;
-  const auto position =
-      std::upper_bound(known.all.begin(), known.all.end(), rewrite,
-                       [](const Rewrite& a, const Rewrite& b) { return a.position < b.position; });
+  const auto position = std::ranges::upper_bound(
+      known.all, rewrite,
+      [](const Rewrite& a, const Rewrite& b) { return a.position < b.position; });
   known.all.insert(position, std::move(rewrite));
   return true;
 }
@@ -170,8 +158,8 @@ bool remove_rewrite(const std::string& name) {
   graph::KnownRewrites& known = graph::known_rewrites();
   Rewrite removed;  // destroyed without the lock: it may own objects of a language binding
   const std::lock_guard lock(known.mutex);
-  const auto position = std::find_if(known.all.begin(), known.all.end(),
-                                     [&](const Rewrite& other) { return other.name == name; });
+  const auto position =
+      std::ranges::find_if(known.all, [&](const Rewrite& other) { return other.name == name; });
   if (position == known.all.end()) return false;
   removed = std::move(*position);
   known.all.erase(position);

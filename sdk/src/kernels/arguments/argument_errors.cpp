@@ -119,8 +119,7 @@ class ArgumentRefusal {
         array.device().is_cpu()
             ? text(
                   "for a host array around one call wrap it in sw.driver.In, Out or InOut; to keep "
-                  "it on the "
-                  "device use sw.array(x, device=\"",
+                  "it on the device use sw.array(x, device=\"",
                   device, "\") (C++: to_device(x, device))")
             : text("move it with x.to(\"", device,
                    "\") (C++: to_device(x, device)), or compile the kernel for ", array.device());
@@ -146,8 +145,7 @@ class ArgumentRefusal {
     if (rule_.kind == Rule::pointer)
       refuse(expected(), got,
              "pass an array; is the order of the arguments right? An address is a whole number of "
-             "64 bits, and "
-             "None or nullptr a null pointer");
+             "64 bits, and None or nullptr a null pointer");
     if (rule_.kind == Rule::view)
       refuse(expected(), got, "pass an array; is the order of the arguments right?");
     if (rule_.kind == Rule::opaque)

@@ -41,7 +41,7 @@ Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<Modul
 
 // Whether no argument holds an address besides those of arrays, as far as values show it.
 bool is_free_of_addresses(std::span<const KernelArg> arguments) {
-  return std::none_of(arguments.begin(), arguments.end(), [](const KernelArg& argument) {
+  return std::ranges::none_of(arguments, [](const KernelArg& argument) {
     if (argument.is_array()) {
       const DType dtype = argument.array().dtype();
       return dtype == int64 || dtype == uint64;

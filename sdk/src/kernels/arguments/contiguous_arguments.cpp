@@ -51,9 +51,8 @@ void ContiguousArguments::replace(const KernelState& function, std::size_t index
         ": expected an array whose elements have memory of their own, as what the kernel writes is "
         "copied back, got ",
         array, ". Remedy: pass a copy, or declare the parameter const");
-  const auto cached = std::find_if(copies_.begin(), copies_.end(), [&](const Copy& other) {
-    return same_window(other.original, array);
-  });
+  const auto cached = std::ranges::find_if(
+      copies_, [&](const Copy& other) { return same_window(other.original, array); });
   Copy& result =
       cached != copies_.end() ? *cached : copies_.emplace_back(Copy{array, copy(array), false});
   result.writes |= rule.writes;

@@ -1,14 +1,15 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/arguments/declared_layout.hpp"
+#include "kernels/arguments/signature.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/words.hpp"
+#include "kernels/module_state.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
@@ -111,10 +112,8 @@ class Binder {
     const std::size_t end = tokens.size();
     if (end < first + 4 || tokens[end - 3].text != "[") refuse("no type before [N]");
     const std::string_view digits = tokens[end - 2].text;
-    const auto [last, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), declared_.rank);
-    if (error != std::errc{} || last != digits.data() + digits.size() || declared_.rank < 1 ||
-        declared_.rank > max_rank)
+    declared_.rank = number_in(digits).value_or(0);
+    if (declared_.rank < 1 || declared_.rank > max_rank)
       refuse(text("the number of axes '", digits, "'"));
     return end - 3;
   }

@@ -139,7 +139,7 @@ void GuardedArrays::allocate(Window& window, Device device) {
 
 const GuardedArrays::Window& GuardedArrays::window_of(const Array& array) const {
   const Extent extent(array);
-  return *std::find_if(windows_.begin(), windows_.end(), [&](const Window& window) {
+  return *std::ranges::find_if(windows_, [&](const Window& window) {
     return window.begin <= extent.begin && extent.end <= window.end;
   });
 }

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/arguments/signature.hpp"
 
-#include <cctype>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "core/words.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -25,9 +25,7 @@ std::optional<ViewType> parse_view(std::string_view type) {
   constexpr std::string_view name = "View<";
   std::string packed;
   for (const source::Token& token : source::lex(type)) {
-    const bool words_meet =
-        !packed.empty() &&
-        (std::isalnum(static_cast<unsigned char>(packed.back())) || packed.back() == '_');
+    const bool words_meet = !packed.empty() && is_word_character(packed.back());
     if (words_meet && token.kind == source::Token::Kind::identifier) packed += ' ';
     packed += token.text;
   }
@@ -40,11 +38,8 @@ std::optional<ViewType> parse_view(std::string_view type) {
   const std::size_t comma = inside.rfind(',');
   if (comma == std::string_view::npos) return std::nullopt;
   ViewType view;
-  const auto [end, error] =
-      std::from_chars(inside.data() + comma + 1, inside.data() + inside.size(), view.rank);
-  if (error != std::errc{} || end != inside.data() + inside.size() || view.rank < 1 ||
-      view.rank > max_rank)
-    return std::nullopt;
+  view.rank = number_in(inside.substr(comma + 1)).value_or(0);
+  if (view.rank < 1 || view.rank > max_rank) return std::nullopt;
   auto element = pointer_to(inside.substr(0, comma));
   if (!element) return std::nullopt;
   view.element = std::move(*element);

@@ -55,4 +55,17 @@ std::optional<source::SourceParameter> pointer_to(std::string_view type);
 /// Size in bytes of a View<T, rank> parameter.
 constexpr std::int64_t view_size(int rank) { return 8 + 16 * std::int64_t{rank}; }
 
+/// The declaration of the template instance `name`, "scale<float, 3>", of a template in `source`:
+/// its parameter types with the template arguments substituted. Template arguments that `name`
+/// leaves to deduction stay unsubstituted, so their dtype is unknown.
+source::SourceKernel template_instance(const source::KernelSource& source,
+                                       const source::SourceKernel& declared, std::string_view name);
+
+class KernelState;
+
+/// The signature for Kernel::bind(): the function's signature extended by the declarations.
+/// Throws KernelArgumentError where one cannot be parsed or contradicts the signature.
+Signature declared_signature(const KernelState& function,
+                             std::span<const std::string> declarations);
+
 }  // namespace spanwise::kernels

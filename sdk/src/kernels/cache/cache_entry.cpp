@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cache/cache_entry.hpp"
 
-#include <charconv>
 #include <cstddef>
 
+#include "core/words.hpp"
 #include "kernels/cache/sha256.hpp"
 
 namespace spanwise::kernels {
@@ -28,14 +28,12 @@ class FieldReader {
   bool at_end() const noexcept { return rest_.empty(); }
 
   std::optional<std::string> next() {
-    std::size_t size = 0;
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
-    if (error != std::errc{}) return std::nullopt;
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    if (rest_.size() < 2 || size > rest_.size() - 2 || rest_[0] != ' ' || rest_[size + 1] != '\n')
+    const auto size = take_number<std::size_t>(rest_);
+    if (!size || rest_.size() < 2 || *size > rest_.size() - 2 || rest_[0] != ' ' ||
+        rest_[*size + 1] != '\n')
       return std::nullopt;
-    std::string field(rest_.substr(1, size));
-    rest_.remove_prefix(size + 2);
+    std::string field(rest_.substr(1, *size));
+    rest_.remove_prefix(*size + 2);
     return field;
   }
 

@@ -83,8 +83,9 @@ std::int64_t shrink(const CacheFolder& folder, std::int64_t limit_bytes, std::st
       oldest_first.push_back(&group);
     }
   }
-  std::sort(oldest_first.begin(), oldest_first.end(),
-            [](const EntryGroup* a, const EntryGroup* b) { return a->used_ns < b->used_ns; });
+  std::ranges::sort(oldest_first, [](const EntryGroup* a, const EntryGroup* b) {
+    return a->used_ns < b->used_ns;
+  });
   for (const EntryGroup* group : oldest_first) {
     if (total <= limit_bytes) break;
     remove_group(folder, *group);

@@ -5,7 +5,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/words.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -45,11 +45,8 @@ std::string default_cache_dir() {
 constexpr std::int64_t megabyte = 1 << 20;
 
 std::optional<std::int64_t> parse_limit(std::string_view value) {
-  std::int64_t megabytes = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), megabytes);
-  const bool whole = error == std::errc{} && end == value.data() + value.size();
-  if (!whole || megabytes < 0 || megabytes > INT64_MAX / megabyte) return std::nullopt;
-  return megabytes;
+  const auto megabytes = number_in<std::int64_t>(value);
+  return megabytes >= 0 && megabytes <= INT64_MAX / megabyte ? megabytes : std::nullopt;
 }
 
 void check_limit(std::string_view value) {
@@ -61,19 +58,13 @@ void check_limit(std::string_view value) {
 const bool declared_dir =
     config::declare({.name = "cache_dir",
                      .description = "Folder in which compiled kernels are kept between runs.",
-                     .value = default_cache_dir(),
-                     .default_value = default_cache_dir(),
-                     .choices = {},
-                     .source = "default"});
+                     .default_value = default_cache_dir()});
 
 const bool declared_limit =
     config::declare({.name = "cache_limit_mb",
                      .description = "Size in MiB above which the least recently used compiled "
                                     "kernels are removed; 0 keeps none.",
-                     .value = "1024",
                      .default_value = "1024",
-                     .choices = {},
-                     .source = "default",
                      .check = check_limit});
 
 }  // namespace

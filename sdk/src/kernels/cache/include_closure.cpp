@@ -170,8 +170,8 @@ void IncludeClosure::merge(IncludeClosure other) {
 }
 
 bool IncludeClosure::unchanged() const noexcept {
-  return std::all_of(probes.begin(), probes.end(),
-                     [](const Probe& probe) { return stamp_of(probe.path) == probe.stamp; });
+  return std::ranges::all_of(
+      probes, [](const Probe& probe) { return stamp_of(probe.path) == probe.stamp; });
 }
 
 IncludeClosure find_includes(std::string_view source, std::span<const std::string> options,

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 
+#include "core/words.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
@@ -16,13 +16,10 @@ std::optional<int> index_of_item(const Apply& subtensor) {
   if (index == properties.end() || subtensor.inputs().size() != 1) return {};
   const auto* written = std::get_if<std::string>(&index->second);
   if (written == nullptr) return {};
-  int k = 0;
-  const char* end = written->data() + written->size();
-  const auto [stop, error] = std::from_chars(written->data(), end, k);
-  if (error != std::errc() || stop != end) return {};
+  std::optional<int> k = number_in(*written);
   const auto extent = static_cast<int>(subtensor.inputs()[0].type().shape()[0]);
-  if (k < 0) k += extent;
-  return k >= 0 && k < extent ? std::optional(k) : std::nullopt;
+  if (k && *k < 0) *k += extent;
+  return k >= 0 && k < extent ? k : std::nullopt;
 }
 
 using Origins = std::vector<ExtentOrigin>;
@@ -72,14 +69,13 @@ Origins OriginSearch::of_all(const Apply& node, const std::vector<ExtentSource>&
   for (const ExtentSource& source : sources)
     for (const ExtentOrigin& origin :
          of(node.inputs()[static_cast<std::size_t>(source.input)], source.axis))
-      if (origin.fixed != 1 && std::find(all.begin(), all.end(), origin) == all.end())
-        all.push_back(origin);
+      if (origin.fixed != 1 && std::ranges::find(all, origin) == all.end()) all.push_back(origin);
   return all.size() > most_origins ? Origins() : all;
 }
 
 bool have_equal_members(const Origins& a, const Origins& b) {
-  return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const ExtentOrigin& origin) {
-           return std::find(b.begin(), b.end(), origin) != b.end();
+  return a.size() == b.size() && std::ranges::all_of(a, [&](const ExtentOrigin& origin) {
+           return std::ranges::find(b, origin) != b.end();
          });
 }
 

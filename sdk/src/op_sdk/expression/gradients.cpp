@@ -36,8 +36,7 @@ KnownGradients stabilized(const KnownGradients& known, std::span<const Variable>
   RewriteGraph graph{firsts(known), {wrt.begin(), wrt.end()}, {}, default_device(), {}};
   graph.inputs.insert(constants.begin(), constants.end());
   for (const Rewrite& rewrite : rewrites())
-    if (std::find(rewrite.tags.begin(), rewrite.tags.end(), "stabilize") != rewrite.tags.end())
-      rewrite.apply(graph);
+    if (std::ranges::find(rewrite.tags, "stabilize") != rewrite.tags.end()) rewrite.apply(graph);
   KnownGradients result = known;
   for (std::size_t i = 0; i < result.size(); ++i) result[i].first = graph.outputs[i];
   return result;

@@ -117,8 +117,8 @@ void KernelDeclaration::read_overwrites() {
                           "; expected one");
     const DeclaredParameter &result = outputs[static_cast<std::size_t>(to)],
                             &given = inputs[static_cast<std::size_t>(from)];
-    const bool same_extents = std::equal(
-        result.extents.begin(), result.extents.end(), given.extents.begin(), given.extents.end(),
+    const bool same_extents = std::ranges::equal(
+        result.extents, given.extents,
         [](const Expression& a, const Expression& b) { return a.text() == b.text(); });
     if (result.strided != given.strided || result.dtype != given.dtype ||
         result.letter != given.letter || !same_extents)

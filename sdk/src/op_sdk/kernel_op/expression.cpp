@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/words.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::op_sdk {
@@ -30,15 +31,11 @@ int Names::add(std::string_view name) {
 }
 
 int Names::find(std::string_view name) const noexcept {
-  const auto found = std::find(names_.begin(), names_.end(), name);
+  const auto found = std::ranges::find(names_, name);
   return found == names_.end() ? -1 : static_cast<int>(found - names_.begin());
 }
 
-std::string Names::list() const {
-  std::string list;
-  for (const std::string& name : names_) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
+std::string Names::list() const { return joined(names_); }
 
 int Expression::lone_name() const noexcept {
   const bool is_lone = program_.size() == 1 && program_[0].code == Code::name;

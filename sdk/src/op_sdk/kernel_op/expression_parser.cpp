@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
+#include "core/words.hpp"
 #include "op_sdk/kernel_op/expression.hpp"
 #include "spanwise/error.hpp"
 
@@ -80,11 +80,9 @@ class ExpressionParser {
   }
 
   void number() {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error != std::errc()) fail_here("the number does not fit in 64 bits");
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    emit(Code::number, value);
+    const auto value = take_number<std::int64_t>(rest_);
+    if (!value) fail_here("the number does not fit in 64 bits");
+    emit(Code::number, *value);
   }
 
   void name_or_call() {
@@ -92,7 +90,7 @@ class ExpressionParser {
     if (!take("(")) {
       const int number = names_.add(name);
       auto& used = out_.used_;
-      if (std::find(used.begin(), used.end(), number) == used.end()) used.push_back(number);
+      if (std::ranges::find(used, number) == used.end()) used.push_back(number);
       return emit(Code::name, number);
     }
     const Code code = function(name);
@@ -116,9 +114,7 @@ class ExpressionParser {
 
   std::string_view word() {
     std::size_t length = 0;
-    while (length < rest_.size() &&
-           (std::isalnum(static_cast<unsigned char>(rest_[length])) || rest_[length] == '_'))
-      ++length;
+    while (length < rest_.size() && is_word_character(rest_[length])) ++length;
     const std::string_view word = rest_.substr(0, length);
     rest_.remove_prefix(length);
     return word;

@@ -33,7 +33,7 @@ void NamedExtents::check(const KernelDeclaration::Axis& axis, std::int64_t got) 
 }
 
 bool NamedExtents::is_known(const Expression& expression) const noexcept {
-  return std::all_of(expression.names().begin(), expression.names().end(), [&](int name) {
+  return std::ranges::all_of(expression.names(), [&](int name) {
     return values_[static_cast<std::size_t>(name)] != TensorType::any ||
            declaration_.is_preset(name);
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/words.hpp"
 #include "op_sdk/kernel_op/declaration.hpp"
 #include "source/source_scan.hpp"
 
@@ -20,9 +21,7 @@ bool is_view(const SourceParameter& parameter) {
 }
 
 std::string kernel_names(const std::vector<SourceKernel>& kernels) {
-  std::string names;
-  for (const SourceKernel& kernel : kernels) names += (names.empty() ? "" : ", ") + kernel.name;
-  return names.empty() ? "none" : names;
+  return kernels.empty() ? "none" : joined(kernels, ", ", &SourceKernel::name);
 }
 
 std::string parameter_list(const SourceKernel& kernel) {
@@ -84,7 +83,7 @@ std::vector<std::string> template_parameter_names(const std::string& source,
 void KernelDeclaration::choose_kernel() {
   const std::vector<SourceKernel> all = source::scan_kernels(spec.source).kernels;
   const auto named = [&](const std::string& name) {
-    return std::find_if(all.begin(), all.end(), [&](const SourceKernel& candidate) {
+    return std::ranges::find_if(all, [&](const SourceKernel& candidate) {
       return candidate.name == name || candidate.qualified_name == name;
     });
   };
@@ -107,9 +106,8 @@ void KernelDeclaration::read_template_parameters() {
     if (!known)
       fail<ArgumentError>("kernel_op ", spec.name, ": no input or scalar determines the template ",
                           "parameter ", name, " of ", kernel.name,
-                          "; declare an input with "
-                          "the dtype letter ",
-                          name, ", or an integer scalar of that name");
+                          "; declare an input with the dtype letter ", name,
+                          ", or an integer scalar of that name");
   }
 }
 
@@ -133,8 +131,7 @@ std::vector<std::string> KernelDeclaration::default_arguments() const {
   for (int i = 0; i < names.size(); ++i)
     if (!is_preset(i)) in_order.push_back(names[i]);
   const auto is_declared = [&](const std::string& name) {
-    return spec.scalars.contains(name) ||
-           std::find(in_order.begin(), in_order.end(), name) != in_order.end();
+    return spec.scalars.contains(name) || std::ranges::find(in_order, name) != in_order.end();
   };
   for (const SourceParameter& parameter : kernel.parameters)
     if (is_declared(parameter.name)) by_name.push_back(parameter.name);

@@ -16,7 +16,7 @@ namespace op_sdk {
 namespace {
 
 bool same_scalars(const std::map<std::string, Scalar>& a, const std::map<std::string, Scalar>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
     return x.first == y.first && x.second.dtype() == y.second.dtype() &&
            std::memcmp(x.second.data(), y.second.data(),
                        static_cast<std::size_t>(x.second.dtype().itemsize())) == 0;
@@ -64,8 +64,7 @@ void KernelOp::check_input(const DeclaredParameter& parameter, const Variable& i
     fail<DTypeError>(name(), ": input ", parameter.name, ": expected dtype ", expected,
                      parameter.letter ? text(" (", parameter.letter, ")") : "", ", got ",
                      type.dtype(), " (", input.label(),
-                     "); cast it, or declare the dtype with a "
-                     "letter");
+                     "); cast it, or declare the dtype with a letter");
   if (type.rank() != parameter.rank())
     fail<LayoutError>(name(), ": input ", parameter.name, ": expected ", parameter.rank(),
                       " axes, got ", type.rank(), " (", input.label(), ")");

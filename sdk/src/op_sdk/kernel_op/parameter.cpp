@@ -4,6 +4,7 @@
 
 #include <cctype>
 
+#include "core/words.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::op_sdk {
@@ -11,29 +12,18 @@ namespace {
 
 constexpr std::string_view grammar =
     "expected \"name: layout dtype[extents]\", for example \"image: strided uint8[h, w, 3]\", "
-    "where "
-    "layout is contiguous or strided";
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-    text.remove_suffix(1);
-  return text;
-}
+    "where layout is contiguous or strided";
 
 bool is_identifier(std::string_view text) {
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front()))) return false;
-  for (const char c : text)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') return false;
-  return true;
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::ranges::all_of(text, is_word_character);
 }
 
 // Removes the text up to the first character of `stop`, and that character, from `rest`; returns
 // the text.
 std::string_view before(std::string_view& rest, std::string_view stop) {
   const std::size_t end = rest.find_first_of(stop);
-  const std::string_view part = trim(rest.substr(0, end));
+  const std::string_view part = trimmed(rest.substr(0, end));
   rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   return part;
 }
@@ -47,7 +37,7 @@ std::vector<std::string_view> split_extents(std::string_view text) {
     if (i < text.size() && text[i] == '(') ++nesting;
     if (i < text.size() && text[i] == ')') --nesting;
     if (i < text.size() && (text[i] != ',' || nesting > 0)) continue;
-    parts.push_back(trim(text.substr(begin, i - begin)));
+    parts.push_back(trimmed(text.substr(begin, i - begin)));
     begin = i + 1;
   }
   if (parts.back().empty()) parts.pop_back();  // "[]" and "[n,]"
@@ -63,17 +53,17 @@ DeclaredParameter DeclaredParameter::parse(std::string_view declaration, Names& 
     if (!condition) fail<ArgumentError>(who, ": ", what...);
   };
   DeclaredParameter parameter;
-  std::string_view rest = trim(declaration);
+  std::string_view rest = trimmed(declaration);
   expect(rest.find(':') != std::string_view::npos, grammar);
   parameter.name = before(rest, ":");
   expect(is_identifier(parameter.name), "\"", parameter.name, "\" is no name; ", grammar);
-  rest = trim(rest);
+  rest = trimmed(rest);
   const std::string_view layout = before(rest, " \t");
   expect(layout == "contiguous" || layout == "strided", "unknown layout \"", layout, "\"; ",
          grammar);
   parameter.strided = layout == "strided";
 
-  rest = trim(rest);
+  rest = trimmed(rest);
   const bool has_extents = rest.find('[') != std::string_view::npos;
   expect(!has_extents || rest.back() == ']', "\"[\" without \"]\" at the end; ", grammar);
   const std::string_view dtype = before(rest, "[");

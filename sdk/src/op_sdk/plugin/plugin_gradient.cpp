@@ -19,8 +19,8 @@ class GradientReader {
   GradientReader(const PluginOpTable& op, const PluginTable& table, const std::string& library)
       : op_(op.functions), own_(op), who_(text(library, ": op ", op.name, ": ")) {
     const std::string name = text(table.name_space, ".", op_.gradient_op);
-    const auto found = std::find_if(table.ops.begin(), table.ops.end(),
-                                    [&](const PluginOpTable& other) { return other.name == name; });
+    const auto found = std::ranges::find_if(
+        table.ops, [&](const PluginOpTable& other) { return other.name == name; });
     expect(found != table.ops.end(), "its gradient_op ", op_.gradient_op,
            " is no op of the library; expected the name of one");
     gradient_ = &*found;
@@ -82,9 +82,9 @@ class GradientReader {
   std::vector<std::string> properties() const {
     std::vector<std::string> names;
     for (const PluginProperty& wanted : gradient_->properties) {
-      const auto found = std::find_if(
-          own_.properties.begin(), own_.properties.end(),
-          [&](const PluginProperty& property) { return property.name == wanted.name; });
+      const auto found = std::ranges::find_if(own_.properties, [&](const PluginProperty& property) {
+        return property.name == wanted.name;
+      });
       const bool is_given =
           found != own_.properties.end() && found->value.index() == wanted.value.index();
       expect(is_given || !wanted.required, "its gradient_op ", gradient_->name,
@@ -143,7 +143,7 @@ std::vector<Cotangent> PluginOp::gradient(const Apply& node,
   for (std::size_t i = 0; i < table.properties.size(); ++i) {
     const std::string& name = table.properties[i].name;
     const auto& passed = table.gradient->properties;
-    if (std::find(passed.begin(), passed.end(), name) != passed.end())
+    if (std::ranges::find(passed, name) != passed.end())
       properties.emplace(name, instance_->values()[i]);
   }
   const std::vector<Variable> result =

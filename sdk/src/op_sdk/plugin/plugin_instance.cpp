@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "core/words.hpp"
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "spanwise/error.hpp"
 
@@ -25,9 +26,7 @@ std::string shown(const OpProperty& property) {
         } else if constexpr (std::is_same_v<T, std::string>) {
           return text('\'', value, '\'');
         } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
-          std::string list;
-          for (const std::int64_t i : value) list += text(list.empty() ? "" : ", ", i);
-          return "[" + list + "]";
+          return text('[', joined(value), ']');
         } else {
           return text(value);
         }
@@ -48,10 +47,10 @@ OpProperty converted(const OpProperty& given, const PluginProperty& declared,
 
 [[noreturn]] void fail_unknown(const PluginOpTable& table, const OpProperties& given,
                                const std::string& known) {
-  const auto unknown = std::find_if(given.begin(), given.end(), [&](const auto& property) {
-    return std::none_of(
-        table.properties.begin(), table.properties.end(),
-        [&](const PluginProperty& declared) { return declared.name == property.first; });
+  const auto unknown = std::ranges::find_if(given, [&](const auto& property) {
+    return std::ranges::none_of(table.properties, [&](const PluginProperty& declared) {
+      return declared.name == property.first;
+    });
   });
   fail<ArgumentError>(table.name, ": has no property ", unknown->first,
                       known.empty() ? "; it takes none" : "; its properties are ", known);

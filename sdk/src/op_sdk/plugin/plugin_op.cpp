@@ -94,7 +94,7 @@ AliasMap PluginOp::destroy_map() const {
 
 Ref<const Op> PluginOp::overwriting(int input) const {
   const std::vector<int>& reusable = instance_->table().reusable_inputs;
-  if (std::find(reusable.begin(), reusable.end(), input) == reusable.end()) return {};
+  if (std::ranges::find(reusable, input) == reusable.end()) return {};
   return make_ref<const PluginOp>(instance_, input);
 }
 

@@ -29,13 +29,12 @@ void show(const Array& array, sw_array& shown) noexcept {
 
 bool names(const AliasMap& map, int output, int input) {
   const auto found = map.find(output);
-  return found != map.end() &&
-         std::find(found->second.begin(), found->second.end(), input) != found->second.end();
+  return found != map.end() && std::ranges::find(found->second, input) != found->second.end();
 }
 
 bool overwrites_input(const AliasMap& map, int input) {
-  return std::any_of(map.begin(), map.end(),
-                     [&](const auto& entry) { return names(map, entry.first, input); });
+  return std::ranges::any_of(map,
+                             [&](const auto& entry) { return names(map, entry.first, input); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/words.hpp"
 #include "spanwise/communicator.hpp"
 
 namespace spanwise {
@@ -32,10 +33,9 @@ const CommunicatorEngineType& communicator_engine(std::string_view name) {
   const std::lock_guard lock(registered.mutex);
   const auto found = registered.types.find(name);
   if (found != registered.types.end()) return found->second;
-  std::string all;
-  for (const auto& [each, type] : registered.types) all += (all.empty() ? "" : ", ") + each;
+  const auto name_of = [](const auto& engine) { return engine.first; };
   fail<ArgumentError>("collectives: there is no engine \"", name, "\" in the library; it has ",
-                      all);
+                      joined(registered.types, ", ", name_of));
 }
 
 }  // namespace spanwise

@@ -31,7 +31,7 @@ void fail_next_wait(Device device, const std::string& reason) noexcept {
   FailedWaits& failed = failed_waits();
   const std::lock_guard lock(failed.mutex);
   const auto same = [&](const auto& each) { return each.first == device; };
-  if (std::any_of(failed.reasons.begin(), failed.reasons.end(), same)) return;
+  if (std::ranges::any_of(failed.reasons, same)) return;
   failed.reasons.emplace_back(device, reason);
   any_wait_fails.store(true, std::memory_order_release);
 }
@@ -41,8 +41,8 @@ void throw_failed_wait(Device device) {
   std::string reason;
   {
     const std::lock_guard lock(failed.mutex);
-    const auto found = std::find_if(failed.reasons.begin(), failed.reasons.end(),
-                                    [&](const auto& each) { return each.first == device; });
+    const auto found = std::ranges::find_if(failed.reasons,
+                                            [&](const auto& each) { return each.first == device; });
     if (found == failed.reasons.end()) return;
     reason = std::move(found->second);
     failed.reasons.erase(found);

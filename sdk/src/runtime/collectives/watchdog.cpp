@@ -34,8 +34,8 @@ std::string Communicator::watch() {
       watched_ = queued_;
     }
   }
-  const auto running = std::find_if(watching_.begin(), watching_.end(),
-                                    [](const Queued& each) { return !each.event->query(); });
+  const auto running =
+      std::ranges::find_if(watching_, [](const Queued& each) { return !each.event->query(); });
   watching_.erase(watching_.begin(), running);
   if (watching_.empty() || std::chrono::steady_clock::now() < watching_.front().deadline) return {};
   return text("queued work up to ", watching_.front().text, " did not end within ",
@@ -63,8 +63,7 @@ bool Communicator::has_queued_work() const noexcept {
       auto& stream = static_cast<runtime::StreamState&>(*queued_on_);
       if (!stream.is_captured()) return !stream.query();
     }
-    return std::any_of(watching_.begin(), watching_.end(),
-                       [](const Queued& each) { return !each.event->query(); });
+    return std::ranges::any_of(watching_, [](const Queued& each) { return !each.event->query(); });
   } catch (const std::exception&) {
     return true;  // an error of the device
   }

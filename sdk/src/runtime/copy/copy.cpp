@@ -32,8 +32,7 @@ void check_dtypes(DType source, DType target) {
     if (!dtype.is_computable())
       fail<DTypeError>("copy: no cast from ", source, " to ", target, ", since ", dtype,
                        " cannot be computed on; expected equal dtypes or computable ones. Cast in "
-                       "the library that "
-                       "made it, or move its bytes with reinterpret(uint8)");
+                       "the library that made it, or move its bytes with reinterpret(uint8)");
 }
 
 // Both views refer to the same elements at the same addresses, so there is nothing to copy.

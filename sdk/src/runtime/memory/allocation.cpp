@@ -54,7 +54,8 @@ Storage owned_by(StreamState& stream, void* data, std::size_t bytes, bool is_rec
 // Counts bytes as used; the destructor subtracts them again unless keep() was called.
 class Counted {
  public:
-  Counted(Device device, std::size_t bytes) : use_(MemoryUse::of(device)), bytes_(bytes) {
+  Counted(Device device, std::size_t bytes) : Counted(MemoryUse::of(device), device, bytes) {}
+  Counted(MemoryUse& use, Device device, std::size_t bytes) : use_(use), bytes_(bytes) {
     use_.reserve(device, bytes);
   }
   ~Counted() {
@@ -117,12 +118,13 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
   if (bytes == 0) return Storage::adopt(nullptr, 0, device, nullptr, nullptr);
   collect_graph_memory();
   const bool is_recorded = !device.is_cpu() && stream.is_captured();
-  if (auto source = MemoryUse::of(device).source()) [[unlikely]]
+  MemoryUse& use = MemoryUse::of(device);
+  if (auto source = use.source()) [[unlikely]]
     return allocate_from(std::move(source), stream, bytes, is_recorded);
   const bool is_kept = device == cpu && bytes <= StorageFreeList::most_bytes;
   const std::size_t capacity = is_kept ? StorageFreeList::capacity_for(bytes) : bytes;
-  Counted counted(device, capacity);
-  Backend& backend = backend_for(device);
+  Counted counted(use, device, capacity);
+  Backend& backend = *find_backend(device.kind());  // which made the stream
   void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), capacity, stream)
                            : backend.allocate(device.ordinal(), capacity, stream);
   counted.keep();

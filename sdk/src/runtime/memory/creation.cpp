@@ -31,7 +31,7 @@ Array empty(const Shape& shape, DType dtype, Device device) {
 
 Array empty_in(Layout layout, DType dtype, Device device) {
   const std::size_t bytes = bytes_of(layout, dtype);
-  return Array(allocate(bytes, device), std::move(layout), dtype);
+  return Array(Array::Inside{}, allocate(bytes, device), std::move(layout), dtype);
 }
 
 Array zeros(const Shape& shape, DType dtype, Device device) {

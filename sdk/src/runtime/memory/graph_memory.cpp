@@ -62,12 +62,12 @@ struct DeferredRelease {
   std::vector<Ref<CapturedGraph>> graphs;
   StreamUses uses;
 
-  bool is_used() const noexcept { return !std::all_of(graphs.begin(), graphs.end(), is_destroyed); }
+  bool is_used() const noexcept { return !std::ranges::all_of(graphs, is_destroyed); }
   bool is_being_captured() const noexcept {
     if (uses.producer() != nullptr && state_of(*uses.producer()).is_captured()) return true;
     const auto streams = uses.all();
-    return std::any_of(streams.begin(), streams.end(),
-                       [](const auto& stream) { return state_of(*stream).is_captured(); });
+    return std::ranges::any_of(streams,
+                               [](const auto& stream) { return state_of(*stream).is_captured(); });
   }
 };
 

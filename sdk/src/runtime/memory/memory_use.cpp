@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/storage_free_list.hpp"
+#include "core/words.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/memory/bytes_text.hpp"
 #include "runtime/memory/graph_memory.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/error.hpp"

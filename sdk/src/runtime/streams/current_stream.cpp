@@ -17,8 +17,8 @@ thread_local std::vector<Ref<StreamState>> set_streams;
 constinit thread_local bool has_set_streams = false;
 
 auto find_set(Device device) {
-  return std::find_if(set_streams.begin(), set_streams.end(),
-                      [&](const Ref<StreamState>& stream) { return stream->device() == device; });
+  return std::ranges::find_if(
+      set_streams, [&](const Ref<StreamState>& stream) { return stream->device() == device; });
 }
 
 }  // namespace

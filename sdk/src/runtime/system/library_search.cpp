@@ -9,6 +9,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "core/words.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -21,10 +22,6 @@ using Paths = std::vector<fs::path>;
 [[maybe_unused]] const bool library_path_declared = config::declare({
     .name = "cuda_library_path",
     .description = "Folders, joined by ':', to look in first for CUDA's libraries (libnvrtc.so).",
-    .value = {},
-    .default_value = "",
-    .choices = {},
-    .source = {},
 });
 
 // In this file, errors of the file system count as "not found".
@@ -42,7 +39,7 @@ Paths entries_of(const fs::path& folder, std::string_view prefix = "") {
     if (std::string_view(path).substr(path.rfind('/') + 1).starts_with(prefix))
       found.push_back(path);
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -57,15 +54,10 @@ class Folders {
   void add(const fs::path& folder) {
     if (folder.empty() || !is_folder(folder)) return;
     fs::path real = resolved(folder);
-    if (std::find(list_.begin(), list_.end(), real) == list_.end())
-      list_.push_back(std::move(real));
+    if (std::ranges::find(list_, real) == list_.end()) list_.push_back(std::move(real));
   }
   void add_joined(std::string_view folders) {
-    while (!folders.empty()) {
-      const std::size_t colon = std::min(folders.find(':'), folders.size());
-      add(folders.substr(0, colon));
-      folders.remove_prefix(std::min(colon + 1, folders.size()));
-    }
+    for (const std::string_view folder : split(folders, ':')) add(folder);
   }
   // A toolkit's root; conda packages have the same layout.
   void add_toolkit(const fs::path& root) {
@@ -170,7 +162,7 @@ std::vector<FoundLibrary> find_libraries(std::string_view name, const Paths& fol
     std::sort(here.rbegin(), here.rend());
     for (auto& [version, path] : here) {
       const auto same = [&path = path](const FoundLibrary& other) { return other.path == path; };
-      if (std::none_of(found.begin(), found.end(), same)) {
+      if (std::ranges::none_of(found, same)) {
         found.push_back({path, version.empty() ? 0 : version.front()});
       }
     }

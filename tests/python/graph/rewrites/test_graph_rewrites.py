@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from support.graph_steps import AddOne
 from support.graphs import op_names
+from support.step_ops import AddOne
 
 import spanwise as sw
 
@@ -42,7 +42,7 @@ class Double(sw.Op):
         output_storage[0][0] = inputs[0] * 2
 
 
-def test_the_registry_lists_them_in_order():
+def test_registry_lists_bridges_in_order():
     listed = sw.graph.rewrites()
     names = [name for name, _, _ in listed]
     assert names.index("merge") < names.index("fold_constants") < names.index("inplace")

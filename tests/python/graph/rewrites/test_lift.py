@@ -109,7 +109,7 @@ def test_extents_that_turn_out_to_be_one_broadcast(device):
         f(eighths((6, 5)), eighths((6, 4)))
 
 
-def test_what_others_read_is_still_computed_once(device):
+def test_result_with_several_readers_is_computed_once(device):
     x = T.fvector("x")
     z = (x + 1) * x
     f = sw.function([x], [z, z.sum(), T.exp(x).sum(), T.max(z)], device=device)

@@ -68,7 +68,7 @@ def test_sums_that_are_collected(device, make, expected):
         lambda a, b, c: T.dot(a, b) + T.cast(c, "float64"),
     ],
 )
-def test_sums_that_stay(make):
+def test_sums_without_a_product_are_not_rewritten(make):
     variables = [T.fmatrix(n) for n in "abc"]
     f = pair(variables, make(*variables), [random(5, 5) for _ in range(3)])
     assert affine_names(f) == []

@@ -61,7 +61,7 @@ def test_results_that_leave_the_function_are_new_each_time(device):
     assert [r.tolist() for r in again] == [[6], 6, 12, 2.5]
 
 
-def test_numbers_that_a_node_overwrites_are_computed_anew(device):
+def test_numbers_that_a_node_overwrites_are_computed_again(device):
     n = T.fvector("n")
     size = n.shape[0]
     f = sw.function([n], [(size * 2 + 1) ** 2, (size * 2) * (size + 1)], device=device)
@@ -82,7 +82,7 @@ def test_after_a_failure_shapes_are_read_again(device):
 
 
 @pytest.mark.parametrize("options", [{"mode": "debug"}, {"profile": True}, {"allow_gc": True}])
-def test_other_ways_of_running_compute_the_same(device, options):
+def test_results_do_not_depend_on_modes_and_options(device, options):
     x = T.fmatrix("x")
     f = sw.function([x], [x.mean(), x.var(), x / x.shape[0]], device=device, **options)
     for rows in (3, 3, 5):

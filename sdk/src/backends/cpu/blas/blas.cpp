@@ -3,17 +3,14 @@
 #include "backends/cpu/blas/blas.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <complex>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <type_traits>
 #include <vector>
 
 #include "backends/cpu/blas/library.hpp"
 #include "backends/cpu/blas/parts.hpp"
-#include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
 
 namespace spanwise::cpu_backend {

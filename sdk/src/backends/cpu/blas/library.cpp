@@ -20,8 +20,8 @@
 
 #include "backends/cpu/blas/blas.hpp"
 #include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend::blas {
 namespace {
@@ -30,10 +30,6 @@ namespace {
     .name = "blas",
     .description = "the BLAS library for products on the CPU: a file, a folder that has one, or "
                    "none for our own loops; empty looks for an OpenBLAS",
-    .value = {},
-    .default_value = "",
-    .choices = {},
-    .source = {},
 });
 
 /// How a library names cblas_sgemm: SciPy's wheels add a prefix, builds with 64-bit integers a
@@ -124,7 +120,7 @@ std::vector<std::string> libraries_in(const std::string& folder) {
     if (name.find("openblas") != name.npos && name.find(".so") != name.npos)
       found.push_back(it->path().string());
   }
-  std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(found, [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });
   return found;
@@ -256,16 +252,15 @@ const BlasLibrary* library(std::string* why) {
 namespace spanwise::cpu_backend {
 
 Tool blas_tool() {
-  Tool tool{.name = "BLAS", .version = {}, .path = {}, .missing = {}};
+  Tool tool{.name = "BLAS"};
   std::string why;
   if (const blas::BlasLibrary* found = blas::library(&why)) {
     tool.version = found->version.empty() ? "of unknown version" : found->version;
     tool.path = found->path;
   } else {
     tool.missing = text(
-        "Products on the CPU run in our own loops, which are slower. Install one "
-        "(python3 -m pip install scipy-openblas32), or name its file in "
-        "SPANWISE_BLAS",
+        "Products on the CPU run in our own loops, which are slower. Install one (python3 -m pip "
+        "install scipy-openblas32), or name its file in SPANWISE_BLAS",
         why);
   }
   return tool;

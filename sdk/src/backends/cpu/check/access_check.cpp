@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "spanwise/error.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -29,7 +29,7 @@ void AccessCheck::add(CheckedRegion region) {
 
 void AccessCheck::ignore(const void* begin, const void* end) {
   const Range range{address_of(begin), address_of(end)};
-  const bool is_known = std::any_of(ignored_.begin(), ignored_.end(), [&](const Range& other) {
+  const bool is_known = std::ranges::any_of(ignored_, [&](const Range& other) {
     return other.begin == range.begin && other.end == range.end;
   });
   if (!is_known) ignored_.push_back(range);
@@ -44,7 +44,7 @@ AccessCheck::Region* AccessCheck::region_of(const Access& access) {
     return access.address + access.bytes > region.begin && access.address < region.end;
   };
   if (last_ != nullptr && touches(*last_)) return last_;
-  const auto found = std::find_if(regions_.begin(), regions_.end(), touches);
+  const auto found = std::ranges::find_if(regions_, touches);
   if (found == regions_.end()) return nullptr;
   last_ = &*found;
   return last_;

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "backends/cpu/check/access_check.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -68,9 +68,9 @@ bool AccessCheck::fail_outside(const Access& access, const char* what) {
 // ", 4096 bytes behind the first byte of the array of argument 1, which has 256": the array from
 // which the address is least far.
 std::string AccessCheck::nearest(std::uintptr_t address) const {
-  const bool is_forbidden = std::any_of(
-      forbidden_.begin(), forbidden_.end(),
-      [&](const Range& range) { return address >= range.begin && address < range.end; });
+  const bool is_forbidden = std::ranges::any_of(forbidden_, [&](const Range& range) {
+    return address >= range.begin && address < range.end;
+  });
   std::string found;
   std::uintptr_t least = std::numeric_limits<std::uintptr_t>::max();
   constexpr std::uintptr_t most = std::uintptr_t{1} << 46;

@@ -38,7 +38,7 @@ void ShadowMemory::split(Page& page) {
 void ShadowMemory::clear() {
   if (used_ == 0) return;
   for (const std::unique_ptr<Page>& page : pages_)
-    if (page) std::fill(page->cells.begin(), page->cells.end(), ShadowCell{});
+    if (page) std::ranges::fill(page->cells, ShadowCell{});
 }
 
 }  // namespace spanwise::cpu_backend

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/exec/block_runner.hpp"
 #include "backends/cpu/exec/stack_limit.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -34,8 +34,7 @@ void BlockRunner::abandon() {
   if (!running_ || already_left || threads_[current_].fiber == 0) std::longjmp(escape_, 1);
   const auto is_main = [](const auto& x) { return x.fiber == 0; };
   StackPointer main = nullptr;
-  if (const auto found = std::find_if(parked_.begin(), parked_.end(), is_main);
-      found != parked_.end()) {
+  if (const auto found = std::ranges::find_if(parked_, is_main); found != parked_.end()) {
     main = found->stack;
   } else {
     const auto suspended = std::find_if(

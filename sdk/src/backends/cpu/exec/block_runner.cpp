@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/exec/block_runner.hpp"
 
-#include <bit>
 #include <numeric>
 #include <utility>
 
 #include "backends/cpu/exec/stack_limit.hpp"
-#include "spanwise/error.hpp"
 
 namespace spanwise::cpu_backend {
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -17,9 +16,9 @@
 #include "backends/cpu/exec/fault_handlers.hpp"
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "backends/cpu/exec/stack_switch.hpp"
-#include "backends/cpu/jit/loaded_image.hpp"
-#include "spanwise/error.hpp"
+#include "backends/cpu/jit/image.hpp"
 #include "spanwise/runtime/interrupt.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

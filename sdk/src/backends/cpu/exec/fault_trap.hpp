@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <csetjmp>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <string>

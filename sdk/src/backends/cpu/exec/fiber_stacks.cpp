@@ -101,7 +101,7 @@ std::span<std::byte> FiberStacks::pattern_of(int index) const noexcept {
 
 std::span<std::byte> FiberStacks::prepare(int index) {
   const auto below = pattern_of(index);
-  std::fill(below.begin(), below.end(), pattern);
+  std::ranges::fill(below, pattern);
   return {low(index), stack(index) + spacing_};
 }
 
@@ -112,7 +112,7 @@ std::byte* FiberStacks::low(int index) const noexcept {
 
 bool FiberStacks::intact(int index) const {
   const auto below = pattern_of(index);
-  return std::all_of(below.begin(), below.end(), [](std::byte b) { return b == pattern; });
+  return std::ranges::all_of(below, [](std::byte b) { return b == pattern; });
 }
 
 std::size_t FiberStacks::stack_bytes() const noexcept {

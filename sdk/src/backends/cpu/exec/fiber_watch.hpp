@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "backends/cpu/exec/stack_switch.hpp"
 

@@ -11,13 +11,14 @@
 #include <string_view>
 
 #include "backends/cpu/exec/stack_limit.hpp"
+#include "core/words.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
 
 bool is_program(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
 }
@@ -36,7 +37,7 @@ bool looks_like_clang(const std::string& path, const std::vector<std::string>& a
 }
 
 std::string identity_of(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path;
   return text(path, " ", status.st_size, " ", status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
 }
@@ -66,38 +67,17 @@ std::string chosen_compiler() {
   return std::string(command.find_first_not_of(" \t\n") == command.npos ? "" : command);
 }
 
-using Flags = std::vector<std::string>;
-
 // -fno-strict-aliasing: CUDA code often accesses objects through pointers to other types.
 // -fno-trapping-math: floating-point exceptions are not observed, and preserving them prevents
 // vectorization.
 // -ffp-contract=fast: a * b + c is rounded once, as by nvcc.
 // -fno-semantic-interposition, -Bsymbolic: functions of the module are never interposed.
 // -z defs: undefined symbols are errors of the compiler, not of the loader.
-const Flags& common_flags() {
-  static const Flags flags{"-x",
-                           "c++",
-                           "-O3",
-                           "-fPIC",
-                           "-shared",
-                           "-w",
-                           "-fno-strict-aliasing",
-                           "-fno-exceptions",
-                           "-fno-rtti",
-                           "-fno-threadsafe-statics",
-                           "-fno-math-errno",
-                           "-fno-trapping-math",
-                           "-ffp-contract=fast",
-                           "-fno-semantic-interposition",
-                           "-fno-stack-protector",
-                           "-fvisibility=hidden",
-                           "-fdiagnostics-color=never",
-                           "-fstack-usage",
-                           "-Wl,-Bsymbolic",
-                           "-Wl,-z,defs",
-                           "-nodefaultlibs"};
-  return flags;
-}
+constexpr std::string_view common_flags =
+    "-x c++ -O3 -fPIC -shared -w -fno-strict-aliasing -fno-exceptions -fno-rtti "
+    "-fno-threadsafe-statics -fno-math-errno -fno-trapping-math -ffp-contract=fast "
+    "-fno-semantic-interposition -fno-stack-protector -fvisibility=hidden "
+    "-fdiagnostics-color=never -fstack-usage -Wl,-Bsymbolic -Wl,-z,defs -nodefaultlibs";
 
 #if defined(__x86_64__)
 constexpr const char* native_flag = "-march=native";
@@ -115,61 +95,41 @@ constexpr const char* native_flag = "-mcpu=native";
 // No -mtls-dialect=gnu2: its calls must preserve all registers, but those of glibc before 2.40 do
 // not once a process has loaded so many modules that their thread-local data is allocated lazily
 // (glibc bug 31372).
-const Flags& gnu_flags() {
-  static const Flags flags{
+constexpr std::string_view gnu_flags =
 #if defined(__x86_64__)
-      "-fcf-protection=none",
+    "-fcf-protection=none "
 #endif
-      "-fno-gnu-unique",         "--param=logical-op-non-short-circuit=0",
-      "-fno-tree-slp-vectorize", "-fno-isolate-erroneous-paths-dereference",
-      "-fmax-errors=20"};
-  return flags;
-}
+    "-fno-gnu-unique --param=logical-op-non-short-circuit=0 -fno-tree-slp-vectorize "
+    "-fno-isolate-erroneous-paths-dereference -fmax-errors=20";
 
 // Every access becomes a call. Loads are not moved out of conditions, where they would read what
 // the source does not read.
-const Flags& gnu_check_flags() {
-  static const Flags flags{"-O1",
-                           "-g",
-                           "-fsanitize=thread,bounds",
-                           "--param=tsan-distinguish-volatile=1",
-                           "-fno-tree-loop-im",
-                           "-fno-hoist-adjacent-loads",
-                           "-fno-builtin-printf"};
-  return flags;
-}
+constexpr std::string_view gnu_check_flags =
+    "-O1 -g -fsanitize=thread,bounds --param=tsan-distinguish-volatile=1 -fno-tree-loop-im "
+    "-fno-hoist-adjacent-loads -fno-builtin-printf";
 
-const Flags& clang_check_flags() {
-  static const Flags flags{"-O1",
-                           "-g",
-                           "-fsanitize=thread",
-                           "-fsanitize=array-bounds",
-                           "-mllvm",
-                           "-tsan-distinguish-volatile",
-                           "-mllvm",
-                           "-tsan-instrument-func-entry-exit=0",
-                           "-fno-builtin-printf"};
-  return flags;
-}
+constexpr std::string_view clang_check_flags =
+    "-O1 -g -fsanitize=thread -fsanitize=array-bounds -mllvm -tsan-distinguish-volatile -mllvm "
+    "-tsan-instrument-func-entry-exit=0 -fno-builtin-printf";
 
-const Flags& split_stack_flags() {
-  static const Flags flags{
+constexpr std::string_view split_stack_flags =
 #if defined(SW_STACK_LIMIT)
-      "-fsplit-stack", "-DSW_SPLIT_STACK=1"
+    "-fsplit-stack -DSW_SPLIT_STACK=1";
+#else
+    "";
 #endif
-  };
-  return flags;
-}
 
 // -fno-integrated-as: only GNU as expands macros in place of instructions that the compiler wrote,
 // which guards divisions (spanwise_division.h).
-const Flags& clang_flags() {
-  static const Flags flags{
+constexpr std::string_view clang_flags =
 #if defined(__x86_64__)
-      "-fno-integrated-as",
+    "-fno-integrated-as "
 #endif
-      "-ferror-limit=20"};
-  return flags;
+    "-ferror-limit=20";
+
+std::vector<std::string> words_of(std::string_view flags) {
+  const std::vector<std::string_view> words = split(flags, ' ');
+  return {words.begin(), words.end()};
 }
 
 }  // namespace
@@ -177,9 +137,9 @@ const Flags& clang_flags() {
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = text(folder.empty() ? "." : folder.c_str(), "/", name);
+  for (const std::string_view folder :
+       split(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", ':')) {
+    const std::string candidate = text(folder.empty() ? "." : folder, "/", name);
     if (is_program(candidate)) return candidate;
   }
   return "";
@@ -207,25 +167,20 @@ HostCompiler require_compiler() {
 }
 
 std::vector<std::string> base_flags(const HostCompiler& compiler) {
-  Flags flags = common_flags();
-  flags.emplace_back(native_flag);
-  const Flags& own = compiler.is_clang ? clang_flags() : gnu_flags();
-  flags.insert(flags.end(), own.begin(), own.end());
-  return flags;
+  return words_of(
+      text(common_flags, ' ', native_flag, ' ', compiler.is_clang ? clang_flags : gnu_flags));
 }
 
-std::vector<std::string> recursion_flags() { return split_stack_flags(); }
+std::vector<std::string> recursion_flags() { return words_of(split_stack_flags); }
 
 std::vector<std::string> check_flags(const HostCompiler& compiler) {
-  return compiler.is_clang ? clang_check_flags() : gnu_check_flags();
+  return words_of(compiler.is_clang ? clang_check_flags : gnu_check_flags);
 }
 
 std::string flags_fingerprint() {
-  std::string all = native_flag;
-  for (const Flags* flags : {&common_flags(), &gnu_flags(), &clang_flags(), &split_stack_flags(),
-                             &gnu_check_flags(), &clang_check_flags()})
-    for (const std::string& flag : *flags) all.append(" ").append(flag);
-  return all;
+  return joined(std::array{std::string_view(native_flag), common_flags, gnu_flags, clang_flags,
+                           split_stack_flags, gnu_check_flags, clang_check_flags},
+                " ");
 }
 
 }  // namespace spanwise::cpu_backend

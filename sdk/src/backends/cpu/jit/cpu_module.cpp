@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <link.h>
 
-#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <sstream>
@@ -14,9 +13,9 @@
 #include "backends/cpu/exec/worker.hpp"
 #include "backends/cpu/jit/compiler.hpp"
 #include "backends/cpu/jit/image.hpp"
-#include "backends/cpu/jit/loaded_image.hpp"
 #include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/translation_unit.hpp"
+#include "core/words.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
@@ -81,11 +80,10 @@ runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
 // The first of the inlined frames, one a line, that is in a file of the user: atomics and other
 // functions of ours are in headers.
 std::string CpuModule::innermost_line(const std::string& frames) const {
-  std::istringstream lines(frames);
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string_view line : split(frames, '\n'))
     for (const sw_module* unit : units_)
-      if (const std::size_t at = line.rfind(unit->file); at != std::string::npos)
-        return line.substr(at, line.find(' ', at) - at);
+      if (const std::size_t at = line.rfind(unit->file); at != line.npos)
+        return std::string(line.substr(at, line.find(' ', at) - at));
   return {};
 }
 

@@ -3,8 +3,10 @@
 #include "backends/cpu/jit/image.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -30,6 +32,30 @@ runtime::FileDescriptor file_in_memory(std::string_view contents) {
   return file;
 }
 
+struct Search {
+  const char* address;
+  LoadedImage found{};
+};
+
+int examine(dl_phdr_info* object, std::size_t, void* data) {
+  auto& search = *static_cast<Search*>(data);
+  LoadedImage image;
+  image.base = reinterpret_cast<const char*>(object->dlpi_addr);
+  image.thread_data = static_cast<char*>(object->dlpi_tls_data);
+  bool contains = false;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& header = object->dlpi_phdr[i];
+    if (header.p_type == PT_TLS) image.thread_bytes = header.p_memsz;
+    if (header.p_type != PT_LOAD) continue;
+    const char *begin = image.base + header.p_vaddr, *end = begin + header.p_memsz;
+    contains |= search.address >= begin && search.address < end;
+    image.begin = image.begin == nullptr ? begin : std::min(image.begin, begin);
+    image.end = std::max(image.end, end);
+  }
+  if (contains) search.found = image;
+  return contains ? 1 : 0;
+}
+
 void* open_library(const std::string& path) {
   return ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
@@ -50,6 +76,12 @@ void* load_image(std::string_view image) {
   fail<DeviceError>("cpu: cannot load a compiled kernel: ", reason != nullptr ? reason : "",
                     ". Where ", folder.path(),
                     " must not hold programs (noexec), set TMPDIR to another folder");
+}
+
+LoadedImage loaded_image(const void* address) {
+  Search search{static_cast<const char*>(address)};
+  ::dl_iterate_phdr(examine, &search);
+  return search.found;
 }
 
 }  // namespace spanwise::cpu_backend

@@ -23,7 +23,7 @@ bool is_internal(std::string_view name) {
   }
   return name.starts_with("sw_") || name.starts_with("__") || name.starts_with("completed.") ||
          name.find("__ubsan_handle") != name.npos ||
-         std::find(builtin.begin(), builtin.end(), name) != builtin.end();
+         std::ranges::find(builtin, name) != builtin.end();
 }
 
 class ImageReader {

@@ -3,7 +3,6 @@
 #include "backends/cpu/jit/jit_compiler.hpp"
 
 #include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include "backends/cpu/jit/unsupported.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/settings.hpp"
+#include "core/words.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "source/included_files.hpp"
 #include "spanwise/error.hpp"
@@ -80,9 +80,7 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
 std::string remedy_for(const std::string& log, const Translation& module) {
   if (log.find("No such file or directory") != log.npos || log.find("file not found") != log.npos)
     return "Remedy: name the folder of the missing header with include_dirs or -I.\n";
-  std::string names;
-  for (const std::string& name : module.left_out)
-    names.append(names.empty() ? "" : ", ").append(name);
+  const std::string names = joined(module.left_out);
   if (names.empty()) return "";
   const bool needs_cccl = module.cccl.empty() && names.find("thrust/") != names.npos;
   return text("The CPU compiles device code only and has left out ", names,

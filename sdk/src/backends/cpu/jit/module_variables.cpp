@@ -7,9 +7,9 @@
 #include <map>
 
 #include "backends/cpu/jit/cpu_module.hpp"
-#include "backends/cpu/jit/loaded_image.hpp"
+#include "backends/cpu/jit/image.hpp"
 #include "runtime/kernel_check.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/words.hpp"
 #include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
@@ -14,59 +15,19 @@ namespace {
 
 // Options of NVRTC 13.0 and nvcc 13.0 that affect only GPU code, without their leading dashes. They
 // are ignored.
-constexpr std::array<std::string_view, 44> gpu_only{"lineinfo",
-                                                    "generate-line-info",
-                                                    "G",
-                                                    "device-debug",
-                                                    "dopt",
-                                                    "dlto",
-                                                    "Ofast-compile",
-                                                    "ofast-compile",
-                                                    "ewp",
-                                                    "extra-device-vectorization",
-                                                    "modify-stack-limit",
-                                                    "default-device",
-                                                    "device-as-default-execution-space",
-                                                    "rdc",
-                                                    "relocatable-device-code",
-                                                    "dc",
-                                                    "device-c",
-                                                    "dw",
-                                                    "device-w",
-                                                    "astoolspatch",
-                                                    "maxrregcount",
-                                                    "ftz",
-                                                    "prec-sqrt",
-                                                    "prec-div",
-                                                    "w",
-                                                    "disable-warnings",
-                                                    "Wno-deprecated-gpu-targets",
-                                                    "diag-suppress",
-                                                    "diag-error",
-                                                    "diag-warn",
-                                                    "restrict",
-                                                    "extensible-whole-program",
-                                                    "split-compile",
-                                                    "fdevice-time-trace",
-                                                    "minimal",
-                                                    "no-cache",
-                                                    "frandom-seed",
-                                                    "jump-table-density",
-                                                    "no-source-include",
-                                                    "builtin-move-forward",
-                                                    "builtin-initializer-list",
-                                                    "version-ident",
-                                                    "brief-diagnostics",
-                                                    "err-no"};
+constexpr std::string_view gpu_only =
+    "lineinfo generate-line-info G device-debug dopt dlto Ofast-compile ofast-compile ewp "
+    "extra-device-vectorization modify-stack-limit default-device "
+    "device-as-default-execution-space rdc relocatable-device-code dc device-c dw device-w "
+    "astoolspatch maxrregcount ftz prec-sqrt prec-div w disable-warnings "
+    "Wno-deprecated-gpu-targets diag-suppress diag-error diag-warn restrict "
+    "extensible-whole-program split-compile fdevice-time-trace minimal no-cache frandom-seed "
+    "jump-table-density no-source-include builtin-move-forward builtin-initializer-list "
+    "version-ident brief-diagnostics err-no";
 // The same, with a value after '=' or as the next argument.
-constexpr std::array<std::string_view, 6> gpu_only_with_value{
-    "arch", "gpu-architecture", "code", "gpu-code", "gencode", "generate-code"};
-constexpr std::array<std::string_view, 3> gpu_tools{"Xptxas", "ptxas-options", "Xnvlink"};
-
-template <std::size_t N>
-bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+constexpr std::string_view gpu_only_with_value =
+    "arch gpu-architecture code gpu-code gencode generate-code";
+constexpr std::string_view gpu_tools = "Xptxas ptxas-options Xnvlink";
 
 class Translator {
  public:
@@ -152,11 +113,11 @@ class Translator {
   }
 
   bool drop(const std::string& name, const std::string& option) {
-    if (is_one_of(name, gpu_only_with_value) || is_one_of(name, gpu_tools)) {
+    if (is_word_of(name, gpu_only_with_value) || is_word_of(name, gpu_tools)) {
       value(option);
       return true;
     }
-    return is_one_of(name, gpu_only);
+    return is_word_of(name, gpu_only);
   }
 
   std::span<const std::string> options_;

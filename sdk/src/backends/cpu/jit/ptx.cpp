@@ -114,7 +114,7 @@ std::vector<std::size_t> renumber(std::string& instruction) {
     const char digit = instruction[i + 1];
     if (instruction[i] != '%' || digit < '0' || digit > '9') continue;
     const auto number = static_cast<std::size_t>(digit - '0');
-    const auto position = std::find(order.begin(), order.end(), number);
+    const auto position = std::ranges::find(order, number);
     instruction[i + 1] = static_cast<char>('0' + (position - order.begin()));
     if (position == order.end()) order.push_back(number);
   }
@@ -149,9 +149,8 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   std::string wanted = normal_form(text);
   PtxStatement statement{end, wanted, ""};
   const std::vector<std::size_t> order = renumber(wanted);
-  const auto* const found =
-      std::find_if(instructions.begin(), instructions.end(),
-                   [&](const PtxRule& candidate) { return candidate.ptx == wanted; });
+  const auto* const found = std::ranges::find_if(
+      instructions, [&](const PtxRule& candidate) { return candidate.ptx == wanted; });
   std::string_view code = found == instructions.end() ? "" : found->code;
   // lop3.b32 d, a, b, c, table: any function of three bits.
   constexpr std::string_view logic = "lop3.b32 %0, %1, %2, %3, ";

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "backends/cpu/jit/ptx.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -218,9 +218,8 @@ class Rewriter {
     }
     // One pointer per worker thread, set before it runs a block.
     const std::string name = site.scope + d.name;
-    const bool known =
-        std::any_of(result_.dynamic_shared.begin(), result_.dynamic_shared.end(),
-                    [&](const Marked& m) { return m.name == name && m.macro.empty(); });
+    const bool known = std::ranges::any_of(
+        result_.dynamic_shared, [&](const Marked& m) { return m.name == name && m.macro.empty(); });
     if (known) return edits_.replace(begin, end - begin, "");
     Marked marked{name, ""};
     if (site.is_conditional && site.end < scan_.tokens.size())
@@ -241,13 +240,13 @@ class Rewriter {
 
 void TextEdits::replace(std::size_t offset, std::size_t length, std::string replacement) {
   const std::string_view old = text_.substr(offset, length);
-  replacement.append(static_cast<std::size_t>(std::count(old.begin(), old.end(), '\n')), '\n');
+  replacement.append(static_cast<std::size_t>(std::ranges::count(old, '\n')), '\n');
   edits_.push_back({offset, length, std::move(replacement)});
 }
 
 std::string TextEdits::apply() {
-  std::stable_sort(edits_.begin(), edits_.end(),
-                   [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
+  std::ranges::stable_sort(edits_,
+                           [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
   std::string out;
   std::size_t done = 0;
   for (const Edit& edit : edits_) {

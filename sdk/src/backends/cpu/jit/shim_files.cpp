@@ -9,11 +9,11 @@
 #include <sstream>
 #include <vector>
 
+#include "core/words.hpp"
 #include "embedded/cpu_shim.hpp"
 #include "embedded/cpu_shim_samples.hpp"
 #include "embedded/cpu_shim_standard.hpp"
 #include "source/header_names.hpp"
-#include "source/kernel_source.hpp"
 #include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend {
@@ -28,10 +28,10 @@ std::uint64_t hashed(std::uint64_t hash, std::string_view text) {
 // Keywords that occur before a parenthesis, or as an argument of the shim's macros, and declare
 // nothing.
 bool is_keyword(std::string_view word) {
-  static constexpr std::array<std::string_view, 18> words{
-      "if",   "for",  "while", "switch", "return", "sizeof",   "alignof", "decltype", "defined",
-      "bool", "char", "short", "int",    "long",   "unsigned", "signed",  "float",    "double"};
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return is_word_of(
+      word,
+      "if for while switch return sizeof alignof decltype defined bool char short int "
+      "long unsigned signed float double");
 }
 
 // The names that a part declares: names before a parenthesis, and the first arguments of its own
@@ -61,13 +61,11 @@ bool declares(const std::set<std::string_view>& names, std::string_view name) {
 }
 
 bool is_vector_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 12> stems{
-      "char", "uchar", "short",    "ushort",    "int",   "uint",
-      "long", "ulong", "longlong", "ulonglong", "float", "double"};
   if (name.starts_with("make_")) name.remove_prefix(5);
   if (name.empty() || name.back() < '1' || name.back() > '4') return false;
   name.remove_suffix(1);
-  return std::find(stems.begin(), stems.end(), name) != stems.end();
+  return is_word_of(name,
+                    "char uchar short ushort int uint long ulong longlong ulonglong float double");
 }
 
 // cudaError_t, CUstream
@@ -98,14 +96,14 @@ constexpr std::array<ShimPart, 7> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrin
 // Embedded headers have no folders: cooperative_groups/reduce.h is cooperative_groups_reduce.h.
 std::string flat(std::string_view name) {
   std::string out(name);
-  std::replace(out.begin(), out.end(), '/', '_');
+  std::ranges::replace(out, '/', '_');
   return out;
 }
 
 template <std::size_t N>
 bool has(const std::array<embedded::TextFile, N>& files, std::string_view name) {
-  return std::any_of(files.begin(), files.end(),
-                     [&](const embedded::TextFile& file) { return file.name == name; });
+  return std::ranges::any_of(files,
+                             [&](const embedded::TextFile& file) { return file.name == name; });
 }
 
 }  // namespace
@@ -122,7 +120,7 @@ std::string shim_parts(const std::set<std::string_view>& used) {
   const auto define = [&](const char* name) {
     defines.append("#define ").append(name).append(" 1\n");
   };
-  const auto any = [&](auto&& matches) { return std::any_of(used.begin(), used.end(), matches); };
+  const auto any = [&](auto&& matches) { return std::ranges::any_of(used, matches); };
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (defines.find(parts[i].define) == defines.npos &&
         any([&](std::string_view name) { return declares(declared[i], name); }))

@@ -3,11 +3,11 @@
 #include "backends/cpu/jit/stack_usage.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
+#include "core/words.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cpu_backend {
@@ -30,16 +30,16 @@ bool read_frame(std::string_view line, Frame& frame) {
   const std::size_t size = line.find('\t'), kind = line.find('\t', size + 1);
   if (size == std::string_view::npos || kind == std::string_view::npos) return false;
   frame.function = line.substr(0, size);
-  std::from_chars(line.data() + size + 1, line.data() + kind, frame.bytes);
+  frame.bytes = number_in<std::size_t>(line.substr(size + 1, kind - size - 1)).value_or(0);
   frame.is_fixed = line.substr(kind + 1).find("dynamic") == std::string_view::npos ||
                    line.substr(kind + 1).find("bounded") != std::string_view::npos;
   return true;
 }
 
 bool names_kernel(std::string_view function, const Translation& module) {
-  return std::any_of(
-      module.kernel_names.begin(), module.kernel_names.end(),
-      [&](const std::string& name) { return function.find(name) != std::string_view::npos; });
+  return std::ranges::any_of(module.kernel_names, [&](const std::string& name) {
+    return function.find(name) != std::string_view::npos;
+  });
 }
 
 }  // namespace
@@ -47,19 +47,15 @@ bool names_kernel(std::string_view function, const Translation& module) {
 std::size_t stack_need(std::string_view report, const Translation& module) {
   std::size_t kernel = 0, others = 0;
   bool known = !module.recurses;
-  while (!report.empty()) {
-    const std::size_t end = std::min(report.find('\n'), report.size());
+  for (const std::string_view line : split(report, '\n')) {
     Frame frame;
-    if (read_frame(report.substr(0, end), frame)) {
-      known &= frame.is_fixed;
-      // Kernels may be inlined into their launchers, which then have their frames.
-      if (names_kernel(frame.function, module) ||
-          frame.function.find("sw_code") != std::string_view::npos)
-        kernel = std::max(kernel, frame.bytes);
-      else
-        others += frame.bytes;
-    }
-    report.remove_prefix(std::min(end + 1, report.size()));
+    if (!read_frame(line, frame)) continue;
+    known &= frame.is_fixed;
+    // Kernels may be inlined into their launchers, which then have their frames.
+    if (names_kernel(frame.function, module) || frame.function.find("sw_code") != line.npos)
+      kernel = std::max(kernel, frame.bytes);
+    else
+      others += frame.bytes;
   }
   return always + 2 * kernel + others + (module.prints ? for_printf : 0) +
          (known ? 0 : for_unknown_depth);

@@ -9,6 +9,7 @@
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/source_files.hpp"
 #include "backends/cpu/jit/unsupported.hpp"
+#include "core/words.hpp"
 #include "runtime/system/library_search.hpp"
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
@@ -84,7 +85,7 @@ class Tail {
 
   // Kernels of the same name are overloads, unless they are in code under #if.
   bool is_overloaded(const Kernel& kernel) const {
-    return std::count_if(found_.kernels.begin(), found_.kernels.end(), [&](const Kernel& other) {
+    return std::ranges::count_if(found_.kernels, [&](const Kernel& other) {
              return other.name == kernel.name && other.macro.empty() && !other.kernel.is_template;
            }) > 1;
   }
@@ -96,9 +97,8 @@ class Tail {
     std::string name = kernel.name, address = text("&::", kernel.name);
     if (is_overloaded(kernel)) {
       // Selects the overload by its type. The names in it must be visible at the end of the file.
-      std::string types;
-      for (const source::SourceParameter& parameter : kernel.kernel.parameters)
-        types.append(types.empty() ? "" : ", ").append(parameter.type);
+      const std::string types =
+          joined(kernel.kernel.parameters, ", ", &source::SourceParameter::type);
       name = text(name, "(", types, ")");
       address = text("static_cast<void (*)(", types, ")>(", address, ")");
     }
@@ -107,7 +107,7 @@ class Tail {
     module_.symbols.emplace(name, name);
     // The unqualified name, too, if it is unique.
     const bool is_alone =
-        std::count_if(found_.kernels.begin(), found_.kernels.end(), [&](const Kernel& other) {
+        std::ranges::count_if(found_.kernels, [&](const Kernel& other) {
           return other.kernel.name == kernel.kernel.name && other.name != kernel.name;
         }) == 0;
     if (is_alone && name == kernel.name) module_.symbols.emplace(kernel.kernel.name, name);
@@ -178,10 +178,10 @@ std::vector<std::string> heads_for(const SourceFiles& files, bool has_cccl) {
   const std::set<std::string>& others = files.other_headers();
   const std::set<std::string> none, &cccl = has_cccl ? files.cccl_headers() : none;
   std::vector<std::string> heads;
-  if (std::all_of(cccl.begin(), cccl.end(),
-                  [](const std::string& name) { return name.starts_with("thrust/"); })) {
+  if (std::ranges::all_of(cccl,
+                          [](const std::string& name) { return name.starts_with("thrust/"); })) {
     if (others.empty()) heads.push_back(shim_parts(files.identifiers()));
-    if (std::all_of(others.begin(), others.end(), [](const std::string& name) {
+    if (std::ranges::all_of(others, [](const std::string& name) {
           return name.empty() || source::is_light_header(name);
         }))
       heads.emplace_back(all_define);
@@ -196,9 +196,8 @@ std::vector<std::string> heads_for(const SourceFiles& files, bool has_cccl) {
 std::string cccl_folder(const source::KernelSource& source, const std::set<std::string>& headers) {
   if (headers.empty()) return {};
   std::string folder = runtime::cccl_headers(runtime::library_folders()).string();
-  const auto needed = std::find_if(headers.begin(), headers.end(), [](const std::string& name) {
-    return !name.starts_with("thrust/");
-  });
+  const auto needed = std::ranges::find_if(
+      headers, [](const std::string& name) { return !name.starts_with("thrust/"); });
   if (!folder.empty() || needed == headers.end()) return folder;
   const std::string message =
       text(source.file_name, ": ", *needed,
@@ -256,8 +255,8 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   std::vector<const source::KernelSource*> sources{request.source};
   for (const source::KernelSource& linked : request.linked) sources.push_back(&linked);
   Translation module;
-  module.checked = std::find(request.options.begin(), request.options.end(),
-                             runtime::check_option) != request.options.end();
+  module.checked =
+      std::ranges::find(request.options, runtime::check_option) != request.options.end();
   std::vector<SourceFiles> files;
   std::vector<std::string> rewritten;
   source::ReferenceGraph uses;  // of all sources: a barrier may be in a function of another source

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/cpu/jit/ptx.hpp"
-#include "spanwise/error.hpp"
+#include "core/words.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -148,11 +148,8 @@ std::string find_unsupported(const SourceScan& scan, std::string_view file_name)
 std::string with_line_numbers(std::string_view source) {
   std::ostringstream out;
   int line = 1;
-  while (!source.empty()) {
-    const std::size_t end = std::min(source.find('\n'), source.size());
-    out << std::setw(5) << line++ << " | " << source.substr(0, end) << '\n';
-    source.remove_prefix(std::min(end + 1, source.size()));
-  }
+  for (const std::string_view words : split(source, '\n'))
+    out << std::setw(5) << line++ << " | " << words << '\n';
   return out.str();
 }
 

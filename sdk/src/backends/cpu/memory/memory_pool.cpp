@@ -13,7 +13,7 @@
 #include "backends/cpu/memory/mapping.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/settings.hpp"
-#include "runtime/memory/bytes_text.hpp"
+#include "core/words.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -112,7 +112,6 @@ void* MemoryPool::allocate(std::size_t bytes) {
     return data;
   }
   const auto memory = system_memory();
-  using runtime::bytes_text;
   fail<OutOfMemoryError>("cpu: out of memory: ", bytes, " bytes were asked for, ",
                          bytes_text(static_cast<std::int64_t>(memory.available)), " of ",
                          bytes_text(static_cast<std::int64_t>(memory.total)),

@@ -57,10 +57,10 @@ std::size_t Slabs::release(std::size_t size, std::vector<void*>& free) noexcept 
   const auto found = classes_.find(size);
   if (found == classes_.end()) return 0;
   SizeClass& blocks = found->second;
-  std::sort(free.begin(), free.end(), std::less<>{});
+  std::ranges::sort(free, std::less<>{});
   std::size_t released = 0;
   std::erase_if(blocks.slabs, [&](const Slab& slab) {
-    const auto first = std::lower_bound(free.begin(), free.end(), slab.base, std::less<void*>{});
+    const auto first = std::ranges::lower_bound(free, slab.base, std::less<void*>{});
     const auto last =
         std::find_if_not(first, free.end(), [&](const void* block) { return slab.holds(block); });
     if (static_cast<std::size_t>(last - first) != slab.used) return false;

@@ -12,22 +12,15 @@
 namespace spanwise::cuda::nvjitlink {
 namespace {
 
-bool fill_linker(Api& api, void* handle) {
-#define SW_FILL(name, function, ...) \
-  if (!find_function(handle, #function, api.name)) return false;
-  SW_NVJITLINK_FUNCTIONS(SW_FILL)
-#undef SW_FILL
-  return true;
-}
-
-// Null where it cannot be loaded or is older than CUDA 12.3. Never closed.
+// Null where it cannot be loaded or is older than CUDA 12.3.
 std::unique_ptr<Library> open_linker(const FoundLibrary& found) {
   const std::lock_guard loading(loader_mutex());
-  void* handle = dlopen(found.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = open_library(found.path);
   auto library = std::make_unique<Library>();
+  Api& api = library->api;
   unsigned major = 0, minor = 0;
-  if (handle == nullptr || !fill_linker(library->api, handle) ||
-      library->api.version(&major, &minor) != success)
+  if (!(handle != nullptr SW_NVJITLINK_FUNCTIONS(SW_FIND_FUNCTION)) ||
+      api.version(&major, &minor) != success)
     return nullptr;
   library->path = found.path;
   library->major = static_cast<int>(major);
@@ -44,10 +37,7 @@ const Library* library() {
   return linker.get(linker_candidates, open_linker);
 }
 
-std::filesystem::path installed() {
-  const std::vector<FoundLibrary> all = linker_candidates();
-  return all.empty() ? std::filesystem::path{} : all.front().path;
-}
+std::filesystem::path installed() { return first_path(linker_candidates()); }
 
 const char* remedy() {
   return driver_status().version / 1000 == 12

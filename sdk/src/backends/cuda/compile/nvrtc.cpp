@@ -10,6 +10,7 @@
 
 #include "backends/cuda/driver.hpp"
 #include "backends/cuda/found_library.hpp"
+#include "core/words.hpp"
 #include "runtime/system/library_search.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
@@ -30,14 +31,6 @@ std::vector<FoundLibrary> candidates() {
   return found;
 }
 
-bool fill(Api& api, void* handle) {
-#define SW_FILL(name, function, ...) \
-  if (!find_function(handle, #function, api.name)) return false;
-  SW_NVRTC_FUNCTIONS(SW_FILL)
-#undef SW_FILL
-  return true;
-}
-
 void read_versions(Library& library) {
   library.api.version(&library.major, &library.minor);
   int count = 0;
@@ -47,18 +40,18 @@ void read_versions(Library& library) {
   std::sort(library.architectures.begin(), library.architectures.end());
 }
 
-// Null if `path` cannot be loaded or is too old; the reason is then appended to `reason`. Never
-// closed.
+// Null if `path` cannot be loaded or is too old; the reason is then appended to `reason`.
 std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& reason) {
   const std::lock_guard loading(loader_mutex());
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = open_library(path);
   if (handle == nullptr) {
     const char* error = dlerror();
     reason += text("; ", error != nullptr ? error : path.string());
     return nullptr;
   }
   auto library = std::make_unique<Library>();
-  if (!fill(library->api, handle)) {
+  Api& api = library->api;
+  if (!(true SW_NVRTC_FUNCTIONS(SW_FIND_FUNCTION))) {
     reason += text("; ", path.string(), " is older than CUDA 12.0");
     return nullptr;
   }
@@ -68,15 +61,12 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
 }
 
 [[noreturn]] void fail_absent(const std::string& reason) {
-  std::string folders;
-  for (const auto& folder : library_folders())
-    folders += text(folders.empty() ? "" : ", ", folder.string());
   const int major = std::max(driver_status().version / 1000, 12);
   fail<DeviceError>(
       "cuda: no NVRTC (libnvrtc.so), which compiles kernels, was found", reason, "; looked in ",
-      folders, ". Install it (python3 -m pip install nvidia-cuda-nvrtc", major == 12 ? "-cu12" : "",
-      ", or the CUDA toolkit), or name its folder in "
-      "SPANWISE_CUDA_LIBRARY_PATH");
+      joined(library_folders(), ", ", [](const auto& folder) { return folder.string(); }),
+      ". Install it (python3 -m pip install nvidia-cuda-nvrtc", major == 12 ? "-cu12" : "",
+      ", or the CUDA toolkit), or name its folder in SPANWISE_CUDA_LIBRARY_PATH");
 }
 
 struct NvrtcState {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/launch/kernel_graph_cache.hpp"
 
+#include <mutex>
 #include <new>
 
 namespace spanwise::cuda {

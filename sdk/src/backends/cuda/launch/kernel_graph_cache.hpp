@@ -8,7 +8,7 @@
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/launch/launch_chain.hpp"
 #include "backends/cuda/per_stream.hpp"
-#include "spanwise/fork.hpp"
+#include "backends/cuda/spin_lock.hpp"
 
 namespace spanwise::cuda {
 
@@ -30,7 +30,7 @@ class KernelGraphCache {
   using Chain = std::unique_ptr<LaunchChain>;
 
   const DeviceContext& context_;
-  Mutex mutex_;
+  SpinLock mutex_;
   PerStream<Chain> chains_;
 };
 

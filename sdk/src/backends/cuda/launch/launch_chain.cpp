@@ -64,7 +64,9 @@ struct LaunchChain::Executable {
   };
   // Comparing the arguments takes a tenth of the time of updating the node in the driver.
   bool has(std::size_t i, const Link& link) const noexcept {
-    return nodes[i].shape == link.shape && nodes[i].values == link.values;
+    const std::vector<std::byte>& values = nodes[i].values;
+    return nodes[i].shape == link.shape &&
+           (values.empty() || std::memcmp(values.data(), link.values.data(), values.size()) == 0);
   }
 
   CUgraphExec exec = nullptr;
@@ -111,28 +113,29 @@ std::optional<CUresult> LaunchChain::launch(CUstream stream) noexcept {
     links_.resize(count_);
   }
   if (executables_.empty() && (rounds_++ < rounds_before_ || !make())) return std::nullopt;
-  Executable* const chosen = executable();
-  if (!update_nodes(*chosen)) return std::nullopt;
-  return api_.graph_launch(chosen->exec, stream);
+  if (!has_arguments(*executables_.back()) && !choose_executable()) return std::nullopt;
+  return api_.graph_launch(executables_.back()->exec, stream);
 }
 
-// The executable that has this round's arguments, a new one, or the one that was not used for
-// longest.
-LaunchChain::Executable* LaunchChain::executable() noexcept {
-  const auto has_all = [this](const std::unique_ptr<Executable>& executable) {
-    for (std::size_t i = 0; i < links_.size(); ++i)
-      if (!executable->has(i, *links_[i])) return false;
+bool LaunchChain::has_arguments(const Executable& executable) const noexcept {
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (!executable.has(i, *links_[i])) return false;
+  return true;
+}
+
+// Makes the last executable one that has this round's arguments: another one that has them, a new
+// one, or the one that was not used for longest. Returns false if the driver rejects the arguments.
+bool LaunchChain::choose_executable() noexcept {
+  const auto found = std::ranges::find_if(
+      executables_, [this](const auto& executable) { return has_arguments(*executable); });
+  if (found != executables_.end()) {
+    std::rotate(found, found + 1, executables_.end());
     return true;
-  };
-  auto found = std::find_if(executables_.begin(), executables_.end(), has_all);
-  if (found == executables_.end()) {
-    found = executables_.begin();
-    if (kernels_ == Kernels::held && executables_.size() < most_executables && is_recurring() &&
-        instantiate())
-      return executables_.back().get();
   }
-  std::rotate(found, found + 1, executables_.end());
-  return executables_.back().get();
+  if (kernels_ != Kernels::held || executables_.size() == most_executables || !is_recurring() ||
+      !instantiate())
+    std::rotate(executables_.begin(), executables_.begin() + 1, executables_.end());
+  return update_nodes(*executables_.back());
 }
 
 // Whether this and the last rounds without an executable had arguments of earlier such rounds.
@@ -143,7 +146,7 @@ bool LaunchChain::is_recurring() noexcept {
                                  link->values.size());
     hash = hash * 31 + std::hash<std::string_view>()(bytes);
   }
-  const bool is_known = std::find(recent_.begin(), recent_.end(), hash) != recent_.end();
+  const bool is_known = std::ranges::find(recent_, hash) != recent_.end();
   recurrences_ = is_known ? recurrences_ + 1 : 0;
   recent_[next_recent_++ % recent_.size()] = hash;
   if (recurrences_ < enough_recurrences) return false;
@@ -197,7 +200,7 @@ bool LaunchChain::update_nodes(Executable& executable) noexcept {
     if (api_.graph_exec_set_kernel(executable.exec, link.node, &parameters) != CUDA_SUCCESS)
       return false;
     executable.nodes[i].shape = link.shape;
-    std::copy(link.values.begin(), link.values.end(), executable.nodes[i].values.begin());
+    std::ranges::copy(link.values, executable.nodes[i].values.begin());
   }
   return true;
 }

@@ -57,7 +57,8 @@ class LaunchChain {
   struct Executable;
   bool make() noexcept;
   bool instantiate() noexcept;
-  Executable* executable() noexcept;
+  bool has_arguments(const Executable& executable) const noexcept;
+  bool choose_executable() noexcept;
   bool is_recurring() noexcept;
   bool update_nodes(Executable& executable) noexcept;
   void drop_graph() noexcept;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/launch/launch_tuner.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "spanwise/config.hpp"
@@ -18,10 +17,8 @@ enum Choice : unsigned { automatic, direct, graph };
     .description =
         "how kernels are queued on a GPU: direct (cuLaunchKernel), graph (as a CUDA graph of one "
         "node, which virtual machines queue in half the time), or auto, the quicker of the two",
-    .value = {},
     .default_value = "auto",
     .choices = {"auto", "direct", "graph"},
-    .source = {},
 });
 constinit const config::Choice launch_setting{"kernel_launch"};
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "backends/cuda/memory/preallocate.hpp"
-#include "runtime/memory/bytes_text.hpp"
+#include "core/words.hpp"
 #include "spanwise/config.hpp"
 
 namespace spanwise::cuda {
@@ -18,13 +18,8 @@ namespace {
     .description =
         "Keep GPU memory of up to 1 MiB for the next array on the same stream; read when "
         "a device is first used. 0 lets memory checkers see every block's end.",
-    .value = {},
     .default_value = "1",
-    .choices = {},
-    .source = {},
 });
-
-using runtime::bytes_text;
 
 void* as_pointer(CUdeviceptr address) { return std::bit_cast<void*>(address); }
 CUdeviceptr as_address(void* data) { return reinterpret_cast<CUdeviceptr>(data); }
@@ -119,10 +114,10 @@ void* MemoryPool::allocated(CUresult code, CUdeviceptr data, std::size_t bytes) 
 }
 
 void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
-  const ContextGuard guard(context_);
   bytes = size_of_block(bytes, stream);
   CUdeviceptr data = take_small(bytes, stream);
   if (data != 0) return as_pointer(data);
+  const ContextGuard guard(context_);
   CUresult code = try_allocate(data, bytes, stream.peek());
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {
     reclaim();
@@ -143,17 +138,14 @@ void* MemoryPool::allocate_beside_graph(std::size_t bytes, const CudaStream& str
 }
 
 CUdeviceptr MemoryPool::take_small(std::size_t bytes, const CudaStream& stream) noexcept {
-  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes) return 0;
-  const CUdeviceptr data = stream.small_blocks()->take(bytes);
-  if (data != 0) kept_ -= static_cast<std::int64_t>(bytes);
-  return data;
+  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes || !driver_survives())
+    return 0;
+  return stream.small_blocks()->take(bytes);
 }
 
 bool MemoryPool::keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept {
-  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes) return false;
-  if (!stream.small_blocks()->keep(data, bytes)) return false;
-  kept_ += static_cast<std::int64_t>(SmallBlocks::rounded(bytes));
-  return true;
+  return stream.small_blocks() != nullptr && bytes <= SmallBlocks::most_bytes &&
+         stream.small_blocks()->keep(data, bytes);
 }
 
 std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
@@ -170,8 +162,7 @@ void MemoryPool::forget(SmallBlocks& blocks, CUstream stream) noexcept {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
   const std::lock_guard lock(bins_mutex_);
-  kept_ -= static_cast<std::int64_t>(
-      blocks.release([&](CUdeviceptr block) { api.mem_free_async(block, stream); }));
+  blocks.release([&](CUdeviceptr block) { api.mem_free_async(block, stream); });
   std::erase(bins_, &blocks);
 }
 
@@ -180,8 +171,7 @@ void MemoryPool::empty_bins() noexcept {
   const DriverApi& api = context_.api;
   const std::lock_guard lock(bins_mutex_);
   for (SmallBlocks* blocks : bins_)
-    kept_ -= static_cast<std::int64_t>(
-        blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, side_stream_); }));
+    blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, side_stream_); });
   api.stream_synchronize(side_stream_);
 }
 
@@ -202,6 +192,8 @@ void MemoryPool::trim() {
 }
 
 void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept {
+  flush_launches();
+  if (keep_small(as_address(data), bytes, stream)) return;
   const ContextGuard guard(context_, std::nothrow);
   if (!guard.ok()) return;
   const DriverApi& api = context_.api;
@@ -212,8 +204,6 @@ void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) n
     allocated_ -= static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1));
     return;
   }
-  flush_launches();
-  if (keep_small(as_address(data), bytes, stream)) return;
   const RelaxedCaptureMode relaxed(api);  // as in try_allocate()
   api.mem_free_async(as_address(data), stream.raw());
 }
@@ -235,7 +225,9 @@ runtime::MemoryInfo MemoryPool::info() const {
       return static_cast<std::int64_t>(value);
     };
     info.held = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-    info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT) - kept_.load(std::memory_order_relaxed);
+    info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+    const std::lock_guard lock(bins_mutex_);
+    for (const SmallBlocks* blocks : bins_) info.used -= static_cast<std::int64_t>(blocks->bytes());
   }
   return info;
 }
@@ -255,7 +247,7 @@ void MemoryPool::open_to(const DeviceContext& other) {
   if (pool_ == nullptr || other.device == context_.device) return;
   const std::lock_guard lock(peers_mutex_);
   const int peer = other.device.ordinal();
-  if (std::find(peers_.begin(), peers_.end(), peer) != peers_.end()) return;
+  if (std::ranges::find(peers_, peer) != peers_.end()) return;
   const DriverApi& api = context_.api;
   int can = 0;
   api.device_can_access_peer(&can, other.info.handle, context_.info.handle);

@@ -68,9 +68,8 @@ class MemoryPool {
   CUstream side_stream_ = nullptr;          // for allocations that must not enter a graph
   std::atomic<std::int64_t> allocated_{0};  // bytes allocated on devices without memory pools
 
-  Mutex bins_mutex_;
-  std::vector<SmallBlocks*> bins_;     // of all streams
-  std::atomic<std::int64_t> kept_{0};  // bytes cached in bins_
+  mutable Mutex bins_mutex_;
+  std::vector<SmallBlocks*> bins_;  // of all streams
 
   Mutex peers_mutex_;
   std::vector<int> peers_;

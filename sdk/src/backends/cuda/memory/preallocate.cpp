@@ -39,10 +39,7 @@ void check_setting(std::string_view value) { preallocate_bytes(value, 0); }
     .name = "preallocate",
     .description = "GPU memory to take at the first use of each device: 0, a fraction of what is "
                    "free (0.8), or a size (8GiB).",
-    .value = {},
     .default_value = "0",
-    .choices = {},
-    .source = {},
     .check = check_setting,
 });
 

@@ -9,13 +9,13 @@
 #include <mutex>
 
 #include "backends/cuda/driver.hpp"
-#include "spanwise/fork.hpp"
+#include "backends/cuda/spin_lock.hpp"
 
 namespace spanwise::cuda {
 
 /// A cache of the memory blocks of up to 1 MiB that were freed on one stream. Later work on the
 /// stream is ordered after their last use, so reusing them needs no synchronization and no call of
-/// the driver, whose pool takes about a microsecond per call. Thread-safe.
+/// the driver, whose pool takes about a microsecond per call. Thread-safe; not for forked children.
 class SmallBlocks {
  public:
   static constexpr std::size_t least_bytes = 512, most_bytes = std::size_t{1} << 20;
@@ -42,14 +42,18 @@ class SmallBlocks {
     bin.blocks[bin.count++] = block;
     return true;
   }
-  /// Calls free(block) for all cached blocks and removes them; returns their total bytes.
+  /// Calls free(block) for all cached blocks and removes them.
   template <class F>
-  std::size_t release(F&& free) noexcept {
+  void release(F&& free) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (SizeBin& bin : bins_)
+      while (bin.count > 0) free(bin.blocks[--bin.count]);
+  }
+  /// The total bytes of the cached blocks.
+  std::size_t bytes() const noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < bins_.size(); ++i) {
-      for (; bins_[i].count > 0; bytes += least_bytes << i) free(bins_[i].blocks[--bins_[i].count]);
-    }
+    for (std::size_t i = 0; i < bins_.size(); ++i) bytes += bins_[i].count * (least_bytes << i);
     return bytes;
   }
 
@@ -63,7 +67,7 @@ class SmallBlocks {
     return bins_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / least_bytes))];
   }
 
-  Mutex mutex_;
+  mutable SpinLock mutex_;
   std::array<SizeBin, std::countr_zero(most_bytes / least_bytes) + 1> bins_;
 };
 

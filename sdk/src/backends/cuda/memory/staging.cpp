@@ -69,8 +69,7 @@ bool StagingArea::upload(const void* host, CUdeviceptr device, std::size_t bytes
 
 bool StagingArea::make_pieces() noexcept {
   const RelaxedCaptureMode relaxed(context_.api);
-  return std::all_of(pieces_.begin(), pieces_.end(),
-                     [&](Block& block) { return make(block, piece_bytes); });
+  return std::ranges::all_of(pieces_, [&](Block& block) { return make(block, piece_bytes); });
 }
 
 // Waits until the block's last transfer has completed. An event that was never recorded counts as

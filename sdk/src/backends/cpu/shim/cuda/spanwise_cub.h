@@ -64,64 +64,32 @@ class BlockReduce {
   TempStorage& values_;
 };
 
-template <class SwT, int SwX, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int SwY = 1, int SwZ = 1,
-          int = 0>
-class BlockScan {
+template <class SwT, int SwX, BlockScanAlgorithm SwHow = BLOCK_SCAN_RAKING, int SwY = 1,
+          int SwZ = 1, int SwArchitecture = 0>
+class BlockScan
+    : public sw_detail::scans<BlockScan<SwT, SwX, SwHow, SwY, SwZ, SwArchitecture>, SwT> {
   static constexpr int threads = SwX * SwY * SwZ;
+  using base = sw_detail::scans<BlockScan, SwT>;
 
  public:
   using TempStorage = sw_detail::values_of_block<SwT, threads>;
   explicit BlockScan(TempStorage& storage) : values_(storage) {}
 
-  template <class SwOp>
-  void InclusiveScan(SwT in, SwT& out, SwOp op, sw_line line = sw_line(__builtin_LINE())) {
-    SwT total;
-    InclusiveScan(in, out, op, total, line);
-  }
-  template <class SwOp>
-  void InclusiveScan(SwT in, SwT& out, SwOp op, SwT& total,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    scan(in, op, [](SwT) {}, total, line);
-    out = values_[sw_detail::rank_in_block()];
-  }
+  using base::ExclusiveScan;
+  using base::ExclusiveSum;
+  using base::InclusiveSum;
   /// Without an initial value thread 0's result is undefined.
   template <class SwOp>
   void ExclusiveScan(SwT in, SwT& out, SwOp op, sw_line line = sw_line(__builtin_LINE())) {
-    SwT total;
-    scan(in, op, [](SwT) {}, total, line);
+    scan(
+        in, op, [](SwT) {}, nullptr, line);
     if (const int rank = sw_detail::rank_in_block(); rank > 0) out = values_[rank - 1];
-  }
-  template <class SwOp>
-  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    SwT total;
-    ExclusiveScan(in, out, first, op, total, line);
-  }
-  /// `total` is that of the values, without `first`.
-  template <class SwOp>
-  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op, SwT& total,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    scan(in, op, [](SwT) {}, total, line);
-    const int rank = sw_detail::rank_in_block();
-    out = rank == 0 ? first : op(first, values_[rank - 1]);
-  }
-  void InclusiveSum(SwT in, SwT& out, sw_line line = sw_line(__builtin_LINE())) {
-    InclusiveScan(in, out, cub::Sum(), line);
-  }
-  void InclusiveSum(SwT in, SwT& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
-    InclusiveScan(in, out, cub::Sum(), total, line);
-  }
-  void ExclusiveSum(SwT in, SwT& out, sw_line line = sw_line(__builtin_LINE())) {
-    ExclusiveScan(in, out, SwT(0), cub::Sum(), line);
-  }
-  void ExclusiveSum(SwT in, SwT& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
-    ExclusiveScan(in, out, SwT(0), cub::Sum(), total, line);
   }
   /// `prefix` is called by thread 0 with the total, and returns what precedes the block.
   template <class SwPrefix, class = decltype(&SwPrefix::operator())>
   void ExclusiveSum(SwT in, SwT& out, SwPrefix& prefix, sw_line line = sw_line(__builtin_LINE())) {
-    SwT total;
-    scan(in, cub::Sum(), [&](SwT sum) { values_[threads] = prefix(sum); }, total, line);
+    scan(
+        in, cub::Sum(), [&](SwT sum) { values_[threads] = prefix(sum); }, nullptr, line);
     const int rank = sw_detail::rank_in_block();
     out = rank == 0 ? values_[threads] : values_[threads] + values_[rank - 1];
   }
@@ -132,11 +100,26 @@ class BlockScan {
     out = before + in;
   }
 
+ private:
+  friend base;
+  template <class SwOp>
+  void inclusive(SwT in, SwT& out, SwOp op, SwT* total, sw_line line) {
+    scan(
+        in, op, [](SwT) {}, total, line);
+    out = values_[sw_detail::rank_in_block()];
+  }
+  template <class SwOp>
+  void exclusive(SwT in, SwT& out, SwT first, SwOp op, SwT* total, sw_line line) {
+    scan(
+        in, op, [](SwT) {}, total, line);
+    const int rank = sw_detail::rank_in_block();
+    out = rank == 0 ? first : op(first, values_[rank - 1]);
+  }
   // Several values a thread: the threads' totals are scanned, then each thread's values.
   template <int SwN, class SwOp>
-  void InclusiveScan(SwT (&in)[SwN], SwT (&out)[SwN], SwOp op, SwT& total,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    scan(sw_detail::combined(in, op), op, [](SwT) {}, total, line);
+  void inclusive(SwT (&in)[SwN], SwT (&out)[SwN], SwOp op, SwT* total, sw_line line) {
+    scan(
+        sw_detail::combined(in, op), op, [](SwT) {}, total, line);
     const int rank = sw_detail::rank_in_block();
     SwT sum = in[0];
     if (rank > 0) sum = op(values_[rank - 1], sum);
@@ -146,15 +129,9 @@ class BlockScan {
     }
   }
   template <int SwN, class SwOp>
-  void InclusiveScan(SwT (&in)[SwN], SwT (&out)[SwN], SwOp op,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    SwT total;
-    InclusiveScan(in, out, op, total, line);
-  }
-  template <int SwN, class SwOp>
-  void ExclusiveScan(SwT (&in)[SwN], SwT (&out)[SwN], SwT first, SwOp op, SwT& total,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    scan(sw_detail::combined(in, op), op, [](SwT) {}, total, line);
+  void exclusive(SwT (&in)[SwN], SwT (&out)[SwN], SwT first, SwOp op, SwT* total, sw_line line) {
+    scan(
+        sw_detail::combined(in, op), op, [](SwT) {}, total, line);
     const int rank = sw_detail::rank_in_block();
     SwT sum = rank == 0 ? first : op(first, values_[rank - 1]);
     for (int i = 0; i < SwN; ++i) {
@@ -163,35 +140,9 @@ class BlockScan {
       sum = op(sum, value);
     }
   }
-  template <int SwN, class SwOp>
-  void ExclusiveScan(SwT (&in)[SwN], SwT (&out)[SwN], SwT first, SwOp op,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    SwT total;
-    ExclusiveScan(in, out, first, op, total, line);
-  }
-  template <int SwN>
-  void InclusiveSum(SwT (&in)[SwN], SwT (&out)[SwN], sw_line line = sw_line(__builtin_LINE())) {
-    InclusiveScan(in, out, cub::Sum(), line);
-  }
-  template <int SwN>
-  void InclusiveSum(SwT (&in)[SwN], SwT (&out)[SwN], SwT& total,
-                    sw_line line = sw_line(__builtin_LINE())) {
-    InclusiveScan(in, out, cub::Sum(), total, line);
-  }
-  template <int SwN>
-  void ExclusiveSum(SwT (&in)[SwN], SwT (&out)[SwN], sw_line line = sw_line(__builtin_LINE())) {
-    ExclusiveScan(in, out, SwT(0), cub::Sum(), line);
-  }
-  template <int SwN>
-  void ExclusiveSum(SwT (&in)[SwN], SwT (&out)[SwN], SwT& total,
-                    sw_line line = sw_line(__builtin_LINE())) {
-    ExclusiveScan(in, out, SwT(0), cub::Sum(), total, line);
-  }
-
- private:
   // Leaves the inclusive scan in values_; thread 0 calls with_total with the total first.
   template <class SwOp, class SwWithTotal>
-  void scan(SwT in, SwOp op, SwWithTotal with_total, SwT& total, sw_line line) {
+  void scan(SwT in, SwOp op, SwWithTotal with_total, SwT* total, sw_line line) {
     const int rank = sw_detail::rank_in_block();
     values_[rank] = in;
     ::sw_barrier(line.value);
@@ -200,7 +151,7 @@ class BlockScan {
       with_total(values_[threads - 1]);
     }
     ::sw_barrier(line.value);
-    total = values_[threads - 1];
+    if (total != nullptr) *total = values_[threads - 1];
   }
   TempStorage& values_;
 };

@@ -108,57 +108,85 @@ class WarpReduce {
   }
 };
 
-template <class SwT, int SwSize = 32, int = 0>
-class WarpScan {
+namespace sw_detail {
+
+// The scans that BlockScan and WarpScan share, for one value a thread and for arrays of values.
+// They stand on two members of SwScan, which store the total of all values, without `first`, at
+// `total` unless it is null: inclusive(in, out, op, total, line), exclusive(in, out, first, op,
+// total, line).
+template <class SwScan, class SwT>
+class scans {
+ public:
+  template <class SwIn, class SwOut, class SwOp>
+  void InclusiveScan(SwIn&& in, SwOut&& out, SwOp op, sw_line line = sw_line(__builtin_LINE())) {
+    self().inclusive(in, out, op, nullptr, line);
+  }
+  template <class SwIn, class SwOut, class SwOp>
+  void InclusiveScan(SwIn&& in, SwOut&& out, SwOp op, SwT& total,
+                     sw_line line = sw_line(__builtin_LINE())) {
+    self().inclusive(in, out, op, &total, line);
+  }
+  template <class SwIn, class SwOut, class SwOp>
+  void ExclusiveScan(SwIn&& in, SwOut&& out, SwT first, SwOp op,
+                     sw_line line = sw_line(__builtin_LINE())) {
+    self().exclusive(in, out, first, op, nullptr, line);
+  }
+  template <class SwIn, class SwOut, class SwOp>
+  void ExclusiveScan(SwIn&& in, SwOut&& out, SwT first, SwOp op, SwT& total,
+                     sw_line line = sw_line(__builtin_LINE())) {
+    self().exclusive(in, out, first, op, &total, line);
+  }
+  template <class SwIn, class SwOut>
+  void InclusiveSum(SwIn&& in, SwOut&& out, sw_line line = sw_line(__builtin_LINE())) {
+    self().inclusive(in, out, cub::Sum(), nullptr, line);
+  }
+  template <class SwIn, class SwOut>
+  void InclusiveSum(SwIn&& in, SwOut&& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
+    self().inclusive(in, out, cub::Sum(), &total, line);
+  }
+  template <class SwIn, class SwOut>
+  void ExclusiveSum(SwIn&& in, SwOut&& out, sw_line line = sw_line(__builtin_LINE())) {
+    self().exclusive(in, out, SwT(0), cub::Sum(), nullptr, line);
+  }
+  template <class SwIn, class SwOut>
+  void ExclusiveSum(SwIn&& in, SwOut&& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
+    self().exclusive(in, out, SwT(0), cub::Sum(), &total, line);
+  }
+
+ private:
+  SwScan& self() { return static_cast<SwScan&>(*this); }
+};
+
+}  // namespace sw_detail
+
+template <class SwT, int SwSize = 32, int SwArchitecture = 0>
+class WarpScan : public sw_detail::scans<WarpScan<SwT, SwSize, SwArchitecture>, SwT> {
  public:
   struct TempStorage {};
   explicit WarpScan(TempStorage&) {}
+  SwT Broadcast(SwT value, unsigned lane, sw_line line = sw_line(__builtin_LINE())) {
+    return sw_detail::lanes<SwSize>().from(value, (int)lane, line);
+  }
 
+ private:
+  friend sw_detail::scans<WarpScan, SwT>;
   template <class SwOp>
-  void InclusiveScan(SwT in, SwT& out, SwOp op, sw_line line = sw_line(__builtin_LINE())) {
+  void inclusive(SwT in, SwT& out, SwOp op, SwT* total, sw_line line) {
     const sw_detail::lanes<SwSize> at;
     for (int step = 1; step < SwSize; step *= 2) {
       const SwT before = at.from(in, at.rank >= step ? at.rank - step : at.rank, line);
       if (at.rank >= step) in = op(before, in);
     }
     out = in;
+    if (total != nullptr) *total = Broadcast(out, SwSize - 1, line);
   }
   template <class SwOp>
-  void InclusiveScan(SwT in, SwT& out, SwOp op, SwT& total,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    InclusiveScan(in, out, op, line);
-    total = Broadcast(out, SwSize - 1, line);
-  }
-  template <class SwOp>
-  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    SwT total;
-    ExclusiveScan(in, out, first, op, total, line);
-  }
-  /// `total` is that of the values, without `first`.
-  template <class SwOp>
-  void ExclusiveScan(SwT in, SwT& out, SwT first, SwOp op, SwT& total,
-                     sw_line line = sw_line(__builtin_LINE())) {
+  void exclusive(SwT in, SwT& out, SwT first, SwOp op, SwT* total, sw_line line) {
     const sw_detail::lanes<SwSize> at;
     SwT sum;
-    InclusiveScan(in, sum, op, total, line);
+    inclusive(in, sum, op, total, line);
     const SwT before = at.from(sum, at.rank > 0 ? at.rank - 1 : 0, line);
     out = at.rank == 0 ? first : op(first, before);
-  }
-  void InclusiveSum(SwT in, SwT& out, sw_line line = sw_line(__builtin_LINE())) {
-    InclusiveScan(in, out, cub::Sum(), line);
-  }
-  void InclusiveSum(SwT in, SwT& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
-    InclusiveScan(in, out, cub::Sum(), total, line);
-  }
-  void ExclusiveSum(SwT in, SwT& out, sw_line line = sw_line(__builtin_LINE())) {
-    ExclusiveScan(in, out, SwT(0), cub::Sum(), line);
-  }
-  void ExclusiveSum(SwT in, SwT& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
-    ExclusiveScan(in, out, SwT(0), cub::Sum(), total, line);
-  }
-  SwT Broadcast(SwT value, unsigned lane, sw_line line = sw_line(__builtin_LINE())) {
-    return sw_detail::lanes<SwSize>().from(value, (int)lane, line);
   }
 };
 

@@ -15,11 +15,65 @@ SW_FN float sw_round_to_odd(double value) {
   return sw_bits<float>(away ? bits + 1 : bits - 1);
 }
 
+// The type T of 16 bits, and T_raw, its bits. From double with one rounding, by way of a float that
+// is rounded to odd.
+#define SW_SMALL_STRUCT(T, from_float, to_float)                 \
+  struct T##_raw {                                               \
+    unsigned short x;                                            \
+  };                                                             \
+  struct T {                                                     \
+    unsigned short __x;                                          \
+    T() = default;                                               \
+    T(const T##_raw& raw) : __x(raw.x) {}                        \
+    T(float value) : __x(from_float(value)) {}                   \
+    T(double value) : __x(from_float(sw_round_to_odd(value))) {} \
+    T(int value) : T((double)value) {}                           \
+    T(unsigned value) : T((double)value) {}                      \
+    T(long value) : T((double)value) {}                          \
+    T(unsigned long value) : T((double)value) {}                 \
+    T(long long value) : T((double)value) {}                     \
+    T(unsigned long long value) : T((double)value) {}            \
+    T(short value) : T((float)value) {}                          \
+    T(unsigned short value) : T((float)value) {}                 \
+    operator float() const { return to_float(__x); }             \
+    operator T##_raw() const { return {__x}; }                   \
+  };
+
+#define SW_SMALL_CONVERSIONS(T, T2, name)                                    \
+  SW_FN T2 make_##name##2(T x, T y) { return {x, y}; }                       \
+  SW_FN T __float2##name(float x) { return T(x); }                           \
+  SW_FN T __float2##name##_rn(float x) { return T(x); }                      \
+  SW_FN T __double2##name(double x) { return T(x); }                         \
+  SW_FN T __int2##name##_rn(int x) { return T(x); }                          \
+  SW_FN T __uint2##name##_rn(unsigned x) { return T(x); }                    \
+  SW_FN T __short2##name##_rn(short x) { return T(x); }                      \
+  SW_FN T __ushort2##name##_rn(unsigned short x) { return T(x); }            \
+  SW_FN T __ll2##name##_rn(long long x) { return T(x); }                     \
+  SW_FN float __##name##2float(T x) { return x; }                            \
+  SW_FN int __##name##2int_rn(T x) { return __float2int_rn(x); }             \
+  SW_FN int __##name##2int_rz(T x) { return __float2int_rz(x); }             \
+  SW_FN unsigned __##name##2uint_rn(T x) { return __float2uint_rn(x); }      \
+  SW_FN T2 __float2##name##2_rn(float x) { return {T(x), T(x)}; }            \
+  SW_FN T2 __floats2##name##2_rn(float x, float y) { return {T(x), T(y)}; }  \
+  SW_FN T2 __float22##name##2_rn(float2 v) { return {T(v.x), T(v.y)}; }      \
+  SW_FN float2 __##name##22float2(T2 v) { return {(float)v.x, (float)v.y}; } \
+  SW_FN T2 __##name##2##name##2(T x) { return {x, x}; }                      \
+  SW_FN T2 __halves2##name##2(T x, T y) { return {x, y}; }                   \
+  SW_FN T __low2##name(T2 v) { return v.x; }                                 \
+  SW_FN T __high2##name(T2 v) { return v.y; }                                \
+  SW_FN float __low2float(T2 v) { return v.x; }                              \
+  SW_FN float __high2float(T2 v) { return v.y; }                             \
+  SW_FN T2 __lowhigh2highlow(T2 v) { return {v.y, v.x}; }                    \
+  SW_FN short __##name##_as_short(T x) { return (short)x.__x; }              \
+  SW_FN unsigned short __##name##_as_ushort(T x) { return x.__x; }           \
+  SW_FN T __short_as_##name(short x) { return T##_raw{(unsigned short)x}; }  \
+  SW_FN T __ushort_as_##name(unsigned short x) { return T##_raw{x}; }
+
 // A half has 11 significant bits and a float 24, at least twice as many plus two, so that the sum,
 // product, quotient or root in float, rounded to 11 bits, is correctly rounded (Figueroa 1995).
 #define SW_SMALL_OPERATOR(T, op)                                    \
   SW_FN T operator op(T a, T b) { return T((float)a op(float) b); } \
-  SW_FN T& operator op##=(T & a, T b) { return a = a op b; }
+  SW_FN T& operator op##=(T& a, T b) { return a = a op b; }
 #define SW_SMALL_COMPARE(T, op, name)                               \
   SW_FN bool operator op(T a, T b) { return (float)a op(float) b; } \
   SW_FN bool name(T a, T b) { return (float)a op(float) b; }

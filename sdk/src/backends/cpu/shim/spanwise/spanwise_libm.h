@@ -165,22 +165,16 @@ SW_FN double abs(double x) { return __builtin_fabs(x); }
 
 // Inline, because the C library's are calls; these become two instructions. If one argument is NaN,
 // the other is the result.
-SW_FN float fminf(float a, float b) {
-  const float least = a < b ? a : b;
-  return b != b ? a : least;
-}
-SW_FN float fmaxf(float a, float b) {
-  const float most = a > b ? a : b;
-  return b != b ? a : most;
-}
-SW_FN double fmin(double a, double b) {
-  const double least = a < b ? a : b;
-  return b != b ? a : least;
-}
-SW_FN double fmax(double a, double b) {
-  const double most = a > b ? a : b;
-  return b != b ? a : most;
-}
+#define SW_EXTREME(name, T, precedes)      \
+  SW_FN T name(T a, T b) {                 \
+    const T chosen = a precedes b ? a : b; \
+    return b != b ? a : chosen;            \
+  }
+SW_EXTREME(fminf, float, <)
+SW_EXTREME(fmaxf, float, >)
+SW_EXTREME(fmin, double, <)
+SW_EXTREME(fmax, double, >)
+#undef SW_EXTREME
 SW_FN float fmin(float a, float b) { return fminf(a, b); }
 SW_FN float fmax(float a, float b) { return fmaxf(a, b); }
 SW_FN double fmin(float a, double b) { return fmin((double)a, b); }

@@ -1,21 +1,19 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+// Replaces the C library's header, for the CPU and for NVRTC: IEEE 754 binary32 and binary64.
 #pragma once
-
-// Replaces the C library's header.
-
-#define FLT_RADIX __FLT_RADIX__
-#define FLT_MANT_DIG __FLT_MANT_DIG__
-#define FLT_DIG __FLT_DIG__
-#define FLT_EPSILON __FLT_EPSILON__
-#define FLT_MIN __FLT_MIN__
-#define FLT_MAX __FLT_MAX__
-#define FLT_MIN_EXP __FLT_MIN_EXP__
-#define FLT_MAX_EXP __FLT_MAX_EXP__
-#define DBL_MANT_DIG __DBL_MANT_DIG__
-#define DBL_DIG __DBL_DIG__
-#define DBL_EPSILON ((double)__DBL_EPSILON__)
-#define DBL_MIN ((double)__DBL_MIN__)
-#define DBL_MAX ((double)__DBL_MAX__)
-#define DBL_MIN_EXP __DBL_MIN_EXP__
-#define DBL_MAX_EXP __DBL_MAX_EXP__
+#define FLT_RADIX 2
+#define FLT_MANT_DIG 24
+#define DBL_MANT_DIG 53
+#define FLT_DIG 6
+#define DBL_DIG 15
+#define FLT_MIN_EXP (-125)
+#define DBL_MIN_EXP (-1021)
+#define FLT_MAX_EXP 128
+#define DBL_MAX_EXP 1024
+#define FLT_MIN 1.17549435e-38F
+#define DBL_MIN 2.2250738585072014e-308
+#define FLT_MAX 3.40282347e+38F
+#define DBL_MAX 1.7976931348623157e+308
+#define FLT_EPSILON 1.19209290e-07F
+#define DBL_EPSILON 2.2204460492503131e-16

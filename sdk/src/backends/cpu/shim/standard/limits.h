@@ -1,22 +1,27 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+// Replaces the C library's header, for the CPU and for NVRTC.
 #pragma once
-
-// Replaces the C library's header.
-
-#define CHAR_BIT __CHAR_BIT__
-#define SCHAR_MAX __SCHAR_MAX__
-#define SCHAR_MIN (-SCHAR_MAX - 1)
-#define UCHAR_MAX (SCHAR_MAX * 2 + 1)
-#define SHRT_MAX __SHRT_MAX__
-#define SHRT_MIN (-SHRT_MAX - 1)
-#define USHRT_MAX (SHRT_MAX * 2 + 1)
-#define INT_MAX __INT_MAX__
-#define INT_MIN (-INT_MAX - 1)
-#define UINT_MAX (INT_MAX * 2u + 1u)
-#define LONG_MAX __LONG_MAX__
-#define LONG_MIN (-LONG_MAX - 1l)
-#define ULONG_MAX (LONG_MAX * 2ul + 1ul)
-#define LLONG_MAX __LONG_LONG_MAX__
-#define LLONG_MIN (-LLONG_MAX - 1ll)
-#define ULLONG_MAX (LLONG_MAX * 2ull + 1ull)
+#define CHAR_BIT 8
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
+#ifdef __CHAR_UNSIGNED__
+#define CHAR_MIN 0
+#define CHAR_MAX UCHAR_MAX
+#else
+#define CHAR_MIN SCHAR_MIN
+#define CHAR_MAX SCHAR_MAX
+#endif
+#define SHRT_MIN (-32767 - 1)
+#define SHRT_MAX 32767
+#define USHRT_MAX 65535
+#define INT_MIN (-2147483647 - 1)
+#define INT_MAX 2147483647
+#define UINT_MAX 4294967295U
+#define LONG_MIN (-9223372036854775807L - 1)
+#define LONG_MAX 9223372036854775807L
+#define ULONG_MAX 18446744073709551615UL
+#define LLONG_MIN (-9223372036854775807LL - 1)
+#define LLONG_MAX 9223372036854775807LL
+#define ULLONG_MAX 18446744073709551615ULL

@@ -7,6 +7,7 @@ import pytest
 
 import spanwise as sw
 
+# The last ones are divided among threads: by results, and by parts of the sums.
 SIZES = [
     (1, 300),
     (300, 1),
@@ -20,6 +21,11 @@ SIZES = [
     (129, 127),
     (256, 256),
     (257, 256),
+    (700, 650),
+    (40, 9000),
+    (9000, 40),
+    (2, 200_000),
+    (200_000, 3),
 ]
 LAYOUTS = {
     "C": lambda a: a,

@@ -1,0 +1,43 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of the tests of sw.load_ops: libraries of ops, built by several compilers."""
+
+import functools
+
+import pytest
+from support.plugin import SOURCES, compiled
+
+import spanwise as sw
+
+# By the namespace of their ops. The old ABI of libstdc++ has another std::string, linked in.
+COMPILERS = {
+    "gnu": "g++ -std=c++20",
+    "gnu_old_abi": "g++ -std=c++20 -D_GLIBCXX_USE_CXX11_ABI=0 -static-libstdc++ -static-libgcc",
+    "clang": "clang++ -std=c++20",
+    "libcxx": "clang++ -std=c++20 -stdlib=libc++",
+}
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory):
+    """plugin(name): the ops of many_ops.cpp by a compiler, built and loaded once."""
+
+    @functools.cache
+    def load(name):
+        library = tmp_path_factory.mktemp(name) / f"lib{name}.so"
+        command = f"{COMPILERS[name]} -DNAMESPACE={name}"
+        return sw.load_ops(compiled(command, SOURCES / "many_ops.cpp", library))
+
+    return load
+
+
+@pytest.fixture(params=COMPILERS)
+def many(request, plugin):
+    """Each compiler's ops in turn."""
+    return plugin(request.param)
+
+
+@pytest.fixture
+def gnu(plugin):
+    """For what no compiler changes."""
+    return plugin("gnu")

@@ -1,0 +1,122 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites for numerical stability."""
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+#: Without fusion, so that programs show the single operations.
+NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
+
+
+def ops(f):
+    return [str(node.op).partition("[")[0] for node in f.maker.fgraph.toposort()]
+
+
+LARGE = np.array([-800.0, -40.0, -1.0, 0.0, 1.0, 40.0, 800.0])
+
+STABLE = {
+    "sigmoid": (lambda x: 1 / (1 + T.exp(-x)), lambda x: 1 / (1 + np.exp(-x)), ["Sigmoid"]),
+    "sigmoid reversed": (lambda x: 1 / (T.exp(x) + 1), lambda x: 1 / (1 + np.exp(x)), None),
+    "sigmoid by quotient": (
+        lambda x: T.exp(x) / (1 + T.exp(x)),
+        lambda x: 1 / (1 + np.exp(-x)),
+        None,
+    ),
+    "sigmoid by reciprocal": (
+        lambda x: sw.reciprocal(1 + T.exp(-x)),
+        lambda x: 1 / (1 + np.exp(-x)),
+        ["Sigmoid"],
+    ),
+    "log of sigmoid": (lambda x: T.log(1 / (1 + T.exp(-x))), lambda x: -np.logaddexp(0, -x), None),
+    "log of 1 - sigmoid": (
+        lambda x: T.log(1 - 1 / (1 + T.exp(-x))),
+        lambda x: -np.logaddexp(0, x),
+        ["Softplus", "Negative"],
+    ),
+    "log1p of -sigmoid": (lambda x: sw.log1p(-sw.sigmoid(x)), lambda x: -np.logaddexp(0, x), None),
+    "log of 1 + exp": (lambda x: T.log(1 + T.exp(x)), lambda x: np.logaddexp(0, x), ["Softplus"]),
+    "log1p of exp": (lambda x: sw.log1p(T.exp(x)), lambda x: np.logaddexp(0, x), ["Softplus"]),
+    "log of 1 + x": (lambda x: T.log(1 + x * x * 1e-20), lambda x: np.log1p(x * x * 1e-20), None),
+    "log of 1 - x": (lambda x: T.log(1 - x * x * 1e-20), lambda x: np.log1p(-x * x * 1e-20), None),
+    "exp - 1": (lambda x: T.exp(x * 1e-20) - 1, lambda x: np.expm1(x * 1e-20), None),
+    "1 - exp": (lambda x: 1 - T.exp(x * 1e-20), lambda x: -np.expm1(x * 1e-20), None),
+    "log of exp": (lambda x: T.log(T.exp(x)), lambda x: x, []),
+    "log of softmax": (lambda x: T.log(T.softmax(x)), lambda x: x - x.max(), None),
+    "log of a sum": (lambda x: T.log(T.exp(x).sum()), lambda x: x.max(), None),
+    "square": (lambda x: x**2, lambda x: x * x, ["Square"]),
+    "first power": (lambda x: x**1, lambda x: x, []),
+    "root": (lambda x: (x * x) ** 0.5, np.abs, ["Multiply", "Sqrt"]),
+    "inverse": (lambda x: (x + 900) ** -1, lambda x: 1 / (x + 900), ["Add", "Reciprocal"]),
+    "negative twice": (lambda x: sw.negative(-x), lambda x: x, []),
+}
+
+
+@pytest.mark.parametrize("name", STABLE)
+def test_a_function_is_computed_without_overflow_or_cancellation(name, device):
+    written, expected, wanted = STABLE[name]
+    x = T.dvector("x")
+    f = sw.function([x], written(x), mode=NOT_FUSED, device=device)
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(f(LARGE).numpy(), expected(LARGE), rtol=1e-13)
+    if wanted is not None:
+        assert ops(f) == wanted
+
+
+@pytest.mark.parametrize("name", STABLE)
+def test_its_derivative_is_finite(name, device):
+    x = T.dvector("x")
+    f = sw.function([x], T.grad(STABLE[name][0](x).sum(), x), device=device, mode="fast_compile")
+    finite = LARGE[LARGE != 0] if name == "root" else LARGE
+    assert np.isfinite(f(finite).numpy()).all()
+
+
+def test_float32_keeps_its_dtype_with_float64_constants():
+    x = T.fvector("x")
+    f = sw.function([x], 1 / (np.float64(1) + T.exp(-x)))
+    assert f(np.float32([0.0])).dtype == "float64" and f([0.0]).tolist() == [0.5]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+def test_log_of_a_sum_of_exp_along_axes(axis, keepdims, device):
+    values = np.array([[1000.0, 999.0, -5.0], [-2000.0, -2001.0, -np.inf]])
+    x = T.dmatrix("x")
+    cost = T.log(T.exp(x).sum(axis=axis, keepdims=keepdims))
+    f = sw.function([x], [cost, T.grad(cost.sum(), x)], device=device)
+    value, derivative = (result.numpy() for result in f(values))
+    top = values.max(axis=axis, keepdims=True)
+    powers = np.exp(values - top)
+    expected = np.log(powers.sum(axis=axis, keepdims=True)) + top
+    np.testing.assert_allclose(value, expected.reshape(value.shape))
+    np.testing.assert_allclose(derivative, powers / powers.sum(axis=axis, keepdims=True))
+
+
+def test_log_of_a_sum_of_exp_of_only_infinities(device):
+    x = T.dvector("x")
+    f = sw.function([x], T.log(T.exp(x).sum()), device=device)
+    assert f([-np.inf, -np.inf]).item() == -np.inf and f([np.inf, 0.0]).item() == np.inf
+
+
+def test_cross_entropy_of_logistic_regression_is_finite(device):
+    z, y = T.fvector("z"), T.fvector("y")
+    p = 1 / (1 + T.exp(-z))
+    xent = -y * T.log(p) - (1 - y) * T.log(1 - p)
+    f = sw.function([z, y], [xent, T.grad(xent.sum(), z)], device=device)
+    points = np.float32([-1000, -100, -20, 0, 20, 100, 1000])
+    for label in (0, 1):
+        got, derivative = (r.numpy() for r in f(points, np.full(7, label, "float32")))
+        wide = points.astype("float64")
+        np.testing.assert_allclose(got, np.logaddexp(0, wide * (1 - 2 * label)), 1e-6, 1e-43)
+        with np.errstate(over="ignore"):
+            np.testing.assert_allclose(derivative, 1 / (1 + np.exp(-wide)) - label, atol=1e-6)
+
+
+def test_debug_mode_takes_results_that_rewrites_make_finite(device):
+    x = T.fvector("x")
+    f = sw.function([x], T.log(1 - 1 / (1 + T.exp(-x))), mode="debug", device=device)
+    np.testing.assert_allclose(f([-200.0, 0.0, 200.0]), [0, -np.log(2), -200], atol=1e-30)

@@ -1,0 +1,87 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions in NumPy with double precision, and the comparison with them."""
+
+import numpy as np
+from hypothesis import strategies as st
+from support.arrays import assert_same
+
+import spanwise as sw
+
+SUMS = ("sum", "prod", "nansum")
+
+MOMENTS = ("mean", "var", "std")
+
+ORDERS = ("min", "max", "ptp")
+
+TRUTHS = ("any", "all", "count_nonzero")
+
+PLACES = ("argmin", "argmax")
+
+EPS = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 2e-7, "complex64": 4e-7}
+
+
+def is_inexact(dtype):
+    return dtype.startswith(("float", "bfloat", "complex"))
+
+
+def expected_dtype(name, dtype):
+    if name in TRUTHS + PLACES:
+        return "bool" if name in ("any", "all") else "int64"
+    if name in SUMS and not is_inexact(dtype):
+        return "uint64" if dtype.startswith("u") else "int64"
+    if name in MOMENTS and not is_inexact(dtype):
+        return "float64"
+    if name in ("var", "std") and dtype.startswith("complex"):
+        return {"complex64": "float32", "complex128": "float64"}[dtype]
+    return dtype
+
+
+def widened(values):
+    """What NumPy computes on exactly enough: double precision, or 64-bit integers."""
+    kind = values.dtype.kind
+    if kind == "c":
+        return values.astype("complex128")
+    return values if kind in "biu" else values.astype("float64")
+
+
+def oracle(name, values, **options):
+    """NumPy's result in the dtype that NumPy's rules give it."""
+    dtype = "bfloat16" if values.dtype.name == "bfloat16" else values.dtype.name
+    if name == "ptp" and is_inexact(dtype):
+        least, most = (getattr(np, kind)(widened(values), **options) for kind in ("min", "max"))
+        result = most - least
+    else:
+        result = getattr(np, name)(widened(values), **options)
+    return np.asarray(result).astype(sw.dtype(expected_dtype(name, dtype)).dtype)
+
+
+def assert_close(name, ours, exact, dtype):
+    assert ours.shape == exact.shape
+    assert ours.dtype == exact.dtype
+    if name in ORDERS + TRUTHS + PLACES or not is_inexact(str(ours.dtype)):
+        assert_same(ours, exact)
+        return
+    values, exact = ours.numpy(), exact
+    wide = "complex128" if exact.dtype.kind == "c" else "float64"
+    tolerance = EPS.get(str(ours.dtype), 1e-13)
+    np.testing.assert_allclose(values.astype(wide), exact.astype(wide), rtol=tolerance, atol=1e-12)
+
+
+def values_for(name, ours, theirs, device):
+    """Small numbers where products would overflow."""
+    if name not in ("prod", "cumprod"):
+        return ours, theirs
+    small = (theirs.astype("complex128").real % 3).astype(theirs.dtype)
+    return sw.array(small, device=device), small
+
+
+@st.composite
+def axes_of(draw, rank, only_one=False):
+    one = st.integers(-rank, rank - 1) if rank else st.nothing()
+    if only_one or rank == 0:
+        return draw(st.one_of(st.none(), one) if rank else st.none())
+    several = st.permutations(range(rank)).flatmap(
+        lambda order: st.integers(0, rank).map(lambda n: tuple(order[:n]))
+    )
+    return draw(st.one_of(st.none(), one, several))
