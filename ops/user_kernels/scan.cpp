@@ -116,14 +116,17 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const
       embedded::file_text(embedded::user_kernel_text, on_gpu ? "scan_gpu.cuh" : "scan_cpu.cuh"));
   types += "}\n";
   std::string kernels;
-  const auto add = [&](const char* part, std::string_view bounds) {
+  const auto add = [&](const char* part, const std::string& bounds) {
     kernels +=
         text("namespace sw_scan {\nextern \"C\" __global__ void ", bounds, " ", name, "_", part,
              "(sw_scan_parameters) {\n  sw_scan_", part, "(sw_scan_arguments);\n}\n}\n");
   };
   if (on_gpu) {
-    add("run", "__launch_bounds__(spanwise::block_scan_threads, 4)");
-    add("lines", "__launch_bounds__(spanwise::scan_threads, 8)");
+    const auto bounds = [](int blocks) {
+      return text("__launch_bounds__(spanwise::scan_threads, ", blocks, ")");
+    };
+    add("run", bounds(4));
+    add("lines", bounds(8));
     return "#include <spanwise/scan_blocks.cuh>\n" + prologue(spec_.common, {}, types) + kernels;
   }
   for (const char* part : {"totals", "carries", "run"}) add(part, "");
@@ -215,7 +218,7 @@ void ScanKernel::scan_with_gpu_code(const Job& job) const {
                                          KernelArg(how.chunks),
                                          how.words > 0 ? address_of(words) : KernelArg::address(0)};
   (how.by_warps ? *plan.lines : plan.run)
-      .launch({{how.blocks, 1, 1}, {how.threads, 1, 1}, how.shared_bytes, job.stream}, arguments);
+      .launch({{how.blocks, 1, 1}, {scan_threads, 1, 1}, how.shared_bytes, job.stream}, arguments);
 }
 
 void ScanKernel::scan_on_cpu(const Job& job) const {

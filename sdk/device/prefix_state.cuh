@@ -18,11 +18,6 @@ class TilePrefixState {
   static_assert(sizeof(A) % 8 == 0, "the size of the accumulator must be a multiple of 8 bytes");
 
  public:
-  /// A sum as it is stored, ready or not.
-  struct Words {
-    unsigned long long words[sizeof(A) / 4];
-  };
-
   /// `words` are 0 before the kernel and aligned to 16 bytes; each line has scan_words() of them,
   /// and this object uses those of line `line`.
   __device__ __forceinline__ TilePrefixState(unsigned long long* words, unsigned int line,
@@ -60,37 +55,29 @@ class TilePrefixState {
   __device__ __forceinline__ bool completes_super(unsigned int group) const {
     return is_last(groups_ + group / 32);
   }
-  /// Loads a sum without waiting for it, so that several loads are in flight.
-  __device__ __forceinline__ void load(unsigned int place, Words& sum) const {
+  /// Waits until the sum is written and returns it.
+  __device__ __forceinline__ A wait_for(unsigned int place) const {
     const unsigned long long* const at = words_ + (long long)place * count;
+    unsigned long long words[count];
+    unsigned int ready;
+    do {
+      ready = 1;
 #pragma unroll
-    for (int i = 0; i < count; i += 2) get_two(at + i, sum.words[i], sum.words[i + 1]);
-  }
-  /// Waits until the sum is written and returns it; `sum` is what load() gave.
-  __device__ __forceinline__ A wait_for(unsigned int place, Words& sum) const {
-    while (!is_ready(sum)) load(place, sum);
+      for (int i = 0; i < count; i += 2) get_two(at + i, words[i], words[i + 1]);
+#pragma unroll
+      for (int i = 0; i < count; ++i) ready &= (unsigned int)words[i];
+    } while (ready == 0);
     unsigned int parts[count];
 #pragma unroll
-    for (int i = 0; i < count; ++i) parts[i] = (unsigned int)(sum.words[i] >> 32);
+    for (int i = 0; i < count; ++i) parts[i] = (unsigned int)(words[i] >> 32);
     A a;
     memcpy(&a, parts, sizeof(A));
     return a;
-  }
-  __device__ __forceinline__ A wait_for(unsigned int place) const {
-    Words sum;
-    load(place, sum);
-    return wait_for(place, sum);
   }
 
  private:
   static constexpr int count = sizeof(A) / 4;
 
-  static __device__ __forceinline__ bool is_ready(const Words& sum) {
-    unsigned int ready = 1;
-#pragma unroll
-    for (int i = 0; i < count; ++i) ready &= (unsigned int)sum.words[i];
-    return ready != 0;
-  }
   __device__ __forceinline__ unsigned int places() const {
     return chunks_ + 32 * (groups_ + supers_);
   }

@@ -11,17 +11,14 @@
 
 namespace spanwise {
 
-/// Threads per block: those of scan_threads, which read and write elements, and a warp that passes
-/// sums to other blocks and waits for theirs.
-constexpr int block_scan_threads = scan_threads + 32;
 /// Bytes of dynamic shared memory of a block: three buffers.
 constexpr int block_scan_bytes = 3 * scan_buffer_bytes;
 
 /// Scans lines in chunks of `elements` elements. Each block takes chunks, in the order of their
 /// numbers, until none is left. It works on three: one is fetched; the sum of the one before it is
-/// published; and the one before that is written. Meanwhile the last warp waits for the sums of all
-/// chunks before the second, which other blocks publish in the meantime. A block waits only for
-/// chunks of lower numbers, which running blocks have taken, so any number of blocks is correct.
+/// published; and the one before that waits for the sums of all chunks before it, which other
+/// blocks have mostly published in the meantime, and is written. A block waits only for chunks of
+/// lower numbers, which running blocks have taken, so any number of blocks is correct.
 ///
 /// locate(line, x, z) sets x and z to the addresses of the first element and result of a line.
 template <class Body, bool packed, class Locate>
@@ -48,48 +45,28 @@ class BlockScan {
 
   /// Called by all threads of the block.
   __device__ __forceinline__ void run() const {
-    // What the warps exchange in one turn; two, since warps may be in adjacent turns.
     __shared__ unsigned int taken[2];
-    __shared__ alignas(16) unsigned char bytes[2][(warps + 1) * sizeof(A)];
-    const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (threadIdx.x == 0) {
       taken[0] = words_ != nullptr ? (unsigned int)atomicAdd(words_, 2ull) : blockIdx.x;
       taken[1] = taken[0] + (words_ != nullptr ? 1 : gridDim.x);
     }
     __syncthreads();
     unsigned int current = taken[0], next = taken[1], pending = none;
-    __syncthreads();
     A pending_before = Body::identity();
-    if (warp < warps) fetch(current, 0);
-    for (int buffer = 0, turn = 0;; buffer = after(buffer), turn ^= 1) {
-      A* const sums = (A*)bytes[turn];
-      A own = Body::identity();
-      if (warp == warps) {
-        unsigned int after_next = next + gridDim.x;
-        if (lane == 0 && words_ != nullptr) after_next = (unsigned int)atomicAdd(words_, 1ull);
-        const A before = pending != none && chunks_ > 1 ? look_back(pending) : own;
-        if (lane == 31) sums[warps] = before;
-        if (lane == 0) taken[turn] = after_next;
-      } else {
-        fetch(next, after(buffer));
-        wait_for_fetches<1>();
-        if (current < total_) own = sum_part(current, buffer);
-        if (lane == 31) sums[warp] = own;
-      }
+    fetch(current, 0);
+    for (int buffer = 0;; buffer = buffer == 2 ? 0 : buffer + 1) {
+      unsigned int after_next = next + gridDim.x;
+      if (threadIdx.x == 0 && words_ != nullptr) after_next = (unsigned int)atomicAdd(words_, 1ull);
+      fetch(next, buffer == 2 ? 0 : buffer + 1);
+      wait_for_fetches<1>();
+      const A before = sum_chunk(current, buffer);
+      if (pending != none) look_back(pending);
+      if (threadIdx.x == 0) taken[0] = after_next;
       __syncthreads();
-      if (warp < warps && pending != none)
-        write(pending, Body::combine(sums[warps], pending_before), after(after(buffer)));
+      if (pending != none) write(pending, pending_before, buffer == 0 ? 2 : buffer - 1);
       if (current >= total_) return;
-      A before = Body::identity(), sum = before;
-#pragma unroll
-      for (int i = 0; i < warps; ++i) {
-        if (i == warp) before = sum;
-        sum = Body::combine(sum, sums[i]);
-      }
-      if (warp == warps && chunks_ > 1) publish(current, sum);
-      const A below = scan_from_lane(own, (lane - 1) & 31);
-      pending_before = lane > 0 ? Body::combine(before, below) : before;
-      pending = current, current = next, next = taken[turn];
+      pending = current, pending_before = before;
+      current = next, next = taken[0];
     }
   }
 
@@ -98,8 +75,6 @@ class BlockScan {
   static constexpr int warps = scan_threads / 32, warp_bytes = 32 * scan_thread_bytes;
   typedef ScanPart<Body, items, packed> Part;
 
-  static __device__ __forceinline__ int after(int buffer) { return buffer == 2 ? 0 : buffer + 1; }
-
   // The warp's part of a chunk.
   __device__ __forceinline__ Part part_of(unsigned int number, int buffer) const {
     const long long first = number % chunks_ * elements + threadIdx.x / 32 * Part::elements;
@@ -107,6 +82,11 @@ class BlockScan {
   }
   __device__ __forceinline__ TilePrefixState<A> prefixes_of(unsigned int number) const {
     return TilePrefixState<A>(words_ + 2, number / chunks_, chunks_);
+  }
+  // Memory of the block for the sums that look_back() finds.
+  static __device__ __forceinline__ A* levels() {
+    __shared__ alignas(16) unsigned char bytes[3 * sizeof(A)];
+    return (A*)bytes;
   }
 
   __device__ __forceinline__ void fetch(unsigned int number, int buffer) const {
@@ -121,12 +101,32 @@ class BlockScan {
       part.template fetch<false>(x);
   }
 
-  // For each lane, the sum of the elements of the warp's part up to the lane's.
-  __device__ __forceinline__ A sum_part(unsigned int number, int buffer) const {
-    __syncwarp();
-    const Part part = part_of(number, buffer);
-    return scan_of_lanes<Body>(part.is_whole() ? part.template total<true>()
-                                               : part.template total<false>());
+  // Computes and publishes the sum of a chunk, if there is one with this number. Returns the sum of
+  // the chunk's elements before the thread's.
+  __device__ __forceinline__ A sum_chunk(unsigned int number, int buffer) const {
+    __shared__ alignas(16) unsigned char bytes[warps * sizeof(A)];
+    A* const of_warps = (A*)bytes;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    A own = Body::identity(), before = own, sum = own;
+    if (number < total_) {
+      __syncwarp();
+      const Part part = part_of(number, buffer);
+      own = scan_of_lanes<Body>(part.is_whole() ? part.template total<true>()
+                                                : part.template total<false>());
+      if (lane == 31) of_warps[warp] = own;
+    }
+    __syncthreads();
+    if (number >= total_) return before;
+#pragma unroll
+    for (int i = 0; i < warps; ++i) {
+      if (i == warp) before = sum;
+      sum = Body::combine(sum, of_warps[i]);
+    }
+    const A below = scan_from_lane(own, (lane - 1) & 31);
+    if (lane > 0) before = Body::combine(before, below);
+    // By a warp that has nothing to do in look_back().
+    if (chunks_ > 1 && warp == warps - 1) publish(number, sum);
+    return before;
   }
 
   // Publishes the sum of a chunk, and those of groups that the chunk completes. No waiting: they
@@ -149,38 +149,43 @@ class BlockScan {
     prefixes.publish(prefixes.super_sum(group / 32, lane), scan_from_lane(of_super, 31));
   }
 
-  // The sum of all chunks before this one: of its group, of the other groups of its 32 groups, and
-  // of everything before these. Only the last lane gets the result.
-  __device__ __forceinline__ A look_back(unsigned int number) const {
+  // Finds the sums of all chunks before this one: of its group, of the other groups of its 32
+  // groups, and of everything before these.
+  __device__ __forceinline__ void look_back(unsigned int number) const {
+    if (chunks_ == 1) return;
     const TilePrefixState<A> prefixes = prefixes_of(number);
-    const unsigned int lane = threadIdx.x % 32, chunk = number % chunks_, group = chunk / 32;
-    const unsigned int reader = chunk % 32, supers = group / 32, groups = group % 32;
-    const unsigned int places[] = {prefixes.super_sum(lane, reader),
-                                   prefixes.group_sum(supers * 32 + lane, reader),
-                                   chunk - reader + lane};
-    const unsigned int counts[] = {supers < 32 ? supers : 32, groups, reader};
-    typename TilePrefixState<A>::Words loaded[3];
-#pragma unroll
-    for (int level = 0; level < 3; ++level)
-      if (lane < counts[level]) prefixes.load(places[level], loaded[level]);
-    A all = Body::identity();
-#pragma unroll
-    for (int level = 0; level < 3; ++level) {
-      const A own =
-          lane < counts[level] ? prefixes.wait_for(places[level], loaded[level]) : Body::identity();
-      all = Body::combine(all, scan_of_lanes<Body>(own));
-      if (level > 0) continue;
-      for (unsigned int first = 32; first < supers; first += 32)
-        all = Body::combine(
-            all, scan_of_lanes<Body>(first + lane < supers ? prefixes.wait_for(prefixes.super_sum(
-                                                                 first + lane, reader))
-                                                           : Body::identity()));
+    const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const unsigned int chunk = number % chunks_, group = chunk / 32, reader = chunk % 32;
+    const unsigned int first_group = group / 32 * 32;
+    if (warp == 0) {
+      const A a = sum_of(prefixes, chunk - reader, reader);
+      if (lane == 31) levels()[0] = a;
+    } else if (warp == 1) {
+      const A a = sum_of(prefixes, prefixes.group_sum(first_group, reader), group - first_group);
+      if (lane == 31) levels()[1] = a;
+    } else if (warp == 2) {
+      A a = Body::identity();
+      const unsigned int supers = group / 32;
+      for (unsigned int first = 0; first < supers; first += 32) {
+        const unsigned int left = supers - first;
+        const A next = sum_of(prefixes, prefixes.super_sum(first, reader), left < 32 ? left : 32);
+        a = Body::combine(a, scan_from_lane(next, 31));
+      }
+      if (lane == 31) levels()[2] = a;
     }
-    return all;
+  }
+  // Combines `count` <= 32 sums from index `first` on; only the last lane gets the result.
+  static __device__ __forceinline__ A sum_of(const TilePrefixState<A>& prefixes, unsigned int first,
+                                             unsigned int count) {
+    const unsigned int lane = threadIdx.x % 32;
+    return scan_of_lanes<Body>(lane < count ? prefixes.wait_for(first + lane) : Body::identity());
   }
 
-  // Writes the results of the warp's part; `before` combines all elements before the thread's.
+  // Writes the results of a chunk, after look_back() and a barrier.
   __device__ __forceinline__ void write(unsigned int number, A before, int buffer) const {
+    if (chunks_ > 1)
+      before = Body::combine(Body::combine(Body::combine(levels()[2], levels()[1]), levels()[0]),
+                             before);
     const E* x;
     Z* z;
     locate_(number / chunks_, x, z);

@@ -82,7 +82,7 @@ class CudaScan {
     const ScanLaunch how(line_.lines, line_.length, job_.kernel.element.itemsize(),
                          shape_.result.itemsize(), accumulator_bytes(shape_));
     line_.chunks = how.chunks;
-    const LaunchConfig config{{how.blocks}, {how.threads}, how.shared_bytes, stream_};
+    const LaunchConfig config{{how.blocks}, {scan_threads}, how.shared_bytes, stream_};
     if (how.by_warps) return (*kernels.lines)(config, {input(), result(), axes(), line()});
     const Array words = zeros(Shape{how.words}, uint64, device_);
     if (how.words > 0) order_use(stream_, words, true);

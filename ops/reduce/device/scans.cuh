@@ -30,7 +30,7 @@ struct Locate {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(spanwise::block_scan_threads, 4)
+extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, 4)
     run(const E* input, Z* result, unsigned long long* words, const Axes axes, const Line line) {
   extern __shared__ uint4 buffers[];
   const spanwise::ScanLine own = {line.length, line.step, line.result_step};

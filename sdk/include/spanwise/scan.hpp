@@ -8,7 +8,7 @@
 /// Launch parameters of kernels on <spanwise/scan.cuh> and <spanwise/scan_blocks.cuh>.
 namespace spanwise {
 
-/// Threads per block that have elements, and bytes of each one's elements or results in a buffer.
+/// Threads per block, and bytes of each thread's elements or results in a buffer.
 inline constexpr std::int64_t scan_threads = 128, scan_thread_bytes = 128;
 
 /// Elements per vectorised access to an array with elements of `item` bytes, where the other array
@@ -33,7 +33,6 @@ struct ScanLaunch {
       by_warps;  ///< whether each line has one warp (WarpScan), else each chunk a block (BlockScan)
   std::int64_t chunks;        ///< of each line
   std::int64_t blocks;        ///< of the grid
-  std::int64_t threads;       ///< of a block
   std::int64_t shared_bytes;  ///< dynamic shared memory
   std::int64_t words;  ///< of scratch memory, 8 bytes each, zeroed before the launch; 0: null
 
@@ -46,7 +45,6 @@ struct ScanLaunch {
     chunks = (length - 1) / chunk + 1;
     blocks =
         by_warps ? (lines - 1) / (scan_threads / 32) + 1 : std::min(lines * chunks, max_blocks);
-    threads = by_warps ? scan_threads : scan_threads + 32;  // block_scan_threads
     shared_bytes = (by_warps ? 1 : 3) * scan_threads * scan_thread_bytes;
     // The first two are the counter of chunks.
     words = by_warps || chunks == 1 ? 0 : 2 + lines * scan_words(chunks, accumulator);

@@ -265,9 +265,10 @@ def test_rows_of_any_alignment(device, dtype, first, row):
 @pytest.mark.parametrize("different", [70_000, 69_990, 50])
 def test_the_last_of_many_values_counts(device, dtype, different):
     rng = np.random.default_rng(different)
-    size = 70_000
-    indices = rng.permutation(size) % different - size * rng.integers(0, 2, size)
-    values, expected = rng.integers(0, 100, size).astype(dtype), numbers((size,), dtype, 3)
+    count, size = 70_000, (1 << 20) + 5
+    indices = rng.permutation(size)[:different][rng.permutation(count) % different]
+    indices -= size * rng.integers(0, 2, count)
+    values, expected = rng.integers(0, 100, count).astype(dtype), numbers((size,), dtype, 3)
     ours = sw.array(expected, device=device)
     expected[indices] = values
     ours[sw.array(indices, device=device)] = sw.array(values, device=device)
