@@ -15,6 +15,8 @@ namespace {
 
 // Bytes of a matrix that stay in a core's L2 cache beside other data.
 constexpr std::int64_t block_bytes = 384 << 10;
+// Bytes of a matrix above which the next block is fetched while one is added: it comes from memory.
+constexpr std::int64_t large_matrix = 16 << 20;
 bool is_aligned(const Array& array) {
   return reinterpret_cast<std::uintptr_t>(array.data()) %
              static_cast<std::uintptr_t>(array.dtype().itemsize()) ==
@@ -67,6 +69,7 @@ class Rows {
                 .depth = columns_};
     const std::int64_t row_bytes = columns_ * static_cast<std::int64_t>(sizeof(T));
     block_rows_ = std::max<std::int64_t>(8, block_bytes / row_bytes);
+    if (x.shape()[0] * row_bytes > large_matrix) fetched_rows_ = x.shape()[0];
   }
 
   /// Adds rows `first` to `last`, each times its result g, to `sums`, which are empty. Returns the
@@ -97,15 +100,18 @@ class Rows {
     product.y = products_ + first;
     gemv_by_rows(product);
     program_.run(first, last);
-    gemv_by_columns(HostGemv<T>{.matrix = product.matrix,
-                                .row_stride = 1,
-                                .column_stride = product.row_stride,
-                                .x = weights_ + first,
-                                .y = sums,
-                                .rows = columns_,
-                                .depth = last - first,
-                                .beta = 1,
-                                .addend = is_first ? nullptr : sums});
+    const bool has_next = 2 * last - first <= fetched_rows_;
+    gemv_by_columns(
+        HostGemv<T>{.matrix = product.matrix,
+                    .row_stride = 1,
+                    .column_stride = product.row_stride,
+                    .x = weights_ + first,
+                    .y = sums,
+                    .rows = columns_,
+                    .depth = last - first,
+                    .beta = 1,
+                    .addend = is_first ? nullptr : sums,
+                    .next = has_next ? product_.matrix + last * product.row_stride : nullptr});
     return has_sum_ ? sum_of(weights_ + first, last - first) : 0;
   }
 
@@ -115,6 +121,7 @@ class Rows {
   bool has_sum_;
   HostGemv<T> product_;
   std::int64_t columns_ = 0, block_rows_ = 0;
+  std::int64_t fetched_rows_ = 0;  ///< rows before which blocks fetch the next one
 };
 
 /// Each row of `partial` becomes the sum of a part of the rows, each times its result g. Returns

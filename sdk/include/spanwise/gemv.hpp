@@ -24,6 +24,9 @@ struct HostGemv {
   T alpha = 1, beta = 0;
   const T* addend = nullptr;  ///< may be null
   std::int64_t addend_stride = 1;
+  /// For gemv_by_columns(): columns that are read next, which it brings into the L2 cache. May be
+  /// null.
+  const T* next = nullptr;
 
   void write(std::int64_t i, T sum) const {
     sum *= alpha;
