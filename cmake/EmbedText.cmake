@@ -3,6 +3,9 @@
 
 # The build step of sw_embed_text(): cmake -Dsymbol= -Dheader= -Dsource= -P EmbedText.cmake --
 # file... [NAME>HEADER...]
+#
+# Where the symbol ends in "_text", the texts become parts of kernels, which are compiled and hashed at
+# run time: lines that are only a comment, and empty ones, are left out.
 
 set(files)
 set(seen_dashes FALSE)
@@ -25,13 +28,16 @@ foreach(file IN LISTS files)
     if(CMAKE_MATCH_2)
       string(APPEND text "#include \"${CMAKE_MATCH_2}\"\n")
     endif()
-    string(LENGTH "${text}" size)
-    string(HEX "${text}" hex)
   else()
     cmake_path(GET file FILENAME name)
-    file(SIZE "${file}" size)
-    file(READ "${file}" hex HEX)
+    file(READ "${file}" text)
+    if("${symbol}" MATCHES "_text$")
+      string(REGEX REPLACE "\n[ \t]*//[^\n]*" "" text "\n${text}")
+      string(REGEX REPLACE "\n\n+" "\n" text "${text}")
+    endif()
   endif()
+  string(LENGTH "${text}" size)
+  string(HEX "${text}" hex)
   # An array of bytes: string literals have a length limit and need escapes.
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
   string(REPLACE "'\\x0a'," "'\\x0a',\n" bytes "${bytes}")  # one line of bytes per line of text

@@ -10,7 +10,7 @@ signatures and from TYPES, a file in the syntax of stubs that has what signature
 - a function or method has the types of single parameters and of its result, and its whole
   signature where the module has none;
 - an annotation in a class is a property's type, or with `= ...` that of an attribute that can be set;
-- `__add__ = __sub__ = Any` has the results of methods.
+- `__add__ = __sub__ = Any` has the results of functions, or the types of properties.
 
 Without an entry a parameter is of type Any, and a result of type Array, or of the class itself in
 the classes Array and Variable.
@@ -54,8 +54,8 @@ class Types:
                 self.parameters = {t.id: a.value for a in node.body for t in a.targets}
             elif isinstance(node, ast.ClassDef):
                 self.classes[node.name] = node
-            elif isinstance(node, ast.FunctionDef):
-                self.functions[node.name] = node
+            elif isinstance(node, ast.FunctionDef | ast.Assign):
+                self.functions.update(entries_of(node))
             elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
                 self.head.append(node)
 
@@ -63,12 +63,18 @@ class Types:
         """{name: entry} of a class."""
         found = {}
         for node in self.classes[name].body if name in self.classes else []:
-            if isinstance(node, ast.Assign):
-                results = ast.parse(f"def f() -> {ast.unparse(node.value)}: ...").body[0]
-                found.update((target.id, results) for target in node.targets)
-            elif not isinstance(node, ast.Expr):
-                found[node.target.id if isinstance(node, ast.AnnAssign) else node.name] = node
+            found.update(entries_of(node))
         return found
+
+
+def entries_of(node):
+    """{name: entry} of a statement in TYPES."""
+    if isinstance(node, ast.Assign):
+        results = ast.parse(f"def f() -> {ast.unparse(node.value)}: ...").body[0]
+        return {target.id: results for target in node.targets}
+    if isinstance(node, ast.Expr):
+        return {}
+    return {node.target.id if isinstance(node, ast.AnnAssign) else node.name: node}
 
 
 class Qualified(ast.NodeTransformer):
@@ -256,7 +262,10 @@ class Writer:
 
     def property(self, value, entry):
         getter = from_pybind(getattr(getattr(value, "fget", None), "__doc__", None))
-        annotation = entry.annotation if entry is not None else getter.returns if getter else None
+        if isinstance(entry, ast.FunctionDef):
+            annotation = entry.returns
+        else:
+            annotation = entry.annotation if entry else getter.returns if getter else None
         return ast.unparse(Qualified().visit(annotation or ast.Name("Any")))
 
 

@@ -13,7 +13,7 @@ from native import compile_into
 import spanwise as sw
 
 SMALL = 16
-AGAIN = 1000  # direct calls per measurement: a call from Python would take a hundred times as long as the op
+REPEATS = 1000  # direct calls per measurement: a call from Python would take a hundred times as long as the op
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk" / "include"
 
 
@@ -27,11 +27,11 @@ def function_of(op, nodes):
 def call_line(op, library, values):
     f = function_of(op, 1)
     np.testing.assert_array_equal(f(values), np.full(SMALL, 2, "float32"))
-    direct = ctypes.CDLL(str(library)).increment_again
+    direct = ctypes.CDLL(str(library)).increment_repeatedly
     out = sw.empty(SMALL, dtype="float32", device="cpu")
     arguments = (
         *(ctypes.c_void_p(array.ptr) for array in (values, out)),
-        *map(ctypes.c_int64, (SMALL, AGAIN)),
+        *map(ctypes.c_int64, (SMALL, REPEATS)),
     )
     figures = interleave(
         {"compiled function": lambda: f(values), "the op itself": lambda: direct(*arguments)},
@@ -39,7 +39,7 @@ def call_line(op, library, values):
         rounds=61,
     )
     itself = figures["the op itself"].seconds
-    figures["the op itself"] = Contender([seconds / AGAIN for seconds in itself])
+    figures["the op itself"] = Contender([seconds / REPEATS for seconds in itself])
     yield Result(
         "call of a function of one op out of the tree on the CPU, 16 float32",
         "compiled function",

@@ -27,8 +27,8 @@ SW_REGISTER_OP(Increment, {.name = "increment", .flags = SW_ON_CPU});
 
 }  // namespace
 
-extern "C" SW_PLUGIN_EXPORT void increment_again(const float* x, float* z, std::int64_t n,
-                                                 std::int64_t times) {
+extern "C" SW_PLUGIN_EXPORT void increment_repeatedly(const float* x, float* z, std::int64_t n,
+                                                      std::int64_t times) {
   for (std::int64_t i = 0; i < times; ++i) increment(x, z, n);
 }
 

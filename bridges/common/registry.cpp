@@ -88,12 +88,6 @@ std::vector<const Bridge*> registered_bridges() {
   return all.bridges;
 }
 
-std::vector<BridgeCounts> bridge_counts() {
-  std::vector<BridgeCounts> counts;
-  for (const Bridge* bridge : registered_bridges()) counts.push_back(bridge->counts());
-  return counts;
-}
-
 StrictCopies::StrictCopies() noexcept { ++strict_depth; }
 StrictCopies::~StrictCopies() { --strict_depth; }
 bool StrictCopies::active() noexcept { return strict_depth > 0; }

@@ -6,6 +6,7 @@
 #include "python/interop/interface.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/stream.hpp"
 
 /// Array.__cuda_array_interface__, version 3: only arrays on a GPU have it.
@@ -15,7 +16,7 @@ namespace py = pybind11;
 
 namespace {
 
-PyObject* get_interface(PyObject* self, void*) noexcept {
+PyObject* get_interface(PyObject* self) {
   const Array& array = array_in(self);
   if (array.device().is_cpu()) {
     // AttributeError, because libraries use hasattr() to check whether an array is on a GPU.
@@ -23,32 +24,26 @@ PyObject* get_interface(PyObject* self, void*) noexcept {
                     "__cuda_array_interface__: the array is on the CPU; move it with x.to('cuda')");
     return nullptr;
   }
-  try {
-    py::dict interface = interface_of(array);
-    // The interface has one stream for all queued work: the current one, after it waits for the
-    // others.
-    const Stream stream = Stream::current(array.device());
-    order_use(stream, array, !array.readonly());
-    const auto address =
-        array.size() == 0 ? std::uintptr_t{0} : reinterpret_cast<std::uintptr_t>(array.data());
-    interface["data"] = py::make_tuple(address, array.readonly());
-    interface["stream"] = stream.handle();
-    return interface.release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
+  py::dict interface = interface_of(array);
+  // The interface has one stream for all queued work: the current one, after it waits for the
+  // others.
+  const Stream stream = Stream::current(array.device());
+  order_use(stream, array, !array.readonly());
+  const auto address =
+      array.size() == 0 ? std::uintptr_t{0} : reinterpret_cast<std::uintptr_t>(array.data());
+  interface["data"] = py::make_tuple(address, array.readonly());
+  interface["stream"] = stream.handle();
+  return interface.release().ptr();
 }
 
 PyGetSetDef cai_attributes[] = {
-    {"__cuda_array_interface__", &get_interface, nullptr,
-     "The CUDA Array Interface, version 3. Arrays on the CPU do not have it.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    attribute<&get_interface>(
+        "__cuda_array_interface__",
+        "The CUDA Array Interface, version 3. Arrays on the CPU do not have it."),
+    {}};
 
 }  // namespace
 
-SW_BIND(bridge_cuda_array_interface, array_type) {
-  static_cast<void>(module);
-  add_array_attributes(cai_attributes);
-}
+SW_BIND(bridge_cuda_array_interface, array_type) { add_array_attributes(cai_attributes); }
 
 }  // namespace spanwise::python

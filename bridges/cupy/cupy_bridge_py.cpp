@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "python/interop/exchange.hpp"
-#include "python/interop/layout_attributes.hpp"
+#include "python/interop/interface.hpp"
 #include "python/interop/library.hpp"
 #include "python/interop/streams.hpp"
 #include "python/support/dtype.hpp"

@@ -135,13 +135,8 @@ PyObject* export_array(const Array& source, const Request& request) {
   return capsule_of(source, request.versioned);
 }
 
-PyObject* dlpack(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                 PyObject* names) noexcept {
-  try {
-    return export_array(array_in(self), read(values, count, names));
-  } catch (...) {
-    return python::raise_current();
-  }
+PyObject* dlpack(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  return export_array(array_in(self), read(values, count, names));
 }
 
 PyObject* dlpack_device(PyObject* self, PyObject*) noexcept {
@@ -150,18 +145,18 @@ PyObject* dlpack_device(PyObject* self, PyObject*) noexcept {
 }
 
 PyMethodDef dlpack_methods[] = {
-    {"__dlpack__", python::as_c_function(&dlpack), METH_FASTCALL | METH_KEYWORDS,
-     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
-     "A DLPack capsule that shares the array's memory. `stream` is the consumer's, and is made to\n"
-     "wait for queued work. Read-only arrays need max_version >= (1, 0)."},
+    python::method<&dlpack>(
+        "__dlpack__",
+        "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+        "A DLPack capsule that shares the array's memory. `stream` is the consumer's, and is made "
+        "to\nwait for queued work. Read-only arrays need max_version >= (1, 0)."),
     {"__dlpack_device__", &dlpack_device, METH_NOARGS,
      "__dlpack_device__($self, /)\n--\n\nDLPack's (device type, device id)."},
-    {nullptr, nullptr, 0, nullptr}};
+    {}};
 
 }  // namespace
 
 SW_BIND(bridge_dlpack, array_type) {
-  static_cast<void>(module);
   python::add_array_methods(dlpack_methods);
   auto* table = const_cast<ExchangeApi*>(&exchange_api());
   const auto capsule =

@@ -8,6 +8,7 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/support/array.hpp"
+#include "python/support/slot.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
@@ -15,11 +16,6 @@
 /// Exports DLPack's C exchange API. C code calls these functions, so none may throw.
 namespace spanwise::dlpack {
 namespace {
-
-int fail_with_python_error() noexcept {
-  python::raise_current();
-  return -1;
-}
 
 int allocate(Tensor* prototype, ManagedTensorVersioned** out, void* error_context,
              SetErrorFn set_error) noexcept {
@@ -47,51 +43,39 @@ const Array& array_of(void* object) {
   return python::array_in(array);
 }
 
-int managed_from_object(void* object, ManagedTensorVersioned** out) noexcept {
-  try {
-    *out = exported(array_of(object));
-    return 0;
-  } catch (...) {
-    return fail_with_python_error();
-  }
+int managed_from_object(void* object, ManagedTensorVersioned** out) {
+  *out = exported(array_of(object));
+  return 0;
 }
 
-int managed_to_object(ManagedTensorVersioned* tensor, void** out_object) noexcept {
-  try {
-    ForeignView view = view_of(tensor, &release_versioned);
-    view.copied = false;  // the producer's only choice was a copy, so do not reject it
-    PyObject* array = python::wrap(take(view, CopyMode::if_needed, "dlpack"));
-    *out_object = array;
-    return array != nullptr ? 0 : -1;
-  } catch (...) {
-    return fail_with_python_error();
-  }
+int managed_to_object(ManagedTensorVersioned* tensor, void** out_object) {
+  ForeignView view = view_of(tensor, &release_versioned);
+  view.copied = false;  // the producer's only choice was a copy, so do not reject it
+  PyObject* array = python::wrap(take(view, CopyMode::if_needed, "dlpack"));
+  *out_object = array;
+  return array != nullptr ? 0 : -1;
 }
 
-int tensor_from_object(void* object, Tensor* out) noexcept {
-  try {
-    *out = borrowed(array_of(object));
-    return 0;
-  } catch (...) {
-    return fail_with_python_error();
-  }
+int tensor_from_object(void* object, Tensor* out) {
+  *out = borrowed(array_of(object));
+  return 0;
 }
 
-int current_stream(DeviceType type, std::int32_t id, void** out_stream) noexcept {
-  try {
-    *out_stream = nullptr;
-    if (type == DeviceType::cuda || type == DeviceType::cuda_managed) {
-      const Device device(DeviceKind::cuda, id);
-      *out_stream = reinterpret_cast<void*>(Stream::current(device).handle());
-    }
-    return 0;
-  } catch (...) {
-    return fail_with_python_error();
+int current_stream(DeviceType type, std::int32_t id, void** out_stream) {
+  *out_stream = nullptr;
+  if (type == DeviceType::cuda || type == DeviceType::cuda_managed) {
+    const Device device(DeviceKind::cuda, id);
+    *out_stream = reinterpret_cast<void*>(Stream::current(device).handle());
   }
+  return 0;
 }
 
-constexpr ExchangeApi the_api{{version, nullptr}, &allocate,           &managed_from_object,
-                              &managed_to_object, &tensor_from_object, &current_stream};
+constexpr ExchangeApi the_api{{version, nullptr},
+                              &allocate,
+                              python::guarded<&managed_from_object>,
+                              python::guarded<&managed_to_object>,
+                              python::guarded<&tensor_from_object>,
+                              python::guarded<&current_stream>};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
+#include "python/support/type.hpp"
 
 /// Array.__array_interface__, version 3: only arrays on the CPU with one of NumPy's own dtypes have
 /// it.
@@ -16,7 +17,7 @@ namespace py = pybind11;
 
 namespace {
 
-PyObject* get_interface(PyObject* self, void*) noexcept {
+PyObject* get_interface(PyObject* self) {
   const Array& array = array_in(self);
   if (!array.device().is_cpu()) {
     PyErr_SetString(PyExc_AttributeError,
@@ -31,30 +32,22 @@ PyObject* get_interface(PyObject* self, void*) noexcept {
                  array.dtype().name().c_str());
     return nullptr;
   }
-  try {
-    py::dict interface = interface_of(array);
-    // NumPy treats a null address as missing, even without elements.
-    static char nothing[16];
-    const void* address = array.data() != nullptr ? array.data() : nothing;
-    interface["data"] = py::make_tuple(reinterpret_cast<std::uintptr_t>(address), array.readonly());
-    return interface.release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
+  py::dict interface = interface_of(array);
+  // NumPy treats a null address as missing, even without elements.
+  static char nothing[16];
+  const void* address = array.data() != nullptr ? array.data() : nothing;
+  interface["data"] = py::make_tuple(reinterpret_cast<std::uintptr_t>(address), array.readonly());
+  return interface.release().ptr();
 }
 
-PyGetSetDef interface_attributes[] = {{"__array_interface__", &get_interface, nullptr,
-                                       "NumPy's array interface, version 3. Arrays on a GPU do not "
-                                       "have it, nor those of dtypes that\n"
-                                       "it has no type for.",
-                                       nullptr},
-                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef interface_attributes[] = {
+    attribute<&get_interface>("__array_interface__",
+                              "NumPy's array interface, version 3. Arrays on a GPU do not have it, "
+                              "nor those of dtypes that\nit has no type for."),
+    {}};
 
 }  // namespace
 
-SW_BIND(bridge_array_interface, array_type) {
-  static_cast<void>(module);
-  add_array_attributes(interface_attributes);
-}
+SW_BIND(bridge_array_interface, array_type) { add_array_attributes(interface_attributes); }
 
 }  // namespace spanwise::python

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "python/interop/interface.hpp"
-#include "python/interop/layout_attributes.hpp"
 #include "python/interop/legacy.hpp"
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"

@@ -47,7 +47,7 @@ Operand on_device(const OpTraits& op, const Operand& operand, Device device) {
   return {nullptr, item(array)};
 }
 
-void compute_after_waiting(const Signature& signature, std::span<const Operand> operands,
+void compute_after_waiting(const OpSignature& signature, std::span<const Operand> operands,
                            const Array& result, const Array* where) {
   for (const Operand& operand : operands)
     if (operand.array != nullptr) order_host_use(*operand.array, false);
@@ -72,7 +72,7 @@ bool all_on_device(std::span<const Operand> operands, Device device) noexcept {
 
 constinit DeviceTable<ElementwiseBackend> elementwise_backends{"elementwise"};
 
-void compute_disjoint(const Signature& signature, std::span<const Operand> given,
+void compute_disjoint(const OpSignature& signature, std::span<const Operand> given,
                       const Array& result, const Array* where) {
   if (result.size() == 0) return;
   if (!signature.swapped && all_on_device(given, result.device()))
@@ -85,7 +85,7 @@ void compute_disjoint(const Signature& signature, std::span<const Operand> given
                                                 result, where);
 }
 
-void compute(const Signature& signature, std::span<const Operand> given, const Array& result,
+void compute(const OpSignature& signature, std::span<const Operand> given, const Array& result,
              const Array* where) {
   const char* name = facts(signature.op).name;
   if (result.readonly())
@@ -113,7 +113,7 @@ Shape common_shape(const char* op, std::span<const Operand> operands, const Arra
   const Shape* first = nullptr;
   bool differ = false;
   const auto compare = [&](const Array* array) {
-    if (array == nullptr) return;
+    if (array == nullptr || array->rank() == 0) return;  // rank 0 broadcasts to any shape
     if (first == nullptr)
       first = &array->shape();
     else

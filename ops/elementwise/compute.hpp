@@ -31,17 +31,17 @@ struct Operand {
 ///
 /// Throws ReadOnlyError, DeviceError for operands on other devices, and ArgumentError for negative
 /// exponents of integers (on a GPU after the kernel, so the call waits for it).
-SW_API void compute(const Signature& signature, std::span<const Operand> operands,
+SW_API void compute(const OpSignature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where = nullptr);
 
 /// The same for a result that shares memory with no operand.
-SW_API void compute_disjoint(const Signature& signature, std::span<const Operand> operands,
+SW_API void compute_disjoint(const OpSignature& signature, std::span<const Operand> operands,
                              const Array& result, const Array* where = nullptr);
 
 /// compute() for callers that hold the GIL: if operands are contiguous on one GPU and the kernel is
 /// loaded, launches it and returns true; otherwise returns false and does nothing. `is_disjoint`:
 /// the result shares memory with no operand.
-SW_API bool try_launch_compute(const Signature& signature, std::span<const Operand> operands,
+SW_API bool try_launch_compute(const OpSignature& signature, std::span<const Operand> operands,
                                const Array& result, bool is_disjoint);
 
 /// The common shape of operands. Throws LayoutError naming `op` and the shapes.
@@ -62,14 +62,14 @@ void order_host_use(const Array& array, bool writes);
 /// What a back end implements: compute() for operands that are on its device and share memory with
 /// the result only element by element.
 struct ElementwiseBackend {
-  void (*compute)(const Signature& signature, std::span<const Operand> operands,
+  void (*compute)(const OpSignature& signature, std::span<const Operand> operands,
                   const Array& result, const Array* where);
 };
 extern DeviceTable<ElementwiseBackend> elementwise_backends;
 
-void compute_on_cpu(const Signature& signature, std::span<const Operand> operands,
+void compute_on_cpu(const OpSignature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where);
-void compute_on_cuda(const Signature& signature, std::span<const Operand> operands,
+void compute_on_cuda(const OpSignature& signature, std::span<const Operand> operands,
                      const Array& result, const Array* where);
 
 }  // namespace spanwise::ops

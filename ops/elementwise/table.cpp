@@ -76,7 +76,7 @@ DType compute_for(const OpTraits& op, std::span<const DType> operands, DType wan
 }
 
 // Compares int64 with uint64 by value; in float64 close values would be equal.
-std::optional<Signature> mixed_comparison(OpId op, std::span<const DType> operands) {
+std::optional<OpSignature> mixed_comparison(OpId op, std::span<const DType> operands) {
   const bool in_order = operands[0] == int64 && operands[1] == uint64;
   const bool exchanged = operands[0] == uint64 && operands[1] == int64;
   if (!in_order && !exchanged) return {};
@@ -90,7 +90,7 @@ std::optional<Signature> mixed_comparison(OpId op, std::span<const DType> operan
     else if (op == OpId::greater_equal)
       op = OpId::less_equal;
   }
-  return Signature{op, int64, bool_, exchanged, true};
+  return OpSignature{op, int64, bool_, exchanged, true};
 }
 
 }  // namespace
@@ -117,12 +117,6 @@ int dtype_index(DType dtype) noexcept {
 
 const OpTraits& facts(OpId op) noexcept { return op_table[static_cast<int>(op)]; }
 
-std::optional<OpId> find_op(std::string_view name) noexcept {
-  for (int i = 0; i < op_count; ++i)
-    if (name == op_table[i].name) return static_cast<OpId>(i);
-  return {};
-}
-
 std::string display_name(OpId op) {
   std::string name;
   bool starts = true;
@@ -133,7 +127,7 @@ std::string display_name(OpId op) {
   return name;
 }
 
-Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType> wanted) {
+OpSignature resolve(OpId op, std::span<const DType> operands, std::optional<DType> wanted) {
   const OpTraits& known = facts(op);
   for (const DType dtype : operands)
     if (!dtype.is_computable())

@@ -81,20 +81,18 @@ inline constexpr int op_count = 0
 #include "table.inc"
 #undef SW_OP
     ;
-/// Finds an operation by NumPy's name.
-SW_API std::optional<OpId> find_op(std::string_view name) noexcept;
 /// The name in messages and printed graphs: "FloorDivide".
 SW_API std::string display_name(OpId op);
 
 /// How an operation is computed for operands of certain dtypes.
-struct Signature {
+struct OpSignature {
   OpId op;        ///< the operation that computes it, which may be another with the same result
   DType compute;  ///< the dtype that operands are cast to
   DType result;
   bool swapped = false;  ///< the two operands are exchanged
   bool mixed = false;    ///< int64 compared with uint64 without a cast
 
-  friend bool operator==(const Signature&, const Signature&) = default;
+  friend bool operator==(const OpSignature&, const OpSignature&) = default;
 
   /// The dtype that operand i (after swapping) is cast to.
   DType operand(int i) const noexcept {
@@ -105,7 +103,7 @@ struct Signature {
 
 /// The signature for operands of these dtypes; Python numbers have got a dtype before. With
 /// `wanted` the result has that dtype. Throws DTypeError if NumPy has no such loop.
-SW_API Signature resolve(OpId op, std::span<const DType> operands,
-                         std::optional<DType> wanted = {});
+SW_API OpSignature resolve(OpId op, std::span<const DType> operands,
+                           std::optional<DType> wanted = {});
 
 }  // namespace spanwise::ops

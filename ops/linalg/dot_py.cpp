@@ -22,7 +22,7 @@ namespace py = pybind11;
 
 namespace {
 
-using ops::linalg::Product;
+using ops::linalg::ProductKind;
 using ops::linalg::ProductOptions;
 
 // As in NumPy, a Python number is not a weak scalar here: it becomes an array of rank 0 on the
@@ -77,7 +77,7 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
                       ") != ", right.shape()[axis], " (dim ", axis, ")");
   const bool is_matmul = left.rank() <= 2 && right.rank() <= 2;
   if (!given(out)) {
-    if (is_matmul) return wrap(product_unlocked(Product::matmul, factors, {}));
+    if (is_matmul) return wrap(product_unlocked(ProductKind::matmul, factors, {}));
     return wrap(dot_of_many(left, right));
   }
   const Array target = writable_array(out);
@@ -90,7 +90,7 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   if (is_matmul) {
     ProductOptions options;
     options.out = &target;
-    product_unlocked(Product::matmul, factors, options);
+    product_unlocked(ProductKind::matmul, factors, options);
     return Py_NewRef(out);
   }
   const Array result = dot_of_many(left, right);
@@ -135,8 +135,8 @@ PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
     const GilRelease unlocked(is_long(left, right));
     // Without reshape() for vectors, the usual case.
     if (left.rank() == 1 && right.rank() == 1)
-      return ops::linalg::multiply(Product::vecdot, left, right);
-    return ops::linalg::multiply(Product::vecdot, reshape(left, Shape{left.size()}),
+      return ops::linalg::multiply(ProductKind::vecdot, left, right);
+    return ops::linalg::multiply(ProductKind::vecdot, reshape(left, Shape{left.size()}),
                                  reshape(right, Shape{right.size()}));
   }();
   return wrap(std::move(result));

@@ -11,16 +11,16 @@
 
 namespace spanwise::python {
 
-using ops::linalg::Product;
+using ops::linalg::ProductKind;
 using ops::linalg::ProductOptions;
 
 namespace {
 
 // The cost of a product, as the number of bytes that a copy would move in the same time: 1/8 byte
 // per multiplication, and at least the operands' bytes.
-std::int64_t equivalent_bytes(Product product, const Array& left, const Array& right) {
+std::int64_t equivalent_bytes(ProductKind product, const Array& left, const Array& right) {
   const bool has_columns =
-      right.rank() > 1 && (product == Product::matmul || product == Product::vecmat);
+      right.rank() > 1 && (product == ProductKind::matmul || product == ProductKind::vecmat);
   const double columns = has_columns ? static_cast<double>(right.shape().back()) : 1.0;
   const double products = static_cast<double>(left.size()) * columns;
   const double bytes = static_cast<double>(left.nbytes()) + static_cast<double>(right.nbytes());
@@ -29,7 +29,7 @@ std::int64_t equivalent_bytes(Product product, const Array& left, const Array& r
 
 }  // namespace
 
-Array product_unlocked(Product product, const Factors& factors, const ProductOptions& options) {
+Array product_unlocked(ProductKind product, const Factors& factors, const ProductOptions& options) {
   const Array &left = factors.left(), &right = factors.right();
   const GilRelease unlocked(is_long(left.device().is_cpu() ? right.device() : left.device(),
                                     equivalent_bytes(product, left, right)));

@@ -44,7 +44,7 @@ class Factors {
 };
 
 /// The product, computed without the GIL unless it is short.
-Array product_unlocked(ops::linalg::Product product, const Factors& factors,
+Array product_unlocked(ops::linalg::ProductKind product, const Factors& factors,
                        const ops::linalg::ProductOptions& options);
 
 /// Returns the result of a graph node if an operand is a variable, else null.

@@ -37,7 +37,7 @@ class MatmulOp final : public Op {
                        {Variable(std::move(type))});
   }
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return product_thunk(context, 1, 0, false);
+    return product_thunk(context, /*alpha=*/1, /*beta=*/0, /*overwrites_addend=*/false);
   }
 };
 

@@ -6,7 +6,7 @@
 
 namespace spanwise::ops::linalg {
 
-/// Product::matmul as a graph op, registered as "matmul".
+/// ProductKind::matmul as a graph op, registered as "matmul".
 SW_API Ref<const Op> matmul_op();
 
 }  // namespace spanwise::ops::linalg

@@ -25,7 +25,7 @@ namespace {
 /// The operands as stacks of matrices, and the shape of their product.
 class ProductOperands {
  public:
-  ProductOperands(Product product, const Array& left, const Array& right)
+  ProductOperands(ProductKind product, const Array& left, const Array& right)
       : info_(info_of(product)),
         left_shape_(left.shape()),
         right_shape_(right.shape()),
@@ -158,7 +158,7 @@ bool fits_product(const Shape& product, const Array* addend) {
 // Where the product is broadcast to the addend's shape: each of its elements is a product of depth
 // 1 in a second call.
 Array multiply_and_broadcast(const ProductOperands& operation, const Array& left,
-                             const Array& right, Product product, const ProductOptions& options,
+                             const Array& right, ProductKind product, const ProductOptions& options,
                              DType dtype) {
   ProductOptions alone{.dtype = dtype, .casting = options.casting};
   const Array values = multiply(product, left, right, alone);
@@ -171,13 +171,13 @@ Array multiply_and_broadcast(const ProductOperands& operation, const Array& left
   again.addend = &addend;
   again.out = &column;
   const Array one = full(Shape{1, 1}, Scalar(true), dtype, operation.device());
-  multiply(Product::matmul, values.broadcast_to(shape).expand(shape.size()), one, again);
+  multiply(ProductKind::matmul, values.broadcast_to(shape).expand(shape.size()), one, again);
   return result;
 }
 
 }  // namespace
 
-Array multiply(Product product, const Array& left, const Array& right,
+Array multiply(ProductKind product, const Array& left, const Array& right,
                const ProductOptions& options) {
   const char* who = info_of(product).name;
   const ProductOperands operation(product, left, right);

@@ -16,7 +16,7 @@ namespace spanwise::ops::linalg {
 
 /// NumPy's generalised ufuncs of these names, broadcasting over the axes before those of the
 /// product.
-enum class Product {
+enum class ProductKind {
   matmul,  ///< (n?, k), (k, m?) -> (n?, m?)
   vecdot,  ///< (n), (n) -> (): conjugates the first
   matvec,  ///< (m, n), (n) -> (m)
@@ -48,12 +48,12 @@ struct ProductOptions {
 
 /// Returns *options.out, or a new array. Throws LayoutError if the shapes do not match, and
 /// DTypeError, DeviceError or ReadOnlyError; each message begins with the product's name.
-SW_API Array multiply(Product product, const Array& left, const Array& right,
+SW_API Array multiply(ProductKind product, const Array& left, const Array& right,
                       const ProductOptions& options = {});
 
 /// The shape of the result of multiply() for operands, and an addend, of these shapes, in which
 /// extents of -1 are unknown. Throws LayoutError as it does.
-SW_API Shape product_shape(Product product, const Shape& left, const Shape& right,
+SW_API Shape product_shape(ProductKind product, const Shape& left, const Shape& right,
                            const Shape* addend = nullptr);
 
 /// The axes of a contraction; all other axes are kept.

@@ -48,16 +48,16 @@ class ProductThunk final : public Thunk {
     const Array &left = here(0), &right = here(1);
     const Array* const addend = inputs_.size() > 2 ? &here(2) : nullptr;
     ProductOptions options{.alpha = alpha_, .beta = beta_, .addend = addend};
-    const Shape shape = product_shape(Product::matmul, left.shape(), right.shape(),
+    const Shape shape = product_shape(ProductKind::matmul, left.shape(), right.shape(),
                                       addend != nullptr ? &addend->shape() : nullptr);
     if (overwrites_addend_ && may_be_overwritten(*addend, shape)) output_->value = *addend;
     if (output_->value && !fits(*output_->value, shape))
       output_->value.reset();  // the allocator can then reuse the memory
     if (output_->value) {
       options.out = &*output_->value;
-      multiply(Product::matmul, left, right, options);
+      multiply(ProductKind::matmul, left, right, options);
     } else {
-      output_->value = multiply(Product::matmul, left, right, options);
+      output_->value = multiply(ProductKind::matmul, left, right, options);
     }
     return {};
   }
@@ -89,7 +89,7 @@ class ProductThunk final : public Thunk {
 }  // namespace
 
 Shape product_type_shape(std::span<const Variable> inputs) {
-  return product_shape(Product::matmul, inputs[0].type().shape(), inputs[1].type().shape(),
+  return product_shape(ProductKind::matmul, inputs[0].type().shape(), inputs[1].type().shape(),
                        inputs.size() > 2 ? &inputs[2].type().shape() : nullptr);
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "spanwise/error.hpp"
+#include "spanwise/shapes_text.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {
@@ -18,7 +19,7 @@ Shape first_axes(const Shape& shape, int count) {
 
 }  // namespace
 
-const ProductInfo& info_of(Product product) noexcept {
+const ProductInfo& info_of(ProductKind product) noexcept {
   static constexpr ProductInfo all[] = {{"matmul", "(n?,k),(k,m?)->(n?,m?)", false, false, false},
                                         {"vecdot", "(n),(n)->()", true, true, true},
                                         {"matvec", "(m,n),(n)->(m)", false, true, false},
@@ -26,10 +27,10 @@ const ProductInfo& info_of(Product product) noexcept {
   return all[static_cast<int>(product)];
 }
 
-ProductShape::ProductShape(Product product, const Shape& left, const Shape& right)
+ProductShape::ProductShape(ProductKind product, const Shape& left, const Shape& right)
     : info_(info_of(product)), left_(left), right_(right) {
-  check_rank(left, 0, info_.left_is_vector || product == Product::matmul ? 1 : 2);
-  check_rank(right, 1, info_.right_is_vector || product == Product::matmul ? 1 : 2);
+  check_rank(left, 0, info_.left_is_vector || product == ProductKind::matmul ? 1 : 2);
+  check_rank(right, 1, info_.right_is_vector || product == ProductKind::matmul ? 1 : 2);
   drops_row = info_.left_is_vector || left.size() == 1;
   drops_column = info_.right_is_vector || right.size() == 1;
   check_depth();
@@ -53,7 +54,8 @@ void ProductShape::check_rank(const Shape& shape, int operand, int least) const 
     fail<LayoutError>(info_.name, ": Input operand ", operand,
                       " does not have enough dimensions (has ", shape.size(),
                       ", gufunc core with signature ", info_.signature, " requires ", least,
-                      "; shape ", shape, ")", shape.empty() ? "; use * for numbers" : "");
+                      "; shape ", shapes_text(std::span(&shape, 1)), ")",
+                      shape.empty() ? "; use * for numbers" : "");
 }
 void ProductShape::check_depth() const {
   const std::int64_t wanted = left_.back();
@@ -63,18 +65,20 @@ void ProductShape::check_depth() const {
                       ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
                       "signature ",
                       info_.signature, " (size ", given, " is different from ", wanted, "; shapes ",
-                      left_, " and ", right_, ")");
+                      shapes_text(std::array{left_, right_}), ")");
 }
 Shape ProductShape::broadcast_batch(const Shape& left, const Shape& right) const {
   try {
     return broadcast_shapes(std::array{left, right});
   } catch (const LayoutError&) {
-    fail<LayoutError>(info_.name, ": operands could not be broadcast together with shapes ", left_,
-                      " and ", right_, "; the axes before those of the product must be equal or 1");
+    fail<LayoutError>(info_.name, ": operands could not be broadcast together with shapes ",
+                      shapes_text(std::array{left_, right_}),
+                      "; the axes before those of the product must be equal or 1");
   }
 }
 
-Shape product_shape(Product product, const Shape& left, const Shape& right, const Shape* addend) {
+Shape product_shape(ProductKind product, const Shape& left, const Shape& right,
+                    const Shape* addend) {
   Shape shape = ProductShape(product, left, right).whole();
   if (addend == nullptr || *addend == shape) return shape;
   try {

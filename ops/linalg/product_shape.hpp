@@ -11,13 +11,13 @@ struct ProductInfo {
   bool left_is_vector, right_is_vector;  ///< matmul: false, depends on operand ranks
   bool conjugates;
 };
-const ProductInfo& info_of(Product product) noexcept;
+const ProductInfo& info_of(ProductKind product) noexcept;
 
 /// The shape of a product, from those of its operands, in which extents of -1 are unknown. Throws
 /// what product_shape() throws. The operands' shapes must outlive it.
 class ProductShape {
  public:
-  ProductShape(Product product, const Shape& left, const Shape& right);
+  ProductShape(ProductKind product, const Shape& left, const Shape& right);
 
   bool drops_row = false, drops_column = false;  ///< an operand is a vector
   Shape batch;                                   ///< the broadcast axes before the product's

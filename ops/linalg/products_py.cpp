@@ -29,7 +29,7 @@ namespace py = pybind11;
 namespace {
 
 using ops::linalg::ContractedAxes;
-using ops::linalg::Product;
+using ops::linalg::ProductKind;
 using ops::linalg::ProductOptions;
 using ops::linalg::ResultLayout;
 
@@ -50,7 +50,7 @@ py::object linalg_function(const char* name) {
 constexpr const char* product_names[] = {"matmul", "vecdot", "matvec", "vecmat"};
 
 // A Python function moves other axes than the last ones to the end.
-PyObject* call_with_axes(Product product, PyObject* const* values, Py_ssize_t count,
+PyObject* call_with_axes(ProductKind product, PyObject* const* values, Py_ssize_t count,
                          PyObject* kwnames) {
   py::list arguments;
   arguments.append(product_names[static_cast<int>(product)]);
@@ -73,7 +73,7 @@ ResultLayout layout_of_result(PyObject* order, const Factors& factors) {
   }
 }
 
-template <Product product>
+template <ProductKind product>
 PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   // subok= is ignored, as in elementwise operations: there are no subclasses.
   static constexpr CallSignature<10> signature{
@@ -83,7 +83,7 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
       3};
   const auto [x1, x2, out, casting, order, dtype, axes, axis, keepdims, subok] =
       signature.read(values, count, kwnames);
-  if (product == Product::matmul) {
+  if (product == ProductKind::matmul) {
     const bool has_options =
         given(out) || given(casting) || given(order) || given(dtype) || given(axes);
     if (PyObject* node = apply_matmul("matmul", x1, x2, has_options)) return node;
@@ -158,7 +158,7 @@ inline bool declines_product(PyObject* object, bool in_place = false) {
 PyObject* matmul_operator(PyObject* left, PyObject* right) noexcept {
   try {
     if (declines_product(left) || declines_product(right)) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(product_unlocked(Product::matmul, Factors(left, right), {}));
+    return wrap(product_unlocked(ProductKind::matmul, Factors(left, right), {}));
   } catch (const BridgeError&) {
     Py_RETURN_NOTIMPLEMENTED;
   } catch (...) {
@@ -183,7 +183,7 @@ PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
     if (extra > 0)
       fail<LayoutError>("matmul: the result of shapes ", factors.left().shape(), " and ",
                         factors.right().shape(), " does not fit into the first operand");
-    product_unlocked(Product::matmul, factors, options);
+    product_unlocked(ProductKind::matmul, factors, options);
     return Py_NewRef(self);
   } catch (const BridgeError&) {
     Py_RETURN_NOTIMPLEMENTED;
@@ -196,16 +196,16 @@ PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
   "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)\n--\n\n"
 
 PyMethodDef product_functions[] = {
-    method<&product_call<Product::matmul>>(
+    method<&product_call<ProductKind::matmul>>(
         "matmul",
         "matmul" SW_PRODUCT "The matrix product over the last two axes, as numpy.matmul."),
-    method<&product_call<Product::vecdot>>(
+    method<&product_call<ProductKind::vecdot>>(
         "vecdot",
         "vecdot(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None, "
         "axis=-1, keepdims=False)\n--\n\nThe sum of conj(x1) * x2 along an axis, as numpy.vecdot."),
-    method<&product_call<Product::matvec>>(
+    method<&product_call<ProductKind::matvec>>(
         "matvec", "matvec" SW_PRODUCT "The products of matrices and vectors, as numpy.matvec."),
-    method<&product_call<Product::vecmat>>(
+    method<&product_call<ProductKind::vecmat>>(
         "vecmat",
         "vecmat" SW_PRODUCT "The products of conjugated vectors and matrices, as numpy.vecmat."),
     method<&contract_call>("_contract",

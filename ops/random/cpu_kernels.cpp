@@ -13,18 +13,18 @@ namespace baseline {
 
 }  // namespace
 
-int elements_per_block(Kind kind, int itemsize) noexcept {
+int elements_per_block(Distribution kind, int itemsize) noexcept {
   using namespace baseline;  // NOLINT(google-build-using-namespace): names of bodies.inc
 #define SW_BODY(name, bytes, ...) \
-  if (kind == Kind::name && itemsize == (bytes)) return __VA_ARGS__::each;
+  if (kind == Distribution::name && itemsize == (bytes)) return __VA_ARGS__::each;
 #include "bodies.inc"
 #undef SW_BODY
   return 0;
 }
 
-Fill find_baseline_fill(Kind kind, int itemsize) { return baseline::find(kind, itemsize); }
+Fill find_baseline_fill(Distribution kind, int itemsize) { return baseline::find(kind, itemsize); }
 
-Fill find_fill(Kind kind, int itemsize) {
+Fill find_fill(Distribution kind, int itemsize) {
   const Fill wide = find_avx2_fill(kind, itemsize);
   return wide != nullptr ? wide : find_baseline_fill(kind, itemsize);
 }

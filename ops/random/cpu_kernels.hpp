@@ -16,13 +16,13 @@ using Permute = void (*)(const Bijection& bijection, std::int64_t first, std::in
                          std::int64_t* out);
 
 /// The fastest functions for this processor. Null for element sizes that the kind does not have.
-Fill find_fill(Kind kind, int itemsize);
+Fill find_fill(Distribution kind, int itemsize);
 Permute find_permute();
 
 /// The functions for any processor, with the same results to the bit.
-Fill find_baseline_fill(Kind kind, int itemsize);
+Fill find_baseline_fill(Distribution kind, int itemsize);
 /// The functions for AVX2 and FMA; null on processors without them.
-Fill find_avx2_fill(Kind kind, int itemsize);
+Fill find_avx2_fill(Distribution kind, int itemsize);
 Permute find_avx2_permute();
 
 }  // namespace spanwise::ops::random

@@ -21,7 +21,7 @@ SW_END_INSTRUCTIONS
 
 }  // namespace
 
-Fill find_avx2_fill(Kind kind, int itemsize) {
+Fill find_avx2_fill(Distribution kind, int itemsize) {
   return has_avx2_and_fma() ? avx2::find(kind, itemsize) : nullptr;
 }
 Permute find_avx2_permute() { return has_avx2_and_fma() ? &avx2::permute : nullptr; }
@@ -32,7 +32,7 @@ Permute find_avx2_permute() { return has_avx2_and_fma() ? &avx2::permute : nullp
 
 namespace spanwise::ops::random {
 
-Fill find_avx2_fill(Kind, int) { return nullptr; }
+Fill find_avx2_fill(Distribution, int) { return nullptr; }
 Permute find_avx2_permute() { return nullptr; }
 
 }  // namespace spanwise::ops::random

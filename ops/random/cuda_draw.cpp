@@ -16,15 +16,16 @@ using strided::ArrayRole;
 
 void fill_on_cuda(const Numbers& numbers, Draw draw, const Array& out) {
   static auto& bodies = *new strided::BodyTable<FillKey>;
-  const Kind kind = numbers.kind;
+  const Distribution kind = numbers.kind;
   const int itemsize = out.dtype().itemsize(), each = elements_per_block(kind, itemsize);
   const Layout blocks = Layout::row_major({(out.size() + each - 1) / each});
   strided::StridedCall call(blocks.shape);
   call.add(out, blocks, out.data(), itemsize * each, ArrayRole::write_in_place);
   call.add_index(blocks);
   // Several blocks per thread share the keys of all rounds; other bodies are long.
-  const bool is_short = itemsize == 4 && (kind == Kind::words || kind == Kind::uniform ||
-                                          kind == Kind::normal || kind == Kind::exponential);
+  const bool is_short =
+      itemsize == 4 && (kind == Distribution::words || kind == Distribution::uniform ||
+                        kind == Distribution::normal || kind == Distribution::exponential);
   call.plan({.max_width = 1, .packs = is_short ? 4 : 1});
   const int bytes = itemsize * each;
   const FillKey key{kind, itemsize, draw.scale != 1 || draw.shift != 0,

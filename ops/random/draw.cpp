@@ -24,17 +24,17 @@ void await_pending_work(const Array& array, bool writes) {
     order_use(Stream::current(array.device()), array, writes);
 }
 
-DType dtype_drawn(Kind kind, DType wanted) {
+DType dtype_drawn(Distribution kind, DType wanted) {
   switch (kind) {
-    case Kind::uniform:
-    case Kind::normal:
-    case Kind::exponential:
+    case Distribution::uniform:
+    case Distribution::normal:
+    case Distribution::exponential:
       if (!wanted.is_floating())
         fail<DTypeError>("random: expected a floating dtype, got ", wanted);
       return wanted == float64 ? float64 : float32;
-    case Kind::words:
+    case Distribution::words:
       return uint32;
-    case Kind::integers:
+    case Distribution::integers:
       if (!wanted.is_integer() && !wanted.is_bool())
         fail<DTypeError>("random: expected an integer dtype or bool, got ", wanted);
       return wanted;
@@ -52,7 +52,7 @@ Word uniform_bits_for(DType dtype) {
 
 void check_bounds(const Numbers& numbers) {
   const std::uint64_t span = numbers.span;
-  if (numbers.kind == Kind::integers && (span <= 0 || span - 1 >= Wide{1} << 32))
+  if (numbers.kind == Distribution::integers && (span <= 0 || span - 1 >= Wide{1} << 32))
     fail<ArgumentError>("random: expected a span of 1 to 2^32, got ", span,
                         "; wide_integers takes longer ones");
 }
@@ -71,8 +71,9 @@ void check_parameter_array(const char* what, const Array* array, DType dtype, co
 }
 
 void check_parameter_arrays(const Numbers& numbers, const Array& out) {
-  if (numbers.kind == Kind::picks) check_parameter_array("a table", numbers.table, float64, out);
-  if (numbers.kind != Kind::integers_within) return;
+  if (numbers.kind == Distribution::picks)
+    check_parameter_array("a table", numbers.table, float64, out);
+  if (numbers.kind != Distribution::integers_within) return;
   check_parameter_array("lows", numbers.lows, uint64, out);
   check_parameter_array("spans", numbers.spans, uint64, out);
   if (numbers.lows->size() != out.size() || numbers.spans->size() != out.size())
@@ -80,7 +81,7 @@ void check_parameter_arrays(const Numbers& numbers, const Array& out) {
                       numbers.lows->size(), " and ", numbers.spans->size());
 }
 
-Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
+Draw plan_for(const SequencePosition& source, const Numbers& numbers, const Array& out) {
   Draw draw{};
   draw.position = source.position;
   draw.key0 = static_cast<Word>(source.key);
@@ -92,7 +93,7 @@ Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
   draw.low = numbers.low;
   draw.span = numbers.span;
   const Wide span = numbers.span;
-  if (numbers.kind == Kind::integers)
+  if (numbers.kind == Distribution::integers)
     draw.threshold = ((Wide{1} << 32) - span) % span;
   else if (span != 0)
     draw.threshold = (0 - span) % span;
@@ -105,13 +106,13 @@ Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
   return draw;
 }
 
-std::int64_t blocks_for(Kind kind, const Array& out) {
+std::int64_t blocks_for(Distribution kind, const Array& out) {
   const std::int64_t each = elements_per_block(kind, out.dtype().itemsize());
   if (each <= 0) fail<Error>("random: no loop for elements of ", out.dtype());
   return (out.size() + each - 1) / each;
 }
 
-void fill_on_host(Kind kind, const Draw& draw, const Array& out) {
+void fill_on_host(Distribution kind, const Draw& draw, const Array& out) {
   const Fill fill = find_fill(kind, out.dtype().itemsize());
   const std::int64_t blocks = blocks_for(kind, out);
   parallel_for((blocks + piece - 1) / piece, grain, [&](std::int64_t first, std::int64_t last) {
@@ -174,14 +175,14 @@ namespace {
 // makes two of its integers.
 constexpr std::int64_t permutation_blocks = 2048, max_by_swaps = 2 * permutation_blocks;
 
-Array permuted_by_swaps(const Source& source, std::int64_t size) {
+Array permuted_by_swaps(const SequencePosition& source, std::int64_t size) {
   const Array result = empty({size}, int64, cpu), spans = empty({size}, uint64, cpu),
               lows = zeros({size}, uint64, cpu);
   auto* to = static_cast<std::int64_t*>(result.data());
   auto* span = static_cast<std::uint64_t*>(spans.data());
   for (std::int64_t i = 0; i < size; ++i) span[i] = static_cast<std::uint64_t>(i) + 1;
   Numbers numbers;
-  numbers.kind = Kind::integers_within;
+  numbers.kind = Distribution::integers_within;
   numbers.lows = &lows;
   numbers.spans = &spans;
   fill_on_host(numbers.kind, plan_for(source, numbers, result), result);
@@ -195,7 +196,7 @@ Array permuted_by_swaps(const Source& source, std::int64_t size) {
   return result;
 }
 
-Bijection bijection_for(const Source& source, std::int64_t size) {
+Bijection bijection_for(const SequencePosition& source, std::int64_t size) {
   Bijection bijection{};
   bijection.size = static_cast<Wide>(size);
   Word bits = 2;
@@ -208,7 +209,7 @@ Bijection bijection_for(const Source& source, std::int64_t size) {
   words.key1 = static_cast<Word>(source.key >> 32);
   words.stream = source.stream;
   words.size = 24;
-  find_fill(Kind::words, 4)(words, 0, 6, bijection.keys);
+  find_fill(Distribution::words, 4)(words, 0, 6, bijection.keys);
   return bijection;
 }
 
@@ -222,7 +223,7 @@ void permutation(Counter& counter, std::int64_t size, const Array& out) {
     fail<LayoutError>("permutation: expected a vector of at most ", size, " elements, got shape ",
                       out.shape());
   if (out.size() == 0) return;
-  const Source source = counter.take(permutation_blocks);
+  const SequencePosition source = counter.take(permutation_blocks);
   if (size <= max_by_swaps)
     return copy(
         to_device(permuted_by_swaps(source, size).slice(0, {0, out.size(), 1}), out.device()), out);

@@ -16,7 +16,7 @@ namespace spanwise::ops::random {
 
 /// A position in a generator's sequence. Generators with another key or stream have other
 /// sequences; within a sequence, `position` is the index of a block of four 32-bit words.
-struct Source {
+struct SequencePosition {
   std::uint64_t key = 0;
   std::uint32_t stream = 0;
   std::uint64_t position = 0;
@@ -25,10 +25,10 @@ struct Source {
 /// Allocates disjoint ranges of blocks of one sequence. Thread-safe. Positions wrap around at 2^64.
 class Counter {
  public:
-  explicit Counter(const Source& start) noexcept
+  explicit Counter(const SequencePosition& start) noexcept
       : key_(start.key), stream_(start.stream), position_(start.position) {}
   /// Returns the current position and advances it by `blocks`, which may be negative.
-  Source take(std::int64_t blocks) noexcept {
+  SequencePosition take(std::int64_t blocks) noexcept {
     return {key_, stream_, position_.fetch_add(static_cast<std::uint64_t>(blocks))};
   }
 
@@ -39,7 +39,7 @@ class Counter {
 };
 
 struct Numbers {
-  Kind kind = Kind::uniform;
+  Distribution kind = Distribution::uniform;
   double shift = 0, scale = 1;      ///< floating kinds: x * scale + shift, in the dtype drawn
   std::uint64_t low = 0, span = 0;  ///< integers: low + [0, span), modulo 2^64; span 0 is 2^64
   /// integers_within: uint64, C-contiguous, one per element of the result, on its device.

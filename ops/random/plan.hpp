@@ -9,7 +9,7 @@ namespace spanwise::ops::random {
 #include "plan.cuh"
 
 /// What is drawn; bodies.inc lists the element sizes of each kind.
-enum class Kind {
+enum class Distribution {
   words,            ///< 32-bit words of the generator
   uniform,          ///< in [0, 1)
   normal,           ///< standard normal numbers
@@ -23,6 +23,6 @@ inline constexpr int kind_count = 8;
 
 /// Elements per block of four words: 4 of one word each, or 2 of two words. 0 if the kind has no
 /// elements of this size.
-int elements_per_block(Kind kind, int itemsize) noexcept;
+int elements_per_block(Distribution kind, int itemsize) noexcept;
 
 }  // namespace spanwise::ops::random

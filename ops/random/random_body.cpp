@@ -38,9 +38,9 @@ std::string_view random_file(std::string_view name) {
   return embedded::file_text(embedded::random_text, name);
 }
 
-const char* body_of(Kind kind, int itemsize) {
+const char* body_of(Distribution kind, int itemsize) {
 #define SW_BODY(name, bytes, ...) \
-  if (kind == Kind::name && itemsize == (bytes)) return #__VA_ARGS__;
+  if (kind == Distribution::name && itemsize == (bytes)) return #__VA_ARGS__;
 #include "bodies.inc"
 #undef SW_BODY
   fail<Error>("random: no kernel for elements of ", itemsize, " bytes");

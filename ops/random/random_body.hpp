@@ -12,7 +12,7 @@ namespace spanwise::ops::random {
 
 /// What distinguishes the kernels of a kind.
 struct FillKey {
-  Kind kind;
+  Distribution kind;
   int itemsize;
   bool is_scaled;  ///< whether Draw::shift and Draw::scale are used
   bool is_packed;  ///< whether blocks are complete, and aligned to their size or to 16 bytes

@@ -21,9 +21,9 @@ namespace py = pybind11;
 namespace {
 
 using ops::random::Counter;
-using ops::random::Kind;
+using ops::random::Distribution;
 using ops::random::Numbers;
-using ops::random::Source;
+using ops::random::SequencePosition;
 
 std::uint64_t uint64_from(PyObject* number) {
   const unsigned long long value = PyLong_AsUnsignedLongLongMask(number);
@@ -49,7 +49,7 @@ PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, P
   static constexpr CallSignature<3> signature{
       "_random_counter", {"key", "stream", "position"}, 3, 3};
   const auto [key, stream, position] = signature.read(values, count, kwnames);
-  auto created = std::make_unique<Counter>(Source{
+  auto created = std::make_unique<Counter>(SequencePosition{
       uint64_from(key), static_cast<std::uint32_t>(uint64_from(stream)), uint64_from(position)});
   PyObject* capsule = PyCapsule_New(created.get(), counter_name, [](PyObject* object) {
     delete static_cast<Counter*>(PyCapsule_GetPointer(object, counter_name));
@@ -67,15 +67,15 @@ PyObject* random_position(PyObject*, PyObject* const* values, Py_ssize_t count, 
   return PyLong_FromUnsignedLongLong(counter_in(counter).take(blocks).position);
 }
 
-Kind kind_from(PyObject* object) {
+Distribution kind_from(PyObject* object) {
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(object, &size);
   if (text == nullptr) throw py::error_already_set();
   const std::string_view name(text, static_cast<std::size_t>(size));
-  if (name == "uniform") return Kind::uniform;
-  if (name == "normal") return Kind::normal;
-  if (name == "exponential") return Kind::exponential;
-  if (name == "words") return Kind::words;
+  if (name == "uniform") return Distribution::uniform;
+  if (name == "normal") return Distribution::normal;
+  if (name == "exponential") return Distribution::exponential;
+  if (name == "words") return Distribution::words;
   fail<ArgumentError>(
       "random: expected \"uniform\", \"normal\", \"exponential\" or \"words\", got ", name);
 }
@@ -135,7 +135,7 @@ PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, 
   numbers.low = uint64_from(low);
   numbers.span = uint64_from(span);
   const bool is_narrow = numbers.span - 1 < std::uint64_t{1} << 32;
-  numbers.kind = is_narrow ? Kind::integers : Kind::wide_integers;
+  numbers.kind = is_narrow ? Distribution::integers : Distribution::wide_integers;
   return drawn(counter, numbers, out);
 }
 
@@ -146,7 +146,7 @@ PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t 
   const auto [counter, out, lows, spans] = signature.read(values, count, kwnames);
   const Array first = checked_array(lows, "lows"), second = checked_array(spans, "spans");
   Numbers numbers;
-  numbers.kind = Kind::integers_within;
+  numbers.kind = Distribution::integers_within;
   numbers.lows = &first;
   numbers.spans = &second;
   return drawn(counter, numbers, out);
@@ -157,7 +157,7 @@ PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
   const auto [counter, out, table] = signature.read(values, count, kwnames);
   const Array cumulated = checked_array(table, "table");
   Numbers numbers;
-  numbers.kind = Kind::picks;
+  numbers.kind = Distribution::picks;
   numbers.table = &cumulated;
   return drawn(counter, numbers, out);
 }

@@ -8,20 +8,20 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-bool is_arg(Op op) { return op == Op::argmin || op == Op::argmax; }
+bool is_arg(Operation op) { return op == Operation::argmin || op == Operation::argmax; }
 
-void check_dtype(Op op, DType element, const Options& options) {
+void check_dtype(Operation op, DType element, const Options& options) {
   if (!element.is_computable())
     fail<DTypeError>(name_of(op), ": cannot compute on ", element, "; cast with astype() first");
-  if (op == Op::ptp && element.is_bool())
+  if (op == Operation::ptp && element.is_bool())
     fail<DTypeError>("ptp: bools cannot be subtracted; use max() ^ min()");
-  const bool is_spread = op == Op::var || op == Op::std;
+  const bool is_spread = op == Operation::var || op == Operation::std;
   if (is_spread && options.dtype && is_whole(*options.dtype))
     fail<DTypeError>(name_of(op), ": expected a floating or complex dtype, got ",
                      options.dtype.value_or(float32), "; leave dtype= out");
 }
 
-void check_reduced_out(Op op, const Array& array, const Options& options) {
+void check_reduced_out(Operation op, const Array& array, const Options& options) {
   if (options.out == nullptr) return;
   const Array& out = *options.out;
   check_out(name_of(op), out, reduced_shape(array.shape(), options.axes, options.keepdims),
@@ -31,7 +31,7 @@ void check_reduced_out(Op op, const Array& array, const Options& options) {
                      "; pass an int64 out");
 }
 
-std::optional<Array> checked_mask(Op op, const Array& array, const Options& options) {
+std::optional<Array> checked_mask(Operation op, const Array& array, const Options& options) {
   if (options.where == nullptr) return {};
   const Array& where = *options.where;
   if (!where.dtype().is_bool())
@@ -40,14 +40,14 @@ std::optional<Array> checked_mask(Op op, const Array& array, const Options& opti
   if (where.device() != array.device())
     fail<DeviceError>(name_of(op), ": where= is on ", where.device(), " and the array on ",
                       array.device(), "; move it with .to(\"", array.device(), "\")");
-  const bool is_order = op == Op::min || op == Op::max;
+  const bool is_order = op == Operation::min || op == Operation::max;
   if (is_order && !options.initial)
     fail<ArgumentError>(name_of(op), ": has no identity, so where= needs initial=");
   return where.broadcast_to(array.shape());
 }
 
-void check_not_empty(Op op, const Array& array, const Options& options) {
-  const bool is_order = op == Op::min || op == Op::max || op == Op::ptp;
+void check_not_empty(Operation op, const Array& array, const Options& options) {
+  const bool is_order = op == Operation::min || op == Operation::max || op == Operation::ptp;
   if ((!is_arg(op) && !is_order) || options.initial || elements_of(array, options.axes) > 0) return;
   if (is_arg(op))
     fail<ArgumentError>("attempt to get ", name_of(op), " of an empty sequence: shape ",
@@ -75,7 +75,7 @@ std::int64_t elements_of(const Array& array, const AxisSet& axes) {
   return count;
 }
 
-std::optional<Array> check_options(Op op, const Array& array, const Options& options) {
+std::optional<Array> check_options(Operation op, const Array& array, const Options& options) {
   check_dtype(op, array.dtype(), options);
   check_reduced_out(op, array, options);
   std::optional<Array> mask = checked_mask(op, array, options);

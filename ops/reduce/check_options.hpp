@@ -15,7 +15,7 @@ Shape reduced_shape(const Shape& shape, const AxisSet& axes, bool keepdims);
 std::int64_t elements_of(const Array& array, const AxisSet& axes);
 
 /// Throws what reduce() throws for these arguments. Returns where= broadcast to the array's shape.
-std::optional<Array> check_options(Op op, const Array& array, const Options& options);
+std::optional<Array> check_options(Operation op, const Array& array, const Options& options);
 
 /// Throws LayoutError, ReadOnlyError or DeviceError if `out` cannot take a result of this shape on
 /// this device; `who` names the function in the message.

@@ -16,11 +16,11 @@ struct ComputedElements {
 };
 
 /// Whether reduce() of computed elements takes the op: it reads each element once.
-bool reads_once(Op op) noexcept;
+bool reads_once(Operation op) noexcept;
 
 /// reduce() of computed elements of the shape and dtype of `stand_in`, whose own elements are not
 /// read. Options without where, mean and initial.
-Array reduce_computed(Op op, const ComputedElements& elements, const Array& stand_in,
+Array reduce_computed(Operation op, const ComputedElements& elements, const Array& stand_in,
                       const Options& options);
 
 }  // namespace spanwise::ops::reduce

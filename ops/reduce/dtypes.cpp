@@ -5,7 +5,7 @@
 
 namespace spanwise::ops::reduce {
 
-const char* name_of(Op op) noexcept {
+const char* name_of(Operation op) noexcept {
   static constexpr const char* names[] = {"sum", "prod",          "nansum", "mean",  "var",
                                           "std", "min",           "max",    "ptp",   "any",
                                           "all", "count_nonzero", "argmin", "argmax"};
@@ -19,32 +19,32 @@ DType element_for(DType element, DType wanted) noexcept {
   return is_whole(element) ? element : wanted;
 }
 
-Kind kind_of(Op op, DType element) noexcept {
+Kind kind_of(Operation op, DType element) noexcept {
   switch (op) {
-    case Op::prod:
+    case Operation::prod:
       return Kind::prod;
-    case Op::nansum:
+    case Operation::nansum:
       return is_whole(element) ? Kind::sum : Kind::nansum;
-    case Op::min:
+    case Operation::min:
       return element.is_bool() ? Kind::all : Kind::min;
-    case Op::max:
+    case Operation::max:
       return element.is_bool() ? Kind::any : Kind::max;
-    case Op::any:
+    case Operation::any:
       return Kind::any;
-    case Op::all:
+    case Operation::all:
       return Kind::all;
-    case Op::count_nonzero:
+    case Operation::count_nonzero:
       return Kind::count;
-    case Op::argmin:
+    case Operation::argmin:
       return Kind::argmin;
-    case Op::argmax:
+    case Operation::argmax:
       return Kind::argmax;
     default:
       return Kind::sum;
   }
 }
 
-ReductionSpec kernel_for(Kind kind, DType& element, bool inexact) noexcept {
+ReductionTypes kernel_for(Kind kind, DType& element, bool inexact) noexcept {
   const bool narrow = element.itemsize() < 8 && is_whole(element);
   if (inexact && kind == Kind::prod && narrow) element = int64;
   if (kind == Kind::prod && narrow)
@@ -54,27 +54,27 @@ ReductionSpec kernel_for(Kind kind, DType& element, bool inexact) noexcept {
   return {kind, element, accumulator_for(kind, element, as_real)};
 }
 
-DType result_dtype(Op op, DType element, std::optional<DType> dtype) {
+DType result_dtype(Operation op, DType element, std::optional<DType> dtype) {
   switch (op) {
-    case Op::sum:
-    case Op::prod:
-    case Op::nansum:
+    case Operation::sum:
+    case Operation::prod:
+    case Operation::nansum:
       if (dtype) return *dtype;
       if (!is_whole(element)) return element;
       return element.code() == DTypeCode::uint ? uint64 : int64;
-    case Op::mean:
+    case Operation::mean:
       return dtype.value_or(is_whole(element) ? float64 : element);
-    case Op::var:
-    case Op::std: {
+    case Operation::var:
+    case Operation::std: {
       const DType wanted = dtype.value_or(is_whole(element) ? float64 : element);
       return wanted == complex64 ? float32 : wanted == complex128 ? float64 : wanted;
     }
-    case Op::any:
-    case Op::all:
+    case Operation::any:
+    case Operation::all:
       return bool_;
-    case Op::count_nonzero:
-    case Op::argmin:
-    case Op::argmax:
+    case Operation::count_nonzero:
+    case Operation::argmin:
+    case Operation::argmax:
       return int64;
     default:
       return element;

@@ -25,24 +25,24 @@ class ReductionGradient {
         g_(cast(with_axes(output), x_.type().dtype())),
         out_(cast(with_axes(node.output(0)), x_.type().dtype())) {}
 
-  Cotangent of(Op op, double correction) const {
+  Cotangent of(Operation op, double correction) const {
     switch (op) {
-      case Op::sum:
+      case Operation::sum:
         return broadcast_like(g_, x_);
-      case Op::nansum:
+      case Operation::nansum:
         return where(apply("isnan", {x_}), number_like(0, x_), broadcast_like(g_, x_));
-      case Op::mean:
+      case Operation::mean:
         return broadcast_like(g_ / count(), x_);
-      case Op::prod:
+      case Operation::prod:
         return product();
-      case Op::var:
+      case Operation::var:
         return g_ * (2.0 * deviation()) / (count() - correction);
-      case Op::std:
+      case Operation::std:
         return g_ * deviation() / (out_ * (count() - correction));
-      case Op::min:
-      case Op::max:
+      case Operation::min:
+      case Operation::max:
         return extreme(out_);
-      case Op::ptp:
+      case Operation::ptp:
         return extreme(keeping("max")).variable() - extreme(keeping("min")).variable();
       default:
         return Cotangent::undefined("its result is not of a floating dtype");
@@ -106,15 +106,15 @@ class ReductionGradient {
 
 }  // namespace
 
-Cotangent reduction_gradient(Op op, const Apply& node, const AxisSet& axes, bool keepdims,
+Cotangent reduction_gradient(Operation op, const Apply& node, const AxisSet& axes, bool keepdims,
                              double correction, const Variable& output) {
   if (node.inputs()[0].type().dtype().is_complex())
     return Cotangent::undefined("derivatives of complex numbers are not defined");
   return ReductionGradient(node, axes, keepdims, output).of(op, correction);
 }
 
-Cotangent scan_gradient(Op op, int axis, const Variable& output) {
-  if (op != Op::sum)
+Cotangent scan_gradient(Operation op, int axis, const Variable& output) {
+  if (op != Operation::sum)
     return Cotangent::undefined(
         "a cumulative product has none here, since its elements may be zero; write it as the exp "
         "of a cumsum of logarithms where they are positive");

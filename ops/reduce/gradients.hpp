@@ -9,12 +9,12 @@
 
 namespace spanwise::ops::reduce {
 
-/// Op::gradient() of a reduction over `axes` applied at `node`; `output` is the derivative with
-/// respect to its output. `correction` is that of var and std.
-Cotangent reduction_gradient(Op op, const Apply& node, const AxisSet& axes, bool keepdims,
+/// spanwise::Op::gradient() of a reduction over `axes` applied at `node`; `output` is the
+/// derivative with respect to its output. `correction` is that of var and std.
+Cotangent reduction_gradient(Operation op, const Apply& node, const AxisSet& axes, bool keepdims,
                              double correction, const Variable& output);
 
 /// The same of a cumulative sum or product along `axis`.
-Cotangent scan_gradient(Op op, int axis, const Variable& output);
+Cotangent scan_gradient(Operation op, int axis, const Variable& output);
 
 }  // namespace spanwise::ops::reduce

@@ -30,7 +30,7 @@ struct KindInfo {
 const KindInfo& info(Kind kind) noexcept;
 
 /// How one dtype's elements are reduced.
-struct ReductionSpec {
+struct ReductionTypes {
   Kind kind;
   DType element;      ///< dtype of the input
   DType accumulator;  ///< int64 (also for uint64), float64, complex128, bool, or the element's

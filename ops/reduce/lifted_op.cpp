@@ -18,7 +18,7 @@ namespace {
 
 class LiftedThunk final : public Thunk {
  public:
-  LiftedThunk(const spanwise::Op& elements, reduce::Op op, const Options& options,
+  LiftedThunk(const spanwise::Op& elements, reduce::Operation op, const Options& options,
               const ThunkContext& context)
       : node_(elements.make_node(context.node().inputs())),
         source_(source_of(elements, context)),
@@ -67,7 +67,7 @@ class LiftedThunk final : public Thunk {
 
   Ref<Apply> node_;
   std::unique_ptr<ElementSource> source_;
-  reduce::Op op_;
+  reduce::Operation op_;
   Options options_;
   Ref<Cell> output_;
   Device device_;
@@ -78,8 +78,8 @@ class LiftedThunk final : public Thunk {
 
 class LiftedOp final : public NamedOp {
  public:
-  LiftedOp(Ref<const spanwise::Op> elements, Ref<const spanwise::Op> reduction, reduce::Op op,
-           const Options& options)
+  LiftedOp(Ref<const spanwise::Op> elements, Ref<const spanwise::Op> reduction,
+           reduce::Operation op, const Options& options)
       : NamedOp(text(reduction->name(), "(", elements->name(), ")")),
         elements_(std::move(elements)),
         reduction_(std::move(reduction)),
@@ -107,14 +107,14 @@ class LiftedOp final : public NamedOp {
 
  private:
   Ref<const spanwise::Op> elements_, reduction_;
-  reduce::Op op_;
+  reduce::Operation op_;
   Options options_;
 };
 
 }  // namespace
 
 Ref<const spanwise::Op> lifted_op(Ref<const spanwise::Op> elements,
-                                  Ref<const spanwise::Op> reduction, Op op,
+                                  Ref<const spanwise::Op> reduction, Operation op,
                                   const Options& options) {
   return make_ref<const LiftedOp>(std::move(elements), std::move(reduction), op, options);
 }

@@ -11,6 +11,7 @@ namespace spanwise::ops::reduce {
 /// inputs of `elements`, whose result it does not write to memory. `reduction` is the op for the
 /// same of an array.
 Ref<const spanwise::Op> lifted_op(Ref<const spanwise::Op> elements,
-                                  Ref<const spanwise::Op> reduction, Op op, const Options& options);
+                                  Ref<const spanwise::Op> reduction, Operation op,
+                                  const Options& options);
 
 }  // namespace spanwise::ops::reduce

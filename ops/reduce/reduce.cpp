@@ -57,9 +57,9 @@ void run(ReduceJob job) {
 }
 
 /// One call of reduce().
-class Reduction {
+class ReduceRun {
  public:
-  Reduction(Op op, const Array& array, const Options& options,
+  ReduceRun(Operation op, const Array& array, const Options& options,
             const ComputedElements* computed = nullptr)
       : op_(op),
         options_(options),
@@ -70,12 +70,12 @@ class Reduction {
 
   Array result() {
     switch (op_) {
-      case Op::mean:
+      case Operation::mean:
         return copied_to_out(means(result_dtype(op_, input_.dtype(), options_.dtype)));
-      case Op::var:
-      case Op::std:
+      case Operation::var:
+      case Operation::std:
         return copied_to_out(deviations());
-      case Op::ptp:
+      case Operation::ptp:
         return copied_to_out(peak_to_peak());
       default:
         return copied_to_out(reduce_once());
@@ -89,7 +89,7 @@ class Reduction {
     return astype(input_, dtype, CopyMode::if_needed);
   }
   Array new_array(DType dtype) const { return empty(shape_, dtype, input_.device()); }
-  ReduceJob job_for(const ReductionSpec& kernel, const Array& input, const Array& result) const {
+  ReduceJob job_for(const ReductionTypes& kernel, const Array& input, const Array& result) const {
     ReduceJob job{kernel, &input, &result};
     job.mask = mask_ ? &*mask_ : nullptr;
     job.computed = computed_;
@@ -110,12 +110,12 @@ class Reduction {
   Array reduce_once() {
     const DType wanted = result_dtype(op_, input_.dtype(), options_.dtype);
     DType element = input_.dtype();
-    const bool sums = op_ == Op::sum || op_ == Op::prod || op_ == Op::nansum;
+    const bool sums = op_ == Operation::sum || op_ == Operation::prod || op_ == Operation::nansum;
     if (sums) element = element_for(element, wanted);
     // Narrow integers are summed as integers, but the initial value may be fractional.
     if (options_.initial && sums && is_whole(element) && !is_whole(wanted)) element = float64;
     const Kind kind = kind_of(op_, element);
-    const ReductionSpec kernel = kernel_for(kind, element, sums && !is_whole(wanted));
+    const ReductionTypes kernel = kernel_for(kind, element, sums && !is_whole(wanted));
     DType stored = kernel.accumulator;
     Finish finish = Finish::nothing;
     if (sums && stored == int64 && !is_whole(wanted)) {
@@ -124,7 +124,7 @@ class Reduction {
       finish = Finish::divide;
     } else if (can_store(stored, wanted)) {
       stored = wanted;
-    } else if (op_ == Op::min || op_ == Op::max) {
+    } else if (op_ == Operation::min || op_ == Operation::max) {
       stored = element;
     } else if (info(kind).gives_index) {
       stored = int64;
@@ -141,7 +141,7 @@ class Reduction {
   // The means, rounded to `dtype` at the end; an integer dtype truncates them, as in NumPy.
   Array means(DType dtype) {
     DType element = element_for(input_.dtype(), dtype);
-    const ReductionSpec kernel = kernel_for(Kind::sum, element, true);
+    const ReductionTypes kernel = kernel_for(Kind::sum, element, true);
     const DType quotient = kernel.accumulator.is_complex() ? complex128 : float64;
     const DType stored = can_store(quotient, dtype) ? dtype : quotient;
     const Array input = cast_input(element);
@@ -170,17 +170,18 @@ class Reduction {
     const DType wanted =
         options_.dtype.value_or(is_whole(input_.dtype()) ? float64 : input_.dtype());
     DType element = element_for(input_.dtype(), wanted);
-    const ReductionSpec kernel = kernel_for(Kind::deviation, element, true);
+    const ReductionTypes kernel = kernel_for(Kind::deviation, element, true);
     const DType exact = element.is_complex() ? complex128 : float64;
     const Array input = cast_input(element);
-    Array mean = options_.mean != nullptr ? astype(*options_.mean, exact, CopyMode::if_needed)
-                                          : Reduction(Op::mean, input, mean_options()).means(exact);
+    Array mean = options_.mean != nullptr
+                     ? astype(*options_.mean, exact, CopyMode::if_needed)
+                     : ReduceRun(Operation::mean, input, mean_options()).means(exact);
     mean = mean.broadcast_to(shape_);
     const DType result_is = result_dtype(op_, input_.dtype(), options_.dtype);
     const Array result = target(result_is);
     ReduceJob job = job_for(kernel, input, result);
     job.companion = &mean;
-    job.finish = op_ == Op::std ? Finish::root : Finish::divide;
+    job.finish = op_ == Operation::std ? Finish::root : Finish::divide;
     job.correction = options_.correction;
     const std::optional<Array> counts = divide_by_counts(job);
     if (counts) job.divisors = &*counts;
@@ -222,7 +223,7 @@ class Reduction {
     return options_.keepdims ? result : without_axes(result, options_.axes);
   }
 
-  Op op_;
+  Operation op_;
   const Options& options_;
   Array input_;
   const ComputedElements* computed_;  // null: those of input_
@@ -232,15 +233,17 @@ class Reduction {
 
 }  // namespace
 
-Array reduce(Op op, const Array& array, const Options& options) {
-  return Reduction(op, array, options).result();
+Array reduce(Operation op, const Array& array, const Options& options) {
+  return ReduceRun(op, array, options).result();
 }
 
-bool reads_once(Op op) noexcept { return op != Op::var && op != Op::std && op != Op::ptp; }
+bool reads_once(Operation op) noexcept {
+  return op != Operation::var && op != Operation::std && op != Operation::ptp;
+}
 
-Array reduce_computed(Op op, const ComputedElements& elements, const Array& stand_in,
+Array reduce_computed(Operation op, const ComputedElements& elements, const Array& stand_in,
                       const Options& options) {
-  return Reduction(op, stand_in, options, &elements).result();
+  return ReduceRun(op, stand_in, options, &elements).result();
 }
 
 }  // namespace spanwise::ops::reduce

@@ -19,7 +19,7 @@
 /// on the current stream.
 namespace spanwise::ops::reduce {
 
-enum class Op {
+enum class Operation {
   sum,
   prod,
   nansum,
@@ -37,7 +37,7 @@ enum class Op {
 };
 
 /// NumPy's name.
-SW_API const char* name_of(Op op) noexcept;
+SW_API const char* name_of(Operation op) noexcept;
 
 using AxisSet = std::bitset<max_rank>;
 
@@ -56,16 +56,16 @@ struct Options {
 /// Returns out if given, else a new array (of rank 0 if all axes are reduced). Throws LayoutError
 /// if shapes do not match, ArgumentError if a reduction without identity has no elements,
 /// DTypeError, DeviceError, ReadOnlyError.
-SW_API Array reduce(Op op, const Array& array, const Options& options);
+SW_API Array reduce(Operation op, const Array& array, const Options& options);
 
 /// Cumulative sums or products along `axis`. `out` as for reduce(), of the array's shape.
-SW_API Array scan(Op op, const Array& array, int axis, std::optional<DType> dtype,
+SW_API Array scan(Operation op, const Array& array, int axis, std::optional<DType> dtype,
                   const Array* out);
 
 /// The number of nonzero elements of a small contiguous array on the CPU; nothing for other arrays.
 SW_API std::optional<std::int64_t> count_at_once(const Array& array);
 
 /// The dtype of the result, and of an initial value; `dtype` is the one requested, if any.
-SW_API DType result_dtype(Op op, DType element, std::optional<DType> dtype);
+SW_API DType result_dtype(Operation op, DType element, std::optional<DType> dtype);
 
 }  // namespace spanwise::ops::reduce

@@ -15,12 +15,10 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-// In classes derived from spanwise::Op, the name Op means that class.
-using ReductionOp = Op;
-
-constexpr Op all_ops[] = {Op::sum, Op::prod,          Op::nansum, Op::mean,  Op::var,
-                          Op::std, Op::min,           Op::max,    Op::ptp,   Op::any,
-                          Op::all, Op::count_nonzero, Op::argmin, Op::argmax};
+constexpr Operation all_ops[] = {
+    Operation::sum, Operation::prod,          Operation::nansum, Operation::mean,  Operation::var,
+    Operation::std, Operation::min,           Operation::max,    Operation::ptp,   Operation::any,
+    Operation::all, Operation::count_nonzero, Operation::argmin, Operation::argmax};
 
 /// The properties of an op, parsed from OpProperties.
 struct ReduceProperties {
@@ -78,7 +76,7 @@ AxisSet axes_of(const ReduceProperties& properties, int rank) {
 
 class ReduceOp final : public NamedOp, public TakesElements {
  public:
-  ReduceOp(ReductionOp op, ReduceProperties properties)
+  ReduceOp(Operation op, ReduceProperties properties)
       : NamedOp(op_display_name(name_of(op), properties)),
         op_(op),
         properties_(std::move(properties)) {}
@@ -138,21 +136,21 @@ class ReduceOp final : public NamedOp, public TakesElements {
     return options;
   }
 
-  ReductionOp op_;
+  Operation op_;
   ReduceProperties properties_;
 };
 
 class ScanOp final : public NamedOp {
  public:
-  ScanOp(ReductionOp op, ReduceProperties properties)
+  ScanOp(Operation op, ReduceProperties properties)
       : NamedOp(op_display_name(registered_name(op), properties)),
         op_(op),
         properties_(std::move(properties)) {
     if (!properties_.axes || properties_.axes->size() != 1)
       fail<ArgumentError>(name(), ": expected one axis");
   }
-  static const char* registered_name(ReductionOp op) {
-    return op == ReductionOp::sum ? "cumsum" : "cumprod";
+  static const char* registered_name(Operation op) {
+    return op == Operation::sum ? "cumsum" : "cumprod";
   }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
@@ -182,17 +180,17 @@ class ScanOp final : public NamedOp {
   }
 
  private:
-  ReductionOp op_;
+  Operation op_;
   ReduceProperties properties_;
 };
 
 bool register_reductions() {
-  for (const Op op : all_ops)
+  for (const Operation op : all_ops)
     register_op(name_of(op), [op](const OpProperties& properties) -> Ref<const spanwise::Op> {
       expect_properties(name_of(op), properties, {"axis", "keepdims", "dtype", "correction"});
       return make_ref<const ReduceOp>(op, parse_properties(name_of(op), properties));
     });
-  for (const Op op : {Op::sum, Op::prod}) {
+  for (const Operation op : {Operation::sum, Operation::prod}) {
     const char* who = ScanOp::registered_name(op);
     register_op(who, [op, who](const OpProperties& properties) -> Ref<const spanwise::Op> {
       expect_properties(who, properties, {"axis", "dtype"});
@@ -206,7 +204,7 @@ bool register_reductions() {
 
 }  // namespace
 
-OpProperties properties_for(Op op, int rank, const Options& options) {
+OpProperties properties_for(Operation op, int rank, const Options& options) {
   OpProperties properties;
   std::vector<std::int64_t> axes;
   for (int axis = 0; axis < rank; ++axis)
@@ -215,7 +213,7 @@ OpProperties properties_for(Op op, int rank, const Options& options) {
   if (options.keepdims) properties.emplace("keepdims", true);
   // Default values are left out.
   if (options.dtype) properties.emplace("dtype", text(*options.dtype));
-  const bool is_spread = op == Op::var || op == Op::std;
+  const bool is_spread = op == Operation::var || op == Operation::std;
   if (is_spread && options.correction != 0) properties.emplace("correction", options.correction);
   return properties;
 }

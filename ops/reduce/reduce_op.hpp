@@ -12,6 +12,6 @@ namespace spanwise::ops::reduce {
 
 /// The properties of the graph op for `op` with these options; only axes, keepdims, dtype and
 /// correction are used.
-SW_API OpProperties properties_for(Op op, int rank, const Options& options);
+SW_API OpProperties properties_for(Operation op, int rank, const Options& options);
 
 }  // namespace spanwise::ops::reduce

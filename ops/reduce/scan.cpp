@@ -11,15 +11,16 @@
 
 namespace spanwise::ops::reduce {
 
-Array scan(Op op, const Array& array, int axis, std::optional<DType> dtype, const Array* out) {
-  const char* who = op == Op::sum ? "cumsum" : "cumprod";
+Array scan(Operation op, const Array& array, int axis, std::optional<DType> dtype,
+           const Array* out) {
+  const char* who = op == Operation::sum ? "cumsum" : "cumprod";
   if (!array.dtype().is_computable())
     fail<DTypeError>(who, ": cannot compute on ", array.dtype(), "; cast with astype() first");
   const DType wanted = result_dtype(op, array.dtype(), dtype);
   DType element = element_for(array.dtype(), wanted);
   const Kind kind = kind_of(op, element);
   if (is_whole(element) && !is_whole(wanted)) element = float64;
-  const ReductionSpec kernel = kernel_for(kind, element, false);
+  const ReductionTypes kernel = kernel_for(kind, element, false);
   const DType stored = can_store(kernel.accumulator, wanted) ? wanted : kernel.accumulator;
   if (out != nullptr) check_out(who, *out, array.shape(), array.device());
   const Array input =

@@ -52,7 +52,7 @@ class SumTo final : public NamedOp {
     }
     if (options.axes.none()) return source;
     options.dtype = source.dtype();
-    return reshape(reduce(reduce::Op::sum, source, options), shape);
+    return reshape(reduce(reduce::Operation::sum, source, options), shape);
   }
 };
 

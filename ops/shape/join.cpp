@@ -3,12 +3,14 @@
 #include "join.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/shapes_text.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
@@ -82,7 +84,7 @@ Shape joined_shape(std::span<const Shape> shapes, int axis) {
           "concatenate: all the input array dimensions must match in number, but "
           "the array at index 0 has ",
           shape.size(), " dimension(s) and the array at index ", i, " has ", other.size(),
-          " (shapes ", shapes[0], " and ", other, ")");
+          " (shapes ", shapes_text(std::array{shapes[0], other}), ")");
     for (int k = 0; k < shape.size(); ++k) {
       if (k == axis) continue;
       if (shape[k] == -1) shape[k] = other[k];
@@ -91,7 +93,7 @@ Shape joined_shape(std::span<const Shape> shapes, int axis) {
             "concatenate: all the input array dimensions except for the "
             "concatenation axis must match exactly, but along dimension ",
             k, ", the array at index 0 has size ", shape[k], " and the array at index ", i,
-            " has size ", other[k], " (shapes ", shapes[0], " and ", other, ")");
+            " has size ", other[k], " (shapes ", shapes_text(std::array{shapes[0], other}), ")");
     }
     if (shape[axis] == -1 || other[axis] == -1)
       shape[axis] = -1;

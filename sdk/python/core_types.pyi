@@ -90,27 +90,15 @@ class DeviceError:
 
 @final
 class dtype:
-    alignment: int
-    base: _DType
-    byteorder: str
-    char: str
-    descr: list[Any]
-    dtype: np.dtype[Any]
-    fields: None
-    flags: int
-    hasobject: bool
-    isalignedstruct: bool
-    isbuiltin: int
-    isnative: bool
-    metadata: None
-    names: None
-    ndim: int
-    num: int
-    shape: tuple[()]
-    str: str
-    subdtype: None
-    type: type[np.generic]
-    __numpy_dtype__: np.dtype[Any]
+    alignment = flags = isbuiltin = ndim = num = int
+    byteorder = char = str = builtins.str
+    hasobject = isalignedstruct = isnative = bool
+    fields = metadata = names = subdtype = None
+    base = _DType
+    descr = list[Any]
+    dtype = __numpy_dtype__ = np.dtype[Any]
+    shape = tuple[()]
+    type = builtins.type[np.generic]
     newbyteorder = _DType | np.dtype[Any]
     __eq__ = bool
 
@@ -134,18 +122,13 @@ class Stream:
     __enter__ = Stream
     __eq__ = bool
 
-def _memory_stats() -> dict[str, Any]: ...
+_memory_stats = dict[str, Any]
+
 def _memory_source(arg1: Callable[[int, int, int], Any]): ...
 def _memory_use(source: _MemorySource | None) -> _MemorySource | None: ...
 
 class _Flags:
-    aligned: bool
-    c_contiguous: bool
-    contiguous: bool
-    f_contiguous: bool
-    fnc: bool
-    forc: bool
-    owndata: bool
+    aligned = c_contiguous = contiguous = f_contiguous = fnc = forc = owndata = bool
     writeable: bool = ...
     def __getitem__(self, key: str) -> bool: ...
 
@@ -153,22 +136,16 @@ class Array:
     def __init__(
         self, x: _ArrayLike, /, dtype: _DTypeLike | None = None, device: _DeviceLike | None = None
     ) -> None: ...
-    T: Array
-    device: device
-    dtype: dtype
-    flags: _Flags
+    T = mT = Array
+    itemsize = nbytes = ndim = ptr = size = int
+    shape = strides = tuple[int, ...]
+    device = _Device
+    dtype = _DType
+    flags = _Flags
+    stream = Stream
+    __array_priority__ = float
     imag: Array = ...
-    itemsize: int
-    mT: Array
-    nbytes: int
-    ndim: int
-    ptr: int
     real: Array = ...
-    shape: tuple[int, ...]
-    size: int
-    stream: Stream
-    strides: tuple[int, ...]
-    __array_priority__: float
     def reshape(
         self,
         *shape: SupportsIndex | Sequence[SupportsIndex],
@@ -209,37 +186,25 @@ class Array:
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = Any
 
 def array(copy: bool | None, order: _Order | None): ...
-def copyto() -> None: ...
-def may_share_memory() -> bool: ...
+
+copyto = put = None
+may_share_memory = _overrides_ufuncs = bool
+
 def reshape(order: Literal["C", "F", "A"]): ...
-def _overrides_ufuncs() -> bool: ...
 def _array_from_buffer(arg2: Sequence[int], arg3: Sequence[int] | None): ...
-def bridges() -> Bridges: ...
-def convert() -> Any: ...
-def to_numpy() -> Any: ...
-def to_torch() -> Any: ...
-def to_jax() -> Any: ...
-def to_cupy() -> Any: ...
-def to_numba() -> Any: ...
-def to_warp() -> Any: ...
-def to_tensorflow() -> Any: ...
-def to_pycuda() -> Any: ...
-def to_gpuarray() -> Any: ...
-def to_cudamat() -> Any: ...
-def to_gnumpy() -> Any: ...
-def to_garray() -> Any: ...
-def _bridge_rows() -> list[dict[str, Any]]: ...
+
+bridges = Bridges
+convert = linspace = to_numpy = to_torch = to_jax = to_cupy = to_numba = to_warp = Any
+to_tensorflow = to_pycuda = to_gpuarray = to_cudamat = to_gnumpy = to_garray = Any
+_bridge_rows = _kernel_op_counts = list[dict[str, Any]]
 
 class strict_copies:
     __enter__ = strict_copies
 
 class ufunc:
-    nargs: int
-    nin: int
-    nout: int
-    types: list[str]
-    __name__: str
-    __qualname__: str
+    nargs = nin = nout = int
+    types = list[str]
+    __name__ = __qualname__ = str
     def __call__(
         self,
         *operands: Any,
@@ -252,28 +217,24 @@ class ufunc:
     ) -> Any: ...
     at = None
 
-def linspace() -> Any: ...
-def nonzero() -> tuple[Array, ...]: ...
-def put() -> None: ...
+nonzero = tuple[Array, ...]
+
 def put_along_axis(axis: SupportsIndex | None) -> None: ...
 def _random_counter(key: int, stream: int, position: int) -> Any: ...
-def _random_position() -> int: ...
+
+_random_position = int
 
 class KernelParameter:
     dtype: dtype | None
 
 @final
 class KernelFunction:
-    attributes: KernelAttributes
-    const_size_bytes: int
-    device: device
-    handle: int
-    local_size_bytes: int
-    max_threads_per_block: int
-    name: str
-    num_regs: int
-    parameters: tuple[KernelParameter, ...]
-    shared_size_bytes: int
+    const_size_bytes = local_size_bytes = shared_size_bytes = int
+    handle = max_threads_per_block = num_regs = int
+    attributes = KernelAttributes
+    device = _Device
+    name = str
+    parameters = tuple[KernelParameter, ...]
     def __call__(
         self,
         *args: Any,
@@ -291,8 +252,8 @@ class KernelFunction:
     occupancy_block_size = tuple[int, int]
     prepared_timed_call = Callable[[], float]
 
-def _outline() -> tuple[list[tuple[str, int]], list[tuple[str, int, int, str, list[str]]]]: ...
-def _scan_kernels() -> list[tuple[str, int, bool, bool, list[KernelParameter]]]: ...
+_outline = tuple[list[tuple[str, int]], list[tuple[str, int, int, str, list[str]]]]
+_scan_kernels = list[tuple[str, int, bool, bool, list[KernelParameter]]]
 
 class Module:
     get_function = KernelFunction
@@ -349,18 +310,15 @@ class TensorType:
     __eq__ = bool
 
 class Variable:
-    T: Variable
-    broadcastable: tuple[bool, ...]
-    dtype: dtype
-    index: int | None
-    mT: Variable
+    T = mT = shape = size = Variable
+    broadcastable = tuple[bool, ...]
+    dtype = _DType
+    index = int | None
     name: str | None = ...
-    ndim: int
-    owner: Apply | None
-    shape: Variable
-    size: Variable
-    tag: SimpleNamespace
-    type: TensorType
+    ndim = int
+    owner = Apply | None
+    tag = SimpleNamespace
+    type = TensorType
     def clone(self, name: str | None = None, /) -> Variable: ...
     def __array__(self) -> NoReturn: ...
     def __array_function__(
@@ -375,8 +333,7 @@ class Variable:
     __divmod__ = __rdivmod__ = tuple[Variable, Variable]
 
 class Constant:
-    data: Array
-    value: Array
+    data = value = Array
 
 class SharedVariable:
     default_update: Variable | None = ...
@@ -392,11 +349,10 @@ class Apply:
 
 @final
 class CompiledFunction:
-    device: device
-    maker: Maker
-    mode: str
-    name: str
-    profile: Profile | None
+    device = _Device
+    maker = Maker
+    mode = name = str
+    profile = Profile | None
     trust_input: bool = ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def copy(self, mode: Any) -> CompiledFunction: ...
@@ -405,11 +361,12 @@ class CompiledFunction:
     def _profile_spans(self) -> list[tuple[int, float, float]]: ...
 
 def _make_op(arg1: dict[str, Any]) -> Any: ...
-def _rewrites() -> list[tuple[str, float, list[str]]]: ...
-def _gradients() -> list[Variable | None]: ...
+
+_rewrites = list[tuple[str, float, list[str]]]
+_gradients = list[Variable | None]
+_shared = SharedVariable
+
 def _compile(
     arg0: list[Any], arg11: tuple[Any, ...], arg15: dict[str, Any]
 ) -> CompiledFunction: ...
-def _shared() -> SharedVariable: ...
 def _kernel_op(arg0: dict[str, Any]) -> KernelOp: ...
-def _kernel_op_counts() -> list[dict[str, Any]]: ...

@@ -1,13 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "python/interop/typestr.hpp"
 #include "python/support/array.hpp"
 #include "python/support/dtype.hpp"
 #include "spanwise/error.hpp"
@@ -20,96 +21,49 @@ namespace py = pybind11;
 
 namespace {
 
-struct Alias {
-  std::string_view name;
+// NumPy's names and one-character codes (numpy.org/doc/stable/reference/arrays.dtypes.html) as on
+// 64-bit Linux; the canonical names are looked up first, as the most frequent.
+struct Names {
+  std::string_view canonical;
   DType dtype;
+  std::string_view others;
 };
+constexpr Names all_names[] = {{"float32", float32, "single f"},
+                               {"float64", float64, "float double d"},
+                               {"int32", int32, "intc i"},
+                               {"int64", int64, "int long longlong intp l q"},
+                               {"uint8", uint8, "ubyte B"},
+                               {"bool", bool_, "bool_ ?"},
+                               {"float16", float16, "half e"},
+                               {"bfloat16", bfloat16, ""},
+                               {"int8", int8, "byte b"},
+                               {"int16", int16, "short h"},
+                               {"uint16", uint16, "ushort H"},
+                               {"uint32", uint32, "uintc I"},
+                               {"uint64", uint64, "uint ulong ulonglong uintp L Q"},
+                               {"complex64", complex64, "csingle F"},
+                               {"complex128", complex128, "complex cdouble D"}};
 
-// The canonical names first, as the most frequent; then NumPy's other names and its one-character
-// codes (numpy.org/doc/stable/reference/arrays.dtypes.html) as on 64-bit Linux.
-constexpr Alias aliases[] = {{"float32", float32},
-                             {"float64", float64},
-                             {"int32", int32},
-                             {"int64", int64},
-                             {"uint8", uint8},
-                             {"bool", bool_},
-                             {"float16", float16},
-                             {"bfloat16", bfloat16},
-                             {"int8", int8},
-                             {"int16", int16},
-                             {"uint16", uint16},
-                             {"uint32", uint32},
-                             {"uint64", uint64},
-                             {"complex64", complex64},
-                             {"complex128", complex128},
-                             {"bool_", bool_},
-                             {"int", int64},
-                             {"uint", uint64},
-                             {"half", float16},
-                             {"single", float32},
-                             {"float", float64},
-                             {"double", float64},
-                             {"csingle", complex64},
-                             {"complex", complex128},
-                             {"cdouble", complex128},
-                             {"byte", int8},
-                             {"ubyte", uint8},
-                             {"short", int16},
-                             {"ushort", uint16},
-                             {"intc", int32},
-                             {"uintc", uint32},
-                             {"long", int64},
-                             {"ulong", uint64},
-                             {"longlong", int64},
-                             {"ulonglong", uint64},
-                             {"intp", int64},
-                             {"uintp", uint64},
-                             {"?", bool_},
-                             {"b", int8},
-                             {"B", uint8},
-                             {"h", int16},
-                             {"H", uint16},
-                             {"i", int32},
-                             {"I", uint32},
-                             {"l", int64},
-                             {"L", uint64},
-                             {"q", int64},
-                             {"Q", uint64},
-                             {"e", float16},
-                             {"f", float32},
-                             {"d", float64},
-                             {"F", complex64},
-                             {"D", complex128}};
+std::unordered_map<std::string_view, DType> other_names() {
+  std::unordered_map<std::string_view, DType> found;
+  for (const Names& names : all_names)
+    for (const auto name : std::views::split(names.others, ' '))
+      found.emplace(std::string_view(name.begin(), name.end()), names.dtype);
+  return found;
+}
 
 std::optional<DType> from_alias(std::string_view name) {
-  for (const Alias& alias : aliases) {
-    if (alias.name == name) return alias.dtype;
-  }
-  return std::nullopt;
+  for (const Names& names : all_names)
+    if (names.canonical == name) return names.dtype;
+  static const auto& others = *new auto(other_names());
+  const auto found = others.find(name);
+  return found != others.end() ? std::optional(found->second) : std::nullopt;
 }
 
 std::optional<DType> from_code(std::string_view code) {
-  const auto is_one_of = [&](std::initializer_list<std::string_view> codes) {
-    return std::find(codes.begin(), codes.end(), code) != codes.end();
-  };
-  if (is_one_of({"b1"})) return bool_;
   if (code.size() < 2 || code.size() > 3) return std::nullopt;
+  const auto kind = code_of_kind(code[0]);
   const int bytes = std::atoi(std::string(code.substr(1)).c_str());
-  const auto kind_of = [](char c) -> std::optional<DTypeCode> {
-    switch (c) {
-      case 'i':
-        return DTypeCode::int_;
-      case 'u':
-        return DTypeCode::uint;
-      case 'f':
-        return DTypeCode::float_;
-      case 'c':
-        return DTypeCode::complex;
-      default:
-        return std::nullopt;
-    }
-  };
-  const auto kind = kind_of(code[0]);
   if (!kind || bytes < 1 || bytes > 16) return std::nullopt;
   const DType dtype(*kind, bytes * 8);
   return dtype.is_computable() ? std::optional(dtype) : std::nullopt;

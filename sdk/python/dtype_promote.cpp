@@ -76,7 +76,7 @@ SW_BIND(promotion) {
         if (number_kind(from.ptr()) != NumberKind::none)
           fail<DTypeError>("can_cast: expected a dtype or an array, got the Python number ",
                            std::string(py::repr(from)),
-                           ", whose dtype depends on its partner; name a dtype");
+                           ", whose dtype depends on the other operand; name a dtype");
         return can_cast(dtype_from(from), to, casting_from(casting));
       },
       py::arg("from_"), py::arg("to"), py::arg("casting") = "safe",

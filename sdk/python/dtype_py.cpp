@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "python/interop/typestr.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
@@ -41,25 +42,6 @@ ObjectTable& dtype_objects() {
 ObjectTable& numpy_dtypes() {
   static auto* const table = new ObjectTable;
   return *table;
-}
-
-// numpy.dtype.kind; "V" for dtypes that NumPy itself does not have, as in ml_dtypes.
-const char* kind_of(DType dtype) {
-  if (dtype.lanes() != 1) return "V";
-  switch (dtype.code()) {
-    case DTypeCode::bool_:
-      return "b";
-    case DTypeCode::int_:
-      return "i";
-    case DTypeCode::uint:
-      return "u";
-    case DTypeCode::float_:
-      return "f";
-    case DTypeCode::complex:
-      return "c";
-    default:
-      return "V";
-  }
 }
 
 // A direct-mapped cache in front of numpy_dtypes(), indexed by code and bits.
@@ -185,7 +167,7 @@ SW_BIND(dtypes) {
       "itemsize", [](const PyDType& self) { return self.dtype.itemsize(); },
       "Bytes of one element.");
   attribute(
-      "kind", [](const PyDType& self) { return kind_of(self.dtype); },
+      "kind", [](const PyDType& self) { return kind_letter(self.dtype); },
       "NumPy's kind: b, i, u, f, c; V for dtypes that NumPy itself does not have.");
   attribute("bits", [](const PyDType& self) { return self.dtype.bits(); }, "Bits of one lane.");
   attribute(

@@ -43,7 +43,7 @@ ALLOWED = {
 PUBLIC = {
     "core": """
         array axis_error device device_table dims dtype error export fork half interpreter_lock layout ref scalar
-        storage text version view working_device
+        shapes_text storage text version view working_device
     """,
     "runtime": """
         communicator config copy creation devices gemm gemv memory parallel scan stream tools

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of the Python package do not import each other in circles, inside functions neither."""
+"""Modules of the Python package do not import each other in circles, not even inside functions."""
 
 import ast
 from graphlib import CycleError, TopologicalSorter

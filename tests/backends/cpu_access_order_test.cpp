@@ -31,7 +31,7 @@ TEST_F(AccessOrderTest, BarriersOrderTheThreadsOfABlock) {
   EXPECT_FALSE(order->is_ordered(before, 3));
 }
 
-TEST_F(AccessOrderTest, CollectivesOrderTheirLanesAndWhatTheseKnow) {
+TEST_F(AccessOrderTest, CollectivesOrderTheirLanesAndTheEarlierAccesses) {
   const Stamp first = order->stamp(0, Stamp::plain);
   order->collective(0, 0b0011);
   EXPECT_TRUE(order->is_ordered(first, 1));

@@ -71,7 +71,7 @@ TEST(CpuMemory, FreedBlockIsReusedForTheSameSize) {
 
 // As a launch of more threads than an array has elements does, when the kernel does not compare.
 TEST(CpuMemory, HasUnusedBytesBehindEachBlock) {
-  const test::Setting slack("cpu_slack", "3000");
+  const test::SettingGuard slack("cpu_slack", "3000");
   for (const std::size_t size : {256u, 512u, 4096u, 100000u, 128u << 10, 5u << 20}) {
     std::vector<unsigned char*> blocks;
     for (int i = 0; i < 20; ++i) {
@@ -115,7 +115,7 @@ TEST(CpuMemory, SmallBlocksAreFreedBySlab) {
   EXPECT_EQ(backend().memory(0).held, before.held);
 }
 
-TEST(CpuMemory, IsTakenAndGivenBackByManyThreads) {
+TEST(CpuMemory, IsAllocatedAndFreedByManyThreads) {
   std::vector<std::thread> threads;
   for (int n = 0; n < 4; ++n) {
     threads.emplace_back([n] {

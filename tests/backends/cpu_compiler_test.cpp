@@ -51,7 +51,7 @@ TEST(CpuFingerprint, BeginsWithTheCompilerAndExistsWithoutOne) {
     EXPECT_NE(jit_fingerprint(), before);
     EXPECT_EQ(jit_fingerprint().substr(jit_fingerprint().find('\n')), rest);
   }
-  const test::Setting order("cpu_thread_order", "reverse");
+  const test::SettingGuard order("cpu_thread_order", "reverse");
   EXPECT_NE(jit_fingerprint(), before);
 }
 

@@ -94,7 +94,7 @@ TEST(CpuNames, MayBeThoseOfCudaFunctions) {
   EXPECT_EQ(out, 3);
 }
 
-TEST(CpuTemplates, AreCompiledForTheNamesAskedFor) {
+TEST(CpuTemplates, AreCompiledForTheRequestedNames) {
   CpuKernels kernels(
       "namespace n { template <class T, int N> __global__ void scale(T* x) { x[threadIdx.x] *= N; "
       "}\n"

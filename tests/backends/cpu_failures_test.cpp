@@ -82,7 +82,7 @@ TEST_P(CpuFailures, EndTheLaunchWithAMessage) {
       "__syncthreads(); if (threadIdx.x == 0) out[blockIdx.x] = s; }");
   std::vector<int> out(100, 0);
   for (const char* threads : {"1", "2"}) {
-    const test::Setting workers("cpu_threads", threads);
+    const test::SettingGuard workers("cpu_threads", threads);
     for (const std::int64_t blocks : {1, 100}) {
       try {
         kernels.run("k", {{blocks}, {64}}, out.data());
@@ -163,7 +163,7 @@ TEST(CpuStacks, ThatRanOverAreReported) {
   }
   kernels.run("k", {{1}, {4}}, out.data(), 100);
   EXPECT_EQ(out, std::vector<int>(4, 100));
-  const test::Setting larger("cpu_stack_kb", "1000");
+  const test::SettingGuard larger("cpu_stack_kb", "1000");
   kernels.run("k", {{1}, {4}}, out.data(), 700);
   EXPECT_EQ(out, std::vector<int>(4, 700));
 }
@@ -182,7 +182,7 @@ TEST(CpuStacks, ThatRanOverByFarAreReported) {
     std::vector<int> out(64, 0);
     for (const char* name : {"waits", "runs"}) {
       for (const char* threads : {"1", "2"}) {
-        const test::Setting workers("cpu_threads", threads);
+        const test::SettingGuard workers("cpu_threads", threads);
         try {
           kernels.run(name, {{4}, {16}}, out.data(), 100'000'000);
           FAIL() << "recursed without end";
@@ -212,7 +212,7 @@ TEST(CpuStacksDeathTest, RecursionIsReportedWhereTheStackIsUnlimited) {
         "  volatile char pad[1000];\n  pad[left & 511] = 1;\n"
         "  if (left > 0) return depth(left - 1) + pad[left & 511];\n  return 0;\n}\n"
         "__global__ void runs(int* out, int left) { out[threadIdx.x] = depth(left); }");
-    const test::Setting workers("cpu_threads", "1");
+    const test::SettingGuard workers("cpu_threads", "1");
     int out = 0;
     try {
       kernels.run("runs", {{1}, {1}}, &out, 100'000'000);
@@ -234,7 +234,7 @@ std::int64_t mappings() {
 
 // A process has 65,530 of them, and a machine may have hundreds of workers.
 TEST(CpuStacks, TakeFewMappings) {
-  const test::Setting threads("cpu_threads", "4");
+  const test::SettingGuard threads("cpu_threads", "4");
   CpuKernels kernels(
       "__device__ __noinline__ int depth(int left) { return left == 0 ? 0 : 1 + depth(left - 1); "
       "}\n"
@@ -283,7 +283,7 @@ TEST(CpuOrder, ShowsAMissingBarrier) {
       "__global__ void k(int* out) { __shared__ int s[65]; int t = threadIdx.x; s[0] = 1; s[t + 1] "
       "= t + 2; out[t] = s[t]; }";
   const auto is_right = [&](const char* order) {
-    const test::Setting setting("cpu_thread_order", order);
+    const test::SettingGuard setting("cpu_thread_order", order);
     CpuKernels kernels(racy);
     std::vector<int> out(64, 0), zero(64, 0);
     kernels.run("k", {{1}, {64}}, out.data());

@@ -57,14 +57,15 @@ class CpuKernels {
 };
 
 /// Sets a setting until the end of the scope.
-class Setting {
+class SettingGuard {
  public:
-  Setting(const char* name, const std::string& value) : name_(name), before_(config::get(name)) {
+  SettingGuard(const char* name, const std::string& value)
+      : name_(name), before_(config::get(name)) {
     config::set(name, value);
   }
-  ~Setting() { config::set(name_, before_); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
+  ~SettingGuard() { config::set(name_, before_); }
+  SettingGuard(const SettingGuard&) = delete;
+  SettingGuard& operator=(const SettingGuard&) = delete;
 
  private:
   const char* name_;

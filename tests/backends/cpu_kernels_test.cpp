@@ -101,8 +101,8 @@ class CpuKernelKinds : public testing::TestWithParam<Way> {
 
   std::mt19937 random_{7};
   test::Environment compiler_{"CXX", std::get<0>(GetParam())};
-  test::Setting threads_{"cpu_threads", std::to_string(std::get<1>(GetParam()))};
-  test::Setting order_{"cpu_thread_order", std::get<2>(GetParam())};
+  test::SettingGuard threads_{"cpu_threads", std::to_string(std::get<1>(GetParam()))};
+  test::SettingGuard order_{"cpu_thread_order", std::get<2>(GetParam())};
 };
 
 TEST_P(CpuKernelKinds, GiveTheRightResults) {

@@ -127,7 +127,7 @@ TEST_F(CpuProcess, CompilerTimeLimitIsASetting) {
   const std::string program = folder_.write("g++", "#!/bin/sh\necho waiting\nsleep 10000\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   const test::Environment cxx("CXX", program);
-  const test::Setting timeout("compile_timeout_s", "1");
+  const test::SettingGuard timeout("compile_timeout_s", "1");
   try {
     test::CpuKernels kernels("__global__ void k() {}");
     FAIL();

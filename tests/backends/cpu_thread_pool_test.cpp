@@ -23,7 +23,7 @@ namespace spanwise::cpu_backend {
 namespace {
 
 TEST(ThreadPool, RunsEachChunkOnce) {
-  const test::Setting threads("cpu_threads", "4");
+  const test::SettingGuard threads("cpu_threads", "4");
   for (const Helpers helpers : {Helpers::at_once, Helpers::when_worth_it}) {
     for (const std::uint64_t chunks : {0u, 1u, 2u, 1000u}) {
       std::vector<std::atomic<int>> runs(chunks);
@@ -34,7 +34,7 @@ TEST(ThreadPool, RunsEachChunkOnce) {
 }
 
 TEST(ThreadPool, UsesHelpersWhereTheWorkIsLong) {
-  const test::Setting threads("cpu_threads", "2");
+  const test::SettingGuard threads("cpu_threads", "2");
   std::mutex mutex;
   std::set<std::thread::id> seen;
   ThreadPool::instance().run(20, Helpers::when_worth_it, [&](std::uint64_t) {
@@ -46,7 +46,7 @@ TEST(ThreadPool, UsesHelpersWhereTheWorkIsLong) {
 }
 
 TEST(ThreadPool, SchedulesChunksInAscendingOrder) {
-  const test::Setting threads("cpu_threads", "1");
+  const test::SettingGuard threads("cpu_threads", "1");
   std::vector<std::uint64_t> order;
   ThreadPool::instance().run(50, Helpers::at_once,
                              [&](std::uint64_t chunk) { order.push_back(chunk); });
@@ -55,7 +55,7 @@ TEST(ThreadPool, SchedulesChunksInAscendingOrder) {
 
 TEST(ThreadPool, CarriesTheFirstErrorToTheCallerAndStops) {
   for (const char* threads : {"1", "3"}) {
-    const test::Setting setting("cpu_threads", threads);
+    const test::SettingGuard setting("cpu_threads", threads);
     std::atomic<int> runs{0};
     const auto work = [&](std::uint64_t chunk) {
       ++runs;
@@ -71,7 +71,7 @@ TEST(ThreadPool, CarriesTheFirstErrorToTheCallerAndStops) {
 }
 
 TEST(ThreadPool, ServesSeveralCallersAndJobsWithinJobs) {
-  const test::Setting setting("cpu_threads", "3");
+  const test::SettingGuard setting("cpu_threads", "3");
   std::atomic<long> sum{0};
   std::vector<std::thread> callers;
   for (int n = 0; n < 4; ++n) {
@@ -91,7 +91,7 @@ TEST(ThreadPool, ServesSeveralCallersAndJobsWithinJobs) {
 // Flushing subnormal numbers and rounding are states of a thread; helpers keep those of the job
 // before.
 TEST(ThreadPool, ComputesWithTheFloatingPointStateOfTheCaller) {
-  const test::Setting threads("cpu_threads", "4");
+  const test::SettingGuard threads("cpu_threads", "4");
   constexpr std::uint64_t chunks = 40;
   std::vector<double> thirds(chunks);
   std::set<std::thread::id> seen;
@@ -121,7 +121,7 @@ TEST(ThreadPool, ComputesWithTheFloatingPointStateOfTheCaller) {
 }
 
 TEST(ThreadPool, WorksInAForkedChild) {
-  const test::Setting setting("cpu_threads", "2");
+  const test::SettingGuard setting("cpu_threads", "2");
   std::atomic<int> runs{0};
   const auto work = [&](std::uint64_t) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -220,7 +220,7 @@ TEST(WakeBackoff, CountsALateChunkOfASleepingThread) {
 }
 
 TEST(ThreadPool, HelpersLeaveTheProcessorOfTheCaller) {
-  const test::Setting threads("cpu_threads", "2");
+  const test::SettingGuard threads("cpu_threads", "2");
   cpu_set_t all, own;
   ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
   if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
@@ -252,7 +252,7 @@ TEST(ThreadPool, HelpersLeaveTheProcessorOfTheCaller) {
 }
 
 TEST(ThreadPool, FollowsTheSetting) {
-  const test::Setting setting("cpu_threads", "3");
+  const test::SettingGuard setting("cpu_threads", "3");
   EXPECT_EQ(ThreadPool::instance().workers(), 3);
   {
     const test::Environment threads("OMP_NUM_THREADS", " 5,2");

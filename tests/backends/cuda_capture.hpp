@@ -12,7 +12,7 @@ class CaptureTest : public CudaTest {
   void SetUp() override {
     CudaTest::SetUp();
     if (IsSkipped()) return;
-    relay();
+    relay();  // compiles the kernel at its first call
     late_write();
     stream_ = backend().create_stream(0);
     side_ = backend().create_stream(0);

@@ -112,7 +112,7 @@ TEST_F(CudaCapture, HostCopiesOnTheCapturedStreamAreRefusedClearly) {
   EXPECT_EQ(capture.end(), CUDA_SUCCESS) << "the capture is not harmed";
 }
 
-TEST_F(CudaCapture, OtherStreamsGoOnDuringACapture) {
+TEST_F(CudaCapture, OtherStreamsRunDuringACapture) {
   SKIP_UNDER_TOOLS("calls on other streams invalidate the capture");
   DeviceBytes a(4);
   const int sent = 6;

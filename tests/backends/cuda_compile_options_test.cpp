@@ -79,7 +79,7 @@ TEST(CompileOptions, UnsupportedOptionIsRefusedWithTheRemedy) {
   EXPECT_THAT(refusal({"-arch"}), HasSubstr("its value is missing"));
 }
 
-TEST(Architecture, IsTheDevicesUnlessAskedOtherwise) {
+TEST(Architecture, IsThatOfTheDeviceByDefault) {
   EXPECT_EQ(translate_options({}, 9, 0).architecture, "sm_90");
   EXPECT_EQ(translate_options({}, 12, 1).architecture, "sm_121");
   const Options variant{"-arch=sm_90a"}, words{"--gpu-architecture", "compute_80"};

@@ -1,7 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/compile/compiler.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -11,9 +9,11 @@
 #include <thread>
 
 #include "backends/cuda/compile/binary_symbols.hpp"
+#include "backends/cuda/compile/default_options.hpp"
 #include "backends/cuda/compile/device_runtime.hpp"
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
+#include "backends/cuda_compiler.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -29,33 +29,7 @@ using testing::Not;
 using testing::Pair;
 using testing::StartsWith;
 
-// NVRTC needs no GPU, so these run wherever it is installed.
-class Compiler : public testing::Test {
- protected:
-  void SetUp() override {
-    if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  }
-  static KernelBinary build(const std::string& source, CompileRequest request = {}) {
-    const source::KernelSource scanned = source::scan_kernels(source);
-    request.source = &scanned;
-    return compile({9, 0}, request);
-  }
-  static std::string compile_log(const std::string& source, CompileRequest request = {}) {
-    try {
-      build(source, std::move(request));
-    } catch (const CompileError& error) {
-      return error.log();
-    }
-    return "it compiled";
-  }
-  static std::string fingerprint(const std::string& source, CompileRequest request = {}) {
-    const source::KernelSource scanned = source::scan_kernels(source);
-    request.source = &scanned;
-    return compiler_fingerprint({9, 0}, request);
-  }
-};
-
-constexpr const char* twice = "__global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n";
+class Compiler : public CompilerTest {};
 
 TEST_F(Compiler, CompilesACubinAndFindsKernelsByPlainNames) {
   const KernelBinary binary = build(
@@ -99,7 +73,7 @@ TEST_F(Compiler, LeavesOutHostCodeOfHeadersThatTheUserWrote) {
   std::filesystem::remove_all(folder);
 }
 
-TEST_F(Compiler, ErrorsInKernelsBesideHostCodeNameTheirLine) {
+TEST_F(Compiler, ErrorsInFilesWithHostCodeNameTheirLine) {
   const std::string log = compile_log(
       "#include <vector>\n"
       "std::vector<int> sizes;\n"
@@ -127,7 +101,7 @@ TEST_F(Compiler, NameExpressionsInstantiateTemplates) {
   EXPECT_THAT(binary.symbols, Contains(Pair("&ns::scale< int >", "_ZN2ns5scaleIiEEvPT_")));
 }
 
-TEST_F(Compiler, VariablesOfAllKindsStayInTheBinary) {
+TEST_F(Compiler, BinaryContainsVariablesOfAllKinds) {
   const KernelBinary binary = build(
       "__constant__ float unused[4];\n__device__ int counter = 3;\n__managed__ int shared_one;\n"
       "namespace ns { static __device__ double hidden; }\n__global__ void k() { __shared__ int s; "
@@ -138,6 +112,32 @@ TEST_F(Compiler, VariablesOfAllKindsStayInTheBinary) {
   EXPECT_THAT(names, Contains(Key("shared_one")));
   EXPECT_THAT(names, Contains(Key("ns::hidden")));
   EXPECT_THAT(names, Not(Contains(Key("s"))));
+}
+
+// NVRTC defines this macro for sources that it compiles with "--minimal".
+constexpr const char* minimal_only = "\n#ifndef __CUDACC_RTC_MINIMAL__\n#error all\n#endif\n";
+
+TEST_F(Compiler, LeavesOutDeclarationsThatASourceDoesNotUse) {
+  const nvrtc::Library& library = nvrtc::library();
+  if (!has_minimal_option(library.major, library.minor)) GTEST_SKIP() << "NVRTC before 12.4";
+  for (const std::string& source :
+       {twice + std::string(minimal_only), text("// # include <cmath>", minimal_only, twice)})
+    EXPECT_EQ(compile_log(source), "it compiled");
+  EXPECT_THAT(compile_log(twice + std::string("#include <cstdint>") + minimal_only),
+              HasSubstr("#error"));
+}
+
+TEST_F(Compiler, DeclaresWhatASourceMayUse) {
+  for (const char* source :
+       {"__global__ void f(float* x, cudaTextureObject_t t) { *x = tex2D<float>(t, 1, 2); }",
+        "__global__ void f(float* x, cudaSurfaceObject_t s) { surf1Dread(x, s, 0); }",
+        "__global__ void f(int* x) { *x = cudaSuccess; }",
+        // Only the second attempt finds these.
+        "#define JOIN(a, b) a##b\n__global__ void f(int* x) { *x = JOIN(cu, daSuccess); }"})
+    EXPECT_EQ(compile_log(source), "it compiled") << source;
+  EXPECT_THAT(compile_log("#define JOIN(a, b) a##b\n"
+                          "__global__ void f(int* x) { *x = JOIN(cu, daSuccess) + missing; }"),
+              testing::AllOf(HasSubstr("\"missing\""), Not(HasSubstr("cudaSuccess"))));
 }
 
 TEST_F(Compiler, ErrorsCarryTheUsersLinesAndTheNumberedSource) {
@@ -151,40 +151,6 @@ TEST_F(Compiler, ErrorsCarryTheUsersLinesAndTheNumberedSource) {
     EXPECT_THAT(error.what(), HasSubstr(error.log()));
     EXPECT_THAT(error.source(), HasSubstr("   3 |   *q = 2;\n"));
   }
-}
-
-TEST_F(Compiler, AnUnknownOptionIsAnArgumentErrorThatNamesIt) {
-  CompileRequest request;
-  request.options = {"-lfoo"};
-  try {
-    build(twice, request);
-    FAIL() << "taken";
-  } catch (const ArgumentError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("-lfoo"));
-  }
-}
-
-TEST_F(Compiler, OptionsReachTheCompiler) {
-  CompileRequest request;
-  request.options = {"-D", "VALUE=3", "-DOTHER=4"};
-  build("static_assert(VALUE + OTHER == 7, \"\");\n__global__ void k() {}\n", request);
-  request.options = {"-std=c++20"};
-  build("static_assert(__cplusplus >= 202002L, \"\");\n__global__ void k() {}\n", request);
-  build("static_assert(__cplusplus == 201703L, \"\");\n__global__ void k() {}\n");
-}
-
-// Names of template parameters in the headers of NVRTC and of the toolkit.
-TEST_F(Compiler, MacrosAffectOnlyTheUsersSource) {
-  CompileRequest request;
-  request.options = {"-DT=float", "-DN=3", "-D_Tp=int", "-DScale(x)=((x) * N)", "-DON"};
-  const std::string source =
-      "#ifndef ON\n#error\n#endif\n"
-      "__global__ void k(T* x, _Tp i) { x[i] = Scale(x[i]); }\n";
-  EXPECT_THAT(build(source, request).symbols, Contains(Pair("k", "_Z1kPfi")));
-  EXPECT_THAT(compile_log(source + "int line = __LINE__, bad = nonsense;\n", request),
-              HasSubstr(".cu(5)"));
-  request.options.emplace_back("-D1x");
-  EXPECT_THAT(compile_log(source, request), HasSubstr("options(6)"));
 }
 
 TEST_F(Compiler, KernelsThatLaunchKernelsAreLinkedWithTheDeviceRuntime) {
@@ -206,68 +172,6 @@ TEST_F(Compiler, HostOnlyLaunchNeedsNoDeviceRuntime) {
       "__global__ void k(int* x) { *x = 1; }\n"
       "#ifndef __CUDACC_RTC__\nvoid run(int* x) { k<<<1, 1>>>(x); }\n#endif\n";
   EXPECT_LT(build(source).image.size(), 20000u) << "nothing was linked to it";
-}
-
-TEST_F(Compiler, FirstIncludeFollowsTheMacros) {
-  const auto folder = std::filesystem::path(testing::TempDir());
-  std::ofstream(folder / "sw first.h") << "typedef T element;\n";
-  CompileRequest request;
-  request.options = {"-include", "sw first.h", "-DT=double", "-I" + folder.string()};
-  EXPECT_THAT(build("__global__ void k(element* x) { *x = 1; }\n", request).symbols,
-              Contains(Pair("k", "_Z1kPd")));
-}
-
-TEST_F(Compiler, StandardHeadersNeedNoHostHeaders) {
-  build(
-      "#include <assert.h>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n#include "
-      "<cstddef>\n"
-      "#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n"
-      "#include <cuda_runtime.h>\n#include <device_launch_parameters.h>\n"
-      "__global__ void k(float* x, uint8_t a, std::int64_t b, size_t c) {\n"
-      "  assert(a < UINT8_MAX && b < INT64_MAX && c < SIZE_MAX);\n"
-      "  if (std::isnan(*x)) printf(\"%f\", M_PI + INT_MAX + CHAR_BIT + DBL_MAX + FLT_EPSILON);\n"
-      "  x[1] = std::exp(*x) + std::fabs(x[2]) + INFINITY + NAN + make_float4(1, 2, 3, 4).x;\n"
-      "  struct S { int a, b; };\n  std::memset(x, 0, offsetof(S, b));\n  std::printf(\"\");\n}\n");
-}
-
-TEST_F(Compiler, HelpersWithoutDeviceAreTheDevices) {
-  build(
-      "const float weights[] = {1, 2};\nfloat half(float x) { return x * weights[0]; }\n"
-      "__global__ void k(float* x) { *x = half(*x); }\n");
-}
-
-TEST_F(Compiler, AMissingHeaderIsExplained) {
-  const auto message = [](const char* source) -> std::string {
-    try {
-      build(source);
-    } catch (const CompileError& error) {
-      return error.what();
-    }
-    return "it compiled";
-  };
-  EXPECT_THAT(message("#include <image/filters.h>\n__global__ void k() {}\n"),
-              HasSubstr("no host headers"));
-  EXPECT_THAT(message("#include <image/filters.h>\n__global__ void k() {}\n"),
-              HasSubstr("include_dirs"));
-}
-
-TEST_F(Compiler, IncludeFoldersAreSearched) {
-  std::string folder = (std::filesystem::temp_directory_path() / "spanwise-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  std::ofstream(folder + "/mine.cuh") << "#define MINE 5\n";
-  CompileRequest request;
-  request.include_dirs = {folder};
-  build("#include \"mine.cuh\"\nstatic_assert(MINE == 5, \"\");\n__global__ void k() {}\n",
-        request);
-  std::filesystem::remove_all(folder);
-}
-
-TEST_F(Compiler, FindsInstalledToolkitHeaders) {
-  if (fingerprint("#include <x>").find("headers") == std::string::npos)
-    GTEST_SKIP() << "no CUDA headers";
-  build(
-      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <stdint.h>\n"
-      "__global__ void k(__half* x, __nv_bfloat16* y) { *x = __hadd(*x, *x); *y = *y; }\n");
 }
 
 TEST_F(Compiler, AnArchitectureVariantAndPtxAreMadeOnRequest) {

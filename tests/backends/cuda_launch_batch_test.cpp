@@ -58,7 +58,7 @@ TEST_F(CudaLaunchBatchTest, EachIterationHasItsOwnArguments) {
 }
 
 // Each of a few rounds with recurring arguments gets an executable graph; then others follow.
-TEST_F(CudaLaunchBatchTest, RecurringArgumentsStayApart) {
+TEST_F(CudaLaunchBatchTest, RecurringArgumentsAreKeptPerLaunch) {
   std::vector<int> expected(8, 0);
   int round = 0;
   for (const int period : {1, 2, 3, 6, 2, 100}) {
@@ -120,7 +120,7 @@ TEST_F(CudaLaunchBatchTest, RoundsMayDiffer) {
   EXPECT_EQ(cells()[0], expected);
 }
 
-TEST_F(CudaLaunchBatchTest, LongRowsComeInStretches) {
+TEST_F(CudaLaunchBatchTest, LongBatchesAreSubmittedInParts) {
   for (int round = 1; round <= 6; ++round) {
     ASSERT_TRUE(row_->open(*default_stream()));
     for (int i = 0; i < 1000; ++i) add(i % 8, 1, *default_stream());

@@ -153,7 +153,7 @@ TEST_F(CudaKernelGraphs, TheLegacyStreamIsOrderedWithBlockingOnes) {
   EXPECT_EQ(driver().stream_destroy(theirs), CUDA_SUCCESS);
 }
 
-TEST_F(CudaKernelGraphs, StreamsRunBesideEachOther) {
+TEST_F(CudaKernelGraphs, StreamsRunConcurrently) {
   SKIP_UNDER_TOOLS("graphs of two streams run one after the other");
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
   DeviceBytes cells(8);

@@ -176,7 +176,7 @@ TEST_F(InChild, DISABLED_Preallocate) {
   const DeviceBytes block(64 << 20);
   EXPECT_EQ(backend().memory(0).held, info.held);
 }
-TEST_F(CudaProcess, PreallocatedMemoryIsTakenAtTheFirstUse) {
+TEST_F(CudaProcess, PreallocatedMemoryIsAllocatedAtTheFirstUse) {
   expect_passes_alone("InChild.DISABLED_Preallocate", "SPANWISE_PREALLOCATE=96MiB");
 }
 

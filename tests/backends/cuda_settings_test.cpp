@@ -45,9 +45,9 @@ TEST(BytesText, PicksTheUnitThatIsRead) {
   EXPECT_EQ(bytes_text(std::int64_t{3} << 29), "1.50 GiB");
 }
 
-class Limits : public testing::Test {
+class LimitCase : public testing::Test {
  protected:
-  Limits() {
+  LimitCase() {
     device_.name = "a GPU";
     device_.max_shared_bytes_optin = 232448;
     limits_ = {&device_, 512, 1024};
@@ -68,12 +68,12 @@ class Limits : public testing::Test {
   LaunchLimits limits_;
 };
 
-TEST_F(Limits, AreTheMinimumOfDeviceAndKernel) {
+TEST_F(LimitCase, AreTheMinimumOfDeviceAndKernel) {
   EXPECT_TRUE(limits_.allow({1, 1, 1}, {512, 1, 1}, 0));
   EXPECT_TRUE(limits_.allow({2147483647, 65535, 65535}, {8, 8, 8}, 232448 - 1024));
 }
 
-TEST_F(Limits, NameTheLimitThatALaunchIsOver) {
+TEST_F(LimitCase, NameTheLimitThatALaunchIsOver) {
   expect_words(refusal({1, 1, 1}, {2048, 1, 1}),
                {"image::blur", "a GPU", "block (2048, 1, 1)", "1024"});
   expect_words(refusal({1, 1, 1}, {1, 1, 65}), {"z = 65", "at most 64"});

@@ -36,6 +36,20 @@ TEST_F(CudaTransfer, ZeroBytesQueueNothing) {
   backend().copy_peer(nullptr, 0, nullptr, 0, 0, *default_stream());
 }
 
+TEST_F(CudaTransfer, FillsWithWordsOfEachSize) {
+  const unsigned char value[] = {1, 2, 3, 4};
+  for (const int period : {1, 2, 4}) {
+    std::vector<unsigned char> expected = pattern(4096, 4);
+    DeviceBytes block(expected.size());
+    block.put(expected.data());
+    for (int i = 0; i < 1000 * period; ++i)
+      expected[static_cast<std::size_t>(8 + i)] = value[i % period];
+    EXPECT_TRUE(backend().fill_bytes(static_cast<unsigned char*>(block.data()) + 8, value, period,
+                                     1000 * static_cast<std::size_t>(period), *default_stream()));
+    EXPECT_EQ(block.get<unsigned char>(), expected) << period;
+  }
+}
+
 TEST_F(CudaTransfer, SourceMayChangeWhenUploadReturns) {
   const Ref<runtime::LoadedKernel> writer = late_write();
   DeviceBytes flag(4);

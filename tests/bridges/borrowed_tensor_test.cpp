@@ -13,6 +13,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/stream.hpp"
 #include "support/fake_devices.hpp"
+#include "support/release_counter.hpp"
 
 /// share(BorrowedTensor), the fast path of most imports: it returns what share(ForeignView)
 /// returns, or nothing.
@@ -20,19 +21,9 @@ namespace spanwise {
 namespace {
 
 using test::gpu;
+using test::ReleaseCounter;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-struct ReleaseCounter {
-  int times = 0;
-  ForeignOwner owner() {
-    return ForeignOwner(
-        [](void* context, void*, std::size_t, StreamUses&) noexcept {
-          ++static_cast<ReleaseCounter*>(context)->times;
-        },
-        this);
-  }
-};
 
 struct Described {
   std::vector<std::int64_t> shape, strides;
@@ -90,7 +81,7 @@ TEST(BorrowedTensor, IsSharedLikeAView) {
     void* data = bytes + (1 << 15) + (drawn(0, 9) != 0 ? dtype.itemsize() * drawn(-9, 9) : 1);
     ReleaseCounter counter;
     const auto quick = share(given.open(data, dtype, false), counter.owner());
-    EXPECT_EQ(counter.times, quick ? 0 : 1);
+    EXPECT_EQ(counter.releases, quick ? 0 : 1);
     ForeignView view = given.view(data, dtype);
     const auto thorough = share(view);
     if (!quick) continue;
@@ -155,7 +146,7 @@ TEST(BorrowedTensor, NonTrivialTensorsFallBackToAView) {
   BorrowedTensor deep = fine.open(values, float32, false);
   deep.rank = max_rank + 1;
   EXPECT_FALSE(share(deep, counter.owner()).has_value());
-  EXPECT_EQ(counter.times, static_cast<int>(wrong.size()) + 4);
+  EXPECT_EQ(counter.releases, static_cast<int>(wrong.size()) + 4);
 }
 
 class MadeInPlace : public ::testing::Test {
@@ -187,8 +178,8 @@ TEST_F(MadeInPlace, ReusesTheStorageOfAnEarlierArray) {
   EXPECT_TRUE(place()->readonly());
   EXPECT_EQ(place()->storage().context(), &second_);
   place()->~Array();
-  EXPECT_EQ(first_.times, 0) << "the caller of reclaim releases the owner";
-  EXPECT_EQ(second_.times, 1);
+  EXPECT_EQ(first_.releases, 0) << "the caller of reclaim releases the owner";
+  EXPECT_EQ(second_.releases, 1);
 }
 
 TEST_F(MadeInPlace, RefusedTensorIsReleasedAndTheStorageUntouched) {
@@ -199,7 +190,7 @@ TEST_F(MadeInPlace, RefusedTensorIsReleasedAndTheStorageUntouched) {
   place()->~Array();
   EXPECT_FALSE(
       share_at(place(), wrong.open(values_, float32, false), second_.owner(), std::move(spare)));
-  EXPECT_EQ(second_.times, 1);
+  EXPECT_EQ(second_.releases, 1);
   EXPECT_TRUE(spare);
 }
 
@@ -227,7 +218,7 @@ TEST_F(OpenGpuMemory, WaitsAtTheFirstUseAndProducerWaitsAtTheRelease) {
     EXPECT_THAT(gpus().take_log(), ElementsAre("record f7 e1", "wait s1 e1"));
   }
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e2", "wait f7 e2"));
-  EXPECT_EQ(counter.times, 1);
+  EXPECT_EQ(counter.releases, 1);
 }
 
 TEST_F(OpenGpuMemory, ExchangeWithoutWorkMakesNoDriverCall) {
@@ -236,7 +227,7 @@ TEST_F(OpenGpuMemory, ExchangeWithoutWorkMakesNoDriverCall) {
   gpus().take_log();
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(share(open(7), counter.owner()).has_value());
   EXPECT_THAT(gpus().take_log(), IsEmpty());
-  EXPECT_EQ(counter.times, 3);
+  EXPECT_EQ(counter.releases, 3);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(Dlpack, StridesOfExtentOneAreWrittenAsCOrderHasThem) {
   fields(tensor).deleter(&fields(tensor));
 }
 
-TEST(Dlpack, ReadOnlyMemoryIsSaidOrRefused) {
+TEST(Dlpack, ReadOnlyMemoryIsFlaggedOrRefused) {
   std::vector<float> values(4);
   const Array array = watched(values, /*readonly=*/true);
   DLManagedTensorVersioned* tensor = to_dlpack(array);

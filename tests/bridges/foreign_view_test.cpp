@@ -7,24 +7,18 @@
 
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
+#include "support/release_counter.hpp"
 
 namespace spanwise {
 namespace {
 
-/// Counts the calls of the release function.
-struct Owner {
-  int releases = 0;
-  ForeignOwner foreign() {
-    return ForeignOwner([](void* context, void*, std::size_t,
-                           StreamUses&) noexcept { ++static_cast<Owner*>(context)->releases; },
-                        this);
-  }
-};
+using test::ReleaseCounter;
 
 template <class T>
-ForeignView view_of(Owner& owner, T* data, DType dtype, Shape shape, Strides byte_strides) {
+ForeignView view_of(ReleaseCounter& owner, T* data, DType dtype, Shape shape,
+                    Strides byte_strides) {
   ForeignView view;
-  view.owner = owner.foreign();
+  view.owner = owner.owner();
   view.memory.data = data;
   view.memory.dtype = dtype;
   view.memory.shape = std::move(shape);
@@ -42,7 +36,7 @@ T at(const Array& array, std::int64_t i) {
 
 TEST(ForeignView, NegativeStridesStartInsideTheStorage) {
   std::vector<float> values{0, 1, 2, 3, 4, 5};
-  Owner owner;
+  ReleaseCounter owner;
   ForeignView view = view_of(owner, &values[5], float32, {2, 3}, {-12, -4});
   const Array array = share(view).value();
   EXPECT_EQ(array.data(), &values[5]);
@@ -53,7 +47,7 @@ TEST(ForeignView, NegativeStridesStartInsideTheStorage) {
 
 TEST(ForeignView, ReleaseIsCalledOnceWithTheLastArray) {
   std::vector<float> values(6);
-  Owner owner;
+  ReleaseCounter owner;
   {
     ForeignView view = view_of(owner, values.data(), float32, {6}, {4});
     Array array = share(view).value();
@@ -65,7 +59,7 @@ TEST(ForeignView, ReleaseIsCalledOnceWithTheLastArray) {
 }
 
 TEST(ForeignView, ReleaseIsCalledWhenTheImportFails) {
-  Owner owner;
+  ReleaseCounter owner;
   {
     ForeignView view = view_of(owner, &owner, float32, {1}, {4});
   }
@@ -73,7 +67,7 @@ TEST(ForeignView, ReleaseIsCalledWhenTheImportFails) {
 }
 
 TEST(ForeignView, ReleaseIsCalledOnceForAnInvalidDescription) {
-  Owner owner;
+  ReleaseCounter owner;
   {
     ForeignView view = view_of(owner, &owner, float32, {-1}, {4});
     EXPECT_THROW(share(view), BridgeError);
@@ -82,7 +76,7 @@ TEST(ForeignView, ReleaseIsCalledOnceForAnInvalidDescription) {
 }
 
 TEST(ForeignView, DescriptionsThatOverflowAreRefused) {
-  Owner owner;
+  ReleaseCounter owner;
   constexpr std::int64_t huge = std::int64_t{1} << 62;
   const std::vector<std::pair<Shape, Strides>> wrong{
       {{huge, 4}, {4, 4}}, {{huge}, {4}}, {{2, 2}, {huge, huge}},           {{3}, {huge}},
@@ -96,7 +90,7 @@ TEST(ForeignView, DescriptionsThatOverflowAreRefused) {
 }
 
 TEST(ForeignView, ANullAddressIsRightWithoutElementsOnly) {
-  Owner owner;
+  ReleaseCounter owner;
   ForeignView empty = view_of<float>(owner, nullptr, float32, {0, 3}, {7, 5});
   EXPECT_EQ(share(empty).value().shape(), (Shape{0, 3}));
   ForeignView full = view_of<float>(owner, nullptr, float32, {1, 3}, {12, 4});
@@ -110,7 +104,7 @@ TEST(ForeignView, MisalignedStridesAreCopied) {
     const auto value = static_cast<float>(i * 10);
     std::memcpy(&records[static_cast<std::size_t>(5 * i + 1)], &value, sizeof value);
   }
-  Owner owner;
+  ReleaseCounter owner;
   ForeignView view = view_of(owner, &records[1], float32, {4}, {5});
   EXPECT_FALSE(share(view).has_value());
   EXPECT_NE(find_share_blocker(view.memory)->reason.find("stride of 5 bytes"), std::string::npos);
@@ -128,7 +122,7 @@ TEST(ForeignView, SwapsBytes) {
     bytes[i] = reinterpret_cast<const unsigned char*>(&value)[7 - i];
     bytes[8 + i] = bytes[i];
   }
-  Owner owner;
+  ReleaseCounter owner;
   ForeignView real = view_of(owner, bytes.data(), float64, {2}, {8});
   real.memory.byte_swapped = true;
   EXPECT_EQ(at<double>(take(real, CopyMode::if_needed, "test"), 1), value);
@@ -146,7 +140,7 @@ TEST(ForeignView, SwapsBytes) {
 
 TEST(ForeignView, CopyNeverRefusesACopy) {
   std::vector<float> values(2);
-  Owner owner;
+  ReleaseCounter owner;
   ForeignView swapped = view_of(owner, values.data(), float32, {2}, {4});
   swapped.memory.byte_swapped = true;
   try {
@@ -160,7 +154,7 @@ TEST(ForeignView, CopyNeverRefusesACopy) {
 
 TEST(ForeignView, CopyAlwaysMakesAPrivateCopy) {
   std::vector<float> values{1, 2};
-  Owner owner;
+  ReleaseCounter owner;
   ForeignView view = view_of(owner, values.data(), float32, {2}, {4});
   const Array copied = take(view, CopyMode::always, "test");
   EXPECT_NE(copied.data(), values.data());
@@ -171,7 +165,7 @@ TEST(ForeignView, CopyAlwaysMakesAPrivateCopy) {
 TEST(ForeignView, SubByteElementsAreCopiedAsWholeBytes) {
   std::vector<unsigned char> values{1, 2, 3, 4, 5, 6};
   const DType pair(static_cast<DTypeCode>(17), 4, 2);  // two four-bit floats
-  Owner owner;
+  ReleaseCounter owner;
   ForeignView view = view_of(owner, values.data(), pair, {3}, {2});
   EXPECT_EQ(share(view).value().strides(), (Strides{2}));
   const DType triple(static_cast<DTypeCode>(15), 6, 4);  // four six-bit floats in three bytes

@@ -72,7 +72,7 @@ def test_dlpack_device_is_the_pair_of_the_standard(device):
 
 def test_the_tensor_keeps_the_memory_until_its_deleter(device):
     ours = sw.asarray(np.arange(1000.0), device=device, copy=True)
-    managed = dlpack.take_out(ours.__dlpack__(max_version=(1, 0)))
+    managed = dlpack.consume(ours.__dlpack__(max_version=(1, 0)))
     again = sw.from_dlpack(ours.__dlpack__(max_version=(1, 0)))
     del ours
     gc.collect()

@@ -121,7 +121,7 @@ def test_the_deleter_may_run_on_another_thread():
 def test_our_own_tensors_can_be_deleted_without_the_gil():
     # A CDLL function runs without the GIL, as a thread of a foreign library would.
     ours = sw.asarray(np.arange(1000.0))
-    managed = dlpack.take_out(ours.__dlpack__(max_version=(1, 0)))
+    managed = dlpack.consume(ours.__dlpack__(max_version=(1, 0)))
     address = ctypes.cast(managed.deleter, ctypes.c_void_p).value
     delete = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
     del ours

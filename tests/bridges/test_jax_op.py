@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.framework_ops import BothOp, cube, scale_rows, scaled
+from support.framework_ops import SumAndDifference, cube, scale_rows, scaled
 
 import spanwise as sw
 
@@ -74,7 +74,7 @@ def test_op_has_several_inputs_and_outputs():
         jax.vmap(op, in_axes=(None, 0))(x, jnp.stack([by, -by])),
         jnp.stack([1, -1])[:, None, None] * op(x, by),
     )
-    both = sw.jax_op(BothOp(), outputs=2)
+    both = sw.jax_op(SumAndDifference(), outputs=2)
     total, difference = both(x, x)
     same(total, 2 * x)
     assert not difference.any()

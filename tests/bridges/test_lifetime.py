@@ -185,7 +185,7 @@ def test_a_tensor_may_be_deleted_after_the_interpreter_has_ended(tmp_path):
         late.start()
         late.keep.argtypes = (ctypes.c_void_p,)
         for array in (sw.asarray(np.arange(5.0)), sw.zeros(5, device="cpu")):
-            late.keep(ctypes.addressof(dlpack.take_out(array.__dlpack__(max_version=(1, 0)))))
+            late.keep(ctypes.addressof(dlpack.consume(array.__dlpack__(max_version=(1, 0)))))
         del array
     """)
     assert out.split() == ["deleted"]
@@ -204,7 +204,7 @@ def test_threads_without_the_gil_may_drop_owners_while_python_ends():
         foreign = np.arange(5.0).view(Own)
         owner = weakref.ref(foreign)
         ours = sw.asarray(foreign)
-        managed = dlpack.take_out(ours.__dlpack__(max_version=(1, 0)))
+        managed = dlpack.consume(ours.__dlpack__(max_version=(1, 0)))
         del foreign, ours
         gc.collect()
         assert owner() is not None

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA: arrays that cannot be shared."""
+"""Import of PyCUDA's arrays: those that cannot be shared, and invalid attributes."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_structs_and_bfloat16_are_refused(pycuda):
         sw.to_pycuda(sw.ones(3, dtype="bfloat16", device=pycuda.device), copyif=True)
 
 
-def test_strides_that_cannot_be_true_are_refused(pycuda):
+def test_invalid_strides_are_refused(pycuda):
     theirs = pycuda.module.to_gpu(np.zeros((3, 4), np.float32))
     theirs.strides = (4,)
     with pytest.raises(TypeError, match="strides for 1 axes in an array of 2"):

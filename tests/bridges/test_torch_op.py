@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from support.framework_ops import BothOp, cube, scale_rows, scaled
+from support.framework_ops import SumAndDifference, cube, scale_rows, scaled
 
 import spanwise as sw
 
@@ -75,7 +75,7 @@ def test_operators_pass_torchs_own_checks(device):
         (sw.torch_op(cube()), (random(device, 10)[::2],)),
         (sw.torch_op(scale_rows()), (x, by)),
         (sw.torch_op(scale_rows()), (x.T, random(device, 4))),
-        (sw.torch_op(BothOp(), outputs=2), (x, x)),
+        (sw.torch_op(SumAndDifference(), outputs=2), (x, x)),
         (sw.torch_op(scaled()), (x.detach(), by.detach().new_tensor(2.0))),
     ]:
         results = torch.library.opcheck(op, inputs)
@@ -137,7 +137,7 @@ def test_gradient_functions_replace_that_of_the_op(device):
 
 def test_python_ops_and_integer_outputs_are_supported(device):
     x = torch.arange(6, device=str(device))
-    total, difference = sw.torch_op(BothOp(), outputs=2)(x, x * 2)
+    total, difference = sw.torch_op(SumAndDifference(), outputs=2)(x, x * 2)
     assert total.dtype == torch.int64
     assert torch.equal(total, 3 * x) and torch.equal(difference, -x)
     largest = sw.torch_op(
@@ -215,7 +215,7 @@ def test_names_are_registered_once(device):
     other = sw.torch_op(cube(), grad=lambda inputs, g: [g[0]])
     assert re.fullmatch(re.escape(first._qualname) + r"_\d+", other._qualname)
     name = unused("named")
-    named = sw.torch_op(BothOp(), name=name, outputs=2)
+    named = sw.torch_op(SumAndDifference(), name=name, outputs=2)
     with pytest.raises(sw.ArgumentError, match=f"expected one that no other op has, got '{name}'"):
         sw.torch_op(cube(), name=name)
     assert torch.equal(first(x), other(x)) and torch.equal(named(x, x)[0], 2 * x)

@@ -14,15 +14,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Row {
+struct DTypeRow {
   const char* name;
   int code, bits, lanes, itemsize;
 };
 
-class NamedDType : public ::testing::TestWithParam<Row> {};
+class NamedDType : public ::testing::TestWithParam<DTypeRow> {};
 
-TEST_P(NamedDType, NameAndPartsSayTheSame) {
-  const Row& row = GetParam();
+TEST_P(NamedDType, NameAndPartsAgree) {
+  const DTypeRow& row = GetParam();
   const DType made(static_cast<DTypeCode>(row.code), row.bits, row.lanes);
   EXPECT_EQ(made.name(), row.name);
   EXPECT_EQ(made.itemsize(), row.itemsize);
@@ -30,27 +30,28 @@ TEST_P(NamedDType, NameAndPartsSayTheSame) {
 }
 
 // The codes of DLPack 1.3, DLDataTypeCode.
-INSTANTIATE_TEST_SUITE_P(Computable, NamedDType,
-                         ::testing::Values(Row{"bool", 6, 8, 1, 1}, Row{"int8", 0, 8, 1, 1},
-                                           Row{"int16", 0, 16, 1, 2}, Row{"int32", 0, 32, 1, 4},
-                                           Row{"int64", 0, 64, 1, 8}, Row{"uint8", 1, 8, 1, 1},
-                                           Row{"uint16", 1, 16, 1, 2}, Row{"uint32", 1, 32, 1, 4},
-                                           Row{"uint64", 1, 64, 1, 8}, Row{"float16", 2, 16, 1, 2},
-                                           Row{"float32", 2, 32, 1, 4}, Row{"float64", 2, 64, 1, 8},
-                                           Row{"bfloat16", 4, 16, 1, 2},
-                                           Row{"complex64", 5, 64, 1, 8},
-                                           Row{"complex128", 5, 128, 1, 16}));
+INSTANTIATE_TEST_SUITE_P(
+    Computable, NamedDType,
+    ::testing::Values(DTypeRow{"bool", 6, 8, 1, 1}, DTypeRow{"int8", 0, 8, 1, 1},
+                      DTypeRow{"int16", 0, 16, 1, 2}, DTypeRow{"int32", 0, 32, 1, 4},
+                      DTypeRow{"int64", 0, 64, 1, 8}, DTypeRow{"uint8", 1, 8, 1, 1},
+                      DTypeRow{"uint16", 1, 16, 1, 2}, DTypeRow{"uint32", 1, 32, 1, 4},
+                      DTypeRow{"uint64", 1, 64, 1, 8}, DTypeRow{"float16", 2, 16, 1, 2},
+                      DTypeRow{"float32", 2, 32, 1, 4}, DTypeRow{"float64", 2, 64, 1, 8},
+                      DTypeRow{"bfloat16", 4, 16, 1, 2}, DTypeRow{"complex64", 5, 64, 1, 8},
+                      DTypeRow{"complex128", 5, 128, 1, 16}));
 INSTANTIATE_TEST_SUITE_P(
     OnlyMoved, NamedDType,
-    ::testing::Values(Row{"float8_e3m4", 7, 8, 1, 1}, Row{"float8_e4m3", 8, 8, 1, 1},
-                      Row{"float8_e4m3b11fnuz", 9, 8, 1, 1}, Row{"float8_e4m3fn", 10, 8, 1, 1},
-                      Row{"float8_e4m3fnuz", 11, 8, 1, 1}, Row{"float8_e5m2", 12, 8, 1, 1},
-                      Row{"float8_e5m2fnuz", 13, 8, 1, 1}, Row{"float8_e8m0fnu", 14, 8, 1, 1},
-                      Row{"float6_e2m3fnx4", 15, 6, 4, 3}, Row{"float6_e3m2fnx8", 16, 6, 8, 6},
-                      Row{"float4_e2m1fnx2", 17, 4, 2, 1}, Row{"opaque64", 3, 64, 1, 8},
-                      Row{"int4x2", 0, 4, 2, 1}, Row{"float32x4", 2, 32, 4, 16},
-                      Row{"boolx3", 6, 8, 3, 3}, Row{"complex32", 5, 32, 1, 4},
-                      Row{"float128", 2, 128, 1, 16}));
+    ::testing::Values(
+        DTypeRow{"float8_e3m4", 7, 8, 1, 1}, DTypeRow{"float8_e4m3", 8, 8, 1, 1},
+        DTypeRow{"float8_e4m3b11fnuz", 9, 8, 1, 1}, DTypeRow{"float8_e4m3fn", 10, 8, 1, 1},
+        DTypeRow{"float8_e4m3fnuz", 11, 8, 1, 1}, DTypeRow{"float8_e5m2", 12, 8, 1, 1},
+        DTypeRow{"float8_e5m2fnuz", 13, 8, 1, 1}, DTypeRow{"float8_e8m0fnu", 14, 8, 1, 1},
+        DTypeRow{"float6_e2m3fnx4", 15, 6, 4, 3}, DTypeRow{"float6_e3m2fnx8", 16, 6, 8, 6},
+        DTypeRow{"float4_e2m1fnx2", 17, 4, 2, 1}, DTypeRow{"opaque64", 3, 64, 1, 8},
+        DTypeRow{"int4x2", 0, 4, 2, 1}, DTypeRow{"float32x4", 2, 32, 4, 16},
+        DTypeRow{"boolx3", 6, 8, 3, 3}, DTypeRow{"complex32", 5, 32, 1, 4},
+        DTypeRow{"float128", 2, 128, 1, 16}));
 
 TEST(DType, ConstantsAreTheParsedOnes) {
   EXPECT_EQ(DType::parse("float32"), float32);

@@ -43,7 +43,7 @@ std::optional<Layout> only_candidate(const Shape& shape, const std::vector<std::
   return offsets(layout) == wanted ? std::optional(layout) : std::nullopt;
 }
 
-TEST(LayoutReshape, IsAViewExactlyWhereStridesCanSayIt) {
+TEST(LayoutReshape, IsAViewExactlyWhereStridesCanRepresentIt) {
   Random random(1);
   int views = 0, copies = 0;
   for (int round = 0; round < 20000; ++round) {
@@ -91,7 +91,7 @@ TEST(LayoutReshape, SplitBroadcastAxesStayViews) {
   EXPECT_EQ(view->strides, (Strides{0, 0}));
 }
 
-TEST(LayoutReshape, OtherSizesAreRefusedWithBoth) {
+TEST(LayoutReshape, ErrorForAnotherSizeNamesBothSizes) {
   try {
     const auto view = Layout::row_major({2, 3}).reshape({4});
     ADD_FAILURE() << view.has_value();

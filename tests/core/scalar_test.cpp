@@ -74,7 +74,7 @@ TEST(Scalar, CastRoundsToHalves) {
   EXPECT_EQ(Scalar(std::complex<double>(2.5, 9)).cast(float16).as_double(), 2.5);
 }
 
-TEST(Scalar, CastToSmallerForgetsTheRestOfTheBytes) {
+TEST(Scalar, CastToASmallerDtypeClearsTheOtherBytes) {
   const Scalar cast = Scalar(std::complex<double>(1, 2)).cast(uint8);
   for (int i = 1; i < 16; ++i)
     EXPECT_EQ(static_cast<const std::byte*>(cast.data())[i], std::byte{0});

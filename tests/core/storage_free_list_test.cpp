@@ -102,7 +102,7 @@ TEST(StorageFreeList, ExcludesStorageUsedOnAStream) {
   });
 }
 
-TEST(StorageFreeList, ReusedStorageForgetsItsStreams) {
+TEST(StorageFreeList, ReusedStorageHasNoStreams) {
   in_a_thread([] {
     const Ref<test::FakeStream> writer = make_ref<test::FakeStream>();
     const Ref<test::FakeStream> readers[] = {make_ref<test::FakeStream>(),

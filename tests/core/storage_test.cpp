@@ -16,7 +16,7 @@ namespace spanwise {
 namespace {
 
 // The arguments of a call of the release function.
-struct Owner {
+struct ReleaseRecord {
   std::atomic<int> releases{0};
   void* data = nullptr;
   std::size_t bytes = 0;
@@ -25,7 +25,7 @@ struct Owner {
 };
 
 void note_release(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
-  auto& owner = *static_cast<Owner*>(context);
+  auto& owner = *static_cast<ReleaseRecord*>(context);
   owner.releases.fetch_add(1);
   owner.data = data;
   owner.bytes = bytes;
@@ -40,7 +40,7 @@ class StorageTest : public ::testing::Test {
   }
 
   std::array<std::byte, 64> memory_{};
-  Owner owner_;
+  ReleaseRecord owner_;
 };
 
 TEST_F(StorageTest, WithoutMemoryIsEmpty) {
@@ -167,7 +167,7 @@ TEST_F(StorageTest, OwnerIsNotReleasedWhenTheProducerFails) {
   EXPECT_EQ(owner_.releases, 0);
 }
 
-TEST_F(StorageTest, TheReleaseSeesTheStreamsThatUsedTheBytes) {
+TEST_F(StorageTest, ReleaseReceivesTheStreamsThatUsedTheBytes) {
   const auto a = make_ref<test::FakeStream>(), b = make_ref<test::FakeStream>();
   {
     const Storage storage = adopt();

@@ -81,7 +81,7 @@ TEST_F(StreamUsesTest, ReadersDoNotWaitForEachOther) {
   EXPECT_THAT(all(), UnorderedElementsAre(a_.get(), b_.get(), c_.get()));
 }
 
-TEST_F(StreamUsesTest, AWriterWaitsForEveryReaderAndForgetsThem) {
+TEST_F(StreamUsesTest, AWriterWaitsForEveryReaderAndClearsTheirRecords) {
   use(*a_, false);
   use(*b_, false);
   use(*c_, false);

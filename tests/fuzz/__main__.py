@@ -28,6 +28,12 @@ def arguments():
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", help="families, separated by commas")
     parser.add_argument("--most-failures", type=int, default=20, help="stop after so many")
+    parser.add_argument(
+        "--variations",
+        type=int,
+        default=1,
+        help="consecutive cases that mostly share their kernels",
+    )
     parser.add_argument("--seconds", type=float, help="begin no case after this time")
     parser.add_argument("--json", metavar="FILE", help="also write the outcome as JSON")
     options = parser.parse_args()
@@ -37,6 +43,8 @@ def arguments():
 
 def command_of(options, number):
     only = f" --only {','.join(options.only)}" if options.only else ""
+    if options.variations > 1:
+        only += f" --variations {options.variations}"
     return (
         f"python tests/fuzz --device {options.device} --seed {options.seed}{only} --case {number}"
     )
@@ -49,11 +57,12 @@ def main():
     options = arguments()
     families(options.only)
     if options.case is not None:
-        runner = Runner(options.device, options.seed, options.only)
+        runner = Runner(options.device, options.seed, options.only, options.variations)
         words = runner.run(options.case)
         print(words or f"case {options.case} is right: {runner.context.description()}")
         return 1 if words else 0
-    pool = Pool((options.device, options.seed, options.only), options.processes)
+    drawn = (options.device, options.seed, options.only, options.variations)
+    pool = Pool(drawn, options.processes)
     begin, head = time.monotonic(), commit()
     told = [begin]
 
@@ -86,6 +95,7 @@ def write(options, head, pool, done, seconds):
     found = {
         "seed": options.seed,
         "first": options.first,
+        "variations": options.variations,
         "cases": done,
         "wrong": len(pool.failures),
         "errors_alike": errors,

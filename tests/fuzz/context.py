@@ -25,17 +25,25 @@ class Context:
     """Where cases of one device run, one after the other. Everything follows from seed and
     number."""
 
-    def __init__(self, device, seed, is_shared=None):
-        """Not `is_shared`: arrays are copied to the device, as on a GPU they have to be."""
+    def __init__(self, device, seed, is_shared=None, variations=1):
+        """Not `is_shared`: arrays are copied to the device, as on a GPU they have to be.
+
+        So many consecutive cases as there are `variations` have the same operations, dtypes, ranks and
+        steps, hence mostly the same kernels, and differ in extents, offsets and values.
+        """
         self.device = sw.device(device)
         self.is_cpu = self.device == sw.device("cpu") if is_shared is None else is_shared
         self.seed = seed
+        self.variations = variations
         self.r = random.Random()
+        self.varied = random.Random() if variations > 1 else self.r  # extents, offsets, values
         self._arenas = [Arena(_CAPACITY) for _ in range(10)] if self.is_cpu else []
         self.begin(0)
 
     def begin(self, number):
-        self.r.seed(self.seed * (1 << 44) + number)
+        self.r.seed(self.seed * (1 << 44) + number // self.variations)
+        if self.varied is not self.r:
+            self.varied.seed(self.seed * (1 << 44) + number)
         self.clear()
 
     def clear(self):
@@ -61,7 +69,7 @@ class Context:
         return several[int(self.r.random() * len(several))]
 
     def shape(self, most=None, min_rank=0):
-        return random_shape(self.r, most, min_rank)
+        return random_shape(self.r, most, min_rank, self.varied)
 
     def broadcastable(self, shape):
         """A shape that broadcasts to `shape`."""
@@ -81,7 +89,7 @@ class Context:
 
     def memory(self, dtype, size, kind="any", spare=True):
         """Flat memory with values of a kind, and spare elements around `size`; with the offset."""
-        r = self.r
+        r = self.varied
         before = int(r.random() * 19) if spare and r.random() < 0.7 else 0
         after = int(r.random() * 19) if spare and r.random() < 0.7 else 0
         values = take(r, kind, dtype, before + size + after)
@@ -95,10 +103,11 @@ class Context:
         if self.is_cpu and repeats and values is None and shape and r.random() < 0.04:
             return self._sliding(dtype, shape, kind)
         window = random_window(r, shape, repeats and values is None)
-        before = int(r.random() * 19) if r.random() < 0.7 else 0
-        after = int(r.random() * 19) if r.random() < 0.7 else 0
+        varied = self.varied
+        before = int(varied.random() * 19) if varied.random() < 0.7 else 0
+        after = int(varied.random() * 19) if varied.random() < 0.7 else 0
         total = before + window.size + after
-        flat = take(r, kind, dtype, total)
+        flat = take(varied, kind, dtype, total)
         if values is None and r.random() < 0.5:
             flat = flat.copy()
         else:

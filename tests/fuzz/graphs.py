@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
@@ -54,9 +55,10 @@ class Findings:
             print("WRONG", words, flush=True)
 
 
-def chunk(gradients, device, first, count, until):
-    """Checks `count` graphs from number `first` on; none once the time is `until`."""
-    kind, found = RandomCost if gradients else RandomGraph, Findings()
+def chunk(orders, device, first, count, until):
+    """Checks `count` graphs from number `first` on, or so many orders of their gradients; none once the
+    time is `until`."""
+    kind, found = partial(RandomCost, orders=orders) if orders else RandomGraph, Findings()
     with np.errstate(all="ignore"):
         for number in range(first, first + count):
             if time.time() > until:
@@ -77,7 +79,13 @@ def check(options):
     until = begin + (options.seconds or float("inf"))
     end, found = options.first + options.count, Findings()
     chunks = [
-        (options.gradients, options.device, first, min(CHUNK, end - first), until)
+        (
+            options.orders if options.gradients else 0,
+            options.device,
+            first,
+            min(CHUNK, end - first),
+            until,
+        )
         for first in range(options.first, end, CHUNK)
     ]
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
@@ -100,6 +108,7 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", metavar="FILE", help="also write the outcome as JSON")
     parser.add_argument("--gradients", action="store_true", help="check gradients, not values")
+    parser.add_argument("--orders", type=int, choices=(1, 2), default=2, help="of gradients")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seconds", type=float, help="begin no graph after this time")
     options = parser.parse_args()
@@ -126,6 +135,7 @@ def write(options, head, found, seconds):
     }
     what = "random graphs beside NumPy, tests/fuzz/graphs.py; three calls of each in each mode"
     if options.gradients:
+        outcome_of["orders"] = options.orders
         what = "gradients of random graphs beside central differences, tests/fuzz/graphs.py --gradients"
     outcome.write(
         options.json, what, options.device, outcome_of, seconds=seconds, head=head, peers=(np,)

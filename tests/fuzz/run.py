@@ -30,10 +30,10 @@ def families(only=None):
 class Runner:
     """Runs cases of one device in this process."""
 
-    def __init__(self, device, seed, only=None):
+    def __init__(self, device, seed, only=None, variations=1):
         from .context import Context
 
-        self.context = Context(device, seed)
+        self.context = Context(device, seed, variations=variations)
         self._families = families(only)
         self._total = sum(share for _, _, share in self._families)
         self.counts = Counter()
@@ -88,7 +88,8 @@ def context_text(context):
 
 
 class _Shared:
-    """A worker reports the number of every case, so that a crash can be attributed."""
+    """Memory that the workers share: the number of each one's current case, by which a crash is
+    attributed, and whether to stop."""
 
     def __init__(self, context, count):
         self.current = context.RawArray(ctypes.c_int64, [-1] * count)
@@ -96,8 +97,7 @@ class _Shared:
 
 
 def _work(index, options, shared, chunks, results):
-    device, seed, only = options
-    runner = Runner(device, seed, only)
+    runner = Runner(*options)
     while True:
         chunk = chunks.get()
         if chunk is None or shared.stop.value:

@@ -56,6 +56,18 @@ def test_cases_follow_from_seed_and_number():
         assert first.context.description() == second.context.description()
 
 
+def test_variations_share_an_operation_and_differ_in_its_arrays():
+    runner, groups = Runner("cpu", 3, variations=4), 25
+    cases = []
+    for number in range(4 * groups):
+        assert runner.run(number) is None
+        cases.append((runner.context.name, runner.context.description()))
+    several = [cases[at : at + 4] for at in range(0, len(cases), 4)]
+    # A draw for which NumPy defines no result is repeated, with another operation.
+    assert sum(len({name for name, _ in group}) == 1 for group in several) >= groups - 3
+    assert sum(len({words for _, words in group}) > 1 for group in several) >= groups - 3
+
+
 def test_a_write_outside_of_the_array_is_found():
     for number in range(50):
         context = Context("cpu", 5)

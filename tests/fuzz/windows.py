@@ -9,8 +9,10 @@ _STEPS = (1, 1, 1, 1, 1, 2, 3, -1, -1, -1, -2)
 _MOST = 1 << 18  # elements of memory behind one window
 
 
-def random_shape(r, most=None, min_rank=0):
-    """Mostly a few hundred elements at most, now and then enough for tiles and threads."""
+def random_shape(r, most=None, min_rank=0, extents_of=None):
+    """Mostly a few hundred elements at most, now and then enough for tiles and threads. Extents are drawn
+    from `extents_of`, if given, so that others may stand in the same places."""
+    extents_of = extents_of or r
     if most is None:
         u = r.random()
         most = 60 if u < 0.6 else 500 if u < 0.985 else 120_000
@@ -26,9 +28,9 @@ def random_shape(r, most=None, min_rank=0):
         else:
             top = most if left == 1 else max(2, int(most ** (1.6 / (left + 0.6))))
             if most > 1000:
-                n = max(2, int(top * (0.3 + 0.7 * r.random())))
+                n = max(2, int(top * (0.3 + 0.7 * extents_of.random())))
             else:
-                n = 2 + int((top - 1) * r.random())
+                n = 2 + int((top - 1) * extents_of.random())
             n = min(n, most)
             extents.append(n)
             most //= n

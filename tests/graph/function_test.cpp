@@ -12,19 +12,13 @@ namespace {
 
 using test::apply;
 using test::input;
+using test::on_cpu;
 using test::plus;
 using test::TestOp;
 using test::values_of;
 using test::vector_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-FunctionOptions on_cpu(std::string name = "f") {
-  FunctionOptions options;
-  options.name = std::move(name);
-  options.device = cpu;
-  return options;
-}
 
 template <class E, class F>
 std::string message_of(F&& f) {
@@ -162,72 +156,6 @@ TEST(Function, GivensMustFit) {
   };
   EXPECT_THAT(message(x, input("y")), HasSubstr("which is an input as well"));
   EXPECT_THAT(message(z, Variable(TensorType(float64, Shape{-1}))), HasSubstr("float64"));
-}
-
-TEST(Function, ResultsAreNotOverwrittenByLaterCalls) {
-  const Variable x = input("x"), y = apply(plus(1), {x}), back = apply(test::reversed(), {y});
-  const CompiledFunction f = function({x}, {x, y, y, back, apply(test::reversed(), {x})}, on_cpu());
-  const Array given = vector_of({1, 2});
-  const std::vector<Array> first = f({given});
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    EXPECT_FALSE(may_share_memory(first[i], given)) << i;
-    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(may_share_memory(first[i], first[j]));
-  }
-  const std::vector<Array> second = f({vector_of({7, 8})});
-  EXPECT_THAT(values_of(first[0]), ElementsAre(1, 2));
-  EXPECT_THAT(values_of(first[1]), ElementsAre(2, 3));
-  EXPECT_THAT(values_of(first[3]), ElementsAre(3, 2));
-  EXPECT_THAT(values_of(first[4]), ElementsAre(2, 1));
-  EXPECT_THAT(values_of(second[3]), ElementsAre(9, 8));
-}
-
-TEST(Function, ViewOfAReusedBufferIsNotOverwrittenByTheNextCall) {
-  const Variable x = input("x"), back = apply(test::reversed(), {apply(plus(1), {x})});
-  const CompiledFunction f = function({x}, {back}, on_cpu());
-  const Array first = f({vector_of({1, 2})})[0];
-  f({vector_of({50, 60})});
-  EXPECT_THAT(values_of(first), ElementsAre(3, 2));
-}
-
-TEST(Function, UndeclaredAliasIsNotOverwritten) {
-  const auto alias = test::make_test_op(
-      "Alias",
-      [](const TestOp::Cells& in, const TestOp::Cells& out) { out[0]->value = *in[0]->value; });
-  const Variable x = input("x");
-  const CompiledFunction f =
-      function({x}, {apply(alias, {apply(plus(1), {x})}), apply(alias, {x})}, on_cpu());
-  const Array given = vector_of({1});
-  const std::vector<Array> first = f({given});
-  f({vector_of({5})});
-  EXPECT_THAT(values_of(first[0]), ElementsAre(2));
-  EXPECT_FALSE(may_share_memory(first[1], given));
-}
-
-TEST(Function, ReusesIntermediateBuffersButNotResults) {
-  std::vector<const void*> buffers;
-  const auto watch =
-      test::make_test_op("Watch", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
-        buffers.push_back(in[0]->value->data());
-        EXPECT_FALSE(out[0]->value.has_value());
-        test::map_into(*in[0]->value, *out[0], [](float x) { return x; });
-      });
-  const auto inner = plus(1);
-  const Variable x = input("x");
-  const CompiledFunction f = function({x}, {apply(watch, {apply(inner, {x})})}, on_cpu());
-  f({vector_of({1})});
-  f({vector_of({2})});
-  EXPECT_EQ(buffers[0], buffers[1]);
-  EXPECT_THAT(inner->recyclable, ElementsAre(true));
-  EXPECT_THAT(watch->recyclable, ElementsAre(false));
-  f.free();
-  EXPECT_THAT(values_of(f({vector_of({3})})[0]), ElementsAre(4));
-}
-
-TEST(Function, BufferOfAReturnedViewIsNotRecycled) {
-  const auto inner = plus(1);
-  const Variable x = input("x");
-  function({x}, {apply(test::reversed(), {apply(inner, {x})})}, on_cpu());
-  EXPECT_THAT(inner->recyclable, ElementsAre(false));
 }
 
 TEST(Function, AThunkThatBreaksItsContractIsNamed) {

@@ -52,12 +52,12 @@ TEST_F(LaunchBatchesTest, NeighboursThatOnlyQueueAreARow) {
 }
 
 // A thunk may queue several kernels.
-TEST_F(LaunchBatchesTest, OneNodeAloneIsARow) {
+TEST_F(LaunchBatchesTest, OneNodeIsABatch) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu, false}, {test::gpu}}),
             (Log{"open d0", "close d0", "open d0", "close d0"}));
 }
 
-TEST_F(LaunchBatchesTest, AnyOtherNodeEndsTheRow) {
+TEST_F(LaunchBatchesTest, AnyOtherNodeEndsTheBatch) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}, {test::gpu, false}, {test::gpu}, {test::gpu}}),
             (Log{"open d0", "close d0", "open d0", "close d0"}));
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}, {cpu}, {test::gpu}}),

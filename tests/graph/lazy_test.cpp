@@ -53,7 +53,7 @@ TEST(LazyThunks, EvaluateOnlyRequestedInputs) {
   EXPECT_EQ(right, 1);
 }
 
-TEST(LazyThunks, SeeLeavesAsComputedInputs) {
+TEST(LazyThunks, LeavesAreComputedInputs) {
   const Variable condition = input("condition"), x = input("x"), y = input("y");
   const CompiledFunction f = compile({condition, x, y}, {apply(test::choose(), {condition, x, y})});
   EXPECT_THAT(values_of(f({vector_of({0}), vector_of({5}), vector_of({6})})[0]), ElementsAre(6));

@@ -84,13 +84,13 @@ Values negative(Values x) {
 using Meant = std::vector<Values>;
 
 // One kind of node: on variables, and on values.
-struct Kind {
+struct NodeKind {
   int arity;
   std::function<std::vector<Variable>(std::span<const Variable>)> symbolic;
   std::function<Meant(const Meant&)> eager;
 };
 
-const std::vector<Kind>& kinds() {
+const std::vector<NodeKind>& kinds() {
   const auto by = [](const Ref<TestOp>& op) {
     return [op](std::span<const Variable> inputs) { return (*op)(inputs); };
   };
@@ -98,7 +98,7 @@ const std::vector<Kind>& kinds() {
     const std::vector<Variable> there = (*transfer_op(Device(DeviceKind::cpu, 1)))(inputs.first(1));
     return (*transfer_op(cpu))(there);
   };
-  static const std::vector<Kind> all{
+  static const std::vector<NodeKind> all{
       {1, by(test::plus(1)),
        [](const Meant& m) { return Meant{sum(m[0], Values(m[0].size(), 1))}; }},
       {1, by(test::reversed()), [](const Meant& m) { return Meant{backwards(m[0])}; }},

@@ -116,7 +116,7 @@ TEST(Rewrite, UserRewriteRunsWhenIncluded) {
   EXPECT_EQ(runs, 1);
 }
 
-TEST(Transfer, NamesItsTargetAndEqualsItsLike) {
+TEST(Transfer, NamesItsTargetAndEqualsATransferToTheSame) {
   const Device second(DeviceKind::cpu, 1);
   const Ref<const Op> op = transfer_op(second);
   EXPECT_EQ(op->name(), "Transfer{cpu:1}");

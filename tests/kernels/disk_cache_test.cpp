@@ -38,7 +38,7 @@ class DiskCacheTest : public ::testing::Test {
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
   }
 
-  test::TemporaryFolder folder_;
+  test::TestFolder folder_;
   fs::path path_ = folder_.path() / "home" / "kernels";
   const std::string key_ = sha256("a key"), other_ = sha256("another");
 };

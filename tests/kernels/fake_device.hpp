@@ -25,12 +25,13 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
+#include "support/message_of.hpp"
 
 /// Two devices in the place of GPUs, in host memory: they compile by copying the text and launch by
 /// recording their arguments, so that the kernels layer is tested alone.
 namespace spanwise::test {
 
-struct Launch {
+struct RecordedLaunch {
   std::string symbol;
   Dim3 grid, block;
   std::int64_t shared_bytes = 0;
@@ -56,9 +57,9 @@ class FakeEvent final : public runtime::EventState {
   double milliseconds_since(EventState&) override { return 0; }
 };
 
-class FakeStream final : public runtime::StreamState {
+class CountingStream final : public runtime::StreamState {
  public:
-  explicit FakeStream(Device device) : StreamState(device) {}
+  explicit CountingStream(Device device) : StreamState(device) {}
   std::uintptr_t handle() const noexcept override { return reinterpret_cast<std::uintptr_t>(this); }
   void synchronize() override {}
   bool query() override { return true; }
@@ -69,7 +70,7 @@ class FakeStream final : public runtime::StreamState {
 
 /// What tests set and read; outlives kernels that programs still hold.
 struct FakeLog {
-  std::vector<Launch> launches;
+  std::vector<RecordedLaunch> launches;
   std::atomic<int> compilations{0}, loads{0}, unloads{0};
   std::atomic<bool> keep_launches{true};
 };
@@ -85,7 +86,7 @@ class FakeKernel final : public runtime::LoadedKernel {
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override {
     if (!log_->keep_launches) return;
-    Launch launch{symbol_, grid, block, shared_bytes, &stream, {}, false};
+    RecordedLaunch launch{symbol_, grid, block, shared_bytes, &stream, {}, false};
     for (std::size_t i = 0; i < slots_.size(); ++i)
       launch.arguments.emplace_back(static_cast<const char*>(arguments[i]),
                                     static_cast<std::size_t>(slots_[i].size));
@@ -165,7 +166,7 @@ class FakeBackend final : public runtime::Backend {
   }
   runtime::MemoryInfo memory(int) override { return {}; }
   Ref<runtime::StreamState> create_stream(int ordinal) override {
-    return make_ref<FakeStream>(Device(DeviceKind::cuda, ordinal));
+    return make_ref<CountingStream>(Device(DeviceKind::cuda, ordinal));
   }
   Ref<runtime::StreamState> foreign_stream(int ordinal, std::uintptr_t) override {
     return create_stream(ordinal);
@@ -216,13 +217,13 @@ class FakeBackend final : public runtime::Backend {
 };
 
 /// A folder that is removed after its test.
-class TemporaryFolder {
+class TestFolder {
  public:
-  TemporaryFolder() {
+  TestFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "spanwise-test-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
-  ~TemporaryFolder() {
+  ~TestFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
@@ -260,9 +261,9 @@ class KernelsTest : public ::testing::Test {
     runtime::register_element_loops(DeviceKind::cuda, previous_loops_);
   }
 
-  const Launch& last_launch() const { return log_->launches.back(); }
+  const RecordedLaunch& last_launch() const { return log_->launches.back(); }
 
-  TemporaryFolder folder_;
+  TestFolder folder_;
   FakeBackend* backend_;
   std::shared_ptr<FakeLog> log_;
   const Device gpu_{DeviceKind::cuda, 0};
@@ -272,17 +273,5 @@ class KernelsTest : public ::testing::Test {
   const runtime::ElementLoops* previous_loops_;
   std::vector<std::pair<std::string, std::string>> saved_;
 };
-
-/// The message of the E that `run` throws; fails the test where it throws none.
-template <class E, class F>
-std::string message_of(F&& run) {
-  try {
-    run();
-  } catch (const E& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
-}
 
 }  // namespace spanwise::test

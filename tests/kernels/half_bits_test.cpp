@@ -28,7 +28,7 @@ bool same(float a, float b) {
          (std::isnan(a) && std::isnan(b));
 }
 
-TEST(HalfBits, EveryPatternIsItsNumberAndComesBack) {
+TEST(HalfBits, EveryPatternConvertsToItsNumberAndBack) {
   for (unsigned pattern = 0; pattern < 65536; ++pattern) {
     const auto word = static_cast<std::uint16_t>(pattern);
     const float half = bits::half_to_float(word), brain = bits::bfloat16_to_float(word);

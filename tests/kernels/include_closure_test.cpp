@@ -34,7 +34,7 @@ class IncludeClosureTest : public ::testing::Test {
     return names;
   }
 
-  test::TemporaryFolder folder_;
+  test::TestFolder folder_;
 };
 
 TEST_F(IncludeClosureTest, IsEmptyForASourceThatIncludesNothing) {

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "kernels/fake_device.hpp"
+#include "kernels/kernel_call.hpp"
 
 namespace spanwise::test {
 namespace {
@@ -16,26 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-class KernelArgumentsTest : public KernelsTest {
- protected:
-  Kernel kernel(const std::string& parameters) {
-    return SourceModule("__global__ void k(" + parameters + ") {}").get_function("k");
-  }
-  template <class... Args>
-  void call(const Kernel& function, const Args&... args) {
-    function({}, {KernelArg(args)...});
-  }
-  template <class E = KernelArgumentError, class... Args>
-  std::string refusal(const Kernel& function, const Args&... args) {
-    const std::size_t launches = log_->launches.size();
-    const std::string message = message_of<E>([&] { call(function, args...); });
-    EXPECT_EQ(log_->launches.size(), launches) << "a refused call was launched";
-    return message;
-  }
-
-  const Array x_ = empty({2, 3}, float32, gpu_);
-  const Array y_ = empty({2, 3}, float32, gpu_);
-};
+class KernelArgumentsTest : public KernelCallTest {};
 
 TEST_F(KernelArgumentsTest, PassWithTheirDeclaredTypes) {
   const Kernel f =
@@ -253,89 +234,6 @@ TEST_F(KernelArgumentsTest, ManyArgumentsAreInOrder) {
   EXPECT_EQ(last_launch().value<int>(0), 0);
   for (int i = 1; i < 40; ++i)
     EXPECT_EQ(last_launch().value<double>(static_cast<std::size_t>(i)), i);
-}
-
-TEST_F(KernelArgumentsTest, RawArgumentsPassUnchanged) {
-  const Kernel f = kernel("float *x, long long n");
-  void* data = x_.data();
-  std::int64_t n = 6;
-  void* const values[] = {&data, &n};
-  f.launch_raw({.grid = {2, 1, 1}, .block = {32, 1, 1}}, values);
-  EXPECT_EQ(last_launch().value<void*>(0), x_.data());
-  EXPECT_EQ(last_launch().value<std::int64_t>(1), 6);
-  EXPECT_EQ(last_launch().grid.x, 2);
-  EXPECT_THAT(
-      message_of<KernelArgumentError>([&] { f.launch_raw({}, std::span(values).first(1)); }),
-      AllOf(HasSubstr("expected 2 arguments"), HasSubstr("got 1")));
-  EXPECT_THAT(message_of<KernelArgumentError>([&] { f.launch_raw({.grid = {0, 1, 1}}, values); }),
-              HasSubstr("grid"));
-  EXPECT_EQ(log_->launches.size(), 1u);
-}
-
-TEST_F(KernelArgumentsTest, RawArgumentsAreCheckedInCheckedMode) {
-  const Kernel f = kernel("float *x, long long n");
-  void* data = x_.data();
-  std::int64_t n = 6;
-  void* const values[] = {&data, &n};
-  config::set("kernel_check", "bounds");
-  f.launch_raw({}, values);
-  config::set("kernel_check", "none");
-  ASSERT_EQ(log_->launches.size(), 1u);
-  EXPECT_TRUE(last_launch().is_checked);
-  EXPECT_EQ(last_launch().value<void*>(0), x_.data());
-  EXPECT_EQ(last_launch().value<std::int64_t>(1), 6);
-}
-
-TEST_F(KernelArgumentsTest, ArraysWithoutElementsMayBePassed) {
-  call(kernel("const float *x"), empty({0, 3}, float32, gpu_));
-  EXPECT_EQ(log_->launches.size(), 1u);
-}
-
-TEST_F(KernelArgumentsTest, GridAndBlockMustBePositive) {
-  const Kernel f = kernel("float *x");
-  EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.grid = {0}}, {x_}); }),
-              AllOf(HasSubstr("kernel 'k'"), HasSubstr("(0, 1, 1)"), HasSubstr("skip the call")));
-  EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.block = {32, -1}}, {x_}); }),
-              HasSubstr("(32, -1, 1)"));
-  EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.shared_bytes = -1}, {x_}); }),
-              HasSubstr("-1"));
-}
-
-TEST_F(KernelArgumentsTest, AStreamOfAnotherDeviceIsRefused) {
-  const Stream other = Stream::create(Device(DeviceKind::cuda, 1));
-  EXPECT_THAT(message_of<KernelArgumentError>([&] { kernel("float *x")({.stream = other}, {x_}); }),
-              AllOf(HasSubstr("cuda:0"), HasSubstr("cuda:1"), HasSubstr("Remedy")));
-  EXPECT_THROW(kernel("float *x")({.stream = Stream::current(cpu)}, {x_}), KernelArgumentError);
-}
-
-TEST_F(KernelArgumentsTest, LaunchWaitsForWorkOnOtherStreams) {
-  const Stream first = Stream::create(gpu_), second = Stream::create(gpu_);
-  const Kernel reads = kernel("const float *x, float *out"),
-               writes = kernel("float *x, float *out");
-  const auto waits = [&] { return static_cast<FakeStream&>(second.state()).waits; };
-  reads({.stream = first}, {x_, empty({6}, float32, gpu_)});
-  reads({.stream = second}, {x_, empty({6}, float32, gpu_)});
-  EXPECT_EQ(last_launch().stream, &second.state());
-  const int after_read = waits();
-  writes({.stream = second}, {x_, y_});
-  EXPECT_GT(waits(), after_read) << "a write must wait for another stream's read";
-  const int after_write = waits();
-  writes({.stream = second}, {x_, y_});
-  EXPECT_EQ(waits(), after_write) << "on one stream there is nothing to wait for";
-}
-
-TEST_F(KernelArgumentsTest, ParametersDescribeKnownTypes) {
-  const Kernel f = kernel("const float *x, int n, Pair p");
-  const auto parameters = f.parameters();
-  ASSERT_EQ(parameters.size(), 3u);
-  EXPECT_EQ(parameters[0].name, "x");
-  EXPECT_TRUE(parameters[0].is_pointer && parameters[0].is_const);
-  EXPECT_EQ(parameters[0].dtype, float32);
-  EXPECT_EQ(parameters[1].type, "int");
-  EXPECT_EQ(parameters[1].offset, 8);
-  EXPECT_EQ(parameters[2].size, 12);
-  EXPECT_FALSE(parameters[2].dtype);
-  EXPECT_EQ(f.attributes().registers, 17);
 }
 
 }  // namespace

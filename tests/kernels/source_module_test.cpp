@@ -54,7 +54,7 @@ TEST_F(SourceModuleTest, AKernelOfSeveralNamesIsListedOnce) {
   EXPECT_EQ(overload.parameters()[1].name, "n");
 }
 
-TEST_F(SourceModuleTest, AnUnknownNameListsTheKernelsThereAre) {
+TEST_F(SourceModuleTest, ErrorForAnUnknownNameListsTheKernels) {
   const SourceModule module(
       "__global__ void blur(float *x) {}\n__global__ void sharpen(float *x) {}\n"
       "template <class T> __global__ void scale(T *x) {}\n");
@@ -86,7 +86,7 @@ TEST_F(SourceModuleTest, GlobalVariablesAreBytesThatKeepTheModuleLoaded) {
   EXPECT_EQ(log_->unloads, 1);
 }
 
-TEST_F(SourceModuleTest, AFunctionKeepsItsModuleLoaded) {
+TEST_F(SourceModuleTest, AKernelKeepsItsModuleLoaded) {
   {
     const Kernel function = SourceModule(source_).get_function("k");
     kernels::forget_loaded_modules();
@@ -106,7 +106,7 @@ TEST_F(SourceModuleTest, TheSameTextIsLoadedOnce) {
   EXPECT_EQ(log_->loads, 3);
 }
 
-TEST_F(SourceModuleTest, AnotherProcessReadsItFromDisk) {
+TEST_F(SourceModuleTest, IsReadFromDiskByAnotherProcess) {
   const auto before = kernel_cache::info();
   EXPECT_FALSE(SourceModule(source_).from_cache());
   const SourceModule again = after_restart(source_);
@@ -180,7 +180,7 @@ TEST_F(SourceModuleTest, AHitNeedsNoCompiler) {
               HasSubstr("fakecc"));
 }
 
-TEST_F(SourceModuleTest, ABrokenEntryIsCompiledQuietly) {
+TEST_F(SourceModuleTest, RecompilesABrokenCacheEntryWithoutAnError) {
   SourceModule module(source_);
   for (const auto& file : std::filesystem::directory_iterator(folder_.path() / "cache" / "kernels"))
     std::ofstream(file.path(), std::ios::binary) << "garbage";
@@ -188,7 +188,7 @@ TEST_F(SourceModuleTest, ABrokenEntryIsCompiledQuietly) {
   EXPECT_TRUE(after_restart(source_).from_cache()) << "it was not replaced";
 }
 
-TEST_F(SourceModuleTest, AnEntryThatDoesNotLoadIsCompiledAnew) {
+TEST_F(SourceModuleTest, RecompilesAnEntryThatDoesNotLoad) {
   const std::string source = "// unloadable\n" + source_;
   EXPECT_THROW(SourceModule(source, {}),
                DeviceError);  // compiled and stored, refused once
@@ -196,7 +196,7 @@ TEST_F(SourceModuleTest, AnEntryThatDoesNotLoadIsCompiledAnew) {
   EXPECT_TRUE(after_restart(source).from_cache());
 }
 
-TEST_F(SourceModuleTest, AnUnusableCacheCostsOnlySpeed) {
+TEST_F(SourceModuleTest, CompilesWithoutAUsableCache) {
   folder_.write("file", "");
   config::set("cache_dir", (folder_.path() / "file").string());
   SourceModule(source_).get_function("k")({}, {nullptr});
@@ -206,7 +206,7 @@ TEST_F(SourceModuleTest, AnUnusableCacheCostsOnlySpeed) {
   EXPECT_THROW(config::set("cache_limit_mb", "-1"), ArgumentError);
 }
 
-TEST_F(SourceModuleTest, OfManyThreadsOneCompiles) {
+TEST_F(SourceModuleTest, CompilesOnceForManyThreads) {
   constexpr int threads = 8;
   backend_->on_compile = [](const auto&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

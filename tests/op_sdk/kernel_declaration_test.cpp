@@ -52,7 +52,7 @@ TEST(KernelDeclaration, FollowsTheParametersNames) {
               ElementsAre(Kind::expression, Kind::output, Kind::input));
 }
 
-TEST(KernelDeclaration, UnnamedParametersAreInputsOutputsExtents) {
+TEST(KernelDeclaration, ParametersWithOtherNamesAreInputsOutputsExtentsInOrder) {
   KernelOpSpec spec = scale();
   spec.scalars.clear();
   spec.source = "__global__ void scale(const float *i0, float *o0, int size) {}";

@@ -7,10 +7,12 @@
 
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/view.hpp"
+#include "support/message_of.hpp"
 
 namespace spanwise {
 namespace {
 
+using test::message_of;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -28,17 +30,6 @@ std::vector<double> values_of(const Array& array) {
   const Array host = contiguous(astype(to_device(array, cpu), float64));
   const auto* data = static_cast<const double*>(host.data());
   return {data, data + host.size()};
-}
-
-template <class E, class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing of the expected type was thrown";
-  return "";
 }
 
 /// On each kind of device that this machine has.
@@ -259,7 +250,7 @@ std::vector<Device> devices_here() {
 INSTANTIATE_TEST_SUITE_P(, KernelOps, testing::ValuesIn(devices_here()),
                          [](const auto& given) { return given.param.is_cpu() ? "cpu" : "cuda"; });
 
-TEST(KernelOp, KnowsStaticShapesAndDevices) {
+TEST(KernelOp, InfersStaticShapesAndDevices) {
   KernelOpSpec spec = scale_spec();
   spec.outputs = {"z: contiguous float32[2 * n]"};
   const Ref<const Op> op = kernel_op(spec);
@@ -295,46 +286,6 @@ TEST(KernelOp, EqualSpecificationsAreEqualOps) {
   EXPECT_TRUE(differs([](KernelOpSpec& s) { s.options.options = {"-DX"}; }));
   EXPECT_TRUE(differs([](KernelOpSpec& s) { s.options.link = {"__device__ int one;"}; }));
   EXPECT_FALSE(a->equals(*make_op("add")));
-}
-
-TEST(OutputArray, IsReusedOnlyWhenUnreferenced) {
-  Cell cell;
-  const void* first = output_array(cell, {2, 3}, float32, cpu).data();
-  EXPECT_EQ(output_array(cell, {2, 3}, float32, cpu).data(), first);
-  const Array held = *cell.value;
-  EXPECT_NE(output_array(cell, {2, 3}, float32, cpu).data(), first);
-  EXPECT_EQ(output_array(cell, {3, 2}, float32, cpu).shape(), (Shape{3, 2}));
-  EXPECT_EQ(output_array(cell, {3, 2}, int32, cpu).dtype(), int32);
-  cell.value = cell.value->transpose();
-  EXPECT_TRUE(output_array(cell, {2, 3}, int32, cpu).layout().is_row_major());
-  cell.value = cell.value->as_readonly();
-  EXPECT_FALSE(output_array(cell, {2, 3}, int32, cpu).readonly());
-}
-
-TEST(Registry, MakesOpsByNameAndErrorListsThem) {
-  EXPECT_EQ(make_op("add")->name(), "Add");
-  EXPECT_EQ(make_op("transfer", {{"device", std::string("cpu")}})->name(), "Transfer{cpu}");
-  EXPECT_THAT(message_of<ArgumentError>([] { make_op("no_such_op"); }),
-              HasSubstr("there is no op named no_such_op; the registered ops are absolute, add, "));
-  EXPECT_THAT(message_of<ArgumentError>([] { make_op("add", {{"axis", std::int64_t{1}}}); }),
-              HasSubstr("add: takes no property, got axis"));
-  EXPECT_THAT(message_of<ArgumentError>([] { make_op("transfer"); }),
-              HasSubstr("transfer: expected a property device"));
-  EXPECT_THAT(message_of<ArgumentError>([] { make_op("transfer", {{"device", true}}); }),
-              HasSubstr("property device is of the wrong type"));
-  EXPECT_THROW(register_op("add", [] { return make_op("add"); }), ArgumentError);
-  EXPECT_THAT(op_names(), ::testing::IsSupersetOf({"add", "contiguous", "multiply", "transfer"}));
-}
-
-TEST(PackedView, HasAddressExtentsAndStrides) {
-  const Array x = empty({4, 5}, float32, cpu);
-  const Array view = x.slice(0, {3, 0, -2}).transpose();
-  const PackedView packed = pack_view(view);
-  ASSERT_EQ(packed.bytes().size(), 40u);
-  std::int64_t words[5];
-  std::copy_n(packed.bytes().data(), 40, reinterpret_cast<std::byte*>(words));
-  EXPECT_EQ(words[0], reinterpret_cast<std::intptr_t>(view.data()));
-  EXPECT_THAT(std::vector(words + 1, words + 5), ElementsAre(5, 2, 1, -10));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 #include "spanwise/op_sdk.hpp"
 #include "support/fake_devices.hpp"
 
-// The tables and calls of the interface from C++, and GPUs that only remember. Libraries are loaded
-// by tests/python/graph/test_load_ops.py.
+// The tables and calls of the plug-in interface from C++, with GPUs that only record calls.
+// tests/python/graph/test_load_ops.py loads libraries.
 namespace spanwise {
 namespace {
 
@@ -22,8 +22,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// What the ops below saw and how many of them live.
-struct Seen {
+/// The arguments of the last run() and the numbers of existing ops and states.
+struct Recorded {
   static inline int ops = 0, states = 0;
   static inline void* stream = nullptr;
   static inline sw_device device{};
@@ -33,18 +33,18 @@ struct Seen {
 class Same final : public plugin::Op {
  public:
   struct Alive final : plugin::State {
-    Alive() { ++Seen::states; }
-    ~Alive() override { --Seen::states; }
+    Alive() { ++Recorded::states; }
+    ~Alive() override { --Recorded::states; }
   };
-  Same() { ++Seen::ops; }
-  ~Same() override { --Seen::ops; }
+  Same() { ++Recorded::ops; }
+  ~Same() override { --Recorded::ops; }
   void infer(const plugin::Infer& infer) const override { infer.output(0, infer.input(0)); }
   std::unique_ptr<plugin::State> bind(const plugin::Bind&) const override {
     return std::make_unique<Alive>();
   }
   void run(const plugin::Run& run) const override {
-    Seen::stream = run.stream();
-    Seen::device = run.device();
+    Recorded::stream = run.stream();
+    Recorded::device = run.device();
     run.output_from_input(0, 0);
   }
 };
@@ -102,13 +102,13 @@ TEST(PluginTables, OfALazyOpShareNoMemory) {
   }
 }
 
-TEST(PluginTables, OfAnotherMajorVersionAreNotRead) {
+TEST(PluginTables, OfAnotherMajorVersionAreRefusedUnread) {
   sw_plugin other{};  // no other field may be read
   other.abi_major = SW_PLUGIN_ABI_MAJOR + 1;
   EXPECT_THROW(op_sdk::read_plugin_table(other, who), GraphError);
 }
 
-TEST(PluginHost, OlderThanThePluginIsRefusedByIt) {
+TEST(PluginHost, PluginRefusesAnOlderHost) {
   sw_host older = op_sdk::plugin_host();
   older.struct_size -= sizeof older.launch;
   sw_call call(who);
@@ -162,20 +162,20 @@ TEST(PluginHost, RefusesUnknownOptions) {
 }
 
 TEST(PluginOps, AreDestroyedWithTheirLastReference) {
-  const int before = Seen::ops;
+  const int before = Recorded::ops;
   {
     const Variable x(TensorType(float32, {TensorType::any}));
     FunctionOptions options;
     options.device = cpu;
     const CompiledFunction f = function({x}, {(*same_op())(std::span(&x, 1))[0]}, options);
-    EXPECT_EQ(Seen::ops, before + 1);
-    EXPECT_EQ(Seen::states, 1);
+    EXPECT_EQ(Recorded::ops, before + 1);
+    EXPECT_EQ(Recorded::states, 1);
     f({zeros({3}, float32, cpu)});
-    EXPECT_EQ(Seen::stream, nullptr);
-    EXPECT_EQ(Seen::device.kind, 1);
+    EXPECT_EQ(Recorded::stream, nullptr);
+    EXPECT_EQ(Recorded::device.kind, 1);
   }
-  EXPECT_EQ(Seen::ops, before);
-  EXPECT_EQ(Seen::states, 0);
+  EXPECT_EQ(Recorded::ops, before);
+  EXPECT_EQ(Recorded::states, 0);
 }
 
 TEST(PluginOps, OnAGpuReceiveAStreamOrderedAfterTheirInputs) {
@@ -190,9 +190,9 @@ TEST(PluginOps, OnAGpuReceiveAStreamOrderedAfterTheirInputs) {
   const StreamGuard guard(stream);
   devices.gpus().take_log();
   f({input});
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Seen::stream), stream.handle());
-  EXPECT_NE(Seen::stream, nullptr);
-  EXPECT_EQ(Seen::device.kind, 2);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Recorded::stream), stream.handle());
+  EXPECT_NE(Recorded::stream, nullptr);
+  EXPECT_EQ(Recorded::device.kind, 2);
   EXPECT_THAT(devices.gpus().take_log(), Contains(StartsWith("wait s1 ")));
 }
 

@@ -50,7 +50,7 @@ void expect_same(OpId op, std::vector<Array> operands, const Array& base,
     given.push_back({&array});
     dtypes.push_back(array.dtype());
   }
-  const Signature signature = resolve(op, dtypes);
+  const OpSignature signature = resolve(op, dtypes);
   const Array native = copy(base), kernels = copy(base);
   compute_on_cpu(signature, given, window(native), mask);
   compute_on_cuda(signature, given, window(kernels), mask);

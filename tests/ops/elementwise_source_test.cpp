@@ -12,7 +12,7 @@
 namespace spanwise::ops {
 namespace {
 
-std::optional<Signature> signature_for(OpId op, std::span<const DType> dtypes) {
+std::optional<OpSignature> signature_for(OpId op, std::span<const DType> dtypes) {
   try {
     return resolve(op, dtypes);
   } catch (const DTypeError&) {
@@ -23,7 +23,7 @@ std::optional<Signature> signature_for(OpId op, std::span<const DType> dtypes) {
 using strided::AccessPattern;
 using strided::PlanShape;
 
-OperationKey key_for(const Signature& signature, std::span<const DType> dtypes) {
+OperationKey key_for(const OpSignature& signature, std::span<const DType> dtypes) {
   OperationKey key(signature, {}, signature.result, false);
   key.inputs = static_cast<std::uint8_t>(dtypes.size());
   std::copy(dtypes.begin(), dtypes.end(), key.operands.begin());

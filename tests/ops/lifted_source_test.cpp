@@ -20,9 +20,9 @@ using Form = CudaShape::Form;
 using spanwise::ops::Fused;
 
 /// x * y + y, of a dtype, as a node of its own.
-class Source {
+class LiftedInput {
  public:
-  explicit Source(DType dtype, int rank = 1) {
+  explicit LiftedInput(DType dtype, int rank = 1) {
     auto fused = std::make_shared<Fused>();
     fused->program.inputs = {dtype, dtype};
     fused->program.steps = {step(OpId::multiply, dtype, {0, 1}), step(OpId::add, dtype, {2, 1})};
@@ -66,7 +66,7 @@ class LiftedSource : public testing::TestWithParam<DType> {};
 TEST_P(LiftedSource, CompilesInEveryForm) {
   if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   const DType element = GetParam();
-  const Source source(element);
+  const LiftedInput source(element);
   for (const Kind kind : {Kind::sum, Kind::argmin})
     for (const Form form : {Form::any, Form::rows, Form::columns}) {
       if (form == Form::columns && info(kind).gives_index) continue;
@@ -96,7 +96,7 @@ Array counted(const Shape& shape, DType dtype, std::int64_t modulus) {
 // The kernels for GPUs, on the CPU, give what the loops of the CPU give.
 void expect_same(const Array& x, const Array& y, int axis, Kind kind) {
   const DType element = x.dtype();
-  Source source(element, x.rank());
+  LiftedInput source(element, x.rank());
   source.set(x, y);
   ReduceKernelTable kernels;
   const ComputedElements computed{*source, kernels};
@@ -121,7 +121,7 @@ void expect_same(const Array& x, const Array& y, int axis, Kind kind) {
   }
 }
 
-TEST(LiftedKernels, GiveWhatTheLoopsGive) {
+TEST(LiftedKernels, MatchTheCpuLoops) {
   const Array x = counted({40, 260}, float32, 1001), row = counted({1, 260}, float32, 97),
               column = counted({40, 1}, float32, 89), short_x = counted({64, 262}, int16, 311);
   for (const Kind kind : {Kind::sum, Kind::argmin})

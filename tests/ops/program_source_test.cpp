@@ -129,9 +129,9 @@ INSTANTIATE_TEST_SUITE_P(DTypes, ProgramSource,
                                          bool_));
 
 TEST(ElementProgramText, NamesWhatSeveralPlacesUse) {
-  const Signature add = resolve(OpId::add, std::array{float32, float32});
-  const Signature exp = resolve(OpId::exp, std::array{float32});
-  const Signature negative = resolve(OpId::negative, std::array{float32});
+  const OpSignature add = resolve(OpId::add, std::array{float32, float32});
+  const OpSignature exp = resolve(OpId::exp, std::array{float32});
+  const OpSignature negative = resolve(OpId::negative, std::array{float32});
   const ElementProgram program{{float32, float32},
                                {{add, {0, 1}},
                                 {exp, {2}},

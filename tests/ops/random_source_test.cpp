@@ -22,9 +22,9 @@
 namespace spanwise::ops::random {
 namespace {
 
-const std::vector<std::pair<Kind, int>>& all_bodies() {
-  static const std::vector<std::pair<Kind, int>> bodies = {
-#define SW_BODY(name, bytes, ...) {Kind::name, bytes},
+const std::vector<std::pair<Distribution, int>>& all_bodies() {
+  static const std::vector<std::pair<Distribution, int>> bodies = {
+#define SW_BODY(name, bytes, ...) {Distribution::name, bytes},
 #include "../../ops/random/bodies.inc"
 #undef SW_BODY
   };
@@ -100,9 +100,9 @@ void run(const Draw& draw, void* memory) {
   }
 }
 
-void run(Kind kind, int itemsize, const Draw& draw, void* out) {
+void run(Distribution kind, int itemsize, const Draw& draw, void* out) {
 #define SW_BODY(name, bytes, ...) \
-  if (kind == Kind::name && itemsize == (bytes)) return run<__VA_ARGS__>(draw, out);
+  if (kind == Distribution::name && itemsize == (bytes)) return run<__VA_ARGS__>(draw, out);
 #include "../../ops/random/bodies.inc"
 #undef SW_BODY
 }
@@ -117,7 +117,7 @@ struct RandomCase {
   std::vector<double> table;
   Draw draw{};
 
-  RandomCase(Kind kind, int size) {
+  RandomCase(Distribution kind, int size) {
     for (int i = 0; i < size; ++i) {
       lows.push_back(static_cast<Wide>(i) * 1000);
       spans.push_back(i % 3 == 0 ? 0 : (Wide{1} << 63) + static_cast<Wide>(i));
@@ -131,8 +131,8 @@ struct RandomCase {
     draw.shift = 0.25;
     draw.scale = 1.5;
     draw.low = 5;
-    draw.span = kind == Kind::integers ? 0x80000001u : (Wide{1} << 63) + 1;
-    draw.threshold = kind == Kind::integers ? 0x7fffffffu : (Wide{1} << 63) - 1;
+    draw.span = kind == Distribution::integers ? 0x80000001u : (Wide{1} << 63) + 1;
+    draw.threshold = kind == Distribution::integers ? 0x7fffffffu : (Wide{1} << 63) - 1;
     draw.lows = lows.data();
     draw.spans = spans.data();
     draw.table = table.data();
@@ -158,7 +158,7 @@ TEST(RandomKernels, PhiloxHasThePublishedAnswers) {
 
 using Bytes = std::vector<unsigned char>;
 
-void expect_equal_loops(Kind kind, int itemsize, int size) {
+void expect_equal_loops(Distribution kind, int itemsize, int size) {
   SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", bytes " << itemsize
                                   << ", size " << size);
   const RandomCase given(kind, size);
@@ -189,7 +189,7 @@ TEST(RandomKernels, MatchTheCpu) {
 TEST(RandomKernels, LoopsMatchTheCpu) {
   for (const auto& [kind, bytes] : all_bodies()) {
     for (const std::int64_t first : {0, 1}) {
-      if (first == 1 && kind != Kind::integers) continue;  // each is compiled
+      if (first == 1 && kind != Distribution::integers) continue;  // each is compiled
       const RandomCase given(kind, 997);
       const int each = elements_per_block(kind, bytes);
       const Array memory = full({1000 * bytes}, poison, uint8, cpu);

@@ -32,8 +32,8 @@ bool same_numbers(const Array& a, const Array& b) {
 }
 
 void expect_same_sums(const Array& input, int axis, DType wanted, const Array* out = nullptr) {
-  const ReductionSpec kernel{Kind::sum, input.dtype(),
-                             accumulator_for(Kind::sum, input.dtype(), false)};
+  const ReductionTypes kernel{Kind::sum, input.dtype(),
+                              accumulator_for(Kind::sum, input.dtype(), false)};
   const Array native = empty(input.shape(), wanted, cpu);
   const Array kernels = out != nullptr ? *out : empty(input.shape(), wanted, cpu);
   fill(kernels, Scalar(true).cast(wanted));
@@ -94,7 +94,7 @@ TEST(ScanChunks, AreAddedUpInOneOrder) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     static_cast<double*>(x.data())[i] = static_cast<double>(state >> 20) * 1e-9 - 8000;
   }
-  const ReductionSpec kernel{Kind::sum, float64, float64};
+  const ReductionTypes kernel{Kind::sum, float64, float64};
   const Array native = empty({size}, float64, cpu), first = empty({size}, float64, cpu),
               second = empty({size}, float64, cpu);
   scan_on_cpu({kernel, &x, &native, 0});
@@ -152,7 +152,7 @@ TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {
 // ---- places
 
 void expect_same_places(Kind kind, const Array& input, int axis) {
-  const ReductionSpec kernel{kind, input.dtype(), accumulator_for(kind, input.dtype(), false)};
+  const ReductionTypes kernel{kind, input.dtype(), accumulator_for(kind, input.dtype(), false)};
   Shape shape = input.shape();
   shape[axis] = 1;
   const Array native = empty(shape, int64, cpu), kernels = full(shape, -7, int64, cpu);

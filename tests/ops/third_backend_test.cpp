@@ -126,7 +126,7 @@ TEST_F(ThirdDevice, MovesCopiesAndCasts) {
 TEST_F(ThirdDevice, ComputesElementwise) {
   const Array a = numbers({5, 7}), b = numbers({7, 5}).transpose();
   const std::array dtypes{float32, float32};
-  const Signature sum = resolve(OpId::add, dtypes);
+  const OpSignature sum = resolve(OpId::add, dtypes);
   const Array host = empty({5, 7}, float32, cpu), there = empty({5, 7}, float32, third);
   const Array a_there = to_device(a, third), b_there = to_device(b, third);
   const auto add = [&](const Array& x, const Array& y, const Array& z) {
@@ -163,7 +163,7 @@ TEST_F(ThirdDevice, DrawsTheSameNumbers) {
   for (const Array& out : {host, there}) {
     random::Counter counter({.key = 7});
     random::Numbers normal;
-    normal.kind = random::Kind::normal;
+    normal.kind = random::Distribution::normal;
     random::draw(counter, normal, out);
   }
   expect_same(there, host);
@@ -173,15 +173,15 @@ TEST_F(ThirdDevice, UsesItsOwnProducts) {
   const Array a = numbers({4, 3}), b = numbers({3, 5});
   products = 0;
   const Array there =
-      linalg::multiply(linalg::Product::matmul, to_device(a, third), to_device(b, third));
+      linalg::multiply(linalg::ProductKind::matmul, to_device(a, third), to_device(b, third));
   EXPECT_EQ(products, 1);
-  expect_same(there, linalg::multiply(linalg::Product::matmul, a, b));
+  expect_same(there, linalg::multiply(linalg::ProductKind::matmul, a, b));
 }
 
-TEST_F(ThirdDevice, SaysWhatItDoesNotHave) {
+TEST_F(ThirdDevice, NamesUnsupportedOperationsInErrors) {
   const Array there = to_device(numbers({4}), third);
   try {
-    (void)reduce::reduce(reduce::Op::sum, there, {});
+    (void)reduce::reduce(reduce::Operation::sum, there, {});
     FAIL() << "reduced without an implementation";
   } catch (const DeviceError& error) {
     EXPECT_STREQ(error.what(),

@@ -27,7 +27,7 @@ assert cxx_tests.cxx_tests("release")
     assert command[command.index("--parallel") + 1] == str(expected)
 
 
-def test_the_parts_of_a_program_are_all_its_tests():
+def test_ctest_parts_of_a_program_cover_all_its_tests():
     if not (BUILD / "tests" / "CTestTestfile.cmake").exists():
         pytest.skip(f"{BUILD} has no C++ tests")
     ctest = package.cached("CMAKE_CTEST_COMMAND")

@@ -61,7 +61,7 @@ TEST(Config, InvalidChoiceIsRefusedAndTheValueKept) {
   EXPECT_EQ(config::get("test_choice"), "a");
 }
 
-TEST(Config, AsksTheCheckOfTheSetting) {
+TEST(Config, CallsTheCheckOfTheSetting) {
   config::Setting checked = setting("test_checked", "1");
   checked.check = [](std::string_view value) {
     if (value.size() != 1) fail<ArgumentError>("one letter, please");
@@ -88,7 +88,7 @@ TEST(Config, ReadsTheEnvironmentAtTheDeclaration) {
   EXPECT_EQ(listed("test_from_environment").source, "environment");
 }
 
-TEST(Config, ReportsABadEnvironmentWhenTheValueIsAskedFor) {
+TEST(Config, ReportsAnInvalidEnvironmentValueAtTheFirstRead) {
   setenv("SPANWISE_TEST_BAD", "purple", 1);
   EXPECT_NO_THROW(config::declare(setting("test_bad", "red", {"red"})));
   EXPECT_NO_THROW(config::list());

@@ -46,8 +46,8 @@ std::vector<double> reals(const Array& array) {
 }
 
 // A line of random bytes on `device` and the same bytes on the host.
-struct Line {
-  Line(Random& random, std::int64_t size, DType dtype, Device device)
+struct MirroredLine {
+  MirroredLine(Random& random, std::int64_t size, DType dtype, Device device)
       : mirror(empty({size}, dtype, cpu)) {
     auto* byte = static_cast<unsigned char*>(mirror.data());
     for (std::int64_t i = 0; i < mirror.nbytes(); ++i)
@@ -103,8 +103,8 @@ TEST_P(CopyBetween, EveryElementArrivesAndNothingElseChanges) {
     const Layout source_layout = between(random, 0, 1) == 0
                                      ? test::with_disjoint_strides(random, source_shape)
                                      : test::with_random_strides(random, source_shape, 7);
-    const Line source(random, room_for(source_layout), from, route.from);
-    const Line target(random, room_for(target_layout), to, route.to);
+    const MirroredLine source(random, room_for(source_layout), from, route.from);
+    const MirroredLine target(random, room_for(target_layout), to, route.to);
     copy(source.line.with_layout(source_layout), target.line.with_layout(target_layout));
 
     test::naive_copy(test::Window(source.mirror.with_layout(source_layout.broadcast_to(shape))),
@@ -137,8 +137,8 @@ TEST_F(CopyTest, IsRightWhereTheTwoOverlap) {
       const Shape shape = test::random_shape(random, 3, 5, /*least=*/1);
       const Layout target_layout = test::with_disjoint_strides(random, shape);
       const Layout source_layout = test::with_random_strides(random, shrunk(random, shape), 7);
-      const Line line(random, std::max(room_for(source_layout), room_for(target_layout)), int16,
-                      device);
+      const MirroredLine line(random, std::max(room_for(source_layout), room_for(target_layout)),
+                              int16, device);
       copy(line.line.with_layout(source_layout), line.line.with_layout(target_layout));
 
       const Array before = copy(line.mirror);

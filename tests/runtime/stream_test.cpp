@@ -97,9 +97,9 @@ TEST_F(StreamTest, UnusedForeignStreamIsNotDetached) {
   EXPECT_THAT(gpus().detached(), IsEmpty());
 }
 
-TEST_F(StreamTest, TheOwnerOfAForeignStreamIsHeldWhileMemoryRemembersIt) {
-  class Owner final : public RefCounted {};
-  const auto owner = make_ref<Owner>();
+TEST_F(StreamTest, OwnerOfAForeignStreamIsHeldWhileMemoryRecordsIt) {
+  class StreamOwner final : public RefCounted {};
+  const auto owner = make_ref<StreamOwner>();
   Array array = empty({4}, float32, test::gpu);
   order_use(Stream::foreign(test::gpu, 0x77, owner), array, true);
   EXPECT_EQ(owner->use_count(), 2);
@@ -160,7 +160,7 @@ TEST_F(StreamTest, TimeIsMeasuredBetweenTimedEventsOfOneDevice) {
                ArgumentError);
 }
 
-TEST_F(StreamTest, AnIdentityIsTheStreamItCameFrom) {
+TEST_F(StreamTest, StreamOfAnIdentityIsTheOriginalStream) {
   const Stream stream = Stream::create(test::gpu);
   StreamIdentity& identity = stream.state();
   EXPECT_EQ(Stream::of(identity), stream);

@@ -61,7 +61,7 @@ TEST(KernelScan, FindsKernelsWithTheirNamespaces) {
   EXPECT_EQ(source.kernels[1].name, "blur");
 }
 
-TEST(KernelScan, SeesLinkageTemplatesAndLaunchBounds) {
+TEST(KernelScan, ReadsLinkageTemplatesAndLaunchBounds) {
   const KernelSource source = scan_kernels(R"(
     extern "C" { __global__ void a(); }
     extern "C" __global__ void b() {}

@@ -19,14 +19,12 @@
 namespace spanwise::strided {
 namespace {
 
-using test::for_each_index;
-
 const std::vector<DType> computable{bool_,    int8,    int16,   int32,     int64,
                                     uint8,    uint16,  uint32,  uint64,    float16,
                                     bfloat16, float32, float64, complex64, complex128};
 
 // Storage of its own, with room around the window so that a stray write is seen.
-struct Operand {
+struct GuardedOperand {
   std::vector<std::byte> bytes;
   Layout layout;
   DType dtype;
@@ -43,11 +41,12 @@ struct Operand {
 
 // Axes in random order, each with a random gap, some running backwards; for a source, some of
 // stride 0.
-Operand random_operand(const Shape& shape, DType dtype, bool may_repeat, std::mt19937& random) {
+GuardedOperand random_operand(const Shape& shape, DType dtype, bool may_repeat,
+                              std::mt19937& random) {
   std::vector<int> order(static_cast<std::size_t>(shape.size()));
   std::iota(order.begin(), order.end(), 0);
   std::shuffle(order.begin(), order.end(), random);
-  Operand operand{{}, {shape, Strides(shape.size()), 0}, dtype};
+  GuardedOperand operand{{}, {shape, Strides(shape.size()), 0}, dtype};
   std::int64_t step = 1 + static_cast<std::int64_t>(random() % 2), lowest = 0;
   for (const int axis : order) {
     const std::int64_t sign = random() % 3 == 0 ? -1 : 1;
@@ -65,7 +64,7 @@ Operand random_operand(const Shape& shape, DType dtype, bool may_repeat, std::mt
 }
 
 // Values that every conversion defines: small whole numbers.
-void set_numbers(Operand& operand, std::mt19937& random) {
+void set_numbers(GuardedOperand& operand, std::mt19937& random) {
   core::visit(operand.dtype, "test", [&](auto type) {
     using T = typename decltype(type)::type;
     for (std::size_t at = 0; at + sizeof(T) <= operand.bytes.size(); at += sizeof(T)) {
@@ -75,9 +74,9 @@ void set_numbers(Operand& operand, std::mt19937& random) {
   });
 }
 
-void expect_copied(Operand& source, Operand& target, const std::string& what) {
-  Operand expected = target;
-  for_each_index(source.layout.shape, [&](const std::vector<std::int64_t>& index) {
+void expect_copied(GuardedOperand& source, GuardedOperand& target, const std::string& what) {
+  GuardedOperand expected = target;
+  test::for_each_index(source.layout.shape, [&](const std::vector<std::int64_t>& index) {
     if (source.dtype == target.dtype) {
       std::memcpy(expected.element(index), source.element(index),
                   static_cast<std::size_t>(source.dtype.itemsize()));
@@ -110,8 +109,8 @@ TEST(CpuCopy, MovesEveryDtypeBetweenRandomLayouts) {
   for (int round = 0; round < 400; ++round) {
     const DType dtype = dtypes[random() % dtypes.size()];
     const Shape shape = random_shape(random, 9);
-    Operand source = random_operand(shape, dtype, true, random);
-    Operand target = random_operand(shape, dtype, false, random);
+    GuardedOperand source = random_operand(shape, dtype, true, random);
+    GuardedOperand target = random_operand(shape, dtype, false, random);
     expect_copied(source, target, dtype.name());
   }
 }
@@ -122,8 +121,8 @@ TEST(CpuCopy, CastsEveryPairOfDtypesBetweenRandomLayouts) {
     for (const DType to : computable) {
       for (int round = 0; round < 3; ++round) {
         const Shape shape = random_shape(random, 7);
-        Operand source = random_operand(shape, from, true, random);
-        Operand target = random_operand(shape, to, false, random);
+        GuardedOperand source = random_operand(shape, from, true, random);
+        GuardedOperand target = random_operand(shape, to, false, random);
         set_numbers(source, random);
         expect_copied(source, target, from.name() + " -> " + to.name());
       }
@@ -137,8 +136,8 @@ TEST(CpuCopy, MovesLargeTransposesAndSlices) {
   for (const DType dtype : {uint8, float16, float32, float64, complex128}) {
     for (const Shape& shape :
          {Shape{517, 1031}, Shape{33, 70, 301}, Shape{3, 300, 401}, Shape{500, 700, 3}}) {
-      Operand source = random_operand(shape, dtype, false, random);
-      Operand target = random_operand(shape, dtype, false, random);
+      GuardedOperand source = random_operand(shape, dtype, false, random);
+      GuardedOperand target = random_operand(shape, dtype, false, random);
       target.layout = Layout::row_major(shape);
       source.layout = Layout::column_major(shape);
       expect_copied(source, target, "transpose " + dtype.name());
@@ -146,8 +145,8 @@ TEST(CpuCopy, MovesLargeTransposesAndSlices) {
       expect_copied(source, target, "contiguous " + dtype.name());
     }
     const Shape shape{700, 900};
-    Operand source = random_operand(shape, dtype, false, random);
-    Operand target = random_operand(shape, float64, false, random);
+    GuardedOperand source = random_operand(shape, dtype, false, random);
+    GuardedOperand target = random_operand(shape, float64, false, random);
     set_numbers(source, random);
     expect_copied(source, target, "cast " + dtype.name());
   }
@@ -160,7 +159,7 @@ TEST(CpuCopy, MovesTransposesOfSmallAxes) {
       const std::int64_t n = 300 + static_cast<std::int64_t>(random() % 5);
       const Shape shape{n, 5, 4};
       const auto operand = [&](Strides strides) {
-        Operand made{{}, {shape, Strides(3), 7}, dtype};
+        GuardedOperand made{{}, {shape, Strides(3), 7}, dtype};
         for (int axis = 0; axis < 3; ++axis) {
           made.layout.strides[axis] = signs[axis] * strides[axis];
           if (signs[axis] < 0) made.layout.offset += strides[axis] * (shape[axis] - 1);
@@ -169,7 +168,7 @@ TEST(CpuCopy, MovesTransposesOfSmallAxes) {
         for (std::byte& byte : made.bytes) byte = static_cast<std::byte>(random());
         return made;
       };
-      Operand source = operand({21, 1, 5}), target = operand({20, 4, 1});
+      GuardedOperand source = operand({21, 1, 5}), target = operand({20, 4, 1});
       expect_copied(source, target, "small axes " + dtype.name());
     }
   }
@@ -189,8 +188,8 @@ TEST(CpuCopy, MovesEveryClassOfLayoutsAndNothingElse) {
           {around(900), around(4)},  {3, around(40), around(40)},
           {around(9), 7, around(5)}, {around(20), around(20), around(3)}};
       const Shape& shape = shapes[static_cast<std::size_t>(round) % shapes.size()];
-      Operand source = random_operand(shape, dtype, false, random);
-      Operand target = random_operand(shape, dtype, false, random);
+      GuardedOperand source = random_operand(shape, dtype, false, random);
+      GuardedOperand target = random_operand(shape, dtype, false, random);
       const Slice backwards{{}, {}, -1};
       source.layout = Layout::column_major(shape);
       target.layout = Layout::row_major(shape);
@@ -208,8 +207,8 @@ TEST(CpuCopy, SwapsTheBytesOfWords) {
   for (const std::int64_t width : {2, 4, 8}) {
     for (const std::int64_t count : {1, 5, 33, 5000}) {
       const Shape shape{3, count, width};
-      Operand source = random_operand(shape, uint8, false, random);
-      Operand target = random_operand(shape, uint8, false, random);
+      GuardedOperand source = random_operand(shape, uint8, false, random);
+      GuardedOperand target = random_operand(shape, uint8, false, random);
       target.layout = Layout::row_major(shape);
       source.layout = Layout::row_major(shape).slice(2, {{}, {}, -1});
       expect_copied(source, target, "byte order");
@@ -272,10 +271,10 @@ TEST(CpuCopy, FillsAnyLayoutAndNothingElse) {
   for (int round = 0; round < 300; ++round) {
     const DType dtype = computable[random() % computable.size()];
     const Shape shape = random_shape(random, 9);
-    Operand target = random_operand(shape, dtype, false, random);
+    GuardedOperand target = random_operand(shape, dtype, false, random);
     const Scalar value = Scalar(round % 3 == 0 ? 0.0 : 7.0).cast(dtype);
-    Operand expected = target;
-    for_each_index(shape, [&](const std::vector<std::int64_t>& index) {
+    GuardedOperand expected = target;
+    test::for_each_index(shape, [&](const std::vector<std::int64_t>& index) {
       std::memcpy(expected.element(index), value.data(),
                   static_cast<std::size_t>(dtype.itemsize()));
     });
@@ -285,15 +284,15 @@ TEST(CpuCopy, FillsAnyLayoutAndNothingElse) {
 }
 
 TEST(CpuCopy, IgnoresArraysWithoutElements) {
-  Operand source{{}, Layout::row_major(Shape{3, 0}), float32};
-  Operand target{{}, Layout::row_major(Shape{3, 0}), int32};
+  GuardedOperand source{{}, Layout::row_major(Shape{3, 0}), float32};
+  GuardedOperand target{{}, Layout::row_major(Shape{3, 0}), int32};
   EXPECT_NO_THROW(copy_on_cpu(source.array(), target.array()));
   EXPECT_NO_THROW(fill_on_cpu(target.array(), Scalar(std::int32_t{1})));
 }
 
 TEST(CpuCopy, RefusesAFillOfAnotherDtype) {
   std::mt19937 random(5);
-  Operand target = random_operand(Shape{3}, float32, false, random);
+  GuardedOperand target = random_operand(Shape{3}, float32, false, random);
   EXPECT_THROW(fill_on_cpu(target.array(), Scalar(1.0)), DTypeError);
 }
 

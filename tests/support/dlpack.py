@@ -122,8 +122,8 @@ class Producer:
         self.keep_alive.append(self)
         return pythonapi.PyCapsule_New(ctypes.addressof(self.managed), self.name, None)
 
-    def __dlpack__(self, **words):
-        self.calls.append(words)
+    def __dlpack__(self, **keywords):
+        self.calls.append(keywords)
         return self.capsule()
 
     def __dlpack_device__(self):
@@ -141,7 +141,7 @@ def tensor_in(capsule):
     return kind.from_address(pythonapi.PyCapsule_GetPointer(capsule, name))
 
 
-def take_out(capsule):
+def consume(capsule):
     """tensor_in(), and marks the capsule as used: the caller must call the deleter."""
     managed = tensor_in(capsule)
     used = b"used_dltensor_versioned" if isinstance(managed, ManagedVersioned) else b"used_dltensor"

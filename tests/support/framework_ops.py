@@ -59,7 +59,7 @@ def scaled():
     return sw.ElementwiseKernel("T x, T by", "T z", "z = x * by", "scaled")
 
 
-class BothOp(sw.Op):
+class SumAndDifference(sw.Op):
     """The sum and the difference of two arrays of equal shapes."""
 
     __props__ = ()

@@ -29,6 +29,14 @@ inline std::vector<float> values_of(const Array& array) {
 inline TensorType float_vector() { return TensorType(float32, Shape{TensorType::any}); }
 inline Variable input(std::string name) { return Variable(float_vector(), std::move(name)); }
 
+/// Options of a function on the host, independent of other devices.
+inline FunctionOptions on_cpu(std::string name = "f") {
+  FunctionOptions options;
+  options.name = std::move(name);
+  options.device = cpu;
+  return options;
+}
+
 /// On the host, independent of other devices.
 inline CompiledFunction compile(std::vector<Variable> inputs, std::vector<Variable> outputs) {
   FunctionOptions options;

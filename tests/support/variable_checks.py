@@ -10,13 +10,13 @@ T = sw.tensor
 
 
 def like(values, name=None):
-    """A variable that may hold `values`, whatever their extents."""
+    """A variable of the dtype and rank of `values`, of any extents."""
     return T.tensor(str(values.dtype), (None,) * values.ndim, name)
 
 
 def check(expression, *values, device, exact=True, mode=None, oracle=None):
-    """What `expression` makes of variables of these values, on two calls, is what NumPy makes of
-    them."""
+    """Checks that `expression` of variables equals, in two calls, `oracle` (by default `expression`)
+    of the same values in NumPy."""
     variables = [like(v) for v in values]
     result = expression(*variables)
     f = sw.function(variables, result, device=device, mode=mode, on_unused_input="ignore")

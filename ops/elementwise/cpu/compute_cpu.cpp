@@ -16,7 +16,7 @@ namespace {
 const Layout no_axes{};
 
 // Whether to exchange the operands: loops take a number as the second one.
-bool has_number_first(const Signature& signature, std::span<const Operand> operands) {
+bool has_number_first(const OpSignature& signature, std::span<const Operand> operands) {
   const auto is_number = [](const Operand& operand) {
     return operand.array == nullptr || operand.array->size() == 1;
   };
@@ -26,17 +26,17 @@ bool has_number_first(const Signature& signature, std::span<const Operand> opera
 
 }  // namespace
 
-const CpuKernel& cpu_kernel_for(const Signature& signature) {
-  struct Entry {
+const CpuLoops& cpu_kernel_for(const OpSignature& signature) {
+  struct CachedKernel {
     std::atomic<bool> is_known{false};
-    CpuKernel kernel;
+    CpuLoops kernel;
   };
-  static Entry* const entries = new Entry[op_count * (dtype_count + 1)];
+  static CachedKernel* const entries = new CachedKernel[op_count * (dtype_count + 1)];
   const int column = signature.mixed ? dtype_count : dtype_index(signature.compute);
-  Entry& entry = entries[static_cast<int>(signature.op) * (dtype_count + 1) + column];
+  CachedKernel& entry = entries[static_cast<int>(signature.op) * (dtype_count + 1) + column];
   if (!entry.is_known.load(std::memory_order_acquire)) {
     static auto& mutex = *new Mutex;
-    const CpuKernel found = find_cpu_kernel(signature);
+    const CpuLoops found = find_cpu_kernel(signature);
     const std::lock_guard lock(mutex);
     entry.kernel = found;
     entry.is_known.store(true, std::memory_order_release);
@@ -70,11 +70,11 @@ std::optional<OpId> swapped_op(OpId op) noexcept {
   }
 }
 
-void compute_on_cpu(const Signature& signature, std::span<const Operand> operands,
+void compute_on_cpu(const OpSignature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where) {
   if (has_number_first(signature, operands)) {
     if (const std::optional<OpId> other = swapped_op(signature.op)) {
-      Signature swapped = signature;
+      OpSignature swapped = signature;
       swapped.op = *other;
       const Operand both[] = {operands[1], operands[0]};
       return compute_on_cpu(swapped, both, result, where);

@@ -18,7 +18,7 @@ namespace baseline {
 constexpr bool with_strided_loops = true;
 #include "cpu_loops.inc"
 
-CpuKernel find(OpId op, DType dtype) {
+CpuLoops find(OpId op, DType dtype) {
   switch (op) {
 #define SW_OP(name, Body, inputs, dtypes, result, traits) \
   case OpId::name:                                        \
@@ -69,7 +69,7 @@ Loop find_by_number(DType dtype) {
 }
 // Replaces the loops of divisions by faster ones. Each kernel is found once, and its context is
 // never freed.
-void vectorise_division(OpId op, DType dtype, CpuKernel& kernel) {
+void vectorise_division(OpId op, DType dtype, CpuLoops& kernel) {
   if (op != OpId::floor_divide && op != OpId::remainder && op != OpId::fmod) return;
   const bool wants_quotient = op == OpId::floor_divide;
   const auto wanted = wants_quotient          ? PairDivision::quotient
@@ -124,9 +124,9 @@ Loop find_checked_power(DType dtype) {
 }
 }  // namespace baseline
 
-CpuKernel find_loops(OpId op, DType dtype) {
-  CpuKernel kernel = baseline::find(op, dtype);
-  if (const CpuKernel wide = find_wide_loops(op, dtype); wide.loop != nullptr) {
+CpuLoops find_loops(OpId op, DType dtype) {
+  CpuLoops kernel = baseline::find(op, dtype);
+  if (const CpuLoops wide = find_wide_loops(op, dtype); wide.loop != nullptr) {
     kernel.loop = wide.loop;
     kernel.with_number = wide.with_number;
   }
@@ -145,9 +145,9 @@ bool is_constant(OpId op, DType dtype) noexcept {
 
 }  // namespace
 
-CpuKernel find_cpu_kernel(const Signature& signature) {
+CpuLoops find_cpu_kernel(const OpSignature& signature) {
   const DType dtype = cpu_compute(signature, signature.compute);
-  CpuKernel kernel;
+  CpuLoops kernel;
   if (signature.mixed) {
     kernel.loop = baseline::find_mixed(signature.op);
   } else if (signature.op == OpId::power) {

@@ -15,27 +15,27 @@ namespace spanwise::ops {
 using Loop = strided::CpuBody::Loop;
 using StridedLoop = strided::CpuBody::StridedLoop;
 /// The loops of an operation.
-using CpuKernel = strided::CpuBody;
+using CpuLoops = strided::CpuBody;
 
 /// The kernel for this processor. 16-bit floats have kernels only for operations with
 /// native_halves; others are computed in float32, see cpu_compute().
-CpuKernel find_cpu_kernel(const Signature& signature);
+CpuLoops find_cpu_kernel(const OpSignature& signature);
 
 /// The same, cached per operation and dtype.
-const CpuKernel& cpu_kernel_for(const Signature& signature);
+const CpuLoops& cpu_kernel_for(const OpSignature& signature);
 
 /// The operation with exchanged operands that has the same result, bit by bit.
 std::optional<OpId> swapped_op(OpId op) noexcept;
 
 /// The dtype that a CPU kernel has for `dtype`.
-inline DType cpu_compute(const Signature& signature, DType dtype) noexcept {
+inline DType cpu_compute(const OpSignature& signature, DType dtype) noexcept {
   const bool is_half = dtype == float16 || dtype == bfloat16;
   return is_half && (facts(signature.op).traits & native_halves) == 0 ? float32 : dtype;
 }
 
 /// Loops in AVX2 or AVX-512; a kernel without loop if the processor has neither or they are not
 /// faster.
-CpuKernel find_wide_loops(OpId op, DType dtype);
+CpuLoops find_wide_loops(OpId op, DType dtype);
 
 /// exp of float32 or float64 with an error of at most 1.1 ulp; nullptr for other dtypes, and if the
 /// processor has no vector unit with fused multiplication.
@@ -43,16 +43,16 @@ Loop find_vector_exp(DType dtype) noexcept;
 
 /// Powers of float32 or float64 with an error of at most 1.2 ulp; a kernel without loop for other
 /// dtypes, and if the processor has no AVX-512.
-CpuKernel find_vector_power(DType dtype) noexcept;
+CpuLoops find_vector_power(DType dtype) noexcept;
 /// find_vector_power() of float32.
-CpuKernel find_vector_power_of_floats() noexcept;
+CpuLoops find_vector_power_of_floats() noexcept;
 
 /// Powers of integers; a kernel without loop for other dtypes, and if the processor has no AVX2.
 /// For a negative exponent it calls the Loop that its context points to.
-CpuKernel find_integer_power(DType dtype) noexcept;
+CpuLoops find_integer_power(DType dtype) noexcept;
 
 /// Loops over the vector functions of the C library (libmvec) with an error of at most 4 ulp; a
 /// kernel without loop if there is no such function or library.
-CpuKernel find_vector_function(OpId op, DType dtype) noexcept;
+CpuLoops find_vector_function(OpId op, DType dtype) noexcept;
 
 }  // namespace spanwise::ops

@@ -26,9 +26,9 @@ SW_END_INSTRUCTIONS
 
 }  // namespace
 
-CpuKernel find_wide_loops(OpId op, DType dtype) {
+CpuLoops find_wide_loops(OpId op, DType dtype) {
   if (has_avx512()) return avx512::find(op, dtype);
-  return has_avx2() ? avx2::find(op, dtype) : CpuKernel{};
+  return has_avx2() ? avx2::find(op, dtype) : CpuLoops{};
 }
 
 }  // namespace spanwise::ops
@@ -37,7 +37,7 @@ CpuKernel find_wide_loops(OpId op, DType dtype) {
 
 namespace spanwise::ops {
 
-CpuKernel find_wide_loops(OpId, DType) { return {}; }
+CpuLoops find_wide_loops(OpId, DType) { return {}; }
 
 }  // namespace spanwise::ops
 

@@ -169,8 +169,8 @@ SW_END_INSTRUCTIONS
 
 }  // namespace
 
-CpuKernel find_vector_power_of_floats() noexcept {
-  CpuKernel kernel;
+CpuLoops find_vector_power_of_floats() noexcept {
+  CpuLoops kernel;
   if (!has_avx512()) return kernel;
   kernel.loop = &float_power_avx512::powers;
   kernel.with_number = &float_power_avx512::powers_by_number;
@@ -183,7 +183,7 @@ CpuKernel find_vector_power_of_floats() noexcept {
 
 namespace spanwise::ops {
 
-CpuKernel find_vector_power_of_floats() noexcept { return {}; }
+CpuLoops find_vector_power_of_floats() noexcept { return {}; }
 
 }  // namespace spanwise::ops
 

@@ -30,9 +30,9 @@ SW_END_INSTRUCTIONS
 
 }  // namespace
 
-CpuKernel find_integer_power(DType dtype) noexcept {
+CpuLoops find_integer_power(DType dtype) noexcept {
   if (has_avx512()) return integer_powers_avx512::find_powers(dtype);
-  return has_avx2() ? integer_powers_avx2::find_powers(dtype) : CpuKernel();
+  return has_avx2() ? integer_powers_avx2::find_powers(dtype) : CpuLoops();
 }
 
 }  // namespace spanwise::ops
@@ -41,7 +41,7 @@ CpuKernel find_integer_power(DType dtype) noexcept {
 
 namespace spanwise::ops {
 
-CpuKernel find_integer_power(DType) noexcept { return {}; }
+CpuLoops find_integer_power(DType) noexcept { return {}; }
 
 }  // namespace spanwise::ops
 

@@ -205,7 +205,7 @@ const InstructionSet& instruction_set() {
 
 }  // namespace
 
-CpuKernel find_vector_function(OpId op, DType dtype) noexcept {
+CpuLoops find_vector_function(OpId op, DType dtype) noexcept {
   if ((dtype != float32 && dtype != float64) || vector_library() == nullptr) return {};
   for (const VectorName& known : vector_names) {
     if (known.op != op) continue;
@@ -216,7 +216,7 @@ CpuKernel find_vector_function(OpId op, DType dtype) noexcept {
                   dtype == float32 ? "f" : "");
     const void* function = ::dlsym(vector_library(), symbol);
     if (function == nullptr) return {};
-    CpuKernel kernel;
+    CpuLoops kernel;
     kernel.loop = (dtype == float32 ? set.single : set.twice)(op, known.operands);
     kernel.context = function;
     return kernel;
@@ -230,7 +230,7 @@ CpuKernel find_vector_function(OpId op, DType dtype) noexcept {
 
 namespace spanwise::ops {
 
-CpuKernel find_vector_function(OpId, DType) noexcept { return {}; }
+CpuLoops find_vector_function(OpId, DType) noexcept { return {}; }
 
 }  // namespace spanwise::ops
 

@@ -46,11 +46,11 @@ inline V look_up(const double* table, Bits interval) {
 }
 
 // x = 2^k (1 + z) / c for normal x > 0.
-struct Split {
+struct LogArgument {
   Bits interval;  // the index of c
   V k, z;
 };
-inline Split split(V x) {
+inline LogArgument split(V x) {
   const auto bits = reinterpret_cast<Bits>(x);
   const Bits above = bits - 0x3fe6955500000000;
   const Bits interval = (above >> 47) & 31;
@@ -78,7 +78,7 @@ inline Logarithm logarithm(V x) {
   // The terms times -2, since they are multiplied by -z^3 / 2.
   static constexpr double terms[] = {-2.0 / 3, 2.0 / 4,  -2.0 / 5, 2.0 / 6,   -2.0 / 7,
                                      2.0 / 8,  -2.0 / 9, 2.0 / 10, -2.0 / 11, 2.0 / 12};
-  const Split s = split(x);
+  const LogArgument s = split(x);
   const V z = s.z, half = z * all(-0.5), square = z * z, half_square = z * half;
   const V first = fused(s.k, all(ln2_high), look_up(logarithms, s.interval));
   const V second = first + z;
@@ -130,9 +130,9 @@ SW_END_INSTRUCTIONS
 
 }  // namespace
 
-CpuKernel find_vector_power(DType dtype) noexcept {
+CpuLoops find_vector_power(DType dtype) noexcept {
   if (dtype == float32) return find_vector_power_of_floats();
-  CpuKernel kernel;
+  CpuLoops kernel;
   if (dtype != float64 || !has_avx512()) return kernel;
   kernel.loop = &power_avx512::powers;
   kernel.with_number = &power_avx512::powers_by_number;
@@ -145,8 +145,8 @@ CpuKernel find_vector_power(DType dtype) noexcept {
 
 namespace spanwise::ops {
 
-CpuKernel find_vector_power(DType dtype) noexcept {
-  return dtype == float32 ? find_vector_power_of_floats() : CpuKernel();
+CpuLoops find_vector_power(DType dtype) noexcept {
+  return dtype == float32 ? find_vector_power_of_floats() : CpuLoops();
 }
 
 }  // namespace spanwise::ops

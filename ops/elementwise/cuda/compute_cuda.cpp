@@ -57,12 +57,12 @@ void fail_negative_exponent(bool has_negative_exponent) {
         "exponents >= 0, got negative ones; use float_power()");
 }
 
-bool has_integer_exponents(const Signature& signature) noexcept {
+bool has_integer_exponents(const OpSignature& signature) noexcept {
   return signature.op == OpId::power && signature.operand(1).code() == DTypeCode::int_;
 }
 
 // Whether the kernel must check exponents; the host checks a number.
-bool checks_exponent(const Signature& signature, std::span<const Operand> operands) {
+bool checks_exponent(const OpSignature& signature, std::span<const Operand> operands) {
   if (!has_integer_exponents(signature)) return false;
   if (operands[1].array != nullptr) return true;
   fail_negative_exponent(operands[1].scalar.as_int64() < 0);
@@ -71,7 +71,7 @@ bool checks_exponent(const Signature& signature, std::span<const Operand> operan
 
 // The number as a kernel argument: cast, and 16-bit floats as float unless the operation has
 // native_halves.
-Scalar kernel_number(const Signature& signature, const Operand& operand, int index) {
+Scalar kernel_number(const OpSignature& signature, const Operand& operand, int index) {
   const DType wanted = signature.operand(index);
   const Scalar number = operand.scalar.cast(wanted);
   const bool is_half = wanted == float16 || wanted == bfloat16;
@@ -82,8 +82,8 @@ Scalar kernel_number(const Signature& signature, const Operand& operand, int ind
 /// One operation on arrays of one GPU.
 class OperationCall {
  public:
-  OperationCall(const Signature& signature, std::span<const Operand> operands, const Array& result,
-                const Array* where)
+  OperationCall(const OpSignature& signature, std::span<const Operand> operands,
+                const Array& result, const Array* where)
       : signature_(signature),
         operands_(operands),
         result_(result),
@@ -134,7 +134,7 @@ class OperationCall {
     call_.launch(kernel, std::span(others.data(), count));
   }
 
-  const Signature& signature_;
+  const OpSignature& signature_;
   std::span<const Operand> operands_;
   const Array& result_;
   OperationKey key_;
@@ -153,12 +153,12 @@ bool overlaps_unsafely(const Array& operand, const Array& result) noexcept {
 
 }  // namespace
 
-void compute_on_cuda(const Signature& signature, std::span<const Operand> operands,
+void compute_on_cuda(const OpSignature& signature, std::span<const Operand> operands,
                      const Array& result, const Array* where) {
   OperationCall(signature, operands, result, where).run();
 }
 
-bool try_launch_compute(const Signature& signature, std::span<const Operand> operands,
+bool try_launch_compute(const OpSignature& signature, std::span<const Operand> operands,
                         const Array& result, bool is_disjoint) {
   static constinit const config::Flag launch_blocking{"launch_blocking"};
   if (!result.device().is_cuda() || result.size() == 0 || result.readonly()) return false;

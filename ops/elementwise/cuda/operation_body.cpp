@@ -34,7 +34,7 @@ std::string computation(const OperationKey& key, std::span<const std::string> el
 
 }  // namespace
 
-OperationKey::OperationKey(const Signature& signature, std::span<const Operand> given,
+OperationKey::OperationKey(const OpSignature& signature, std::span<const Operand> given,
                            DType result_dtype, bool is_masked) noexcept
     : op(signature.op),
       mixed(signature.mixed),
@@ -49,7 +49,7 @@ OperationKey::OperationKey(const Signature& signature, std::span<const Operand> 
 }
 
 strided::Body operation_body(const OperationKey& key) {
-  const Signature signature = key.signature();
+  const OpSignature signature = key.signature();
   strided::Body body;
   body.prelude = operations_text();
   for (int i = 0; i < key.inputs; ++i) {
@@ -76,7 +76,7 @@ strided::Body operation_body(const OperationKey& key) {
   return body;
 }
 
-const char* compute_type(const Signature& signature, DType dtype) {
+const char* compute_type(const OpSignature& signature, DType dtype) {
   const bool is_half = dtype == float16 || dtype == bfloat16;
   if (is_half && (facts(signature.op).traits & native_halves) == 0) return "float";
   return dtype.is_bool() ? "bool" : element_text(dtype);

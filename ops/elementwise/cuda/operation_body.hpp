@@ -16,23 +16,23 @@ namespace spanwise::ops {
 /// What determines the body of one operation.
 struct OperationKey {
   OpId op{};
-  bool mixed = false;        ///< as Signature::mixed
+  bool mixed = false;        ///< as OpSignature::mixed
   std::uint8_t inputs = 0;   ///< number of operands
   std::uint8_t numbers = 0;  ///< bit i: operand i is passed by value, as signature().operand(i)
   bool has_mask = false;
   bool checks_exponent = false;              ///< for power: negative exponents are reported
-  DType compute;                             ///< as Signature::compute
+  DType compute;                             ///< as OpSignature::compute
   DType result;                              ///< in memory
   std::array<DType, max_inputs> operands{};  ///< in memory, after swapping
 
   /// `operands` after swapping.
-  OperationKey(const Signature& signature, std::span<const Operand> operands, DType result,
+  OperationKey(const OpSignature& signature, std::span<const Operand> operands, DType result,
                bool has_mask) noexcept;
 
   friend bool operator==(const OperationKey&, const OperationKey&) = default;
 
   bool is_number(int i) const noexcept { return (numbers >> i & 1) != 0; }
-  Signature signature() const noexcept {
+  OpSignature signature() const noexcept {
     return {.op = op, .compute = compute, .result = result, .mixed = mixed};
   }
 };
@@ -42,7 +42,7 @@ struct OperationKey {
 strided::Body operation_body(const OperationKey& key);
 
 /// The dtype's type in registers: a 16-bit float is a float unless the operation takes its bits.
-const char* compute_type(const Signature& signature, DType dtype);
+const char* compute_type(const OpSignature& signature, DType dtype);
 
 /// The functions of all operations, which precede a kernel.
 std::string operations_text();

@@ -68,7 +68,7 @@ class CpuProgramBuilder {
   double add_step(const ProgramStep& step) {
     if (step.body) return add_body(step);
     if (is_cast(step.signature)) return add_cast(step);
-    Signature signature = step.signature;
+    OpSignature signature = step.signature;
     const auto values = program_.arguments(step);
     Instruction made{.count = static_cast<int>(values.size()) + 1};
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -79,7 +79,7 @@ class CpuProgramBuilder {
         signature.op = *other;
         std::swap(made.registers[0], made.registers[1]);
       }
-    const CpuKernel& kernel = cpu_kernel_for(signature);
+    const CpuLoops& kernel = cpu_kernel_for(signature);
     const bool by_number = kernel.with_number != nullptr && only_first_is_array(made);
     made.loop = by_number ? kernel.with_number : kernel.loop;
     made.context = kernel.context;

@@ -65,7 +65,7 @@ class ProgramText {
   }
 
   std::string expression(int value) const {
-    const Signature& signature = step(value).signature;
+    const OpSignature& signature = step(value).signature;
     const auto arguments = program_.arguments(step(value));
     if (const UserBody& body = step(value).body) return call(body, arguments);
     if (const std::string_view sign = infix(signature.op); !sign.empty())

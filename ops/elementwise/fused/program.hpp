@@ -15,7 +15,7 @@ namespace spanwise::ops {
 
 /// One operation of a program, or a user's body.
 struct ProgramStep {
-  Signature signature;  ///< not swapped: the arguments are in the order of its operands
+  OpSignature signature;  ///< not swapped: the arguments are in the order of its operands
   /// Values: input i is value i, the result of step k is value inputs + k.
   std::array<int, most_operands> arguments{};
   UserBody body{};  ///< if there is one, only the result of `signature` has a meaning
@@ -52,14 +52,14 @@ struct ElementProgram {
 };
 
 /// A cast of `from` to `to`, as a step's signature.
-inline Signature cast_signature(DType from, DType to) noexcept {
+inline OpSignature cast_signature(DType from, DType to) noexcept {
   return {.op = OpId::positive, .compute = from, .result = to};
 }
 /// The signature of a step with a body.
-inline Signature body_signature(DType result) noexcept {
+inline OpSignature body_signature(DType result) noexcept {
   return {.op = OpId::positive, .compute = result, .result = result};
 }
-inline bool is_cast(const Signature& signature) noexcept {
+inline bool is_cast(const OpSignature& signature) noexcept {
   return signature.op == OpId::positive && signature.compute != signature.result;
 }
 

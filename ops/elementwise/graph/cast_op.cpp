@@ -6,9 +6,9 @@ namespace spanwise::ops {
 namespace {
 
 /// The same numbers in another dtype, as NumPy's astype makes them.
-class Cast final : public NamedOp {
+class CastOp final : public NamedOp {
  public:
-  explicit Cast(DType dtype) : NamedOp(text("Cast{", dtype, '}')), dtype_(dtype) {}
+  explicit CastOp(DType dtype) : NamedOp(text("Cast{", dtype, '}')), dtype_(dtype) {}
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, 1);
@@ -40,7 +40,8 @@ class Cast final : public NamedOp {
 [[maybe_unused]] const bool cast_registered =
     register_op("cast", [](const OpProperties& properties) -> Ref<const Op> {
       expect_properties("cast", properties, {"dtype"});
-      return make_ref<const Cast>(DType::parse(property<std::string>("cast", properties, "dtype")));
+      return make_ref<const CastOp>(
+          DType::parse(property<std::string>("cast", properties, "dtype")));
     });
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace spanwise::ops {
 namespace {
 
-Signature signature_of(OpId op, std::span<const Variable> operands) {
+OpSignature signature_of(OpId op, std::span<const Variable> operands) {
   std::array<DType, max_inputs> dtypes;
   std::transform(operands.begin(), operands.end(), dtypes.begin(),
                  [](const Variable& operand) { return operand.type().dtype(); });
@@ -53,7 +53,9 @@ class ElementwiseThunk final : public Thunk {
     if (overwritten_ != overwrites_nothing && takes_over(operands, shape))
       compute(signature_, all, *output_->value);
     else
-      compute(signature_, all, result_in(*output_, all, shape, signature_.result, device_));
+      // The array is new, or one of the last call that nothing else refers to.
+      compute_disjoint(signature_, all,
+                       result_in(*output_, all, shape, signature_.result, device_));
     return {};
   }
 
@@ -73,7 +75,7 @@ class ElementwiseThunk final : public Thunk {
 
   OpId op_;
   int overwritten_;
-  Signature signature_;
+  OpSignature signature_;
   std::array<Ref<Cell>, max_inputs> inputs_;
   Ref<Cell> output_;
   Device device_;

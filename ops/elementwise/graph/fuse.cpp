@@ -29,7 +29,7 @@ bool is_exact_cast(DType from, DType to) {
   return to.is_floating() || (from.is_integer() && to.is_integer());
 }
 
-Signature signature_of_node(OpId op, const Apply& node) {
+OpSignature signature_of_node(OpId op, const Apply& node) {
   std::array<DType, max_inputs> dtypes;
   const auto inputs = node.inputs();
   for (std::size_t i = 0; i < inputs.size(); ++i) dtypes[i] = inputs[i].type().dtype();

@@ -14,8 +14,8 @@ namespace spanwise::ops {
 struct UserOpSpec {
   struct Parameter {
     std::string name;
-    std::string letter{};          ///< T: any dtype, the same for all of this letter; or
-    std::optional<DType> dtype{};  ///< this one
+    std::string letter{};          ///< T: any dtype, the same for all parameters of this letter
+    std::optional<DType> dtype{};  ///< the one dtype of a parameter without a letter
   };
   std::string name;
   std::vector<Parameter> inputs, outputs;

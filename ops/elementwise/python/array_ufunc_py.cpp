@@ -3,12 +3,10 @@
 
 #include <pybind11/pybind11.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/python_function.hpp"
+#include "python/support/type.hpp"
 
 /// Elementwise methods of arrays, and __array_ufunc__, which NumPy's ufuncs call.
 namespace spanwise::python {
@@ -17,105 +15,65 @@ namespace py = pybind11;
 
 namespace {
 
-py::object function_of_module(const char* name) {
-  return py::module_::import("spanwise._numpy.elementwise").attr(name);
+PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) {
+  const py::tuple given = py::reinterpret_borrow<py::tuple>(args);
+  if (given.size() < 2) throw py::type_error("__array_ufunc__ needs a ufunc and a method");
+  const py::dict options =
+      kwargs != nullptr ? py::dict(py::reinterpret_borrow<py::dict>(kwargs)) : py::dict();
+  return py::module_::import("spanwise._numpy.array_ufunc")
+      .attr("array_ufunc")(given[0], given[1], given[py::slice(2, py::ssize_t(given.size()), 1)],
+                           options)
+      .release()
+      .ptr();
 }
 
-// Calls a function of spanwise._numpy.elementwise with the array as first argument. The function is
-// cached, since a lookup would dominate calls on small arrays.
-template <int N>
-struct FunctionName {
-  char text[N];
-  constexpr FunctionName(const char (&name)[N]) { std::copy_n(name, N, text); }
-};
-template <FunctionName name>
-PyObject* call_with_array(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                          PyObject* kwnames) {
-  static PyObject* function = nullptr;  // under the GIL
-  if (function == nullptr) function = function_of_module(name.text).release().ptr();
-  const Py_ssize_t all = count + (kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0);
-  std::vector<PyObject*> given{self};
-  given.insert(given.end(), values, values + all);
-  PyObject* result =
-      PyObject_Vectorcall(function, given.data(), static_cast<std::size_t>(count + 1), kwnames);
-  if (result == nullptr) throw py::error_already_set();
-  return result;
+// The real or imaginary part.
+template <Word name>
+PyObject* part(PyObject* self) {
+  return result_in_python<"_numpy.elementwise", name>(self);
 }
 
-PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) noexcept {
-  try {
-    const py::tuple given = py::reinterpret_borrow<py::tuple>(args);
-    if (given.size() < 2) throw py::type_error("__array_ufunc__ needs a ufunc and a method");
-    const py::dict options =
-        kwargs != nullptr ? py::dict(py::reinterpret_borrow<py::dict>(kwargs)) : py::dict();
-    return py::module_::import("spanwise._numpy.array_ufunc")
-        .attr("array_ufunc")(given[0], given[1], given[py::slice(2, py::ssize_t(given.size()), 1)],
-                             options)
-        .release()
-        .ptr();
-  } catch (...) {
-    return raise_current();
+template <Word name>
+int set_part(PyObject* self, PyObject* value, void*) {
+  if (value == nullptr) {
+    PyErr_Format(PyExc_AttributeError, "Array.%s cannot be deleted", name.text);
+    return -1;
   }
+  const auto view = py::reinterpret_steal<py::object>(part<name>(self));
+  return view ? PyObject_SetItem(view.ptr(), Py_Ellipsis, value) : -1;
 }
-
-PyObject* part_of(PyObject* self, const char* name) noexcept {
-  try {
-    return function_of_module(name)(py::handle(self)).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
-}
-PyObject* get_real_part(PyObject* self, void*) noexcept { return part_of(self, "real"); }
-PyObject* get_imag_part(PyObject* self, void*) noexcept { return part_of(self, "imag"); }
-int set_part(PyObject* self, PyObject* value, const char* name) noexcept {
-  PyObject* view = part_of(self, name);
-  if (view == nullptr) return -1;
-  const int done = value == nullptr ? -1 : PyObject_SetItem(view, Py_Ellipsis, value);
-  Py_DECREF(view);
-  if (value == nullptr) PyErr_Format(PyExc_AttributeError, "Array.%s cannot be deleted", name);
-  return done;
-}
-int set_real(PyObject* self, PyObject* value, void*) noexcept {
-  return set_part(self, value, "real");
-}
-int set_imag(PyObject* self, PyObject* value, void*) noexcept {
-  if (array_in(self).dtype().is_complex()) return set_part(self, value, "imag");
+int set_imag(PyObject* self, PyObject* value, void*) {
+  if (array_in(self).dtype().is_complex()) return set_part<"imag">(self, value, nullptr);
   PyErr_SetString(PyExc_TypeError, "Array.imag: a real array has no imaginary part to assign to");
   return -1;
 }
 
 // As in NumPy, the method returns a real array itself; the function returns a new one.
-PyObject* array_conj(PyObject* self, PyObject*) noexcept {
+PyObject* array_conj(PyObject* self) {
   if (!array_in(self).dtype().is_complex()) return Py_NewRef(self);
-  try {
-    return py::module_::import("spanwise._core")
-        .attr("conjugate")(py::handle(self))
-        .release()
-        .ptr();
-  } catch (...) {
-    return raise_current();
-  }
+  return result_in_python<"_core", "conjugate">(self);
 }
 
 PyMethodDef elementwise_methods[] = {
-    method<&call_with_array<"clip">>("clip",
-                                     "clip($self, min=None, max=None, out=None)\n--\n\n"
-                                     "Limited to [min, max], as numpy.ndarray.clip."),
-    method<&call_with_array<"round">>("round",
-                                      "round($self, decimals=0, out=None)\n--\n\n"
-                                      "Rounded to `decimals` places, halves to even, as "
-                                      "numpy.ndarray.round."),
-    method<&call_with_array<"round">>("__round__",
-                                      "__round__($self, decimals=0)\n--\n\nround(self)"),
-    {"conj", &array_conj, METH_NOARGS, "The complex conjugate."},
-    {"conjugate", &array_conj, METH_NOARGS, "The complex conjugate."},
-    {"__array_ufunc__", as_c_function(&array_ufunc_method), METH_VARARGS | METH_KEYWORDS,
+    in_python<"_numpy.elementwise", "clip">("clip",
+                                            "clip($self, min=None, max=None, out=None)\n--\n\n"
+                                            "Limited to [min, max], as numpy.ndarray.clip."),
+    in_python<"_numpy.elementwise", "round">("round",
+                                             "round($self, decimals=0, out=None)\n--\n\n"
+                                             "Rounded to `decimals` places, halves to even, as "
+                                             "numpy.ndarray.round."),
+    in_python<"_numpy.elementwise", "round">("__round__",
+                                             "__round__($self, decimals=0)\n--\n\nround(self)"),
+    method_without_arguments<&array_conj>("conj", "The complex conjugate."),
+    method_without_arguments<&array_conj>("conjugate", "The complex conjugate."),
+    {"__array_ufunc__", as_c_function(guarded<&array_ufunc_method>), METH_VARARGS | METH_KEYWORDS,
      "Makes NumPy's ufuncs return Spanwise arrays for Spanwise arrays."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef elementwise_attributes[] = {
-    {"real", &get_real_part, &set_real, "The real part, a view of a complex array.", nullptr},
-    {"imag", &get_imag_part, &set_imag, "The imaginary part, a view of a complex array.", nullptr},
+    attribute<&part<"real">, &set_part<"real">>("real",
+                                                "The real part, a view of a complex array."),
+    attribute<&part<"imag">, &set_imag>("imag", "The imaginary part, a view of a complex array."),
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace

@@ -33,18 +33,18 @@ using ops::OpId;
 using ops::OpTraits;
 
 // resolve() for operands of one dtype; cached, since it would dominate calls on small arrays.
-const ops::Signature& resolved(OpId op, DType dtype) {
-  struct Entry {
+const ops::OpSignature& resolved(OpId op, DType dtype) {
+  struct CachedSignature {
     std::atomic<bool> is_known{false};
-    ops::Signature signature;
+    ops::OpSignature signature;
   };
-  static Entry* const entries = new Entry[ops::op_count * ops::dtype_count];
+  static CachedSignature* const entries = new CachedSignature[ops::op_count * ops::dtype_count];
   const int index = ops::dtype_index(dtype);
   const std::array<DType, max_inputs> dtypes{dtype, dtype, dtype};
   const auto all = std::span(dtypes.data(), static_cast<std::size_t>(facts(op).inputs));
   if (index < 0) resolve(op, all);  // throws
   // Written only with the GIL held.
-  Entry& entry = entries[static_cast<int>(op) * ops::dtype_count + index];
+  CachedSignature& entry = entries[static_cast<int>(op) * ops::dtype_count + index];
   if (!entry.is_known.load(std::memory_order_acquire)) {
     entry.signature = resolve(op, all);
     entry.is_known.store(true, std::memory_order_release);
@@ -100,7 +100,7 @@ std::optional<Array> mask_in(const OpTraits& op, PyObject* where, Device device)
 }
 
 // Releases the GIL for large arrays.
-void compute_unlocked(const ops::Signature& signature, std::span<const Operand> operands,
+void compute_unlocked(const ops::OpSignature& signature, std::span<const Operand> operands,
                       const Array& result, const Array* where, bool is_fresh) {
   if (where == nullptr && ops::try_launch_compute(signature, operands, result, is_fresh)) return;
   const GilRelease unlocked(is_long(result));
@@ -158,7 +158,7 @@ std::optional<bool> constant_comparison(OpId op, const UfuncCall& call, PyObject
 
 // Checks the casts of operands with dtype=. A Python number has a kind only, which must not get
 // lower.
-void check_operands(const UfuncCall& call, const ops::Signature& signature, Casting casting) {
+void check_operands(const UfuncCall& call, const ops::OpSignature& signature, Casting casting) {
   const OpTraits& known = call.traits();
   if ((known.traits & (ops::boolean_inputs | ops::first_is_condition)) != 0 || signature.mixed)
     return;
@@ -198,7 +198,7 @@ PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
 
 // power(x, 0.5) is sqrt(x), as x ** 0.5 is; the two differ where x is -inf or -0.0.
 bool is_square_root(OpId op, PyObject* const* values, const UfuncCall& call,
-                    const ops::Signature& signature) {
+                    const ops::OpSignature& signature) {
   if (op != OpId::power || !PyFloat_CheckExact(values[1])) return false;
   const DType dtype = signature.operand(0);
   return PyFloat_AS_DOUBLE(values[1]) == 0.5 && (dtype == float32 || dtype == float64) &&
@@ -211,7 +211,7 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   const auto dtypes = call.dtypes();
   const bool uniform = !options.dtype && std::all_of(dtypes.begin(), dtypes.end(),
                                                      [&](DType d) { return d == dtypes[0]; });
-  const ops::Signature signature =
+  const ops::OpSignature signature =
       uniform ? resolved(op, dtypes[0]) : resolve(op, dtypes, options.dtype);
   if (is_square_root(op, values, call, signature))
     return call_on_arrays(OpId::sqrt, values, options);
@@ -234,7 +234,7 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
       out ? *out : new_call_result(options, call.operands(), shape, signature.result, device);
   if (answer) {
     const Operand number{nullptr, Scalar(*answer)};
-    const ops::Signature copy{OpId::positive, bool_, bool_};
+    const ops::OpSignature copy{OpId::positive, bool_, bool_};
     compute_unlocked(copy, {&number, 1}, result, where, false);
   } else {
     compute_unlocked(signature, call.operands(), result, where, !out);
@@ -251,7 +251,7 @@ PyObject* try_call_simple(OpId op, PyObject* const* values, int count) {
   if (count == 2 &&
       (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || a.device() != b.device()))
     return nullptr;
-  const ops::Signature& signature = resolved(op, a.dtype());
+  const ops::OpSignature& signature = resolved(op, a.dtype());
   const std::array<Operand, 2> operands{Operand{&a, Scalar(false)}, Operand{&b, Scalar(false)}};
   const std::span all(operands.data(), static_cast<std::size_t>(count));
   const bool is_plain = a.rank() < 2 || (a.layout().is_row_major() && b.layout().is_row_major());

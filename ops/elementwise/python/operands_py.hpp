@@ -48,7 +48,7 @@ class UfuncCall {
   }
 
   /// Converts Python numbers to the dtypes of the computation. Throws OverflowError.
-  void convert_numbers(const ops::Signature& signature, PyObject* const* values) {
+  void convert_numbers(const ops::OpSignature& signature, PyObject* const* values) {
     for (int i = 0; i < count_; ++i) {
       if (weak_[at(i)] == NumberKind::none) continue;
       // compute() exchanges the operands later.

@@ -34,7 +34,7 @@ py::list types_of(OpId op) {
     if ((dtypes >> index & 1u) == 0) continue;
     const DType dtype = ops::dtypes_in_order[index];
     const std::vector<DType> operands(static_cast<std::size_t>(known.inputs), dtype);
-    const ops::Signature signature = ops::resolve(op, operands);
+    const ops::OpSignature signature = ops::resolve(op, operands);
     std::string entry(operands.size(), type_character(dtype));
     if ((known.traits & ops::first_is_condition) != 0) entry[0] = '?';
     types.append(entry + "->" + type_character(signature.result));

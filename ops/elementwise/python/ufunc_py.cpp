@@ -13,6 +13,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/error.hpp"
 #include "ufunc_parts_py.hpp"
 
@@ -88,82 +89,47 @@ void read_option(const PyUfunc* self, PyObject* word, PyObject* value, CallOptio
 }
 
 PyObject* vectorcall_ufunc(PyObject* object, PyObject* const* values, size_t flags,
-                           PyObject* kwnames) noexcept {
+                           PyObject* kwnames) {
   const auto* self = reinterpret_cast<const PyUfunc*>(object);
-  try {
-    const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    const int inputs = facts(self->op).inputs;
-    if (count < inputs || count > inputs + 1)
-      refuse_call(text(self->name, "() takes ", inputs,
-                       " operands and optionally out by position, got ", count));
-    CallOptions options;
-    if (count > inputs) options.out = values[inputs];
-    const Py_ssize_t named = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
-    for (Py_ssize_t i = 0; i < named; ++i)
-      read_option(self, PyTuple_GET_ITEM(kwnames, i), values[count + i], options);
-    if (options.out == Py_None) options.out = nullptr;
-    return call_ufunc(self->op, values, options);
-  } catch (...) {
-    return raise_current();
-  }
+  const Py_ssize_t count = PyVectorcall_NARGS(flags);
+  const int inputs = facts(self->op).inputs;
+  if (count < inputs || count > inputs + 1)
+    refuse_call(text(self->name, "() takes ", inputs,
+                     " operands and optionally out by position, got ", count));
+  CallOptions options;
+  if (count > inputs) options.out = values[inputs];
+  const Py_ssize_t named = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i)
+    read_option(self, PyTuple_GET_ITEM(kwnames, i), values[count + i], options);
+  if (options.out == Py_None) options.out = nullptr;
+  return call_ufunc(self->op, values, options);
 }
 
-PyObject* ufunc_at(PyObject* object, PyObject* const* arguments, Py_ssize_t count) noexcept {
+PyObject* ufunc_at(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
   const auto* self = reinterpret_cast<const PyUfunc*>(object);
-  try {
-    if (count != 3)
-      refuse_call(text(self->name, ".at() takes an array, an index and values, got ", count,
-                       count == 1 ? " argument" : " arguments"));
-    accumulate_at(self->op, arguments[0], arguments[1], arguments[2]);
-    Py_RETURN_NONE;
-  } catch (...) {
-    return raise_current();
-  }
+  if (count != 3)
+    refuse_call(text(self->name, ".at() takes an array, an index and values, got ", count,
+                     count == 1 ? " argument" : " arguments"));
+  accumulate_at(self->op, arguments[0], arguments[1], arguments[2]);
+  return Py_NewRef(Py_None);
 }
 
 // ---- attributes
 
-template <class F>
-PyObject* ufunc_attribute(PyObject* self, F&& make) noexcept {
-  try {
-    return make(reinterpret_cast<const PyUfunc*>(self)->op).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
-}
-PyObject* get_ufunc_name(PyObject* self, void*) noexcept {
-  return ufunc_attribute(self,
-                         [self](OpId) { return py::str(reinterpret_cast<PyUfunc*>(self)->name); });
-}
-PyObject* get_nin(PyObject* self, void*) noexcept {
-  return ufunc_attribute(self, [](OpId op) { return py::int_(facts(op).inputs); });
-}
-PyObject* get_nout(PyObject* self, void*) noexcept {
-  return ufunc_attribute(self, [](OpId) { return py::int_(1); });
-}
-PyObject* get_nargs(PyObject* self, void*) noexcept {
-  return ufunc_attribute(self, [](OpId op) { return py::int_(facts(op).inputs + 1); });
-}
-PyObject* get_types(PyObject* self, void*) noexcept { return ufunc_attribute(self, types_of); }
-PyObject* get_identity(PyObject* self, void*) noexcept {
-  return ufunc_attribute(self, identity_of);
-}
-PyObject* get_ufunc_doc(PyObject* self, void*) noexcept {
-  return ufunc_attribute(self, [](OpId op) {
-    const OpTraits& known = facts(op);
-    const char* operands = known.inputs == 1 ? "x" : known.inputs == 2 ? "x1, x2" : "x1, x2, x3";
-    return py::str(text(known.name, "(", operands,
-                        ", /, out=None, *, where=True, casting='same_kind', order='K', "
-                        "dtype=None)\n\nElement by element, like numpy.",
-                        known.name, " if NumPy has it; of arrays of any library on one device."));
-  });
+OpId op_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->op; }
+// Also its pickle: the name in spanwise.
+py::str name_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->name; }
+
+py::str doc_of(PyObject* self) {
+  const OpTraits& known = facts(op_of(self));
+  const char* operands = known.inputs == 1 ? "x" : known.inputs == 2 ? "x1, x2" : "x1, x2, x3";
+  return py::str(text(known.name, "(", operands,
+                      ", /, out=None, *, where=True, casting='same_kind', order='K', "
+                      "dtype=None)\n\nElement by element, like numpy.",
+                      known.name, " if NumPy has it; of arrays of any library on one device."));
 }
 PyObject* ufunc_repr(PyObject* self) noexcept {
   return PyUnicode_FromFormat("<ufunc '%s'>", reinterpret_cast<PyUfunc*>(self)->name);
-}
-// Pickled as its name in spanwise.
-PyObject* reduce_ufunc(PyObject* self, PyObject*) noexcept {
-  return PyUnicode_FromString(reinterpret_cast<PyUfunc*>(self)->name);
 }
 
 constexpr const char* at_doc =
@@ -181,42 +147,38 @@ constexpr const char* at_doc =
 
 PyTypeObject* make_ufunc_type() {
   static PyGetSetDef attributes[] = {
-      {"__name__", get_ufunc_name, nullptr, nullptr, nullptr},
-      {"__qualname__", get_ufunc_name, nullptr, nullptr, nullptr},
-      {"__doc__", get_ufunc_doc, nullptr, nullptr, nullptr},
-      {"nin", get_nin, nullptr, "The number of operands.", nullptr},
-      {"nout", get_nout, nullptr, "The number of results.", nullptr},
-      {"nargs", get_nargs, nullptr, "nin + nout", nullptr},
-      {"identity", get_identity, nullptr, "The identity of the operation, or None.", nullptr},
-      {"types", get_types, nullptr,
-       "The dtypes of operands and result, as NumPy's type characters.", nullptr},
-      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+      attribute<&name_of>("__name__"),
+      attribute<&name_of>("__qualname__"),
+      attribute<&doc_of>("__doc__"),
+      attribute<[](PyObject* self) { return py::int_(facts(op_of(self)).inputs); }>(
+          "nin", "The number of operands."),
+      attribute<[](PyObject*) { return py::int_(1); }>("nout", "The number of results."),
+      attribute<[](PyObject* self) { return py::int_(facts(op_of(self)).inputs + 1); }>(
+          "nargs", "nin + nout"),
+      attribute<[](PyObject* self) { return identity_of(op_of(self)); }>(
+          "identity", "The identity of the operation, or None."),
+      attribute<[](PyObject* self) { return types_of(op_of(self)); }>(
+          "types", "The dtypes of operands and result, as NumPy's type characters."),
+      {}};
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyUfunc, vectorcall), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyMethodDef methods[] = {
-      {"__reduce__", reduce_ufunc, METH_NOARGS, nullptr},
-      {"at", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(ufunc_at)), METH_FASTCALL,
-       at_doc},
-      {nullptr, nullptr, 0, nullptr}};
-  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                                {Py_tp_repr, reinterpret_cast<void*>(ufunc_repr)},
-                                {Py_tp_getset, attributes},
-                                {Py_tp_members, members},
-                                {Py_tp_methods, methods},
-                                {0, nullptr}};
-  static PyType_Spec spec = {
-      "spanwise.ufunc", sizeof(PyUfunc), 0,
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  PyObject* type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw py::error_already_set();
-  return reinterpret_cast<PyTypeObject*>(type);
+  static PyMethodDef methods[] = {method_without_arguments<&name_of>("__reduce__"),
+                                  {"at", as_c_function(guarded<&ufunc_at>), METH_FASTCALL, at_doc},
+                                  {nullptr, nullptr, 0, nullptr}};
+  return make_type("spanwise.ufunc", sizeof(PyUfunc),
+                   {slot(Py_tp_call, PyVectorcall_Call),
+                    slot(Py_tp_repr, ufunc_repr),
+                    {Py_tp_getset, attributes},
+                    {Py_tp_members, members},
+                    {Py_tp_methods, methods}},
+                   Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 }
 
 py::object make_ufunc(OpId op) {
   auto* object = PyObject_New(PyUfunc, ufunc_type);
   if (object == nullptr) throw py::error_already_set();
-  object->vectorcall = &vectorcall_ufunc;
+  object->vectorcall = guarded<&vectorcall_ufunc>;
   object->op = op;
   object->name = facts(op).name;
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));

@@ -9,8 +9,8 @@
 
 #include "../graph/user_op.hpp"
 #include "python/graph/apply.hpp"
-#include "python/graph/gradient.hpp"
 #include "python/graph/object.hpp"
+#include "python/graph/python_op.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"

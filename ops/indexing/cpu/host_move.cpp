@@ -20,9 +20,9 @@ constexpr std::int64_t parallel_bytes = 1 << 20;  // below this, one thread is a
 
 // The elements that are moved at each position: those along the basic axes. If the last basic axis
 // is contiguous in array and value, its elements are moved as one row. Steps in bytes.
-class Block {
+class MovedBlock {
  public:
-  Block(const Selection& selection, const Array& value, Direction direction, MoveLoop loop) {
+  MovedBlock(const Selection& selection, const Array& value, Direction direction, MoveLoop loop) {
     const std::int64_t item = selection.array.dtype().itemsize();
     row_bytes_ = item;
     for (int i = 0; i < selection.rank; ++i) {
@@ -178,7 +178,7 @@ class IndexedPositions {
 };
 
 void move_by_indices(const Selection& selection, const Array& value, Direction direction,
-                     const Block& block) {
+                     const MovedBlock& block) {
   const IndexedPositions positions(selection, value);
   std::byte* array = selection.data();
   auto* to = static_cast<std::byte*>(value.data());
@@ -212,7 +212,7 @@ void move_by_indices(const Selection& selection, const Array& value, Direction d
 }
 
 void move_by_mask(const Selection& selection, const Array& value, Direction direction,
-                  const Block& block) {
+                  const MovedBlock& block) {
   const MaskWalk walk(*selection.mask, selection.mask_strides, selection.array.dtype().itemsize());
   std::byte* array = selection.data();
   auto* to = static_cast<std::byte*>(value.data());
@@ -251,7 +251,7 @@ void move_by_mask(const Selection& selection, const Array& value, Direction dire
 void move_on_host(const Selection& selection, const Array& value, Direction direction,
                   MoveLoop loop) {
   if (value.size() == 0) return;
-  const Block block(selection, value, direction, loop);
+  const MovedBlock block(selection, value, direction, loop);
   if (selection.mask)
     move_by_mask(selection, value, direction, block);
   else

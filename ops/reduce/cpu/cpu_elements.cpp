@@ -24,7 +24,7 @@ void move_operands(const std::vector<JobAxis>& axes, const std::vector<OperandSt
 
 Array CpuElements::buffer() const { return empty(Shape{buffer_elements_}, element_, device_); }
 
-void CpuElements::add(const Block& block, const Place& place, const Array& buffer,
+void CpuElements::add(const ElementBlock& block, const Place& place, const Array& buffer,
                       std::byte* accumulators) const {
   // The axis along which the operands' elements are adjacent is divided last.
   std::int64_t columns = std::min(block.columns, most_elements_);
@@ -34,7 +34,7 @@ void CpuElements::add(const Block& block, const Place& place, const Array& buffe
                                axes_.is_column ? block.rows : block.columns);
   for (std::int64_t column = 0; column < block.columns; column += columns)
     for (std::int64_t row = 0; row < block.rows; row += rows) {
-      Block part;
+      ElementBlock part;
       part.columns = std::min(columns, block.columns - column);
       part.rows = std::min(rows, block.rows - row);
       part.column_step = axes_.is_column ? 1 : part.rows;

@@ -20,7 +20,7 @@ class CpuElements {
   };
 
   /// `axes` must outlive the object.
-  CpuElements(const ReduceJob& job, const JobAxes& axes, const CpuKernel& kernel)
+  CpuElements(const ReduceJob& job, const JobAxes& axes, const ReduceLoops& kernel)
       : source_(job.computed->source),
         element_(job.kernel.element),
         device_(job.result->device()),
@@ -30,8 +30,8 @@ class CpuElements {
 
   /// Memory for a thread's elements.
   Array buffer() const;
-  /// CpuKernel::add() of the elements of `block`, whose data and steps are not used.
-  void add(const Block& block, const Place& place, const Array& buffer,
+  /// ReduceLoops::add() of the elements of `block`, whose data and steps are not used.
+  void add(const ElementBlock& block, const Place& place, const Array& buffer,
            std::byte* accumulators) const;
 
  private:
@@ -49,7 +49,7 @@ class CpuElements {
   DType element_;
   Device device_;
   const JobAxes& axes_;
-  const CpuKernel& kernel_;
+  const ReduceLoops& kernel_;
   std::int64_t buffer_elements_;
 };
 

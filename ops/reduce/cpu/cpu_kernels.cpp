@@ -26,7 +26,7 @@ namespace reduce_baseline {
 #undef SW_EXTREME_LANE_BYTES
 
 template <template <class> class Body, bool can_scan>
-const CpuKernel* sum_like(const ReductionSpec& kernel) {
+const ReduceLoops* sum_like(const ReductionTypes& kernel) {
 #define SW_ELEMENT(dtype, T, A) \
   if (kernel.element == (dtype)) return loops_of<Body<A>, T, can_scan>();
   if (kernel.element.is_complex()) {
@@ -49,7 +49,7 @@ const CpuKernel* sum_like(const ReductionSpec& kernel) {
   return nullptr;
 }
 
-const CpuKernel* sum_of_narrow(const ReductionSpec& kernel) {
+const ReduceLoops* sum_of_narrow(const ReductionTypes& kernel) {
 #define SW_ELEMENT(dtype, T) \
   if (kernel.element == (dtype)) return loops_of<Sum<unsigned long long>, T, true>();
   SW_ELEMENT(bool_, Bool)
@@ -63,7 +63,7 @@ const CpuKernel* sum_of_narrow(const ReductionSpec& kernel) {
   return nullptr;
 }
 
-const CpuKernel* deviation(const ReductionSpec& kernel) {
+const ReduceLoops* deviation(const ReductionTypes& kernel) {
 #define SW_REAL(dtype, T) \
   if (kernel.element == (dtype)) return loops_of<Deviation<double>, T>();
   SW_REAL(float16, Half)
@@ -90,7 +90,7 @@ const CpuKernel* deviation(const ReductionSpec& kernel) {
   F(float64, double, double)
 
 template <template <class> class Value>
-const CpuKernel* extreme(const ReductionSpec& kernel) {
+const ReduceLoops* extreme(const ReductionTypes& kernel) {
 #define SW_VALUE(dtype, T, A) \
   if (kernel.element == (dtype)) return loops_of<Value<A>, T>();
   SW_ORDERED(SW_VALUE)
@@ -100,7 +100,7 @@ const CpuKernel* extreme(const ReductionSpec& kernel) {
   return nullptr;
 }
 template <template <class> class Value>
-const CpuKernel* index(const ReductionSpec& kernel) {
+const ReduceLoops* index(const ReductionTypes& kernel) {
 #define SW_VALUE(dtype, T, A) \
   if (kernel.element == (dtype)) return index_loops_of<Value<A>, T>();
   SW_ORDERED(SW_VALUE)
@@ -113,7 +113,7 @@ const CpuKernel* index(const ReductionSpec& kernel) {
 
 // The result does not depend on whether integers are signed.
 template <class Body>
-const CpuKernel* find_boolean(const ReductionSpec& kernel) {
+const ReduceLoops* find_boolean(const ReductionTypes& kernel) {
   const DType element = kernel.element;
   if (element.is_complex())
     return element == complex64 ? loops_of<Body, Complex<float>>()
@@ -133,7 +133,7 @@ const CpuKernel* find_boolean(const ReductionSpec& kernel) {
   }
 }
 
-const CpuKernel* find_reduction(const ReductionSpec& kernel) {
+const ReduceLoops* find_reduction(const ReductionTypes& kernel) {
   switch (kernel.kind) {
     case Kind::sum:
       if (kernel.element.itemsize() < 8 && !kernel.element.is_floating())
@@ -179,7 +179,7 @@ namespace reduce_avx512 {
 }  // namespace reduce_avx512
 SW_END_INSTRUCTIONS
 
-const CpuKernel* find_wide(const ReductionSpec& kernel) {
+const ReduceLoops* find_wide(const ReductionTypes& kernel) {
   if (has_avx512()) return reduce_avx512::find_reduction(kernel);
   return has_avx2() ? reduce_avx2::find_reduction(kernel) : nullptr;
 }
@@ -187,8 +187,8 @@ const CpuKernel* find_wide(const ReductionSpec& kernel) {
 
 }  // namespace
 
-const CpuKernel& find_cpu_kernel(const ReductionSpec& kernel) {
-  const CpuKernel* found = nullptr;
+const ReduceLoops& find_cpu_kernel(const ReductionTypes& kernel) {
+  const ReduceLoops* found = nullptr;
 #if defined(SW_HAS_WIDE_REDUCTIONS)
   found = find_wide(kernel);
 #endif
@@ -199,7 +199,7 @@ const CpuKernel& find_cpu_kernel(const ReductionSpec& kernel) {
   return *found;
 }
 
-void indices_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
+void indices_of(const ReduceLoops& kernel, const void* accumulators, std::int64_t n,
                 std::int64_t* indices) {
   // The index is the last word of each accumulator, whatever the type of the value.
   const std::int64_t bytes = kernel.accumulator_bytes;

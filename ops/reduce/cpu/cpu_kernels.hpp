@@ -10,7 +10,7 @@
 namespace spanwise::ops::reduce {
 
 /// Elements of `columns` outputs, `rows` of each. Steps in elements (of the mask: bytes), any sign.
-struct Block {
+struct ElementBlock {
   const std::byte* data = nullptr;
   const std::byte* mask = nullptr;  ///< null: all elements count
   std::int64_t columns = 1, rows = 0;
@@ -20,14 +20,14 @@ struct Block {
   std::int64_t index = 0, index_step = 0;  ///< index of the first row; step from row to row
 };
 
-/// The loops of one ReductionSpec over host memory.
-struct CpuKernel {
+/// The loops of one ReductionTypes over host memory.
+struct ReduceLoops {
   int accumulator_bytes;
   /// Sets n accumulators to the identity.
   void (*clear)(void* accumulators, std::int64_t n);
   /// accumulators[j] = combine(accumulators[j], elements of column j), in an order that depends on
   /// the block alone.
-  void (*add)(const Block& block, void* accumulators);
+  void (*add)(const ElementBlock& block, void* accumulators);
   /// into[j] = combine(into[j], from[j]).
   void (*join)(void* into, const void* from, std::int64_t n);
   /// out[i] = carry = combine(carry, element i), n elements `step` apart; null except for sum and
@@ -37,10 +37,10 @@ struct CpuKernel {
 
 /// The kernel for this processor. For kinds with gives_index, an accumulator is a value followed by
 /// an int64 index. Throws DTypeError.
-const CpuKernel& find_cpu_kernel(const ReductionSpec& kernel);
+const ReduceLoops& find_cpu_kernel(const ReductionTypes& kernel);
 
 /// The index in each of n accumulators of a kind with gives_index.
-void indices_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
+void indices_of(const ReduceLoops& kernel, const void* accumulators, std::int64_t n,
                 std::int64_t* indices);
 /// Bytes: a complex number and its index.
 inline constexpr int largest_accumulator = 24;

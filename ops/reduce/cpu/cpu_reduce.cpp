@@ -131,7 +131,7 @@ class CpuReduction {
     std::int64_t count;
     const Base tile = tile_base(task, count);
     kernel_.clear(accumulators, tile_);
-    Block block;
+    ElementBlock block;
     block.columns = count;
     block.column_step = columns_.input;
     block.mask_column_step = columns_.mask;
@@ -218,7 +218,7 @@ class CpuReduction {
 
   const ReduceJob& job_;
   JobAxes axes_;
-  const CpuKernel& kernel_;
+  const ReduceLoops& kernel_;
   std::optional<CpuElements> computed_;
   JobAxis columns_, rows_;
   std::int64_t outer_kept_ = 1, tile_ = 1, tiles_ = 1, piece_ = 1, pieces_ = 1;
@@ -230,7 +230,7 @@ std::optional<std::int64_t> count_at_once(const Array& array) {
   const DType dtype = array.dtype();
   if (!array.device().is_cpu() || !dtype.is_computable() || !array.layout().is_row_major())
     return {};
-  Block block;
+  ElementBlock block;
   block.data = static_cast<const std::byte*>(array.data());
   block.rows = array.size();
   block.row_step = 1;

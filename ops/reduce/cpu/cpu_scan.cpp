@@ -114,7 +114,7 @@ class CpuScan {
     for_each_line(0, walk_.size(), walk_.size(), [&](const std::byte* in, std::byte* out) {
       parallel_for(pieces, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t p = first; p < last; ++p) {
-          Block block;
+          ElementBlock block;
           block.data = in + p * scan_piece * step_ * input_size_;
           block.rows = std::min(scan_piece, length_ - p * scan_piece);
           block.row_step = step_;
@@ -162,7 +162,7 @@ class CpuScan {
   void scan_columns(const std::byte* in, std::byte* out, std::int64_t count) const {
     alignas(64) std::byte sums[scan_segment * 16];
     kernel_.clear(sums, count);
-    Block block;
+    ElementBlock block;
     block.columns = count;
     block.column_step = 1;
     block.rows = 1;
@@ -176,7 +176,7 @@ class CpuScan {
   }
 
   const ScanJob& job_;
-  const CpuKernel& kernel_;
+  const ReduceLoops& kernel_;
   Layout lines_input_, lines_result_;
   Walk walk_;
   std::int64_t length_, step_, result_step_;

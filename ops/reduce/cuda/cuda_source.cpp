@@ -16,7 +16,7 @@ std::string_view reduce_file(std::string_view name) {
 }
 
 // Integer accumulators are unsigned, so that sums wrap around.
-std::string accumulator_text(const ReductionSpec& kernel) {
+std::string accumulator_text(const ReductionTypes& kernel) {
   const bool is_value =
       kernel.kind == Kind::min || kernel.kind == Kind::max || info(kernel.kind).gives_index;
   if (is_value && kernel.accumulator.is_bool()) return "unsigned char";
@@ -32,7 +32,7 @@ bool is_running_product(const CudaShape& shape) {
 }
 
 std::string body_text(const CudaShape& shape) {
-  const ReductionSpec& kernel = shape.kernel;
+  const ReductionTypes& kernel = shape.kernel;
   const char* const name = info(kernel.kind).body;
   switch (kernel.kind) {
     case Kind::any:
@@ -143,7 +143,7 @@ std::string access_text(const CudaShape& shape, const ElementSource* computed) {
 }  // namespace
 
 int accumulator_bytes(const CudaShape& shape) noexcept {
-  const ReductionSpec& kernel = shape.kernel;
+  const ReductionTypes& kernel = shape.kernel;
   // The size of Running of running_product.cuh.
   if (is_running_product(shape)) return kernel.accumulator.itemsize() + 16;
   const int value = kernel.accumulator.itemsize();

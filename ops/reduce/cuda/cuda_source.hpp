@@ -13,7 +13,7 @@ namespace spanwise::ops::reduce {
 struct CudaShape {
   enum class Form { any, rows, columns, scan, scan_columns };
 
-  ReductionSpec kernel;
+  ReductionTypes kernel;
   DType result;
   DType companion = float64;
   Form form = Form::any;

@@ -19,7 +19,7 @@ namespace spanwise::python {
 
 namespace py = pybind11;
 using ops::reduce::AxisSet;
-using ops::reduce::Op;
+using ops::reduce::Operation;
 using ops::reduce::Options;
 
 namespace {
@@ -82,7 +82,8 @@ std::optional<Array> reduce_out(PyObject* out) {
   return writable_array(out);
 }
 
-Array reduced(Op op, const ReduceCall& call, const Array& array, const std::optional<Array>& out) {
+Array reduced(Operation op, const ReduceCall& call, const Array& array,
+              const std::optional<Array>& out) {
   Options options;
   options.axes = reduce_axes_in(array.rank(), call.axis, [&](std::int64_t axis) {
     return array.layout().normalise_axis(axis);
@@ -104,7 +105,7 @@ Array reduced(Op op, const ReduceCall& call, const Array& array, const std::opti
 
 // ---- variables of graphs
 
-PyObject* reduce_variable(Op op, const ReduceCall& call) {
+PyObject* reduce_variable(Operation op, const ReduceCall& call) {
   const char* who = ops::reduce::name_of(op);
   const bool has_mask = given(call.where) && call.where != Py_True;
   if (given(call.out) || given(call.initial) || has_mask || given(call.mean))
@@ -137,7 +138,7 @@ PyObject* scan_variable(const char* who, const Variable& given_variable, PyObjec
   return wrap_variable(apply_op(who, properties, std::span(&variable, 1)));
 }
 
-PyObject* reduce_call(Op op, const ReduceCall& call) {
+PyObject* reduce_call(Operation op, const ReduceCall& call) {
   if (is_variable(call.array)) return reduce_variable(op, call);
   const Array array = reduce_input(call.array);
   const std::optional<Array> out = reduce_out(call.out);

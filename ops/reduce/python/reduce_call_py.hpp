@@ -23,12 +23,12 @@ Array reduce_input(PyObject* object);
 std::optional<Array> reduce_out(PyObject* out);
 
 /// The reduction of an array; `out` is call.out as an array.
-Array reduced(ops::reduce::Op op, const ReduceCall& call, const Array& array,
+Array reduced(ops::reduce::Operation op, const ReduceCall& call, const Array& array,
               const std::optional<Array>& out);
 /// The reduction of a variable of a graph, as a new reference to a variable.
-PyObject* reduce_variable(ops::reduce::Op op, const ReduceCall& call);
+PyObject* reduce_variable(ops::reduce::Operation op, const ReduceCall& call);
 /// The reduction of an array or a variable, as a new reference.
-PyObject* reduce_call(ops::reduce::Op op, const ReduceCall& call);
+PyObject* reduce_call(ops::reduce::Operation op, const ReduceCall& call);
 
 /// The cumulative sum or product of a variable, as a new reference. Flattens the variable if no
 /// axis is given, as NumPy does.

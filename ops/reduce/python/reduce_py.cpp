@@ -24,16 +24,16 @@ namespace py = pybind11;
 
 namespace {
 
-using ops::reduce::Op;
+using ops::reduce::Operation;
 
 // ---- one function for each list of parameters
 
-template <Op op>
+template <Operation op>
 PyObject* sum_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<7> signature{
-      op == Op::sum    ? "sum"
-      : op == Op::prod ? "prod"
-                       : "nansum",
+      op == Operation::sum    ? "sum"
+      : op == Operation::prod ? "prod"
+                              : "nansum",
       {"a", "axis", "dtype", "out", "keepdims", "initial", "where"},
       1,
       7};
@@ -42,18 +42,20 @@ PyObject* sum_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   return reduce_call(op, {a, axis, dtype, out, keepdims, initial, where, {}, {}, {}});
 }
 
-template <Op op>
+template <Operation op>
 PyObject* min_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<6> signature{
-      op == Op::min ? "min" : "max", {"a", "axis", "out", "keepdims", "initial", "where"}, 1, 6};
+  static constexpr CallSignature<6> signature{op == Operation::min ? "min" : "max",
+                                              {"a", "axis", "out", "keepdims", "initial", "where"},
+                                              1,
+                                              6};
   const auto [a, axis, out, keepdims, initial, where] = signature.read(values, count, kwnames);
   return reduce_call(op, {a, axis, {}, out, keepdims, initial, where, {}, {}, {}});
 }
 
-template <Op op>
+template <Operation op>
 PyObject* any_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<5> signature{
-      op == Op::any ? "any" : "all", {"a", "axis", "out", "keepdims", "where"}, 1, 4};
+      op == Operation::any ? "any" : "all", {"a", "axis", "out", "keepdims", "where"}, 1, 4};
   const auto [a, axis, out, keepdims, where] = signature.read(values, count, kwnames);
   return reduce_call(op, {a, axis, {}, out, keepdims, {}, where, {}, {}, {}});
 }
@@ -62,13 +64,13 @@ PyObject* mean_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   static constexpr CallSignature<6> signature{
       "mean", {"a", "axis", "dtype", "out", "keepdims", "where"}, 1, 5};
   const auto [a, axis, dtype, out, keepdims, where] = signature.read(values, count, kwnames);
-  return reduce_call(Op::mean, {a, axis, dtype, out, keepdims, {}, where, {}, {}, {}});
+  return reduce_call(Operation::mean, {a, axis, dtype, out, keepdims, {}, where, {}, {}, {}});
 }
 
-template <Op op>
+template <Operation op>
 PyObject* var_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<9> signature{
-      op == Op::var ? "var" : "std",
+      op == Operation::var ? "var" : "std",
       {"a", "axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"},
       1,
       6};
@@ -80,14 +82,14 @@ PyObject* var_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
 PyObject* ptp_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{"ptp", {"a", "axis", "out", "keepdims"}, 1, 4};
   const auto [a, axis, out, keepdims] = signature.read(values, count, kwnames);
-  return reduce_call(Op::ptp, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
+  return reduce_call(Operation::ptp, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
 
 // One axis, or none for the flattened array, which need not be created: indices count in C order.
-template <Op op>
+template <Operation op>
 PyObject* argmin_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{
-      op == Op::argmin ? "argmin" : "argmax", {"a", "axis", "out", "keepdims"}, 1, 3};
+      op == Operation::argmin ? "argmin" : "argmax", {"a", "axis", "out", "keepdims"}, 1, 3};
   const auto [a, axis, out, keepdims] = signature.read(values, count, kwnames);
   if (given(axis) && PyTuple_Check(axis))
     throw py::type_error("argmin and argmax take one axis or None, not a tuple");
@@ -105,14 +107,14 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
       return wrap(result);
     }
   const ReduceCall call{a, axis, {}, {}, keepdims, {}, {}, {}, {}, {}};
-  if (is_variable(a)) return reduce_variable(Op::count_nonzero, call);
-  return wrap(reduced(Op::count_nonzero, call, reduce_input(a), {}));
+  if (is_variable(a)) return reduce_variable(Operation::count_nonzero, call);
+  return wrap(reduced(Operation::count_nonzero, call, reduce_input(a), {}));
 }
 
-template <Op op>
+template <Operation op>
 PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<4> signature{
-      op == Op::sum ? "cumsum" : "cumprod", {"a", "axis", "dtype", "out"}, 1, 4};
+      op == Operation::sum ? "cumsum" : "cumprod", {"a", "axis", "dtype", "out"}, 1, 4};
   const auto [a, axis, dtype, out] = signature.read(values, count, kwnames);
   if (is_variable(a)) return scan_variable(signature.who, variable_in(a), axis, dtype, out);
   Array array = reduce_input(a);
@@ -157,22 +159,28 @@ PyObject* as_method(PyObject* self, PyObject* const* values, Py_ssize_t count, P
 #define SW_SCAN_LIKE "axis=None, dtype=None, out=None"
 
 // F(function, name, parameters after the array, docstring)
-#define SW_METHODS(F)                                                                              \
-  F(sum_like<Op::sum>, "sum", SW_SUM_LIKE "0, where=True",                                         \
-    "The sum over the axes; integers in 64 bits, float32 and narrower as exactly as float64.")     \
-  F(sum_like<Op::prod>, "prod", SW_SUM_LIKE "1, where=True", "The product over the axes.")         \
-  F(min_like<Op::min>, "min", SW_MIN_LIKE,                                                         \
-    "The smallest element over the axes; NaN where one is.")                                       \
-  F(min_like<Op::max>, "max", SW_MIN_LIKE, "The largest element over the axes; NaN where one is.") \
-  F(any_like<Op::any>, "any", SW_ANY_LIKE, "Whether any element over the axes is not zero.")       \
-  F(any_like<Op::all>, "all", SW_ANY_LIKE, "Whether no element over the axes is zero.")            \
-  F(mean_call, "mean", SW_MEAN_LIKE, "The mean over the axes; of integers as float64.")            \
-  F(var_like<Op::var>, "var", SW_VAR_LIKE, "The variance over the axes, divided by n - ddof.")     \
-  F(var_like<Op::std>, "std", SW_VAR_LIKE, "The root of the variance over the axes.")              \
-  F(argmin_like<Op::argmin>, "argmin", SW_ARG_LIKE, "The index of the first smallest element.")    \
-  F(argmin_like<Op::argmax>, "argmax", SW_ARG_LIKE, "The index of the first largest element.")     \
-  F(scan_like<Op::sum>, "cumsum", SW_SCAN_LIKE, "The sums of each element and those before it.")   \
-  F(scan_like<Op::prod>, "cumprod", SW_SCAN_LIKE,                                                  \
+#define SW_METHODS(F)                                                                             \
+  F(sum_like<Operation::sum>, "sum", SW_SUM_LIKE "0, where=True",                                 \
+    "The sum over the axes; integers in 64 bits, float32 and narrower as exactly as float64.")    \
+  F(sum_like<Operation::prod>, "prod", SW_SUM_LIKE "1, where=True", "The product over the axes.") \
+  F(min_like<Operation::min>, "min", SW_MIN_LIKE,                                                 \
+    "The smallest element over the axes; NaN where one is.")                                      \
+  F(min_like<Operation::max>, "max", SW_MIN_LIKE,                                                 \
+    "The largest element over the axes; NaN where one is.")                                       \
+  F(any_like<Operation::any>, "any", SW_ANY_LIKE,                                                 \
+    "Whether any element over the axes is not zero.")                                             \
+  F(any_like<Operation::all>, "all", SW_ANY_LIKE, "Whether no element over the axes is zero.")    \
+  F(mean_call, "mean", SW_MEAN_LIKE, "The mean over the axes; of integers as float64.")           \
+  F(var_like<Operation::var>, "var", SW_VAR_LIKE,                                                 \
+    "The variance over the axes, divided by n - ddof.")                                           \
+  F(var_like<Operation::std>, "std", SW_VAR_LIKE, "The root of the variance over the axes.")      \
+  F(argmin_like<Operation::argmin>, "argmin", SW_ARG_LIKE,                                        \
+    "The index of the first smallest element.")                                                   \
+  F(argmin_like<Operation::argmax>, "argmax", SW_ARG_LIKE,                                        \
+    "The index of the first largest element.")                                                    \
+  F(scan_like<Operation::sum>, "cumsum", SW_SCAN_LIKE,                                            \
+    "The sums of each element and those before it.")                                              \
+  F(scan_like<Operation::prod>, "cumprod", SW_SCAN_LIKE,                                          \
     "The products of each element and those before it.")
 
 #define SW_METHOD(function, name, parameters, doc) \
@@ -183,11 +191,11 @@ PyObject* as_method(PyObject* self, PyObject* const* values, Py_ssize_t count, P
 PyMethodDef reduce_methods[] = {SW_METHODS(SW_METHOD){nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef reduce_functions[] = {
-    SW_METHODS(SW_FUNCTION)
-        SW_FUNCTION(min_like<Op::min>, "amin", SW_MIN_LIKE, "The same as min().")
-            SW_FUNCTION(min_like<Op::max>, "amax", SW_MIN_LIKE, "The same as max().") SW_FUNCTION(
-                sum_like<Op::nansum>, "nansum", SW_SUM_LIKE "0, where=True",
-                "The sum over the axes of the elements that are not NaN.")
+    SW_METHODS(SW_FUNCTION) SW_FUNCTION(min_like<Operation::min>, "amin", SW_MIN_LIKE,
+                                        "The same as min().")
+        SW_FUNCTION(min_like<Operation::max>, "amax", SW_MIN_LIKE, "The same as max().")
+            SW_FUNCTION(sum_like<Operation::nansum>, "nansum", SW_SUM_LIKE "0, where=True",
+                        "The sum over the axes of the elements that are not NaN.")
                 SW_FUNCTION(ptp_call, "ptp", "axis=None, out=None, keepdims=False",
                             "The largest element minus the smallest, over the axes.")
                     SW_FUNCTION(count_nonzero_call, "count_nonzero", "axis=None, *, keepdims=False",

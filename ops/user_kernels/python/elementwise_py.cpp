@@ -90,50 +90,42 @@ class ElementwiseCall {
 };
 
 PyObject* call_elementwise(PyObject* object, PyObject* const* values, std::size_t flags,
-                           PyObject* names) noexcept {
-  try {
-    const auto& self = *user_kernel_in<ElementwiseKernel>(object);
-    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-    return ElementwiseCall(self, values, count,
-                           elementwise_keywords(self.kernel->who(), names, values + count))
-        .result();
-  } catch (...) {
-    return raise_current();
-  }
+                           PyObject* names) {
+  const auto& self = *user_kernel_in<ElementwiseKernel>(object);
+  const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+  return ElementwiseCall(self, values, count,
+                         elementwise_keywords(self.kernel->who(), names, values + count))
+      .result();
 }
 
 // (pointers, in_params, out_params, operation, name, preamble, loop_prep, after_loop, options,
 // returns_tuple, returns_nothing), prepared by the Python class.
-PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
-  try {
-    const auto given_all = py::reinterpret_borrow<py::tuple>(arguments);
-    if (given_all.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
-    const auto string_at = [&](std::size_t i) {
-      return value_of<std::string>(given_all[i], "kernel");
-    };
-    ElementwiseSpec spec;
-    spec.common = {"ElementwiseKernel", string_at(4), string_at(5),
-                   value_of<std::vector<std::string>>(given_all[8], "kernel")};
-    spec.style =
-        value_of<bool>(given_all[0], "kernel") ? ParameterStyle::pointers : ParameterStyle::values;
-    (spec.style == ParameterStyle::pointers ? spec.arguments : spec.in_params) = string_at(1);
-    spec.out_params = string_at(2);
-    spec.operation = string_at(3);
-    spec.loop_prep = string_at(6);
-    spec.after_loop = string_at(7);
-    return new_user_kernel(type, arguments, make_ref<ElementwiseKernel>(std::move(spec)),
-                           &call_elementwise, value_of<bool>(given_all[9], "kernel"),
-                           value_of<bool>(given_all[10], "kernel"));
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  const auto given_all = py::reinterpret_borrow<py::tuple>(arguments);
+  if (given_all.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
+  const auto string_at = [&](std::size_t i) {
+    return value_of<std::string>(given_all[i], "kernel");
+  };
+  ElementwiseSpec spec;
+  spec.common = {"ElementwiseKernel", string_at(4), string_at(5),
+                 value_of<std::vector<std::string>>(given_all[8], "kernel")};
+  spec.style =
+      value_of<bool>(given_all[0], "kernel") ? ParameterStyle::pointers : ParameterStyle::values;
+  (spec.style == ParameterStyle::pointers ? spec.arguments : spec.in_params) = string_at(1);
+  spec.out_params = string_at(2);
+  spec.operation = string_at(3);
+  spec.loop_prep = string_at(6);
+  spec.after_loop = string_at(7);
+  return new_user_kernel(type, arguments, make_ref<ElementwiseKernel>(std::move(spec)),
+                         guarded<&call_elementwise>, value_of<bool>(given_all[9], "kernel"),
+                         value_of<bool>(given_all[10], "kernel"));
 }
 
 }  // namespace
 
 SW_BIND(user_elementwise) {
-  add_user_kernel_type<ElementwiseKernel>(module, "_ElementwiseKernel",
-                                          "spanwise._core._ElementwiseKernel", &new_elementwise);
+  add_user_kernel_type<ElementwiseKernel>(
+      module, "_ElementwiseKernel", "spanwise._core._ElementwiseKernel", guarded<&new_elementwise>);
 }
 
 }  // namespace spanwise::python

@@ -8,11 +8,10 @@
 
 #include <cstddef>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "python/support/array.hpp"
-#include "python/support/slot.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/ref.hpp"
 
 /// Python types of user kernels: heap types with a vectorcall slot. Classes in Python derive from
@@ -36,11 +35,9 @@ PyUserKernel<Kernel>* user_kernel_in(PyObject* object) noexcept {
 
 template <class Kernel>
 void dealloc_user_kernel(PyObject* object) noexcept {
-  PyTypeObject* type = Py_TYPE(object);
   user_kernel_in<Kernel>(object)->kernel.~Ref();
   Py_DECREF(user_kernel_in<Kernel>(object)->parts);
-  type->tp_free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 template <class Kernel>
@@ -62,22 +59,13 @@ PyObject* new_user_kernel(PyTypeObject* type, PyObject* parts, Ref<Kernel> kerne
   return object;
 }
 
-template <class Kernel>
-PyObject* user_kernel_name(PyObject* object, void*) noexcept {
-  const std::string& name = user_kernel_in<Kernel>(object)->kernel->spec().common.name;
-  return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
-}
-
 /// __reduce__: (function, (class, parts)); the function makes the kernel or returns the one that
 /// this process has made from these parts.
 template <class Kernel>
-PyObject* reduce_user_kernel(PyObject* object, PyObject*) noexcept {
-  PyObject* pickles = PyImport_ImportModule("spanwise._kernels.pickle");
-  if (pickles == nullptr) return nullptr;
-  PyObject* result = PyObject_CallMethod(pickles, "reduce_user_kernel", "OO", Py_TYPE(object),
-                                         user_kernel_in<Kernel>(object)->parts);
-  Py_DECREF(pickles);
-  return result;
+pybind11::object reduce_user_kernel(PyObject* object) {
+  return pybind11::module_::import("spanwise._kernels.pickle")
+      .attr("reduce_user_kernel")(pybind11::type::of(pybind11::handle(object)),
+                                  pybind11::handle(user_kernel_in<Kernel>(object)->parts));
 }
 
 /// Makes the type around `Kernel` and adds it to the module as `name`; `full_name` is a literal.
@@ -88,23 +76,21 @@ void add_user_kernel_type(pybind11::module_& module, const char* name, const cha
                                    offsetof(PyUserKernel<Kernel>, vectorcall), READONLY, nullptr},
                                   {nullptr, 0, 0, 0, nullptr}};
   static PyGetSetDef attributes[] = {
-      {"name", &user_kernel_name<Kernel>, nullptr, "The kernel's name.", nullptr},
-      {nullptr, nullptr, nullptr, nullptr, nullptr}};
-  static PyMethodDef methods[] = {{"__reduce__", &reduce_user_kernel<Kernel>, METH_NOARGS, nullptr},
-                                  {nullptr, nullptr, 0, nullptr}};
-  static PyType_Slot slots[] = {slot(Py_tp_new, make),
-                                slot(Py_tp_dealloc, &dealloc_user_kernel<Kernel>),
-                                slot(Py_tp_call, &PyVectorcall_Call),
-                                {Py_tp_members, members},
-                                {Py_tp_methods, methods},
-                                {Py_tp_getset, attributes},
-                                {0, nullptr}};
-  static PyType_Spec spec = {full_name, sizeof(PyUserKernel<Kernel>), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE,
-                             slots};
-  PyObject* type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw pybind11::error_already_set();
-  module.add_object(name, pybind11::reinterpret_steal<pybind11::object>(type));
+      attribute<[](PyObject* object) {
+        return pybind11::str(user_kernel_in<Kernel>(object)->kernel->spec().common.name);
+      }>("name", "The kernel's name."),
+      {}};
+  static PyMethodDef methods[] = {
+      method_without_arguments<&reduce_user_kernel<Kernel>>("__reduce__"), {}};
+  add_type(module, name,
+           make_type(full_name, sizeof(PyUserKernel<Kernel>),
+                     {slot(Py_tp_new, make),
+                      slot(Py_tp_dealloc, &dealloc_user_kernel<Kernel>),
+                      slot(Py_tp_call, &PyVectorcall_Call),
+                      {Py_tp_members, members},
+                      {Py_tp_methods, methods},
+                      {Py_tp_getset, attributes}},
+                     Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE));
 }
 
 }  // namespace spanwise::python

@@ -112,49 +112,41 @@ class ReductionCall {
 };
 
 PyObject* call_reduction(PyObject* object, PyObject* const* values, std::size_t flags,
-                         PyObject* names) noexcept {
-  try {
-    const ReductionKernel& kernel = *user_kernel_in<ReductionKernel>(object)->kernel;
-    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-    return ReductionCall(kernel, values, count,
-                         reduction_keywords(kernel.who(), names, values + count))
-        .result();
-  } catch (...) {
-    return raise_current();
-  }
+                         PyObject* names) {
+  const ReductionKernel& kernel = *user_kernel_in<ReductionKernel>(object)->kernel;
+  const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+  return ReductionCall(kernel, values, count,
+                       reduction_keywords(kernel.who(), names, values + count))
+      .result();
 }
 
 // (pointers, in_params, out_params or the dtype, map, reduce, post_map, identity, reduce_type,
 // name, preamble, options), prepared by the Python class.
-PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
-  try {
-    const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
-    if (parts.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
-    const auto string_at = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
-    ReductionSpec spec;
-    spec.common = {"ReductionKernel", string_at(8), string_at(9),
-                   value_of<std::vector<std::string>>(parts[10], "kernel")};
-    const bool is_pointers = value_of<bool>(parts[0], "kernel");
-    spec.style = is_pointers ? ReductionSpelling::pointers : ReductionSpelling::values;
-    (is_pointers ? spec.arguments : spec.in_params) = string_at(1);
-    (is_pointers ? spec.result_type : spec.out_params) = string_at(2);
-    spec.map_expr = string_at(3);
-    spec.reduce_expr = string_at(4);
-    spec.post_map_expr = string_at(5);
-    spec.identity = string_at(6);
-    spec.reduce_type = string_at(7);
-    return new_user_kernel(type, arguments, make_ref<ReductionKernel>(std::move(spec)),
-                           &call_reduction);
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
+  if (parts.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
+  const auto string_at = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
+  ReductionSpec spec;
+  spec.common = {"ReductionKernel", string_at(8), string_at(9),
+                 value_of<std::vector<std::string>>(parts[10], "kernel")};
+  const bool is_pointers = value_of<bool>(parts[0], "kernel");
+  spec.style = is_pointers ? ReductionSpelling::pointers : ReductionSpelling::values;
+  (is_pointers ? spec.arguments : spec.in_params) = string_at(1);
+  (is_pointers ? spec.result_type : spec.out_params) = string_at(2);
+  spec.map_expr = string_at(3);
+  spec.reduce_expr = string_at(4);
+  spec.post_map_expr = string_at(5);
+  spec.identity = string_at(6);
+  spec.reduce_type = string_at(7);
+  return new_user_kernel(type, arguments, make_ref<ReductionKernel>(std::move(spec)),
+                         guarded<&call_reduction>);
 }
 
 }  // namespace
 
 SW_BIND(user_reduction) {
   add_user_kernel_type<ReductionKernel>(module, "_ReductionKernel",
-                                        "spanwise._core._ReductionKernel", &new_reduction);
+                                        "spanwise._core._ReductionKernel", guarded<&new_reduction>);
 }
 
 }  // namespace spanwise::python

@@ -56,39 +56,32 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
   return is_new ? wrap(target) : Py_NewRef(is_in_place ? input : output);
 }
 
-PyObject* call_scan(PyObject* object, PyObject* const* values, std::size_t flags,
-                    PyObject* names) noexcept {
-  try {
-    return run_scan(*user_kernel_in<ScanKernel>(object)->kernel, values, PyVectorcall_NARGS(flags),
-                    names);
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* call_scan(PyObject* object, PyObject* const* values, std::size_t flags, PyObject* names) {
+  return run_scan(*user_kernel_in<ScanKernel>(object)->kernel, values, PyVectorcall_NARGS(flags),
+                  names);
 }
 
 // (type, scan_expr, neutral, exclusive, name, preamble, options), prepared by the Python class.
-PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
-  try {
-    const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
-    if (parts.size() != 7) throw py::type_error("expected the 7 parts of a kernel");
-    const auto string_at = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
-    ScanSpec spec;
-    spec.common = {"ScanKernel", string_at(4), string_at(5),
-                   value_of<std::vector<std::string>>(parts[6], "kernel")};
-    spec.type = string_at(0);
-    spec.scan_expr = string_at(1);
-    spec.neutral = string_at(2);
-    spec.is_exclusive = value_of<bool>(parts[3], "kernel");
-    return new_user_kernel(type, arguments, make_ref<ScanKernel>(std::move(spec)), &call_scan);
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
+  if (parts.size() != 7) throw py::type_error("expected the 7 parts of a kernel");
+  const auto string_at = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
+  ScanSpec spec;
+  spec.common = {"ScanKernel", string_at(4), string_at(5),
+                 value_of<std::vector<std::string>>(parts[6], "kernel")};
+  spec.type = string_at(0);
+  spec.scan_expr = string_at(1);
+  spec.neutral = string_at(2);
+  spec.is_exclusive = value_of<bool>(parts[3], "kernel");
+  return new_user_kernel(type, arguments, make_ref<ScanKernel>(std::move(spec)),
+                         guarded<&call_scan>);
 }
 
 }  // namespace
 
 SW_BIND(user_scan) {
-  add_user_kernel_type<ScanKernel>(module, "_ScanKernel", "spanwise._core._ScanKernel", &new_scan);
+  add_user_kernel_type<ScanKernel>(module, "_ScanKernel", "spanwise._core._ScanKernel",
+                                   guarded<&new_scan>);
 }
 
 }  // namespace spanwise::python

@@ -280,7 +280,6 @@ SW_API bool register_bridge(const Bridge& bridge);
 SW_API const Bridge* find_bridge(std::string_view name) noexcept;
 /// All bridges, sorted by priority and name. A copy, so registering more while iterating is safe.
 SW_API std::vector<const Bridge*> registered_bridges();
-SW_API std::vector<BridgeCounts> bridge_counts();
 
 /// While an object of this class exists, imports and exports on its thread throw CopyNeededError
 /// instead of copying, as under CopyMode::never, unless CopyMode::always is given.

@@ -43,11 +43,11 @@ SW_API std::vector<Setting> list();
 SW_API std::uint64_t version() noexcept;
 
 /// A cached setting for hot paths, as an integer below 256: a cached read costs two atomic loads.
-class SW_API Remembered {
+class SW_API CachedSetting {
  protected:
   using Read = unsigned (*)(const char* name);
   /// `name` must outlive this, as a string literal does. `read` must return less than 256.
-  constexpr Remembered(const char* name, Read read) noexcept : name_(name), read_(read) {}
+  constexpr CachedSetting(const char* name, Read read) noexcept : name_(name), read_(read) {}
   unsigned get() const {
     const std::uint64_t seen = seen_.load(std::memory_order_relaxed);
     return seen >> 8 == version() ? static_cast<unsigned>(seen & 255u) : read_again();
@@ -63,22 +63,22 @@ class SW_API Remembered {
 };
 
 /// A cached boolean setting.
-class SW_API Flag : Remembered {
+class SW_API Flag : CachedSetting {
  public:
-  constexpr explicit Flag(const char* name) noexcept : Remembered(name, read) {}
+  constexpr explicit Flag(const char* name) noexcept : CachedSetting(name, read) {}
   /// As get_bool.
-  bool get() const { return Remembered::get() != 0; }
+  bool get() const { return CachedSetting::get() != 0; }
 
  private:
   static unsigned read(const char* name);
 };
 
 /// A cached setting with choices.
-class SW_API Choice : Remembered {
+class SW_API Choice : CachedSetting {
  public:
-  constexpr explicit Choice(const char* name) noexcept : Remembered(name, read) {}
+  constexpr explicit Choice(const char* name) noexcept : CachedSetting(name, read) {}
   /// The index of the value among the setting's choices. Throws as config::get().
-  unsigned get() const { return Remembered::get(); }
+  unsigned get() const { return CachedSetting::get(); }
 
  private:
   static unsigned read(const char* name);

@@ -27,7 +27,7 @@ class DeviceTable {
   /// has it. It must live as long as the process. Returns the previous one, null if there is none.
   /// Throws ArgumentError for a kind that is no DLPack device type.
   const Implementation* set(DeviceKind kind, const Implementation* implementation) {
-    const std::size_t at = place(kind);
+    const std::size_t at = index_of(kind);
     if (at >= by_kind_.size())
       fail<ArgumentError>(what_, ": ", static_cast<int>(kind),
                           " is no kind of device; expected 1 to ", by_kind_.size() - 1);
@@ -37,7 +37,7 @@ class DeviceTable {
   /// The implementation for memory of `device`, which is that of working_device(device). Throws
   /// DeviceError if its kind has none.
   const Implementation& operator[](Device device) const {
-    const std::size_t at = place(working_device(device).kind());
+    const std::size_t at = index_of(working_device(device).kind());
     const Implementation* found =
         at < by_kind_.size() ? by_kind_[at].load(std::memory_order_acquire) : nullptr;
     if (found == nullptr) [[unlikely]]
@@ -47,7 +47,7 @@ class DeviceTable {
   }
 
  private:
-  static constexpr std::size_t place(DeviceKind kind) noexcept {
+  static constexpr std::size_t index_of(DeviceKind kind) noexcept {
     return static_cast<std::size_t>(kind);
   }
 

@@ -31,7 +31,7 @@ class SW_API ForkParticipant {
   friend struct ForkRegistry;
 
   /// Before the fork: excludes other threads until resume(). Returns false and changes nothing
-  /// while another thread is inside; called again until patience() has passed.
+  /// while another thread is inside; called again until pause_timeout() has passed.
   virtual bool try_pause() noexcept { return true; }
   /// In the parent, and before another attempt to pause: ends a try_pause() that returned true.
   virtual void resume() noexcept {}
@@ -39,7 +39,7 @@ class SW_API ForkParticipant {
   /// result of the last try_pause(); if false, another thread was inside and its changes may be
   /// incomplete.
   virtual void after_fork_in_child(bool was_paused) noexcept = 0;
-  virtual std::chrono::milliseconds patience() const noexcept {
+  virtual std::chrono::milliseconds pause_timeout() const noexcept {
     return std::chrono::milliseconds(1000);
   }
 

@@ -9,7 +9,7 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/slot.hpp"
+#include "python/support/type.hpp"
 #include "slots.hpp"
 #include "spanwise/error.hpp"
 
@@ -63,7 +63,7 @@ bool holds(PyObject* owner, ArrayFlag flag) {
 }
 
 template <ArrayFlag flag>
-PyObject* get_flag(PyObject* self, void*) {
+PyObject* get_flag(PyObject* self) {
   return PyBool_FromLong(holds(owner_in(self), flag));
 }
 
@@ -113,13 +113,11 @@ PyObject* flags_repr(PyObject* self) {
 }
 
 void flags_dealloc(PyObject* self) noexcept {
-  PyTypeObject* type = Py_TYPE(self);
   Py_XDECREF(owner_in(self));
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
-PyObject* array_flags(PyObject* self, void*) noexcept {
+PyObject* array_flags(PyObject* self) {
   PyFlags* flags = PyObject_New(PyFlags, flags_type);
   if (flags == nullptr) return nullptr;
   flags->owner = Py_NewRef(self);
@@ -127,37 +125,29 @@ PyObject* array_flags(PyObject* self, void*) noexcept {
 }
 
 PyGetSetDef flag_attributes[] = {
-    {"c_contiguous", guarded<&get_flag<ArrayFlag::c_contiguous>>, nullptr, nullptr, nullptr},
-    {"contiguous", guarded<&get_flag<ArrayFlag::c_contiguous>>, nullptr, nullptr, nullptr},
-    {"f_contiguous", guarded<&get_flag<ArrayFlag::f_contiguous>>, nullptr, nullptr, nullptr},
-    {"owndata", guarded<&get_flag<ArrayFlag::owndata>>, nullptr, nullptr, nullptr},
-    {"writeable", guarded<&get_flag<ArrayFlag::writeable>>, guarded<&set_writeable>, nullptr,
-     nullptr},
-    {"aligned", guarded<&get_flag<ArrayFlag::aligned>>, nullptr, nullptr, nullptr},
-    {"fnc", guarded<&get_flag<ArrayFlag::fnc>>, nullptr, nullptr, nullptr},
-    {"forc", guarded<&get_flag<ArrayFlag::forc>>, nullptr, nullptr, nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    attribute<&get_flag<ArrayFlag::c_contiguous>>("c_contiguous"),
+    attribute<&get_flag<ArrayFlag::c_contiguous>>("contiguous"),
+    attribute<&get_flag<ArrayFlag::f_contiguous>>("f_contiguous"),
+    attribute<&get_flag<ArrayFlag::owndata>>("owndata"),
+    attribute<&get_flag<ArrayFlag::writeable>, &set_writeable>("writeable"),
+    attribute<&get_flag<ArrayFlag::aligned>>("aligned"),
+    attribute<&get_flag<ArrayFlag::fnc>>("fnc"),
+    attribute<&get_flag<ArrayFlag::forc>>("forc"),
+    {}};
 
-PyGetSetDef attributes[] = {{"flags", &array_flags, nullptr, "As numpy.ndarray.flags.", nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef attributes[] = {attribute<&array_flags>("flags", "As numpy.ndarray.flags."), {}};
 
 }  // namespace
 
 SW_BIND(array_flags, array_type) {
-  static PyType_Slot slots[] = {
-      slot(Py_tp_dealloc, &flags_dealloc),
-      slot(Py_tp_repr, guarded<&flags_repr>),
-      slot(Py_mp_subscript, guarded<&flags_subscript>),
-      {Py_tp_getset, flag_attributes},
-      {Py_tp_doc, const_cast<char*>("The contiguity, ownership, writeability and alignment of an "
-                                    "array.")},
-      {0, nullptr}};
-  static PyType_Spec spec = {"spanwise._core._Flags", sizeof(PyFlags), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  PyObject* type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw py::error_already_set();
-  flags_type = reinterpret_cast<PyTypeObject*>(type);
-  module.add_object("_Flags", py::reinterpret_borrow<py::object>(type));
+  constexpr const char* doc = "The contiguity, ownership, writeability and alignment of an array.";
+  flags_type = make_type("spanwise._core._Flags", sizeof(PyFlags),
+                         {slot(Py_tp_dealloc, &flags_dealloc),
+                          slot(Py_tp_repr, guarded<&flags_repr>),
+                          slot(Py_mp_subscript, guarded<&flags_subscript>),
+                          {Py_tp_getset, flag_attributes},
+                          {Py_tp_doc, const_cast<char*>(doc)}});
+  add_type(module, "_Flags", flags_type);
   add_array_attributes(attributes);
 }
 

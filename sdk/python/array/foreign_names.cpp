@@ -8,8 +8,8 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/slot.hpp"
 #include "python/support/snapshot.hpp"
+#include "python/support/type.hpp"
 
 /// Attributes that arrays of other libraries have and spanwise.Array lacks: their AttributeError
 /// names the equivalent. Each is a descriptor that raises, since a __getattr__ of the type would
@@ -89,12 +89,6 @@ PyObject* raise_missing(PyObject* self, PyObject*, PyObject*) noexcept {
   return nullptr;
 }
 
-void foreign_name_dealloc(PyObject* self) noexcept {
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
 bool is_foreign(py::handle name) noexcept {
   return std::any_of(foreign_names.begin(), foreign_names.end(), [&](const ForeignName& entry) {
     return PyUnicode_CompareWithASCIIString(name.ptr(), entry.name) == 0;
@@ -117,20 +111,15 @@ PyMethodDef dir_method[] = {
 }  // namespace
 
 SW_BIND(array_foreign_names, array_type) {
-  static PyType_Slot slots[] = {
-      {Py_tp_dealloc, reinterpret_cast<void*>(&foreign_name_dealloc)},
-      {Py_tp_descr_get, reinterpret_cast<void*>(&raise_missing)},
-      {Py_tp_doc, const_cast<char*>("An attribute of other libraries' arrays.")},
-      {0, nullptr}};
-  static PyType_Spec spec = {"spanwise._core._ForeignName", sizeof(PyForeignName), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  const auto type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
-  if (!type) throw py::error_already_set();
-  module.add_object("_ForeignName", type);
+  PyTypeObject* type =
+      make_type("spanwise._core._ForeignName", sizeof(PyForeignName),
+                {slot(Py_tp_dealloc, &free_object),
+                 slot(Py_tp_descr_get, &raise_missing),
+                 {Py_tp_doc, const_cast<char*>("An attribute of other libraries' arrays.")}});
+  add_type(module, "_ForeignName", type);
   auto* const array = reinterpret_cast<PyObject*>(array_type);
   for (const ForeignName& entry : foreign_names) {
-    const auto descriptor = py::reinterpret_steal<py::object>(
-        PyType_GenericAlloc(reinterpret_cast<PyTypeObject*>(type.ptr()), 0));
+    const auto descriptor = py::reinterpret_steal<py::object>(PyType_GenericAlloc(type, 0));
     if (!descriptor) throw py::error_already_set();
     reinterpret_cast<PyForeignName*>(descriptor.ptr())->entry = &entry;
     py::setattr(array, entry.name, descriptor);

@@ -7,72 +7,17 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/python_function.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/dims.hpp"
 #include "spanwise/stream.hpp"
 
-/// Protocol methods of arrays: __array_namespace__ and to_device (data-apis.org/array-api),
-/// __array_function__ (numpy.org/neps/nep-0018), __contains__, and get and data_ptr of CuPy's and
-/// PyTorch's arrays. All but data_ptr are implemented in Python, in the modules imported below.
+/// Methods of arrays that are implemented in Python, most of them for protocols:
+/// __array_namespace__ and to_device (data-apis.org/array-api), __array_function__
+/// (numpy.org/neps/nep-0018), and get and data_ptr of CuPy's and PyTorch's arrays.
 namespace spanwise::python {
 
-namespace py = pybind11;
-
 namespace {
-
-PyObject* or_none(PyObject* argument) noexcept { return argument == nullptr ? Py_None : argument; }
-
-PyObject* array_namespace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"__array_namespace__", {"api_version"}, 0, 0};
-  const auto [version] = signature.read(values, count, kwnames);
-  return py::module_::import("spanwise._numpy.namespace")
-      .attr("namespace_for")(py::handle(or_none(version)))
-      .release()
-      .ptr();
-}
-
-PyObject* to_device_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                           PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"to_device", {"device", "stream"}, 1, 1};
-  const auto [device, stream] = signature.read(values, count, kwnames);
-  return py::module_::import("spanwise._numpy.namespace")
-      .attr("to_device")(py::handle(self), py::handle(device), py::handle(or_none(stream)))
-      .release()
-      .ptr();
-}
-
-PyObject* array_function(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                         PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{
-      "__array_function__", {"func", "types", "args", "kwargs"}, 4, 4};
-  const auto [func, types, args, kwargs] = signature.read(values, count, kwnames);
-  return py::module_::import("spanwise._numpy.array_function")
-      .attr("array_function")(py::handle(self), py::handle(func), py::handle(types),
-                              py::handle(args), py::handle(kwargs))
-      .release()
-      .ptr();
-}
-
-PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"__contains__", {"key"}, 1, 1};
-  const auto [key] = signature.read(values, count, kwnames);
-  return py::module_::import("spanwise._numpy.compare")
-      .attr("contains")(py::handle(self), py::handle(key))
-      .release()
-      .ptr();
-}
-
-PyObject* get_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"get", {"stream", "order", "out"}, 0, 3};
-  const auto [stream, order, out] = signature.read(values, count, kwnames);
-  const py::object given_order =
-      order == nullptr ? py::object(py::str("C")) : py::reinterpret_borrow<py::object>(order);
-  return py::module_::import("spanwise._kernels.raw_kernel")
-      .attr("asnumpy")(py::handle(self), py::handle(or_none(stream)), given_order,
-                       py::handle(or_none(out)))
-      .release()
-      .ptr();
-}
 
 // The caller may write to the memory, on the current stream.
 PyObject* data_ptr_method(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
@@ -82,20 +27,42 @@ PyObject* data_ptr_method(PyObject* self, PyObject* const*, Py_ssize_t, PyObject
 }
 
 PyMethodDef protocol_methods[] = {
-    method<&contains>("__contains__",
-                      "__contains__($self, key, /)\n--\n\n"
-                      "Whether any element equals `key`, which may be an array that broadcasts."),
-    method<&array_namespace>("__array_namespace__",
-                             "__array_namespace__($self, *, api_version=None)\n--\n\n"
-                             "The namespace of the array API standard: the module spanwise."),
-    method<&to_device_method>("to_device",
-                              "to_device($self, device, /, *, stream=None)\n--\n\n"
-                              "The array on `device`: itself if it is on it, else a copy, made on "
-                              "`stream`."),
-    method<&array_function>("__array_function__",
-                            "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
-                            "Implements NumPy's functions on Spanwise arrays."),
-    method<&get_method>(
+    in_python<"_numpy.selection", "choose">("choose",
+                                            "choose($self, choices, out=None, mode='raise')\n--\n\n"
+                                            "result[i] = choices[self[i]][i], as numpy.choose."),
+    in_python<"_numpy.lines", "searchsorted">(
+        "searchsorted",
+        "searchsorted($self, v, side='left', sorter=None)\n--\n\n"
+        "The insertion index in this sorted vector of each element of `v`."),
+    in_python<"_numpy.linalg", "trace">(
+        "trace",
+        "trace($self, offset=0, axis1=0, axis2=1, dtype=None, out=None)\n--\n\n"
+        "The sum along the diagonal of two axes."),
+    in_python<"_numpy.array_methods", "setflags">(
+        "setflags",
+        "setflags($self, write=None, align=None, uic=None)\n--\n\n"
+        "As numpy.ndarray.setflags; write=False cannot be undone."),
+    in_python<"_numpy.array_methods", "tobytes">(
+        "tobytes",
+        "tobytes($self, order='C')\n--\n\n"
+        "The elements as bytes in C order, or in Fortran order. Waits for the array."),
+    in_python<"_numpy.compare", "contains">(
+        "__contains__",
+        "__contains__($self, key, /)\n--\n\n"
+        "Whether any element equals `key`, which may be an array that broadcasts."),
+    in_python<"_numpy.namespace", "namespace_for">(
+        "__array_namespace__",
+        "__array_namespace__($self, *, api_version=None)\n--\n\n"
+        "The namespace of the array API standard: the module spanwise."),
+    in_python<"_numpy.namespace", "to_device">(
+        "to_device",
+        "to_device($self, device, /, *, stream=None)\n--\n\n"
+        "The array on `device`: itself if it is on it, else a copy, made on `stream`."),
+    in_python<"_numpy.array_function", "array_function">(
+        "__array_function__",
+        "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
+        "Implements NumPy's functions on Spanwise arrays."),
+    in_python<"_kernels.raw_kernel", "asnumpy">(
         "get",
         "get($self, stream=None, order=\"C\", out=None)\n--\n\n"
         "A copy as a new numpy.ndarray, or in `out`, as in CuPy; see spanwise.asnumpy."),
@@ -105,13 +72,20 @@ PyMethodDef protocol_methods[] = {
         "The address of the first element, for Triton and others that read PyTorch's "
         "tensors by it.\nThe current stream waits for earlier work on the array; what "
         "uses the address must be queued\non that stream."),
-    {nullptr, nullptr, 0, nullptr}};
+    {}};
+
+PyGetSetDef priority_attribute[] = {
+    attribute<[](PyObject*) { return PyFloat_FromDouble(0.0); }>(
+        "__array_priority__",
+        "0, as numpy.ndarray's: operators defer to objects with a higher priority."),
+    {}};
 
 }  // namespace
 
 SW_BIND(array_protocols, array_type) {
   module.attr("_max_rank") = max_rank;
   add_array_methods(protocol_methods);
+  add_array_attributes(priority_attribute);
 }
 
 }  // namespace spanwise::python

@@ -14,7 +14,8 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/object_free_list.hpp"
-#include "python/support/slot.hpp"
+#include "python/support/python_function.hpp"
+#include "python/support/type.hpp"
 #include "slots.hpp"
 #include "spanwise/creation.hpp"
 
@@ -60,22 +61,18 @@ PyObject* base_for_view_of(PyObject* source) noexcept {
 }
 
 // Array(x, dtype=None, device=None): asarray(x, ...) as a new object of the class, for subclasses.
-PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
+PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject *source = nullptr, *dtype = Py_None, *device = Py_None;
   static const char* names[] = {"", "dtype", "device", nullptr};
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Array", const_cast<char**>(names), &source,
                                    &dtype, &device)) {
     return nullptr;
   }
-  try {
-    ImportOptions options{.may_compute = true};
-    if (dtype != Py_None) options.dtype = dtype_from(dtype);
-    if (device != Py_None) options.device = device_from(device);
-    Array array = import_array(source, options);
-    return construct(type->tp_alloc(type, 0), [&] { return std::move(array); });
-  } catch (...) {
-    return raise_current();
-  }
+  ImportOptions options{.may_compute = true};
+  if (dtype != Py_None) options.dtype = dtype_from(dtype);
+  if (device != Py_None) options.device = device_from(device);
+  Array array = import_array(source, options);
+  return construct(type->tp_alloc(type, 0), [&] { return std::move(array); });
 }
 
 void array_dealloc(PyObject* object) noexcept {
@@ -98,19 +95,6 @@ void array_dealloc(PyObject* object) noexcept {
   Py_XDECREF(base);
 }
 
-PyObject* call_printer(const char* function, PyObject* self) noexcept {
-  try {
-    return py::module_::import("spanwise._numpy.print")
-        .attr(function)(py::handle(self))
-        .release()
-        .ptr();
-  } catch (...) {
-    return raise_current();
-  }
-}
-PyObject* array_repr(PyObject* self) noexcept { return call_printer("array_repr", self); }
-PyObject* array_str(PyObject* self) noexcept { return call_printer("array_str", self); }
-
 constexpr const char* array_doc =
     "A typed, strided view of memory on a device, which arrays may share.\n\n"
     "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares the memory of "
@@ -118,15 +102,15 @@ constexpr const char* array_doc =
     "if it can. Indexing with integers, slices, Ellipsis and None makes views; with arrays, lists "
     "and\nmasks, and for a single element, it makes copies.";
 
-PyTypeObject* make_type() {
+PyTypeObject* make_array_type() {
   static PyMemberDef members[] = {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(PyArray, weakrefs), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
   std::vector<PyType_Slot> slots = {
-      slot(Py_tp_new, &array_new),
+      slot(Py_tp_new, guarded<&array_new>),
       slot(Py_tp_dealloc, &array_dealloc),
-      slot(Py_tp_repr, &array_repr),
-      slot(Py_tp_str, &array_str),
+      slot(Py_tp_repr, guarded<&result_in_python<"_numpy.print", "array_repr">>),
+      slot(Py_tp_str, guarded<&result_in_python<"_numpy.print", "array_str">>),
       // Not hashable, as in NumPy: arrays are mutable and == is elementwise.
       slot(Py_tp_hash, &PyObject_HashNotImplemented),
       slot(Py_tp_iter, &array_iter),
@@ -145,12 +129,7 @@ PyTypeObject* make_type() {
       slot(Py_nb_int, &array_int),
       slot(Py_nb_float, &array_float)};
   for (const PyType_Slot* next = array_operators; next->slot != 0; ++next) slots.push_back(*next);
-  slots.push_back({0, nullptr});
-  PyType_Spec spec = {"spanwise.Array", sizeof(PyArray), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
-  PyObject* type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw py::error_already_set();
-  return reinterpret_cast<PyTypeObject*>(type);
+  return make_type("spanwise.Array", sizeof(PyArray), std::move(slots), Py_TPFLAGS_BASETYPE);
 }
 
 void attach(const char* name, PyObject* descriptor) {
@@ -234,9 +213,8 @@ void add_array_attributes(PyGetSetDef* attributes) {
 }
 
 SW_BIND(array_type) {
-  array_type = make_type();
-  module.add_object("Array",
-                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(array_type)));
+  array_type = make_array_type();
+  add_type(module, "Array", array_type);
 }
 
 }  // namespace spanwise::python

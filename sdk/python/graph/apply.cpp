@@ -78,7 +78,7 @@ Shape static_shape(py::handle object) {
   return Shape(std::span<const std::int64_t>(extents));
 }
 
-TensorType make_type(py::handle dtype, py::handle shape, py::handle device) {
+TensorType tensor_type_from(py::handle dtype, py::handle shape, py::handle device) {
   std::optional<Device> fixed;
   if (!device.is_none()) fixed = device_from(device);
   return TensorType(dtype_from(dtype), static_shape(shape), fixed);
@@ -107,7 +107,8 @@ void bind_type(py::module_& module) {
       "The type of a variable: dtype, rank, the extents that are fixed, and the device if that is "
       "fixed. Calling it makes a variable.");
   type.attr("__module__") = "spanwise";
-  type.def(py::init(&make_type), py::arg("dtype"), py::arg("shape"), py::arg("device") = py::none(),
+  type.def(py::init(&tensor_type_from), py::arg("dtype"), py::arg("shape"),
+           py::arg("device") = py::none(),
            "An extent of None in `shape` is not fixed. Without `device` the value is on the device "
            "of the function that computes it.")
       .def_property_readonly("dtype", member(&TensorType::dtype))

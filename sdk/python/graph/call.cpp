@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "call.hpp"
+#include "function.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "errors.hpp"
-#include "function.hpp"
 #include "python/interop/convert.hpp"
 #include "python/support/array.hpp"
 #include "python/support/gil.hpp"
@@ -131,7 +129,7 @@ PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t fla
     }
     return results_from(face.form, std::move(*results)).release().ptr();
   } catch (...) {
-    return raise_graph_error();
+    return raise_current();
   }
 }
 

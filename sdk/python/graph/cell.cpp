@@ -6,9 +6,9 @@
 #include <new>
 #include <utility>
 
-#include "errors.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/function.hpp"
 
@@ -70,11 +70,9 @@ T& self_in(PyObject* object) noexcept {
 
 template <class T>
 void cell_dealloc(PyObject* object) noexcept {
-  PyTypeObject* type = Py_TYPE(object);
   self_in<T>(object).cell.~Ref<Cell>();
   if constexpr (std::is_same_v<T, PyStorageCell>) self_in<T>(object).info.~CellInfo();
-  type->tp_free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 Py_ssize_t length(PyObject*) noexcept { return 1; }
@@ -101,20 +99,15 @@ PyObject* subscript(PyObject* self, PyObject* key) noexcept {
 }
 
 template <class T>
-int assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
+int assign(PyObject* self, PyObject* key, PyObject* value) {
   if (value == nullptr) {
     PyErr_SetString(PyExc_TypeError, "a cell's element cannot be deleted; assign None to empty it");
     return -1;
   }
   const Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
   if ((index == -1 && PyErr_Occurred() != nullptr) || !check_index(index)) return -1;
-  try {
-    self_in<T>(self).set(value);
-    return 0;
-  } catch (...) {
-    raise_graph_error();
-    return -1;
-  }
+  self_in<T>(self).set(value);
+  return 0;
 }
 
 // Compares the elements, as lists do; a cell equals itself without comparing elements.
@@ -142,23 +135,18 @@ PyObject* show(PyObject* self) noexcept {
 }
 
 template <class T>
-void make_type(const char* name, const char* doc) {
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(cell_dealloc<T>)},
-                         {Py_tp_richcompare, reinterpret_cast<void*>(compare_cells<T>)},
-                         {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
-                         {Py_tp_repr, reinterpret_cast<void*>(show<T>)},
-                         {Py_tp_doc, const_cast<char*>(doc)},
-                         {Py_sq_length, reinterpret_cast<void*>(length)},
-                         {Py_sq_item, reinterpret_cast<void*>(item<T>)},
-                         {Py_mp_length, reinterpret_cast<void*>(length)},
-                         {Py_mp_subscript, reinterpret_cast<void*>(subscript<T>)},
-                         {Py_mp_ass_subscript, reinterpret_cast<void*>(assign<T>)},
-                         {0, nullptr}};
-  PyType_Spec spec{name, sizeof(T), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                   slots};
-  PyObject* type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw py::error_already_set();
-  T::type = reinterpret_cast<PyTypeObject*>(type);
+void make_cell_type(const char* name, const char* doc) {
+  T::type = make_type(name, sizeof(T),
+                      {slot(Py_tp_dealloc, cell_dealloc<T>),
+                       slot(Py_tp_richcompare, compare_cells<T>),
+                       slot(Py_tp_hash, PyObject_HashNotImplemented),
+                       slot(Py_tp_repr, show<T>),
+                       {Py_tp_doc, const_cast<char*>(doc)},
+                       slot(Py_sq_length, length),
+                       slot(Py_sq_item, item<T>),
+                       slot(Py_mp_length, length),
+                       slot(Py_mp_subscript, subscript<T>),
+                       slot(Py_mp_ass_subscript, guarded<&assign<T>>)});
 }
 
 template <class T>
@@ -184,11 +172,12 @@ py::object make_compute_cell(Ref<Cell> cell) {
 }
 
 SW_BIND(graph_cell) {
-  make_type<PyStorageCell>("spanwise.StorageCell",
-                           "Where a compiled function keeps one variable's value: a list of one "
-                           "element, an Array or None.");
-  make_type<PyComputeCell>("spanwise.ComputeCell",
-                           "Whether a variable is computed: a list of one bool.");
+  make_cell_type<PyStorageCell>(
+      "spanwise.StorageCell",
+      "Where a compiled function keeps one variable's value: a list of one "
+      "element, an Array or None.");
+  make_cell_type<PyComputeCell>("spanwise.ComputeCell",
+                                "Whether a variable is computed: a list of one bool.");
 }
 
 }  // namespace spanwise::python

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "element_body.hpp"
+#include "python_op.hpp"
 
 #include <pybind11/stl.h>
 
@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "gradient.hpp"
 #include "python/support/array.hpp"
 
 namespace spanwise::python {

@@ -3,19 +3,35 @@
 #pragma once
 
 #include <Python.h>
+#include <pybind11/pybind11.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "input.hpp"
 #include "object.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/graph/function.hpp"
+#include "spanwise/graph/type.hpp"
 
 /// The object struct of spanwise.CompiledFunction: a plain heap type with a vectorcall slot, so
 /// that a call costs little more than a call from C++.
 namespace spanwise::python {
+
+/// Which conversions to its dtype an input allows (Theano's In(strict=, allow_downcast=)).
+struct InputRule {
+  /// Accepts only arrays (of any library) of exactly the dtype: no numbers, lists or casts.
+  bool strict = false;
+  /// true: any cast; false: only safe casts; not set: safe casts, and Python floats to narrower
+  /// floats.
+  std::optional<bool> allow_downcast{};
+};
+
+/// An array of any library, a number, or nested lists of numbers as an array of `type`'s dtype.
+/// Shape and device are checked by the function. Throws InputError with the reason, and the errors
+/// of import_array(). Needs the GIL.
+Array input_from(pybind11::handle value, const TensorType& type, const InputRule& rule);
 
 /// One input of a function.
 struct InputDeclaration {
@@ -50,5 +66,11 @@ struct PyFunction {
 
 /// A new reference. Throws error_already_set.
 pybind11::object wrap_compiled(FunctionBinding face);
+
+/// The vectorcall slot: converts arguments of any library, by position and by name, to arrays, runs
+/// the function, and returns the results in its ResultForm. Null with a Python error set on
+/// failure.
+PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t flags,
+                        PyObject* names) noexcept;
 
 }  // namespace spanwise::python

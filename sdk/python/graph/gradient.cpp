@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "gradient.hpp"
+#include "python_op.hpp"
 
 #include <pybind11/stl.h>
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "apply.hpp"
-#include "errors.hpp"
 #include "object.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
@@ -25,7 +24,6 @@ namespace py = pybind11;
 
 namespace {
 
-PyObject* input_error = nullptr;
 // Frames of files in the package's folder are left out of traces.
 std::string* package_folder = nullptr;
 
@@ -116,38 +114,11 @@ void observe(const Ref<Apply>& node) {
   py::module_::import("spanwise._graph.test_values").attr("observe")(py::cast(node));
 }
 
-void translate(std::exception_ptr exception) {
-  try {
-    if (exception) std::rethrow_exception(exception);
-  } catch (const InputError& error) {
-    PyErr_SetString(input_error, error.what());
-  }
-}
-
 }  // namespace
-
-PyObject* raise_graph_error() noexcept {
-  try {
-    throw;
-  } catch (const InputError& error) {
-    PyErr_SetString(input_error, error.what());
-    return nullptr;
-  } catch (...) {
-    return raise_current();
-  }
-}
 
 SW_BIND(graph_hooks, errors) {
   const auto folder = py::module_::import("os.path").attr("dirname")(module.attr("__file__"));
   package_folder = new std::string(folder.cast<std::string>() + "/");
-  const py::tuple bases = py::make_tuple(py::reinterpret_borrow<py::object>(errors.graph),
-                                         py::reinterpret_borrow<py::object>(PyExc_TypeError));
-  input_error = PyErr_NewExceptionWithDoc(
-      "spanwise.InputError", "An argument of a compiled function that does not match its input.",
-      bases.ptr(), nullptr);
-  if (input_error == nullptr) throw py::error_already_set();
-  module.add_object("InputError", py::reinterpret_borrow<py::object>(input_error));
-  py::register_exception_translator(&translate);
   graph::set_trace_source(&trace);
   graph::set_exception_noter(&add_note);
   graph::set_warning_sink(&warn);

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "input.hpp"
+#include "function.hpp"
 
 #include "object.hpp"
 #include "python/support/array.hpp"

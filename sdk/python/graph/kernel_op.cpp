@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "apply.hpp"
-#include "gradient.hpp"
 #include "object.hpp"
 #include "python/interop/convert.hpp"
 #include "python/support/array.hpp"
@@ -18,6 +17,7 @@
 #include "python/support/gil.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
+#include "python_op.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
 

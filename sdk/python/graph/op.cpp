@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "apply.hpp"
-#include "element_body.hpp"
-#include "gradient.hpp"
 #include "object.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
@@ -18,10 +16,10 @@
 #include "python/support/gil.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
+#include "python_op.hpp"
 #include "spanwise/axis_error.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
-#include "thunk.hpp"
 #include "variable.hpp"
 
 namespace spanwise::python {
@@ -177,16 +175,12 @@ py::object declaration_of(const OpHandle& self) {
 }
 
 // An Array or Variable itself; any other object imported. For Python functions that accept both.
-PyObject* operand(PyObject*, PyObject* value) noexcept {
+PyObject* operand(PyObject*, PyObject* value) {
   if (is_array(value) || is_variable(value)) return Py_NewRef(value);
-  try {
-    return wrap(import_array(value));
-  } catch (...) {
-    return raise_current();
-  }
+  return wrap(import_array(value));
 }
 
-PyMethodDef operand_functions[] = {{"_operand", &operand, METH_O, nullptr}, {}};
+PyMethodDef operand_functions[] = {{"_operand", guarded<&operand>, METH_O, nullptr}, {}};
 
 }  // namespace
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "apply.hpp"
-#include "gradient.hpp"
 #include "object.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
+#include "python_op.hpp"
 #include "variable.hpp"
 
 /// The implementation of spanwise.graph.rewrite() and rewrites().

@@ -9,11 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "errors.hpp"
-#include "input.hpp"
+#include "function.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
+#include "python/support/python_function.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -28,85 +29,51 @@ namespace {
 
 SharedValue& shared_in(PyObject* self) { return *variable_in(self).container(); }
 
-PyObject* get_shared_value(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
+PyObject* get_shared_value(PyObject* self, PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {"borrow", "return_internal_type", nullptr};
   int borrow = 0, internal = 0;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|pp:get_value", const_cast<char**>(names),
                                    &borrow, &internal))
     return nullptr;
-  try {
-    std::optional<Array> value;
-    {
-      const GilRelease unlocked;
-      value = shared_in(self).get();
-      if (!borrow) value = copy(*value);
-    }
-    return wrap(std::move(*value));
-  } catch (...) {
-    return raise_graph_error();
+  std::optional<Array> value;
+  {
+    const GilRelease unlocked;
+    value = shared_in(self).get();
+    if (!borrow) value = copy(*value);
   }
+  return wrap(std::move(*value));
 }
 
-PyObject* set_shared_value(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
+PyObject* set_shared_value(PyObject* self, PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {"value", "borrow", nullptr};
   PyObject* given = nullptr;
   int borrow = 0;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|p:set_value", const_cast<char**>(names),
                                    &given, &borrow))
     return nullptr;
-  try {
-    SharedValue& shared = shared_in(self);
-    Array value = input_from(given, shared.type(), {});
-    shared.check(value);
-    {
-      const GilRelease unlocked;
-      shared.set(
-          to_device(value, shared.device(), borrow ? CopyMode::if_needed : CopyMode::always));
-    }
-    Py_RETURN_NONE;
-  } catch (...) {
-    return raise_graph_error();
+  SharedValue& shared = shared_in(self);
+  Array value = input_from(given, shared.type(), {});
+  shared.check(value);
+  {
+    const GilRelease unlocked;
+    shared.set(to_device(value, shared.device(), borrow ? CopyMode::if_needed : CopyMode::always));
   }
+  return Py_NewRef(Py_None);
 }
 
-PyObject* refuse_value(PyObject*, void*) noexcept {
+PyObject* refuse_value(PyObject*) {
   PyErr_SetString(PyExc_AttributeError,
                   "a shared variable has no attribute value: ask it with get_value(), and change "
                   "it with set_value()");
   return nullptr;
 }
 
-PyObject* get_shared_device(PyObject* self, void*) noexcept {
-  try {
-    return device_object(shared_in(self).device()).release().ptr();
-  } catch (...) {
-    return raise_graph_error();
-  }
-}
-
-py::object shared_module() { return py::module_::import("spanwise._graph.shared"); }
-
-PyObject* get_default_update(PyObject* self, void*) noexcept {
-  try {
-    return shared_module().attr("default_update_of")(py::handle(self)).release().ptr();
-  } catch (...) {
-    return raise_graph_error();
-  }
-}
-
-int set_default_update(PyObject* self, PyObject* update, void*) noexcept {
-  try {
-    const py::handle given = update == nullptr ? Py_None : update;
-    shared_module().attr("set_default_update")(py::handle(self), given);
-    return 0;
-  } catch (...) {
-    raise_graph_error();
-    return -1;
-  }
-}
-
-PyCFunction with_keywords(PyObject* (*method)(PyObject*, PyObject*, PyObject*) noexcept) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
+int set_default_update(PyObject* self, PyObject* update, void*) {
+  PyObject* given = update == nullptr ? Py_None : update;
+  PyObject* none =
+      call_with_self(python_function<"_graph.shared", "set_default_update">(), self, &given, 1);
+  Py_XDECREF(none);
+  return none == nullptr ? -1 : 0;
 }
 
 // The default device of a shared variable: the host for integers of rank 0, which serve as counts
@@ -132,11 +99,11 @@ Variable make_shared_variable(py::handle value, const std::optional<std::string>
 }  // namespace
 
 PyMethodDef shared_methods[] = {
-    {"get_value", with_keywords(get_shared_value), METH_VARARGS | METH_KEYWORDS,
+    {"get_value", as_c_function(guarded<&get_shared_value>), METH_VARARGS | METH_KEYWORDS,
      "get_value($self, borrow=False, return_internal_type=False)\n--\n\n"
      "A copy of the value, on the variable's device; with borrow=True the variable's own array. "
      "`return_internal_type` is ignored."},
-    {"set_value", with_keywords(set_shared_value), METH_VARARGS | METH_KEYWORDS,
+    {"set_value", as_c_function(guarded<&set_shared_value>), METH_VARARGS | METH_KEYWORDS,
      "set_value($self, value, borrow=False)\n--\n\n"
      "Sets a copy of an array of any library, or a number, as the value; with borrow=True the "
      "array "
@@ -144,13 +111,14 @@ PyMethodDef shared_methods[] = {
     {}};
 
 PyGetSetDef shared_attributes[] = {
-    {"value", refuse_value, nullptr, "Raises AttributeError; see get_value().", nullptr},
-    {"device", get_shared_device, nullptr, "The device of its value.", nullptr},
-    {"default_update", get_default_update, set_default_update,
-     "The value after each call of a function that reads the variable, a variable of its dtype and "
-     "rank; None for none. See no_default_updates= of function(). Raises GraphError for another "
-     "type. The two keep each other alive until it is set to None.",
-     nullptr},
+    attribute<&refuse_value>("value", "Raises AttributeError; see get_value()."),
+    attribute<[](PyObject* self) { return device_object(shared_in(self).device()); }>(
+        "device", "The device of its value."),
+    attribute<&result_in_python<"_graph.shared", "default_update_of">, &set_default_update>(
+        "default_update",
+        "The value after each call of a function that reads the variable, a variable of its dtype "
+        "and rank; None for none. See no_default_updates= of function(). Raises GraphError for "
+        "another type. The two keep each other alive until it is set to None."),
     {}};
 
 SW_BIND(graph_shared) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "thunk.hpp"
+#include "python_op.hpp"
 
 #include <pybind11/stl.h>
 

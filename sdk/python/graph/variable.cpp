@@ -7,12 +7,13 @@
 
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apply.hpp"
-#include "errors.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/type.hpp"
 
 namespace spanwise::python {
 
@@ -35,19 +36,13 @@ PythonState& python_state_in(std::shared_ptr<void>& attachment) {
   return *static_cast<PythonState*>(attachment.get());
 }
 
-PyObject* text_object(const std::string& text) noexcept {
-  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
-}
-
 void variable_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyVariable*>(object);
-  PyTypeObject* type = Py_TYPE(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
   if (const auto state = static_cast<PythonState*>(self->variable.attachment().get()))
     if (state->wrapper == object) state->wrapper = nullptr;
   self->variable.~Variable();
-  type->tp_free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* variable_richcompare(PyObject* self, PyObject* other, int operation) noexcept {
@@ -70,29 +65,17 @@ int refuse_bool(PyObject* self) noexcept {
   return -1;
 }
 
-PyObject* label(PyObject* self) noexcept {
-  return result_or_error([&] { return py::str(variable_in(self).label()); });
-}
+PyObject* label(PyObject* self) { return py::str(variable_in(self).label()).release().ptr(); }
 
-PyObject* get_type(PyObject* self, void*) noexcept {
-  return result_or_error([&] { return py::cast(variable_in(self).type()); });
+py::object get_broadcastable(PyObject* self) {
+  return py::cast(variable_in(self).type()).attr("broadcastable");
 }
-PyObject* get_dtype(PyObject* self, void*) noexcept {
-  return result_or_error([&] { return dtype_object(variable_in(self).type().dtype()); });
-}
-PyObject* get_broadcastable(PyObject* self, void*) noexcept {
-  return result_or_error(
-      [&] { return py::object(py::cast(variable_in(self).type()).attr("broadcastable")); });
-}
-PyObject* get_ndim(PyObject* self, void*) noexcept {
-  return PyLong_FromLong(variable_in(self).type().rank());
-}
-PyObject* get_variable_name(PyObject* self, void*) noexcept {
+py::object get_variable_name(PyObject* self) {
   const std::string& name = variable_in(self).name();
-  if (name.empty()) Py_RETURN_NONE;
-  return text_object(name);
+  if (name.empty()) return py::none();
+  return py::str(name);
 }
-int set_variable_name(PyObject* self, PyObject* value, void*) noexcept {
+int set_variable_name(PyObject* self, PyObject* value, void*) {
   if (value == nullptr || value == Py_None) {
     variable_in(self).set_name("");
     return 0;
@@ -102,40 +85,34 @@ int set_variable_name(PyObject* self, PyObject* value, void*) noexcept {
   variable_in(self).set_name(text);
   return 0;
 }
-PyObject* get_owner(PyObject* self, void*) noexcept {
-  return result_or_error([&]() -> py::object {
-    Apply* owner = variable_in(self).owner();
-    if (owner == nullptr) return py::none();
-    return py::cast(Ref<Apply>(owner));
-  });
+py::object get_owner(PyObject* self) {
+  Apply* owner = variable_in(self).owner();
+  if (owner == nullptr) return py::none();
+  return py::cast(Ref<Apply>(owner));
 }
-PyObject* get_index(PyObject* self, void*) noexcept {
-  if (variable_in(self).owner() == nullptr) Py_RETURN_NONE;
-  return PyLong_FromLong(variable_in(self).index());
+py::object get_index(PyObject* self) {
+  if (variable_in(self).owner() == nullptr) return py::none();
+  return py::int_(variable_in(self).index());
 }
-PyObject* get_tag(PyObject* self, void*) noexcept {
-  return result_or_error([&] { return tag_of(variable_in(self).attachment()); });
-}
-PyObject* get_data(PyObject* self, void*) noexcept {
-  return result_or_error([&] { return py::cast(*variable_in(self).value()); });
-}
+py::object get_data(PyObject* self) { return py::cast(*variable_in(self).value()); }
 
 PyGetSetDef variable_attributes[] = {
-    {"type", get_type, nullptr, "Its TensorType.", nullptr},
-    {"dtype", get_dtype, nullptr, nullptr, nullptr},
-    {"ndim", get_ndim, nullptr, nullptr, nullptr},
-    {"broadcastable", get_broadcastable, nullptr, "Which axes have the fixed extent 1.", nullptr},
-    {"name", get_variable_name, set_variable_name, "A str or None.", nullptr},
-    {"owner", get_owner, nullptr, "The Apply that computes it, or None.", nullptr},
-    {"index", get_index, nullptr, "Its index among the owner's outputs; None without an owner.",
-     nullptr},
-    {"tag", get_tag, nullptr, "A namespace for attributes of the user's own.", nullptr},
+    attribute<[](PyObject* self) { return py::cast(variable_in(self).type()); }>("type",
+                                                                                 "Its TensorType."),
+    attribute<[](PyObject* self) { return dtype_object(variable_in(self).type().dtype()); }>(
+        "dtype"),
+    attribute<[](PyObject* self) { return py::int_(variable_in(self).type().rank()); }>("ndim"),
+    attribute<&get_broadcastable>("broadcastable", "Which axes have the fixed extent 1."),
+    attribute<&get_variable_name, &set_variable_name>("name", "A str or None."),
+    attribute<&get_owner>("owner", "The Apply that computes it, or None."),
+    attribute<&get_index>("index", "Its index among the owner's outputs; None without an owner."),
+    attribute<[](PyObject* self) { return tag_of(variable_in(self).attachment()); }>(
+        "tag", "A namespace for attributes of the user's own."),
     {}};
 
-PyGetSetDef constant_attributes[] = {
-    {"data", get_data, nullptr, "The value, a read-only Array.", nullptr},
-    {"value", get_data, nullptr, "The value, a read-only Array.", nullptr},
-    {}};
+PyGetSetDef constant_attributes[] = {attribute<&get_data>("data", "The value, a read-only Array."),
+                                     attribute<&get_data>("value", "The value, a read-only Array."),
+                                     {}};
 
 PyMemberDef variable_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyVariable, weakrefs), READONLY, nullptr}, {}};
@@ -145,16 +122,11 @@ PyTypeObject* type_for(const Variable& variable) noexcept {
   return variable.container() != nullptr ? shared_type : variable_type;
 }
 
-PyTypeObject* make_type(const char* name, const char* doc, std::vector<PyType_Slot> slots,
-                        PyTypeObject* base) {
+PyTypeObject* make_variable_type(const char* name, const char* doc, std::vector<PyType_Slot> slots,
+                                 PyTypeObject* base) {
   slots.push_back({Py_tp_doc, const_cast<char*>(doc)});
-  slots.push_back({0, nullptr});
-  PyType_Spec spec{name, sizeof(PyVariable), 0,
-                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                   slots.data()};
-  PyObject* type = PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(base));
-  if (type == nullptr) throw py::error_already_set();
-  return reinterpret_cast<PyTypeObject*>(type);
+  return make_type(name, sizeof(PyVariable), std::move(slots),
+                   Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, base);
 }
 
 }  // namespace
@@ -181,30 +153,27 @@ py::object tag_of(std::shared_ptr<void>& attachment) {
 }
 
 SW_BIND(graph_variable) {
-  std::vector<PyType_Slot> slots{{Py_tp_dealloc, reinterpret_cast<void*>(variable_dealloc)},
-                                 {Py_tp_richcompare, reinterpret_cast<void*>(variable_richcompare)},
-                                 {Py_tp_hash, reinterpret_cast<void*>(hash)},
-                                 {Py_tp_str, reinterpret_cast<void*>(label)},
-                                 {Py_tp_repr, reinterpret_cast<void*>(label)},
-                                 {Py_nb_bool, reinterpret_cast<void*>(refuse_bool)},
+  std::vector<PyType_Slot> slots{slot(Py_tp_dealloc, variable_dealloc),
+                                 slot(Py_tp_richcompare, variable_richcompare),
+                                 slot(Py_tp_hash, hash),
+                                 slot(Py_tp_str, guarded<&label>),
+                                 slot(Py_tp_repr, guarded<&label>),
+                                 slot(Py_nb_bool, refuse_bool),
                                  {Py_tp_getset, variable_attributes},
                                  {Py_tp_members, variable_members}};
   for (const PyType_Slot* more : {variable_number_slots, variable_item_slots})
     for (; more->slot != 0; ++more) slots.push_back(*more);
-  variable_type =
-      make_type("spanwise.Variable",
-                "A symbolic value: an input, a constant, or an output of an op.", slots, nullptr);
-  constant_type = make_type("spanwise.Constant", "A variable whose value is known.",
-                            {{Py_tp_getset, constant_attributes}}, variable_type);
-  shared_type = make_type(
+  variable_type = make_variable_type(
+      "spanwise.Variable", "A symbolic value: an input, a constant, or an output of an op.", slots,
+      nullptr);
+  constant_type = make_variable_type("spanwise.Constant", "A variable whose value is known.",
+                                     {{Py_tp_getset, constant_attributes}}, variable_type);
+  shared_type = make_variable_type(
       "spanwise.SharedVariable", "A variable with a value that functions read and update.",
       {{Py_tp_methods, shared_methods}, {Py_tp_getset, shared_attributes}}, variable_type);
-  module.add_object("SharedVariable",
-                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(shared_type)));
-  module.add_object("Variable",
-                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(variable_type)));
-  module.add_object("Constant",
-                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(constant_type)));
+  add_type(module, "SharedVariable", shared_type);
+  add_type(module, "Variable", variable_type);
+  add_type(module, "Constant", constant_type);
 }
 
 }  // namespace spanwise::python

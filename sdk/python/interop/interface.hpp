@@ -12,7 +12,8 @@
 #include "spanwise/array.hpp"
 #include "spanwise/bridge.hpp"
 
-/// The common dictionary entries of `__array_interface__` and `__cuda_array_interface__`.
+/// Arrays described by the dictionaries `__array_interface__` and `__cuda_array_interface__`, or by
+/// attributes.
 namespace spanwise::python {
 
 struct InterfaceDict {
@@ -31,5 +32,16 @@ InterfaceDict parse_interface(pybind11::handle dict, std::string_view who);
 
 /// The entries shape, typestr, descr, strides (None in C order) and version 3.
 pybind11::dict interface_of(const Array& array);
+
+/// The attributes of one library's arrays that describe their layout, named as NumPy's.
+struct LayoutAttributes {
+  CachedAttribute shape{"shape"}, strides{"strides"}, dtype{"dtype"};
+};
+
+/// Sets shape, strides (bytes) and dtype of `memory` from the attributes. Returns false if they
+/// have other types than NumPy's. With `is_packed` (C-contiguous) the strides are not read: some
+/// libraries make a new tuple of them at each access. Leaves no Python error.
+bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
+                 bool is_packed = false) noexcept;
 
 }  // namespace spanwise::python

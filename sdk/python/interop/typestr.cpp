@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <charconv>
+#include <cstddef>
 
 #include "spanwise/error.hpp"
 
@@ -12,6 +13,7 @@ namespace spanwise::python {
 namespace {
 
 constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
+constexpr std::string_view kind_letters = "iufVVcb";  // by DTypeCode
 constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
 
 [[noreturn]] void fail_kind(std::string_view what, std::string_view remedy, std::string_view who) {
@@ -27,6 +29,16 @@ DType of_kind(DTypeCode code, int bytes, std::string_view what, std::string_view
 
 }  // namespace
 
+char kind_letter(DType dtype) noexcept {
+  return dtype.lanes() == 1 ? kind_letters[static_cast<std::size_t>(dtype.code())] : 'V';
+}
+
+std::optional<DTypeCode> code_of_kind(char letter) noexcept {
+  const std::size_t code = kind_letters.find(letter);
+  if (letter == 'V' || code == std::string_view::npos) return std::nullopt;
+  return static_cast<DTypeCode>(code);
+}
+
 ElementType element_from_typestr(std::string_view typestr, std::string_view who) {
   int bytes = 0;
   const bool shaped = typestr.size() >= 3;
@@ -39,17 +51,9 @@ ElementType element_from_typestr(std::string_view typestr, std::string_view who)
     fail<BridgeError>(who, ": type string \"", typestr,
                       "\"; expected byte order, kind and bytes, such as \"<f4\"");
   const bool swapped = typestr[0] == other_order;
+  if (const auto code = code_of_kind(typestr[1]))
+    return {of_kind(*code, bytes, typestr, who), swapped && *code != DTypeCode::bool_};
   switch (typestr[1]) {
-    case 'b':
-      return {of_kind(DTypeCode::bool_, bytes, typestr, who), false};
-    case 'i':
-      return {of_kind(DTypeCode::int_, bytes, typestr, who), swapped};
-    case 'u':
-      return {of_kind(DTypeCode::uint, bytes, typestr, who), swapped};
-    case 'f':
-      return {of_kind(DTypeCode::float_, bytes, typestr, who), swapped};
-    case 'c':
-      return {of_kind(DTypeCode::complex, bytes, typestr, who), swapped};
     case 'V':
       // PyTorch and ml_dtypes write bfloat16 as "<V2"; structs have no byte order ("|V2").
       if (bytes == 2 && typestr[0] != '|') return {bfloat16, swapped};
@@ -88,16 +92,8 @@ ElementType element_from_format(std::string_view format, int itemsize, std::stri
 }
 
 std::string typestr_of(DType dtype) {
-  const char* kind = "V";
-  if (dtype.lanes() == 1) {
-    if (dtype.is_bool()) kind = "b";
-    if (dtype.code() == DTypeCode::int_) kind = "i";
-    if (dtype.code() == DTypeCode::uint) kind = "u";
-    if (dtype.code() == DTypeCode::float_) kind = "f";
-    if (dtype.is_complex()) kind = "c";
-  }
   const char order = dtype.itemsize() == 1 ? '|' : native_order;
-  return text(order, kind, dtype.itemsize());
+  return text(order, kind_letter(dtype), dtype.itemsize());
 }
 
 }  // namespace spanwise::python

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,11 @@
 /// The type strings of NumPy's array interface and of the CUDA Array Interface: byte order, kind,
 /// bytes ("<f4", "|b1"); and the formats of the buffer protocol.
 namespace spanwise::python {
+
+/// numpy.dtype.kind: b, i, u, f, c; V for dtypes that NumPy itself does not have, as in ml_dtypes.
+char kind_letter(DType dtype) noexcept;
+/// Nothing for letters of other kinds.
+std::optional<DTypeCode> code_of_kind(char letter) noexcept;
 
 struct ElementType {
   DType dtype{};

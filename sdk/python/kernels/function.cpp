@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "function.hpp"
-#include "python/support/slot.hpp"
+#include "python/support/type.hpp"
 
 #include <pybind11/pybind11.h>
 #include <structmember.h>
@@ -11,6 +11,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "launch.hpp"
 #include "python/support/array.hpp"
@@ -55,7 +56,6 @@ PyObject* call_launch(PyObject* object, PyObject* const* values, std::size_t fla
 
 template <class T>
 void kernel_dealloc(PyObject* object) noexcept {
-  PyTypeObject* type = Py_TYPE(object);
   auto* self = reinterpret_cast<T*>(object);
   if constexpr (std::is_same_v<T, PyKernelLaunch>) {
     Py_XDECREF(self->stream_owner);
@@ -64,8 +64,7 @@ void kernel_dealloc(PyObject* object) noexcept {
     Py_DECREF(self->origin);
   }
   self->function.~Kernel();
-  type->tp_free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* from_text(const std::string& text) noexcept {
@@ -104,39 +103,18 @@ constexpr const char* function_doc =
 constexpr const char* launch_doc =
     "A kernel with its grid, block and stream. Call it with the kernel's arguments.";
 
-PyTypeObject* make_function_type() {
-  static PyMemberDef own_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
-                                       offsetof(PyKernelFunction, vectorcall), READONLY, nullptr},
-                                      {nullptr, 0, 0, 0, nullptr}};
-  static PyType_Slot slots[] = {slot(Py_tp_dealloc, &kernel_dealloc<PyKernelFunction>),
-                                slot(Py_tp_call, &PyVectorcall_Call),
-                                slot(Py_tp_repr, guarded<&function_repr>),
-                                slot(Py_mp_subscript, &function_subscript),
-                                {Py_tp_members, own_members},
-                                {Py_tp_methods, function_methods},
-                                {Py_tp_getset, function_attributes},
-                                {Py_tp_doc, const_cast<char*>(function_doc)},
-                                {0, nullptr}};
-  static PyType_Spec spec = {
-      "spanwise.KernelFunction", sizeof(PyKernelFunction), 0,
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-}
-
-PyTypeObject* make_launch_type() {
+// The type of objects T, which are called through their member vectorcall.
+template <class T>
+PyTypeObject* make_callable_type(const char* name, const char* doc,
+                                 std::vector<PyType_Slot> more_slots) {
   static PyMemberDef own_members[] = {
-      {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyKernelLaunch, vectorcall), READONLY, nullptr},
-      {nullptr, 0, 0, 0, nullptr}};
-  static PyType_Slot slots[] = {slot(Py_tp_dealloc, &kernel_dealloc<PyKernelLaunch>),
-                                slot(Py_tp_call, &PyVectorcall_Call),
-                                slot(Py_tp_repr, guarded<&launch_repr>),
-                                {Py_tp_members, own_members},
-                                {Py_tp_doc, const_cast<char*>(launch_doc)},
-                                {0, nullptr}};
-  static PyType_Spec spec = {
-      "spanwise.KernelLaunch", sizeof(PyKernelLaunch), 0,
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(T, vectorcall), READONLY, nullptr}, {}};
+  more_slots.insert(more_slots.end(), {slot(Py_tp_dealloc, &kernel_dealloc<T>),
+                                       slot(Py_tp_call, &PyVectorcall_Call),
+                                       {Py_tp_members, own_members},
+                                       {Py_tp_doc, const_cast<char*>(doc)}});
+  return make_type(name, sizeof(T), std::move(more_slots),
+                   Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION);
 }
 
 }  // namespace
@@ -162,12 +140,15 @@ PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
 }
 
 SW_BIND(kernels_function) {
-  kernel_function_type = make_function_type();
-  if (kernel_function_type == nullptr) throw py::error_already_set();
-  kernel_launch_type = make_launch_type();
-  if (kernel_launch_type == nullptr) throw py::error_already_set();
-  module.add_object("KernelFunction", py::reinterpret_borrow<py::object>(
-                                          reinterpret_cast<PyObject*>(kernel_function_type)));
+  kernel_function_type =
+      make_callable_type<PyKernelFunction>("spanwise.KernelFunction", function_doc,
+                                           {slot(Py_tp_repr, guarded<&function_repr>),
+                                            slot(Py_mp_subscript, &function_subscript),
+                                            {Py_tp_methods, function_methods},
+                                            {Py_tp_getset, function_attributes}});
+  kernel_launch_type = make_callable_type<PyKernelLaunch>(
+      "spanwise.KernelLaunch", launch_doc, {slot(Py_tp_repr, guarded<&launch_repr>)});
+  add_type(module, "KernelFunction", kernel_function_type);
 }
 
 }  // namespace spanwise::python

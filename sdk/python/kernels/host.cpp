@@ -10,7 +10,7 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/slot.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -76,11 +76,9 @@ int clear(PyObject* object) {
 }
 
 void wrapped_dealloc(PyObject* object) noexcept {
-  PyTypeObject* type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
   clear(object);
-  type->tp_free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* repr(PyObject* object) noexcept {
@@ -89,25 +87,21 @@ PyObject* repr(PyObject* object) noexcept {
 }
 
 template <std::size_t I>
-void add_type(py::module_& module) {
+void add_wrapper(py::module_& module) {
   static PyMemberDef own_members[] = {
       {"array", T_OBJECT, offsetof(PyWrapped, array),
        kinds[I].around == Around::memory ? 0 : READONLY, "The wrapped array."},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyType_Slot slots[] = {slot(Py_tp_new, &make<I>),
-                                slot(Py_tp_dealloc, &wrapped_dealloc),
-                                slot(Py_tp_traverse, &traverse),
-                                slot(Py_tp_clear, &clear),
-                                slot(Py_tp_repr, &repr),
-                                {Py_tp_members, own_members},
-                                {Py_tp_doc, const_cast<char*>(kinds[I].doc)},
-                                {0, nullptr}};
-  static PyType_Spec spec = {kinds[I].type_name, sizeof(PyWrapped), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
-  PyObject* type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw py::error_already_set();
-  types[I] = reinterpret_cast<PyTypeObject*>(type);
-  module.add_object(kinds[I].module_name, py::reinterpret_borrow<py::object>(type));
+  types[I] = make_type(kinds[I].type_name, sizeof(PyWrapped),
+                       {slot(Py_tp_new, &make<I>),
+                        slot(Py_tp_dealloc, &wrapped_dealloc),
+                        slot(Py_tp_traverse, &traverse),
+                        slot(Py_tp_clear, &clear),
+                        slot(Py_tp_repr, &repr),
+                        {Py_tp_members, own_members},
+                        {Py_tp_doc, const_cast<char*>(kinds[I].doc)}},
+                       Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC);
+  add_type(module, kinds[I].module_name, types[I]);
 }
 
 Array import_wrapped(const PyWrapped& wrapped) {
@@ -146,10 +140,10 @@ void HostArgument::copy_out() const {
 }
 
 SW_BIND(kernels_host) {
-  add_type<0>(module);
-  add_type<1>(module);
-  add_type<2>(module);
-  add_type<3>(module);
+  add_wrapper<0>(module);
+  add_wrapper<1>(module);
+  add_wrapper<2>(module);
+  add_wrapper<3>(module);
 }
 
 }  // namespace spanwise::python

@@ -13,8 +13,9 @@
 #include "function.hpp"
 #include "launch.hpp"
 #include "python/support/array.hpp"
-#include "python/support/call.hpp"
+#include "python/support/python_function.hpp"
 #include "python/support/stream.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/error.hpp"
 
 /// Methods and attributes of KernelFunction: PyCUDA's prepared calls, bind, occupancy, and
@@ -25,23 +26,8 @@ namespace py = pybind11;
 
 namespace {
 
-// A getter slot from a function of Kernel that may throw.
-template <auto Get>
-PyObject* attribute(PyObject* self, void*) noexcept {
-  try {
-    auto value = Get(function_in(self));
-    if constexpr (std::is_base_of_v<py::object, decltype(value)>) {
-      return value.release().ptr();
-    } else {
-      return py::cast(std::move(value)).release().ptr();
-    }
-  } catch (...) {
-    return raise_current();
-  }
-}
-
-py::tuple parameters(const Kernel& function) {
-  const auto all = function.parameters();
+py::tuple parameters(PyObject* self) {
+  const auto all = function_in(self).parameters();
   py::tuple out(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) out[i] = py::cast(all[i]);
   return out;
@@ -126,24 +112,9 @@ PyObject* occupancy_block_size(PyObject* self, PyObject* const* values, Py_ssize
   return py::make_tuple(best.min_blocks, best.threads).release().ptr();
 }
 
-// Names of functions of spanwise/kernels.py, as template arguments.
-constexpr char prepare_name[] = "prepare", timed_call_name[] = "prepared_timed_call",
-               get_attribute_name[] = "get_attribute", set_attribute_name[] = "set_attribute",
-               cache_config_name[] = "set_cache_config";
-
-// Calls the function `name` of spanwise/kernels.py with the kernel as first argument.
-template <const char* name>
-PyObject* in_python(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  const py::object function = py::module_::import("spanwise.kernels").attr(name);
-  std::vector<PyObject*> all{self};
-  all.insert(all.end(), values, values + count + (names != nullptr ? PyTuple_GET_SIZE(names) : 0));
-  return PyObject_Vectorcall(function.ptr(), all.data(), static_cast<std::size_t>(count) + 1,
-                             names);
-}
-
 PyObject* reduce(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
-  const py::object function = py::module_::import("spanwise._kernels.pickle").attr("reduce_kernel");
-  return function(*py::reinterpret_borrow<py::tuple>(origin_of(self))).release().ptr();
+  return PyObject_CallObject(python_function<"_kernels.pickle", "reduce_kernel">(),
+                             origin_of(self));
 }
 
 }  // namespace
@@ -172,7 +143,7 @@ PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
 
 PyMethodDef function_methods[] = {
     method<&reduce>("__reduce__", nullptr),
-    method<&in_python<prepare_name>>(
+    in_python<"kernels", "prepare">(
         "prepare",
         "prepare($self, arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and "
         "returns the function itself. Optional:\narguments are converted by the kernel's "
@@ -196,48 +167,52 @@ PyMethodDef function_methods[] = {
     method<&prepared<3>>("prepared_async_call",
                          "prepared_async_call($self, grid, block, stream, /, *args, "
                          "shared_size=0)\n--\n\nLaunches on `stream`."),
-    method<&in_python<timed_call_name>>(
+    in_python<"kernels", "prepared_timed_call">(
         "prepared_timed_call",
         "prepared_timed_call($self, grid, block, /, *args, shared_size=0)\n--\n\nLaunches on the "
         "current stream. Returns a function that waits for the kernel and returns its\n"
         "duration in seconds."),
-    method<&in_python<get_attribute_name>>("get_attribute",
-                                           "get_attribute($self, attribute)\n--\n\nThe value of a "
-                                           "spanwise.driver.function_attribute."),
-    method<&in_python<set_attribute_name>>(
+    in_python<"kernels", "get_attribute">("get_attribute",
+                                          "get_attribute($self, attribute)\n--\n\nThe value of a "
+                                          "spanwise.driver.function_attribute."),
+    in_python<"kernels", "set_attribute">(
         "set_attribute",
         "set_attribute($self, attribute, value)\n--\n\nChecks the limit of dynamic shared memory "
         "and sets nothing: a launch raises the limit itself."),
-    method<&in_python<cache_config_name>>(
+    in_python<"kernels", "set_cache_config">(
         "set_cache_config",
         "set_cache_config($self, config)\n--\n\nChecks `config`, one of "
         "spanwise.driver.func_cache, and has no effect."),
     {nullptr, nullptr, 0, nullptr}};
 
+// The attribute get(kernel).
+template <auto get>
+PyGetSetDef of_kernel(const char* name, const char* doc) {
+  return attribute<[](PyObject* self) { return py::cast(get(function_in(self))); }>(name, doc);
+}
+
 PyGetSetDef function_attributes[] = {
-    {"name", &attribute<[](const Kernel& f) { return f.name(); }>, nullptr, "The kernel's name.",
-     nullptr},
-    {"__name__", &attribute<[](const Kernel& f) { return f.name(); }>, nullptr, nullptr, nullptr},
-    {"device", &attribute<[](const Kernel& f) { return device_object(f.device()); }>, nullptr,
-     "The device it is loaded on.", nullptr},
-    {"handle", &attribute<[](const Kernel& f) { return f.handle(); }>, nullptr,
-     "The CUfunction as an integer; 0 on the CPU.", nullptr},
-    {"parameters", &attribute<&parameters>, nullptr,
-     "A tuple of KernelParameter: name, type, size, offset and dtype, where known.", nullptr},
-    {"attributes", &attribute<[](const Kernel& f) { return f.attributes(); }>, nullptr,
-     "The resources it uses: a KernelAttributes.", nullptr},
-    {"num_regs", &attribute<[](const Kernel& f) { return f.attributes().registers; }>, nullptr,
-     "Registers per thread.", nullptr},
-    {"shared_size_bytes",
-     &attribute<[](const Kernel& f) { return f.attributes().static_shared_bytes; }>, nullptr,
-     "Static shared memory per block, in bytes.", nullptr},
-    {"local_size_bytes", &attribute<[](const Kernel& f) { return f.attributes().local_bytes; }>,
-     nullptr, "Local memory per thread, in bytes.", nullptr},
-    {"const_size_bytes", &attribute<[](const Kernel& f) { return f.attributes().const_bytes; }>,
-     nullptr, "Constant memory, in bytes.", nullptr},
-    {"max_threads_per_block",
-     &attribute<[](const Kernel& f) { return f.attributes().max_threads_per_block; }>, nullptr,
-     "The largest block that can be launched.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    of_kernel<[](const Kernel& f) { return f.name(); }>("name", "The kernel's name."),
+    of_kernel<[](const Kernel& f) { return f.name(); }>("__name__", nullptr),
+    attribute<[](PyObject* self) { return device_object(function_in(self).device()); }>(
+        "device", "The device it is loaded on."),
+    of_kernel<[](const Kernel& f) { return f.handle(); }>(
+        "handle", "The CUfunction as an integer; 0 on the CPU."),
+    attribute<&parameters>(
+        "parameters",
+        "A tuple of KernelParameter: name, type, size, offset and dtype, where known."),
+    of_kernel<[](const Kernel& f) { return f.attributes(); }>(
+        "attributes", "The resources it uses: a KernelAttributes."),
+    of_kernel<[](const Kernel& f) { return f.attributes().registers; }>("num_regs",
+                                                                        "Registers per thread."),
+    of_kernel<[](const Kernel& f) { return f.attributes().static_shared_bytes; }>(
+        "shared_size_bytes", "Static shared memory per block, in bytes."),
+    of_kernel<[](const Kernel& f) { return f.attributes().local_bytes; }>(
+        "local_size_bytes", "Local memory per thread, in bytes."),
+    of_kernel<[](const Kernel& f) { return f.attributes().const_bytes; }>(
+        "const_size_bytes", "Constant memory, in bytes."),
+    of_kernel<[](const Kernel& f) { return f.attributes().max_threads_per_block; }>(
+        "max_threads_per_block", "The largest block that can be launched."),
+    {}};
 
 }  // namespace spanwise::python

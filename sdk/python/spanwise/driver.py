@@ -13,66 +13,11 @@ from ._core import (
     Error as Error,
     SourceModule as SourceModule,
 )
-from ._driver.attributes import (
-    ctx_flags as ctx_flags,
-    device_attribute as device_attribute,
-    event_flags as event_flags,
-    get_driver_version as get_driver_version,
-    get_version as get_version,
-    limit as limit,
-    start_profiler as start_profiler,
-    stop_profiler as stop_profiler,
-)
-from ._driver.context import (
-    Context as Context,
-    Device as Device,
-    func_cache as func_cache,
-    function_attribute as function_attribute,
-    module_from_buffer as module_from_buffer,
-    module_from_file as module_from_file,
-)
-from ._driver.host import (
-    aligned_empty as aligned_empty,
-    aligned_zeros as aligned_zeros,
-    host_alloc_flags as host_alloc_flags,
-    mem_host_register_flags as mem_host_register_flags,
-    pagelocked_empty as pagelocked_empty,
-    pagelocked_empty_like as pagelocked_empty_like,
-    pagelocked_zeros as pagelocked_zeros,
-    pagelocked_zeros_like as pagelocked_zeros_like,
-    register_host_memory as register_host_memory,
-)
-from ._driver.memory import (
-    DeviceAllocation as DeviceAllocation,
-    from_device as from_device,
-    from_device_like as from_device_like,
-    mem_alloc as mem_alloc,
-    mem_alloc_like as mem_alloc_like,
-    mem_get_info as mem_get_info,
-    memcpy_dtod as memcpy_dtod,
-    memcpy_dtod_async as memcpy_dtod_async,
-    memcpy_dtoh as memcpy_dtoh,
-    memcpy_dtoh_async as memcpy_dtoh_async,
-    memcpy_htod as memcpy_htod,
-    memcpy_htod_async as memcpy_htod_async,
-    memcpy_peer as memcpy_peer,
-    memcpy_peer_async as memcpy_peer_async,
-    memset_d8 as memset_d8,
-    memset_d8_async as memset_d8_async,
-    memset_d16 as memset_d16,
-    memset_d16_async as memset_d16_async,
-    memset_d32 as memset_d32,
-    memset_d32_async as memset_d32_async,
-    to_device as to_device,
-)
-from ._driver.pitched import (
-    Memcpy2D as Memcpy2D,
-    Memcpy3D as Memcpy3D,
-    mem_alloc_pitch as mem_alloc_pitch,
-    memset_d2d8 as memset_d2d8,
-    memset_d2d16 as memset_d2d16,
-    memset_d2d32 as memset_d2d32,
-)
+from ._driver.attributes import *  # noqa: F403
+from ._driver.context import *  # noqa: F403
+from ._driver.host import *  # noqa: F403
+from ._driver.memory import *  # noqa: F403
+from ._driver.pitched import *  # noqa: F403
 
 In, InOut, Out = _core._DriverIn, _core._DriverInOut, _core._DriverOut
 

@@ -18,35 +18,17 @@ from ._core import (
     TensorType as TensorType,
     Variable as Variable,
 )
-from ._graph.compiled import (
-    FunctionGraph as FunctionGraph,
-    Maker as Maker,
-    copy_function as copy_function,
-    function as function,
-)
+from ._graph.compiled import *  # noqa: F403
 from ._graph.from_function import as_op as as_op
 from ._graph.from_graph import OpFromGraph as OpFromGraph
-from ._graph.function_options import (
-    In as In,
-    Mode as Mode,
-    NanGuardMode as NanGuardMode,
-    Out as Out,
-)
+from ._graph.function_options import *  # noqa: F403
 from ._graph.functions import as_variable as as_variable
-from ._graph.kernel_op import (
-    KernelOp as KernelOp,
-    kernel_op as kernel_op,
-    kernel_op_counts as kernel_op_counts,
-)
+from ._graph.kernel_op import *  # noqa: F403
 from ._graph.op import NativeOp as NativeOp, Op as Op, apply_registered as apply_registered
-from ._graph.rewrite import (
-    remove_rewrite as remove_rewrite,
-    rewrite as rewrite,
-    rewrites as rewrites,
-)
+from ._graph.rewrite import *  # noqa: F403
 from ._graph.scan import scan as scan
 from ._graph.shared import shared as shared, using as using
-from ._graph.traversal import ancestors as ancestors, clone as clone, equal as equal
+from ._graph.traversal import *  # noqa: F403
 
 
 def contiguous(x: object) -> Variable:

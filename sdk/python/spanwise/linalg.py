@@ -31,14 +31,14 @@ __all__ = [
     "vector_norm",
 ]
 
-_LATER = """
+_FACTORISATIONS = """
     cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matrix_rank multi_dot pinv qr slogdet solve
     svd svdvals tensorinv tensorsolve
 """
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER.split():
+    if name in _FACTORISATIONS.split():
         raise AttributeError(
             f"spanwise.linalg has no {name}: this release computes no factorisations; take the array to "
             f"NumPy (numpy.linalg.{name}(x.numpy())), or to another library on its device (sw.convert)"
@@ -104,10 +104,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _
         return _core.sqrt(_core.vecdot(x, x))  # fast path of the common case
     x = _inexact(x)
     if axis is None:
-        takes_all = (
+        is_euclidean = (
             ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1)
         )
-        if takes_all:
+        if is_euclidean:
             result = _euclidean(x, tuple(range(x.ndim)))
             return result.reshape((1,) * x.ndim) if keepdims else result
         axes = tuple(range(x.ndim))

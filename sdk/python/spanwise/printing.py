@@ -111,6 +111,14 @@ def _roots(who: str, obj: Any) -> list[tuple[Variable, list[Apply]]]:
     return roots
 
 
+def _printed(lines: list[str], file: Any) -> Any:
+    text = "".join(line + "\n" for line in lines)
+    if file == "str":
+        return text
+    print(text, end="", file=file or sys.stdout)
+    return file
+
+
 def debugprint(
     obj: Any,
     depth: int = -1,
@@ -135,11 +143,7 @@ def debugprint(
             printer.order = {node: i for i, node in enumerate(order)}
         printer.show(root, depth)
     printer.show_inner(depth)
-    text = "".join(line + "\n" for line in printer.lines)
-    if file == "str":
-        return text
-    print(text, end="", file=file or sys.stdout)
-    return file
+    return _printed(printer.lines, file)
 
 
 def rewrites(f: CompiledFunction, file: Any = None) -> Any:
@@ -153,11 +157,7 @@ def rewrites(f: CompiledFunction, file: Any = None) -> Any:
         f"  {name:<16} {changes:>8}  {seconds * 1e3:10.3f} ms"
         for name, changes, seconds in maker.rewrites
     ]
-    text = "\n".join(lines) + "\n"
-    if file == "str":
-        return text
-    print(text, end="", file=file or sys.stdout)
-    return file
+    return _printed(lines, file)
 
 
 def _quoted(text: str) -> str:

@@ -60,14 +60,10 @@ class Profile:
 
     def rows(self, key: Callable[[Apply], Hashable], name: Callable[[Apply], str]) -> list[Row]:
         """The nodes grouped by `key`, by descending time."""
-        found: dict[Hashable, Row] = {}
-        for node, calls, seconds, _ in self.nodes:
-            kind = "C" if isinstance(node.op, NativeOp) else "Py"
-            row = found.setdefault(key(node), Row(name(node), kind))
-            row.calls += calls
-            row.nodes += 1
-            row.seconds += seconds
-        return sorted(found.values(), key=lambda row: -row.seconds)
+        return grouped(
+            (key(node), name(node), isinstance(node.op, NativeOp), calls, seconds)
+            for node, calls, seconds, _ in self.nodes
+        )
 
     def classes(self) -> list[Row]:
         """Grouped by the class of the op; for a C++ op by its name without properties."""
@@ -92,23 +88,18 @@ class Profile:
             f"    Rewrite time: {self.rewrite_seconds:e}s",
             f"  Memory of the nodes' results: {sum(row[3] for row in self.nodes)} bytes",
         ]
-        for title, rows in (("Class", self.classes()), ("Ops", self.ops())):
-            column = "Class name" if title == "Class" else "Op name"
-            lines += ["", title, "---", _LINE.format(name=column), *_table(rows, total, title)]
-        lines += ["", "Apply", "------", _NODE_LINE, *self._apply_table(total)]
+        tables = Tables(total)
+        for title, column, rows in (
+            ("Class", "Class name", self.classes()),
+            ("Ops", "Op name", self.ops()),
+        ):
+            lines += ["", title, "---", _LINE.format(name=column), *tables.of_groups(rows, title)]
+        steps = [
+            (seconds, calls, place, f"{node} ({size} bytes)")
+            for place, (node, calls, seconds, size) in enumerate(self.nodes)
+        ]
+        lines += ["", "Apply", "------", _NODE_LINE, *tables.of_nodes(steps)]
         return "\n".join(lines) + "\n"
-
-    def _apply_table(self, total: float) -> list[str]:
-        order = sorted(enumerate(self.nodes), key=lambda entry: -entry[1][2])
-        lines, so_far = [], 0.0
-        for place, (node, calls, seconds, size) in order[:_ROWS]:
-            part = _percent(seconds, total)
-            so_far += part
-            lines.append(
-                f"   {part:5.1f}%  {so_far:5.1f}%  {seconds:9.3f}s  {_each(seconds, calls)}  "
-                f"{calls:6d}  {place:4d}   {node} ({size} bytes)"
-            )
-        return lines + _rest([entry[1][2] for entry in order], total, "Apply instances")
 
     def summary(self, file: Any = None) -> None:
         """Prints the tables to `file`, by default stderr."""
@@ -122,33 +113,60 @@ def _class_of(node: Apply) -> str:
     return f"{op.__module__}.{op.__qualname__}"
 
 
-def _percent(part: float, total: float) -> float:
+def grouped(steps: Iterable[tuple[Hashable, str, bool, int, float]]) -> list[Row]:
+    """A Row for each key, by descending time. `steps` are (key, name, whether the op is a C++ op,
+    calls, seconds)."""
+    found: dict[Hashable, Row] = {}
+    for key, name, is_native, calls, seconds in steps:
+        row = found.setdefault(key, Row(name, "C" if is_native else "Py"))
+        row.calls += calls
+        row.nodes += 1
+        row.seconds += seconds
+    return sorted(found.values(), key=lambda row: -row.seconds)
+
+
+def percent(part: float, total: float) -> float:
     return 100 * part / total if total else 0.0
 
 
-def _each(seconds: float, calls: int) -> str:
-    return f"{seconds / calls if calls else 0.0:.2e}s"
+class Tables:
+    """Tables by descending time, whose rows have their part of the seconds `total`."""
 
+    indent, rest_format = "   ", "6.2f"
 
-def _rest(seconds: list[float], total: float, what: str) -> list[str]:
-    left = seconds[_ROWS:]
-    return [
-        f"   ... (remaining {len(left)} {what} account for {_percent(sum(left), total):6.2f}%"
-        f"({sum(left):.2f}s) of the runtime)"
-    ]
+    def __init__(self, total: float) -> None:
+        self.total = total
 
+    def of_groups(self, rows: list[Row], title: str) -> list[str]:
+        """The lines of the table "Class" or "Ops"."""
+        texts = (f"{row.kind:>4}  {row.calls:6d}  {row.nodes:4d}   {row.name}" for row in rows)
+        found = [(row.seconds, row.calls, text) for row, text in zip(rows, texts, strict=True)]
+        return self._lines(found, "Classes" if title == "Class" else title)
 
-def _table(rows: list[Row], total: float, what: str) -> list[str]:
-    lines, so_far = [], 0.0
-    for row in rows[:_ROWS]:
-        part = _percent(row.seconds, total)
-        so_far += part
+    def of_nodes(self, steps: list[tuple[float, int, int, str]]) -> list[str]:
+        """The lines for nodes, given as (seconds, calls, number, text)."""
+        found = [
+            (seconds, calls, f"{calls:6d}  {number:4d}   {text}")
+            for seconds, calls, number, text in steps
+        ]
+        return self._lines(found, "Apply instances")
+
+    def _lines(self, rows: list[tuple[float, int, str]], what: str) -> list[str]:
+        rows = sorted(rows, key=lambda row: -row[0])
+        lines, so_far = [], 0.0
+        for seconds, calls, text in rows[:_ROWS]:
+            part = percent(seconds, self.total)
+            so_far += part
+            each = seconds / calls if calls else 0.0
+            lines.append(
+                f"{self.indent}{part:5.1f}%  {so_far:5.1f}%  {seconds:9.3f}s  {each:.2e}s  {text}"
+            )
+        left = [seconds for seconds, _, _ in rows[_ROWS:]]
         lines.append(
-            f"   {part:5.1f}%  {so_far:5.1f}%  {row.seconds:9.3f}s  {_each(row.seconds, row.calls)}  "
-            f"{row.kind:>4}  {row.calls:6d}  {row.nodes:4d}   {row.name}"
+            f"{self.indent}... (remaining {len(left)} {what} account for "
+            f"{percent(sum(left), self.total):{self.rest_format}}%({sum(left):.2f}s) of the runtime)"
         )
-    name = "Classes" if what == "Class" else "Ops"
-    return lines + _rest([row.seconds for row in rows], total, name)
+        return lines
 
 
 def watch(function: CompiledFunction, until_exit: bool) -> None:

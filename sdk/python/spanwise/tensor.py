@@ -40,43 +40,9 @@ from ._core import (
 )
 from ._graph.constructors import named_constructors as _named_constructors, tensor as tensor
 from ._graph.einsum import einsum as einsum
-from ._graph.functions import (
-    as_variable as as_variable,
-    cast as cast,
-    constant as constant,
-    dimshuffle as dimshuffle,
-    flatten as flatten,
-    join as join,
-    ones_like as ones_like,
-    shape as shape,
-    zeros_like as zeros_like,
-)
-from ._graph.gradient import (
-    Lop as Lop,
-    Rop as Rop,
-    consider_constant as consider_constant,
-    disconnected_grad as disconnected_grad,
-    grad as grad,
-    zero_grad as zero_grad,
-)
-from ._graph.matrices import (
-    arange as arange,
-    batched_dot as batched_dot,
-    diag as diag,
-    diagonal as diagonal,
-    eye as eye,
-    identity_like as identity_like,
-    ifelse as ifelse,
-    outer as outer,
-    repeat as repeat,
-    shape_padleft as shape_padleft,
-    shape_padright as shape_padright,
-    tensordot as tensordot,
-    tile as tile,
-    trace as trace,
-    tril as tril,
-    triu as triu,
-)
+from ._graph.functions import *  # noqa: F403
+from ._graph.gradient import *  # noqa: F403
+from ._graph.matrices import *  # noqa: F403
 from ._graph.random_streams import RandomStreams as RandomStreams
 from ._graph.sorting import argsort as argsort, sort as sort
 from ._graph.subtensor import inc_subtensor as inc_subtensor, set_subtensor as set_subtensor
@@ -106,7 +72,7 @@ from ._numpy.shape import (
 from ._numpy.softmax import log_softmax as log_softmax, softmax as softmax
 from .graph import contiguous as contiguous
 
-as_tensor_variable = as_variable
+as_tensor_variable = as_variable  # noqa: F405
 
 
 if _TYPE_CHECKING:  # fmatrix, ivectors, ...: made by named_constructors()

@@ -117,12 +117,6 @@ class ArrayObject : public pybind11::object {
  public:
   PYBIND11_OBJECT_DEFAULT(ArrayObject, object, is_array)
   const Array& array() const noexcept { return array_in(ptr()); }
-  /// `view` as an object whose base is this array (or this array's own base).
-  pybind11::object with_view(Array view) const {
-    PyObject* made = wrap_view(ptr(), std::move(view));
-    if (made == nullptr) throw pybind11::error_already_set();
-    return pybind11::reinterpret_steal<pybind11::object>(made);
-  }
 };
 
 /// Adds methods and attributes to spanwise.Array; call from SW_BIND parts that name array_type. The

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "python_function.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -101,6 +103,14 @@ DType dtype_in(PyObject* argument, DType otherwise) {
 
 Device device_in(PyObject* argument, Device otherwise) {
   return given(argument) ? device_from(argument) : otherwise;
+}
+
+PyObject* call_with_self(PyObject* function, PyObject* self, PyObject* const* values,
+                         Py_ssize_t count, PyObject* kwnames) {
+  const Py_ssize_t given = count + (kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0);
+  std::vector<PyObject*> all{self};
+  all.insert(all.end(), values, values + given);
+  return PyObject_Vectorcall(function, all.data(), static_cast<std::size_t>(count) + 1, kwnames);
 }
 
 void add_functions(pybind11::module_& module, PyMethodDef* functions) {

@@ -13,6 +13,7 @@
 #include "spanwise/axis_error.hpp"
 #include "spanwise/communicator.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/graph/function.hpp"
 #include "value.hpp"
 
 namespace spanwise::python {
@@ -54,46 +55,53 @@ void raise(PyObject* type, const Error& error,
   PyErr_SetObject(type, instance.ptr());
 }
 
-// Rethrows and catches by class, most derived first.
+// A class of C++ exceptions and its Python class.
+struct ErrorKind {
+  bool (*has)(const Error& error);
+  PyObject* ErrorClasses::* type;
+};
+template <class E>
+bool is_a(const Error& error) {
+  return dynamic_cast<const E*>(&error) != nullptr;
+}
+// Derived classes first.
+constexpr ErrorKind error_kinds[] = {
+    {&is_a<ArgumentError>, &ErrorClasses::argument},
+    {&is_a<AxisError>, &ErrorClasses::axis},
+    {&is_a<LayoutError>, &ErrorClasses::layout},
+    {&is_a<BoundsError>, &ErrorClasses::bounds},
+    {&is_a<DTypeError>, &ErrorClasses::dtype},
+    {&is_a<CopyNeededError>, &ErrorClasses::copy_needed},
+    {&is_a<ReadOnlyError>, &ErrorClasses::read_only},
+    {&is_a<BridgeError>, &ErrorClasses::bridge},
+    {&is_a<KernelArgumentError>, &ErrorClasses::kernel_argument},
+    {&is_a<InputError>, &ErrorClasses::input},
+    {&is_a<GraphError>, &ErrorClasses::graph},
+    {&is_a<OutOfMemoryError>, &ErrorClasses::out_of_memory},
+    {&is_a<KernelFaultError>, &ErrorClasses::kernel_fault},
+    {&is_a<DeviceError>, &ErrorClasses::device},
+};
+PyObject* class_of(const Error& error) {
+  for (const ErrorKind& kind : error_kinds)
+    if (kind.has(error)) return errors.*kind.type;
+  return errors.error;
+}
+
 void translate(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
-  } catch (const OutOfMemoryError& e) {
-    raise(errors.out_of_memory, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
-  } catch (const KernelFaultError& e) {
-    raise(errors.kernel_fault, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
   } catch (const DeviceError& e) {
-    raise(errors.device, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
+    raise(class_of(e), e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
   } catch (const CompileError& e) {
     raise(errors.compile, e,
           {{"log", lenient_text(e.log())}, {"source", lenient_text(e.source())}});
-  } catch (const ArgumentError& e) {
-    raise(errors.argument, e);
-  } catch (const AxisError& e) {
-    raise(errors.axis, e);
-  } catch (const LayoutError& e) {
-    raise(errors.layout, e);
-  } catch (const BoundsError& e) {
-    raise(errors.bounds, e);
-  } catch (const DTypeError& e) {
-    raise(errors.dtype, e);
-  } catch (const CopyNeededError& e) {
-    raise(errors.copy_needed, e);
-  } catch (const ReadOnlyError& e) {
-    raise(errors.read_only, e);
-  } catch (const BridgeError& e) {
-    raise(errors.bridge, e);
-  } catch (const KernelArgumentError& e) {
-    raise(errors.kernel_argument, e);
-  } catch (const GraphError& e) {
-    raise(errors.graph, e);
   } catch (const CollectiveError& e) {
     raise(collective_error, e,
           {{"number", py::int_(e.number())},
            {"op", py::str(e.op())},
            {"calls", py::cast(e.calls())}});
   } catch (const Error& e) {
-    raise(errors.error, e);
+    raise(class_of(e), e);
   } catch (const py::reference_cast_error&) {
     throw;  // pybind11 tries the next overload
   } catch (const py::cast_error& e) {
@@ -194,6 +202,9 @@ SW_BIND(errors) {
   py::setattr(e.device, "name", py::str());
   e.graph = make_class(module, "GraphError",
                        "An invalid graph, or an op that violates its contract.", {e.error});
+  e.input = make_class(module, "InputError",
+                       "An argument of a compiled function that does not match its input.",
+                       {e.graph, PyExc_TypeError});
   e.not_supported = make_class(module, "NotSupportedError",
                                "A function of NumPy or of the array API that is not implemented.",
                                {e.error, PyExc_NotImplementedError});

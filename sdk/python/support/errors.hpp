@@ -28,6 +28,7 @@ struct ErrorClasses {
   PyObject* kernel_fault = nullptr;
   PyObject* out_of_memory = nullptr;
   PyObject* graph = nullptr;
+  PyObject* input = nullptr;
   PyObject* not_supported = nullptr;
 };
 extern ErrorClasses errors;

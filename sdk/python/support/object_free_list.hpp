@@ -11,6 +11,7 @@
 
 #include "array.hpp"
 #include "spanwise/storage.hpp"
+#include "type.hpp"
 
 namespace spanwise::python {
 
@@ -37,13 +38,10 @@ class ObjectFreeList {
   /// Takes an object whose fields are destroyed; frees it if the list is full or it is of a
   /// subclass.
   void keep(PyObject* object) noexcept {
-    PyTypeObject* type = Py_TYPE(object);
-    if (type == array_type && count_ < objects_.size()) {
-      objects_[count_++] = object;
-    } else {
-      type->tp_free(object);
-      Py_DECREF(type);  // instances, also those in the lists, own a reference to their heap type
-    }
+    if (Py_TYPE(object) == array_type && count_ < objects_.size())
+      objects_[count_++] = object;  // it keeps its reference to the type
+    else
+      free_object(object);
   }
   /// The same, together with a storage after Storage::reclaim().
   void keep_with(PyObject* object, Storage&& spare) noexcept {

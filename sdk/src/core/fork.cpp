@@ -80,11 +80,11 @@ struct ForkRegistry {
     registry_mutex.unlock();
   }
 
-  // Participants still in use after their patience() stay unpaused.
+  // Participants still in use after their pause_timeout() stay unpaused.
   static bool pause_all(ForkClock::duration waited) noexcept {
     for (ForkParticipant* p = first_participant; p != nullptr; p = p->next_) {
       p->is_paused_ = p->try_pause();
-      if (!p->is_paused_ && waited < p->patience()) return false;
+      if (!p->is_paused_ && waited < p->pause_timeout()) return false;
     }
     return true;
   }

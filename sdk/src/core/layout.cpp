@@ -112,17 +112,17 @@ std::pair<std::int64_t, std::int64_t> Layout::extent() const noexcept {
 }
 
 bool Layout::may_overlap_itself() const {
-  struct Axis {
+  struct StridedExtent {
     std::int64_t step, extent;
   };
-  std::array<Axis, max_rank> axes;
+  std::array<StridedExtent, max_rank> axes;
   int count = 0;
   for (int axis = 0; axis < rank(); ++axis) {
     if (shape[axis] == 0) return false;
     if (shape[axis] > 1) axes[count++] = {core::magnitude(strides[axis]), shape[axis]};
   }
   std::sort(axes.begin(), axes.begin() + count,
-            [](const Axis& a, const Axis& b) { return a.step < b.step; });
+            [](const StridedExtent& a, const StridedExtent& b) { return a.step < b.step; });
   // No overlap where the stride of each axis exceeds the reach of all axes with smaller strides.
   std::int64_t reach = 0;
   for (int i = 0; i < count; ++i) {

@@ -8,6 +8,7 @@
 #include "core/checked_int.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/layout.hpp"
+#include "spanwise/shapes_text.hpp"
 
 namespace spanwise {
 namespace {
@@ -167,7 +168,9 @@ std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) no
   return std::nullopt;
 }
 
-std::string listed(std::span<const Shape> shapes) {
+}  // namespace
+
+std::string shapes_text(std::span<const Shape> shapes) {
   std::string all;
   for (const Shape& shape : shapes) {
     std::string extents;
@@ -177,8 +180,6 @@ std::string listed(std::span<const Shape> shapes) {
   }
   return all;
 }
-
-}  // namespace
 
 Shape broadcast_shapes(std::span<const Shape> shapes) {
   int rank = 0;
@@ -191,8 +192,9 @@ Shape broadcast_shapes(std::span<const Shape> shapes) {
       std::int64_t& extent = common[axis + added];
       const auto both = broadcast_extents(extent, shape[axis]);
       if (!both)
-        fail<LayoutError>("broadcast: shapes ", listed(shapes), " do not fit: ", extent, " and ",
-                          shape[axis], " on axis ", axis + added, "; expected equal extents, or 1");
+        fail<LayoutError>("broadcast: shapes ", shapes_text(shapes), " do not fit: ", extent,
+                          " and ", shape[axis], " on axis ", axis + added,
+                          "; expected equal extents, or 1");
       extent = *both;
       are_known &= shape[axis] != -1;
     }

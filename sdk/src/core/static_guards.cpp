@@ -104,7 +104,7 @@ class RunningInitialisers final : ForkParticipant {
   }
 
   // Some initialisers load libraries and query drivers.
-  std::chrono::milliseconds patience() const noexcept override {
+  std::chrono::milliseconds pause_timeout() const noexcept override {
     return std::chrono::milliseconds(10000);
   }
 

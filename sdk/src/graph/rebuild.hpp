@@ -3,7 +3,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>

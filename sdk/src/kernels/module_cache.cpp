@@ -19,8 +19,8 @@
 #include "kernels/module_builder.hpp"
 #include "source/kernel_source.hpp"
 #include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::kernels {
 namespace {

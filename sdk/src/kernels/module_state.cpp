@@ -3,10 +3,10 @@
 #include "kernels/module_state.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <utility>
 
+#include "core/words.hpp"
 #include "kernels/arguments/signature.hpp"
 
 #include "spanwise/error.hpp"
@@ -17,9 +17,6 @@ namespace {
 // Normalises spaces: "scale< float >" becomes "scale<float>"; "scale<unsigned int>" keeps its inner
 // space.
 std::string without_spaces(std::string_view name) {
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] != ' ') {
@@ -28,7 +25,7 @@ std::string without_spaces(std::string_view name) {
     }
     const std::size_t next = name.find_first_not_of(' ', i);
     if (next == std::string_view::npos) break;
-    if (!out.empty() && is_word(out.back()) && is_word(name[next])) out += ' ';
+    if (!out.empty() && is_word_character(out.back()) && is_word_character(name[next])) out += ' ';
     i = next - 1;
   }
   return out;

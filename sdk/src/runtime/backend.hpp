@@ -119,6 +119,14 @@ class Backend {
   }
   virtual void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
                          std::size_t bytes, StreamState& stream) = 0;
+  /// Queues a fill of `bytes` contiguous bytes with the first `period` bytes, 1, 2 or 4, at
+  /// `value`, where the device needs no compiled kernel for it; else returns false. `data` is
+  /// aligned to the period, which divides `bytes`.
+  virtual bool fill_bytes([[maybe_unused]] void* data, [[maybe_unused]] const void* value,
+                          [[maybe_unused]] int period, [[maybe_unused]] std::size_t bytes,
+                          [[maybe_unused]] StreamState& stream) {
+    return false;
+  }
 
   /// Number of host threads that run run_parallel(), the caller included; see parallel.hpp.
   virtual int workers() { return 1; }

@@ -153,7 +153,7 @@ std::vector<Setting> list() {
 
 std::uint64_t version() noexcept { return current_version.load(std::memory_order_acquire); }
 
-unsigned Remembered::read_again() const {
+unsigned CachedSetting::read_again() const {
   const std::uint64_t at = version();
   const unsigned value = read_(name_);
   seen_.store(at << 8 | value, std::memory_order_relaxed);

@@ -8,7 +8,6 @@
 #include "runtime/registry.hpp"
 #include "runtime/settings.hpp"
 #include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
 
 namespace spanwise {
 namespace {

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/gemv.hpp"
 
-#include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "spanwise/runtime/instruction_sets.hpp"

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <atomic>
-#include <utility>
 
 #include "core/storage_free_list.hpp"
 #include "runtime/element_loops.hpp"

@@ -18,10 +18,10 @@ bool is_barrier_name(std::string_view name) {
       "__syncwarp __activemask __all __any __ballot __uni_sync __all_sync __any_sync "
       "__ballot_sync cooperative_groups this_thread_block tiled_partition coalesced_threads "
       "this_grid grid_group thread_block arrive_and_wait __barrier_sync";
-  static constexpr std::string_view stems =
+  static constexpr std::string_view prefixes =
       "__syncthreads __shfl __match_ __reduce_ __barrier_sync BlockReduce BlockScan WarpScan "
       "BlockExchange BlockRadixSort WarpReduce";
-  return is_word_of(name, names) || starts_with_word_of(name, stems);
+  return is_word_of(name, names) || starts_with_word_of(name, prefixes);
 }
 
 void ReferenceGraph::add(std::string_view owner, std::string_view used) {

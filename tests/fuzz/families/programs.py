@@ -24,7 +24,10 @@ _DTYPES = [*_REALS, np.dtype("complex64"), np.dtype("int64")]
 
 
 def _program(number):
-    """(dtypes of the inputs, a function of arrays or variables and their `where` and `cast`)."""
+    """(dtypes of the inputs, a function of arrays or variables and their `where` and `cast`).
+
+    Steps: + - * of two values, "n" y minus x as float32, "<" where(x < y, y, z), "c" a cast.
+    """
     r = random.Random(number)
     dtypes = [r.choice(_REALS) for _ in range(r.randint(1, 4))]
     steps = []

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """a[k] = v: broadcast, cast and right under overlap, as NumPy does it."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -222,3 +225,38 @@ def test_fill_changes_only_the_view(device, window, dtype):
     window.of(base).fill(1)
     window.of(expected)[...] = 1
     assert_same(base, expected)
+
+
+FILLS = """
+import sys
+import numpy as np
+import spanwise as sw
+device = sys.argv[1]
+# Without kernels in the process: a GPU fills by the driver, if the bytes of a value repeat.
+for dtype in "float32 uint16 int8 bool float16 int32 int64 float64 complex64 complex128".split():
+    for number in (0, 1, 0x4141, 0x41414141 if dtype in ("int32", "int64") else 2.5, 1e300):
+        with np.errstate(all="ignore"):
+            value = np.array(number).astype(dtype)[()]
+        for size in (1, 5, 300, 1 << 18):
+            base = sw.array(np.full(size + 9, 7).astype(dtype), device=device)
+            expected = base.numpy().copy()
+            base[4 : 4 + size].fill(value.item())
+            expected[4 : 4 + size] = value
+            assert base.numpy().tobytes() == expected.tobytes(), (dtype, number, size)
+"""
+
+ZEROS = """
+import sys
+import spanwise as sw
+x = sw.zeros((3, 5), dtype="complex128", device=sys.argv[1])
+x[1].fill(0), sw.ones(7, dtype="float32", device=sys.argv[1]), sw.full(3, 5, "int16", device=sys.argv[1])
+assert not x.numpy().any()
+"""
+
+
+@pytest.mark.parametrize("program", [FILLS, ZEROS], ids=["values", "zeros"])
+def test_fills_in_a_process_without_kernels(device, tmp_path, program):
+    environment = {**os.environ, "SPANWISE_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program, str(device)], env=environment, check=True)
+    compiled = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert program is FILLS or not compiled, "a fill of repeating bytes compiled a kernel"

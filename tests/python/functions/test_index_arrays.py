@@ -41,7 +41,7 @@ def test_reading_matches_numpy(device, data, window, dtype, seed, where):
     seed=SEEDS,
     where=WHERE,
 )
-def test_writing_is_numpys_and_leaves_the_rest(device, data, window, dtypes, seed, where):
+def test_writing_matches_numpy_and_changes_nothing_else(device, data, window, dtypes, seed, where):
     base = poisoned(window.base_shape, dtypes[0], device)
     expected = base.numpy().copy()
     oracle, ours = window.of(expected), window.of(base)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What sw.load_ops takes and what it refuses: libraries in plain C, wrong tables, files that are no plug-ins."""
+"""sw.load_ops: libraries in plain C, inconsistent tables, and files that are not plug-ins."""
 
 import shutil
 import subprocess
@@ -82,7 +82,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_tables_that_do_not_hold_together(faulty, monkeypatch, fault):
+def test_inconsistent_tables_are_refused(faulty, monkeypatch, fault):
     monkeypatch.setenv("SW_TEST_FAULT", fault)
     before = sw._core._op_names()
     with pytest.raises(sw.GraphError, match=f"libfaulty.so: .*{FAULTS[fault]}"):

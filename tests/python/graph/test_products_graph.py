@@ -59,6 +59,8 @@ def test_product_type_has_the_known_extents():
     assert (T.tensor("int8", (None, 3)) @ T.tensor("int8", (3,))).type.shape == (None,)
     with pytest.raises(ValueError, match="different from 3"):
         a @ T.tensor("float32", (4, 4))
+    with pytest.raises(ValueError, match=r"shapes \(\?, 3\) and \(4, \?\)"):
+        T.tensor("float32", (None, 3)) @ T.tensor("float32", (4, None))
     with pytest.raises(ValueError, match="broadcast"):
         a @ T.tensor("float32", (2, 5, 3, 3))
     with pytest.raises(ValueError, match="use \\* for numbers"):

@@ -48,7 +48,7 @@ def kernel(name):
     return sw.SourceModule(DOUBLE).get_function(name)
 
 
-def test_the_seeds_program():
+def test_tutorial_program():
     """The example of PyCUDA's introduction, with its import lines changed."""
     import numpy
 
@@ -63,7 +63,7 @@ def test_the_seeds_program():
     assert numpy.allclose(dest, a * b)
 
 
-def test_the_seeds_exercise_a_matrix_of_20_by_10():
+def test_tutorial_exercise_with_a_matrix_of_20_by_10():
     a, b = random((20, 10)), random((20, 10))
     dest = np.full_like(a, np.nan)
     multiply_them = sw.SourceModule(MULTIPLY).get_function("multiply_them")

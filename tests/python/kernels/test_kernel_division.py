@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Integer division in kernels where it has no result: by zero, and of the least number by -1."""
+"""Integer division in kernels: by zero, and of the least number by -1, which C does not define."""
 
 import itertools
 
@@ -36,8 +36,10 @@ TYPES = {
 
 
 def divided(a, b, bits):
-    """Quotient and remainder as C has them, modulo 2**bits; for a divisor of 0 what a GPU gives: all
-    bits set, of 64 bits the lower 32 where the dividend has no others."""
+    """Quotient and remainder as in C, modulo 2**bits.
+
+    For a divisor of 0 a GPU sets all bits of both; of 64-bit dividends below 2**32 only the lower 32.
+    """
     if b == 0:
         quotient = remainder = 2**32 - 1 if bits == 64 and 0 <= a < 2**32 else -1
     else:

@@ -78,7 +78,7 @@ def test_elements_that_c_has_no_type_for_are_read_and_written_on_both_devices(de
 
 
 class TestCalls:
-    def test_the_seeds_first_kernel_on_our_arrays(self, on_device):
+    def test_first_kernel_of_the_tutorial_on_spanwise_arrays(self, on_device):
         """multiply_them(dest, ga, gb, ...); guarded to as many threads as there are elements."""
         module = sw.SourceModule(
             """

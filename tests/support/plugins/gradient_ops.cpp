@@ -53,23 +53,23 @@ class Elementwise : public swp::Op {
 };
 
 /// factor * x * y and x + y.
-class Product final : public Elementwise {
+class ProductOp final : public Elementwise {
  public:
-  explicit Product(const swp::Properties& p)
+  explicit ProductOp(const swp::Properties& p)
       : Elementwise(2, p.real("factor"), "V x, V y, double* z, double* s",
                     "z[i] = factor * x(i) * y(i); s[i] = x(i) + y(i);") {}
   void run(const swp::Run& run) const override {
     launch(run, run.input(0), run.input(1), output(run, 0), output(run, 1));
   }
 };
-SW_REGISTER_OP(Product, {.name = "product",
-                         .inputs = 2,
-                         .outputs = 2,
-                         .properties = {{"factor", 1.0}, {"only_of_product", 7}},
-                         .gradient = {.op = "product_gradient",
-                                      .inputs = {swp::from_gradient(1), swp::from_gradient(0),
-                                                 swp::from_input(0), swp::from_input(1)},
-                                      .wrt = {1, 0}}});
+SW_REGISTER_OP(ProductOp, {.name = "product",
+                           .inputs = 2,
+                           .outputs = 2,
+                           .properties = {{"factor", 1.0}, {"only_of_product", 7}},
+                           .gradient = {.op = "product_gradient",
+                                        .inputs = {swp::from_gradient(1), swp::from_gradient(0),
+                                                   swp::from_input(0), swp::from_input(1)},
+                                        .wrt = {1, 0}}});
 
 /// From (ds, dz, x, y): dy and dx.
 class ProductGradient final : public Elementwise {
@@ -111,18 +111,18 @@ SW_REGISTER_OP(ProductSecond, {.name = "product_second",
                                .properties = {{"factor", 1.0}}});
 
 /// x * y, of which only the derivative with respect to y is computed.
-class Half final : public Elementwise {
+class HalfOp final : public Elementwise {
  public:
-  Half() : Elementwise(1, 1, "V x, V y, double* z", "z[i] = x(i) * y(i);") {}
+  HalfOp() : Elementwise(1, 1, "V x, V y, double* z", "z[i] = x(i) * y(i);") {}
   void run(const swp::Run& run) const override {
     launch(run, run.input(0), run.input(1), output(run, 0));
   }
 };
-SW_REGISTER_OP(Half, {.name = "half",
-                      .inputs = 2,
-                      .gradient = {.op = "half",
-                                   .inputs = {swp::from_input(0), swp::from_gradient(0)},
-                                   .wrt = {1}}});
+SW_REGISTER_OP(HalfOp, {.name = "half",
+                        .inputs = 2,
+                        .gradient = {.op = "half",
+                                     .inputs = {swp::from_input(0), swp::from_gradient(0)},
+                                     .wrt = {1}}});
 
 /// offset + scale * x * x, which is fused by its text.
 class Parabola final : public Elementwise {

@@ -11,10 +11,10 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
-#include <new>
-#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "faulty_ops.hpp"
 
 namespace {
 
@@ -68,44 +68,6 @@ SW_REGISTER_OP(Tell, {.name = "tell",
                                      {"axes", std::vector<std::int64_t>{7, 8}},
                                      {"shape", swp::Property::integers}}});
 
-[[noreturn]] void throw_as(const std::string& what) {
-  if (what == "error") throw swp::Error(SW_LAYOUT_ERROR, "said so");
-  if (what == "runtime") throw std::runtime_error("said so");
-  if (what == "invalid") throw std::invalid_argument("said so");
-  if (what == "memory") throw std::bad_alloc();
-  throw 42;
-}
-
-/// Throws `what` in the function `where`.
-class Throw final : public swp::Op {
- public:
-  explicit Throw(const swp::Properties& p) : where_(p.text("where")), what_(p.text("what")) {
-    at("create");
-  }
-  void infer(const swp::Infer& infer) const override {
-    at("infer");
-    infer.output(0, infer.input(0));
-  }
-  std::unique_ptr<swp::State> bind(const swp::Bind&) const override {
-    at("bind");
-    return nullptr;
-  }
-  void run(const swp::Run& run) const override {
-    at("run");
-    run.new_output(0, run.input(0).shape());
-  }
-
- private:
-  void at(const char* here) const {
-    if (where_ == here) throw_as(what_);
-  }
-  std::string where_, what_;
-};
-SW_REGISTER_OP(Throw,
-               {.name = "throw",
-                .properties = {{"where", swp::Property::text}, {"what", swp::Property::text}},
-                .flags = SW_ON_CPU | SW_NOT_PURE});
-
 /// The second or the third input, chosen by the first; the other is not computed.
 class Choose final : public swp::Op {
  public:
@@ -124,37 +86,8 @@ class Choose final : public swp::Op {
 };
 SW_REGISTER_OP(Choose, {.name = "choose", .inputs = 3, .flags = SW_ON_CPU | SW_LAZY});
 
-/// A lazy op with the error `how`.
-class BadlyLazy final : public swp::Op {
- public:
-  explicit BadlyLazy(const swp::Properties& p) : how_(p.text("how")) {}
-  void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
-  void run(const swp::Run& run) const override {
-    if (how_ == "no such") swp::check_host(swp::host->need_input(run.call(), 7));
-    if (how_ == "kernel") copy_.launch(run, {}, run.input(0));
-  }
-
- private:
-  std::string how_;
-  swp::Kernel copy_{"__global__ void read(const double* x) {}", "read"};
-};
-SW_REGISTER_OP(BadlyLazy, {.name = "badly_lazy",
-                           .properties = {{"how", swp::Property::text}},
-                           .flags = SW_ON_CPU | SW_LAZY});
-
-/// Requests an input although all are computed.
-class Greedy final : public swp::Op {
- public:
-  void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
-  void run(const swp::Run& run) const override {
-    if (!run.need_input(0)) throw swp::Error(SW_ERROR, "is given all");
-    swp::check_host(swp::host->need_input(run.call(), 0));
-  }
-};
-SW_REGISTER_OP(Greedy, {.name = "greedy", .flags = SW_ON_CPU});
-
 /// x + 1 in x's own memory.
-class Overwrite final : public swp::Op {
+class OverwriteOp final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override { same_type_out(infer); }
   void run(const swp::Run& run) const override {
@@ -163,10 +96,10 @@ class Overwrite final : public swp::Op {
     for (std::int64_t i = 0; i < x.size(); ++i) at(i) += 1;
   }
 };
-SW_REGISTER_OP(Overwrite, {.name = "overwrite", .overwrites = {{0, 0}}, .flags = SW_ON_CPU});
+SW_REGISTER_OP(OverwriteOp, {.name = "overwrite", .overwrites = {{0, 0}}, .flags = SW_ON_CPU});
 
 /// The same without declaring it.
-SW_REGISTER_OP(Overwrite, {.name = "undeclared", .flags = SW_ON_CPU});
+SW_REGISTER_OP(OverwriteOp, {.name = "undeclared", .flags = SW_ON_CPU});
 
 /// x + 1, in the memory of x if it is not needed otherwise.
 class Increment final : public swp::Op {
@@ -216,7 +149,7 @@ class SumAll final : public swp::Op {
 SW_REGISTER_OP(SumAll, {.name = "sum_all", .flags = SW_ON_CPU | SW_MORE_INPUTS});
 
 /// Counts its calls.
-class Count final : public swp::Op {
+class CountOp final : public swp::Op {
  public:
   struct Runs final : swp::State {
     std::atomic<std::int64_t> count{0};
@@ -231,10 +164,10 @@ class Count final : public swp::Op {
     run.new_output(0, {}).data<std::int64_t>()[0] = ++run.state<Runs>().count;
   }
 };
-SW_REGISTER_OP(Count, {.name = "count", .inputs = 0, .flags = SW_ON_CPU | SW_NOT_PURE});
+SW_REGISTER_OP(CountOp, {.name = "count", .inputs = 0, .flags = SW_ON_CPU | SW_NOT_PURE});
 
 /// The conjugates of complex64.
-class Conjugate final : public swp::Op {
+class ConjugateOp final : public swp::Op {
  public:
   using Number = std::complex<float>;
   void infer(const swp::Infer& infer) const override {
@@ -248,30 +181,7 @@ class Conjugate final : public swp::Op {
       for (std::int64_t k = 0; k < x.shape[1]; ++k) *z++ = std::conj(x(i, k));
   }
 };
-SW_REGISTER_OP(Conjugate, {.name = "conjugate", .flags = SW_ON_CPU});
-
-/// Depending on `fault`: no output, another shape than inferred, or no inferred type.
-class Wrong final : public swp::Op {
- public:
-  explicit Wrong(const swp::Properties& p) : fault_(p.text("fault")) {}
-  void infer(const swp::Infer& infer) const override {
-    if (fault_ == "infers output 1") infer.output(1, infer.input(0));
-    if (fault_ != "infers nothing") infer.output(0, swp::dtype_of<double>(), {3});
-  }
-  void run(const swp::Run& run) const override {
-    if (fault_ == "another shape") run.new_output(0, {4});
-    if (fault_ == "negative extent") run.new_output(0, {-3});
-    if (fault_ == "output 1") run.new_output(1, {3});
-    if (fault_ == "infers in run")
-      swp::check_host(swp::host->set_output_type(run.call(), 0, nullptr));
-  }
-
- private:
-  std::string fault_;
-};
-SW_REGISTER_OP(Wrong, {.name = "wrong",
-                       .properties = {{"fault", swp::Property::text}},
-                       .flags = SW_ON_CPU | SW_NOT_PURE});
+SW_REGISTER_OP(ConjugateOp, {.name = "conjugate", .flags = SW_ON_CPU});
 
 constexpr const char* axpy_source = R"(
 #include <spanwise/view.cuh>

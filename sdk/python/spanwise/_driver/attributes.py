@@ -11,6 +11,11 @@ from typing import Any
 from .. import _core
 from . import contexts as _contexts
 
+__all__ = [
+    "ctx_flags", "device_attribute", "event_flags", "get_driver_version", "get_version", "limit",
+    "start_profiler", "stop_profiler",
+]  # fmt: skip
+
 # CUdevice_attribute of CUDA 13.0, numbered from 1 without gaps.
 device_attribute = enum.IntEnum(
     "device_attribute",

@@ -13,6 +13,11 @@ from .._core import DeviceError
 from . import contexts as _contexts
 from .attributes import attribute_of, attributes_of, device_attribute, get_limit, set_limit
 
+__all__ = [
+    "Context", "Device", "func_cache", "function_attribute", "module_from_buffer",
+    "module_from_file",
+]  # fmt: skip
+
 
 class _Stack(threading.local):
     """The contexts pushed by this thread, innermost last."""

@@ -21,6 +21,12 @@ from . import contexts as _contexts
 if TYPE_CHECKING:
     import numpy as np
 
+__all__ = [
+    "aligned_empty", "aligned_zeros", "host_alloc_flags", "mem_host_register_flags",
+    "pagelocked_empty", "pagelocked_empty_like", "pagelocked_zeros", "pagelocked_zeros_like",
+    "register_host_memory",
+]  # fmt: skip
+
 
 # CU_MEMHOSTALLOC_* and CU_MEMHOSTREGISTER_*.
 host_alloc_flags = enum.IntFlag(

@@ -9,6 +9,14 @@ ArgumentError for too little memory, CopyNeededError for memory that is not C-co
 
 from .. import _core
 
+__all__ = [
+    "DeviceAllocation", "from_device", "from_device_like", "mem_alloc", "mem_alloc_like",
+    "mem_get_info", "memcpy_dtod", "memcpy_dtod_async", "memcpy_dtoh", "memcpy_dtoh_async",
+    "memcpy_htod", "memcpy_htod_async", "memcpy_peer", "memcpy_peer_async", "memset_d8",
+    "memset_d8_async", "memset_d16", "memset_d16_async", "memset_d32", "memset_d32_async",
+    "to_device",
+]  # fmt: skip
+
 
 class DeviceAllocation(_core._DriverMemory):
     """Device memory without a dtype: a kernel argument for a pointer of any type.

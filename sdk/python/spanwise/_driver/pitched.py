@@ -13,6 +13,8 @@ from typing import Any
 from .. import _core
 from .memory import DeviceAllocation, all_bytes, mem_alloc, on_stream
 
+__all__ = ["Memcpy2D", "Memcpy3D", "mem_alloc_pitch", "memset_d2d8", "memset_d2d16", "memset_d2d32"]
+
 _PITCH = 512  # bytes; a multiple of the pitch alignment of textures on every GPU
 
 

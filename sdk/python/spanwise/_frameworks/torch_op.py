@@ -58,7 +58,7 @@ def torch_op(
     computation = Computation("torch_op", "torch", op, name, grad, outputs)
     handle = getattr(op, "_handle", None)
     made_of = (op, handle and handle.declaration, grad, outputs)
-    qualified, known = _place(computation.name, made_of, name is not None)
+    qualified, known = _find_operator(computation.name, made_of, name is not None)
     if known is not None:
         return known
 
@@ -87,7 +87,7 @@ def torch_op(
     return operator
 
 
-def _place(name: str, made_of: Any, is_given: bool) -> tuple[str, Any]:
+def _find_operator(name: str, made_of: Any, is_given: bool) -> tuple[str, Any]:
     """The qualified name for a new operator, or that of the known operator and the operator."""
     if not name.isidentifier() or iskeyword(name):  # "lambda"
         raise ArgumentError(

@@ -22,6 +22,8 @@ from .function_options import (
 from .shared import default_updates
 from .unobserved import without_test_values
 
+__all__ = ["FunctionGraph", "Maker", "copy_function", "function"]
+
 
 class FunctionGraph:
     """The graph that a compiled function runs."""

@@ -12,6 +12,8 @@ from .. import _core
 from .._core import GraphError, Variable
 from .shared import as_update
 
+__all__ = ["In", "Mode", "NanGuardMode", "Out"]
+
 
 class In:
     """An input of a function: a variable with a keyword name, a default `value`, and how arguments

@@ -9,6 +9,11 @@ from typing import Any
 from .. import _core
 from .._core import Variable, concatenate
 
+__all__ = [
+    "as_variable", "cast", "constant", "dimshuffle", "flatten", "join", "ones_like", "shape",
+    "zeros_like",
+]  # fmt: skip
+
 
 def as_variable(value: Any, name: str | None = None) -> Variable:
     """`value` itself if it is a Variable, else a Constant with a copy of it: an array of any

@@ -13,6 +13,8 @@ from .op import apply_registered
 from .op_gradient import is_differentiable, op_directional
 from .traversal import ancestors
 
+__all__ = ["Lop", "Rop", "consider_constant", "disconnected_grad", "grad", "zero_grad"]
+
 
 def grad(
     cost: Variable | None,

@@ -14,6 +14,8 @@ from .kernel_parameters import kernel_parameters
 from .op import NativeOp, Op
 from .op_gradient import GradFunction, check_kernel_gradient
 
+__all__ = ["KernelOp", "kernel_op", "kernel_op_counts"]
+
 # The kind of a dtype that holds a Python number of each type, or a later kind.
 _KINDS = "biufc"
 _KIND_OF_NUMBER = {bool: "b", int: "i", float: "f", complex: "c"}

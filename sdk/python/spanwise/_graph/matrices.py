@@ -14,6 +14,11 @@ from .._numpy.shape import axis_in
 from .functions import as_variable
 from .op import apply_registered
 
+__all__ = [
+    "arange", "batched_dot", "diag", "diagonal", "eye", "identity_like", "ifelse", "outer",
+    "repeat", "shape_padleft", "shape_padright", "tensordot", "tile", "trace", "tril", "triu",
+]  # fmt: skip
+
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Variable:
     """Numbers from `start` (0 if only one argument is given) up to `stop`. The arguments may be

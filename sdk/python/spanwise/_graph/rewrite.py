@@ -12,6 +12,8 @@ from .. import _core
 from .._config import config
 from .._core import Apply, ArgumentError, GraphError, Variable
 
+__all__ = ["remove_rewrite", "rewrite", "rewrites"]
+
 _Function = TypeVar("_Function", bound=Callable[[Apply], Any])
 _registered: set[str] = set()
 

@@ -10,6 +10,8 @@ from typing import Any
 from .._core import Apply, Constant, GraphError, Variable, _as_variable as as_variable
 from .._numpy.compare import array_equal
 
+__all__ = ["ancestors", "clone", "equal"]
+
 
 def ancestors(outputs: Iterable[Variable], boundary: Iterable[Variable] = ()) -> list[Apply]:
     """The nodes that compute `outputs`, in topological order: inputs first.

@@ -18,7 +18,7 @@ _DTYPES = (
 )
 
 
-def namespace_for(api_version: str | None) -> ModuleType:
+def namespace_for(array: _core.Array, *, api_version: str | None = None) -> ModuleType:
     """Implements Array.__array_namespace__: the module `spanwise`. Raises ArgumentError for an
     unknown version."""
     if api_version is not None and api_version not in _VERSIONS:
@@ -31,7 +31,7 @@ def namespace_for(api_version: str | None) -> ModuleType:
     return spanwise
 
 
-def to_device(array: _core.Array, device: Any, stream: Any) -> _core.Array:
+def to_device(array: _core.Array, device: Any, /, *, stream: Any = None) -> _core.Array:
     """Implements Array.to_device: `array` on `device`, copied in the order of `stream`, a stream
     of the array's device, of any library."""
     if stream is None:

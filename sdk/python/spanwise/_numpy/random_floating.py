@@ -78,7 +78,7 @@ class FloatingGenerator(Philox):
             raise _core.ArgumentError(f"{who}: method must be 'zig' or 'inv', got {method!r}")
         return self._draw(who, "exponential", size, dtype, out, device)
 
-    def _moved(
+    def _draw_by_arrays(
         self,
         who: str,
         kind: str,
@@ -127,7 +127,7 @@ class FloatingGenerator(Philox):
         spans = asarray(high, device=start.device).astype("float64") - start
         finite = bool(_core.all(_core.isfinite(spans)))
         check_span(finite, finite and bool(_core.any(spans < 0)), low, high)
-        return self._moved(
+        return self._draw_by_arrays(
             "uniform",
             "uniform",
             start,
@@ -159,7 +159,7 @@ class FloatingGenerator(Philox):
         width = asarray(scale, device=center.device)
         check_scale("normal", width)
         target = self._device_for(device, loc, scale)
-        return self._moved("normal", "normal", center, width, size, dtype, out, target)
+        return self._draw_by_arrays("normal", "normal", center, width, size, dtype, out, target)
 
     def exponential(
         self,
@@ -181,4 +181,6 @@ class FloatingGenerator(Philox):
         check_scale("exponential", width)
         zero = _core.zeros((), "float64", device=width.device)
         target = self._device_for(device, scale)
-        return self._moved("exponential", "exponential", zero, width, size, dtype, out, target)
+        return self._draw_by_arrays(
+            "exponential", "exponential", zero, width, size, dtype, out, target
+        )

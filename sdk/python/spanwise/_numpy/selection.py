@@ -24,17 +24,21 @@ def _mask(condition: Any, device: Any = None) -> Array:
     return mask if mask.dtype == "bool" else mask.astype("bool")
 
 
-def place(arr: Any, mask: Any, vals: Any) -> None:
-    """arr[mask] = vals in place, with `vals` flattened and repeated, as numpy.place. Waits for the
-    mask on a GPU. Raises ArgumentError for a mask of another size and for empty `vals`."""
-    array = writable_array(arr, "place")
+def _masked(who: str, arr: Any, mask: Any) -> tuple[Array, Array]:
+    """An array that is assigned to, and its mask, of its shape."""
+    array = writable_array(arr, who)
     chosen = _mask(mask)
     if chosen.size != array.size:
         raise _core.ArgumentError(
-            "place: mask and data must be the same size, got shapes "
-            f"{chosen.shape} and {array.shape}"
+            f"{who}: mask and data must be the same size, got shapes {chosen.shape} and {array.shape}"
         )
-    chosen = chosen.reshape(array.shape)
+    return array, chosen.reshape(array.shape)
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """arr[mask] = vals in place, with `vals` flattened and repeated, as numpy.place. Waits for the
+    mask on a GPU. Raises ArgumentError for a mask of another size and for empty `vals`."""
+    array, chosen = _masked("place", arr, mask)
     count = int(_core.count_nonzero(chosen))
     if count == 0:
         return
@@ -60,13 +64,7 @@ def _values_for(array: Array, values: Any, who: str) -> Array:
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """a.flat[i] = values.flat[i % values.size] for each i where `mask` is true, in place. Raises
     ArgumentError for a mask of another size."""
-    array = writable_array(a, "putmask")
-    chosen = _mask(mask)
-    if chosen.size != array.size:
-        raise _core.ArgumentError(
-            f"putmask: mask and data must be the same size, got shapes {chosen.shape} and {array.shape}"
-        )
-    chosen = chosen.reshape(array.shape)
+    array, chosen = _masked("putmask", a, mask)
     given = _values_for(array, values, "putmask")
     if given.size == 0:
         return

@@ -5,6 +5,7 @@ NotSupportedError."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import _core
@@ -36,21 +37,16 @@ def argsort(
     _refuse("argsort", x, "numpy.argsort(a.numpy())")
 
 
-def unique_all(x: Any, /) -> NoReturn:
-    """Not implemented: raises NotSupportedError."""
-    _refuse("unique_all", x, "numpy.unique_all(a.numpy()).values")
+def _unique(name: str, result: str) -> Callable[[Any], NoReturn]:
+    def refuse(x: Any, /) -> NoReturn:
+        """Not implemented: raises NotSupportedError."""
+        _refuse(name, x, f"numpy.{name}(a.numpy()){result}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
 
 
-def unique_counts(x: Any, /) -> NoReturn:
-    """Not implemented: raises NotSupportedError."""
-    _refuse("unique_counts", x, "numpy.unique_counts(a.numpy()).values")
-
-
-def unique_inverse(x: Any, /) -> NoReturn:
-    """Not implemented: raises NotSupportedError."""
-    _refuse("unique_inverse", x, "numpy.unique_inverse(a.numpy()).values")
-
-
-def unique_values(x: Any, /) -> NoReturn:
-    """Not implemented: raises NotSupportedError."""
-    _refuse("unique_values", x, "numpy.unique_values(a.numpy())")
+unique_all = _unique("unique_all", ".values")
+unique_counts = _unique("unique_counts", ".values")
+unique_inverse = _unique("unique_inverse", ".values")
+unique_values = _unique("unique_values", "")

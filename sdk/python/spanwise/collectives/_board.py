@@ -79,9 +79,9 @@ class BoardServer:
         self._thread = threading.Thread(target=self._serve, name="spanwise-board", daemon=True)
         self._thread.start()
 
-    def close(self, patience: float) -> None:
-        """Ends when all ranks have left, or after `patience` seconds."""
-        end = time.monotonic() + patience
+    def close(self, pause_timeout: float) -> None:
+        """Ends when all ranks have left, or after `pause_timeout` seconds."""
+        end = time.monotonic() + pause_timeout
         while len(self._ended) < self._size and time.monotonic() < end:
             time.sleep(0.01)
         self._stops.set()

@@ -55,10 +55,10 @@ class Communicator(_core._Communicator):
         All ranks call it. None for a rank that passes color=None."""
         self._splits += 1
         name = f"{self.name}/{self._splits}"
-        asked = [[color, key]]
+        requests = [[color, key]]
         if self._monitor is not None:
-            asked = self._monitor.exchange(name, [color, key])
-        members = sorted((k, r) for r, (c, k) in enumerate(asked) if c == color)
+            requests = self._monitor.exchange(name, [color, key])
+        members = sorted((k, r) for r, (c, k) in enumerate(requests) if c == color)
         own = [self._ranks[rank] for _, rank in members]
         start = _split_starter(self, color, key)
         if color is None:
@@ -203,9 +203,9 @@ def _choose(engine: str, link: Link | None, name: str, device: Any) -> str:
         return "nccl" if with_gpu else "self"
     gpu = [socket.gethostname(), os.environ.get("CUDA_VISIBLE_DEVICES", ""), str(device)]
     monitor = Monitor(link, f"{name}/engine", list(range(link.size)), link.timeout)
-    everyones = monitor.exchange("gpu", gpu if with_gpu else None)
+    gpus = monitor.exchange("gpu", gpu if with_gpu else None)
     monitor.disconnect()
-    if None not in everyones and len({tuple(each) for each in everyones}) == link.size:
+    if None not in gpus and len({tuple(each) for each in gpus}) == link.size:
         return "nccl"
     if launched_by_mpi():
         return "mpi"

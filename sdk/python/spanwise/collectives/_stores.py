@@ -1,7 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the ranks find each other: each store passes the address of rank 0's board to the others.
-Launchers (torchrun, mpiexec, Dask) have started the processes and numbered them."""
+"""Stores: each passes the address of rank 0's board to the other ranks.
+
+The processes were started and numbered by a launcher (torchrun, mpiexec, Dask)."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _LAUNCHERS = (
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),  # MPICH, Intel MPI
     ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
 )
-#: init() calls of this process by address: the next one uses the next port or key.
+#: The index of the last init() call of this process, by address; each uses another port or key.
 _used: dict[str, int] = {}
 
 
@@ -42,7 +43,7 @@ def numbers_from_launcher() -> tuple[int, int] | None:
 
 
 def local_rank() -> int:
-    """The rank among those of this machine, as far as the launcher says it; else 0."""
+    """The rank among those of this machine; 0 if the launcher sets no variable for it."""
     return next((int(os.environ[each]) for *_, each in _LAUNCHERS if each in os.environ), 0)
 
 
@@ -98,7 +99,7 @@ def _next_use(address: str) -> int:
 
 
 def own_address() -> str:
-    """An address of this machine that others can reach, as far as the routes tell."""
+    """The address of the interface of the default route; 127.0.0.1 without a route."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # sends nothing (RFC 5737: an address of no machine)
@@ -108,7 +109,7 @@ def own_address() -> str:
 
 
 class _Board:
-    """Rank 0's server and the text that leads to it."""
+    """Rank 0's server, and its address and token as text."""
 
     def __init__(self, size: int, *, is_local: bool) -> None:
         self.token = secrets.token_hex(16)
@@ -151,8 +152,8 @@ def _by_environment(rank: int, size: int, timeout: float) -> Link:
     key = f"spanwise/collectives/{run}/{_next_use(f'agent {host}:{port}')}"
     board = None
     if rank == 0:
-        machines = os.environ.get("LOCAL_WORLD_SIZE") != str(size)
-        board = _Board(size, is_local=not machines)
+        is_local = os.environ.get("LOCAL_WORLD_SIZE") == str(size)
+        board = _Board(size, is_local=is_local)
         agent.set(key, board.text)
     return _link(agent.get(key).decode(), rank, size, timeout, board.server if board else None)
 
@@ -174,7 +175,7 @@ def _by_file(path: str, rank: int, size: int, timeout: float) -> Link:
         return _link(board.text, rank, size, timeout, board.server)
     end = time.monotonic() + timeout
     while True:
-        # A file that an earlier run has left leads to no board of its token.
+        # A file of an earlier run has the token of a board that does not exist any more.
         with suppress(OSError, ValueError), open(path) as file:
             return _link(file.read(), rank, size, timeout, None)
         if time.monotonic() > end:

@@ -30,8 +30,8 @@ class BitGenerator(sw.random.Generator):
     """
 
     def __init__(self, seed: Any = None) -> None:
-        made = isinstance(seed, np.random.SeedSequence)
-        self._seed_seq = seed if made else np.random.SeedSequence(seed)
+        is_sequence = isinstance(seed, np.random.SeedSequence)
+        self._seed_seq = seed if is_sequence else np.random.SeedSequence(seed)
         super().__init__(self._seed_seq)
 
     def __getattr__(self, name: str) -> Any:

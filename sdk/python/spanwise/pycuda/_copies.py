@@ -10,6 +10,15 @@ import spanwise as sw
 
 from ._memory import host_bytes, mem_alloc, memory, on_stream
 
+__all__ = [
+    "Memcpy2D", "Memcpy3D", "from_device", "from_device_like", "mem_alloc_like", "mem_alloc_pitch",
+    "memcpy_dtod", "memcpy_dtod_async", "memcpy_dtoh", "memcpy_dtoh_async", "memcpy_htod",
+    "memcpy_htod_async", "memcpy_peer", "memcpy_peer_async", "memset_d2d8", "memset_d2d8_async",
+    "memset_d2d16", "memset_d2d16_async", "memset_d2d32", "memset_d2d32_async", "memset_d8",
+    "memset_d8_async", "memset_d16", "memset_d16_async", "memset_d32", "memset_d32_async",
+    "to_device",
+]  # fmt: skip
+
 _drv = sw.driver
 
 

@@ -4,6 +4,8 @@
 
 import spanwise as sw
 
+__all__ = ["Context", "Device", "get_driver_version", "get_version"]
+
 #: The CPU reports the architecture that its kernels see as __CUDA_ARCH__, and the CUDA version
 #: whose language they are written in: one without texture references.
 _CPU_CAPABILITY = (7, 0)

@@ -4,6 +4,8 @@
 
 import spanwise as sw
 
+__all__ = ["CompileError", "Error", "LaunchError", "LogicError", "MemoryError", "RuntimeError"]
+
 Error = sw.Error
 LogicError = LaunchError = RuntimeError = sw.DeviceError
 MemoryError = sw.OutOfMemoryError

@@ -9,6 +9,8 @@ import spanwise as sw
 from ._copies import memcpy_dtoh_async, memcpy_htod_async
 from ._memory import find, is_address, mem_alloc, memory
 
+__all__ = ["ArgumentHandler", "Function", "In", "InOut", "Out"]
+
 
 class ArgumentHandler:
     """A host array as a kernel argument, in device memory that is allocated for it."""

@@ -8,6 +8,8 @@ from ._launch import Function
 from ._memory import DeviceAllocation, registered
 from ._textures import TextureReference
 
+__all__ = ["Module", "module_from_buffer", "module_from_file"]
+
 
 class Module:
     """Kernels and variables loaded on one device."""

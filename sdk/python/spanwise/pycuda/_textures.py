@@ -18,6 +18,12 @@ from ._copies import memcpy_htod
 from ._memory import memory
 from ._types import get_or_register_dtype
 
+__all__ = [
+    "TRSF_NORMALIZED_COORDINATES", "TRSF_READ_AS_INTEGER", "Array", "TextureReference",
+    "address_mode", "array_format", "bind_array_to_texref", "filter_mode", "gpuarray_to_array",
+    "make_multichannel_2d_array", "matrix_to_array", "matrix_to_texref", "np_to_array",
+]  # fmt: skip
+
 address_mode = enum.IntEnum("address_mode", "WRAP CLAMP MIRROR BORDER", start=0)
 filter_mode = enum.IntEnum("filter_mode", "POINT LINEAR", start=0)
 array_format = enum.IntEnum(

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from spanwise.profile import Row, Tables, grouped, percent
+
 _ROWS = 20
 _HEAD = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <{} name>"
 _NODE_HEAD = "<% time> <sum %> <apply time> <time per call> <#call> <id> <Apply name>"
@@ -16,11 +18,8 @@ _NODE_HEAD = "<% time> <sum %> <apply time> <time per call> <#call> <id> <Apply 
 _watched: list[Any] = []
 
 
-class _Row:
-    def __init__(self, name: str, kind: str) -> None:
-        self.name, self.kind = name, kind
-        self.calls = self.nodes = 0
-        self.seconds = 0.0
+class _Tables(Tables):
+    indent, rest_format = "", ".2f"
 
 
 class Report:
@@ -38,19 +37,22 @@ class Report:
         self.steps = [step for f in self.functions for step in _steps_of(f)]
         self.thunk_time = sum(step[3] for step in self.steps)
 
-    def rows(self, name: Callable[[Any], str]) -> list[_Row]:
+    def rows(self, name: Callable[[Any], str]) -> list[Row]:
         """The nodes grouped by `name(op)`, by descending time."""
-        found: dict[str, _Row] = {}
-        for _, node, calls, seconds in self.steps:
-            row = found.setdefault(name(node.op), _Row(name(node.op), _kind(node.op)))
-            row.calls += calls
-            row.nodes += 1
-            row.seconds += seconds
-        return sorted(found.values(), key=lambda row: -row.seconds)
+        return grouped(
+            (
+                name(node.op),
+                name(node.op),
+                getattr(node.op, "native", None) is not None,
+                calls,
+                seconds,
+            )
+            for _, node, calls, seconds in self.steps
+        )
 
     def text(self) -> str:
         """The report as text."""
-        part = f"({_percent(self.thunk_time, self.fct_call_time):.3f}%)"
+        part = f"({percent(self.thunk_time, self.fct_call_time):.3f}%)"
         lines = [
             "Function profiling",
             "==================",
@@ -65,41 +67,13 @@ class Report:
             "    Theano Linker time (includes C, CUDA code generation/compiling): "
             f"{self.compile_time - self.optimizer_time:e}s",
         ]
-        for title, many, name in (("Class", "Classes", _class_name), ("Ops", "Ops", str)):
-            lines += ["", title, "---", _HEAD.format(title if title == "Class" else "Op")]
-            lines += self._table(self.rows(name), many)
-        lines += ["", "Apply", "------", _NODE_HEAD, *self._nodes()]
+        tables = _Tables(self.thunk_time)
+        for title, word, name in (("Class", "Class", _class_name), ("Ops", "Op", str)):
+            rows = self.rows(name)
+            lines += ["", title, "---", _HEAD.format(word), *tables.of_groups(rows, title)]
+        steps = [(seconds, calls, i, str(node)) for i, node, calls, seconds in self.steps]
+        lines += ["", "Apply", "------", _NODE_HEAD, *tables.of_nodes(steps)]
         return "\n".join(lines) + "\n"
-
-    def _table(self, rows: list[_Row], many: str) -> list[str]:
-        lines, so_far = [], 0.0
-        for row in rows[:_ROWS]:
-            percent = _percent(row.seconds, self.thunk_time)
-            so_far += percent
-            lines.append(
-                f"{percent:5.1f}%  {so_far:5.1f}%  {row.seconds:9.3f}s  {_each(row.seconds, row.calls)}  "
-                f"{row.kind:>4}  {row.calls:6d}  {row.nodes:4d}   {row.name}"
-            )
-        return [*lines, self._remaining([row.seconds for row in rows], many)]
-
-    def _nodes(self) -> list[str]:
-        steps = sorted(self.steps, key=lambda step: -step[3])
-        lines, so_far = [], 0.0
-        for number, node, calls, seconds in steps[:_ROWS]:
-            percent = _percent(seconds, self.thunk_time)
-            so_far += percent
-            lines.append(
-                f"{percent:5.1f}%  {so_far:5.1f}%  {seconds:9.3f}s  {_each(seconds, calls)}  "
-                f"{calls:6d}  {number:4d}   {node}"
-            )
-        return [*lines, self._remaining([step[3] for step in steps], "Apply instances")]
-
-    def _remaining(self, seconds: list[float], what: str) -> str:
-        left = seconds[_ROWS:]
-        return (
-            f"... (remaining {len(left)} {what} account for {_percent(sum(left), self.thunk_time):.2f}%"
-            f"({sum(left):.2f}s) of the runtime)"
-        )
 
     def summary(
         self, file: Any = None, n_ops_to_print: int = _ROWS, n_apply_to_print: int = _ROWS
@@ -121,18 +95,6 @@ def _steps_of(function: Any) -> list[tuple[int, Any, int, float]]:
 
 def _class_name(op: Any) -> str:
     return f"{type(op).__module__}.{type(op).__qualname__}"
-
-
-def _kind(op: Any) -> str:
-    return "C" if getattr(op, "native", None) is not None else "Py"
-
-
-def _percent(part: float, total: float) -> float:
-    return 100 * part / total if total else 0.0
-
-
-def _each(seconds: float, calls: int) -> str:
-    return f"{seconds / calls if calls else 0.0:.2e}s"
 
 
 def watch(function: Any) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanwise.graph import Constant, NativeOp
+from spanwise.graph import Constant, FunctionGraph, NativeOp
 
 from ._constant import constant_text, scalar_text
 from ._devices import devices, is_host
@@ -132,25 +132,15 @@ def _name_of_transposed(node: ViewApply) -> str | None:
     return f"{node.inputs[0].name}.T"
 
 
-class ViewGraph:
+class ViewGraph(FunctionGraph):
     """``f.maker.fgraph``: `outputs` include the new values of updates."""
 
+    inputs: list[Any]
+    outputs: list[Any]
+
     def __init__(self) -> None:
-        self.inputs: list[ViewVariable] = []
-        self.outputs: list[ViewVariable] = []
-        self._order: list[ViewApply] = []
+        super().__init__([], [], [])
 
-    def toposort(self) -> list[ViewApply]:
-        """The nodes in execution order."""
-        return list(self._order)
-
-    @property
-    def apply_nodes(self) -> set[ViewApply]:
-        return set(self._order)
-
-    @property
-    def variables(self) -> set[ViewVariable]:
-        found = {*self.inputs, *self.outputs}
-        for node in self._order:
-            found.update(node.inputs, node.outputs)
-        return found
+    def add(self, node: ViewApply) -> None:
+        """Adds a node at the end of the order."""
+        self._nodes.append(node)  # type: ignore[arg-type]

@@ -39,7 +39,7 @@ class Builder:
         op = GPU_KINDS[devices.dialect][name](_transfer_text(name, device), source and source.op)
         shown = source.outputs[0] if source is not None else variable.source
         node = ViewApply(op, [variable], [(shown, kind)], source)
-        self.graph._order.append(node)
+        self.graph.add(node)
         return node.out
 
     def leaf(self, variable: Any) -> ViewVariable:
@@ -79,7 +79,7 @@ class Builder:
         outputs = [(v, type_of(v, self.device)) for v in node.outputs]
         op = self.described(node, not is_host(outputs[0][1].device))
         made = ViewApply(op, self.inputs_of(node, op), outputs, node)
-        self.graph._order.append(made)
+        self.graph.add(made)
         self.known.update(zip(node.outputs, made.outputs, strict=True))
 
     def described(self, node: Any, on_gpu: bool) -> Any:
@@ -107,7 +107,7 @@ class Builder:
     def added(self, op: Any, inputs: list[ViewVariable], kind: ViewType) -> ViewVariable:
         """The result of a node that only Theano has."""
         node = ViewApply(op, inputs, [(inputs[0].source, kind)])
-        self.graph._order.append(node)
+        self.graph.add(node)
         return node.out
 
     def dimshuffled(self, given: ViewVariable, order: Sequence[Any]) -> ViewVariable:

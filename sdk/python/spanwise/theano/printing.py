@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from spanwise import printing as _printing
-from spanwise.graph import Apply, Variable, as_variable
+from spanwise.graph import Apply, FunctionGraph, Variable, as_variable
 
 from ._function import Function
 from ._op import Op
@@ -44,16 +44,6 @@ class Print(Op):
         return False
 
 
-class _Listed:
-    """Outputs without nodes that have numbers."""
-
-    def __init__(self, outputs: list[Any]) -> None:
-        self.outputs = outputs
-
-    def toposort(self) -> list[Any]:
-        return []
-
-
 def _shown(things: list[Any]) -> list[Any]:
     """`things` with views of the graphs. Variables that are not compiled are in one view, so that a
     node that several of them read has one id."""
@@ -61,7 +51,7 @@ def _shown(things: list[Any]) -> list[Any]:
     outputs = iter(of_variables([v for found in roots for v in found]).outputs)
     counts = iter(map(len, roots))
     return [
-        _Listed(list(islice(outputs, next(counts))))
+        FunctionGraph([], list(islice(outputs, next(counts))), [])
         if isinstance(thing, (Variable, Apply))
         else thing.maker.fgraph
         if isinstance(thing, Function)

@@ -90,7 +90,7 @@ int processor_count() {
 
 SystemMemory system_memory() {
   SystemMemory memory;
-  struct ::sysinfo info {};
+  struct ::sysinfo info{};
   if (::sysinfo(&info) == 0) {
     memory.total = static_cast<std::int64_t>(info.totalram) * info.mem_unit;
     memory.available = static_cast<std::int64_t>(info.freeram) * info.mem_unit;

@@ -46,11 +46,8 @@ Tool linker_tool() {
   if (const nvjitlink::Library* library = nvjitlink::library())
     return {.name = "nvJitLink",
             .version = text(library->major, ".", library->minor),
-            .path = library->path.string(),
-            .missing = {}};
+            .path = library->path.string()};
   return {.name = "nvJitLink",
-          .version = {},
-          .path = {},
           .missing = text("The driver links sources, without inlining across them, and takes no "
                           "LTO-IR; ",
                           nvjitlink::remedy())};
@@ -192,6 +189,11 @@ class CudaBackend final : public runtime::Backend {
     DeviceContext& target_context = DeviceContext::of(target_ordinal);
     cuda::copy_peer(DeviceContext::of(source_ordinal), source, target_context, target, bytes,
                     cuda_stream(target_context, stream));
+  }
+  bool fill_bytes(void* data, const void* value, int period, std::size_t bytes,
+                  StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
+    return cuda::fill_bytes(context, data, value, period, bytes, cuda_stream(context, stream));
   }
 
   std::string compiler_fingerprint(int ordinal, const CompileRequest& request) override {

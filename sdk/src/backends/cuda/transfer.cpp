@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/transfer.hpp"
 
+#include <cstdint>
+#include <cstring>
+
+#include "backends/cuda/launch/launch_batch.hpp"
 #include "backends/cuda/memory/memory_pool.hpp"
 #include "backends/cuda/memory/pinned_pool.hpp"
 #include "backends/cuda/memory/staging.hpp"
@@ -83,6 +87,28 @@ void copy_peer(DeviceContext& source_context, const void* source, DeviceContext&
         api.memcpy_peer_async(address(target), target_context.handle, address(source),
                               source_context.handle, bytes, stream.raw()),
         "copying ", bytes, " bytes from ", source_context.device, " to ", target_context.device);
+}
+
+bool fill_bytes(DeviceContext& context, void* data, const void* value, int period,
+                std::size_t bytes, const CudaStream& stream) {
+  // A fill by the driver would end the batch; that by a kernel becomes a part of it.
+  if (CudaLaunchBatch::open_on(stream) != nullptr) return false;
+  const ContextGuard guard(context);
+  const DriverApi& api = context.api;
+  const std::size_t count = bytes / static_cast<std::size_t>(period);
+  std::uint32_t word = 0;
+  std::memcpy(&word, value, static_cast<std::size_t>(period));
+  CUresult code = CUDA_SUCCESS;
+  if (period == 1)
+    code =
+        api.memset_d8_async(address(data), static_cast<unsigned char>(word), count, stream.raw());
+  else if (period == 2)
+    code =
+        api.memset_d16_async(address(data), static_cast<unsigned short>(word), count, stream.raw());
+  else
+    code = api.memset_d32_async(address(data), word, count, stream.raw());
+  check(api, code, "filling ", bytes, " bytes of ", context.device);
+  return true;
 }
 
 }  // namespace spanwise::cuda

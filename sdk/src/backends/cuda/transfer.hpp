@@ -6,8 +6,8 @@
 
 #include "backends/cuda/stream.hpp"
 
-/// Copies contiguous bytes between the host and a device, and between devices; contracts as
-/// Backend's members of the same names.
+/// Copies of contiguous bytes between the host and a device, and between devices, and fills;
+/// contracts as Backend's members of the same names.
 namespace spanwise::cuda {
 
 void upload(DeviceContext& context, const void* host, void* device, std::size_t bytes,
@@ -19,5 +19,7 @@ void download(DeviceContext& context, const void* device, void* host, std::size_
 /// `stream` belongs to the target's device.
 void copy_peer(DeviceContext& source_context, const void* source, DeviceContext& target_context,
                void* target, std::size_t bytes, const CudaStream& stream);
+bool fill_bytes(DeviceContext& context, void* data, const void* value, int period,
+                std::size_t bytes, const CudaStream& stream);
 
 }  // namespace spanwise::cuda

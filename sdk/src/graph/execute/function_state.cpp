@@ -176,6 +176,8 @@ void FunctionState::commit(std::vector<Array>& results) {
   results.resize(first);
 }
 
+// The caller may write to a result, so one that shares memory with anything else, or is read-only
+// (as a broadcast array is), is copied.
 std::vector<Array> FunctionState::collect_results() {
   std::vector<Array> results;
   results.reserve(result_slots.size());
@@ -184,10 +186,12 @@ std::vector<Array> FunctionState::collect_results() {
     if (slot.is_leaf) {
       results.push_back(slot.is_borrowed ? *cell.value : copy(*cell.value));
     } else if (cell.value) {
-      Array result = std::move(*cell.value);
+      Array& result = *cell.value;
+      if (!slot.is_borrowed && (result.readonly() || shares_memory(result, results)))
+        results.push_back(copy(result));
+      else
+        results.push_back(std::move(result));
       cell.value.reset();
-      results.push_back(slot.is_borrowed ? std::move(result)
-                                         : unshared(std::move(result), results));
     } else {  // the same variable is an earlier output
       const auto first = std::ranges::find_if(
           result_slots, [&](const ResultSlot& s) { return s.cell == slot.cell; });
@@ -195,12 +199,6 @@ std::vector<Array> FunctionState::collect_results() {
     }
   }
   return results;
-}
-
-// The caller may write to a result, so it must not share memory with anything else, and must not be
-// read-only (as a broadcast array is).
-Array FunctionState::unshared(Array result, std::span<const Array> earlier) {
-  return result.readonly() || shares_memory(result, earlier) ? copy(result) : std::move(result);
 }
 
 bool FunctionState::shares_memory(const Array& result, std::span<const Array> earlier) const {

@@ -88,8 +88,6 @@ class FunctionState final : public RefCounted {
   /// Updates the shared variables and removes their new values from `results`.
   void commit(std::vector<Array>& results);
   void check_rewrites(std::span<const Array> arguments, std::span<const Array> results) const;
-  /// `result`, or a copy if it shares memory with anything else or is read-only.
-  Array unshared(Array result, std::span<const Array> earlier);
   /// Whether `result` shares memory with earlier results, inputs, shared values or constants.
   bool shares_memory(const Array& result, std::span<const Array> earlier) const;
   void clear_cells() noexcept;

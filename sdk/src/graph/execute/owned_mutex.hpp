@@ -52,7 +52,7 @@ class OwnedMutex final : ForkParticipant {
   void after_fork_in_child(bool was_paused) noexcept override;
   /// Short, since the owner may be waiting for the interpreter's lock, which the forking thread
   /// holds.
-  std::chrono::milliseconds patience() const noexcept override {
+  std::chrono::milliseconds pause_timeout() const noexcept override {
     return std::chrono::milliseconds(10);
   }
 

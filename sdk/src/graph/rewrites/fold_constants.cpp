@@ -8,7 +8,6 @@
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
 #include "spanwise/copy.hpp"
-#include "spanwise/devices.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 

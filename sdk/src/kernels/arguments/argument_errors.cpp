@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/arguments/argument_errors.hpp"
 
-#include <cstdint>
-
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {

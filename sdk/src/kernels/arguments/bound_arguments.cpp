@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "kernels/arguments/argument_errors.hpp"
-#include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
 namespace {

@@ -3,7 +3,6 @@
 #include "kernels/arguments/checked_launch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 

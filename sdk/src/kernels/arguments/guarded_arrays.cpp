@@ -12,7 +12,7 @@
 
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::kernels {
 namespace {

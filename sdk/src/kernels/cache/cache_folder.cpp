@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "runtime/system/trusted_folder.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::kernels {
 namespace {

@@ -5,7 +5,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>

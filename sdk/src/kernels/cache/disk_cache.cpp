@@ -11,8 +11,8 @@
 #include "kernels/cache/cache_settings.hpp"
 #include "kernels/cache/sha256.hpp"
 #include "kernels/log.hpp"
-#include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::kernels {
 namespace {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "kernels/cache/cache_folder.hpp"
 #include "runtime/backend.hpp"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/streams/current_stream.hpp"
 #include "runtime/streams/ordering.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-
 #include "runtime/streams/stream_state.hpp"
 #include "spanwise/communicator.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 #include "runtime/collectives/host_waits.hpp"
 #include "runtime/collectives/pending.hpp"

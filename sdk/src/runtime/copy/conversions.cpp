@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/copy/copy_steps.hpp"
 #include "runtime/copy/dense.hpp"
-#include "runtime/memory/allocation.hpp"
 #include "runtime/streams/ordering.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"

@@ -11,8 +11,6 @@
 
 #include "runtime/copy/copy_steps.hpp"
 #include "runtime/copy/dense.hpp"
-#include "runtime/streams/ordering.hpp"
-#include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {

@@ -6,7 +6,6 @@
 #include "runtime/collectives/host_waits.hpp"
 #include "runtime/copy/copy_steps.hpp"
 #include "runtime/copy/dense.hpp"
-#include "runtime/memory/allocation.hpp"
 #include "runtime/streams/ordering.hpp"
 #include "spanwise/creation.hpp"
 

@@ -52,20 +52,21 @@ Storage owned_by(StreamState& stream, void* data, std::size_t bytes, bool is_rec
 }
 
 // Counts bytes as used; the destructor subtracts them again unless keep() was called.
-class Counted {
+class MemoryReservation {
  public:
-  Counted(Device device, std::size_t bytes) : Counted(MemoryUse::of(device), device, bytes) {}
-  Counted(MemoryUse& use, Device device, std::size_t bytes) : use_(use), bytes_(bytes) {
+  MemoryReservation(Device device, std::size_t bytes)
+      : MemoryReservation(MemoryUse::of(device), device, bytes) {}
+  MemoryReservation(MemoryUse& use, Device device, std::size_t bytes) : use_(use), bytes_(bytes) {
     use_.reserve(device, bytes);
   }
-  ~Counted() {
+  ~MemoryReservation() {
     if (is_kept_)
       use_.count();
     else
       use_.release(bytes_);
   }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
+  MemoryReservation(const MemoryReservation&) = delete;
+  MemoryReservation& operator=(const MemoryReservation&) = delete;
   // From here on the storage's release function subtracts the bytes.
   void keep() noexcept { is_kept_ = true; }
 
@@ -93,7 +94,7 @@ Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
   const Device device = stream.device();
   auto own = std::make_unique<SourceBlock>();
   own->device = device;
-  Counted counted(device, bytes);
+  MemoryReservation counted(device, bytes);
   backend_for(device).run_beside_captures(
       [&] { own->block = source->allocate(device, bytes, stream.handle()); });
   own->source = std::move(source);
@@ -123,7 +124,7 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
     return allocate_from(std::move(source), stream, bytes, is_recorded);
   const bool is_kept = device == cpu && bytes <= StorageFreeList::most_bytes;
   const std::size_t capacity = is_kept ? StorageFreeList::capacity_for(bytes) : bytes;
-  Counted counted(use, device, capacity);
+  MemoryReservation counted(use, device, capacity);
   Backend& backend = *find_backend(device.kind());  // which made the stream
   void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), capacity, stream)
                            : backend.allocate(device.ordinal(), capacity, stream);
@@ -138,7 +139,7 @@ Storage allocate_pinned(Device source, std::size_t bytes) {
   void* data = backend.allocate_pinned(source.ordinal(), bytes);
   if (data == nullptr) return allocate(bytes, cpu);
   try {
-    Counted(cpu, bytes).keep();
+    MemoryReservation(cpu, bytes).keep();
   } catch (...) {
     backend.release_pinned(source.ordinal(), data, bytes);
     throw;
@@ -150,7 +151,7 @@ Storage allocate_pinned(Device source, std::size_t bytes) {
 Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes) {
   const Device device = stream.device();
   if (bytes == 0 || MemoryUse::of(device).has_source()) return {};
-  Counted counted(device, bytes);
+  MemoryReservation counted(device, bytes);
   void* data = backend_for(device).allocate_zeroed(device.ordinal(), bytes, stream);
   if (data == nullptr) return {};
   counted.keep();

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/creation.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "runtime/copy/dense.hpp"

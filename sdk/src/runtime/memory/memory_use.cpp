@@ -9,7 +9,6 @@
 #include "core/words.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/memory/graph_memory.hpp"
-#include "runtime/registry.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
 

@@ -3,7 +3,6 @@
 #include "spanwise/stream.hpp"
 
 #include "runtime/collectives/host_waits.hpp"
-#include "runtime/registry.hpp"
 #include "runtime/streams/current_stream.hpp"
 #include "runtime/streams/lasting_streams.hpp"
 #include "runtime/streams/ordering.hpp"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "spanwise/devices.hpp"
 #include "spanwise/storage.hpp"
 
 /// The interface of a back end's streams and events.

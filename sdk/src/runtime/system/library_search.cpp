@@ -11,7 +11,6 @@
 
 #include "core/words.hpp"
 #include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
 
 namespace spanwise::runtime {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "spanwise/error.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise::runtime {
 namespace {

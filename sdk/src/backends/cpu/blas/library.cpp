@@ -191,7 +191,9 @@ class BlasForkGuard final : public ForkParticipant {
     running_.store(0);
     resume();
   }
-  std::chrono::milliseconds patience() const noexcept override { return std::chrono::minutes(5); }
+  std::chrono::milliseconds pause_timeout() const noexcept override {
+    return std::chrono::minutes(5);
+  }
 
   std::atomic<int> running_{0};
   std::atomic<bool> is_forking_{false};

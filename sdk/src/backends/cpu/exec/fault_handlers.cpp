@@ -34,10 +34,10 @@ std::array<struct sigaction, 32> previous{};
 std::atomic<unsigned long> passing{0};
 
 // The interrupted instruction and stack pointer; null where the system's layout is unknown here.
-struct Interrupted {
+struct InterruptedFrame {
   const char *instruction = nullptr, *stack = nullptr;
 };
-Interrupted interrupted_at([[maybe_unused]] void* context) {
+InterruptedFrame interrupted_at([[maybe_unused]] void* context) {
 #if defined(__x86_64__)
   const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   return {reinterpret_cast<const char*>(registers[REG_RIP]),
@@ -74,7 +74,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   FaultTrap* trap = trap_of_this_thread();
   if (trap != nullptr && info->si_code > 0) {
-    const Interrupted at = interrupted_at(context);
+    const InterruptedFrame at = interrupted_at(context);
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     const auto stack = reinterpret_cast<std::uintptr_t>(at.stack);
     constexpr std::uintptr_t beside = 64 << 10;
@@ -95,7 +95,7 @@ void on_interrupt(int signal, siginfo_t* info, void* context) {
   const bool is_for_helper = trap != nullptr && take_stop_request(*trap);
   if (!is_for_helper) pass_on(signal, info, context);
   if (trap == nullptr) return;
-  const Interrupted at = interrupted_at(context);
+  const InterruptedFrame at = interrupted_at(context);
   trap->interrupt(at.instruction, at.stack);
 }
 

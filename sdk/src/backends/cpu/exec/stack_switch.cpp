@@ -114,14 +114,14 @@ extern "C" void sw_switch_stack(StackPointer* from, StackPointer to) noexcept {
 }
 
 namespace {
-struct Entry {
+struct StackEntry {
   ucontext_t context;
   void (*function)(void*);
   void* argument;
 };
 void enter(unsigned low, unsigned high) {
   const auto address = (static_cast<std::uint64_t>(high) << 32) | low;
-  auto* entry = reinterpret_cast<Entry*>(static_cast<std::uintptr_t>(address));
+  auto* entry = reinterpret_cast<StackEntry*>(static_cast<std::uintptr_t>(address));
   entry->function(entry->argument);
 }
 }  // namespace
@@ -129,8 +129,8 @@ void enter(unsigned low, unsigned high) {
 StackPointer make_stack(std::byte* low, std::size_t bytes, void (*function)(void*),
                         void* argument) {
   const auto top =
-      reinterpret_cast<std::uintptr_t>(low + bytes - sizeof(Entry)) & ~std::uintptr_t{63};
-  auto* entry = new (reinterpret_cast<void*>(top)) Entry{{}, function, argument};
+      reinterpret_cast<std::uintptr_t>(low + bytes - sizeof(StackEntry)) & ~std::uintptr_t{63};
+  auto* entry = new (reinterpret_cast<void*>(top)) StackEntry{{}, function, argument};
   getcontext(&entry->context);
   entry->context.uc_stack.ss_sp = low;
   entry->context.uc_stack.ss_size = top - reinterpret_cast<std::uintptr_t>(low);

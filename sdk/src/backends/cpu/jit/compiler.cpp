@@ -18,7 +18,7 @@ namespace spanwise::cpu_backend {
 namespace {
 
 bool is_program(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
 }
@@ -37,7 +37,7 @@ bool looks_like_clang(const std::string& path, const std::vector<std::string>& a
 }
 
 std::string identity_of(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return path;
   return text(path, " ", status.st_size, " ", status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
 }

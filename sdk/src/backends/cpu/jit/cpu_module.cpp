@@ -51,15 +51,15 @@ CpuModule::~CpuModule() {
 }
 
 Ref<runtime::LoadedKernel> CpuModule::kernel(const std::string& symbol) {
-  std::string there;
+  std::string names;
   for (const sw_module* unit : units_) {
     for (const sw_kernel* kernel = unit->kernels; kernel->name != nullptr; ++kernel) {
       if (symbol == kernel->name) return make_ref<CpuKernel>(Ref<CpuModule>(this), *unit, kernel);
-      there += (there.empty() ? "'" : ", '") + std::string(kernel->name) + "'";
+      names += (names.empty() ? "'" : ", '") + std::string(kernel->name) + "'";
     }
   }
   fail<ArgumentError>("cpu: ", info_->file, " has no kernel '", symbol, "'; it has ",
-                      there.empty() ? "none" : there);
+                      names.empty() ? "none" : names);
 }
 
 runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
@@ -99,10 +99,10 @@ std::string CpuModule::line_before(const void* code) const {
     for (const char* tool : {"addr2line", "llvm-addr2line", "llvm-symbolizer-14"}) {
       const std::string program = find_program(tool);
       if (program.empty()) continue;
-      const ProcessResult said =
+      const ProcessResult result =
           run_process({program, "-i", "-e", file, address.str()}, folder.path());
-      if (said.exit_code != 0) continue;
-      if (std::string line = innermost_line(said.output); !line.empty()) return line;
+      if (result.exit_code != 0) continue;
+      if (std::string line = innermost_line(result.output); !line.empty()) return line;
     }
   } catch (const Error&) {
     // The error message is useful without the line.

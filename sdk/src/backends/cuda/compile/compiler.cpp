@@ -187,13 +187,21 @@ class NvrtcCompilation {
   };
   Attempt attempt(const source::KernelSource& source, const ImageForm& form,
                   const std::vector<std::string>& names, const RtcHeaders& headers) const {
-    auto program = std::make_unique<NvrtcProgram>(library_, with_macros(source, options_),
-                                                  source.file_name, headers);
-    for (const std::string& name : names) program->add_name(name);
+    const std::string words = with_macros(source, options_);
     auto arguments = arguments_for(request_, options_, architecture_, folders_);
     arguments.insert(arguments.end(), form.options.begin(), form.options.end());
-    const nvrtc::Result result = program->compile(arguments);
-    return {std::move(program), result};
+    const auto run = [&]() -> Attempt {
+      auto program = std::make_unique<NvrtcProgram>(library_, words, source.file_name, headers);
+      for (const std::string& name : names) program->add_name(name);
+      const nvrtc::Result result = program->compile(arguments);
+      return {std::move(program), result};
+    };
+    if (has_minimal_option(library_.major, library_.minor) && may_be_minimal(words)) {
+      arguments.emplace_back(minimal_option);
+      if (Attempt quick = run(); quick.result == nvrtc::success) return quick;
+      arguments.pop_back();  // the log then is that of the source with all declarations
+    }
+    return run();
   }
 
   std::string accept(const source::KernelSource& source, const ImageForm& form,

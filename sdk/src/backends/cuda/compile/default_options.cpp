@@ -61,6 +61,22 @@ std::vector<std::string> default_options(const std::vector<std::string>& options
   return all;
 }
 
+bool may_be_minimal(std::string_view source) {
+  const auto has = [source](std::string_view name) { return source.find(name) != source.npos; };
+  for (const char* name : {"cuda", "tex1D", "tex2D", "tex3D", "texC", "texture", "surf", "<<<"})
+    if (has(name)) return false;
+  constexpr std::string_view include = "include";
+  for (std::size_t at = 0; (at = source.find(include, at)) != source.npos; at += include.size()) {
+    const std::string_view before = source.substr(0, at);
+    const std::string_view line = before.substr(before.rfind('\n') + 1);
+    const bool is_directive =
+        line.find('#') != line.npos && line.find_first_not_of(" \t#") == line.npos;
+    const std::string_view header = source.substr(at + include.size(), 11);
+    if (is_directive && header != " <spanwise/") return false;
+  }
+  return true;
+}
+
 RtcHeaders rtc_headers(bool has_toolkit_headers) {
   RtcHeaders headers;
   append(headers, embedded::rtc_headers);
@@ -73,6 +89,7 @@ const std::string& default_options_digest() {
   static const auto& digest_of_options = *new std::string([] {
     Digest digest;
     for (const std::string& option : default_options({})) digest.add(option);
+    digest.add(minimal_option);
     const RtcHeaders headers = rtc_headers(false);  // all of them
     for (std::size_t i = 0; i < headers.names.size(); ++i) {
       digest.add(headers.names[i]);

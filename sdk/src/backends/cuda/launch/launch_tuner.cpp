@@ -10,7 +10,7 @@ namespace spanwise::cuda {
 namespace {
 
 // In the order of the setting's choices.
-enum Choice : unsigned { automatic, direct, graph };
+enum LaunchChoice : unsigned { automatic, direct, graph };
 
 [[maybe_unused]] const bool launch_declared = config::declare({
     .name = "kernel_launch",

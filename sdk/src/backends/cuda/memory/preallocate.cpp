@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/memory/preallocate.hpp"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
+#include "core/words.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -47,12 +48,10 @@ void check_setting(std::string_view value) { preallocate_bytes(value, 0); }
 
 std::int64_t preallocate_bytes(std::string_view value, std::int64_t free) {
   if (value.empty()) return 0;
-  double number = 0;
-  const char* end = value.data() + value.size();
-  const auto [rest, error] = std::from_chars(value.data(), end, number);
-  if (error != std::errc{} || !(number >= 0) || number > 0x1p62) fail_setting(value);
-  std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
-  while (suffix.starts_with(' ')) suffix.remove_prefix(1);
+  std::string_view suffix = value;
+  const double number = take_number<double>(suffix).value_or(-1);
+  if (!(number >= 0) || number > 0x1p62) fail_setting(value);
+  suffix = suffix.substr(std::min(suffix.find_first_not_of(' '), suffix.size()));
   const double factor = unit_of(suffix, value);
   const bool is_fraction = suffix.empty() && number <= 1;
   const double bytes = is_fraction ? number * static_cast<double>(free) : number * factor;

@@ -24,8 +24,9 @@
 
 SW_PER_WORKER int sw_checking;
 
-SW_UNCHECKED static inline void sw_look_at(const volatile void* address, unsigned long long bytes,
-                                           int kind, const void* code) {
+SW_UNCHECKED static inline void sw_record_access(const volatile void* address,
+                                                 unsigned long long bytes, int kind,
+                                                 const void* code) {
   const auto at = (unsigned long)address;
   // The built-in variables.
   if (at - (unsigned long)&threadIdx < sizeof threadIdx ||
@@ -35,35 +36,35 @@ SW_UNCHECKED static inline void sw_look_at(const volatile void* address, unsigne
     return;
   if (sw_checking) sw_rt->access(sw_worker, (const void*)address, bytes, kind, code);
 }
-#define SW_LOOK(bytes, kind) sw_look_at(at, bytes, kind, __builtin_return_address(0))
+#define SW_RECORD(bytes, kind) sw_record_access(at, bytes, kind, __builtin_return_address(0))
 
-#define SW_ACCESS(bytes)                                                                      \
-  SW_CALLED void __tsan_read##bytes(void* at) { SW_LOOK(bytes, sw_access_read); }             \
-  SW_CALLED void __tsan_write##bytes(void* at) { SW_LOOK(bytes, sw_access_write); }           \
-  SW_CALLED void __tsan_unaligned_read##bytes(void* at) { SW_LOOK(bytes, sw_access_read); }   \
-  SW_CALLED void __tsan_unaligned_write##bytes(void* at) { SW_LOOK(bytes, sw_access_write); } \
-  SW_CALLED void __tsan_volatile_read##bytes(void* at) {                                      \
-    SW_LOOK(bytes, sw_access_volatile_read);                                                  \
-  }                                                                                           \
-  SW_CALLED void __tsan_volatile_write##bytes(void* at) {                                     \
-    SW_LOOK(bytes, sw_access_volatile_write);                                                 \
-  }                                                                                           \
-  SW_CALLED void __tsan_unaligned_volatile_read##bytes(void* at) {                            \
-    SW_LOOK(bytes, sw_access_volatile_read);                                                  \
-  }                                                                                           \
-  SW_CALLED void __tsan_unaligned_volatile_write##bytes(void* at) {                           \
-    SW_LOOK(bytes, sw_access_volatile_write);                                                 \
+#define SW_ACCESS(bytes)                                                                        \
+  SW_CALLED void __tsan_read##bytes(void* at) { SW_RECORD(bytes, sw_access_read); }             \
+  SW_CALLED void __tsan_write##bytes(void* at) { SW_RECORD(bytes, sw_access_write); }           \
+  SW_CALLED void __tsan_unaligned_read##bytes(void* at) { SW_RECORD(bytes, sw_access_read); }   \
+  SW_CALLED void __tsan_unaligned_write##bytes(void* at) { SW_RECORD(bytes, sw_access_write); } \
+  SW_CALLED void __tsan_volatile_read##bytes(void* at) {                                        \
+    SW_RECORD(bytes, sw_access_volatile_read);                                                  \
+  }                                                                                             \
+  SW_CALLED void __tsan_volatile_write##bytes(void* at) {                                       \
+    SW_RECORD(bytes, sw_access_volatile_write);                                                 \
+  }                                                                                             \
+  SW_CALLED void __tsan_unaligned_volatile_read##bytes(void* at) {                              \
+    SW_RECORD(bytes, sw_access_volatile_read);                                                  \
+  }                                                                                             \
+  SW_CALLED void __tsan_unaligned_volatile_write##bytes(void* at) {                             \
+    SW_RECORD(bytes, sw_access_volatile_write);                                                 \
   }
 
 #define SW_ATOMIC_FETCH(bits, T, name)                                           \
   SW_CALLED T __tsan_atomic##bits##_fetch_##name(volatile T* at, T value, int) { \
-    SW_LOOK(bits / 8, sw_access_atomic);                                         \
+    SW_RECORD(bits / 8, sw_access_atomic);                                       \
     return __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST);                   \
   }
 #define SW_ATOMIC_EXCHANGE_IF(bits, T, strength)                                               \
   SW_CALLED int __tsan_atomic##bits##_compare_exchange_##strength(volatile T* at, T* expected, \
                                                                   T value, int, int) {         \
-    SW_LOOK(bits / 8, sw_access_atomic);                                                       \
+    SW_RECORD(bits / 8, sw_access_atomic);                                                     \
     return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,           \
                                        __ATOMIC_SEQ_CST);                                      \
   }
@@ -71,21 +72,21 @@ SW_UNCHECKED static inline void sw_look_at(const volatile void* address, unsigne
 #define SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                                          \
   SW_CALLED T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T value, int, \
                                                          int) {                                    \
-    SW_LOOK(bits / 8, sw_access_atomic);                                                           \
+    SW_RECORD(bits / 8, sw_access_atomic);                                                         \
     __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
     return expected;                                                                               \
   }
 #define SW_ATOMICS(bits, T)                                                  \
   SW_CALLED T __tsan_atomic##bits##_load(const volatile T* at, int) {        \
-    SW_LOOK(bits / 8, sw_access_volatile_read);                              \
+    SW_RECORD(bits / 8, sw_access_volatile_read);                            \
     return __atomic_load_n(at, __ATOMIC_SEQ_CST);                            \
   }                                                                          \
   SW_CALLED void __tsan_atomic##bits##_store(volatile T* at, T value, int) { \
-    SW_LOOK(bits / 8, sw_access_volatile_write);                             \
+    SW_RECORD(bits / 8, sw_access_volatile_write);                           \
     __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                           \
   }                                                                          \
   SW_CALLED T __tsan_atomic##bits##_exchange(volatile T* at, T value, int) { \
-    SW_LOOK(bits / 8, sw_access_atomic);                                     \
+    SW_RECORD(bits / 8, sw_access_atomic);                                   \
     return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                 \
   }                                                                          \
   SW_ATOMIC_FETCH(bits, T, add)                                              \
@@ -113,9 +114,11 @@ SW_ACCESS(2)
 SW_ACCESS(4)
 SW_ACCESS(8)
 SW_ACCESS(16)
-SW_CALLED void __tsan_read_range(void* at, unsigned long bytes) { SW_LOOK(bytes, sw_access_read); }
+SW_CALLED void __tsan_read_range(void* at, unsigned long bytes) {
+  SW_RECORD(bytes, sw_access_read);
+}
 SW_CALLED void __tsan_write_range(void* at, unsigned long bytes) {
-  SW_LOOK(bytes, sw_access_write);
+  SW_RECORD(bytes, sw_access_write);
 }
 SW_ATOMICS(8, unsigned char)
 SW_ATOMICS(16, unsigned short)
@@ -132,13 +135,13 @@ SW_CALLED void __tsan_vptr_update(void**, void*) {}
 SW_CALLED int sw_printf(const char*, ...) { return 0; }
 SW_CALLED void* sw_memcpy(void* to, const void* from, size_t bytes) {
   const void* code = __builtin_return_address(0);
-  if (bytes > 0) sw_look_at(from, bytes, sw_access_read, code);
-  if (bytes > 0) sw_look_at(to, bytes, sw_access_write, code);
+  if (bytes > 0) sw_record_access(from, bytes, sw_access_read, code);
+  if (bytes > 0) sw_record_access(to, bytes, sw_access_write, code);
   sw_rt->move(to, from, bytes);
   return to;
 }
 SW_CALLED void* sw_memset(void* to, int value, size_t bytes) {
-  if (bytes > 0) sw_look_at(to, bytes, sw_access_write, __builtin_return_address(0));
+  if (bytes > 0) sw_record_access(to, bytes, sw_access_write, __builtin_return_address(0));
   sw_rt->set(to, value, bytes);
   return to;
 }
@@ -156,7 +159,7 @@ SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_place* place, unsign
 #undef SW_ATOMIC_EXCHANGE_IF
 #undef SW_ATOMIC_FETCH
 #undef SW_ACCESS
-#undef SW_LOOK
+#undef SW_RECORD
 
 SW_UNCHECKED static inline void sw_note_fence() {
   if (sw_checking) sw_rt->fence(sw_worker);

@@ -23,17 +23,17 @@ SW_FN bool sw_bound(int& at, int extent, cudaSurfaceBoundaryMode mode) {
 }
 
 // Surfaces do not convert, so 16-bit integers may access float16 texels.
-SW_FN bool sw_is_kept_as(int kind, int texels) {
+SW_FN bool sw_may_access_as(int kind, int texels) {
   return kind == texels || (texels == sw_f16 && (kind == sw_u16 || kind == sw_s16));
 }
 
-// Null if the access is skipped.
+// The address of the element at byte x; null if the access is skipped.
 template <class SwT>
-SW_FN SwT* sw_surface_place(cudaSurfaceObject_t object, int rank, bool is_layered, int x, int y,
-                            int z, int layer, cudaSurfaceBoundaryMode mode) {
+SW_FN SwT* sw_surface_address(cudaSurfaceObject_t object, int rank, bool is_layered, int x, int y,
+                              int z, int layer, cudaSurfaceBoundaryMode mode) {
   const sw_texture& t = sw_texture_at(object, rank, is_layered);
   const int bytes = (int)sizeof(SwT), width = t.extent[0] * sw_texel_bytes(t);
-  if (!sw_is_kept_as(sw_kind_of<SwT>::value, t.kind) || width % bytes != 0)
+  if (!sw_may_access_as(sw_kind_of<SwT>::value, t.kind) || width % bytes != 0)
     sw_fail("a surface is accessed as another type than it holds", nullptr, 0);
   if (x % bytes != 0)
     sw_fail("a surface's x counts bytes, and this one is inside an element", nullptr, 0);
@@ -51,20 +51,20 @@ SW_FN SwT* sw_surface_place(cudaSurfaceObject_t object, int rank, bool is_layere
   template <class SwT>                                                        \
   SW_FN SwT name(cudaSurfaceObject_t object, SW_UNWRAP parameters,            \
                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {       \
-    const SwT* address = sw_surface_place<SwT>(object, __VA_ARGS__, mode);    \
+    const SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode);  \
     return address == nullptr ? SwT{} : *address;                             \
   }                                                                           \
   template <class SwT>                                                        \
   SW_FN void name(SwT* out, cudaSurfaceObject_t object, SW_UNWRAP parameters, \
                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
-    const SwT* address = sw_surface_place<SwT>(object, __VA_ARGS__, mode);    \
+    const SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode);  \
     *out = address == nullptr ? SwT{} : *address;                             \
   }
-#define SW_SURFACE_WRITE(name, parameters, ...)                                            \
-  template <class SwT>                                                                     \
-  SW_FN void name(SwT value, cudaSurfaceObject_t object, SW_UNWRAP parameters,             \
-                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                   \
-    if (SwT* address = sw_surface_place<SwT>(object, __VA_ARGS__, mode)) *address = value; \
+#define SW_SURFACE_WRITE(name, parameters, ...)                                              \
+  template <class SwT>                                                                       \
+  SW_FN void name(SwT value, cudaSurfaceObject_t object, SW_UNWRAP parameters,               \
+                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                     \
+    if (SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode)) *address = value; \
   }
 SW_SURFACE_READ(surf1Dread, (int x), 1, false, x, 0, 0, 0)
 SW_SURFACE_READ(surf2Dread, (int x, int y), 2, false, x, y, 0, 0)

@@ -26,44 +26,24 @@ struct sw_fetched {
 };
 template <class SwT>
 struct sw_float_like;
-#define SW_FLOAT_LIKE(T)       \
+#define SW_FLOAT_LIKE(T, real) \
   template <>                  \
-  struct sw_float_like<T##1> { \
-    typedef float1 type;       \
-  };                           \
-  template <>                  \
-  struct sw_float_like<T##2> { \
-    typedef float2 type;       \
-  };                           \
-  template <>                  \
-  struct sw_float_like<T##4> { \
-    typedef float4 type;       \
+  struct sw_float_like<T> {    \
+    typedef real type;         \
   };
-SW_FLOAT_LIKE(char)
-SW_FLOAT_LIKE(uchar)
-SW_FLOAT_LIKE(short)
-SW_FLOAT_LIKE(ushort)
+#define SW_FLOATS_LIKE(T, name)  \
+  SW_FLOAT_LIKE(T, float)        \
+  SW_FLOAT_LIKE(name##1, float1) \
+  SW_FLOAT_LIKE(name##2, float2) \
+  SW_FLOAT_LIKE(name##4, float4)
+SW_FLOATS_LIKE(char, char)
+SW_FLOATS_LIKE(unsigned char, uchar)
+SW_FLOATS_LIKE(short, short)
+SW_FLOATS_LIKE(unsigned short, ushort)
+SW_FLOAT_LIKE(signed char, float)
+#undef SW_FLOATS_LIKE
 #undef SW_FLOAT_LIKE
-template <>
-struct sw_float_like<unsigned char> {
-  typedef float type;
-};
-template <>
-struct sw_float_like<signed char> {
-  typedef float type;
-};
-template <>
-struct sw_float_like<char> {
-  typedef float type;
-};
-template <>
-struct sw_float_like<unsigned short> {
-  typedef float type;
-};
-template <>
-struct sw_float_like<short> {
-  typedef float type;
-};
+
 template <class SwT>
 struct sw_fetched<SwT, cudaReadModeNormalizedFloat> {
   typedef typename sw_float_like<SwT>::type type;

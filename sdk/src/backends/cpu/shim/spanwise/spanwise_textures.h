@@ -162,54 +162,31 @@ SW_FN SwT tex1Dfetch(cudaTextureObject_t object, int x) {
   return sw_texel<SwT>(t, at, nullptr, 0);
 }
 template <class SwT>
-SW_FN SwT tex1D(cudaTextureObject_t object, float x) {
-  return sw_fetch<SwT>(sw_texture_at(object, 1, false), &x);
-}
-template <class SwT>
-SW_FN SwT tex2D(cudaTextureObject_t object, float x, float y) {
-  const float coordinates[2] = {x, y};
-  return sw_fetch<SwT>(sw_texture_at(object, 2, false), coordinates);
-}
-template <class SwT>
-SW_FN SwT tex3D(cudaTextureObject_t object, float x, float y, float z) {
-  const float coordinates[3] = {x, y, z};
-  return sw_fetch<SwT>(sw_texture_at(object, 3, false), coordinates);
-}
-template <class SwT>
-SW_FN SwT tex1DLayered(cudaTextureObject_t object, float x, int layer) {
-  return sw_fetch<SwT>(sw_texture_at(object, 1, true), &x, layer);
-}
-template <class SwT>
-SW_FN SwT tex2DLayered(cudaTextureObject_t object, float x, float y, int layer) {
-  const float coordinates[2] = {x, y};
-  return sw_fetch<SwT>(sw_texture_at(object, 2, true), coordinates, layer);
-}
-// The forms that store the result in `out`.
-template <class SwT>
 SW_FN void tex1Dfetch(SwT* out, cudaTextureObject_t object, int x) {
   *out = tex1Dfetch<SwT>(object, x);
-}
-template <class SwT>
-SW_FN void tex1D(SwT* out, cudaTextureObject_t object, float x) {
-  *out = tex1D<SwT>(object, x);
 }
 template <class SwT>
 SW_FN void tex2Dgather(SwT* out, cudaTextureObject_t object, float x, float y, int channel = 0) {
   *out = tex2Dgather<SwT>(object, x, y, channel);
 }
-template <class SwT>
-SW_FN void tex2D(SwT* out, cudaTextureObject_t object, float x, float y) {
-  *out = tex2D<SwT>(object, x, y);
-}
-template <class SwT>
-SW_FN void tex3D(SwT* out, cudaTextureObject_t object, float x, float y, float z) {
-  *out = tex3D<SwT>(object, x, y, z);
-}
-template <class SwT>
-SW_FN void tex1DLayered(SwT* out, cudaTextureObject_t object, float x, int layer) {
-  *out = tex1DLayered<SwT>(object, x, layer);
-}
-template <class SwT>
-SW_FN void tex2DLayered(SwT* out, cudaTextureObject_t object, float x, float y, int layer) {
-  *out = tex2DLayered<SwT>(object, x, y, layer);
-}
+
+// A fetch by the given coordinates that returns the texel, and one that stores it in `out`.
+#define SW_UNWRAP(...) __VA_ARGS__
+#define SW_TEXTURE_FETCH(name, rank, is_layered, layer, parameters, ...)               \
+  template <class SwT>                                                                 \
+  SW_FN SwT name(cudaTextureObject_t object, SW_UNWRAP parameters) {                   \
+    const float coordinates[rank] = {__VA_ARGS__};                                     \
+    return sw_fetch<SwT>(sw_texture_at(object, rank, is_layered), coordinates, layer); \
+  }                                                                                    \
+  template <class SwT>                                                                 \
+  SW_FN void name(SwT* out, cudaTextureObject_t object, SW_UNWRAP parameters) {        \
+    const float coordinates[rank] = {__VA_ARGS__};                                     \
+    *out = sw_fetch<SwT>(sw_texture_at(object, rank, is_layered), coordinates, layer); \
+  }
+SW_TEXTURE_FETCH(tex1D, 1, false, 0, (float x), x)
+SW_TEXTURE_FETCH(tex2D, 2, false, 0, (float x, float y), x, y)
+SW_TEXTURE_FETCH(tex3D, 3, false, 0, (float x, float y, float z), x, y, z)
+SW_TEXTURE_FETCH(tex1DLayered, 1, true, layer, (float x, int layer), x)
+SW_TEXTURE_FETCH(tex2DLayered, 2, true, layer, (float x, float y, int layer), x, y)
+#undef SW_TEXTURE_FETCH
+#undef SW_UNWRAP

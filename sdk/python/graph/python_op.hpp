@@ -2,15 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <pybind11/pybind11.h>
+
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "pybind11/pybind11.h"
 #include "spanwise/graph/cotangent.hpp"
+#include "spanwise/graph/element_body.hpp"
+#include "spanwise/graph/op.hpp"
 #include "spanwise/graph/variable.hpp"
 #include "spanwise/op_sdk.hpp"
 
+/// What the methods of a Python op return: thunks, gradients and bodies. Needs the GIL.
 namespace spanwise::python {
+
+/// Calls `op.make_thunk` and wraps the returned callable as a Thunk; with a true attribute `lazy`
+/// it follows Theano's protocol of lazy thunks. Throws error_already_set, GraphError.
+std::unique_ptr<Thunk> make_python_thunk(pybind11::object op, const ThunkContext& context);
+
+/// The body that the Python op `op` declares for `node`; null where it has none.
+std::shared_ptr<const ElementBody> element_body_of(const pybind11::object& op, const Apply& node);
 
 /// spanwise._graph.op_gradient.
 pybind11::module_ op_gradient_module();

@@ -1,0 +1,59 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "slot.hpp"
+
+/// Types that CPython makes from slots, which are faster than pybind11's classes.
+namespace spanwise::python {
+
+/// A new type of objects of `size` bytes. `name` and the tables in `slots` must live as long as the
+/// process; the slots end without an empty entry. Throws error_already_set.
+PyTypeObject* make_type(const char* name, std::size_t size, std::vector<PyType_Slot> slots,
+                        unsigned long flags = Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                        PyTypeObject* base = nullptr);
+
+/// Makes the type known as `name` in the module.
+void add_type(pybind11::module_& module, const char* name, PyTypeObject* type);
+
+/// The end of tp_dealloc: frees the memory of an object whose fields are destroyed.
+inline void free_object(PyObject* object) noexcept {
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(type);  // instances own a reference to their heap type
+}
+
+namespace detail {
+template <auto get, class Unused>
+PyObject* result_of(PyObject* self, Unused*) {
+  if constexpr (std::is_same_v<decltype(get(self)), PyObject*>)
+    return get(self);
+  else
+    return pybind11::object(get(self)).release().ptr();
+}
+}  // namespace detail
+
+/// An entry of a table of attributes: get(self) returns a new reference or a pybind11 object, and
+/// may throw, as set(self, value, nullptr) may, whose value is null where it is deleted.
+template <auto get>
+PyGetSetDef attribute(const char* name, const char* doc = nullptr) {
+  return {name, guarded<&detail::result_of<get, void>>, nullptr, doc, nullptr};
+}
+template <auto get, int (*set)(PyObject*, PyObject*, void*)>
+PyGetSetDef attribute(const char* name, const char* doc = nullptr) {
+  return {name, guarded<&detail::result_of<get, void>>, guarded<set>, doc, nullptr};
+}
+
+/// An entry of a method table: get(self) of a method without arguments.
+template <auto get>
+PyMethodDef method_without_arguments(const char* name, const char* doc = nullptr) {
+  return {name, guarded<&detail::result_of<get, PyObject>>, METH_NOARGS, doc};
+}
+
+}  // namespace spanwise::python
