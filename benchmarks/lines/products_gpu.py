@@ -8,26 +8,47 @@ from harness import Result, installed, interleave
 
 import spanwise as sw
 
+# Matrices that a vector is multiplied by, as they are and transposed: below and above the size from
+# which on cuBLAS multiplies them.
+MATRICES = (
+    ((400, 784), "float32"),
+    ((4000, 784), "float32"),
+    ((2048, 2048), "float32"),
+    ((2048, 2048), "float64"),
+    ((4096, 4096), "float16"),
+    ((4096, 4096), "float32"),
+    ((40000, 784), "float32"),
+)
+
 
 def measure():
     gpu = first_gpu()
     for n, dtype in ((64, "float32"), (4096, "float32"), (4096, "float16"), (2048, "float64")):
         x = np.random.default_rng(0).random((n, n)).astype(dtype)
-        a = sw.asarray(x, device=gpu)
-        calls = {"spanwise": lambda a=a: a @ a.T}
-        if installed("torch"):
-            import torch
+        yield _line(f"{n} x {n} {dtype} by its transpose", gpu, [x], lambda a: a @ a.T)
+    for (rows, columns), dtype in MATRICES:
+        rng = np.random.default_rng(0)
+        x, v, w = (rng.random(n).astype(dtype) for n in ((rows, columns), columns, rows))
+        name = f"{rows} x {columns} {dtype}"
+        yield _line(f"{name} by a vector", gpu, [x, v], lambda a, v: a @ v)
+        yield _line(f"{name}, transposed, by a vector", gpu, [x, w], lambda a, w: a.T @ w)
 
-            t = torch.as_tensor(x, device="cuda")
-            calls["torch"] = lambda t=t: t @ t.T
-        if installed("cupy"):
-            import cupy
 
-            c = cupy.asarray(x)
-            calls["cupy"] = lambda c=c: c @ c.T
-        yield Result(
-            f"{QUEUED} x matmul of {n} x {n} {dtype} by its transpose on {gpu}",
-            "spanwise",
-            interleave({name: queued(call) for name, call in calls.items()}, rounds=5),
-            goal=("ratio", "torch", 1.05) if "torch" in calls else None,
-        )
+def _line(what, gpu, factors, multiply):
+    """The product of the factors by each library."""
+    arrays = {"spanwise": [sw.asarray(x, device=gpu) for x in factors]}
+    if installed("torch"):
+        import torch
+
+        arrays["torch"] = [torch.as_tensor(x, device="cuda") for x in factors]
+    if installed("cupy"):
+        import cupy
+
+        arrays["cupy"] = [cupy.asarray(x) for x in factors]
+    calls = {name: queued(lambda given=given: multiply(*given)) for name, given in arrays.items()}
+    return Result(
+        f"{QUEUED} x matmul of {what} on {gpu}",
+        "spanwise",
+        interleave(calls, rounds=5),
+        goal=("ratio", "torch", 1.05) if "torch" in calls else None,
+    )

@@ -17,8 +17,9 @@ namespace spanwise::ops::linalg {
 namespace {
 
 constexpr int gemv_threads = 256, pack_bytes = 16;
-// Blocks that occupy a large GPU, and the most elements that a block reads where there are fewer.
-constexpr std::int64_t enough_blocks = 128, most_per_block = 1 << 15;
+// Blocks that occupy a large GPU, the most elements that a block reads where there are fewer, and
+// blocks from which on wider segments of a matrix's rows make the columns' kernel no faster.
+constexpr std::int64_t enough_blocks = 128, most_per_block = 1 << 15, many_blocks = 512;
 constexpr std::int64_t most_grid = 2147483647;
 
 struct GemvKernels {
@@ -88,7 +89,7 @@ GemvLaunch plan(const Problem& problem) {
     launch.threads = 32;
     const std::int64_t least = std::max<std::int64_t>(1, 32 / (each * itemsize));
     const auto blocks = [&] { return ceil_divide(problem.rows, launch.threads * each); };
-    while (launch.threads > least && blocks() < enough_blocks) launch.threads /= 2;
+    while (launch.threads > least && blocks() < many_blocks) launch.threads /= 2;
     launch.blocks = blocks();
   }
   return launch;

@@ -167,7 +167,7 @@ void order_uses(const Stream& stream, const Array& left, const Array& right, con
 }
 
 // Bytes of a matrix above which cuBLAS multiplies it by a vector faster than gemv_on_cuda() on an
-// H200: float32 4096 x 4096, transposed, in 20 us instead of 65.
+// H200: float32 4096 x 4096, transposed, in 22 us instead of 30; 2896 x 2896 in 16 instead of 13.
 constexpr std::int64_t large_matrix = 32 << 20;
 
 void run_in_dtype(const Array& left, const Array& right, const Array& result,

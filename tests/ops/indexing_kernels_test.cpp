@@ -196,6 +196,20 @@ TEST(IndexKernels, Vectors) {
                          {indices_of({12}, {3, 0, -1, 3, 1, 9, 9, -10, 2, 2, 0, 5})});
 }
 
+// Many enough for marks; with and without elements that are selected repeatedly.
+TEST(IndexKernels, LongVectors) {
+  constexpr std::int64_t size = 1 << 20, count = 70'000;
+  for (const std::int64_t different : {count, count - 7, std::int64_t{100}}) {
+    std::vector<std::int64_t> indices(count);
+    for (std::int64_t i = 0; i < count; ++i)
+      indices[static_cast<std::size_t>(i)] = i * 31 % different * 13 - (i % 3 == 0 ? size : 0);
+    for (const DType dtype : {uint8, float32, complex128})
+      expect_equal_moves([&] { return counting({size}, dtype); }, {indices_of({count}, indices)});
+    expect_equal_moves([&] { return counting({size, 2}, int32).slice(1, {0, 1, 1}); },
+                       {indices_of({count, 1}, indices), indices_of({1}, {0})});
+  }
+}
+
 TEST(IndexKernels, ManyIndexArrays) {
   for (const int rank : {16, 17, 40}) {
     const Shape shape = Shape(rank, 1).inserted(rank / 2, 4).inserted(1, 3);

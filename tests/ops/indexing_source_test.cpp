@@ -44,6 +44,14 @@ TEST(IndexingSource, MovesCompileForEveryWorkAndWord) {
       expect_body_compiles(
           address_body({.work = work, .indices = std::min(indices, 16), .word = word}), 1 + word);
     }
+  for (const AddressWork work :
+       {AddressWork::write_once, AddressWork::find_last, AddressWork::write_last})
+    expect_body_compiles(address_body({.work = work,
+                                       .indices = 1,
+                                       .word = 4,
+                                       .dtype = uint32,
+                                       .only_marked = work != AddressWork::write_once}),
+                         2);
 }
 
 TEST(IndexingSource, IndicesAndMasksCompile) {

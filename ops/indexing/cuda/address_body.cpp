@@ -36,6 +36,17 @@ std::string words(int bytes) {
   return text("typedef ", bytes == 16 ? "uint4" : word_text(bytes), " Word;\n");
 }
 
+// mark() returns the word as it was before. write_once marks the words that have marks in turn, so
+// that few threads mark the same word.
+constexpr const char* marks_text = R"(
+__device__ __forceinline__ bool has_bit(unsigned int word, long long i) {
+  return (word >> (i & 31) & 1) != 0;
+}
+__device__ __forceinline__ unsigned int mark(unsigned int* words, long long i) {
+  return atomicOr(words + (i >> 5), 1u << (i & 31));
+}
+)";
+
 // Declares the offset of the element, and its number among those that the indices can select.
 std::string address(const AddressKey& key, std::span<const std::string> indices) {
   std::string all = "      long long offset = 0, target = 0;\n";
@@ -50,16 +61,28 @@ std::string statement(const AddressKey& key, std::span<const std::string> elemen
   const std::size_t arrays = std::size_t{key.has_value()} + std::size_t{key.has_element()};
   const std::string element = text("(&", elements[arrays - key.has_element()], ")[offset]");
   const std::string& order = elements[elements.size() - 2];
-  const std::string last = text("last[", elements.back(), " + target]");
+  const std::string number = text("(", elements.back(), " + target)");
+  const std::string last = text("last[", number, "]");
+  const std::string marked =
+      key.only_marked ? text("if (has_bit(marks[words + (", number, " >> 5)], ", number, ")) ")
+                      : std::string();
   switch (key.work) {
     case AddressWork::read:
       return text(elements[0], " = ", element);
     case AddressWork::write:
       return text(element, " = ", elements[0]);
     case AddressWork::find_last:
-      return text("atomicMax(&", last, ", (Last)(", order, " + 1))");
+      return text(marked, "atomicMax(&", last, ", (Last)(", order, " + 1))");
     case AddressWork::write_last:
-      return text("if (", last, " == (Last)(", order, " + 1)) ", element, " = ", elements[0]);
+      return text(marked, "if (", last, " == (Last)(", order, " + 1)) ", element, " = ",
+                  elements[0]);
+    case AddressWork::write_once:
+      return text(
+          "const long long number = ", number, ";\n      if (!has_bit(mark(marks, number), ",
+          "number)) {\n        ", element, " = ", elements[0],
+          ";\n      } else {\n        atomicExch(&last[number], (Last)0);\n        ",
+          "if (mark(marks + words, number) == 0 && mark(marks + 2 * words, number >> 5) == 0)",
+          "\n          atomicOr(marks + 3 * words, 1u);\n      }");
     case AddressWork::accumulate:
       return text("Atomic<How, Word>::apply(&", element, ", ", elements[0], ")");
     default:
@@ -86,6 +109,12 @@ strided::Body address_body(const AddressKey& key) {
     body.prelude += text("typedef ", word_text(key.dtype.itemsize()), " Last;\n");
     body.parameters += "Last* last, ";
     body.arguments += "last, ";
+  }
+  if (key.has_marks()) {
+    body.prelude += marks_text;
+    body.parameters += "unsigned int* marks, const long long words, ";
+    body.arguments += "marks, words, ";
+    if (key.only_marked) body.before = "  if (marks[3 * words] == 0) return;\n";
   }
   body.compute = [key](std::span<const std::string> elements) {
     const std::size_t arrays = std::size_t{key.has_value()} + std::size_t{key.has_element()};

@@ -20,6 +20,8 @@ enum class AddressWork : std::uint8_t {
   write,       ///< element = value
   find_last,   ///< last[target] = 1 + the last position in C order that selects the element
   write_last,  ///< element = value at these positions only
+  write_once,  ///< element = value at one position of each target; last[target] = 0 and a mark in
+               ///< `marks` for targets with several
   accumulate,  ///< element = how(element, value), atomically
   add_up,      ///< value = the element's offset, int64
 };
@@ -31,18 +33,21 @@ struct AddressKey {
   int word = 8;         ///< bytes of what is moved: 1, 2, 4, 8 or 16
   DType dtype = int64;  ///< of `last`, or of accumulated elements; complex128 has sums only
   Accumulation how{};
+  bool only_marked = false;  ///< find_last, write_last: skip targets that write_once did not mark
 
   friend bool operator<(const AddressKey& a, const AddressKey& b) noexcept {
     const auto key = [](const AddressKey& k) {
-      return std::tuple(k.work, k.indices, k.word, k.dtype.code(), k.dtype.bits(), k.how);
+      return std::tuple(k.work, k.indices, k.word, k.dtype.code(), k.dtype.bits(), k.how,
+                        k.only_marked);
     };
     return key(a) < key(b);
   }
   bool has_value() const noexcept { return work != AddressWork::find_last; }
   bool has_element() const noexcept { return has_value() && work != AddressWork::add_up; }
   bool finds_last() const noexcept {
-    return work == AddressWork::find_last || work == AddressWork::write_last;
+    return work == AddressWork::find_last || work == AddressWork::write_last || has_marks();
   }
+  bool has_marks() const noexcept { return work == AddressWork::write_once || only_marked; }
   strided::ArrayRole value_role() const noexcept {
     const bool is_written = work == AddressWork::read || work == AddressWork::add_up;
     return is_written ? strided::ArrayRole::write : strided::ArrayRole::read;
@@ -56,7 +61,10 @@ struct AddressKey {
 /// Arrays: the value, the element for an index of zeros (in place), the index arrays (int64), and
 /// the position in C order and the number of the target (ArrayRole::index); without those that the
 /// work does not need. Parameters: for each index array its axis' extent, then all strides, then
-/// all strides of targets, int64; and the address of `last` if it is needed.
+/// all strides of targets, int64; the address of `last` if it is needed; and for write_once and
+/// only_marked `marks`, uint32, and n, int64: n words with a bit for each target that is written, n
+/// with one for each that is selected again, n with one for each of these words, and whether there
+/// is any; 0 before.
 strided::Body address_body(const AddressKey& key);
 
 }  // namespace spanwise::ops

@@ -13,8 +13,13 @@ namespace spanwise::ops {
 /// move_on_host() as kernels queued on the current stream; all arrays are on one GPU, and the
 /// selection has no mask. If several positions may select one element, a first kernel finds the
 /// last position of each element, so that the result is NumPy's and reproducible; it allocates 4
-/// bytes, or 8 from 2^32 positions, per element or row that the indices can select.
+/// bytes, or 8 from 2^32 positions, and 2 bits per element or row that the indices can select.
 void move_on_gpu(const Selection& selection, const Array& value, Direction direction);
+
+/// `last` and `marks` of AddressWork; the latter empty for works without marks.
+struct LastPositions {
+  Array positions, marks;
+};
 
 /// A selection and a value of its result's shape as a loop over the result's axes; both must
 /// outlive it. Strides are in words: elements, parts of them, or several adjacent ones of a row.
@@ -25,9 +30,11 @@ class AddressLoop {
 
   /// The number of elements that the indices can select at one index of the other axes.
   std::int64_t targets() const noexcept { return targets_; }
-  /// Queues the kernel of `key`, whose indices and word are set here. `last`: an array of
-  /// targets() numbers of key.dtype, for works that need it.
-  void run(AddressKey key, const Array* last = nullptr) const;
+  /// The number of words that the loop visits.
+  std::int64_t elements() const noexcept;
+  /// Queues the kernel of `key`, whose indices and word are set here. `last`: targets() numbers of
+  /// key.dtype, for works that need them.
+  void run(AddressKey key, const LastPositions* last = nullptr) const;
 
  private:
   struct Axis {

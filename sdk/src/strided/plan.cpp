@@ -48,6 +48,13 @@ bool is_aligned(const PlanArray& array, std::uintptr_t width) noexcept {
          array.address % (width * itemsize) == 0;
 }
 
+// Whether each array that is loaded has one element for a whole row.
+bool loads_constants_only(const PlanShape& shape, std::span<const PlanArray> arrays) noexcept {
+  for (std::size_t k = 0; k < arrays.size(); ++k)
+    if (is_loaded(arrays[k].role) && shape.patterns[k] != AccessPattern::constant) return false;
+  return true;
+}
+
 std::int64_t size_of(const Shape& shape) noexcept {
   std::int64_t size = 1;
   for (const std::int64_t extent : shape) size *= extent;
@@ -98,7 +105,9 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
   shape_.is_large = walk.size() > INT32_MAX || planner.axes().has_far_elements();
   if (options.joins_elements) joined_ = planner.join_elements();
   steps_ = planner.make(shape_);
-  if (shape_.kind == PlanShape::Kind::rows && shape_.width < widest_pack(arrays, options) / joined_)
+  if (shape_.kind == PlanShape::Kind::rows &&
+      (shape_.width < widest_pack(arrays, options) / joined_ ||
+       loads_constants_only(shape_, arrays)))
     shape_.packs = static_cast<std::uint8_t>(options.row_packs);
   const Axes& axes = planner.axes();
   for (int k = 0; k < axes.arrays(); ++k) offsets_[index(k)] = axes.offset(k);

@@ -259,3 +259,17 @@ def test_rows_of_any_alignment(device, dtype, first, row):
     assert_same(ours[indices], oracle[indices])
     oracle[indices] = ours[indices] = numbers((3, *row), dtype, 2)
     assert_same(ours, oracle)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "complex128"])
+@pytest.mark.parametrize("different", [70_000, 69_990, 50])
+def test_the_last_of_many_values_counts(device, dtype, different):
+    rng = np.random.default_rng(different)
+    count, size = 70_000, (1 << 20) + 5
+    indices = rng.permutation(size)[:different][rng.permutation(count) % different]
+    indices -= size * rng.integers(0, 2, count)
+    values, expected = rng.integers(0, 100, count).astype(dtype), numbers((size,), dtype, 3)
+    ours = sw.array(expected, device=device)
+    expected[indices] = values
+    ours[sw.array(indices, device=device)] = sw.array(values, device=device)
+    assert_same(ours, expected)

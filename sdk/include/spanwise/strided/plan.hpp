@@ -117,7 +117,7 @@ struct PlanArray {
 struct PlanOptions {
   int max_width = 16;  ///< 1 for a body that needs elements one by one
   int packs = 2;       ///< PlanShape::packs; 1 for a body that is too long to be repeated
-  int row_packs = 1;   ///< the same for rows, if packs have less than 16 bytes
+  int row_packs = 1;   ///< the same for rows of packs below 16 bytes, or whose loads are constant
   /// The body only moves bytes of two arrays of one dtype: it may get several adjacent elements as
   /// one, of up to 16 bytes.
   bool joins_elements = false;
