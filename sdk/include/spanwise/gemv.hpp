@@ -47,7 +47,7 @@ SW_API void gemv_by_columns(HostGemv<double> gemv);
 class GemvParts {
  public:
   GemvParts(std::int64_t rows, std::int64_t row_bytes) : rows_(rows) {
-    constexpr std::int64_t least_bytes = 256 << 10, most = 64;
+    constexpr std::int64_t least_bytes = 512 << 10, most = 64;
     while (count_ < most && 2 * count_ * least_bytes <= rows * row_bytes && 2 * count_ <= rows)
       count_ *= 2;
   }
