@@ -77,10 +77,17 @@ TEST_F(CudaMemory, FragmentedCacheIsFreedForALargeBlock) {
   if (free < (std::int64_t{4} << 30)) GTEST_SKIP() << "less than 4 GiB are free";
   std::vector<std::unique_ptr<DeviceBytes>> pieces;
   const auto piece = static_cast<std::size_t>(free / 16);
-  for (int i = 0; i < 12; ++i) pieces.push_back(std::make_unique<DeviceBytes>(piece));
-  pieces.clear();
-  const DeviceBytes large(piece * 13);
-  EXPECT_NE(large.data(), nullptr);
+  try {
+    for (int i = 0; i < 12; ++i) pieces.push_back(std::make_unique<DeviceBytes>(piece));
+    pieces.clear();
+    const DeviceBytes large(piece * 13);
+    EXPECT_NE(large.data(), nullptr);
+  } catch (const OutOfMemoryError&) {
+    // What other processes took meanwhile is neither free nor held by this process's pool.
+    const runtime::MemoryInfo now = backend().memory(0);
+    if (now.free + now.held >= static_cast<std::int64_t>(piece * 13)) throw;
+    GTEST_SKIP() << "another process took the device's memory during the test";
+  }
 }
 
 TEST_F(CudaMemory, FreedMemoryIsReusedInStreamOrder) {

@@ -59,7 +59,9 @@ class TestRefusals:
         x, y = sw.ones(3, "float32", device=device), sw.ones((2, 2), "float32", device=device)
         with pytest.raises(ValueError, match=r"axpy.*\(3,\) and \(2, 2\)"):
             AXPY(x, 1, x, y)
-        with pytest.raises(sw.LayoutError, match=r"output 'z' has shape \(3,\).*\(2, 3\)"):
+        with pytest.raises(
+            sw.LayoutError, match=r"'z': expected an output of shape \(2, 3\), got \(3,\)"
+        ):
             AXPY(x, 1, x, sw.ones((2, 3), "float32", device=device))
         both = sw.ElementwiseKernel("int *a, int *b", "a[i] = 1; b[i] = 2")
         row = sw.zeros(5, "int32", device=device)

@@ -81,15 +81,13 @@ class BlockScan
   /// Without an initial value thread 0's result is undefined.
   template <class SwOp>
   void ExclusiveScan(SwT in, SwT& out, SwOp op, sw_line line = sw_line(__builtin_LINE())) {
-    scan(
-        in, op, [](SwT) {}, nullptr, line);
+    scan(in, op, [](SwT) {}, nullptr, line);
     if (const int rank = sw_detail::rank_in_block(); rank > 0) out = values_[rank - 1];
   }
   /// `prefix` is called by thread 0 with the total, and returns what precedes the block.
   template <class SwPrefix, class = decltype(&SwPrefix::operator())>
   void ExclusiveSum(SwT in, SwT& out, SwPrefix& prefix, sw_line line = sw_line(__builtin_LINE())) {
-    scan(
-        in, cub::Sum(), [&](SwT sum) { values_[threads] = prefix(sum); }, nullptr, line);
+    scan(in, cub::Sum(), [&](SwT sum) { values_[threads] = prefix(sum); }, nullptr, line);
     const int rank = sw_detail::rank_in_block();
     out = rank == 0 ? values_[threads] : values_[threads] + values_[rank - 1];
   }
@@ -104,22 +102,19 @@ class BlockScan
   friend base;
   template <class SwOp>
   void inclusive(SwT in, SwT& out, SwOp op, SwT* total, sw_line line) {
-    scan(
-        in, op, [](SwT) {}, total, line);
+    scan(in, op, [](SwT) {}, total, line);
     out = values_[sw_detail::rank_in_block()];
   }
   template <class SwOp>
   void exclusive(SwT in, SwT& out, SwT first, SwOp op, SwT* total, sw_line line) {
-    scan(
-        in, op, [](SwT) {}, total, line);
+    scan(in, op, [](SwT) {}, total, line);
     const int rank = sw_detail::rank_in_block();
     out = rank == 0 ? first : op(first, values_[rank - 1]);
   }
   // Several values a thread: the threads' totals are scanned, then each thread's values.
   template <int SwN, class SwOp>
   void inclusive(SwT (&in)[SwN], SwT (&out)[SwN], SwOp op, SwT* total, sw_line line) {
-    scan(
-        sw_detail::combined(in, op), op, [](SwT) {}, total, line);
+    scan(sw_detail::combined(in, op), op, [](SwT) {}, total, line);
     const int rank = sw_detail::rank_in_block();
     SwT sum = in[0];
     if (rank > 0) sum = op(values_[rank - 1], sum);
@@ -130,8 +125,7 @@ class BlockScan
   }
   template <int SwN, class SwOp>
   void exclusive(SwT (&in)[SwN], SwT (&out)[SwN], SwT first, SwOp op, SwT* total, sw_line line) {
-    scan(
-        sw_detail::combined(in, op), op, [](SwT) {}, total, line);
+    scan(sw_detail::combined(in, op), op, [](SwT) {}, total, line);
     const int rank = sw_detail::rank_in_block();
     SwT sum = rank == 0 ? first : op(first, values_[rank - 1]);
     for (int i = 0; i < SwN; ++i) {

@@ -73,7 +73,7 @@ SW_FN float sw_round_to_odd(double value) {
 // product, quotient or root in float, rounded to 11 bits, is correctly rounded (Figueroa 1995).
 #define SW_SMALL_OPERATOR(T, op)                                    \
   SW_FN T operator op(T a, T b) { return T((float)a op(float) b); } \
-  SW_FN T& operator op##=(T& a, T b) { return a = a op b; }
+  SW_FN T& operator op##=(T & a, T b) { return a = a op b; }
 #define SW_SMALL_COMPARE(T, op, name)                               \
   SW_FN bool operator op(T a, T b) { return (float)a op(float) b; } \
   SW_FN bool name(T a, T b) { return (float)a op(float) b; }
