@@ -83,7 +83,11 @@ inline bool is_word_character(char c) noexcept {
 template <class Items, class Part = std::identity>
 std::string joined(const Items& items, std::string_view separator = ", ", Part part = {}) {
   std::string out;
-  for (const auto& item : items) out += text(out.empty() ? "" : separator, std::invoke(part, item));
+  std::string_view before;
+  for (const auto& item : items) {
+    out += text(before, std::invoke(part, item));
+    before = separator;
+  }
   return out;
 }
 
