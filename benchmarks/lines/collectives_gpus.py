@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from harness import Contender, Result, Unavailable
-from support.collectives.launch import variables
+from python.collectives.launch import variables
 
 import spanwise as sw
 

@@ -13,7 +13,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/stream.hpp"
 #include "support/fake_devices.hpp"
-#include "support/release_counter.hpp"
+#include "bridges/release_counter.hpp"
 
 /// share(BorrowedTensor), the fast path of most imports: it returns what share(ForeignView)
 /// returns, or nothing.

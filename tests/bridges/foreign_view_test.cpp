@@ -7,7 +7,7 @@
 
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
-#include "support/release_counter.hpp"
+#include "bridges/release_counter.hpp"
 
 namespace spanwise {
 namespace {
