@@ -11,9 +11,6 @@
 #include <immintrin.h>
 #endif
 
-// Before a loop over an array of registers, which stays in memory if the loop is not unrolled.
-#define SW_UNROLL _Pragma("GCC unroll 16")
-
 namespace spanwise {
 namespace {
 
