@@ -11,7 +11,7 @@ from typing import Any
 from .. import _core
 from .._core import Array, _asarray as asarray
 from .creation import on_host
-from .listed import is_listed, listed
+from .operands import is_listed, listed
 
 _Pairs = list[tuple[Any, Any]]
 

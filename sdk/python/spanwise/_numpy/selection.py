@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .placement import cycled, writable_array
+from .operands import cycled, writable_array
 from .shape import broadcast_shapes
 
 

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .listed import integers, listed
+from .operands import integers, listed
 from .shape import Axes, axis_in
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .placement import cycled, writable_array
+from .operands import cycled, writable_array
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
