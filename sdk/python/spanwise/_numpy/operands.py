@@ -61,16 +61,6 @@ def writable_array(a: Any, who: str) -> Array:
     return array
 
 
-def cycled(values: Array, count: int) -> Array:
-    if values.size >= count:
-        return values[:count]
-    if values.size == 1:
-        return values
-    from .tiling import tile
-
-    return tile(values, -(-count // values.size))[:count]
-
-
 def on_host(x: Any) -> Any:
     """`x` with arrays of any device converted to NumPy arrays, also inside tuples and lists."""
     if isinstance(x, tuple | list):

@@ -72,6 +72,13 @@ def tile(A: Any, reps: Axes) -> Array:  # noqa: N803
     return result
 
 
+def cycled(values: Array, count: int) -> Array:
+    """The first `count` elements of the vector `values`, repeated as needed; one value stays one."""
+    if values.size >= count:
+        return values[:count]
+    return values if values.size == 1 else tile(values, -(-count // values.size))[:count]
+
+
 def resize(a: Any, new_shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
     """A new array of shape `new_shape` with the elements of `a` in C order, repeated as needed;
     zeros if `a` is empty. As numpy.resize."""
