@@ -26,8 +26,7 @@ inf = float("inf")
 nan = float("nan")
 
 _gil.require_gil()
-_wheels.set_cuda_library_path()
-_wheels.set_blas()
+_wheels.set_library_places()
 
 
 def _names_of_modules():

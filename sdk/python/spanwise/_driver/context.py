@@ -174,7 +174,7 @@ class Device:
 
     def make_context(self, flags=0):
         """The primary context, after pushing it on this thread; `flags` are ignored."""
-        context = Context(self._device)
+        context = self.retain_primary_context()
         context.push()
         return context
 

@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .placement import device_of, moved, on_host
+from .operands import device_of, moved, on_host
 from .shape import broadcast_shapes
 
 # ---- Masks ----

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Array, _asarray as asarray
 from .creation import on_host
-from .listed import is_listed, listed
+from .operands import is_listed, listed
 
 _Pairs = list[tuple[Any, Any]]
 
@@ -58,7 +58,10 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
         # Earlier axes at their full padded extent, later axes without their padding.
         region = tuple(slice(None) if i < axis else inside[i] for i in range(source.ndim))
         line = _Line(result, region, axis, source.shape[axis], before, after)
-        _check_extent(line, mode)
+        if line.extent == 0 and mode != "constant":
+            raise _core.ArgumentError(
+                f"pad: can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+            )
         if mode == "constant":
             line.fill(*values[axis])
         elif mode == "linear_ramp":
@@ -70,20 +73,15 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     return result
 
 
-class _Line:
+class _Line(NamedTuple):
     """The result of pad() along one axis: its border, and the methods that write it."""
 
-    def __init__(
-        self,
-        result: Array,
-        region: tuple[slice, ...],
-        axis: int,
-        extent: int,
-        before: int,
-        after: int,
-    ) -> None:
-        self.result, self.region, self.axis = result, region, axis
-        self.extent, self.before, self.after = extent, before, after
+    result: Array
+    region: tuple[slice, ...]
+    axis: int
+    extent: int
+    before: int
+    after: int
 
     def at(self, part: Any) -> Array:
         """The slice `part` of the result along the axis, within the region."""
@@ -135,13 +133,6 @@ class _Line:
         inner = [self.before + source_of(i - self.before, self.extent) for i in border]
         for part, origin in _runs(border, inner):
             self.write(part, self.at(origin))
-
-
-def _check_extent(line: _Line, mode: str) -> None:
-    if line.extent == 0 and mode != "constant":
-        raise _core.ArgumentError(
-            f"pad: can't extend empty axis {line.axis} using modes other than 'constant' or 'empty'"
-        )
 
 
 def _mirrored(i: int, extent: int) -> int:

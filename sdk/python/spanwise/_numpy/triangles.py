@@ -9,7 +9,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .placement import cycled, writable_array
+from .operands import writable_array
+from .tiling import cycled
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:

@@ -85,12 +85,6 @@ class Device(sw.driver.Device):
             return _CPU_PCI_BUS_ID
         return f"{self.PCI_DOMAIN_ID:04x}:{self.PCI_BUS_ID:02x}:{self.PCI_DEVICE_ID:02x}.0"
 
-    def make_context(self, flags=0):
-        """Pushes the device's primary context on this thread and returns it."""
-        context = self.retain_primary_context()
-        context.push()
-        return context
-
     def retain_primary_context(self):
         """The device's primary context, not pushed."""
         return Context(self.spanwise_device)
