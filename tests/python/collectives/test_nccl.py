@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.collectives.launch import run_env
+from python.collectives.launch import run_env
 
 import spanwise as sw
 from spanwise import _core, collectives as C  # noqa: N812

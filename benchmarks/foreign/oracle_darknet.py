@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels in src/ of github.com/pjreddie/darknet, in the order of their modules here."""
 
-from .darknet_blas import batches, elementwise, with_steps
-from .darknet_layers import activations, layers
-from .darknet_rearranged import rearranged
+from oracle_darknet_blas import batches, elementwise, with_steps
+from oracle_darknet_layers import activations, layers
+from oracle_darknet_rearranged import rearranged
 
 REPOSITORY = "pjreddie/darknet"
 INCLUDE_DIRS = ("include", "src")

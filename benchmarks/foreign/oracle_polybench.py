@@ -3,8 +3,7 @@
 """Kernels of cavazos-lab/PolyBench-ACC, CUDA/: linear algebra, data mining and stencils."""
 
 import numpy as np
-
-from .case import Case, Inputs, f8
+from oracle import Case, Inputs, f8
 
 REPOSITORY = "cavazos-lab/PolyBench-ACC"
 INCLUDE_DIRS = (

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from support.collectives.launch import write_result
+from python.collectives.launch import write_result
 
 import spanwise as sw
 from spanwise import collectives as C  # noqa: N812

@@ -6,7 +6,7 @@ device."""
 import sys
 
 import numpy as np
-from support.collectives.expected import (
+from python.collectives.expected import (
     DTYPES,
     LAYOUTS,
     MOVING,
@@ -18,7 +18,7 @@ from support.collectives.expected import (
     expected,
     is_defined,
 )
-from support.collectives.launch import write_result
+from python.collectives.launch import write_result
 
 import spanwise as sw
 from spanwise import collectives as C  # noqa: N812

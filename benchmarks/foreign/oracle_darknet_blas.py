@@ -3,8 +3,7 @@
 """Kernels of darknet's src/blas_kernels.cu on vectors and batches."""
 
 import numpy as np
-
-from .case import Case, Inputs, f8
+from oracle import Case, Inputs, f8
 
 BLOCK = 512  # of darknet.h: kernels with shared memory are launched with that many threads
 SMALL = 1e-5  # added to variances

@@ -6,7 +6,7 @@ import pickle
 import sys
 
 import numpy as np
-from support.collectives.launch import write_result
+from python.collectives.launch import write_result
 
 import spanwise as sw
 from spanwise import collectives as C, tensor as T  # noqa: N812

@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from support.pycuda_rows import SCALE, on_device
-from support.toolkit import toolkit_headers
+from python.kernels.toolkit import toolkit_headers
+from python.pycuda_api.pycuda_rows import SCALE, on_device
 
 import spanwise as sw
 import spanwise.driver as drv

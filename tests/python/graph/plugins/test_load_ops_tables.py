@@ -8,7 +8,7 @@ import sys
 import textwrap
 
 import pytest
-from support.plugin import SOURCES, compiled
+from python.graph.plugins.compile_plugin import SOURCES, compiled
 
 import spanwise as sw
 

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from support.collectives.launch import write_result
+from python.collectives.launch import write_result
 
 from spanwise import CollectiveError
 from spanwise.collectives._monitor import Monitor

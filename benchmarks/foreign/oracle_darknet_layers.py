@@ -3,8 +3,7 @@
 """Kernels of darknet's layers: pooling, dropout, columns of images, activations."""
 
 import numpy as np
-
-from .case import Case, Inputs, f8
+from oracle import Case, Inputs, f8
 
 
 def layers():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.tree import ROOT
 
-SOURCES = ROOT / "tests" / "support" / "plugins"
+SOURCES = Path(__file__).parent
 INCLUDE = f"-I{ROOT / 'sdk' / 'include'}"
 
 
