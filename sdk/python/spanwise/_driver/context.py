@@ -34,6 +34,8 @@ class Context:
     device is this thread's default device, and on a GPU its context is the current CUDA context.
     """
 
+    spanwise_device = property(lambda self: self._device)
+
     def __init__(self, device: _core.device) -> None:
         self._device = device
 
@@ -131,6 +133,8 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
 
 class Device:
     """The GPU with ordinal `which`, or the device of a name such as "cpu"."""
+
+    spanwise_device = property(lambda self: self._device)
 
     def __init__(self, which=0):
         name = f"cuda:{which}" if isinstance(which, int) else which

@@ -159,9 +159,7 @@ def _median(values: Array, axis: int) -> Array:
     """The median along `axis`, computed by NumPy on the host: there is no sort on a GPU yet."""
     import numpy as np
 
-    is_narrow = values.dtype == "bfloat16"
-    on_host = (values.astype("float32") if is_narrow else values).numpy()
-    found = np.asarray(np.median(on_host, axis=axis, keepdims=True))
+    found = np.asarray(np.median(on_host(values), axis=axis, keepdims=True))
     return _core._asarray(found, device=values.device)
 
 

@@ -99,3 +99,9 @@ def _gpu_kinds(dialect: str) -> dict[str, type[ProgramOp]]:
 
 
 GPU_KINDS = {dialect: _gpu_kinds(dialect) for dialect in ("gpu", "cuda")}
+
+
+def gpu_classes_of(module: str) -> dict[str, type[ProgramOp]]:
+    """The classes of GPU_KINDS in ``theano.<module>``, by name."""
+    kinds = (kind for of_dialect in GPU_KINDS.values() for kind in of_dialect.values())
+    return {kind.__name__: kind for kind in kinds if kind.__module__ == f"theano.{module}"}
