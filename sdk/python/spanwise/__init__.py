@@ -7,8 +7,6 @@ names of the extension module ``_core``; the other modules are imported on first
 (``sw.driver``).
 """
 
-from __future__ import annotations
-
 from importlib import import_module as _import_module
 
 from . import _gil, _wheels

@@ -13,7 +13,6 @@ import json
 import sys
 import weakref
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from ._core import Apply, CompiledFunction
@@ -28,15 +27,13 @@ _LINE = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <
 _NODE_LINE = "<% time> <sum %> <apply time> <time per call> <#call> <id> <Apply name>"
 
 
-@dataclass
 class Row:
     """One row of a table: a group of nodes and their summed calls and seconds."""
 
-    name: str
-    kind: str
-    calls: int = 0
-    nodes: int = 0
-    seconds: float = 0.0
+    def __init__(self, name: str, kind: str) -> None:
+        self.name, self.kind = name, kind
+        self.calls = self.nodes = 0
+        self.seconds = 0.0
 
 
 class Profile:

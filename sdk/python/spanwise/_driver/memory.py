@@ -71,7 +71,7 @@ def all_bytes(x, what):
 
 def bytes_on_device(x, nbytes, what):
     """The first `nbytes` of all_bytes(); ArgumentError if it has fewer."""
-    flat = all_bytes(x, what)
+    flat = x._held() if isinstance(x, DeviceAllocation) else all_bytes(x, what)
     if flat.nbytes < nbytes:
         raise _core.ArgumentError(
             f"{what}: expected at least {nbytes} bytes on the device, got {flat.nbytes}; allocate as much as is copied"
@@ -137,10 +137,10 @@ def memcpy_peer(dest, src, size, dest_context=None, src_context=None, stream=Non
 
 
 def _memset(bits):
-    dtype = _core.dtype(f"uint{bits}")
+    dtype, itemsize, what = _core.dtype(f"uint{bits}"), bits // 8, f"memset of uint{bits}"
 
     def memset(dest, value, count, stream=None):
-        target = bytes_on_device(dest, count * dtype.itemsize, f"memset of {dtype}").view(dtype)
+        target = bytes_on_device(dest, count * itemsize, what).view(dtype)
         on_stream(stream, target.__setitem__, ..., value)
 
     memset.__name__ = memset.__qualname__ = f"memset_d{bits}"

@@ -47,7 +47,7 @@ def _planned_shapes(labels: Any, values: list[Variable]) -> tuple[tuple[int, ...
     )
 
 
-def _diagonal(x: Variable, first: int, second: int) -> Variable:
+def _diagonal(x: Variable, offset: int, first: int, second: int) -> Variable:
     """The diagonal of two axes, which a call of the function checks to be of equal extent."""
     others = [i for i in range(x.ndim) if i not in (first, second)]
     extent = x.shape[first]

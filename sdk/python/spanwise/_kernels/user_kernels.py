@@ -6,8 +6,6 @@ PyCUDA declares pointers, ``("float *z, float *x", "z[i] = x[i]")``; CuPy declar
 ``("T x", "T z", "z = x")``.
 """
 
-from __future__ import annotations
-
 from .. import _core
 
 ArgumentError = _core.ArgumentError

@@ -46,7 +46,8 @@ def einsum(
         if plan.order is not None:
             result = result.transpose(plan.order)
     else:
-        result = _run(plan, _of_one_dtype(arrays, dtype, casting))
+        converted = _of_one_dtype(arrays, dtype, casting)
+        result = run_plan(plan, converted, _core.Array.diagonal, _contract)
     if out is not None:
         if result.shape != out.shape:
             raise _core.ArgumentError(
@@ -148,10 +149,6 @@ def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:
     )
 
 
-def _run(plan: Plan, arrays: list[_core.Array]) -> _core.Array:
-    return run_plan(plan, arrays, lambda a, first, second: a.diagonal(0, first, second), _contract)
-
-
 def _contract(one: _core.Array, two: _core.Array, batch: Axes, summed: Axes) -> _core.Array:
     return _core._contract("einsum", one, two, *batch, *summed)
 
@@ -159,11 +156,11 @@ def _contract(one: _core.Array, two: _core.Array, batch: Axes, summed: Axes) -> 
 def run_plan(
     plan: Plan,
     operands: list[Any],
-    diagonal: Callable[[Any, int, int], Any],
+    diagonal: Callable[[Any, int, int, int], Any],
     contract: Callable[[Any, Any, Axes, Axes], Any],
 ) -> Any:
-    """The result of a plan for arrays, or for variables. `diagonal` puts that of two axes last,
-    `contract` sums the products over axes."""
+    """The result of a plan for arrays, or for variables. `diagonal` gives, for the
+    offset 0, that of two axes as the last axis, `contract` sums the products over axes."""
     left = [
         x if how is None else _prepared(x, how, diagonal)
         for x, how in zip(operands, plan.preparations, strict=True)
@@ -181,9 +178,9 @@ def run_plan(
     return result if plan.order is None else result.transpose(plan.order)
 
 
-def _prepared(x: Any, how: Preparation, diagonal: Callable[[Any, int, int], Any]) -> Any:
+def _prepared(x: Any, how: Preparation, diagonal: Callable[[Any, int, int, int], Any]) -> Any:
     for first, second in how.diagonals:
-        x = diagonal(x, first, second)
+        x = diagonal(x, 0, first, second)
     if how.dropped:
         x = x[tuple(0 if i in how.dropped else slice(None) for i in range(x.ndim))]
     if how.summed:

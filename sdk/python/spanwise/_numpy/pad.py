@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import _core
 from .._core import Array, _asarray as asarray
@@ -73,15 +73,20 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     return result
 
 
-class _Line(NamedTuple):
+class _Line:
     """The result of pad() along one axis: its border, and the methods that write it."""
 
-    result: Array
-    region: tuple[slice, ...]
-    axis: int
-    extent: int
-    before: int
-    after: int
+    def __init__(
+        self,
+        result: Array,
+        region: tuple[slice, ...],
+        axis: int,
+        extent: int,
+        before: int,
+        after: int,
+    ) -> None:
+        self.result, self.region, self.axis = result, region, axis
+        self.extent, self.before, self.after = extent, before, after
 
     def at(self, part: Any) -> Array:
         """The slice `part` of the result along the axis, within the region."""

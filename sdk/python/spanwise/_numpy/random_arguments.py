@@ -143,12 +143,12 @@ def probabilities(p: Any, population: int) -> Array:
     return weights
 
 
-def device_of(*values: Any, default: str | None = "cpu") -> Any:
-    """The device of the first Array among `values`, else `default`; None is the default device."""
+def device_of(*values: Any) -> Any:
+    """The device of the first Array among `values`, else the CPU."""
     for value in values:
         if isinstance(value, Array):
             return value.device
-    return _core.device(default)
+    return _core.device("cpu")
 
 
 def whole(value: Any) -> int:

@@ -66,18 +66,13 @@ IncSubtensor, AdvancedIncSubtensor, AdvancedIncSubtensor1 = kinds_of(
 (IfElse,) = kinds_of("ifelse", "IfElse")
 (Shape,) = kinds_of("compile.ops", "Shape")
 
+#: Class on the host -> class on the GPU.
 _SHARED_NAMES = {
-    "Elemwise": "GpuElemwise",
-    "DimShuffle": "GpuDimShuffle",
-    "Alloc": "GpuAlloc",
-    "Reshape": "GpuReshape",
-    "Join": "GpuJoin",
-    "Subtensor": "GpuSubtensor",
-    "IncSubtensor": "GpuIncSubtensor",
-    "CGemv": "GpuGemv",
-    "Gemm": "GpuGemm",
-    "Dot22": "GpuDot22",
-    "BatchedDot": "GpuBatchedDot",
+    name: f"Gpu{name.removeprefix('C')}"
+    for name in (
+        *("Elemwise", "DimShuffle", "Alloc", "Reshape", "Join", "Subtensor", "IncSubtensor"),
+        *("CGemv", "Gemm", "Dot22", "BatchedDot"),
+    )
 }
 PACKAGES = {"gpu": "sandbox.cuda", "cuda": "gpuarray"}
 _TRANSFERS = ("HostFromGpu", "GpuFromHost", "GpuToGpu", "GpuContiguous")
