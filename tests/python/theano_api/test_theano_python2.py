@@ -9,8 +9,7 @@ import sys
 import pytest
 from python.theano_api.runner import run_script
 
-from spanwise.theano._python2 import is_python2, translate
-from spanwise.theano._tokens import tokens_of
+from spanwise.theano._python2 import is_python2, tokens_of, translate
 
 TRANSLATIONS = [
     ("print x", "print(x)"),
