@@ -10,8 +10,7 @@ namespace spanwise::python {
 
 namespace {
 
-PyObject* search_sorted(const Arguments<3>& arguments) {
-  const auto& [a, v, right] = arguments;
+PyObject* search_sorted(PyObject* a, PyObject* v, PyObject* right) {
   const Array line = import_array(a), wanted = import_array(v);
   const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
   const auto work = [&] { return ops::search_sorted(line, wanted, side); };
