@@ -103,6 +103,14 @@ class PythonOp final : public Op, public HasElementBody {
     const auto [input, of_axis] = source.cast<std::pair<int, int>>();
     return {{input, of_axis}};
   }
+  Variable inferred_extent(const Apply& node, int output, int axis) const override {
+    if (!infers_shape_) return {};
+    const GilAcquire gil;
+    const py::object extent =
+        py::module_::import("spanwise._graph.infer_shape")
+            .attr("inferred_extent")(object(), apply_object(node), output, axis);
+    return extent.is_none() ? Variable() : as_variable(extent);
+  }
   std::shared_ptr<const ElementBody> element_body(const Apply& node) const override {
     if (!has_body_) return nullptr;
     const GilAcquire gil;
