@@ -38,7 +38,8 @@ OWN_RESULT = {"Array", "Variable"}
 REQUIRED_RESULTS = {
     **dict.fromkeys(("__bool__", "__contains__", "__eq__", "__ne__"), "bool"),
     **dict.fromkeys(("__hash__", "__len__", "__index__", "__int__"), "int"),
-    **{"__float__": "float", "__complex__": "complex"},
+    "__float__": "float",
+    "__complex__": "complex",
 }
 # Every type that defines == has these as well; without an entry in TYPES they are not supported.
 ORDERINGS = {"__lt__", "__le__", "__gt__", "__ge__"}
