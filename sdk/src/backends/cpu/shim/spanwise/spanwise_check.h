@@ -38,9 +38,9 @@ SW_UNCHECKED static inline void sw_record_access(const volatile void* address,
 }
 #define SW_RECORD(bytes, kind) sw_record_access(at, bytes, kind, __builtin_return_address(0))
 
-#define SW_ACCESS_AS(bytes, prefix, read, write)                                    \
-  SW_CALLED void __tsan_##prefix##read##bytes(void* at) { SW_RECORD(bytes, read); } \
-  SW_CALLED void __tsan_##prefix##write##bytes(void* at) { SW_RECORD(bytes, write); }
+#define SW_ACCESS_AS(bytes, prefix, reads, writes)                                   \
+  SW_CALLED void __tsan_##prefix##read##bytes(void* at) { SW_RECORD(bytes, reads); } \
+  SW_CALLED void __tsan_##prefix##write##bytes(void* at) { SW_RECORD(bytes, writes); }
 #define SW_ACCESS(bytes)                                                            \
   SW_ACCESS_AS(bytes, , sw_access_read, sw_access_write)                            \
   SW_ACCESS_AS(bytes, unaligned_, sw_access_read, sw_access_write)                  \
