@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "spanwise/error.hpp"
-
 namespace spanwise {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <exception>
 #include <mutex>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "backends/cpu/float_state.hpp"

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "graph/hooks_in_use.hpp"
 #include "graph/order.hpp"
