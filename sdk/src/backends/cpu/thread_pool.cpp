@@ -100,7 +100,7 @@ void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) no
     const bool is_waking = wakes > 0 && awake < time_to_wake && took < alone + time_to_wake;
     if (!was_delayed || is_waking) return;
   }
-  // Helpers that are tried again after a back-off are asleep again, so the count restarts.
+  // Helpers that are tried again after a back-off have blocked again, so the count restarts.
   if (wakes != 0) wakes_.store(0, std::memory_order_relaxed);
   // Of two concurrent updates one may be lost; later jobs correct that.
   const std::int64_t until = until_.load(std::memory_order_relaxed);

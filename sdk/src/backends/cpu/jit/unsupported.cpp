@@ -103,7 +103,7 @@ class Finder {
                  text(name, " \"", statement ? statement->instructions : "", '"'));
     }
     // A name that the source declares itself is not CUDA's.
-    if (scan_.uses.knows(name)) return {};
+    if (scan_.uses.contains(name)) return {};
     for (const Construct& construct : identifiers)
       if (name.starts_with(construct.stem) && is_used(construct, i))
         return say(token, construct.what, name);
