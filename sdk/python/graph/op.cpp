@@ -158,10 +158,8 @@ OpHandle make_registered(const std::string& name, const py::dict& properties) {
 
 std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
     const std::string& path) {
-  const LoadedOps loaded = [&] {
-    const GilRelease unlocked;  // constructors of the library may be slow, or take the GIL
-    return load_ops(path);
-  }();
+  // Constructors of the library may be slow, or take the GIL.
+  const LoadedOps loaded = without_gil([&] { return load_ops(path); });
   std::vector<std::pair<std::string, std::string>> ops;
   for (const LoadedOps::Op& op : loaded.ops) ops.emplace_back(op.name, op.summary);
   return {loaded.name_space, std::move(ops)};
