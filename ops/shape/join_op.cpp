@@ -21,15 +21,20 @@ class Concatenate final : public NamedOp {
     if (axis == axis_) return {};
     return {{0, axis}};
   }
+  Variable inferred_extent(const Apply& node, int, int axis) const override {
+    Variable sum;
+    for (const Variable& input : node.inputs()) {
+      const Variable own = expression::inferred_extent(input, axis);
+      sum = sum ? expression::operator+(sum, own) : own;
+    }
+    return sum;
+  }
 
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override;
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    std::vector<Ref<Cell>> cells;
-    for (std::size_t i = 0; i < context.node().inputs().size(); ++i)
-      cells.push_back(context.input(static_cast<int>(i)));
-    return spanwise::make_thunk([cells = std::move(cells), to = context.output(0), axis = axis_,
+    return spanwise::make_thunk([cells = context.inputs(), to = context.output(0), axis = axis_,
                                  dtype = context.node().output(0).type().dtype(),
                                  device = context.device()] {
       std::vector<Array> arrays;

@@ -35,6 +35,20 @@ class Reshape final : public NamedOp {
   std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
     return extents_.sources(axis);
   }
+  // The axis -1: what the others leave of the size.
+  Variable inferred_extent(const Apply& node, int output, int axis) const override {
+    Variable size, others;
+    const auto times = [](const Variable& a, const Variable& b) {
+      return a ? expression::operator*(a, b) : b;
+    };
+    const Variable &from = node.inputs()[0], to = node.output(output);
+    for (int i = 0; i < from.type().rank(); ++i)
+      size = times(size, expression::inferred_extent(from, i));
+    for (int i = 0; i < to.type().rank(); ++i)
+      if (i != axis) others = times(others, expression::inferred_extent(to, i));
+    if (!size) return {};
+    return others ? expression::call("floor_divide", size, others) : size;
+  }
 
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
@@ -45,7 +59,7 @@ class Reshape final : public NamedOp {
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     return make_async_thunk(
-        [op = Ref<const Reshape>(this), cells = extents_.cells(context), from = context.input(0),
+        [op = Ref<const Reshape>(this), cells = context.inputs(1), from = context.input(0),
          to = context.output(0), device = context.device()] {
           const Array source = to_device(*from->value, device);
           to->value = reshape(source, op->extents_.evaluate(cells));
@@ -101,8 +115,8 @@ class BroadcastTo final : public NamedOp {
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     return make_async_thunk(
-        [op = Ref<const BroadcastTo>(this), cells = extents_.cells(context),
-         from = context.input(0), to = context.output(0), device = context.device()] {
+        [op = Ref<const BroadcastTo>(this), cells = context.inputs(1), from = context.input(0),
+         to = context.output(0), device = context.device()] {
           // Read-only as in NumPy: several elements may share one address.
           const Array source = to_device(*from->value, device);
           to->value = source.broadcast_to(op->extents_.evaluate(cells)).as_readonly();

@@ -36,8 +36,8 @@ class FusedThunk final : public Thunk {
         overwrites_(overwrites),
         device_(context.device()),
         runner_(program_, numbers_of(context.node()), device_),
-        inputs_(cells_of_inputs(context)),
-        outputs_(cells_of_outputs(context)),
+        inputs_(context.inputs()),
+        outputs_(context.outputs()),
         moved_(inputs_.size()),
         separate_(fused_->nodes, inputs_, device_) {
     for (const Variable& input : context.node().inputs()) types_.push_back(input.type());
@@ -138,7 +138,7 @@ class FusedThunk final : public Thunk {
       results.push_back(
           reused[i] != nullptr
               ? outputs_[i]->value.emplace(*reused[i])
-              : array_in(*outputs_[i], layout, program_.dtype(program_.outputs[i]), device_));
+              : output_array(*outputs_[i], layout, program_.dtype(program_.outputs[i]), device_));
     return results;
   }
 

@@ -57,6 +57,7 @@ void read_arguments(const char* who, const char* const* names, int size, int req
                     int positional, PyObject** out, PyObject* const* values, Py_ssize_t count,
                     PyObject* kwnames) {
   if (count > positional) {
+    if (size == 0) refuse(text(who, "() takes no arguments, got ", count));
     refuse(text(who, "() takes at most ", positional, " arguments by position (of ",
                 listed(names, size), "), got ", count));
   }
