@@ -118,7 +118,7 @@ def interleave(
     """Calls each contender in turn, in `rounds` rounds of about `seconds`; returns seconds per call.
 
     `rest`: untimed seconds before each turn, until the threads of the contender before block:
-    OpenBLAS's spin for up to 2^26 cycles after a product, some 30 ms, and use a processor.
+    OpenBLAS's spin for up to 2^28 cycles after a product, some 0.1 s, and use a processor.
 
     `after[name]`, if given, runs untimed after each round: it waits for queued device work, so that
     one contender's queue does not slow the next.
