@@ -5,19 +5,13 @@
 #include <cstdint>
 
 #include "indexing.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/working_device.hpp"
 
 /// Checks and conversions of index arrays.
 namespace spanwise::ops {
 
 /// Throws BoundsError with NumPy's message and the whole shape.
 [[noreturn]] void fail_outside(std::int64_t index, int axis, const Shape& shape);
-
-/// Waits for queued work that conflicts with a use on the host; most arrays have none.
-inline void await(const Array& array, bool writes) {
-  if (array.storage() && !array.storage().uses().none())
-    order_use(Stream::current(array.device()), array, writes);
-}
 
 /// The indices as int64; the array itself if it is int64. Throws BoundsError for a dtype that is
 /// not an integer.

@@ -12,13 +12,6 @@
 namespace spanwise::ops {
 namespace {
 
-std::vector<Ref<Cell>> cells_from(const ThunkContext& context, int first) {
-  std::vector<Ref<Cell>> cells;
-  const auto count = static_cast<int>(context.node().inputs().size());
-  for (int i = first; i < count; ++i) cells.push_back(context.input(i));
-  return cells;
-}
-
 // `operands` followed by the inputs of `node` from `first` on, which belong to its index.
 std::vector<Variable> with_indices(std::vector<Variable> operands, const Apply& node,
                                    std::size_t first) {
@@ -68,7 +61,7 @@ class Subtensor final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    const auto take = [op = Ref<const Subtensor>(this), cells = cells_from(context, 1),
+    const auto take = [op = Ref<const Subtensor>(this), cells = context.inputs(1),
                        from = context.input(0), to = context.output(0), device = context.device()] {
       const Array source = to_device(*from->value, device);
       const std::vector<IndexPart> key = op->pattern_.evaluate(cells, device);
@@ -132,7 +125,7 @@ class SetSubtensor final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return spanwise::make_thunk([op = Ref<const SetSubtensor>(this), cells = cells_from(context, 2),
+    return spanwise::make_thunk([op = Ref<const SetSubtensor>(this), cells = context.inputs(2),
                                  from = context.input(0), value = context.input(1),
                                  to = context.output(0), device = context.device()] {
       const Array& source = *from->value;

@@ -10,9 +10,9 @@
 namespace spanwise::ops {
 
 void await_all(const Selection& selection, const Array& value, Direction direction) {
-  await(selection.array, direction == Direction::write);
-  await(value, direction == Direction::read);
-  for (const IndexArray& indices : selection.indices) await(indices.array, false);
+  order_host_use(selection.array, direction == Direction::write);
+  order_host_use(value, direction == Direction::read);
+  for (const IndexArray& indices : selection.indices) order_host_use(indices.array, false);
 }
 
 void move(const Selection& selection, const Array& value, Direction direction) {

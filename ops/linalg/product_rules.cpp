@@ -33,12 +33,10 @@ class ProductThunk final : public Thunk {
       : alpha_(alpha),
         beta_(beta),
         overwrites_addend_(overwrites_addend),
+        inputs_(context.inputs()),
         output_(context.output(0)),
-        device_(context.device()) {
-    for (std::size_t i = 0; i < context.node().inputs().size(); ++i)
-      inputs_.push_back(context.input(static_cast<int>(i)));
-    moved_.resize(inputs_.size());
-  }
+        device_(context.device()),
+        moved_(inputs_.size()) {}
 
   bool is_async() const override { return true; }
 

@@ -53,10 +53,7 @@ class LiftedThunk final : public Thunk {
 
   std::unique_ptr<ElementSource> source_of(const spanwise::Op& elements,
                                            const ThunkContext& context) const {
-    std::vector<Ref<Cell>> inputs;
-    for (std::size_t i = 0; i < context.node().inputs().size(); ++i)
-      inputs.push_back(context.input(static_cast<int>(i)));
-    const ThunkContext own(*node_, context.device(), std::move(inputs), {make_ref<Cell>()}, {true});
+    const ThunkContext own(*node_, context.device(), context.inputs(), {make_ref<Cell>()}, {true});
     return dynamic_cast<const GivesElements&>(elements).element_source(own);
   }
 

@@ -49,12 +49,6 @@ std::vector<ExtentSource> TargetShape::sources(int axis) const {
   return {{1 + static_cast<int>(before), ExtentSource::value}};
 }
 
-std::vector<Ref<Cell>> TargetShape::cells(const ThunkContext& context) const {
-  std::vector<Ref<Cell>> cells;
-  for (int i = 1; i <= computed_count(); ++i) cells.push_back(context.input(i));
-  return cells;
-}
-
 Shape TargetShape::evaluate(std::span<const Ref<Cell>> cells) const {
   Shape shape{std::span<const std::int64_t>(extents_)};
   std::size_t next = 0;

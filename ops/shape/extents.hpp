@@ -30,9 +30,8 @@ class TargetShape {
   Shape known(std::span<const Variable> inputs) const;
   /// The input whose value is extent `axis`; none if the extent is fixed or inferred.
   std::vector<ExtentSource> sources(int axis) const;
-  /// The cells of the computed extents, of a node whose inputs passed check().
-  std::vector<Ref<Cell>> cells(const ThunkContext& context) const;
-  /// The shape with the current values of the cells; -1 is kept.
+  /// The shape with the current values of the cells of inputs 1 and following, of a node whose
+  /// inputs passed check(); -1 is kept.
   Shape evaluate(std::span<const Ref<Cell>> cells) const;
 
  private:

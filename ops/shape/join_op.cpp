@@ -26,10 +26,7 @@ class Concatenate final : public NamedOp {
                                   std::span<const Cotangent> outputs) const override;
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    std::vector<Ref<Cell>> cells;
-    for (std::size_t i = 0; i < context.node().inputs().size(); ++i)
-      cells.push_back(context.input(static_cast<int>(i)));
-    return spanwise::make_thunk([cells = std::move(cells), to = context.output(0), axis = axis_,
+    return spanwise::make_thunk([cells = context.inputs(), to = context.output(0), axis = axis_,
                                  dtype = context.node().output(0).type().dtype(),
                                  device = context.device()] {
       std::vector<Array> arrays;

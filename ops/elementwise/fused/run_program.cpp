@@ -6,6 +6,7 @@
 
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {

@@ -9,19 +9,6 @@
 
 namespace spanwise::ops {
 
-std::vector<Ref<Cell>> cells_of_inputs(const ThunkContext& context) {
-  std::vector<Ref<Cell>> cells;
-  const auto count = static_cast<int>(context.node().inputs().size());
-  for (int i = 0; i < count; ++i) cells.push_back(context.input(i));
-  return cells;
-}
-
-std::vector<Ref<Cell>> cells_of_outputs(const ThunkContext& context) {
-  std::vector<Ref<Cell>> cells;
-  for (int i = 0; i < context.node().output_count(); ++i) cells.push_back(context.output(i));
-  return cells;
-}
-
 void SeparateNodes::make_thunks() {
   std::unordered_map<Variable, Ref<Cell>> cells;
   for (std::size_t i = 0; i < inputs_.size(); ++i) cells.emplace(fused_.inputs[i], inputs_[i]);

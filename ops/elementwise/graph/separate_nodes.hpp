@@ -10,10 +10,6 @@
 
 namespace spanwise::ops {
 
-/// The cells of the node's inputs, and of its outputs.
-std::vector<Ref<Cell>> cells_of_inputs(const ThunkContext& context);
-std::vector<Ref<Cell>> cells_of_outputs(const ThunkContext& context);
-
 /// The nodes that one op stands for, as thunks of their own, which are made at the first run.
 class SeparateNodes {
  public:

@@ -34,8 +34,8 @@ class RowPassThunk final : public Thunk {
       : parts_(std::move(parts)),
         device_(context.device()),
         runner_(parts_->pass, ranks_of(context.node()), device_),
-        inputs_(cells_of_inputs(context)),
-        outputs_(cells_of_outputs(context)),
+        inputs_(context.inputs()),
+        outputs_(context.outputs()),
         moved_(inputs_.size()),
         separate_(parts_->nodes, inputs_, device_) {
     for (const Variable& output : context.node().outputs())

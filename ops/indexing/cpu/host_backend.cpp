@@ -31,7 +31,7 @@ void accumulate_on_host(const Selection& selection, const Array& value, Accumula
 }
 
 std::optional<std::int64_t> outside_on_host(const Array& indices, std::int64_t extent) {
-  await(indices, /*writes=*/false);
+  order_host_use(indices, /*writes=*/false);
   const auto* values = static_cast<const std::int64_t*>(indices.data());
   std::atomic<bool> outside{false};
   parallel_for(indices.size(), index_grain, [&](std::int64_t first, std::int64_t last) {
@@ -45,7 +45,7 @@ std::optional<std::int64_t> outside_on_host(const Array& indices, std::int64_t e
 // Maps indices to [0, extent): modulo the extent, or clipped (negative values become 0, as in
 // NumPy).
 Array bounded_on_host(const Array& indices, std::int64_t extent, Bounds bounds) {
-  await(indices, /*writes=*/false);
+  order_host_use(indices, /*writes=*/false);
   Array bounded = empty(indices.shape(), int64, cpu);
   const auto* from = static_cast<const std::int64_t*>(indices.data());
   auto* to = static_cast<std::int64_t*>(bounded.data());
@@ -61,7 +61,7 @@ Array bounded_on_host(const Array& indices, std::int64_t extent, Bounds bounds) 
 }
 
 std::int64_t count_true_on_host(const Array& mask) {
-  await(mask, /*writes=*/false);
+  order_host_use(mask, /*writes=*/false);
   return MaskPieces(MaskWalk(mask)).total();
 }
 
@@ -123,7 +123,7 @@ Array positions_in_any(const Array& mask) {
 }
 
 Array positions_of_true_on_host(const Array& mask) {
-  await(mask, /*writes=*/false);
+  order_host_use(mask, /*writes=*/false);
   const bool is_small = mask.rank() == 1 && mask.size() < 1 << 16 && mask.layout().is_row_major();
   return is_small ? positions_in_small(mask) : positions_in_any(mask);
 }

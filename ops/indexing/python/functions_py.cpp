@@ -34,11 +34,7 @@ PyObject* stored_in_out(Array result, PyObject* out, const char* who) {
 }
 
 ops::Bounds bounds_of(PyObject* mode) {
-  if (!given(mode)) return ops::Bounds::raise;
-  Py_ssize_t size = 0;
-  const char* word = PyUnicode_AsUTF8AndSize(mode, &size);
-  if (word == nullptr) throw py::error_already_set();
-  return ops::bounds_from({word, static_cast<std::size_t>(size)});
+  return given(mode) ? ops::bounds_from(word_in(mode)) : ops::Bounds::raise;
 }
 
 // The array and the axis for an `axis` argument: the flattened array for None, and for 0 or -1 of

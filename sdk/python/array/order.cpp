@@ -64,10 +64,7 @@ Order order_from(std::string_view word) {
 
 Order order_in(PyObject* argument, Order otherwise) {
   if (!given(argument)) return otherwise;
-  Py_ssize_t size = 0;
-  const char* word = PyUnicode_AsUTF8AndSize(argument, &size);
-  if (word == nullptr) throw pybind11::error_already_set();
-  return order_from({word, static_cast<std::size_t>(size)});
+  return order_from(word_in(argument));
 }
 
 Order resolved_order(Order order, std::span<const Array* const> operands) noexcept {

@@ -49,13 +49,6 @@ Ref<Communicator> make_communicator(const std::string& name, int rank, int size,
                             std::move(ranks));
 }
 
-std::string_view word_in(PyObject* object) {
-  Py_ssize_t size = 0;
-  const char* letters = PyUnicode_AsUTF8AndSize(object, &size);
-  if (letters == nullptr) throw py::error_already_set();
-  return {letters, static_cast<std::size_t>(size)};
-}
-
 // The result as an array, None where this rank gets none.
 PyObject* run_collective(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
   static constexpr CallSignature<7> signature{

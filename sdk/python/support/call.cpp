@@ -77,6 +77,13 @@ void read_arguments(const char* who, const char* const* names, int size, int req
 
 }  // namespace detail
 
+std::string_view word_in(PyObject* text) {
+  Py_ssize_t size = 0;
+  const char* word = PyUnicode_AsUTF8AndSize(text, &size);
+  if (word == nullptr) throw pybind11::error_already_set();
+  return {word, static_cast<std::size_t>(size)};
+}
+
 bool truth_in(PyObject* argument, bool otherwise) {
   if (!given(argument)) return otherwise;
   const int truth = PyObject_IsTrue(argument);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "array.hpp"
 #include "gil.hpp"
@@ -53,6 +54,8 @@ inline bool given(PyObject* argument) noexcept {
 
 /// bool(argument); `otherwise` where it is absent or None.
 bool truth_in(PyObject* argument, bool otherwise);
+/// The characters of a str, which must outlive the result. Throws TypeError for other objects.
+std::string_view word_in(PyObject* text);
 /// An int, or the result of __index__. Throws TypeError, OverflowError.
 inline std::int64_t integer_from(PyObject* argument) {
   // For an exact int __index__ is not called.

@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
+#include "spanwise/array.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {
@@ -158,6 +160,30 @@ Layout result_layout(const Shape& shape, std::span<const Layout* const> operands
     stride *= std::max<std::int64_t>(shape[order[i]], 1);
   }
   return layout;
+}
+
+Shape broadcast_shape(std::span<const Array* const> arrays) {
+  const Array* first = nullptr;
+  bool differ = false;
+  for (const Array* array : arrays) {
+    if (array->rank() == 0) continue;
+    if (first == nullptr) first = array;
+    differ |= array->shape() != first->shape();
+  }
+  if (first == nullptr) return {};
+  if (!differ) return first->shape();
+  std::vector<Shape> shapes;
+  for (const Array* array : arrays) shapes.push_back(array->shape());
+  return broadcast_shapes(shapes);
+}
+
+bool is_same_view(const Array& a, const Array& b) noexcept {
+  if (a.data() != b.data() || a.shape() != b.shape() ||
+      a.dtype().itemsize() != b.dtype().itemsize())
+    return false;
+  for (int axis = 0; axis < a.rank(); ++axis)
+    if (a.shape()[axis] > 1 && a.strides()[axis] != b.strides()[axis]) return false;
+  return true;
 }
 
 }  // namespace spanwise

@@ -66,6 +66,11 @@ class SW_API ThunkContext {
   Device device() const noexcept { return device_; }
   const Ref<Cell>& input(int i) const { return inputs_.at(static_cast<std::size_t>(i)); }
   const Ref<Cell>& output(int i) const { return outputs_.at(static_cast<std::size_t>(i)); }
+  /// Those of the inputs from index `first` on, and of all outputs.
+  std::vector<Ref<Cell>> inputs(int first = 0) const {
+    return {inputs_.begin() + first, inputs_.end()};
+  }
+  const std::vector<Ref<Cell>>& outputs() const noexcept { return outputs_; }
   /// False where the output, or a view of it, is returned by the function, so each call needs a new
   /// buffer. The runtime empties such a cell between calls: a thunk that reuses whatever array it
   /// finds in the cell need not look at this flag.

@@ -14,6 +14,8 @@
 
 namespace spanwise {
 
+class Array;
+
 /// An iteration over several operands of one shape (as NumPy's nditer): axes are reordered and
 /// merged so that there are as few as the strides allow, the fastest last. Axes of extent 1 are
 /// removed; neighbouring axes that every operand steps over with a single stride are merged.
@@ -123,5 +125,11 @@ void for_each_run(const Walk& walk, std::span<std::byte* const> data,
     }
   }
 }
+
+/// broadcast_shapes() of the arrays' shapes, in less time where those of rank above 0 are equal.
+SW_API Shape broadcast_shape(std::span<const Array* const> arrays);
+
+/// Whether element i of both has the same address, for every i.
+SW_API bool is_same_view(const Array& a, const Array& b) noexcept;
 
 }  // namespace spanwise
