@@ -1,6 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "repeat.hpp"
 
 #include <algorithm>
 #include <cstring>

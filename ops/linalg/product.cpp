@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "product_checks.hpp"
 #include "product_shape.hpp"
 #include "run_product.hpp"
 #include "spanwise/copy.hpp"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "check_options.hpp"
-#include "dtypes.hpp"
 #include "job.hpp"
+#include "kinds.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 
@@ -21,17 +21,11 @@ Layout with_kept_axes(Layout layout, const AxisSet& axes, int rank) {
   return layout;
 }
 
+// Drops the reduced axes, whose extents are 1.
 Array without_axes(const Array& array, const AxisSet& axes) {
   Layout rest = array.layout();
-  int kept = 0;
-  for (int i = 0; i < array.rank(); ++i) kept += !axes[static_cast<std::size_t>(i)];
-  rest.shape = Shape(kept);
-  rest.strides = Strides(kept);
-  for (int i = 0, at = 0; i < array.rank(); ++i) {
-    if (axes[static_cast<std::size_t>(i)]) continue;
-    rest.shape[at] = array.shape()[i];
-    rest.strides[at++] = array.strides()[i];
-  }
+  for (int axis = array.rank() - 1; axis >= 0; --axis)
+    if (axes[static_cast<std::size_t>(axis)]) rest = rest.index(axis, 0);
   return array.with_layout(std::move(rest));
 }
 
@@ -237,5 +231,15 @@ Array reduce_computed(Operation op, const ComputedElements& elements, const Arra
                       const Options& options) {
   return ReduceRun(op, stand_in, options, &elements).result();
 }
+
+namespace {
+
+constexpr ReduceBackend on_cpu{&run_on_cpu, &scan_on_cpu}, on_cuda{&run_on_cuda, &scan_on_cuda};
+[[maybe_unused]] const auto* const no_cpu_before = reduce_backends.set(DeviceKind::cpu, &on_cpu);
+[[maybe_unused]] const auto* const no_cuda_before = reduce_backends.set(DeviceKind::cuda, &on_cuda);
+
+}  // namespace
+
+constinit DeviceTable<ReduceBackend> reduce_backends{"reduce"};
 
 }  // namespace spanwise::ops::reduce

@@ -4,11 +4,78 @@
 #include <string_view>
 #include <utility>
 
-#include "extents.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
 namespace spanwise::ops {
 namespace {
+
+/// A shape, some extents of which the graph computes: these are inputs of the node after the array,
+/// in order.
+class TargetShape {
+ public:
+  static constexpr std::int64_t computed = -2;
+
+  /// Each is an extent, -1 (inferred by the op), or `computed`. Throws LayoutError for other
+  /// negative extents or a rank above max_rank.
+  explicit TargetShape(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {
+    if (extents_.size() > max_rank)
+      fail<LayoutError>("shape: at most ", max_rank, " dimensions, got ", extents_.size());
+    for (const std::int64_t extent : extents_)
+      if (extent < computed)
+        fail<LayoutError>("shape: extent ", extent, "; expected an extent >= 0, or -1");
+  }
+
+  /// "2, ?, -1".
+  std::string text() const {
+    std::string listed;
+    for (const std::int64_t extent : extents_)
+      listed += (listed.empty() ? "" : ", ") + (extent == computed ? "?" : std::to_string(extent));
+    return listed;
+  }
+
+  /// Throws unless there is one input per computed extent after input 0, each an integer scalar
+  /// (see expect_integer()).
+  void check(const Op& op, std::span<const Variable> inputs) const {
+    const auto count = static_cast<int>(std::count(extents_.begin(), extents_.end(), computed));
+    expect_arity(op, inputs, 1 + count);
+    for (int i = 1; i <= count; ++i) expect_integer(op, inputs, i);
+  }
+
+  /// The shape when the graph is built: fixed and constant extents, TensorType::any for the others
+  /// and for -1.
+  Shape known(std::span<const Variable> inputs) const {
+    return with_computed([&, input = std::size_t{1}]() mutable {
+      const Array* value = inputs[input++].value();
+      return value != nullptr ? item(*value).as_int64() : TensorType::any;
+    });
+  }
+
+  /// The input whose value is extent `axis`; none if the extent is fixed or inferred.
+  std::vector<ExtentSource> sources(int axis) const {
+    if (extents_[static_cast<std::size_t>(axis)] != computed) return {};
+    const auto before = std::count(extents_.begin(), extents_.begin() + axis, computed);
+    return {{1 + static_cast<int>(before), ExtentSource::value}};
+  }
+
+  /// The shape with the current values of the cells of inputs 1 and following, of a node whose
+  /// inputs passed check(); -1 is kept.
+  Shape evaluate(std::span<const Ref<Cell>> cells) const {
+    return with_computed(
+        [&, next = std::size_t{0}]() mutable { return item(*cells[next++]->value).as_int64(); });
+  }
+
+ private:
+  // The extents, with next() for each computed one.
+  template <class Next>
+  Shape with_computed(Next&& next) const {
+    Shape shape{std::span<const std::int64_t>(extents_)};
+    for (std::int64_t& extent : shape)
+      if (extent == computed) extent = next();
+    return shape;
+  }
+
+  std::vector<std::int64_t> extents_;
+};
 
 /// Gives an array another shape, as a view where possible.
 class ShapedOp : public NamedOp {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "../table.hpp"
 #include "spanwise/op_sdk.hpp"
@@ -24,5 +25,8 @@ const Array& on_device_or_number(const Array& given, Device device, std::optiona
 /// The cell's array if it has that layout, dtype and device, is writable, and the cell holds its
 /// only reference; else a new array, which is put into the cell.
 const Array& array_in(Cell& cell, const Layout& layout, DType dtype, Device device);
+
+/// Op::gradient() of an elementwise operation applied at `node`.
+std::vector<Cotangent> elementwise_gradient(OpId op, const Apply& node, const Cotangent& output);
 
 }  // namespace spanwise::ops

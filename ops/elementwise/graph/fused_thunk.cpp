@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "fused_thunk.hpp"
+#include "fused_op.hpp"
 
 #include <algorithm>
 #include <array>

@@ -16,7 +16,6 @@
 #include "python/support/dtype.hpp"
 #include "python/support/type.hpp"
 #include "spanwise/error.hpp"
-#include "ufunc_parts_py.hpp"
 
 /// The type spanwise.ufunc and its instances, one per operation of the table.
 namespace spanwise::python {

@@ -4,11 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "../accumulate.hpp"
 #include "../backend.hpp"
 #include "../indices.hpp"
-#include "../values.hpp"
-#include "host_bounds.hpp"
 #include "host_loops.hpp"
 #include "host_mask.hpp"
 #include "spanwise/creation.hpp"
@@ -27,7 +24,8 @@ void move_after_waiting(const Selection& selection, const Array& value, Directio
 
 void accumulate_on_host(const Selection& selection, const Array& value, Accumulation how) {
   await_all(selection, value, Direction::write);
-  move_on_host(selection, value, Direction::write, accumulate_loop(selection.array.dtype(), how));
+  move_on_host(selection, value, Direction::write,
+               accumulate_loops(selection.array.dtype(), how).rows);
 }
 
 std::optional<std::int64_t> outside_on_host(const Array& indices, std::int64_t extent) {

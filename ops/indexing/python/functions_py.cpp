@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "../indexing.hpp"
-#include "../repeat.hpp"
+#include "../search.hpp"
 #include "arguments_py.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
@@ -171,6 +171,16 @@ PyObject* put_along_axis(const Arguments<4>& arguments) {
   Py_RETURN_NONE;
 }
 
+// ---- Searching
+
+PyObject* search_sorted(const Arguments<3>& arguments) {
+  const auto& [a, v, right] = arguments;
+  const Array line = import_array(a), wanted = import_array(v);
+  const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
+  const auto work = [&] { return ops::search_sorted(line, wanted, side); };
+  return wrap(is_small(line) && is_small(wanted) ? work() : unlocked(work));
+}
+
 PyMethodDef functions[] = {
     declared<
         "take(a, indices, axis=None, out=None, mode='raise')",
@@ -188,6 +198,9 @@ PyMethodDef functions[] = {
              &put>(),
     declared<"put_along_axis(arr, indices, values, axis)",
              "Assigns to the elements that take_along_axis reads.", &put_along_axis>(),
+    declared<"_searchsorted(a, v, right)",
+             "The insertion points of `v` in the sorted vector `a`; both on one device.",
+             &search_sorted>(),
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef methods[] = {
