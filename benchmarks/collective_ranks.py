@@ -6,7 +6,6 @@ equally often."""
 
 import importlib.util
 import json
-import os
 import sys
 import time
 
@@ -29,11 +28,11 @@ def torch_contender(comm, count):
 
     on_gpu = comm.device.kind == "cuda"
     if not dist.is_initialized():
-        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29544")
         if on_gpu:
             torch.cuda.set_device(comm.device.ordinal)
         backend = "nccl" if on_gpu else "gloo"
-        dist.init_process_group(backend, rank=comm.rank, world_size=comm.size)
+        ranks = {"rank": comm.rank, "world_size": comm.size}
+        dist.init_process_group(backend, init_method="tcp://127.0.0.1:29544", **ranks)
     tensor = torch.ones(count, device="cuda" if on_gpu else "cpu")
     return {"torch.distributed": lambda: dist.all_reduce(tensor)}
 

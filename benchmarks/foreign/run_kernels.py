@@ -5,7 +5,7 @@
 python benchmarks/foreign/run_kernels.py FOLDER [--device cuda:0] [--only PART] [--json FILE]
 
 FOLDER has one folder OWNER_NAME for each repository (as for compile_sources.py). What a kernel should
-compute is written in oracles/, in float64. The exit code is 1 if a kernel is wrong or does not run.
+compute is written in oracle_*.py, in float64. The exit code is 1 if a kernel is wrong or does not run.
 """
 
 import argparse
@@ -13,7 +13,8 @@ import json
 from pathlib import Path
 
 import numpy as np
-from oracles import darknet, polybench
+import oracle_darknet as darknet
+import oracle_polybench as polybench
 
 import spanwise as sw
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from harness import Contender, Result, Unavailable
-from support.collectives.launch import mpiexec, variables, why_no_mpi
+from python.collectives.launch import mpiexec, variables, why_no_mpi
 
 RANKS = pathlib.Path(__file__).resolve().parents[1] / "collective_ranks.py"
 

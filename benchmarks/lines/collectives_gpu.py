@@ -4,7 +4,6 @@
 array beside a copy and a contiguous one."""
 
 import ctypes
-import os
 
 from gpu import first_gpu
 from harness import Floor, Result, Unavailable, installed, interleave
@@ -31,8 +30,7 @@ def torch_all_reduce(x):
     import torch
     import torch.distributed as dist
 
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29533", RANK="0", WORLD_SIZE="1")
-    dist.init_process_group("nccl")
+    dist.init_process_group("nccl", init_method="tcp://127.0.0.1:29533", rank=0, world_size=1)
     tensor = torch.from_dlpack(x)
     return lambda: dist.all_reduce(tensor)
 

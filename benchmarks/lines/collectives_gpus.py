@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from harness import Contender, Result, Unavailable
-from support.collectives.launch import variables
+from python.collectives.launch import variables
 
 import spanwise as sw
 
@@ -33,7 +33,8 @@ def measure():
     output = started[0].communicate(timeout=300)[0]
     if any(process.wait(60) != 0 for process in started):
         raise Unavailable("a rank has failed: see its output above")
-    for line in output.splitlines():
+    # NCCL prints its version among the figures where NCCL_DEBUG is set.
+    for line in filter(lambda line: line.startswith("{"), output.splitlines()):
         found = json.loads(line)
         fastest = min(found["seconds"]["all_reduce"])
         yield Result(

@@ -4,10 +4,10 @@
 #include <pybind11/pybind11.h>
 
 #include "python/interop/interface.hpp"
+#include "python/interop/library.hpp"
 #include "python/interop/streams.hpp"
 #include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 
@@ -20,23 +20,6 @@ namespace {
 
 constexpr std::string_view cai_name = "cuda_array_interface";
 constinit const Name interface_name("__cuda_array_interface__");
-
-// The address determines the device. Arrays without elements have no address, and any device will
-// do.
-Device device_of_memory(const InterfaceDict& interface) {
-  const bool is_empty = interface.memory.data == nullptr;
-  if (!is_empty) {
-    if (const auto device = device_of(interface.memory.data)) return *device;
-  }
-  const std::string reason = why_no_cuda();
-  if (!reason.empty())
-    fail<DeviceError>(cai_name, ": the array is on a GPU, but no GPU is available: ", reason);
-  if (!is_empty)
-    fail<BridgeError>(cai_name, ": the CUDA driver does not recognize the address ",
-                      interface.memory.data, "; the memory was freed, or is no GPU memory");
-  const Device chosen = default_device();
-  return chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0);
-}
 
 // Version 3 gives the stream of the producer's work. Version 2 cannot, and some libraries always
 // give none; their work is assumed on the legacy default stream and on the current stream of the
@@ -71,18 +54,15 @@ class CudaArrayInterfaceBridge final : public Bridge {
     if (!dict)
       fail<BridgeError>(cai_name, ": this ", Py_TYPE(object)->tp_name,
                         " has no __cuda_array_interface__ now (is it on the CPU?)");
-    InterfaceDict interface = parse_interface(dict, cai_name);
+    const InterfaceDict interface = parse_interface(dict, cai_name);
     if (!interface.has_address)
       fail<BridgeError>(cai_name, ": \"data\" is not (address, read-only) in the dict of a ",
                         Py_TYPE(object)->tp_name);
     if (interface.version > 3)
       fail<BridgeError>(cai_name, ": version ", interface.version, "; expected 3 at most");
     ForeignView view{.owner = python_owner(object), .memory = interface.memory};
-    if (view.memory.is_empty()) {
-      view.memory.data = nullptr;
-      interface.memory.data = nullptr;
-    }
-    view.memory.device = device_of_memory(interface);
+    if (view.memory.is_empty()) view.memory.data = nullptr;
+    view.memory.device = device_of_memory(view.memory.data, cai_name);
     // Pinned memory may be offered, too; it is used on the CPU, and no stream is involved.
     const bool on_gpu = view.memory.device.kind() != DeviceKind::cuda_host;
     if (on_gpu && view.memory.data != nullptr)

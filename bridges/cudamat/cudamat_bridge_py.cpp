@@ -106,16 +106,9 @@ py::object struct_class(const py::module_& module) {
   return PyModule_Check(found.ptr()) ? py::object(found.attr("cudamat")) : found;
 }
 
-class CudamatBridge final : public Bridge {
+class CudamatBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "cudamat"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override { return "struct cudamat"; }
-  std::string_view module() const override { return "cudamat"; }
-
-  bool accepts(PyObject* object) const override {
-    return matrix_class.has(object) || transposed_class.has(object);
-  }
+  CudamatBridge() : LibraryBridge("cudamat", "struct cudamat", matrix_class, &transposed_class) {}
 
   ForeignView view(PyObject* matrix, bool) const override {
     if (transposed_class.has(matrix))
@@ -139,7 +132,6 @@ class CudamatBridge final : public Bridge {
     return view;
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("cudamat", "cudamat", "build it from github.com/cudamat/cudamat");
     check_matrix(array);
@@ -187,10 +179,7 @@ class CudamatBridge final : public Bridge {
       fail<ArgumentError>(
           "cudamat: got an array of shape ", array.shape(),
           "; expected at least one element, since CUDAMat does not support empty matrices");
-    if (array.size() > INT32_MAX)
-      fail<ArgumentError>("cudamat: got ", array.size(),
-                          " elements; expected 2147483647 at most, since CUDAMat counts in 32 "
-                          "bits; pass parts of it");
+    cudamat_library.check_count(array);
   }
 };
 

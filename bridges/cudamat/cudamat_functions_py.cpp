@@ -8,7 +8,7 @@
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/gil.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
@@ -50,46 +50,30 @@ Array in_c_order(const Array& array, CopyMode mode) {
   return copy(array);
 }
 
-struct CudamatArguments {
-  PyObject* x;
-  CopyMode mode;
-  bool theano_layout;
-};
-
-CudamatArguments read(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  const CallSignature<3> signature{who, {"x", "copyif", "theano_layout"}, 1, 2};
-  const auto [x, copyif, theano] = signature.read(values, count, names);
-  return {x, copyif_mode_in(copyif), truth_in(theano, false)};
-}
-
-PyObject* to_cudamat(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  const auto [x, mode, theano_layout] = read("to_cudamat", values, count, names);
-  if (!theano_layout || cudamat().accepts(x)) return convert(x, cudamat(), mode).release().ptr();
+py::object to_cudamat(PyObject* x, PyObject* copyif, PyObject* theano_layout) {
+  const CopyMode mode = copyif_mode_in(copyif);
+  if (!truth_in(theano_layout, false) || cudamat().accepts(x)) return convert(x, cudamat(), mode);
   const Array array = in_c_order(import_array(x, {.copy = mode}), mode);
   const py::object permuted = object_of(array.size() == 0 ? array : read_by_columns(array));
-  return convert(permuted, cudamat(), mode).release().ptr();
+  return convert(permuted, cudamat(), mode);
 }
 
-PyObject* from_cudamat(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  const auto [x, mode, theano_layout] = read("from_cudamat", values, count, names);
-  const Array array = import_through(cudamat(), x, {.copy = mode});
-  return wrap(theano_layout && array.size() != 0 ? read_by_rows(array) : array);
+PyObject* from_cudamat(PyObject* x, PyObject* copyif, PyObject* theano_layout) {
+  const Array array = import_through(cudamat(), x, {.copy = copyif_mode_in(copyif)});
+  return wrap(truth_in(theano_layout, false) && array.size() != 0 ? read_by_rows(array) : array);
 }
 
 PyMethodDef cudamat_functions[] = {
-    method<&to_cudamat>(
-        "to_cudamat",
-        "to_cudamat(x, copyif=False, *, theano_layout=False)\n--\n\n"
-        "`x`, any library's float32 matrix, as a CUDAMatrix that shares its memory: packed "
-        "columns\n"
-        "(Fortran order). Where that cannot be: CopyNeededError, or with copyif=True a copy that\n"
-        "shares nothing. theano_layout=True reads C order as Theano did: the memory as it is, the\n"
-        "values elsewhere."),
-    method<&from_cudamat>(
-        "from_cudamat",
-        "from_cudamat(x, copyif=False, *, theano_layout=False)\n--\n\n"
-        "`x`, a CUDAMatrix, as a spanwise.Array that shares its memory, in Fortran order;\n"
-        "theano_layout=True reads the memory as C order, as Theano did."),
+    declared<"to_cudamat(x, copyif=False, *, theano_layout=False)",
+             "`x`, any library's float32 matrix, as a CUDAMatrix that shares its memory: packed "
+             "columns\n(Fortran order). Where that cannot be: CopyNeededError, or with copyif=True "
+             "a copy that\nshares nothing. theano_layout=True reads C order as Theano did: the "
+             "memory as it is, the\nvalues elsewhere.",
+             &to_cudamat>(),
+    declared<"from_cudamat(x, copyif=False, *, theano_layout=False)",
+             "`x`, a CUDAMatrix, as a spanwise.Array that shares its memory, in Fortran "
+             "order;\ntheano_layout=True reads the memory as C order, as Theano did.",
+             &from_cudamat>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -29,11 +29,6 @@ constinit const LayoutAttributes cupy_layout;
 constinit const CachedAttribute data_attribute("data"), pointer_attribute("ptr"),
     ordinal_attribute("device_id"), contiguous_attribute("_c_contiguous");
 
-// CuPy's null stream is the legacy default stream, whose handle is 1 in Spanwise.
-std::uintptr_t interface_stream(std::uintptr_t handle) noexcept {
-  return handle == 0 ? legacy_stream : handle;
-}
-
 using StreamOfDevice = std::intptr_t (*)(int);
 
 // The C function behind get_current_stream(), found the way CuPy's modules find it in each other:
@@ -75,16 +70,11 @@ std::uintptr_t current_handle(int ordinal) noexcept {
 
 py::handle class_of(const ForeignClass& foreign) { return foreign.get(); }
 
-class CupyBridge final : public Bridge {
+class CupyBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "cupy"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override {
-    return "DLPack, CUDA Array Interface for negative strides";
-  }
-  std::string_view module() const override { return "cupy"; }
+  CupyBridge()
+      : LibraryBridge("cupy", "DLPack, CUDA Array Interface for negative strides", ndarray_class) {}
 
-  bool accepts(PyObject* object) const override { return ndarray_class.has(object); }
   bool speaks_dlpack(PyObject*) const override { return true; }
 
   // Reads the attributes, which takes a third of the time of the DLPack export.
@@ -114,11 +104,9 @@ class CupyBridge final : public Bridge {
     }
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     if (ndarray_class.get() == nullptr) import_library("cupy", "cupy-cuda13x");
-    if (!array.dtype().is_computable() || array.dtype() == bfloat16)
-      fail<DTypeError>("cupy: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
+    check_dtype(array.dtype(), is_numpys_own(array.dtype()));
     if (auto blocker = host_share_blocker(array, "CuPy")) return blocker;
     return readonly_share_blocker(array, "CuPy");
   }

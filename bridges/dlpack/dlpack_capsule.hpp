@@ -6,9 +6,19 @@
 
 #include "dlpack_abi.hpp"
 #include "python/interop/exchange.hpp"
+#include "python/support/gil.hpp"
 #include "spanwise/bridge.hpp"
 
 namespace spanwise::dlpack {
+
+/// `release` for tensors from Python, whose deleter may need the GIL: it acquires the GIL itself
+/// while the interpreter runs. After that it is not called, and the memory is freed with the
+/// process.
+template <auto release>
+void release_python(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
+  if (!Py_IsInitialized() && !python::holds_gil()) return;
+  release(context, data, bytes, uses);
+}
 
 /// Whether the object is a capsule with one of DLPack's names, used or not.
 bool is_capsule(PyObject* object) noexcept;

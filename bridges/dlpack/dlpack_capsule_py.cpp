@@ -18,14 +18,6 @@ bool is_named(const char* name, const char* wanted) noexcept {
   return name != nullptr && std::strcmp(name, wanted) == 0;
 }
 
-// A deleter from Python may need the GIL, which it acquires itself while the interpreter runs.
-// After that it is not called, and the memory is freed with the process.
-template <auto release>
-void release_python(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
-  if (!Py_IsInitialized() && !python::holds_gil()) return;
-  release(context, data, bytes, uses);
-}
-
 // The destructor of capsules whose tensor was not taken. It runs wherever Python drops the capsule,
 // also while an exception is set.
 template <class Managed>

@@ -11,7 +11,7 @@
 #include "dlpack_tensor.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/gil.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
@@ -46,10 +46,7 @@ std::pair<long, long> pair_in(PyObject* object, const char* word) {
   return {first, second};
 }
 
-Request read(PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  static constexpr python::CallSignature<4> signature{
-      "__dlpack__", {"stream", "max_version", "dl_device", "copy"}, 0, 0};
-  const auto [stream, max_version, device, copy] = signature.read(values, count, names);
+Request read(PyObject* stream, PyObject* max_version, PyObject* device, PyObject* copy) {
   Request request;
   request.copy = python::mode_in(copy);
   if (python::given(stream)) {
@@ -135,8 +132,9 @@ PyObject* export_array(const Array& source, const Request& request) {
   return capsule_of(source, request.versioned);
 }
 
-PyObject* dlpack(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  return export_array(array_in(self), read(values, count, names));
+PyObject* dlpack(PyObject* self, PyObject* stream, PyObject* max_version, PyObject* device,
+                 PyObject* copy) {
+  return export_array(array_in(self), read(stream, max_version, device, copy));
 }
 
 PyObject* dlpack_device(PyObject* self, PyObject*) noexcept {
@@ -145,11 +143,11 @@ PyObject* dlpack_device(PyObject* self, PyObject*) noexcept {
 }
 
 PyMethodDef dlpack_methods[] = {
-    python::method<&dlpack>(
-        "__dlpack__",
-        "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+    python::declared<
+        "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)",
         "A DLPack capsule that shares the array's memory. `stream` is the consumer's, and is made "
-        "to\nwait for queued work. Read-only arrays need max_version >= (1, 0)."),
+        "to\nwait for queued work. Read-only arrays need max_version >= (1, 0).",
+        &dlpack>(),
     {"__dlpack_device__", &dlpack_device, METH_NOARGS,
      "__dlpack_device__($self, /)\n--\n\nDLPack's (device type, device id)."},
     {}};

@@ -11,6 +11,7 @@
 #include "python/interop/exchange.hpp"
 #include "python/interop/interface.hpp"
 #include "python/interop/lifetime.hpp"
+#include "python/interop/streams.hpp"
 #include "python/support/gil.hpp"
 #include "spanwise/error.hpp"
 
@@ -31,11 +32,6 @@ const ExchangeApi* of_our_version(void* table) noexcept {
   return reinterpret_cast<const ExchangeApi*>(header);
 }
 
-void release_managed(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
-  if (!Py_IsInitialized() && !python::holds_gil()) return;
-  release_versioned(context, data, bytes, uses);
-}
-
 // The message of the Python error that is set, which is cleared. PyTorch's messages end with a
 // newline.
 std::string take_error() {
@@ -43,16 +39,11 @@ std::string take_error() {
   return py::str(py::str(error.value()).attr("rstrip")());
 }
 
-// A null handle means the legacy default stream, whose handle is 1 in Spanwise.
-std::uintptr_t interface_stream(void* stream) noexcept {
-  return stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(stream);
-}
-
 std::uintptr_t stream_of(const ExchangeApi& api, Device device) {
   void* stream = nullptr;
   const auto type = static_cast<DeviceType>(device.kind());
   if (api.current_stream(type, device.ordinal(), &stream) != 0) throw py::error_already_set();
-  return interface_stream(stream);
+  return python::interface_stream(reinterpret_cast<std::uintptr_t>(stream));
 }
 
 }  // namespace
@@ -72,7 +63,7 @@ ForeignView view_through(const ExchangeApi& api, PyObject* object) {
     if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_BufferError, "it gave no reason");
     fail<BridgeError>("dlpack: a ", Py_TYPE(object)->tp_name, " refused: ", take_error());
   }
-  ForeignView view = view_of(tensor, &release_managed);
+  ForeignView view = view_of(tensor, &release_python<release_versioned>);
   const DeviceKind kind = view.memory.device.kind();
   if (kind == DeviceKind::cuda || kind == DeviceKind::cuda_managed)
     view.streams.push_back(stream_of(api, view.memory.device));
@@ -98,7 +89,7 @@ bool describe_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noe
   void* stream = nullptr;
   const auto type = static_cast<dlpack::DeviceType>(memory.device.kind());
   const int failed = api.current_stream(type, memory.device.ordinal(), &stream);
-  memory.stream = dlpack::interface_stream(stream);
+  memory.stream = interface_stream(reinterpret_cast<std::uintptr_t>(stream));
   if (failed != 0) PyErr_Clear();
   return failed == 0;
 }

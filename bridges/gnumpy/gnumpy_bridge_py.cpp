@@ -77,16 +77,11 @@ ForeignView base_of(PyObject* garray, bool may_copy) {
 
 Array flat(const Array& array) { return *array.try_reshape({array.size(), 1}); }
 
-class GnumpyBridge final : public Bridge {
+class GnumpyBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "gnumpy"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override { return "garray over struct cudamat, or npmat"; }
-  std::string_view module() const override { return "gnumpy"; }
-
-  bool accepts(PyObject* object) const override {
-    return garray_class.has(object) || packaged_class.has(object);
-  }
+  GnumpyBridge()
+      : LibraryBridge("gnumpy", "garray over struct cudamat, or npmat", garray_class,
+                      &packaged_class) {}
 
   ForeignView view(PyObject* garray, bool may_copy) const override {
     const Shape shape = integers_of(garray, shape_of_garray, "gnumpy");
@@ -112,7 +107,6 @@ class GnumpyBridge final : public Bridge {
     return view;
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     const py::module_ gnumpy = gnumpy_module();
     const DType dtype =
@@ -120,16 +114,10 @@ class GnumpyBridge final : public Bridge {
     if (array.dtype() != dtype)
       fail<DTypeError>("gnumpy: got dtype ", array.dtype(), "; expected ", dtype,
                        ", cast it first: x.astype(\"", dtype, "\")");
-    if (array.size() > INT32_MAX)
-      fail<ArgumentError>("gnumpy: got ", array.size(),
-                          " elements; expected 2147483647 at most, since CUDAMat counts in 32 "
-                          "bits; pass parts of it");
+    cudamat_of_gnumpy.check_count(array);
     if (array.size() == 0) return std::nullopt;
     if (auto blocker = placement_blocker(gnumpy, array)) return blocker;
-    if (array.layout().is_row_major()) return std::nullopt;
-    return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
-                             " are not C order, the only layout that Gnumpy has"),
-                        "allow a copy (copyif=True)"};
+    return order_blocker(array, "Gnumpy");
   }
 
   PyObject* wrap(const Array& array) const override {

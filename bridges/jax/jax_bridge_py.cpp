@@ -71,14 +71,10 @@ void explain_jax_refusal(py::handle array) {
                    "cast them first: x.astype(\"int8\"), x.astype(\"float32\")");
 }
 
-class JaxBridge final : public Bridge {
+class JaxBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "jax"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override { return "DLPack without version"; }
-  std::string_view module() const override { return "jax"; }
+  JaxBridge() : LibraryBridge("jax", "DLPack without version", array_class) {}
 
-  bool accepts(PyObject* object) const override { return array_class.has(object); }
   bool speaks_dlpack(PyObject*) const override { return true; }
 
   ForeignView view(PyObject* object, bool may_copy) const override {
@@ -91,12 +87,11 @@ class JaxBridge final : public Bridge {
     return view;
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     const py::module_ jax = import_library("jax", "jax");
     const std::string dtype = array.dtype().name();
-    if (!py::hasattr(jax.attr("numpy"), (dtype == "bool" ? "bool_" : dtype).c_str()))
-      fail<DTypeError>("jax: no dtype ", dtype, "; cast it first: x.astype(...)");
+    check_dtype(array.dtype(),
+                py::hasattr(jax.attr("numpy"), (dtype == "bool" ? "bool_" : dtype).c_str()));
     if (is_narrowed(array.dtype()))
       fail<DTypeError>("jax: ", dtype, " would be narrowed; call ",
                        "jax.config.update(\"jax_enable_x64\", True), or cast it first");
@@ -106,15 +101,9 @@ class JaxBridge final : public Bridge {
                                " are no C order of permuted axes, the only ones that JAX can hold"),
                           "allow a copy (copyif=True)"};
     }
-    const auto address = reinterpret_cast<std::uintptr_t>(array.data());
-    const bool on_host = array.device().is_cpu();
-    const std::uintptr_t alignment = on_host ? cpu_alignment : gpu_alignment;
-    if (address % alignment != 0) {
-      return ShareBlocker{text("its address is no multiple of ", alignment,
-                               " bytes, which JAX wants on ", on_host ? "the CPU" : "a GPU"),
-                          "allow a copy (copyif=True), or allocate it with spanwise.empty()"};
-    }
-    return std::nullopt;
+    if (array.device().is_cpu())
+      return alignment_blocker(array, cpu_alignment, "JAX wants on the CPU");
+    return alignment_blocker(array, gpu_alignment, "JAX wants on a GPU");
   }
 
   PyObject* wrap(const Array& array) const override {

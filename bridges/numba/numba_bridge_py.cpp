@@ -24,27 +24,20 @@ constinit const ForeignClass device_array_class("numba.cuda.cudadrv.devicearray"
 void order_default_stream(PyObject* object, const Array& array) {
   if (array.size() == 0) return;
   const std::uintptr_t named = current_stream_of_library(object, array.device().ordinal());
-  order_use(Stream::foreign(array.device(), named == 0 ? 1 : named), array, true);
+  order_use(Stream::foreign(array.device(), interface_stream(named)), array, true);
 }
 
-class NumbaBridge final : public Bridge {
+class NumbaBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "numba"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override { return "CUDA Array Interface 3"; }
-  std::string_view module() const override { return "numba"; }
-
-  bool accepts(PyObject* object) const override { return device_array_class.has(object); }
+  NumbaBridge() : LibraryBridge("numba", "CUDA Array Interface 3", device_array_class) {}
 
   ForeignView view(PyObject* array, bool may_copy) const override {
     return find_bridge("cuda_array_interface")->view(array, may_copy);
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("numba.cuda", "numba-cuda");
-    if (!array.dtype().is_computable() || array.dtype() == bfloat16)
-      fail<DTypeError>("numba: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
+    check_dtype(array.dtype(), is_numpys_own(array.dtype()));
     if (auto blocker = host_share_blocker(array, "Numba")) {
       blocker->remedy += "; Numba's functions for the CPU take spanwise.to_numpy(x)";
       return blocker;

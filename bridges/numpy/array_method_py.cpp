@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "numpy_types.hpp"
 #include "python/interop/interface.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"

@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "numpy_types.hpp"
+#include "python/interop/library.hpp"
 #include "python/support/array.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/numpy_descriptor.hpp"
@@ -23,6 +23,57 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
+
+constinit const ForeignClass ndarray_class("numpy", "ndarray"), generic_class("numpy", "generic");
+
+PyTypeObject* ndarray_type() noexcept {
+  return reinterpret_cast<PyTypeObject*>(ndarray_class.get());
+}
+
+// The first type number of types that packages add to NumPy (NPY_USERDEF).
+constexpr int first_added_number = 256;
+
+const char* remedy_for(char kind) {
+  switch (kind) {
+    case 'M':
+    case 'm':
+      return "view the times as numbers: x.view(\"int64\")";
+    case 'S':
+    case 'U':
+    case 'V':
+      return "view its bytes: x.view(\"uint8\")";
+    default:
+      return "convert it: x.astype(\"float64\")";
+  }
+}
+
+// Added types (ml_dtypes) are identified by name and size, because some are padded that DLPack
+// packs.
+ElementType named_element(const py::dtype& descriptor, int number) {
+  const std::string name = py::str(descriptor.attr("name"));
+  if (!descriptor.attr("names").is_none())
+    fail<DTypeError>("numpy: an array of structs (", name,
+                     ") has no one dtype; pass one field of it: x[\"field\"]");
+  if (number >= first_added_number) {
+    try {
+      const DType dtype = DType::parse(name);
+      if (dtype.itemsize() == descriptor.itemsize()) return {dtype, false};
+    } catch (const DTypeError&) {
+      // The error below describes the array.
+    }
+  }
+  fail<DTypeError>("numpy: dtype ", name, " is none that Spanwise has; ",
+                   remedy_for(descriptor.kind()));
+}
+
+// The element type of an ndarray's descriptor. Throws DTypeError with a remedy for types that are
+// not numbers.
+ElementType element_of(PyObject* descriptor) {
+  if (const auto known = numpy_element(descriptor)) [[likely]]
+    return *known;
+  const int number = py::detail::array_descriptor_proxy(descriptor)->type_num;
+  return named_element(py::reinterpret_borrow<py::dtype>(descriptor), number);
+}
 
 // Masked elements are invalid; sharing the memory would expose them.
 void refuse_mask(PyObject* array) {
@@ -107,25 +158,16 @@ PyObject* ndarray_over(const Array& array) {
   return result;
 }
 
-class NumpyBridge final : public Bridge {
+class NumpyBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "numpy"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override { return "NumPy's C ABI"; }
-  std::string_view module() const override { return "numpy"; }
+  NumpyBridge() : LibraryBridge("numpy", "NumPy's C ABI", ndarray_class, &generic_class) {}
 
-  bool accepts(PyObject* object) const override {
-    const NumpyTypes& types = numpy_types();
-    if (types.ndarray == nullptr) return false;
-    return PyObject_TypeCheck(object, types.ndarray) ||
-           (types.generic != nullptr && PyObject_TypeCheck(object, types.generic));
-  }
   bool speaks_dlpack(PyObject* object) const override {  // NumPy's scalars do not support it
-    return PyObject_TypeCheck(object, numpy_types().ndarray);
+    return ndarray_class.has(object);
   }
 
   bool try_describe(PyObject* object, BorrowedTensor& memory) const override {
-    if (Py_TYPE(object) != numpy_types().ndarray) return false;
+    if (Py_TYPE(object) != ndarray_type()) return false;
     const auto* fields = py::detail::array_proxy(object);
     const auto element = numpy_element(fields->descr);
     if (!element || element->byte_swapped) return false;
@@ -139,11 +181,8 @@ class NumpyBridge final : public Bridge {
   }
 
   ForeignView view(PyObject* object, bool) const override {
-    const NumpyTypes& types = numpy_types();
-    if (Py_TYPE(object) == types.ndarray) [[likely]]
-      return view_of_array(object);
-    if (PyObject_TypeCheck(object, types.ndarray)) {
-      refuse_mask(object);
+    if (ndarray_class.has(object)) {
+      if (Py_TYPE(object) != ndarray_type()) refuse_mask(object);
       return view_of_array(object);
     }
     // A scalar is a value: NumPy copies it to a new 0-d array, which only Spanwise refers to.
@@ -155,10 +194,9 @@ class NumpyBridge final : public Bridge {
     return view;
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     // Throws with the package to install; NumPy itself has the other dtypes.
-    if (!array.dtype().is_computable() || array.dtype() == bfloat16) numpy_dtype(array.dtype());
+    if (!is_numpys_own(array.dtype())) numpy_dtype(array.dtype());
     if (array.device().is_cpu()) return std::nullopt;
     return ShareBlocker{
         text("its memory is on ", array.device(), ", and NumPy's arrays are on the host"),

@@ -54,14 +54,9 @@ bool uses_own_context() {
   return !pycuda_library.is_fake() && context && !context->primary;
 }
 
-class PycudaBridge final : public Bridge {
+class PycudaBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "pycuda"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override { return "GPUArray's attributes"; }
-  std::string_view module() const override { return "pycuda"; }
-
-  bool accepts(PyObject* object) const override { return gpu_array_class.has(object); }
+  PycudaBridge() : LibraryBridge("pycuda", "GPUArray's attributes", gpu_array_class) {}
 
   bool try_describe(PyObject* array, BorrowedTensor& memory) const override {
     if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(gpu_array_class.get())) return false;
@@ -83,11 +78,9 @@ class PycudaBridge final : public Bridge {
     return view;
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("pycuda.gpuarray", "pycuda");
-    if (!array.dtype().is_computable() || array.dtype() == bfloat16)
-      fail<DTypeError>("pycuda: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
+    check_dtype(array.dtype(), is_numpys_own(array.dtype()));
     if (uses_own_context()) {
       return ShareBlocker{
           "PyCUDA works in a context of its own, where the memory of this array is not",

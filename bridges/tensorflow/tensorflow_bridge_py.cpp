@@ -38,14 +38,9 @@ void refuse_other_elements(PyObject* tensor) {
   }
 }
 
-class TensorflowBridge final : public Bridge {
+class TensorflowBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "tensorflow"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override { return "DLPack without version"; }
-  std::string_view module() const override { return "tensorflow"; }
-
-  bool accepts(PyObject* object) const override { return tf_tensor_class.has(object); }
+  TensorflowBridge() : LibraryBridge("tensorflow", "DLPack without version", tf_tensor_class) {}
 
   ForeignView view(PyObject* tensor, bool may_copy) const override {
     refuse_other_elements(tensor);
@@ -62,28 +57,17 @@ class TensorflowBridge final : public Bridge {
     return view;
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("tensorflow", "tensorflow");
-    if (!array.dtype().is_computable())
-      fail<DTypeError>("tensorflow: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
+    check_dtype(array.dtype(), array.dtype().is_computable());
     if (!array.device().is_cpu()) {
       return ShareBlocker{text("its memory is on ", array.device(),
                                ", and TensorFlow has no stream that could wait for the work on it"),
                           "allow a copy to the host (copyif=True)"};
     }
     if (array.size() == 0) return std::nullopt;
-    if (!array.layout().is_row_major()) {
-      return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
-                               " are not C order, the only layout that TensorFlow has"),
-                          "allow a copy (copyif=True)"};
-    }
-    if (reinterpret_cast<std::uintptr_t>(array.data()) % tf_alignment != 0) {
-      return ShareBlocker{
-          text("its address is no multiple of ", tf_alignment, " bytes, which TensorFlow needs"),
-          "allow a copy (copyif=True), or allocate it with spanwise.empty()"};
-    }
-    return std::nullopt;
+    if (auto blocker = order_blocker(array, "TensorFlow")) return blocker;
+    return alignment_blocker(array, tf_alignment, "TensorFlow needs");
   }
 
   PyObject* wrap(const Array& array) const override {

@@ -166,23 +166,18 @@ bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
 
 // Torch has a module attribute for each dtype. Dtypes that were found once, and torch itself, stay
 // available.
-void check_dtype(DType dtype) {
+bool torch_has(DType dtype) {
   static auto& known = *new std::vector<DType>;
-  if (std::find(known.begin(), known.end(), dtype) != known.end()) return;
-  const py::module_ torch = import_library("torch", "torch");
-  if (!py::hasattr(torch, dtype.name().c_str()))
-    fail<DTypeError>("torch: no dtype ", dtype, "; cast it first: x.astype(...)");
+  if (std::find(known.begin(), known.end(), dtype) != known.end()) return true;
+  if (!py::hasattr(import_library("torch", "torch"), dtype.name().c_str())) return false;
   known.push_back(dtype);
+  return true;
 }
 
-class TorchBridge final : public Bridge {
+class TorchBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "torch"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override { return "DLPack C exchange API, else DLPack"; }
-  std::string_view module() const override { return "torch"; }
+  TorchBridge() : LibraryBridge("torch", "DLPack C exchange API, else DLPack", tensor_class) {}
 
-  bool accepts(PyObject* object) const override { return tensor_class.has(object); }
   bool speaks_dlpack(PyObject*) const override { return true; }
 
   bool try_describe(PyObject* tensor, BorrowedTensor& memory) const override {
@@ -214,9 +209,8 @@ class TorchBridge final : public Bridge {
     return view;
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
-    check_dtype(array.dtype());
+    check_dtype(array.dtype(), torch_has(array.dtype()));
     const Layout& layout = array.layout();
     for (int axis = 0; axis < layout.rank(); ++axis) {
       if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;

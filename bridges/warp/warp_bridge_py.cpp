@@ -18,14 +18,10 @@ namespace {
 constinit const ForeignClass warp_array_class("warp", "array");
 constexpr int most_warp_axes = 4;
 
-class WarpBridge final : public Bridge {
+class WarpBridge final : public LibraryBridge {
  public:
-  std::string_view name() const override { return "warp"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
-  std::string_view protocols() const override { return "DLPack without version"; }
-  std::string_view module() const override { return "warp"; }
+  WarpBridge() : LibraryBridge("warp", "DLPack without version", warp_array_class) {}
 
-  bool accepts(PyObject* object) const override { return warp_array_class.has(object); }
   bool speaks_dlpack(PyObject*) const override { return true; }
 
   ForeignView view(PyObject* array, bool may_copy) const override {
@@ -39,7 +35,6 @@ class WarpBridge final : public Bridge {
     }
   }
 
-  bool exports() const override { return true; }
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
     import_library("warp", "warp-lang");
     const DType dtype = array.dtype();

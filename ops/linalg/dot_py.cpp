@@ -62,8 +62,7 @@ Array dot_of_many(const Array& left, const Array& right) {
   return ops::linalg::contract("dot", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
 }
 
-PyObject* dot_call(const Arguments<3>& arguments) {
-  const auto& [a, b, out] = arguments;
+PyObject* dot_call(PyObject* a, PyObject* b, PyObject* out) {
   if (is_variable(a) || is_variable(b)) return dot_of_variables(a, b, given(out));
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
@@ -101,8 +100,7 @@ PyObject* dot_call(const Arguments<3>& arguments) {
   return Py_NewRef(out);
 }
 
-PyObject* inner_call(const Arguments<2>& arguments) {
-  const auto& [a, b] = arguments;
+PyObject* inner_call(PyObject* a, PyObject* b) {
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
   if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, nullptr);
@@ -114,8 +112,7 @@ PyObject* inner_call(const Arguments<2>& arguments) {
   return wrap(std::move(result));
 }
 
-PyObject* vdot_call(const Arguments<2>& arguments) {
-  const auto& [a, b] = arguments;
+PyObject* vdot_call(PyObject* a, PyObject* b) {
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
   if (left.size() != right.size())

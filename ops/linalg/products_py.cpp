@@ -110,16 +110,16 @@ std::vector<int> axes_in(PyObject* sequence, const Array& array) {
   return axes;
 }
 
-PyObject* contract_call(const Arguments<7>& arguments) {
-  const Factors factors(arguments[1], arguments[2]);
+PyObject* contract_call(PyObject* name, PyObject* a, PyObject* b, PyObject* batch_of_a,
+                        PyObject* batch_of_b, PyObject* sum_of_a, PyObject* sum_of_b) {
+  const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
-  const std::vector<int> left_batch = axes_in(arguments[3], left),
-                         right_batch = axes_in(arguments[4], right);
-  const std::vector<int> left_sum = axes_in(arguments[5], left),
-                         right_sum = axes_in(arguments[6], right);
+  const std::vector<int> left_batch = axes_in(batch_of_a, left),
+                         right_batch = axes_in(batch_of_b, right);
+  const std::vector<int> left_sum = axes_in(sum_of_a, left), right_sum = axes_in(sum_of_b, right);
   if (left_batch.size() != right_batch.size() || left_sum.size() != right_sum.size())
     fail<ArgumentError>("_contract: axes come in pairs");
-  const char* who = word_in(arguments[0]).data();
+  const char* who = word_in(name).data();
   Array result = [&] {
     const GilRelease unlocked(is_long(left, right));
     return ops::linalg::contract(who, left, right, {left_batch, right_batch, left_sum, right_sum});

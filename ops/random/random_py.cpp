@@ -45,8 +45,7 @@ Counter& counter_in(PyObject* capsule) {
   return *static_cast<Counter*>(counter);
 }
 
-PyObject* random_counter(const Arguments<3>& arguments) {
-  const auto& [key, stream, position] = arguments;
+PyObject* random_counter(PyObject* key, PyObject* stream, PyObject* position) {
   auto created = std::make_unique<Counter>(SequencePosition{
       uint64_from(key), static_cast<std::uint32_t>(uint64_from(stream)), uint64_from(position)});
   PyObject* capsule = PyCapsule_New(created.get(), counter_name, [](PyObject* object) {
@@ -58,8 +57,7 @@ PyObject* random_counter(const Arguments<3>& arguments) {
 }
 
 // Returns the counter's position, then advances it by `move` blocks.
-PyObject* random_position(const Arguments<2>& arguments) {
-  const auto& [counter, move] = arguments;
+PyObject* random_position(PyObject* counter, PyObject* move) {
   const auto blocks = static_cast<std::int64_t>(uint64_from(move));
   return PyLong_FromUnsignedLongLong(counter_in(counter).take(blocks).position);
 }
@@ -92,14 +90,14 @@ Numbers floating_numbers(PyObject* kind, PyObject* shift, PyObject* scale) {
   return numbers;
 }
 
-PyObject* random_draw(const Arguments<5>& arguments) {
-  const auto& [counter, kind, out, shift, scale] = arguments;
+PyObject* random_draw(PyObject* counter, PyObject* kind, PyObject* out, PyObject* shift,
+                      PyObject* scale) {
   return drawn(counter, floating_numbers(kind, shift, scale), out);
 }
 
 // Draws into a new array, in one call, since most draws are small.
-PyObject* random_new(const Arguments<8>& arguments) {
-  const auto& [counter, kind, size, dtype, device, shift, scale, who] = arguments;
+PyObject* random_new(PyObject* counter, PyObject* kind, PyObject* size, PyObject* dtype,
+                     PyObject* device, PyObject* shift, PyObject* scale, PyObject* who) {
   const Numbers numbers = floating_numbers(kind, shift, scale);
   const DType wanted = dtype_in(dtype, float64);
   if (wanted != float64 && wanted != float32 && wanted != float16 && wanted != bfloat16)
@@ -116,8 +114,7 @@ PyObject* random_new(const Arguments<8>& arguments) {
   return wrap(target);
 }
 
-PyObject* random_integers(const Arguments<4>& arguments) {
-  const auto& [counter, out, low, span] = arguments;
+PyObject* random_integers(PyObject* counter, PyObject* out, PyObject* low, PyObject* span) {
   Numbers numbers;
   numbers.low = uint64_from(low);
   numbers.span = uint64_from(span);
@@ -126,8 +123,8 @@ PyObject* random_integers(const Arguments<4>& arguments) {
   return drawn(counter, numbers, out);
 }
 
-PyObject* random_integers_within(const Arguments<4>& arguments) {
-  const auto& [counter, out, lows, spans] = arguments;
+PyObject* random_integers_within(PyObject* counter, PyObject* out, PyObject* lows,
+                                 PyObject* spans) {
   const Array first = checked_array(lows, "lows"), second = checked_array(spans, "spans");
   Numbers numbers;
   numbers.kind = Distribution::integers_within;
@@ -136,8 +133,7 @@ PyObject* random_integers_within(const Arguments<4>& arguments) {
   return drawn(counter, numbers, out);
 }
 
-PyObject* random_picks(const Arguments<3>& arguments) {
-  const auto& [counter, out, table] = arguments;
+PyObject* random_picks(PyObject* counter, PyObject* out, PyObject* table) {
   const Array cumulated = checked_array(table, "table");
   Numbers numbers;
   numbers.kind = Distribution::picks;
@@ -145,8 +141,7 @@ PyObject* random_picks(const Arguments<3>& arguments) {
   return drawn(counter, numbers, out);
 }
 
-PyObject* random_permutation(const Arguments<3>& arguments) {
-  const auto& [counter, out, size] = arguments;
+PyObject* random_permutation(PyObject* counter, PyObject* out, PyObject* size) {
   const Array target = checked_array(out, "out");
   Counter& from = counter_in(counter);
   const std::int64_t all = integer_from(size);

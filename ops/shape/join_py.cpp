@@ -167,8 +167,8 @@ PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObj
   return join_variables(variables, position, out, dtype, "stack");
 }
 
-PyObject* concatenate(const Arguments<5>& arguments) {
-  const auto& [sequence, axis, out, dtype, casting] = arguments;
+PyObject* concatenate(PyObject* sequence, PyObject* axis, PyObject* out, PyObject* dtype,
+                      PyObject* casting) {
   std::vector<Array> arrays = own_arrays_in(sequence);
   // axis=None accepts numbers, which it flattens, too; along an axis they raise an error below.
   std::optional<Promotion> promotion;
@@ -193,8 +193,8 @@ PyObject* concatenate(const Arguments<5>& arguments) {
   return join(arrays, position, out, dtype, casting, "concatenate");
 }
 
-PyObject* stack(const Arguments<5>& arguments) {
-  const auto& [sequence, axis, out, dtype, casting] = arguments;
+PyObject* stack(PyObject* sequence, PyObject* axis, PyObject* out, PyObject* dtype,
+                PyObject* casting) {
   std::vector<Array> arrays = own_arrays_in(sequence);
   if (arrays.empty()) {
     const py::tuple items = sequence_in(sequence, "stack");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "python/interop/lifetime.hpp"
+#include "python/interop/streams.hpp"
 #include "python/support/array.hpp"
 #include "python/support/stream.hpp"
 #include "python/support/value.hpp"
@@ -16,10 +17,6 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
-
-// cudaStreamLegacy. A stream object with handle 0 is the legacy default stream; a bare integer 0 is
-// ambiguous, and Stream::foreign() rejects it.
-constexpr std::uintptr_t legacy_default = 1;
 
 std::optional<std::uintptr_t> handle_number_in(py::handle value) {
   // ctypes integers (Numba) have the number in .value; a null pointer is None.
@@ -97,7 +94,7 @@ Stream stream_from(py::handle object, Device device) {
                         std::string(py::repr(object)), "; pass none, or use arrays of a GPU");
   if (is_integer) return Stream::foreign(device, *handle);
   check_device(object, device);
-  const std::uintptr_t named = *handle == 0 ? legacy_default : *handle;
+  const std::uintptr_t named = interface_stream(*handle);
   if (!owns_its_stream(object)) return Stream::foreign(device, named);
   return Stream::foreign(device, named, hold_object(object.ptr()));
 }

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "bridges/release_counter.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/stream.hpp"
 #include "support/fake_devices.hpp"
-#include "support/release_counter.hpp"
 
 /// share(BorrowedTensor), the fast path of most imports: it returns what share(ForeignView)
 /// returns, or nothing.

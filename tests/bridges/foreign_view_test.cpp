@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
+#include "bridges/release_counter.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
-#include "support/release_counter.hpp"
 
 namespace spanwise {
 namespace {

@@ -5,7 +5,7 @@
 import sys
 
 import pytest
-from support.framework_ops import cube
+from bridges.framework_ops import cube
 
 import spanwise as sw
 

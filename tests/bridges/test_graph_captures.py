@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 import pytest
-from support.captures import (
+from bridges.captures import (
     BlockingCupyCapture,
     CupyCapture,
     TorchCapture,

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from support.framework_ops import SumAndDifference, cube, scale_rows, scaled
+from bridges.framework_ops import SumAndDifference, cube, scale_rows, scaled
 
 import spanwise as sw
 

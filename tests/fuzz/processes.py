@@ -4,7 +4,7 @@
 
     PYTHONPATH=build/release/python:tests python -m fuzz.processes --count 1000 --processes 2
 
-Each program of the folder `programs` runs `--count` times (`--only fork,daemon_threads` for some of
+Each program `program_*.py` beside this file runs `--count` times (`--only fork,daemon_threads` for some of
 them) and must end with its exit status, in time, with nothing on its standard error.
 """
 
@@ -17,7 +17,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parent
 #: The exit status of a successful program if it is not 0. daemon_threads calls sys.exit(3), and
 #: that status must not be replaced by a crash.
 EXPECTED = {"daemon_threads": 3}
@@ -26,12 +26,12 @@ LIMIT = 120.0
 
 
 def names() -> list[str]:
-    return sorted(file.stem for file in PROGRAMS.glob("*.py"))
+    return sorted(file.stem.removeprefix("program_") for file in PROGRAMS.glob("program_*.py"))
 
 
 def problem_of(name: str) -> str | None:
     """What is wrong with one run of the program; None where nothing is."""
-    command = [sys.executable, str(PROGRAMS / f"{name}.py")]
+    command = [sys.executable, str(PROGRAMS / f"program_{name}.py")]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:

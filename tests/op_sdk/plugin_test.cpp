@@ -14,7 +14,7 @@
 #include "support/fake_devices.hpp"
 
 // The tables and calls of the plug-in interface from C++, with GPUs that only record calls.
-// tests/python/graph/test_load_ops.py loads libraries.
+// tests/python/graph/plugins/test_load_ops.py loads libraries.
 namespace spanwise {
 namespace {
 

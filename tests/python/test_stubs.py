@@ -131,7 +131,7 @@ def test_a_type_checker_agrees():
     an error too, so that stubs cannot decay to Any unnoticed."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
-    sample = Path(__file__).parents[1] / "support" / "typed_sample.py"
+    sample = Path(__file__).parent / "typed_sample.py"
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
     command += ["--cache-dir", os.devnull, str(sample)]
     environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
@@ -140,6 +140,6 @@ def test_a_type_checker_agrees():
 
 
 def test_the_sample_runs():
-    from support import typed_sample
+    from python import typed_sample
 
     assert typed_sample.main() == (2, 3)

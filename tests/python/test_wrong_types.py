@@ -20,7 +20,7 @@ core = sw._core
 def test_hostile_calls_raise_python_errors_and_do_not_crash():
     program = (
         "import os, resource, sys\n"
-        "from support import hostile_calls\n"
+        "from python import hostile_calls\n"
         # Not RLIMIT_AS: CUDA reserves more address space than a machine has memory. ASan reserves data.
         "if 'ASAN_OPTIONS' not in os.environ:\n"
         "    resource.setrlimit(resource.RLIMIT_DATA, (16 << 30, 16 << 30))\n"

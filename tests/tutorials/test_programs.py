@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of Theano's and PyCUDA's old tutorials run with their own imports.
 
-The files of ``programs`` are the texts as published, with line ends and indentation repaired; three
+The files ``*.txt`` beside this one are the texts as published, with line ends and indentation repaired; three
 loops are shortened when they run. Sessions are compared line by line.
 """
 
@@ -11,11 +11,11 @@ import re
 from pathlib import Path
 
 import pytest
-from support.theano.runner import WARNING, run_script
+from python.theano_api.runner import WARNING, run_script
 
 import spanwise as sw
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parent
 HAS_GPU = any(device.kind == "cuda" for device in sw.devices())
 NUMBER = re.compile(r"\d\.\d+")
 FIRST = [1.23178029, 1.61879337, 1.52278066]

@@ -59,8 +59,7 @@ PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObj
   return stored_in_out(is_small(source) && is_small(wanted) ? work() : unlocked(work), out, "take");
 }
 
-PyObject* take(const Arguments<5>& arguments) {
-  const auto& [a, indices, axis, out, mode] = arguments;
+PyObject* take(PyObject* a, PyObject* indices, PyObject* axis, PyObject* out, PyObject* mode) {
   if (is_variable(a)) {
     if (given(out) || bounds_of(mode) != ops::Bounds::raise)
       fail<GraphError>("take: out= and mode= are for arrays; a variable has no memory yet");
@@ -83,12 +82,10 @@ PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis,
                        "compress");
 }
 
-PyObject* compress(const Arguments<4>& arguments) {
-  const auto& [condition, a, axis, out] = arguments;
+PyObject* compress(PyObject* condition, PyObject* a, PyObject* axis, PyObject* out) {
   return compress_from(condition, import_array(a), axis, out);
 }
-PyObject* compress_method(const Arguments<4>& arguments) {
-  const auto& [self, condition, axis, out] = arguments;
+PyObject* compress_method(PyObject* self, PyObject* condition, PyObject* axis, PyObject* out) {
   return compress_from(condition, array_in(self), axis, out);
 }
 
@@ -102,12 +99,10 @@ PyObject* repeated(const Array& array, PyObject* repeats, PyObject* axis) {
   return work_with(index_array_in(repeats));
 }
 
-PyObject* repeat(const Arguments<3>& arguments) {
-  const auto& [a, repeats, axis] = arguments;
+PyObject* repeat(PyObject* a, PyObject* repeats, PyObject* axis) {
   return repeated(import_array(a), repeats, axis);
 }
-PyObject* take_along_axis(const Arguments<3>& arguments) {
-  const auto& [arr, indices, axis] = arguments;
+PyObject* take_along_axis(PyObject* arr, PyObject* indices, PyObject* axis) {
   // NumPy's default is the last axis; None flattens the array.
   const Array array = import_array(arr), wanted = index_array_in(indices);
   const bool is_flat = axis == Py_None;
@@ -147,13 +142,11 @@ void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject
              [&](const Array& line) { ops::put(line, index_array, value.array(), bounds); });
 }
 
-PyObject* put(const Arguments<4>& arguments) {
-  const auto& [a, ind, v, mode] = arguments;
+PyObject* put(PyObject* a, PyObject* ind, PyObject* v, PyObject* mode) {
   put_into(writable_array(a), ind, v, mode);
   Py_RETURN_NONE;
 }
-PyObject* put_along_axis(const Arguments<4>& arguments) {
-  const auto& [arr, indices, given_values, axis] = arguments;
+PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* given_values, PyObject* axis) {
   const Array target = writable_array(arr), index_array = index_array_in(indices);
   const ValueArray owner(given_values, target);
   const Array& value = owner.array();
@@ -173,8 +166,7 @@ PyObject* put_along_axis(const Arguments<4>& arguments) {
 
 // ---- Searching
 
-PyObject* search_sorted(const Arguments<3>& arguments) {
-  const auto& [a, v, right] = arguments;
+PyObject* search_sorted(PyObject* a, PyObject* v, PyObject* right) {
   const Array line = import_array(a), wanted = import_array(v);
   const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
   const auto work = [&] { return ops::search_sorted(line, wanted, side); };

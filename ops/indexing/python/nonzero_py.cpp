@@ -44,18 +44,13 @@ PyObject* nonzero_of(const Array& array) {
   return rows_of(search_mask(array, [&] { return ops::positions_of_true(array); }));
 }
 
-PyObject* nonzero(const Arguments<1>& arguments) {
-  const auto& [a] = arguments;
-  return nonzero_of(import_array(a));
-}
-PyObject* argwhere(const Arguments<1>& arguments) {
-  const auto& [a] = arguments;
+PyObject* nonzero(PyObject* a) { return nonzero_of(import_array(a)); }
+PyObject* argwhere(PyObject* a) {
   const Array array = import_array(a);
   return wrap(search_mask(array, [&] { return ops::positions_of_true(array); }).transpose());
 }
 
-PyObject* flatnonzero(const Arguments<1>& arguments) {
-  const auto& [a] = arguments;
+PyObject* flatnonzero(PyObject* a) {
   const Array array = import_array(a);
   return wrap(search_mask(array, [&] {
     return ops::positions_of_true(array.rank() == 1 ? array : reshape(array, {-1})).index(0, 0);

@@ -27,50 +27,47 @@ using ops::reduce::Operation;
 // ---- one function for each list of parameters
 
 template <Operation op>
-PyObject* sum_like(const Arguments<7>& arguments) {
-  const auto& [a, axis, dtype, out, keepdims, initial, where] = arguments;
+PyObject* sum_like(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims,
+                   PyObject* initial, PyObject* where) {
   return reduce_call(op, {a, axis, dtype, out, keepdims, initial, where, {}, {}, {}});
 }
 
 template <Operation op>
-PyObject* min_like(const Arguments<6>& arguments) {
-  const auto& [a, axis, out, keepdims, initial, where] = arguments;
+PyObject* min_like(PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims,
+                   PyObject* initial, PyObject* where) {
   return reduce_call(op, {a, axis, {}, out, keepdims, initial, where, {}, {}, {}});
 }
 
 template <Operation op>
-PyObject* any_like(const Arguments<5>& arguments) {
-  const auto& [a, axis, out, keepdims, where] = arguments;
+PyObject* any_like(PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims,
+                   PyObject* where) {
   return reduce_call(op, {a, axis, {}, out, keepdims, {}, where, {}, {}, {}});
 }
 
-PyObject* mean_call(const Arguments<6>& arguments) {
-  const auto& [a, axis, dtype, out, keepdims, where] = arguments;
+PyObject* mean_call(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims,
+                    PyObject* where) {
   return reduce_call(Operation::mean, {a, axis, dtype, out, keepdims, {}, where, {}, {}, {}});
 }
 
 template <Operation op>
-PyObject* var_like(const Arguments<9>& arguments) {
-  const auto& [a, axis, dtype, out, ddof, keepdims, where, mean, correction] = arguments;
+PyObject* var_like(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* ddof,
+                   PyObject* keepdims, PyObject* where, PyObject* mean, PyObject* correction) {
   return reduce_call(op, {a, axis, dtype, out, keepdims, {}, where, ddof, mean, correction});
 }
 
-PyObject* ptp_call(const Arguments<4>& arguments) {
-  const auto& [a, axis, out, keepdims] = arguments;
+PyObject* ptp_call(PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {
   return reduce_call(Operation::ptp, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
 
 // One axis, or none for the flattened array, which need not be created: indices count in C order.
 template <Operation op>
-PyObject* argmin_like(const Arguments<4>& arguments) {
-  const auto& [a, axis, out, keepdims] = arguments;
+PyObject* argmin_like(PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {
   if (given(axis) && PyTuple_Check(axis))
     throw py::type_error("argmin and argmax take one axis or None, not a tuple");
   return reduce_call(op, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
 
-PyObject* count_nonzero_call(const Arguments<3>& arguments) {
-  const auto& [a, axis, keepdims] = arguments;
+PyObject* count_nonzero_call(PyObject* a, PyObject* axis, PyObject* keepdims) {
   if (!given(axis) && !truth_in(keepdims, false) && is_array(a))
     if (const auto total = ops::reduce::count_at_once(array_in(a))) {
       const Array result = empty(Shape{}, int64, array_in(a).device());
@@ -83,8 +80,7 @@ PyObject* count_nonzero_call(const Arguments<3>& arguments) {
 }
 
 template <Operation op>
-PyObject* scan_like(const Arguments<4>& arguments) {
-  const auto& [a, axis, dtype, out] = arguments;
+PyObject* scan_like(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out) {
   if (is_variable(a))
     return scan_variable(op == Operation::sum ? "cumsum" : "cumprod", variable_in(a), axis, dtype,
                          out);

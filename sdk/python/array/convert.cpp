@@ -8,7 +8,7 @@
 #include "order.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
@@ -31,10 +31,8 @@ bool has_order(Order order, const Layout& layout, const Layout& copied) {
   return copied.is_row_major() ? layout.is_row_major() : layout.is_column_major();
 }
 
-PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<5> signature{
-      "astype", {"dtype", "order", "casting", "copy", "device"}, 1, 3};
-  const auto [dtype, order, casting, copy, device] = signature.read(values, count, kwnames);
+PyObject* astype(PyObject* self, PyObject* dtype, PyObject* order, PyObject* casting,
+                 PyObject* copy, PyObject* device) {
   const Array& array = array_in(self);
   const DType target = dtype_from(dtype);
   const Device target_device = device_in(device, array.device());
@@ -54,27 +52,16 @@ PyObject* copy_with_order(PyObject* self, Order order) {
   return wrap(copied(array, array.dtype(), array.device(), order));
 }
 
-PyObject* copy(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"copy", {"order"}, 0, 1};
-  const auto [order] = signature.read(values, count, kwnames);
+PyObject* copy(PyObject* self, PyObject* order) {
   return copy_with_order(self, order_in(order, Order::c));
 }
 
 // __copy__ and __deepcopy__: both copy the elements, as NumPy's do.
-PyObject* copy_keeping_order(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
-  return copy_with_order(self, Order::k);
-}
+PyObject* copy_keeping_order(PyObject* self) { return copy_with_order(self, Order::k); }
 
-PyObject* fill(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"fill", {"value"}, 1, 1};
-  const auto [value] = signature.read(values, count, kwnames);
-  assign(array_in(self), value);
-  Py_RETURN_NONE;
-}
+void fill(PyObject* self, PyObject* value) { assign(array_in(self), value); }
 
-PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"to", {"device", "copy"}, 1, 1};
-  const auto [device, copy_argument] = signature.read(values, count, kwnames);
+PyObject* to(PyObject* self, PyObject* device, PyObject* copy_argument) {
   const Array& array = array_in(self);
   const Device target = device_from(device);
   const CopyMode mode = mode_in(copy_argument);
@@ -87,7 +74,7 @@ PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject
   return wrap(std::move(moved));
 }
 
-PyObject* sync(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+PyObject* sync(PyObject* self) {
   const Array array = array_in(self);
   if (array.storage()) {
     const GilRelease unlocked;
@@ -99,25 +86,25 @@ PyObject* sync(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
 }
 
 PyMethodDef convert_methods[] = {
-    method<&astype>(
-        "astype",
-        "astype($self, dtype, order='K', casting='unsafe', *, copy=True, device=None)\n--\n\n"
-        "A copy cast to `dtype`, on `device` if given; with copy=False the array itself where "
-        "neither\ndtype, device nor order change. `order` is that of numpy.ndarray.astype. Raises "
-        "DTypeError\nfor a cast that `casting` does not allow."),
-    method<&copy>("copy",
-                  "copy($self, order='C')\n--\n\nA new array with the same elements, on the "
-                  "same device. `order` is 'C', 'F',\n'A' or 'K', as in NumPy."),
-    method<&copy_keeping_order>("__copy__", "__copy__($self)\n--\n\n"),
-    method<&copy_keeping_order>("__deepcopy__", "__deepcopy__($self, memo=None)\n--\n\n"),
-    method<&fill>("fill", "fill($self, value)\n--\n\nSets every element to `value`."),
-    method<&to>("to",
-                "to($self, device, *, copy=None)\n--\n\n"
-                "The array on `device`: itself if it is on it, else a copy. copy=True always "
-                "copies,\ncopy=False raises CopyNeededError instead."),
-    method<&sync>("sync",
-                  "sync($self)\n--\n\n"
-                  "Waits for all streams that use the array's memory, and returns the array."),
+    declared<"astype($self, dtype, order='K', casting='unsafe', *, copy=True, device=None)",
+             "A copy cast to `dtype`, on `device` if given; with copy=False the array itself where "
+             "neither\ndtype, device nor order change. `order` is that of numpy.ndarray.astype. "
+             "Raises DTypeError\nfor a cast that `casting` does not allow.",
+             &astype>(),
+    declared<"copy($self, order='C')",
+             "A new array with the same elements, on the same device. `order` is 'C', 'F',\n'A' or "
+             "'K', as in NumPy.",
+             &copy>(),
+    declared<"__copy__($self)", "", &copy_keeping_order>(),
+    declared<"__deepcopy__($self, memo=None)", "",
+             [](PyObject* self, PyObject*) { return copy_keeping_order(self); }>(),
+    declared<"fill($self, value)", "Sets every element to `value`.", &fill>(),
+    declared<"to($self, device, *, copy=None)",
+             "The array on `device`: itself if it is on it, else a copy. copy=True always "
+             "copies,\ncopy=False raises CopyNeededError instead.",
+             &to>(),
+    declared<"sync($self)",
+             "Waits for all streams that use the array's memory, and returns the array.", &sync>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "order.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -53,18 +53,7 @@ Device device_or_default(PyObject* device) {
 
 // The default dtype is float64, as in NumPy.
 template <Content content>
-PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr const char* who = content == Content::zeros  ? "zeros"
-                                     : content == Content::ones ? "ones"
-                                                                : "empty";
-  if (content != Content::ones && count == 1 && kwnames == nullptr) {
-    const Shape extents = shape_from(values[0]);
-    const Device target = default_device();
-    return wrap(content == Content::nothing ? empty(extents, float64, target)
-                                            : zeros_of(extents, float64, target));
-  }
-  static constexpr CallSignature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
-  const auto [shape, dtype, order, device] = signature.read(values, count, kwnames);
+PyObject* make(PyObject* shape, PyObject* dtype, PyObject* order, PyObject* device) {
   if (content != Content::ones && !given(order)) {  // fast path for C order
     const Shape extents = shape_from(shape);
     const DType type = dtype_in(dtype, float64);
@@ -85,10 +74,8 @@ DType dtype_of_value(PyObject* value) {
   return import_array(value).dtype();
 }
 
-PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<5> signature{
-      "full", {"shape", "fill_value", "dtype", "order", "device"}, 2, 4};
-  const auto [shape, value, dtype, order, device] = signature.read(values, count, kwnames);
+PyObject* full(PyObject* shape, PyObject* value, PyObject* dtype, PyObject* order,
+               PyObject* device) {
   const DType type = given(dtype) ? dtype_from(dtype) : dtype_of_value(value);
   const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
   Array result = empty_in(layout, type, device_or_default(device));
@@ -107,20 +94,13 @@ Array make_array_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* s
 }
 
 template <Content content>
-PyObject* make_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr const char* who = content == Content::zeros  ? "zeros_like"
-                                     : content == Content::ones ? "ones_like"
-                                                                : "empty_like";
-  static constexpr CallSignature<5> signature{
-      who, {"a", "dtype", "order", "shape", "device"}, 1, 3};
-  const auto [a, dtype, order, shape, device] = signature.read(values, count, kwnames);
+PyObject* make_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* shape,
+                    PyObject* device) {
   return wrap(make_array_like(a, dtype, order, shape, device, content));
 }
 
-PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<6> signature{
-      "full_like", {"a", "fill_value", "dtype", "order", "shape", "device"}, 2, 4};
-  const auto [a, value, dtype, order, shape, device] = signature.read(values, count, kwnames);
+PyObject* full_like(PyObject* a, PyObject* value, PyObject* dtype, PyObject* order, PyObject* shape,
+                    PyObject* device) {
   Array result = make_array_like(a, dtype, order, shape, device, Content::nothing);
   assign(result, value);
   return wrap(std::move(result));
@@ -134,10 +114,8 @@ std::int64_t clipped_in(PyObject* k) {
   return value;
 }
 
-PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<6> signature{
-      "eye", {"N", "M", "k", "dtype", "order", "device"}, 1, 5};
-  const auto [rows, columns, k, dtype, order, device] = signature.read(values, count, kwnames);
+PyObject* eye(PyObject* rows, PyObject* columns, PyObject* k, PyObject* dtype, PyObject* order,
+              PyObject* device) {
   const std::int64_t n = integer_from(rows);
   const Layout layout = layout_in(order_in(order, Order::c), Shape{n, integer_in(columns, n)});
   const DType type = dtype_in(dtype, float64);
@@ -147,43 +125,36 @@ PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kw
 }
 
 PyMethodDef create_functions[] = {
-    method<&make<Content::nothing>>(
-        "empty",
-        "empty(shape, dtype=None, order='C', *, device=None)\n--\n\n"
-        "An uninitialised array; float64 and on the default device unless given."),
-    method<&make<Content::zeros>>("zeros",
-                                  "zeros(shape, dtype=None, order='C', *, device=None)\n--\n\n"
-                                  "An array of zeros; float64 and on the default device unless "
-                                  "given."),
-    method<&make<Content::ones>>("ones",
-                                 "ones(shape, dtype=None, order='C', *, device=None)\n--\n\n"
-                                 "An array of ones; float64 and on the default device unless "
-                                 "given."),
-    method<&full>("full",
-                  "full(shape, fill_value, dtype=None, order='C', *, device=None)\n--\n\n"
-                  "An array filled with `fill_value`, a number or an array that is broadcast to "
-                  "`shape`.\nThe default dtype is that of `fill_value`."),
-    method<&make_like<Content::nothing>>(
-        "empty_like",
-        "empty_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
-        "An uninitialised array with the shape, dtype, device and order of axes of `a`."),
-    method<&make_like<Content::zeros>>(
-        "zeros_like",
-        "zeros_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
-        "An array of zeros with the shape, dtype, device and order of axes of `a`."),
-    method<&make_like<Content::ones>>(
-        "ones_like",
-        "ones_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
-        "An array of ones with the shape, dtype, device and order of axes of `a`."),
-    method<&full_like>(
-        "full_like",
-        "full_like(a, fill_value, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
-        "An array filled with `fill_value`, with the shape, dtype, device and order of axes of "
-        "`a`."),
-    method<&eye>("eye",
-                 "eye(N, M=None, k=0, dtype=None, order='C', *, device=None)\n--\n\n"
-                 "An (N, M) matrix with ones on the k-th diagonal and zeros elsewhere; float64 by "
-                 "default."),
+    declared<"empty(shape, dtype=None, order='C', *, device=None)",
+             "An uninitialised array; float64 and on the default device unless given.",
+             &make<Content::nothing>>(),
+    declared<"zeros(shape, dtype=None, order='C', *, device=None)",
+             "An array of zeros; float64 and on the default device unless given.",
+             &make<Content::zeros>>(),
+    declared<"ones(shape, dtype=None, order='C', *, device=None)",
+             "An array of ones; float64 and on the default device unless given.",
+             &make<Content::ones>>(),
+    declared<"full(shape, fill_value, dtype=None, order='C', *, device=None)",
+             "An array filled with `fill_value`, a number or an array that is broadcast to "
+             "`shape`.\nThe default dtype is that of `fill_value`.",
+             &full>(),
+    declared<"empty_like(a, dtype=None, order='K', *, shape=None, device=None)",
+             "An uninitialised array with the shape, dtype, device and order of axes of `a`.",
+             &make_like<Content::nothing>>(),
+    declared<"zeros_like(a, dtype=None, order='K', *, shape=None, device=None)",
+             "An array of zeros with the shape, dtype, device and order of axes of `a`.",
+             &make_like<Content::zeros>>(),
+    declared<"ones_like(a, dtype=None, order='K', *, shape=None, device=None)",
+             "An array of ones with the shape, dtype, device and order of axes of `a`.",
+             &make_like<Content::ones>>(),
+    declared<"full_like(a, fill_value, dtype=None, order='K', *, shape=None, device=None)",
+             "An array filled with `fill_value`, with the shape, dtype, device and order of axes "
+             "of `a`.",
+             &full_like>(),
+    declared<
+        "eye(N, M=None, k=0, dtype=None, order='C', *, device=None)",
+        "An (N, M) matrix with ones on the k-th diagonal and zeros elsewhere; float64 by default.",
+        &eye>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

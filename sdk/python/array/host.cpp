@@ -9,7 +9,7 @@
 #include "order.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/host.hpp"
 #include "python/support/scalar.hpp"
@@ -127,7 +127,7 @@ py::object list_from(const Array& array, const std::byte* address, int axis, Fil
   return list;
 }
 
-PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+PyObject* tolist(PyObject* self) {
   const Array& array = array_in(self);
   const FillList fill = filler_of(array.dtype());
   if (fill != nullptr && array.rank() > 0 && no_pending_work(array))
@@ -140,16 +140,11 @@ PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
       .ptr();
 }
 
-PyObject* numpy(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
-  return to_numpy(array_in(self)).release().ptr();
-}
+PyObject* numpy(PyObject* self) { return to_numpy(array_in(self)).release().ptr(); }
 
 // NumPy's protocol (numpy.org/doc/stable/user/basics.interoperability.html): copy=False must raise
 // where a copy is needed.
-PyObject* array_protocol(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                         PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"__array__", {"dtype", "copy"}, 0, 1};
-  const auto [dtype, copy_word] = signature.read(values, count, kwnames);
+PyObject* array_protocol(PyObject* self, PyObject* dtype, PyObject* copy_word) {
   const Array& array = array_in(self);
   const CopyMode mode = mode_in(copy_word);
   if (mode == CopyMode::never && !array.device().is_cpu())
@@ -169,7 +164,7 @@ PyObject* array_protocol(PyObject* self, PyObject* const* values, Py_ssize_t cou
   return Py_NewRef(result.ptr());
 }
 
-PyObject* complex_number(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+PyObject* complex_number(PyObject* self) {
   const Array& array = array_in(self);
   if (array.rank() != 0)
     fail<DTypeError>("Array: only an array of rank 0 converts to complex, this one has shape ",
@@ -179,9 +174,7 @@ PyObject* complex_number(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*
 }
 
 // As NumPy: an array of rank 0 is formatted as its number; others accept only the empty format.
-PyObject* format(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"__format__", {"format_spec"}, 1, 1};
-  const auto [spec] = signature.read(values, count, kwnames);
+PyObject* format(PyObject* self, PyObject* spec) {
   const Array& array = array_in(self);
   const bool is_empty = PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0;
   if (array.rank() == 0 && array.dtype().is_computable()) {
@@ -198,16 +191,15 @@ PyMethodDef host_methods[] = {
     method<&item_method>("item",
                          "The only element, or the element at an index (flat or one per axis), as "
                          "a Python\nnumber. Waits for the array."),
-    method<&tolist>("tolist",
-                    "tolist($self)\n--\n\nThe elements as nested lists of Python numbers. Waits "
-                    "for the array."),
-    method<&numpy>("numpy",
-                   "numpy($self)\n--\n\n"
-                   "A numpy.ndarray that shares the memory of an array on the CPU; a copy of an "
-                   "array on a GPU.\nWaits for the array."),
-    method<&array_protocol>("__array__", "__array__($self, dtype=None, *, copy=None)\n--\n\n"),
-    method<&complex_number>("__complex__", "__complex__($self)\n--\n\n"),
-    method<&format>("__format__", "__format__($self, format_spec, /)\n--\n\n"),
+    declared<"tolist($self)",
+             "The elements as nested lists of Python numbers. Waits for the array.", &tolist>(),
+    declared<"numpy($self)",
+             "A numpy.ndarray that shares the memory of an array on the CPU; a copy of an array on "
+             "a GPU.\nWaits for the array.",
+             &numpy>(),
+    declared<"__array__($self, dtype=None, *, copy=None)", "", &array_protocol>(),
+    declared<"__complex__($self)", "", &complex_number>(),
+    declared<"__format__($self, format_spec, /)", "", &format>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "python/interop/import.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/scalar.hpp"
 #include "python/support/value.hpp"
@@ -58,31 +58,17 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
   return wrap(std::move(array));
 }
 
-[[gnu::noinline]] PyObject* asarray_of_any(PyObject* const* values, Py_ssize_t count,
-                                           PyObject* kwnames, bool may_compute) {
-  if (count == 1 && kwnames == nullptr) {
-    if (PyErr_Occurred() != nullptr) return nullptr;
-    return wrap(import_array(values[0], {.may_compute = may_compute}));
-  }
-  static constexpr CallSignature<5> signature{
-      "asarray", {"x", "dtype", "device", "copy", "order"}, 1, 2};
-  const auto [x, dtype, device, copy, order] = signature.read(values, count, kwnames);
+// may_compute=false is _asarray(), for operands of functions written in Python: lazy arrays are not
+// computed.
+template <bool may_compute>
+PyObject* asarray(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, PyObject* order) {
   ImportOptions options = options_in(dtype, device, mode_in(copy));
   options.may_compute = may_compute;
   return as_array(x, options, order_in(order, Order::k));
 }
 
-// Tries the fast paths first, in a small stack frame, since programs that mix libraries call this
-// for every array that they pass. may_compute=false is _asarray(), for operands of functions
-// written in Python: lazy arrays are not computed.
-template <bool may_compute>
-PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  if (count == 1 && kwnames == nullptr) {
-    if (is_array(values[0])) return Py_NewRef(values[0]);
-    if (PyObject* shared = shared_object(values[0])) return shared;
-  }
-  return asarray_of_any(values, count, kwnames, may_compute);
-}
+// Tried first, since programs that mix libraries call asarray() for every array that they pass.
+PyObject* shared_array(PyObject* x) { return is_array(x) ? Py_NewRef(x) : shared_object(x); }
 
 Array with_rank(Array array, std::int64_t rank) {
   if (rank > max_rank) fail<LayoutError>("array: expected ndmin <= ", max_rank, ", got ", rank);
@@ -113,12 +99,12 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
   return copy(import_array(x, sharing));
 }
 
-PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  if (count == 1 && kwnames == nullptr && !is_values(values[0]))
-    return wrap(copy_of(values[0], {}, Order::k));
-  static constexpr CallSignature<6> signature{
-      "array", {"x", "dtype", "device", "copy", "order", "ndmin"}, 1, 2};
-  const auto [x, dtype, device, copy, order, ndmin] = signature.read(values, count, kwnames);
+PyObject* copied_array(PyObject* x) {
+  return is_values(x) ? nullptr : wrap(copy_of(x, {}, Order::k));
+}
+
+PyObject* array(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, PyObject* order,
+                PyObject* ndmin) {
   const CopyMode mode = copy == nullptr ? CopyMode::always : mode_in(copy);
   const Order wanted = order_in(order, Order::k);
   ImportOptions options = options_in(dtype, device, mode);
@@ -132,19 +118,14 @@ PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
 }
 
 // As NumPy's, the result has at least rank 1.
-PyObject* ascontiguousarray(PyObject*, PyObject* const* values, Py_ssize_t count,
-                            PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"ascontiguousarray", {"a", "dtype", "device"}, 1, 2};
-  const auto [a, dtype, device] = signature.read(values, count, kwnames);
+PyObject* ascontiguousarray(PyObject* a, PyObject* dtype, PyObject* device) {
   PyObject* created = as_array(a, options_in(dtype, device, CopyMode::if_needed), Order::c);
   if (created == nullptr || array_in(created).rank() > 0) return created;
   const auto rank_0 = py::reinterpret_steal<py::object>(created);
   return wrap_view(created, array_in(created).expand(0));
 }
 
-PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{"copyto", {"dst", "src", "casting", "where"}, 2, 4};
-  const auto [dst, src, casting, where] = signature.read(values, count, kwnames);
+PyObject* copyto(PyObject* dst, PyObject* src, PyObject* casting, PyObject* where) {
   if (where != nullptr && where != Py_True)
     return py::module_::import("spanwise._numpy.elementwise")
         .attr("copyto_where")(py::handle(dst), py::handle(src),
@@ -176,41 +157,37 @@ PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
   Py_RETURN_NONE;
 }
 
-PyObject* share_memory(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"may_share_memory", {"a", "b"}, 2, 2};
-  const auto [a, b] = signature.read(values, count, kwnames);
+PyObject* share_memory(PyObject* a, PyObject* b) {
   return PyBool_FromLong(may_share_memory(import_array(a), import_array(b)));
 }
 
 PyMethodDef import_functions[] = {
-    method<&asarray<true>>(
-        "asarray",
-        "asarray(x, dtype=None, *, device=None, copy=None, order=None)\n--\n\n"
+    declared<
+        "asarray(x, dtype=None, *, device=None, copy=None, order=None)",
         "`x` (a number, nested lists, or any library's array) as an Array. It shares the memory of "
         "`x`\nif it can, else copies; copy=False raises CopyNeededError instead, copy=True always "
-        "copies.\nThe default device is that of `x`; for numbers and lists the default device."),
-    method<&asarray<false>>("_asarray",
-                            "_asarray(x, dtype=None, *, device=None, copy=None, order=None)\n--\n\n"
-                            "asarray() for operands: raises BridgeError (a TypeError) for a lazy "
-                            "array."),
-    method<&array>(
-        "array",
-        "array(x, dtype=None, *, device=None, copy=True, order='K', ndmin=0)\n--\n\n"
+        "copies.\nThe default device is that of `x`; for numbers and lists the default device.",
+        &asarray<true>, &shared_array>(),
+    declared<"_asarray(x, dtype=None, *, device=None, copy=None, order=None)",
+             "asarray() for operands: raises BridgeError (a TypeError) for a lazy array.",
+             &asarray<false>, &shared_array>(),
+    declared<
+        "array(x, dtype=None, *, device=None, copy=True, order='K', ndmin=0)",
         "A new array with a copy of `x`: a number, nested lists, or any library's array. "
-        "copy=False\nraises CopyNeededError where a copy is needed, copy=None copies only then."),
-    method<&ascontiguousarray>(
-        "ascontiguousarray",
-        "ascontiguousarray(a, dtype=None, *, device=None)\n--\n\n"
-        "`a` itself if it is C-contiguous, else a C-contiguous copy; at least of rank 1."),
-    method<&copyto>("copyto",
-                    "copyto(dst, src, casting='same_kind', where=True)\n--\n\n"
-                    "dst[...] = src, broadcast, cast by the rule `casting` and copied between "
-                    "devices; the two may\noverlap. `dst` is a writeable array of any library. "
-                    "Only elements where the mask `where` is\ntrue are written."),
-    method<&share_memory>("may_share_memory",
-                          "may_share_memory(a, b)\n--\n\n"
-                          "Whether the two may have a byte in common: False is certain, True may "
-                          "be a false positive."),
+        "copy=False\nraises CopyNeededError where a copy is needed, copy=None copies only then.",
+        &array, &copied_array>(),
+    declared<"ascontiguousarray(a, dtype=None, *, device=None)",
+             "`a` itself if it is C-contiguous, else a C-contiguous copy; at least of rank 1.",
+             &ascontiguousarray>(),
+    declared<"copyto(dst, src, casting='same_kind', where=True)",
+             "dst[...] = src, broadcast, cast by the rule `casting` and copied between devices; "
+             "the two may\noverlap. `dst` is a writeable array of any library. Only elements where "
+             "the mask `where` is\ntrue are written.",
+             &copyto>(),
+    declared<"may_share_memory(a, b)",
+             "Whether the two may have a byte in common: False is certain, True may be a false "
+             "positive.",
+             &share_memory>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

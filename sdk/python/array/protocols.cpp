@@ -7,6 +7,7 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
 #include "spanwise/dims.hpp"
@@ -20,7 +21,7 @@ namespace spanwise::python {
 namespace {
 
 // The caller may write to the memory, on the current stream.
-PyObject* data_ptr_method(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+PyObject* data_ptr_method(PyObject* self) {
   const Array& array = array_in(self);
   order_use(Stream::current(array.device()), array, !array.readonly());
   return PyLong_FromUnsignedLongLong(reinterpret_cast<std::uintptr_t>(array.data()));
@@ -66,12 +67,11 @@ PyMethodDef protocol_methods[] = {
         "get",
         "get($self, stream=None, order=\"C\", out=None)\n--\n\n"
         "A copy as a new numpy.ndarray, or in `out`, as in CuPy; see spanwise.asnumpy."),
-    method<&data_ptr_method>(
-        "data_ptr",
-        "data_ptr($self)\n--\n\n"
-        "The address of the first element, for Triton and others that read PyTorch's "
-        "tensors by it.\nThe current stream waits for earlier work on the array; what "
-        "uses the address must be queued\non that stream."),
+    declared<"data_ptr($self)",
+             "The address of the first element, for Triton and others that read PyTorch's tensors "
+             "by it.\nThe current stream waits for earlier work on the array; what uses the "
+             "address must be queued\non that stream.",
+             &data_ptr_method>(),
     {}};
 
 PyGetSetDef priority_attribute[] = {

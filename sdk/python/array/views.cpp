@@ -12,7 +12,7 @@
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "spanwise/error.hpp"
 
 /// The methods that make views, and reshape and ravel, which copy only where a view is impossible.
@@ -86,9 +86,7 @@ PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, P
   return wrap_view(self, permuted(array, axes));
 }
 
-PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"swapaxes", {"axis1", "axis2"}, 2, 2};
-  const auto [axis1, axis2] = signature.read(values, count, kwnames);
+PyObject* swapaxes(PyObject* self, PyObject* axis1, PyObject* axis2) {
   const Array& array = array_in(self);
   Axes axes{};
   std::iota(axes.begin(), axes.end(), 0);
@@ -99,9 +97,7 @@ PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
   return wrap_view(self, permuted(array, axes));
 }
 
-PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"squeeze", {"axis"}, 0, 1};
-  const auto [axis] = signature.read(values, count, kwnames);
+PyObject* squeeze(PyObject* self, PyObject* axis) {
   const Layout& layout = array_in(self).layout();
   std::array<bool, max_rank> drop{};
   for (int i = 0; i < layout.rank(); ++i) {
@@ -126,9 +122,7 @@ PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   return wrap_view(self, std::move(squeezed));
 }
 
-PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"ravel", {"order"}, 0, 1};
-  const auto [order] = signature.read(values, count, kwnames);
+PyObject* ravel(PyObject* self, PyObject* order) {
   const Array& array = array_in(self);
   const Order wanted = order_in(order, Order::c);
   // Fast path for C-contiguous arrays.
@@ -137,23 +131,17 @@ PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObj
   return view_or_copy(self, flattened(array, wanted, CopyMode::if_needed));
 }
 
-PyObject* flatten(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"flatten", {"order"}, 0, 1};
-  const auto [order] = signature.read(values, count, kwnames);
+PyObject* flatten(PyObject* self, PyObject* order) {
   return wrap(flattened(array_in(self), order_in(order, Order::c), CopyMode::always));
 }
 
-PyObject* view(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"view", {"dtype"}, 0, 1};
-  const auto [dtype] = signature.read(values, count, kwnames);
+PyObject* view(PyObject* self, PyObject* dtype) {
   const Array& array = array_in(self);
   if (!given(dtype)) return wrap_view(self, Layout(array.layout()));
   return wrap_view(self, array.reinterpret(dtype_from(dtype)));
 }
 
-PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<3> signature{"diagonal", {"offset", "axis1", "axis2"}, 0, 3};
-  const auto [offset, axis1, axis2] = signature.read(values, count, kwnames);
+PyObject* diagonal(PyObject* self, PyObject* offset, PyObject* axis1, PyObject* axis2) {
   const Layout& layout = array_in(self).layout();
   const int first = layout.normalise_axis(integer_in(axis1, 0));
   const int second = layout.normalise_axis(integer_in(axis2, 1));
@@ -165,12 +153,7 @@ PyObject* stretched(PyObject* source, PyObject* shape) {
   return wrap_view(source, array_in(source).broadcast_to(shape_from(shape)).as_readonly());
 }
 
-PyObject* broadcast_to(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                       PyObject* kwnames) {
-  static constexpr CallSignature<1> signature{"broadcast_to", {"shape"}, 1, 1};
-  const auto [shape] = signature.read(values, count, kwnames);
-  return stretched(self, shape);
-}
+PyObject* broadcast_to(PyObject* self, PyObject* shape) { return stretched(self, shape); }
 
 PyMethodDef view_methods[] = {
     method<&reshape>(
@@ -181,27 +164,21 @@ PyMethodDef view_methods[] = {
         "copy=False raises CopyNeededError instead of copying, copy=True always copies."),
     method<&transpose>("transpose",
                        "View with the axes reversed, or in the given order: (1, 0) or 1, 0."),
-    method<&swapaxes>("swapaxes",
-                      "swapaxes($self, axis1, axis2)\n--\n\nView with two axes exchanged."),
-    method<&squeeze>("squeeze",
-                     "squeeze($self, axis=None)\n--\n\n"
-                     "View without the axes of extent 1, or without those in `axis`, which must "
-                     "have extent 1."),
-    method<&ravel>("ravel",
-                   "ravel($self, order='C')\n--\n\n"
-                   "A vector of the elements; a view if the strides allow it, else a copy."),
-    method<&flatten>("flatten",
-                     "flatten($self, order='C')\n--\n\nA new vector with a copy of the elements."),
-    method<&view>("view",
-                  "view($self, dtype=None)\n--\n\nView of the same bytes as another dtype."),
-    method<&diagonal>(
-        "diagonal",
-        "diagonal($self, offset=0, axis1=0, axis2=1)\n--\n\n"
-        "View of the diagonals of two axes, along the last axis of the result; writeable if the "
-        "array\nis."),
-    method<&broadcast_to>("broadcast_to",
-                          "broadcast_to($self, shape)\n--\n\n"
-                          "Read-only view broadcast to `shape`, with strides of 0."),
+    declared<"swapaxes($self, axis1, axis2)", "View with two axes exchanged.", &swapaxes>(),
+    declared<
+        "squeeze($self, axis=None)",
+        "View without the axes of extent 1, or without those in `axis`, which must have extent 1.",
+        &squeeze>(),
+    declared<"ravel($self, order='C')",
+             "A vector of the elements; a view if the strides allow it, else a copy.", &ravel>(),
+    declared<"flatten($self, order='C')", "A new vector with a copy of the elements.", &flatten>(),
+    declared<"view($self, dtype=None)", "View of the same bytes as another dtype.", &view>(),
+    declared<"diagonal($self, offset=0, axis1=0, axis2=1)",
+             "View of the diagonals of two axes, along the last axis of the result; writeable if "
+             "the array\nis.",
+             &diagonal>(),
+    declared<"broadcast_to($self, shape)",
+             "Read-only view broadcast to `shape`, with strides of 0.", &broadcast_to>(),
     {nullptr, nullptr, 0, nullptr}};
 
 // The array argument of a module function as an object, which becomes the base of its views.
@@ -210,10 +187,7 @@ py::object as_object(PyObject* x) {
   return py::cast(import_array(x));
 }
 
-PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count,
-                           PyObject* kwnames) {
-  static constexpr CallSignature<4> signature{"reshape", {"a", "shape", "order", "copy"}, 2, 3};
-  const auto [a, shape, order, copy] = signature.read(values, count, kwnames);
+PyObject* reshape_function(PyObject* a, PyObject* shape, PyObject* order, PyObject* copy) {
   if (is_variable(a)) {
     if (given(order) || given(copy))
       fail<GraphError>("reshape: order= and copy= are for arrays; of a variable the order is C");
@@ -222,10 +196,7 @@ PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count,
   return reshape_to(as_object(a).ptr(), shape_from(shape), order, copy);
 }
 
-PyObject* broadcast_to_function(PyObject*, PyObject* const* values, Py_ssize_t count,
-                                PyObject* kwnames) {
-  static constexpr CallSignature<2> signature{"broadcast_to", {"array", "shape"}, 2, 2};
-  const auto [array, shape] = signature.read(values, count, kwnames);
+PyObject* broadcast_to_function(PyObject* array, PyObject* shape) {
   if (is_variable(array))
     return py::handle(array).attr("broadcast_to")(py::handle(shape)).release().ptr();
   const py::object object = as_object(array);
@@ -233,12 +204,10 @@ PyObject* broadcast_to_function(PyObject*, PyObject* const* values, Py_ssize_t c
 }
 
 PyMethodDef view_functions[] = {
-    method<&reshape_function>("reshape",
-                              "reshape(a, shape, order='C', *, copy=None)\n--\n\n"
-                              "As Array.reshape, for any library's array."),
-    method<&broadcast_to_function>("broadcast_to",
-                                   "broadcast_to(array, shape)\n--\n\n"
-                                   "As Array.broadcast_to, for any library's array."),
+    declared<"reshape(a, shape, order='C', *, copy=None)",
+             "As Array.reshape, for any library's array.", &reshape_function>(),
+    declared<"broadcast_to(array, shape)", "As Array.broadcast_to, for any library's array.",
+             &broadcast_to_function>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

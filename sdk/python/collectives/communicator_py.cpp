@@ -9,7 +9,7 @@
 #include "python/graph/apply.hpp"  // the holder Ref<T>
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
 #include "python_engine.hpp"
@@ -50,11 +50,8 @@ Ref<Communicator> make_communicator(const std::string& name, int rank, int size,
 }
 
 // The result as an array, None where this rank gets none.
-PyObject* run_collective(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
-  static constexpr CallSignature<7> signature{
-      "_collective", {"communicator", "op", "x", "reduction", "peer", "out", "overlap"}, 7, 7};
-  const auto [object, op, x, reduction, peer, out, overlap] =
-      signature.read(values, count, kwnames);
+PyObject* run_collective(PyObject* object, PyObject* op, PyObject* x, PyObject* reduction,
+                         PyObject* peer, PyObject* out, PyObject* overlap) {
   auto& communicator = value_of<Communicator&>(object, "communicator");
   const Array source = is_array(x) ? array_in(x) : import_array(x);
   CollectiveOptions options;
@@ -75,7 +72,10 @@ PyObject* run_collective(PyObject*, PyObject* const* values, Py_ssize_t count, P
   return has_none ? Py_NewRef(Py_None) : wrap(std::move(result));
 }
 
-PyMethodDef collective_functions[] = {method<run_collective>("_collective", nullptr), {}};
+PyMethodDef collective_functions[] = {
+    declared<"_collective(communicator, op, x, reduction, peer, out, overlap)", "",
+             &run_collective>(),
+    {}};
 
 }  // namespace
 

@@ -15,6 +15,7 @@ namespace spanwise::python {
 class Name {
  public:
   constexpr explicit Name(const char* text) noexcept : text_(text) {}
+  const char* text() const noexcept { return text_; }
   PyObject* get() const noexcept {
     if (string_ == nullptr) string_ = PyUnicode_InternFromString(text_);
     return string_;

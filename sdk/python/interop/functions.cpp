@@ -10,7 +10,7 @@
 #include "interface.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "spanwise/error.hpp"
 #include "types.hpp"
 
@@ -35,13 +35,11 @@ bool offers_dlpack(PyObject* object) {
          attribute_or_null(object, dlpack_name);
 }
 
-PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  if (count == 1 && names == nullptr) {
-    PyObject* shared = is_known_to_speak_dlpack(values[0]) ? shared_object(values[0]) : nullptr;
-    if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
-  }
-  static constexpr CallSignature<3> signature{"from_dlpack", {"x", "device", "copy"}, 1, 1};
-  const auto [x, device, copy] = signature.read(values, count, names);
+PyObject* shared_through_dlpack(PyObject* x) {
+  return is_known_to_speak_dlpack(x) ? shared_object(x) : nullptr;
+}
+
+PyObject* from_dlpack(PyObject* x, PyObject* device, PyObject* copy) {
   if (!offers_dlpack(x))
     fail<BridgeError>("from_dlpack: a ", Py_TYPE(x)->tp_name,
                       " has no __dlpack__; spanwise.asarray() takes other arrays too");
@@ -50,9 +48,7 @@ PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
   return wrap(import_array(x, options));
 }
 
-PyObject* convert_to_named(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  static constexpr CallSignature<3> signature{"convert", {"x", "library", "copyif"}, 2, 3};
-  const auto [x, library, copyif] = signature.read(values, count, names);
+PyObject* convert_to_named(PyObject* x, PyObject* library, PyObject* copyif) {
   if (!PyUnicode_Check(library)) throw py::type_error("convert(): library must be a str");
   const Bridge& target = target_bridge(std::string(py::str(py::handle(library))));
   return convert(x, target, copyif_mode_in(copyif)).release().ptr();
@@ -100,19 +96,18 @@ void add_for(py::module_& module, const Bridge& bridge, bool to) {
 }
 
 PyMethodDef bridge_functions[] = {
-    method<&from_dlpack>(
-        "from_dlpack",
-        "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n"
-        "An Array from an object with __dlpack__, or from a DLPack capsule. Shares memory if it\n"
-        "can, else copies; copy=False raises CopyNeededError instead, copy=True always copies."),
-    method<&convert_to_named>(
-        "convert",
-        "convert(x, library, copyif=False)\n--\n\n"
-        "`x`, any library's array, as an array of \"numpy\", \"torch\", \"jax\", \"cupy\",\n"
-        "\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". It shares "
-        "the\n"
-        "memory of `x`; if that is not possible, it raises CopyNeededError, or returns a copy\n"
-        "with copyif=True. `x` itself if it is an array of that library."),
+    declared<
+        "from_dlpack(x, /, *, device=None, copy=None)",
+        "An Array from an object with __dlpack__, or from a DLPack capsule. Shares memory if "
+        "it\ncan, else copies; copy=False raises CopyNeededError instead, copy=True always copies.",
+        &from_dlpack, &shared_through_dlpack>(),
+    declared<
+        "convert(x, library, copyif=False)",
+        "`x`, any library's array, as an array of \"numpy\", \"torch\", \"jax\", "
+        "\"cupy\",\n\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". It "
+        "shares the\nmemory of `x`; if that is not possible, it raises CopyNeededError, or returns "
+        "a copy\nwith copyif=True. `x` itself if it is an array of that library.",
+        &convert_to_named>(),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

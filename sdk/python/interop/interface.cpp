@@ -19,6 +19,33 @@ namespace py = pybind11;
 
 namespace {
 
+std::int64_t integer_in(py::handle value, const char* key, std::string_view who) {
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  int overflow = 0;
+  long long result = -1;
+  if (number) result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  PyErr_Clear();
+  if (!number || overflow != 0)
+    fail<BridgeError>(who, ": \"", key, "\" holds ", std::string(py::repr(value)),
+                      "; expected an integer of 64 bits");
+  return result;
+}
+
+template <class D>
+D dims_in(const py::object& value, const char* key, std::string_view who) {
+  if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
+    fail<BridgeError>(who, ": \"", key, "\" is a ", Py_TYPE(value.ptr())->tp_name,
+                      "; expected a tuple of integers");
+  const py::tuple items = items_of(value.ptr());
+  if (items.size() > max_rank)
+    fail<BridgeError>(who, ": \"", key, "\" has ", items.size(), " axes; expected at most ",
+                      max_rank);
+  D result(static_cast<int>(items.size()));
+  for (int axis = 0; axis < result.size(); ++axis)
+    result[axis] = integer_in(items[static_cast<std::size_t>(axis)], key, who);
+  return result;
+}
+
 class Parser {
  public:
   Parser(py::handle dict, std::string_view who) : dict_(dict), who_(who) {}
@@ -28,11 +55,11 @@ class Parser {
       fail<BridgeError>(who_, ": expected a dict, got ", Py_TYPE(dict_.ptr())->tp_name);
     InterfaceDict result;
     ForeignMemory& memory = result.memory;
-    memory.shape = dims<Shape>(required("shape"), "shape");
+    memory.shape = dims_in<Shape>(required("shape"), "shape", who_);
     read_element(memory);
     const py::object strides = optional("strides");
     memory.row_major = !strides;
-    if (strides) memory.byte_strides = dims<Strides>(strides, "strides");
+    if (strides) memory.byte_strides = dims_in<Strides>(strides, "strides", who_);
     read_data(result);
     if (const py::object version = optional("version"))
       result.version = integer(version, "version");
@@ -59,30 +86,7 @@ class Parser {
   }
 
   std::int64_t integer(py::handle value, const char* key) const {
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    int overflow = 0;
-    long long result = -1;
-    if (number) result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    PyErr_Clear();
-    if (!number || overflow != 0)
-      fail<BridgeError>(who_, ": \"", key, "\" holds ", std::string(py::repr(value)),
-                        "; expected an integer of 64 bits");
-    return result;
-  }
-
-  template <class D>
-  D dims(const py::object& value, const char* key) const {
-    if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
-      fail<BridgeError>(who_, ": \"", key, "\" is a ", Py_TYPE(value.ptr())->tp_name,
-                        "; expected a tuple of integers");
-    const py::tuple items = items_of(value.ptr());
-    if (items.size() > max_rank)
-      fail<BridgeError>(who_, ": \"", key, "\" has ", items.size(), " axes; expected at most ",
-                        max_rank);
-    D result(static_cast<int>(items.size()));
-    for (int axis = 0; axis < result.size(); ++axis)
-      result[axis] = integer(items[static_cast<std::size_t>(axis)], key);
-    return result;
+    return integer_in(value, key, who_);
   }
 
   void read_element(ForeignMemory& memory) const {
@@ -127,6 +131,13 @@ class Parser {
 
 InterfaceDict parse_interface(py::handle dict, std::string_view who) {
   return Parser(dict, who).parse();
+}
+
+Shape integers_of(PyObject* object, const Name& name, std::string_view who) {
+  const py::object values = attribute_or_null(object, name);
+  if (!values)
+    fail<BridgeError>(who, ": ", name.text(), " is missing; expected a tuple of integers");
+  return dims_in<Shape>(values, name.text(), who);
 }
 
 py::dict interface_of(const Array& array) {

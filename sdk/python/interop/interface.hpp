@@ -33,6 +33,10 @@ InterfaceDict parse_interface(pybind11::handle dict, std::string_view who);
 /// The entries shape, typestr, descr, strides (None in C order) and version 3.
 pybind11::dict interface_of(const Array& array);
 
+/// x.<name> as a Shape. Throws BridgeError if it is no tuple or list of integers. `who` is the
+/// prefix of messages.
+Shape integers_of(PyObject* object, const Name& name, std::string_view who);
+
 /// The attributes of one library's arrays that describe their layout, named as NumPy's.
 struct LayoutAttributes {
   CachedAttribute shape{"shape"}, strides{"strides"}, dtype{"dtype"};

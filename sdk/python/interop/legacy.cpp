@@ -25,12 +25,6 @@ namespace {
 constexpr std::string_view context_remedy =
     "import pycuda.autoprimaryctx in the place of pycuda.autoinit";
 
-// The device of an array without elements, which has no address: a GPU if there is one.
-Device any_device() {
-  const Device chosen = default_device();
-  return chosen.is_cuda() || !why_no_cuda().empty() ? chosen : Device(DeviceKind::cuda, 0);
-}
-
 }  // namespace
 
 bool LegacyLibrary::is_fake() const {
@@ -49,27 +43,21 @@ void LegacyLibrary::set_device(ForeignView& view) const {
   ForeignMemory& memory = view.memory;
   if (memory.is_empty()) {
     memory.data = nullptr;
-    memory.device = is_fake() ? cpu : any_device();
+    // A GPU if there is one: an array without elements has no address.
+    memory.device = is_fake() ? cpu : why_no_cuda().empty() ? default_gpu() : default_device();
     return;
   }
   if (is_fake()) {
     memory.device = cpu;
     return;
   }
-  const std::string reason = why_no_cuda();
-  if (!reason.empty())
-    fail<DeviceError>(name_, ": the array is on a GPU, and there is none here: ", reason);
-  const auto device = device_of(memory.data);
-  if (!device.has_value())
-    fail<BridgeError>(name_, ": the CUDA driver does not recognize the address ", memory.data,
-                      "; expected memory of a GPU that has not been freed");
+  memory.device = device_of_memory(memory.data, name_);
   const auto context = gpu_context_of(memory.data);
   if (context && !context->primary) {
     throw SharingError(name_, {text("its memory is of a context of its own on ", context->device,
                                     ", and Spanwise works in the primary one"),
                                text(context_remedy, ", or allow a copy (copyif=True)")});
   }
-  memory.device = *device;
   view.streams.push_back(legacy_stream);
   view.streams_stay = true;
 }
@@ -106,6 +94,13 @@ Device LegacyLibrary::library_device() const {
   return context->device;
 }
 
+void LegacyLibrary::check_count(const Array& array) const {
+  if (array.size() > INT32_MAX)
+    fail<ArgumentError>(name_, ": got ", array.size(),
+                        " elements; expected 2147483647 at most, since CUDAMat counts in 32 bits; "
+                        "pass parts of it");
+}
+
 std::optional<ShareBlocker> LegacyLibrary::share_blocker(const Array& array) const {
   if (!is_fake()) {
     if (auto blocker = host_share_blocker(array, name_)) return blocker;
@@ -131,30 +126,6 @@ Array LegacyLibrary::copied(const Array& array, bool column_major) const {
 void LegacyLibrary::order(const Array& array) const {
   if (array.size() == 0 || !array.device().is_cuda()) return;
   order_use(Stream::foreign(array.device(), legacy_stream), array, true);
-}
-
-Shape integers_of(PyObject* object, const Name& name, std::string_view who) {
-  const py::object values = attribute_or_null(object, name);
-  const auto refuse = [&] {
-    fail<BridgeError>(who, ": ", std::string(py::str(py::handle(name.get()))), " is ",
-                      values ? std::string(py::repr(values)) : "missing",
-                      "; expected a tuple of integers");
-  };
-  if (!values || (!PyTuple_Check(values.ptr()) && !PyList_Check(values.ptr()))) refuse();
-  const py::tuple items = items_of(values.ptr());
-  if (items.size() > max_rank)
-    fail<BridgeError>(who, ": ", items.size(), " dimensions; expected at most ", max_rank);
-  Shape result(static_cast<int>(items.size()));
-  for (int i = 0; i < result.size(); ++i) {
-    PyObject* item = PyTuple_GET_ITEM(items.ptr(), i);
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item));
-    result[i] = number ? PyLong_AsLongLong(number.ptr()) : -1;
-    if (result[i] == -1 && PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      refuse();
-    }
-  }
-  return result;
 }
 
 }  // namespace spanwise::python

@@ -38,6 +38,8 @@ class LegacyLibrary {
   /// managed or pinned memory.
   bool try_describe(BorrowedTensor& memory) const noexcept;
 
+  /// Throws ArgumentError for more elements than CUDAMat counts.
+  void check_count(const Array& array) const;
   /// Blocks read-only arrays, and arrays that are not on the device of the library's current
   /// context. Throws DeviceError if that context is not a primary context.
   std::optional<ShareBlocker> share_blocker(const Array& array) const;
@@ -57,9 +59,5 @@ class LegacyLibrary {
   mutable PyObject* module_ = nullptr;
   mutable bool is_stand_in_ = false;
 };
-
-/// x.<name> as a Shape. Throws BridgeError if it is no tuple or list of integers. `who` is the
-/// prefix of messages.
-Shape integers_of(PyObject* object, const Name& name, std::string_view who);
 
 }  // namespace spanwise::python

@@ -3,6 +3,7 @@
 
 #include "library.hpp"
 
+#include "python/support/call.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -10,6 +11,27 @@
 namespace spanwise::python {
 
 namespace py = pybind11;
+
+void LibraryBridge::check_dtype(DType dtype, bool has_dtype) const {
+  if (!has_dtype)
+    fail<DTypeError>(library_, ": no dtype ", dtype, "; cast it first: x.astype(...)");
+}
+
+std::optional<ShareBlocker> LibraryBridge::order_blocker(const Array& array,
+                                                         std::string_view title) {
+  if (array.layout().is_row_major()) return std::nullopt;
+  return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
+                           " are not C order, the only layout that ", title, " has"),
+                      "allow a copy (copyif=True)"};
+}
+
+std::optional<ShareBlocker> LibraryBridge::alignment_blocker(const Array& array,
+                                                             std::uintptr_t alignment,
+                                                             std::string_view need) {
+  if (reinterpret_cast<std::uintptr_t>(array.data()) % alignment == 0) return std::nullopt;
+  return ShareBlocker{text("its address is no multiple of ", alignment, " bytes, which ", need),
+                      "allow a copy (copyif=True), or allocate it with spanwise.empty()"};
+}
 
 py::module_ import_library(const char* module, const char* package) {
   return import_library(module, package, text("install it: pip install ", package).c_str());
@@ -39,27 +61,36 @@ std::optional<ShareBlocker> host_share_blocker(const Array& array, std::string_v
       "allow a copy (copyif=True), or move it first: x.to(\"cuda\")"};
 }
 
+Device default_gpu() {
+  const Device chosen = default_device();
+  return chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0);
+}
+
+Device device_of_memory(const void* address, std::string_view who) {
+  if (address != nullptr)
+    if (const auto device = device_of(address)) return *device;
+  const std::string reason = why_no_cuda();
+  if (!reason.empty())
+    fail<DeviceError>(who, ": the array is on a GPU, but no GPU is available: ", reason);
+  if (address != nullptr)
+    fail<BridgeError>(who, ": the CUDA driver does not recognize the address ", address,
+                      "; the memory was freed, or is no GPU memory");
+  return default_gpu();
+}
+
 Array copy_on_gpu(const Array& array) {
   if (array.device().is_cuda()) return copy(array);
   const std::string reason = why_no_cuda();
   if (!reason.empty()) fail<DeviceError>("copy to a GPU: ", reason);
-  const Device chosen = default_device();
-  return copy(to_device(array, chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0)));
+  return copy(to_device(array, default_gpu()));
 }
 
 bool truth_of(PyObject* object, const Name& name) {
-  const auto value = py::reinterpret_steal<py::object>(PyObject_GetAttr(object, name.get()));
-  const int truth = value ? PyObject_IsTrue(value.ptr()) : -1;
-  if (truth < 0) throw py::error_already_set();
-  return truth == 1;
+  return truth_in(owned(PyObject_GetAttr(object, name.get())).ptr(), false);
 }
 
 bool answer_of(PyObject* object, const Name& name) {
-  const auto value =
-      py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(object, name.get()));
-  const int truth = value ? PyObject_IsTrue(value.ptr()) : -1;
-  if (truth < 0) throw py::error_already_set();
-  return truth == 1;
+  return truth_in(owned(PyObject_CallMethodNoArgs(object, name.get())).ptr(), false);
 }
 
 }  // namespace spanwise::python

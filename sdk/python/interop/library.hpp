@@ -4,7 +4,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "attributes.hpp"
 #include "foreign_class.hpp"
@@ -13,6 +15,43 @@
 
 /// Common functions of the bridges to single libraries.
 namespace spanwise::python {
+
+/// A bridge to one library, which accepts the objects of one or two of its classes.
+class LibraryBridge : public Bridge {
+ public:
+  /// `library` is the name of the bridge and of the library's module.
+  LibraryBridge(std::string_view library, std::string_view protocols, const ForeignClass& array,
+                const ForeignClass* other = nullptr) noexcept
+      : library_(library), protocols_(protocols), array_(array), other_(other) {}
+
+  std::string_view name() const override { return library_; }
+  BridgePriority priority() const override { return BridgePriority::library; }
+  std::string_view protocols() const override { return protocols_; }
+  std::string_view module() const override { return library_; }
+  bool accepts(PyObject* object) const override {
+    return array_.has(object) || (other_ != nullptr && other_->has(object));
+  }
+  bool exports() const override { return true; }
+
+ protected:
+  /// For share_blocker(): throws DTypeError if `has_dtype` is false.
+  void check_dtype(DType dtype, bool has_dtype) const;
+  /// Blocks layouts other than C order; `title` is the library's name in messages.
+  static std::optional<ShareBlocker> order_blocker(const Array& array, std::string_view title);
+  /// Blocks addresses that are no multiple of `alignment` bytes; `need` is a clause.
+  static std::optional<ShareBlocker> alignment_blocker(const Array& array, std::uintptr_t alignment,
+                                                       std::string_view need);
+
+ private:
+  std::string_view library_, protocols_;
+  const ForeignClass& array_;
+  const ForeignClass* other_;
+};
+
+/// Whether it is one of NumPy's own dtypes, which libraries around NumPy have.
+inline bool is_numpys_own(DType dtype) noexcept {
+  return dtype.is_computable() && dtype != bfloat16;
+}
 
 /// Imports the module. Throws BridgeError, which says how to install it, if that fails.
 pybind11::module_ import_library(const char* module, const char* package);
@@ -23,7 +62,13 @@ pybind11::module_ import_library(const char* module, const char* library, const 
 std::optional<ShareBlocker> readonly_share_blocker(const Array& array, std::string_view library);
 /// Blocks arrays that are not on a GPU, for libraries with arrays on GPUs only.
 std::optional<ShareBlocker> host_share_blocker(const Array& array, std::string_view library);
-/// A private C-contiguous copy on a GPU: the array's own, else the default device, else cuda:0.
+/// The default device if it is a GPU, else cuda:0.
+Device default_gpu();
+/// The device of memory that library `who` says is on a GPU; default_gpu() for a null address, of
+/// an array without elements. Throws DeviceError if there is no GPU, BridgeError for an address
+/// that the driver does not know.
+Device device_of_memory(const void* address, std::string_view who);
+/// A private C-contiguous copy on a GPU: the array's own, else default_gpu().
 Array copy_on_gpu(const Array& array);
 
 /// bool(x.<name>); throws the errors of reading it.

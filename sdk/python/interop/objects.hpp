@@ -17,11 +17,15 @@ inline ForeignOwner python_owner(PyObject* object) {
   return ForeignOwner(object_binding().release, Py_NewRef(object));
 }
 
+/// Takes a new reference. Throws the Python error that is set if it is null.
+inline pybind11::object owned(PyObject* reference) {
+  if (reference == nullptr) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(reference);
+}
+
 /// A new spanwise.Array around `array`, to pass to a function of a library.
 inline pybind11::object object_of(const Array& array) {
-  auto object = pybind11::reinterpret_steal<pybind11::object>(object_binding().wrap(array));
-  if (!object) throw pybind11::error_already_set();
-  return object;
+  return owned(object_binding().wrap(array));
 }
 
 }  // namespace spanwise::python

@@ -13,6 +13,7 @@
 #include "function.hpp"
 #include "launch.hpp"
 #include "python/support/array.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/stream.hpp"
 #include "python/support/type.hpp"
@@ -81,9 +82,7 @@ std::vector<std::string> declarations_from(PyObject* object) {
   return out;
 }
 
-PyObject* bind(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  static constexpr CallSignature<1> signature{"bind", {"args"}, 1, 1};
-  const auto [args] = signature.read(values, count, names);
+PyObject* bind(PyObject* self, PyObject* args) {
   const std::vector<std::string> declarations = declarations_from(args);
   const auto origin = py::reinterpret_borrow<py::tuple>(origin_of(self));
   const auto declared = py::tuple(py::reinterpret_borrow<py::object>(args));
@@ -95,24 +94,18 @@ std::int64_t shared_from(PyObject* shared) {
   return given(shared) ? whole_number_from(shared, "shared=") : 0;
 }
 
-PyObject* max_active_blocks(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                            PyObject* names) {
-  static constexpr CallSignature<2> signature{"max_active_blocks", {"block", "shared"}, 1, 2};
-  const auto [threads, shared] = signature.read(values, count, names);
+PyObject* max_active_blocks(PyObject* self, PyObject* threads, PyObject* shared) {
   const Dim3 block = dim3_from(threads, "the block");
   return PyLong_FromLong(function_in(self).max_active_blocks(
       static_cast<int>(block.x * block.y * block.z), shared_from(shared)));
 }
 
-PyObject* occupancy_block_size(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                               PyObject* names) {
-  static constexpr CallSignature<1> signature{"occupancy_block_size", {"shared"}, 0, 1};
-  const auto [shared] = signature.read(values, count, names);
+PyObject* occupancy_block_size(PyObject* self, PyObject* shared) {
   const BlockSize best = function_in(self).occupancy_block_size(shared_from(shared));
   return py::make_tuple(best.min_blocks, best.threads).release().ptr();
 }
 
-PyObject* reduce(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+PyObject* reduce(PyObject* self) {
   return PyObject_CallObject(python_function<"_kernels.pickle", "reduce_kernel">(),
                              origin_of(self));
 }
@@ -142,25 +135,25 @@ PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
 }
 
 PyMethodDef function_methods[] = {
-    method<&reduce>("__reduce__", nullptr),
+    method_without_arguments<&reduce>("__reduce__"),
     in_python<"kernels", "prepare">(
         "prepare",
         "prepare($self, arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and "
         "returns the function itself. Optional:\narguments are converted by the kernel's "
         "signature. Raises KernelArgumentError."),
-    method<&bind>(
-        "bind",
-        "bind($self, args)\n--\n\nThe kernel with declared parameters, one string each: \"raw "
-        "float32*\", \"contiguous float32*\"\n(other layouts are copied, and copied back unless "
-        "const), \"strided float32[2]\" (spanwise::View),\n\"int32\"."),
-    method<&max_active_blocks>(
-        "max_active_blocks",
-        "max_active_blocks($self, block, shared=0)\n--\n\nThe number of blocks of `block` threads "
-        "and `shared` bytes of dynamic shared memory that\nare resident on one multiprocessor."),
-    method<&occupancy_block_size>(
-        "occupancy_block_size",
-        "occupancy_block_size($self, shared=0)\n--\n\n(min_grid, block): the number of threads per "
-        "block with the highest occupancy, and the\nsmallest grid that then fills the device."),
+    declared<"bind($self, args)",
+             "The kernel with declared parameters, one string each: \"raw float32*\", \"contiguous "
+             "float32*\"\n(other layouts are copied, and copied back unless const), \"strided "
+             "float32[2]\" (spanwise::View),\n\"int32\".",
+             &bind>(),
+    declared<"max_active_blocks($self, block, shared=0)",
+             "The number of blocks of `block` threads and `shared` bytes of dynamic shared memory "
+             "that\nare resident on one multiprocessor.",
+             &max_active_blocks>(),
+    declared<"occupancy_block_size($self, shared=0)",
+             "(min_grid, block): the number of threads per block with the highest occupancy, and "
+             "the\nsmallest grid that then fills the device.",
+             &occupancy_block_size>(),
     method<&prepared<2>>("prepared_call",
                          "prepared_call($self, grid, block, /, *args, shared_size=0)\n--\n\n"
                          "Launches on the current stream."),

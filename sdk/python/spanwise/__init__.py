@@ -7,8 +7,6 @@ names of the extension module ``_core``; the other modules are imported on first
 (``sw.driver``).
 """
 
-from __future__ import annotations
-
 from importlib import import_module as _import_module
 
 from . import _gil, _wheels
@@ -26,8 +24,7 @@ inf = float("inf")
 nan = float("nan")
 
 _gil.require_gil()
-_wheels.set_cuda_library_path()
-_wheels.set_blas()
+_wheels.set_library_places()
 
 
 def _names_of_modules():

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The check for Python's global interpreter lock, which protects the extension module's objects."""
 
-from __future__ import annotations
-
 import sys
 
 

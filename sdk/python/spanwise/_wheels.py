@@ -24,15 +24,6 @@ def library_folders() -> list[str]:
     return found
 
 
-def set_cuda_library_path() -> None:
-    """Sets config.cuda_library_path if it still has its default. Lists folders; loads no
-    library."""
-    settings = {setting.name: setting for setting in _core._config_list()}
-    setting = settings.get("cuda_library_path")
-    if setting is not None and setting.source == "default" and (folders := library_folders()):
-        _core._config_set("cuda_library_path", os.pathsep.join(folders))
-
-
 def blas_folder() -> str | None:
     """The folder of an OpenBLAS on ``sys.path``: NumPy's wheel, else the scipy-openblas32 wheel.
 
@@ -47,9 +38,16 @@ def blas_folder() -> str | None:
     return None
 
 
-def set_blas() -> None:
-    """Sets config.blas if it still has its default. Lists folders; loads no library."""
-    settings = {setting.name: setting for setting in _core._config_list()}
-    setting = settings.get("blas")
-    if setting is not None and setting.source == "default" and (folder := blas_folder()):
-        _core._config_set("blas", folder)
+def set_library_places() -> None:
+    """Sets config.cuda_library_path and config.blas where they still have their defaults. Lists
+    folders; loads no library."""
+    for setting in _core._config_list():
+        find = _FINDERS.get(setting.name)
+        if find is not None and setting.source == "default" and (found := find()):
+            _core._config_set(setting.name, found)
+
+
+_FINDERS = {
+    "cuda_library_path": lambda: os.pathsep.join(library_folders()),
+    "blas": blas_folder,
+}

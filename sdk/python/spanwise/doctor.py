@@ -45,14 +45,6 @@ def _tools(are_blas: bool) -> Iterator[str]:
             yield f"{tool.name} {tool.version}, {tool.path}"
 
 
-def _compilers() -> Iterator[str]:
-    return _tools(are_blas=False)
-
-
-def _blas() -> Iterator[str]:
-    return _tools(are_blas=True)
-
-
 def _cache() -> Iterator[str]:
     info = _core.kernel_cache.info()
     yield f"{info.path}"
@@ -85,8 +77,8 @@ def _settings() -> Iterator[str]:
 SECTIONS: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
     ("Program", _program),
     ("Devices", _devices),
-    ("Compilers of kernels", _compilers),
-    ("BLAS", _blas),
+    ("Compilers of kernels", lambda: _tools(are_blas=False)),
+    ("BLAS", lambda: _tools(are_blas=True)),
     ("Kernel cache", _cache),
     ("Bridges", _bridges),
     ("Settings", _settings),
@@ -97,16 +89,11 @@ def report() -> Iterator[str]:
     """The report, line by line."""
     for title, section in SECTIONS:
         yield title
-        lines = section()
-        while True:
-            try:
-                line = next(lines)
-            except StopIteration:
-                break
-            except Exception as error:  # report the broken part and go on
-                yield f"  cannot be determined: {type(error).__name__}: {error}"
-                break
-            yield f"  {line}"
+        try:
+            for line in section():
+                yield f"  {line}"
+        except Exception as error:  # report the broken part and go on
+            yield f"  cannot be determined: {type(error).__name__}: {error}"
 
 
 def main(arguments: list[str]) -> int:

@@ -84,6 +84,10 @@ def prepare(function, arg_types):
     return function
 
 
+def _refusal(function, who, expected, got):
+    return KernelArgumentError(f"kernel {function.name!r}, {who}: expected {expected}, got {got}")
+
+
 # PyCUDA's driver.function_attribute -> the attribute of KernelFunction.
 _ATTRIBUTES = {
     "MAX_THREADS_PER_BLOCK": "max_threads_per_block",
@@ -102,10 +106,8 @@ def get_attribute(function, attribute):
         properties = function.device.properties
         return properties.max_shared_bytes_optin - function.shared_size_bytes
     if attribute not in _ATTRIBUTES:
-        raise KernelArgumentError(
-            f"kernel {function.name!r}, get_attribute: expected one of {', '.join(_ATTRIBUTES)} or {_DYNAMIC_SHARED}, got "
-            f"{attribute!r}"
-        )
+        known = f"one of {', '.join(_ATTRIBUTES)} or {_DYNAMIC_SHARED}"
+        raise _refusal(function, "get_attribute", known, repr(attribute))
     return getattr(function, _ATTRIBUTES[attribute])
 
 
@@ -113,24 +115,20 @@ def set_attribute(function, attribute, value):
     """Checks that `value` bytes of dynamic shared memory are possible, and sets nothing: a launch
     raises the limit itself. Raises KernelArgumentError for any other attribute or value."""
     if attribute != _DYNAMIC_SHARED:
-        raise KernelArgumentError(
-            f"kernel {function.name!r}, set_attribute: expected {_DYNAMIC_SHARED}, the one that can be set, got {attribute!r}"
-        )
+        known = f"{_DYNAMIC_SHARED}, the one that can be set"
+        raise _refusal(function, "set_attribute", known, repr(attribute))
     most = get_attribute(function, _DYNAMIC_SHARED)
     if not 0 <= value <= most:
-        raise KernelArgumentError(
-            f"kernel {function.name!r}, set_attribute: expected 0 to {most} bytes of dynamic shared memory on "
-            f"{function.device}, got {value}"
-        )
+        known = f"0 to {most} bytes of dynamic shared memory on {function.device}"
+        raise _refusal(function, "set_attribute", known, value)
 
 
 def set_cache_config(function, config):
     """Accepts the names of driver.func_cache and has no effect: since compute capability 7.0 the L1
     cache and shared memory need no such setting. Raises KernelArgumentError for other names."""
     if config not in _CACHE_CONFIGS:
-        raise KernelArgumentError(
-            f"kernel {function.name!r}, set_cache_config: expected one of {', '.join(_CACHE_CONFIGS)}, got {config!r}"
-        )
+        known = f"one of {', '.join(_CACHE_CONFIGS)}"
+        raise _refusal(function, "set_cache_config", known, repr(config))
 
 
 def prepared_timed_call(function, grid, block, *args, shared_size=0):

@@ -110,9 +110,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _
         if is_euclidean:
             result = _euclidean(x, tuple(range(x.ndim)))
             return result.reshape((1,) * x.ndim) if keepdims else result
-        axes = tuple(range(x.ndim))
-    else:
-        axes = axis if isinstance(axis, tuple) else (index(axis),)
+    axes = _axes_of(x, axis)
     if len(axes) == 1:
         return _vector_norm(x, axes, ord, keepdims)
     if len(axes) == 2:
@@ -129,11 +127,7 @@ def vector_norm(
     """The vector norm over `axis` (all axes by default) taken as one, as the array API's
     vector_norm."""
     x = _inexact(x)
-    if axis is None:
-        axes = tuple(range(x.ndim))
-    else:
-        axes = axis if isinstance(axis, tuple) else (index(axis),)
-    return _vector_norm(x, axes, ord, keepdims)
+    return _vector_norm(x, _axes_of(x, axis), ord, keepdims)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core.Array:
@@ -142,6 +136,12 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core
     if x.ndim < 2:
         raise _core.ArgumentError(f"matrix_norm: expected at least two axes, got shape {x.shape}")
     return _matrix_norm(x, (x.ndim - 2, x.ndim - 1), ord, keepdims)
+
+
+def _axes_of(x: _core.Array, axis: Any) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(x.ndim))
+    return axis if isinstance(axis, tuple) else (index(axis),)
 
 
 def _inexact(x: Any) -> _core.Array:

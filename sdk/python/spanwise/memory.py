@@ -43,6 +43,10 @@ def pool(device: Any = None) -> Pool:
     return Pool(device)
 
 
+def _figure(name: str, doc: str) -> property:
+    return property(lambda self: self.stats()[name], doc=doc)
+
+
 class Pool:
     """A handle to the memory pool of one device; all handles of a device are equivalent."""
 
@@ -57,20 +61,9 @@ class Pool:
         """As ``sw.memory.stats(self.device)``."""
         return _core._memory_stats(self.device)
 
-    @property
-    def used(self) -> int:
-        """Bytes of live arrays."""
-        return self.stats()["used"]
-
-    @property
-    def peak(self) -> int:
-        """The maximum of `used` since the program began, or since `reset_peak()`."""
-        return self.stats()["peak"]
-
-    @property
-    def held(self) -> int:
-        """Bytes that the pool has taken from the system, in use or free."""
-        return self.stats()["held"]
+    used = _figure("used", "Bytes of live arrays.")
+    peak = _figure("peak", "The maximum of `used` since the program began, or `reset_peak()`.")
+    held = _figure("held", "Bytes that the pool has taken from the system, in use or free.")
 
     @property
     def limit(self) -> int | None:

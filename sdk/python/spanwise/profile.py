@@ -23,18 +23,16 @@ __all__ = ["Profile", "summary", "trace"]
 _functions: weakref.WeakSet[CompiledFunction] = weakref.WeakSet()
 _kept: list[CompiledFunction] = []  # profiled by config.profile; kept alive and printed at exit
 _ROWS = 20
-_LINE = "   <% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <{name}>"
-_NODE_LINE = "   <% time> <sum %> <apply time> <time per call> <#call> <id> <Apply name>"
+_LINE = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <{}>"
+_NODE_LINE = "<% time> <sum %> <apply time> <time per call> <#call> <id> <Apply name>"
 
 
 class Row:
     """One row of a table: a group of nodes and their summed calls and seconds."""
 
     def __init__(self, name: str, kind: str) -> None:
-        self.name = name
-        self.kind = kind
-        self.calls = 0
-        self.nodes = 0
+        self.name, self.kind = name, kind
+        self.calls = self.nodes = 0
         self.seconds = 0.0
 
 
@@ -76,7 +74,7 @@ class Profile:
     def text(self) -> str:
         """The tables as text."""
         total = self.node_seconds
-        share = 100 * total / self.call_seconds if self.call_seconds else 0.0
+        share = percent(total, self.call_seconds)
         lines = [
             "Function profiling",
             "==================",
@@ -88,17 +86,11 @@ class Profile:
             f"    Rewrite time: {self.rewrite_seconds:e}s",
             f"  Memory of the nodes' results: {sum(row[3] for row in self.nodes)} bytes",
         ]
-        tables = Tables(total)
-        for title, column, rows in (
-            ("Class", "Class name", self.classes()),
-            ("Ops", "Op name", self.ops()),
-        ):
-            lines += ["", title, "---", _LINE.format(name=column), *tables.of_groups(rows, title)]
         steps = [
             (seconds, calls, place, f"{node} ({size} bytes)")
             for place, (node, calls, seconds, size) in enumerate(self.nodes)
         ]
-        lines += ["", "Apply", "------", _NODE_LINE, *tables.of_nodes(steps)]
+        lines += Tables(total).lines(self.classes(), self.ops(), steps)
         return "\n".join(lines) + "\n"
 
     def summary(self, file: Any = None) -> None:
@@ -137,14 +129,22 @@ class Tables:
     def __init__(self, total: float) -> None:
         self.total = total
 
-    def of_groups(self, rows: list[Row], title: str) -> list[str]:
-        """The lines of the table "Class" or "Ops"."""
+    def lines(
+        self, classes: list[Row], ops: list[Row], nodes: list[tuple[float, int, int, str]]
+    ) -> list[str]:
+        """The three tables. Nodes are given as (seconds, calls, number, text)."""
+        lines = []
+        for title, column, rows in (("Class", "Class name", classes), ("Ops", "Op name", ops)):
+            head = self.indent + _LINE.format(column)
+            lines += ["", title, "---", head, *self._of_groups(rows, title)]
+        return [*lines, "", "Apply", "------", self.indent + _NODE_LINE, *self._of_nodes(nodes)]
+
+    def _of_groups(self, rows: list[Row], title: str) -> list[str]:
         texts = (f"{row.kind:>4}  {row.calls:6d}  {row.nodes:4d}   {row.name}" for row in rows)
         found = [(row.seconds, row.calls, text) for row, text in zip(rows, texts, strict=True)]
         return self._lines(found, "Classes" if title == "Class" else title)
 
-    def of_nodes(self, steps: list[tuple[float, int, int, str]]) -> list[str]:
-        """The lines for nodes, given as (seconds, calls, number, text)."""
+    def _of_nodes(self, steps: list[tuple[float, int, int, str]]) -> list[str]:
         found = [
             (seconds, calls, f"{calls:6d}  {number:4d}   {text}")
             for seconds, calls, number, text in steps

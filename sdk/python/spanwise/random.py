@@ -15,6 +15,7 @@ from typing import Any, SupportsIndex
 
 from . import _core
 from ._core import Array, _asarray as asarray
+from ._numpy.operands import writable_array
 from ._numpy.random_arguments import (
     Shape,
     as_shape,
@@ -168,12 +169,7 @@ class Generator(FloatingGenerator):
             return
         if not hasattr(x, "shape"):
             raise _core.DTypeError(f"shuffle: expected an array or a list, got {type(x).__name__}")
-        array = asarray(x, copy=False)
-        if not array.flags.writeable:
-            raise _core.ReadOnlyError(
-                f"shuffle: array is read-only, {array.dtype} {array.shape}; "
-                "use permutation(), which gives a copy"
-            )
+        array = writable_array(x, "shuffle")
         extent = array.shape[axis_in(axis, array.ndim, "shuffle")]
         array[...] = _core.take(array, self._places(extent, extent, array.device), axis)
 

@@ -75,8 +75,6 @@ CopyMode copyif_mode_in(PyObject* copyif);
 DType dtype_in(PyObject* argument, DType otherwise);
 Device device_in(PyObject* argument, Device otherwise);
 
-using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
-
 /// Whether the type has __len__, in its sequence slots or (PyTorch's tensors) its mapping slots.
 inline bool may_have_length(PyObject* object) noexcept {
   const PyTypeObject* type = Py_TYPE(object);
@@ -100,7 +98,7 @@ PyCFunction as_c_function(Function* function) noexcept {
 }
 
 /// An entry of a method table. `doc` opens with "name($self, ...)\n--\n\n".
-template <FastCall function>
+template <auto function>
 PyMethodDef method(const char* name, const char* doc) {
   return {name, as_c_function(guarded<function>), METH_FASTCALL | METH_KEYWORDS, doc};
 }

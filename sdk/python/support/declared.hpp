@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "call.hpp"
@@ -19,11 +21,6 @@ struct Literal {
   char text[size];
   consteval Literal(const char (&literal)[size]) { std::copy_n(literal, size, text); }
 };
-
-/// The arguments of a call in the order of the parameters, borrowed, null where absent; of a method
-/// the object comes first.
-template <std::size_t n>
-using Arguments = std::array<PyObject*, n>;
 
 namespace detail {
 
@@ -64,28 +61,45 @@ struct Declaration {
       is_method = true;
     } else if (word == "*") {
       positional = static_cast<int>(count);
-    } else if (!word.empty()) {
+    } else if (!word.empty() && word != "/") {
       starts[count++] = start;
       required += !is_default;
     }
   }
 };
 
-template <Literal declaration, auto function>
+template <Literal declaration, auto function, auto quick>
 struct Declared {
   static constexpr Declaration parsed{declaration};
   static constexpr auto names = []<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<const char*, parsed.count>{parsed.words + parsed.starts[i]...};
   }(std::make_index_sequence<parsed.count>());
 
-  static PyObject* call(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                        PyObject* kwnames) {
+  static auto parse_and_call(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                             PyObject* kwnames) {
     constexpr std::size_t first = parsed.is_method ? 1 : 0;
-    Arguments<parsed.count + first> all{};
+    std::array<PyObject*, parsed.count + first> all{};
     if constexpr (parsed.is_method) all[0] = self;
     read_arguments(parsed.words, names.data(), static_cast<int>(parsed.count), parsed.required,
                    parsed.positional, all.data() + first, values, count, kwnames);
-    return function(all);
+    return std::apply(function, all);
+  }
+
+  static PyObject* call(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                        PyObject* kwnames) noexcept {
+    if constexpr (!std::is_null_pointer_v<decltype(quick)>) {
+      if (count == 1 && kwnames == nullptr) {
+        PyObject* result = guarded<+quick>(values[0]);
+        if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+      }
+      return called_apart(self, values, count, kwnames);
+    }
+    return guarded<&parse_and_call>(self, values, count, kwnames);
+  }
+  // In a frame of its own, so that quick() has a small one.
+  [[gnu::noinline]] static PyObject* called_apart(PyObject* self, PyObject* const* values,
+                                                  Py_ssize_t count, PyObject* kwnames) noexcept {
+    return guarded<&parse_and_call>(self, values, count, kwnames);
   }
 };
 
@@ -101,12 +115,17 @@ inline constexpr auto documentation = [] {
 
 }  // namespace detail
 
-/// An entry of a method table: `function`, which takes Arguments<n>, under the name and with the
-/// parameters of `declaration`: "clip($self, min=None, *, out=None)" for a method.
-template <Literal declaration, Literal doc, auto function>
+/// An entry of a method table: `function` under the name and with the parameters of `declaration`:
+/// "clip($self, min=None, *, out=None)" for a method. It takes a PyObject* for each parameter,
+/// borrowed, null where absent; of a method the object comes first. See `guarded` for its result.
+///
+/// A call with one positional argument x returns quick(x), in a small stack frame, unless that is
+/// null without a Python error.
+template <Literal declaration, Literal doc, auto function, auto quick = nullptr>
 PyMethodDef declared() {
-  using Entry = detail::Declared<declaration, function>;
-  return method<&Entry::call>(Entry::parsed.words, detail::documentation<declaration, doc>.data());
+  using Entry = detail::Declared<declaration, function, quick>;
+  return {Entry::parsed.words, as_c_function(&Entry::call), METH_FASTCALL | METH_KEYWORDS,
+          detail::documentation<declaration, doc>.data()};
 }
 
 }  // namespace spanwise::python

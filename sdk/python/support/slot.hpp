@@ -15,12 +15,20 @@ template <auto function, class Signature = decltype(function)>
 struct Guarded;
 template <auto function, class Result, class... Arguments>
 struct Guarded<function, Result (*)(Arguments...)> {
-  static Result call(Arguments... arguments) noexcept {
+  static constexpr bool is_object = std::is_base_of_v<pybind11::object, Result>;
+  using Returned = std::conditional_t<is_object || std::is_void_v<Result>, PyObject*, Result>;
+
+  static Returned call(Arguments... arguments) noexcept {
     try {
-      return function(arguments...);
+      if constexpr (is_object)
+        return function(arguments...).release().ptr();
+      else if constexpr (std::is_void_v<Result>)
+        return function(arguments...), Py_NewRef(Py_None);
+      else
+        return function(arguments...);
     } catch (...) {
       raise_current();
-      if constexpr (std::is_pointer_v<Result>)
+      if constexpr (std::is_pointer_v<Returned>)
         return nullptr;
       else
         return -1;
@@ -30,7 +38,7 @@ struct Guarded<function, Result (*)(Arguments...)> {
 }  // namespace detail
 
 /// `function` for CPython, as a slot, getter, setter or method: exceptions become a null result, or
-/// -1, with a Python error.
+/// -1, with a Python error. A pybind11 object becomes a new reference, no result None.
 template <auto function>
 inline constexpr auto guarded = &detail::Guarded<function>::call;
 

@@ -5,7 +5,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
-#include <type_traits>
 #include <vector>
 
 #include "slot.hpp"
@@ -31,11 +30,8 @@ inline void free_object(PyObject* object) noexcept {
 
 namespace detail {
 template <auto get, class Unused>
-PyObject* result_of(PyObject* self, Unused*) {
-  if constexpr (std::is_same_v<decltype(get(self)), PyObject*>)
-    return get(self);
-  else
-    return pybind11::object(get(self)).release().ptr();
+auto result_of(PyObject* self, Unused*) {
+  return get(self);
 }
 }  // namespace detail
 

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.standard import BINARY, DTYPES, OPERATORS, UNARY, functions, words
+from python.array.array_api_names import BINARY, DTYPES, OPERATORS, UNARY, functions, words
 
 import spanwise as sw
 

@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
+from python.array.mapping_array import MappingArray, is_sequence
 from support.arrays import assert_same, numbers
-from support.mapping_array import MappingArray, is_sequence
 
 import spanwise as sw
 

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.lazy_arrays import CALLS, Lazy
+from python.array.lazy_arrays import CALLS, Lazy
 
 import spanwise as sw
 

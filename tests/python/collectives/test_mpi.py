@@ -4,7 +4,7 @@
 since each takes seconds."""
 
 import pytest
-from support.collectives.launch import program_of_guide, run_mpi, why_no_mpi
+from python.collectives.launch import program_of_guide, run_mpi, why_no_mpi
 
 pytestmark = pytest.mark.skipif(bool(why_no_mpi()), reason=why_no_mpi())
 

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.collectives.launch import run_env
+from python.collectives.launch import run_env
 
 import spanwise as sw
 from spanwise import _core, collectives as C  # noqa: N812
@@ -43,6 +43,13 @@ def test_graphs(tmp_path, ranks):
     results, output = run_env("graphs.py", tmp_path, "nccl", "gpu", ranks=ranks)
     assert None not in results, output
     assert [result["problems"] for result in results] == [[]] * ranks
+
+
+def test_captured_all_reduce_replays_on_every_rank(tmp_path, ranks):
+    pytest.importorskip("torch")
+    results, output = run_env("nccl_capture.py", tmp_path, ranks=ranks)
+    wanted = [[float(10 * replay * ranks + sum(range(ranks)))] for replay in range(3)]
+    assert results == [{"size": ranks, "found": wanted}] * ranks, output
 
 
 def test_work_that_another_rank_does_not_do_ends(tmp_path):

@@ -7,7 +7,7 @@ import socket
 import threading
 
 import pytest
-from support.collectives.launch import run_env
+from python.collectives.launch import run_env
 
 from spanwise.collectives._board import BoardClient, BoardServer
 from spanwise.collectives._stores import connect

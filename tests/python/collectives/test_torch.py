@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from support.collectives.launch import program_of_guide, run_env, variables
+from python.collectives.launch import program_of_guide, run_env, variables
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="needs the package torch"

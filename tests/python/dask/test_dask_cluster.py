@@ -8,7 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from support.dask.cluster import cluster
+from python.dask.cluster import cluster
 
 import spanwise as sw
 

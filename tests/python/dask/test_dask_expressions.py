@@ -10,7 +10,7 @@ import spanwise as sw
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
-from support.dask.expressions import EXPRESSIONS, NUMPY_ON_CPU, ON_HOST, operands  # noqa: E402
+from python.dask.expressions import EXPRESSIONS, NUMPY_ON_CPU, ON_HOST, operands  # noqa: E402
 
 import spanwise.dask  # noqa: E402
 from spanwise._numpy import array_function  # noqa: E402

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.dask.cluster import cluster
+from python.dask.cluster import cluster
 
 distributed = pytest.importorskip("distributed")
 

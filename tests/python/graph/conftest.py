@@ -5,7 +5,7 @@
 import functools
 
 import pytest
-from support.plugin import SOURCES, compiled
+from python.graph.plugins.compile_plugin import SOURCES, compiled
 
 import spanwise as sw
 

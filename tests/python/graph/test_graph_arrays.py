@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from python.graph.variable_checks import T, check, like
 from support.arrays import numbers, pair, windows
-from support.variable_checks import T, check, like
 
 import spanwise as sw
 

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.variable_checks import T, check, like
+from python.graph.variable_checks import T, check, like
 
 import spanwise as sw
 

@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 import pytest
-from support.op_examples import FUNCTIONS, OPS, example_of, graph_of
+from python.graph.op_examples import FUNCTIONS, OPS, example_of, graph_of
 from support.tree import ROOT
 
 import spanwise as sw

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from python.kernels.elementwise_kernels import AXPY, SUM_INDEX
 from support.arrays import assert_same, numbers, poisoned
-from support.elementwise_kernels import AXPY, SUM_INDEX
 
 import spanwise as sw
 

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.elementwise_kernels import AXPY, PICK, SUM_INDEX
+from python.kernels.elementwise_kernels import AXPY, PICK, SUM_INDEX
 
 import spanwise as sw
 

@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from python.kernels.elementwise_kernels import AXPY, PICK, SUM_INDEX
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, poisoned, windows
-from support.elementwise_kernels import AXPY, PICK, SUM_INDEX
 
 import spanwise as sw
 

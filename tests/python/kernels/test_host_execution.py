@@ -8,17 +8,18 @@ too where one is at hand, which renews the table's GPU column.
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
-from support.constructs import REFUSALS, RUNS
-from support.toolkit import toolkit_headers
+from python.kernels.constructs import REFUSALS, RUNS
+from python.kernels.toolkit import toolkit_headers
 from support.tree import ROOT
 
 import spanwise as sw
 
 PAGE = ROOT / "docs" / "host-execution.md"
-GPU_RESULTS = ROOT / "tests" / "support" / "constructs_gpu.json"
+GPU_RESULTS = Path(__file__).parent / "constructs" / "gpu_results.json"
 UPDATE = os.environ.get("SPANWISE_UPDATE_DOCS") == "1"
 REMEDY = "the page is made: SPANWISE_UPDATE_DOCS=1 python -m pytest tests/python/kernels/test_host_execution.py"
 THREADS = 64
@@ -97,7 +98,7 @@ def page():
             "headers of our own that give it the language of CUDA C. This page is made by",
             "`tests/python/kernels/test_host_execution.py`, which runs every construct with both compilers and compares",
             f"the result; the GPU's column is {gpu}. The kernels themselves are in",
-            "`tests/support/constructs`.",
+            "`tests/python/kernels/constructs`.",
             "",
             f"{len(RUNS)} constructs run; {len(REFUSALS)} end in an error that names the construct and the",
             "line. Guard those with `#ifndef SW_CPU` and give a plain path beside it.",

@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from support.simple_kernels import AXPY, device_kind, random
+from python.kernels.simple_kernels import AXPY, device_kind, random
 
 import spanwise as sw
 

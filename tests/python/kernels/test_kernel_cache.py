@@ -10,7 +10,7 @@ import textwrap
 import threading
 
 import pytest
-from support.simple_kernels import device_kind
+from python.kernels.simple_kernels import device_kind
 
 import spanwise as sw
 

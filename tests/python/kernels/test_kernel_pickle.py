@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from support.plugin import SOURCES, compiled
+from python.graph.plugins.compile_plugin import SOURCES, compiled
 
 import spanwise as sw
 

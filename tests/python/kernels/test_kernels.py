@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from support.simple_kernels import AXPY, random
+from python.kernels.simple_kernels import AXPY, random
 
 import spanwise as sw
 

@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 import pytest
+from python.kernels.simple_kernels import AXPY
 from support.sanitizers import skip_under_asan
-from support.simple_kernels import AXPY
 
 import spanwise as sw
 

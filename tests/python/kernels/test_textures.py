@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.texture_reference import (
+from python.kernels.texture_reference import (
     C_TYPES,
     SHAPES,
     fetch,

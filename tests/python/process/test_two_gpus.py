@@ -9,7 +9,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from support.two_gpus import SPIN, TICKS, numbers
+from python.process.two_gpus import SPIN, TICKS, numbers
 
 import spanwise as sw
 

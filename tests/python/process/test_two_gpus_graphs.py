@@ -6,8 +6,8 @@ import threading
 
 import numpy as np
 import pytest
+from python.process.two_gpus import SPIN, TICKS, numbers
 from support.graphs import MODES, RandomGraph
-from support.two_gpus import SPIN, TICKS, numbers
 
 import spanwise as sw
 

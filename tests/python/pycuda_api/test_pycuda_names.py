@@ -5,7 +5,7 @@
 import importlib
 
 import pytest
-from support import pycuda_names
+from python.pycuda_api import pycuda_names
 from support.tree import ROOT
 
 from spanwise.pycuda._unsupported import INSTEAD
@@ -15,7 +15,7 @@ PAGE = "docs/pycuda-names.md"
 
 def test_docs_page_lists_the_names_of_the_modules():
     assert (ROOT / PAGE).read_text() == pycuda_names.text(), (
-        f"update it: PYTHONPATH=build/release/python .venv/bin/python tests/support/pycuda_names.py > {PAGE}"
+        f"update it: PYTHONPATH=build/release/python .venv/bin/python tests/python/pycuda_api/pycuda_names.py > {PAGE}"
     )
 
 
@@ -28,10 +28,7 @@ def test_all_lists_exactly_the_public_names(module):
         for name, value in vars(imported).items()
         if getattr(value, "__module__", "") == imported.__name__ and not name.startswith("_")
     }
-    assert defined <= {
-        *imported.__all__,
-        "range_of",
-    }  # range_of is a helper that PyCUDA does not have
+    assert defined <= set(imported.__all__)
 
 
 @pytest.mark.parametrize("module", INSTEAD)

@@ -3,8 +3,8 @@
 """Trees of debugprint: the text for small graphs."""
 
 import pytest
-from support.theano.runner import run_script
-from support.theano.trees import GRAPHS, PRINT_GRAPHS, trees
+from python.theano_api.runner import run_script
+from python.theano_api.trees import GRAPHS, PRINT_GRAPHS, trees
 
 TEXTS = {
     "logistic": """\

@@ -3,8 +3,8 @@
 """Trees of debugprint have the structure of PyTensor's, where it is installed."""
 
 import pytest
-from support.theano.trees import GRAPHS, PRINT_GRAPHS, PRINT_PROGRAMS, places, structure, trees
-from support.theano.tutorial import PROGRAMS, START
+from python.theano_api.trees import GRAPHS, PRINT_GRAPHS, PRINT_PROGRAMS, places, structure, trees
+from python.theano_api.tutorial import PROGRAMS, START
 
 pytest.importorskip("pytensor", reason="PyTensor is not installed")
 

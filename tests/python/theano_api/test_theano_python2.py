@@ -7,10 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from support.theano.runner import run_script
+from python.theano_api.runner import run_script
 
-from spanwise.theano._python2 import is_python2, translate
-from spanwise.theano._tokens import tokens_of
+from spanwise.theano._python2 import is_python2, tokens_of, translate
 
 TRANSLATIONS = [
     ("print x", "print(x)"),

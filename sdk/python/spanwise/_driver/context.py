@@ -34,6 +34,8 @@ class Context:
     device is this thread's default device, and on a GPU its context is the current CUDA context.
     """
 
+    spanwise_device = property(lambda self: self._device)
+
     def __init__(self, device: _core.device) -> None:
         self._device = device
 
@@ -132,6 +134,8 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
 class Device:
     """The GPU with ordinal `which`, or the device of a name such as "cpu"."""
 
+    spanwise_device = property(lambda self: self._device)
+
     def __init__(self, which=0):
         name = f"cuda:{which}" if isinstance(which, int) else which
         self._device = _core.device(name)
@@ -174,7 +178,7 @@ class Device:
 
     def make_context(self, flags=0):
         """The primary context, after pushing it on this thread; `flags` are ignored."""
-        context = Context(self._device)
+        context = self.retain_primary_context()
         context.push()
         return context
 

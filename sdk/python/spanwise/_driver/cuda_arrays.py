@@ -141,8 +141,7 @@ class Reading:
     as_fraction: bool
 
     def descriptor(self, dtype: str) -> _TextureDescriptor:
-        out = _TextureDescriptor(filter=self.linear)
-        out.address[:] = self.address
+        out = _TextureDescriptor(address=tuple(self.address), filter=self.linear)
         if not self.as_fraction and dtype not in REALS:
             out.flags |= _AS_INTEGER
         if self.normalized:

@@ -3,8 +3,9 @@
 """PyCUDA's raw allocations, copies and memsets, with bounds checks, on the CPU too.
 
 A destination or source on the device is a DeviceAllocation or a C-contiguous array of any library.
-Copies are queued on the current stream, the _async functions on `stream`. All functions raise
-ArgumentError for too little memory, CopyNeededError for memory that is not C-contiguous.
+Copies are queued on `stream`, by default the current stream, and the _async functions are the same.
+All functions raise ArgumentError for too little memory, CopyNeededError for memory that is not
+C-contiguous.
 """
 
 from .. import _core
@@ -70,7 +71,7 @@ def all_bytes(x, what):
 
 def bytes_on_device(x, nbytes, what):
     """The first `nbytes` of all_bytes(); ArgumentError if it has fewer."""
-    flat = all_bytes(x, what)
+    flat = x._held() if isinstance(x, DeviceAllocation) else all_bytes(x, what)
     if flat.nbytes < nbytes:
         raise _core.ArgumentError(
             f"{what}: expected at least {nbytes} bytes on the device, got {flat.nbytes}; allocate as much as is copied"
@@ -96,23 +97,11 @@ def host_bytes(x, what):
     return _flat(array, what)
 
 
-def memcpy_htod(dest, src):
-    """Copies the bytes of the host array `src` to the allocation or array `dest`."""
-    source = host_bytes(src, "memcpy_htod")
-    _core.copyto(bytes_on_device(dest, source.nbytes, "memcpy_htod"), source)
-
-
-def memcpy_dtoh(dest, src):
-    """Fills the host array `dest` from the allocation or array `src`, and waits for the copy."""
-    target = host_bytes(dest, "memcpy_dtoh")
-    _core.copyto(target, bytes_on_device(src, target.nbytes, "memcpy_dtoh"))
-
-
-def memcpy_dtod(dest, src, size):
-    """Copies `size` bytes between two allocations or arrays."""
-    _core.copyto(
-        bytes_on_device(dest, size, "memcpy_dtod"), bytes_on_device(src, size, "memcpy_dtod")
-    )
+def _copy(target, source, stream):
+    if stream is None:
+        _core.copyto(target, source)
+    else:
+        on_stream(stream, _core.copyto, target, source)
 
 
 def on_stream(stream, copy, *args):
@@ -123,67 +112,46 @@ def on_stream(stream, copy, *args):
         return copy(*args)
 
 
-def memcpy_htod_async(dest, src, stream=None):
-    """As memcpy_htod, queued on `stream`; on return `src` may be modified."""
-    on_stream(stream, memcpy_htod, dest, src)
+def memcpy_htod(dest, src, stream=None):
+    """Copies the bytes of the host array `src` to the allocation or array `dest`; on return `src`
+    may be modified."""
+    source = host_bytes(src, "memcpy_htod")
+    _copy(bytes_on_device(dest, source.nbytes, "memcpy_htod"), source, stream)
 
 
-def memcpy_dtoh_async(dest, src, stream=None):
-    """As memcpy_dtoh, on `stream`; waits for the copy too."""
-    on_stream(stream, memcpy_dtoh, dest, src)
+def memcpy_dtoh(dest, src, stream=None):
+    """Fills the host array `dest` from the allocation or array `src`, and waits for the copy."""
+    target = host_bytes(dest, "memcpy_dtoh")
+    _copy(target, bytes_on_device(src, target.nbytes, "memcpy_dtoh"), stream)
 
 
-def memcpy_dtod_async(dest, src, size, stream=None):
-    """As memcpy_dtod, queued on `stream`."""
-    on_stream(stream, memcpy_dtod, dest, src, size)
+def memcpy_dtod(dest, src, size, stream=None):
+    """Copies `size` bytes between two allocations or arrays."""
+    target = bytes_on_device(dest, size, "memcpy_dtod")
+    _copy(target, bytes_on_device(src, size, "memcpy_dtod"), stream)
 
 
-def _memset(dest, value, count, dtype):
-    target = bytes_on_device(dest, count * _core.dtype(dtype).itemsize, f"memset of {dtype}")
-    target.view(dtype)[...] = value
+def memcpy_peer(dest, src, size, dest_context=None, src_context=None, stream=None):
+    """memcpy_dtod() between any devices. The contexts are ignored."""
+    memcpy_dtod(dest, src, size, stream)
 
 
-def memset_d8(dest, value, count):
-    """Sets `count` bytes of an allocation or array to `value`."""
-    _memset(dest, value, count, "uint8")
+def _memset(bits):
+    dtype, itemsize, what = _core.dtype(f"uint{bits}"), bits // 8, f"memset of uint{bits}"
+
+    def memset(dest, value, count, stream=None):
+        target = bytes_on_device(dest, count * itemsize, what).view(dtype)
+        on_stream(stream, target.__setitem__, ..., value)
+
+    memset.__name__ = memset.__qualname__ = f"memset_d{bits}"
+    memset.__doc__ = f"Sets `count` {bits}-bit values of an allocation or array to `value`."
+    return memset
 
 
-def memset_d16(dest, value, count):
-    """Sets `count` 16-bit values to `value`."""
-    _memset(dest, value, count, "uint16")
-
-
-def memset_d32(dest, value, count):
-    """Sets `count` 32-bit values to `value`."""
-    _memset(dest, value, count, "uint32")
-
-
-def memset_d8_async(dest, value, count, stream=None):
-    """As memset_d8, queued on `stream`."""
-    on_stream(stream, memset_d8, dest, value, count)
-
-
-def memset_d16_async(dest, value, count, stream=None):
-    """As memset_d16, queued on `stream`."""
-    on_stream(stream, memset_d16, dest, value, count)
-
-
-def memset_d32_async(dest, value, count, stream=None):
-    """As memset_d32, queued on `stream`."""
-    on_stream(stream, memset_d32, dest, value, count)
-
-
-def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
-    """Copies `size` bytes between allocations or arrays of any devices. The contexts are
-    ignored."""
-    _core.copyto(
-        bytes_on_device(dest, size, "memcpy_peer"), bytes_on_device(src, size, "memcpy_peer")
-    )
-
-
-def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stream=None):
-    """As memcpy_peer, queued on `stream`."""
-    on_stream(stream, memcpy_peer, dest, src, size)
+memset_d8, memset_d16, memset_d32 = map(_memset, (8, 16, 32))
+memcpy_htod_async, memcpy_dtoh_async = memcpy_htod, memcpy_dtoh
+memcpy_dtod_async, memcpy_peer_async = memcpy_dtod, memcpy_peer
+memset_d8_async, memset_d16_async, memset_d32_async = memset_d8, memset_d16, memset_d32
 
 
 def to_device(x):

@@ -8,6 +8,7 @@ are copied as strided arrays, so that pitches need no alignment.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import _core
@@ -161,28 +162,24 @@ class Memcpy3D(Memcpy2D):
     dst_height = _end_property("_target", "rows")
 
 
-def _memset_2d(dest: Any, pitch: int, value: int, width: int, height: int, dtype: str) -> None:
-    end, itemsize = _End(), _core.dtype(dtype).itemsize
-    end.memory, end.pitch = dest, pitch
-    if pitch % itemsize:
-        raise _core.ArgumentError(
-            f"memset of {dtype}: expected a pitch that is a multiple of {itemsize} bytes, got {pitch}"
-        )
-    for piece in end.pieces((1, height, width * itemsize), f"memset of {dtype}"):
-        if piece.size:
-            piece.view(dtype)[...] = value
+def _memset_rows(bits: int) -> Callable[[Any, int, int, int, int], None]:
+    dtype = _core.dtype(f"uint{bits}")
+    what = f"memset of {dtype}"
+
+    def memset(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
+        end = _End()
+        end.memory, end.pitch = dest, pitch
+        if pitch % dtype.itemsize:
+            raise _core.ArgumentError(
+                f"{what}: expected a pitch that is a multiple of {dtype.itemsize} bytes, got {pitch}"
+            )
+        for piece in end.pieces((1, height, width * dtype.itemsize), what):
+            if piece.size:
+                piece.view(dtype)[...] = value
+
+    memset.__name__ = memset.__qualname__ = f"memset_d2d{bits}"
+    memset.__doc__ = f"Sets `height` rows of `width` {bits}-bit values, which start `pitch` bytes apart, to `value`."
+    return memset
 
 
-def memset_d2d8(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
-    """Sets `height` rows of `width` bytes, which start `pitch` bytes apart, to `value`."""
-    _memset_2d(dest, pitch, value, width, height, "uint8")
-
-
-def memset_d2d16(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
-    """Sets `height` rows of `width` 16-bit values, which start `pitch` bytes apart, to `value`."""
-    _memset_2d(dest, pitch, value, width, height, "uint16")
-
-
-def memset_d2d32(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
-    """Sets `height` rows of `width` 32-bit values, which start `pitch` bytes apart, to `value`."""
-    _memset_2d(dest, pitch, value, width, height, "uint32")
+memset_d2d8, memset_d2d16, memset_d2d32 = map(_memset_rows, (8, 16, 32))

@@ -46,21 +46,9 @@ def _chosen(who: str, what: str, value: Any, choices: Any) -> Any:
 
 
 def _record(of: Texels, **fields: Any) -> _Record:
-    record = _Record(
-        texels=of.array.ptr,
-        pitch=of.pitch,
-        kind=of.kind,
-        channels=of.channels,
-        rank=len(of.extent),
-        layers=of.layers,
-    )
-    record.extent[:] = (*of.extent, 1, 1)[:3]
-    for name, value in fields.items():
-        if name == "address":
-            record.address[:] = value
-        else:
-            setattr(record, name, value)
-    return record
+    extent = (*of.extent, 1, 1)[:3]
+    place = {"texels": of.array.ptr, "pitch": of.pitch, "extent": extent, "layers": of.layers}
+    return _Record(kind=of.kind, channels=of.channels, rank=len(of.extent), **place, **fields)
 
 
 class _Object(int):
@@ -156,7 +144,7 @@ class Texture(_Object):
             if source.array.device.kind == "cpu":
                 record = _record(
                     memory_of,
-                    address=modes,
+                    address=tuple(modes),
                     linear=linear,
                     normalized=bool(normalized),
                     as_fraction=fraction,

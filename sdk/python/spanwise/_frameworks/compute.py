@@ -15,7 +15,7 @@ from .._graph.gradient import grad as graph_gradient
 from .._graph.kernel_op import KernelOp
 from .._graph.kernel_parameters import kernel_parameters
 from .._graph.op import apply_registered
-from .._graph.op_gradient import DisconnectedType, check_kernel_gradient, converted_gradients
+from .._graph.op_gradient import check_kernel_gradient, converted_gradients, without_none
 from .._kernels.user_kernels import ElementwiseKernel
 from .elementwise_op import ElementwiseOp
 from .signature import signature_of
@@ -151,8 +151,7 @@ class Computation:
             known = {y: dy for y, dy in zip(outputs, cotangents, strict=True) if dy is not None}
             variables = [inputs[i] for i in wrt]
             return graph_gradient(None, variables, known_grads=known, disconnected_inputs="ignore")
-        given = [DisconnectedType()() if dy is None else dy for dy in cotangents]
-        found = converted_gradients(self.name, self._grad(inputs, given))
+        found = converted_gradients(self.name, self._grad(inputs, without_none(cotangents)))
         if len(found) != len(inputs):
             raise GraphError(
                 f"{self._who}: grad: expected {len(inputs)} derivatives, got {len(found)}"

@@ -53,22 +53,14 @@ class FunctionGraph:
 
 
 class Maker:
-    """``f.maker``: ``fgraph`` is the graph after all rewrites, ``rewrites`` the rewrites that
-    ran."""
+    """``f.maker``: ``fgraph`` is the graph after all rewrites, ``updates`` has (shared variable,
+    variable of the graph with its new value) for each update, ``rewrites`` (name, number of changed
+    nodes, seconds) for each rewrite that ran."""
 
-    def __init__(
-        self,
-        inputs: list[Variable],
-        outputs: list[Variable],
-        nodes: list[Apply],
-        updates: list[tuple[Variable, Variable]],
-        rewrites: list[tuple[str, int, float]],
-    ) -> None:
+    def __init__(self, inputs: Any, outputs: Any, nodes: Any, updates: Any, rewrites: Any) -> None:
         self.fgraph = FunctionGraph(inputs, outputs, nodes)
-        #: (shared variable, variable of the graph with its new value) for each update.
-        self.updates = updates
-        #: (name, number of changed nodes, seconds) for each rewrite that ran.
-        self.rewrites = rewrites
+        self.updates: list[tuple[Variable, Variable]] = updates
+        self.rewrites: list[tuple[str, int, float]] = rewrites
 
 
 def function(

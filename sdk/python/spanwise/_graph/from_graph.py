@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _core
-from .._core import Apply, GraphError, TensorType, Variable
+from .._core import Apply, CompiledFunction, GraphError, Variable
 from .compiled import function
 from .from_graph_arguments import as_overrides, check_inputs, shared_inputs_of
-from .op import Op
+from .op import Op, thunk_of
 from .op_gradient import DisconnectedType, GradFunction, grad_undefined, is_differentiable
 from .rewrite import rewrite
-from .traversal import ancestors, clone, equal
+from .traversal import ancestors, clone, equal, open_variable
 from .unobserved import without_test_values
 
 _INLINE = "inline_from_graph"
@@ -81,18 +81,13 @@ class OpFromGraph(Op):
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
         """A call of the graph, which is compiled for the device of the node."""
-        compiled = function(
-            self.inputs, self.outputs, name=str(self), on_unused_input="ignore", profile=False
+        return thunk_of(self.compiled(str(self)), node, storage_map)
+
+    def compiled(self, name: str) -> CompiledFunction:
+        """The graph as a function of its inputs."""
+        return function(
+            self.inputs, self.outputs, name=name, on_unused_input="ignore", profile=False
         )
-        inputs = [storage_map[x] for x in node.inputs]
-        outputs = [storage_map[y] for y in node.outputs]
-
-        def thunk() -> None:
-            results = compiled(*(cell[0] for cell in inputs))
-            for cell, result in zip(outputs, results, strict=True):
-                cell[0] = result
-
-        return thunk
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         """For each input, which outputs depend on it."""
@@ -122,7 +117,7 @@ class OpFromGraph(Op):
         known, rows, given = [], [], []
         for y, g in zip(self.outputs, output_gradients, strict=True):
             if not isinstance(g.type, DisconnectedType):
-                rows.append(TensorType(y.dtype, (None,) * y.ndim)())
+                rows.append(open_variable(y))
                 known.append((y, rows[-1]))
                 given.append(g.astype(y.dtype))
         derivatives = [self._derivative(known, i) for i in wanted]

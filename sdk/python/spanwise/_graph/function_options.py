@@ -144,15 +144,8 @@ def as_mode(mode: Any) -> tuple[str, list[str], list[str], list[bool]]:
 def as_in(given: Any, allow_downcast: bool | None) -> In:
     spec = given if isinstance(given, In) else In(given)
     if spec.allow_downcast is None and allow_downcast is not None:
-        spec = In(
-            spec.variable,
-            spec.name,
-            spec.value,
-            mutable=spec.mutable,
-            borrow=spec.borrow,
-            strict=spec.strict,
-            allow_downcast=allow_downcast,
-        )
+        spec = copy.copy(spec)
+        spec.allow_downcast = allow_downcast
     return spec
 
 

@@ -107,34 +107,37 @@ def outer(x: Any, y: Any) -> Variable:
     return as_variable(x).flatten().dimshuffle(0, "x") * as_variable(y).flatten()
 
 
+def contract(
+    one: Variable, two: Variable, batch: Sequence[Sequence[int]], summed: Sequence[Sequence[int]]
+) -> Variable:
+    """The products of `one` and `two` with equal indices along the axes `batch`, which come first,
+    summed over the axes `summed`; both are lists of axes for each operand."""
+    rows = [i for i in range(one.ndim) if i not in (*batch[0], *summed[0])]
+    columns = [i for i in range(two.ndim) if i not in (*batch[1], *summed[1])]
+    kept = [one.shape[i] for i in batch[0]]
+    left = _stacked(one, kept, batch[0], rows, summed[0])
+    right = _stacked(two, kept, batch[1], summed[1], columns)
+    outer = [*kept, *(one.shape[i] for i in rows), *(two.shape[i] for i in columns)]
+    return _core.matmul(left, right).reshape(*outer)
+
+
+def _stacked(x: Variable, kept: list[Any], batch: Any, rows: Any, columns: Any) -> Variable:
+    """`x` as matrices, of which the axes `rows` and `columns` are joined, for the axes `batch`."""
+    sizes = (prod((x.shape[i] for i in axes), start=as_variable(1)) for axes in (rows, columns))
+    return x.dimshuffle(*batch, *rows, *columns).reshape(*kept, *sizes)
+
+
 def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
     """numpy.tensordot: the product summed over the last `axes` axes of `a` and the first of `b`, or
     over the axes listed in `axes` for each."""
     left, right = as_variable(a), as_variable(b)
     if isinstance(axes, int):
-        over = list(range(left.ndim - axes, left.ndim)), list(range(axes))
-    else:
-        first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
-        over = [x % left.ndim for x in first], [x % right.ndim for x in second]
-    if len(over[0]) != len(over[1]):
-        raise _core.LayoutError(f"tensordot: axes lists {len(over[0])} and {len(over[1])} axes")
-    kept = (
-        [x for x in range(left.ndim) if x not in over[0]],
-        [x for x in range(right.ndim) if x not in over[1]],
-    )
-    rows = _matrix(left, kept[0] + over[0], len(kept[0]))
-    columns = _matrix(right, over[1] + kept[1], len(over[1]))
-    shape = [left.shape[x] for x in kept[0]] + [right.shape[x] for x in kept[1]]
-    return _core.matmul(rows, columns).reshape(*shape)
-
-
-def _matrix(x: Variable, order: list[int], row_axes: int) -> Variable:
-    arranged = x.dimshuffle(*order)
-    extents = [arranged.shape[i] for i in range(len(order))]
-    return arranged.reshape(
-        prod(extents[:row_axes], start=as_variable(1)),
-        prod(extents[row_axes:], start=as_variable(1)),
-    )
+        axes = range(left.ndim - axes, left.ndim), range(axes)
+    first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
+    if len(first) != len(second):
+        raise _core.LayoutError(f"tensordot: axes lists {len(first)} and {len(second)} axes")
+    over = [x % left.ndim for x in first], [x % right.ndim for x in second]
+    return contract(left, right, ((), ()), over)
 
 
 def batched_dot(a: Any, b: Any) -> Variable:

@@ -134,6 +134,20 @@ def _props_str(self: Op) -> str:
 _PROPS_METHODS = {"__eq__": _props_eq, "__hash__": _props_hash, "__str__": _props_str}
 
 
+def thunk_of(
+    compute: Callable[..., Sequence[Any]], node: Apply, storage_map: Mapping[Variable, Any]
+) -> Callable[[], None]:
+    """A thunk that stores the results of `compute`, a list, for the values of the inputs."""
+    inputs = [storage_map[x] for x in node.inputs]
+    outputs = [storage_map[y] for y in node.outputs]
+
+    def thunk() -> None:
+        for cell, result in zip(outputs, compute(*[cell[0] for cell in inputs]), strict=True):
+            cell[0] = result
+
+    return thunk
+
+
 #: The namespace of each library that sw.load_ops has loaded -> its path.
 library_paths: dict[str, str] = {}
 

@@ -52,10 +52,15 @@ def grad_not_implemented(op: Any, x_pos: int, x: Variable, comment: str = "") ->
     return _Undefined(comment or f"{op} does not implement the derivative of input {x_pos}")
 
 
+def without_none(derivatives: Sequence[Variable | None]) -> list[Any]:
+    """The derivatives, with a disconnected one in the place of None."""
+    return [DisconnectedType()() if g is None else g for g in derivatives]
+
+
 def op_gradient(op: Any, node: Apply, outputs: list[Variable | None]) -> list[Any]:
     """The derivatives of the inputs of `node` by ``op.L_op`` or ``op.grad``: a Variable, None if
     disconnected, or the reason why it is undefined. Raises GraphError for another result."""
-    given = [DisconnectedType()() if g is None else g for g in outputs]
+    given = without_none(outputs)
     if hasattr(op, "L_op"):
         result = op.L_op(node.inputs, node.outputs, given)
     elif hasattr(op, "grad"):
@@ -167,8 +172,7 @@ def kernel_gradient(
     """op_gradient() for a kernel op with grad=."""
     given = declaration["grad"]
     if callable(given):
-        derivatives = [DisconnectedType()() if g is None else g for g in outputs]
-        return converted_gradients(node.op, given(node.inputs, derivatives))
+        return converted_gradients(node.op, given(node.inputs, without_none(outputs)))
     inputs, names = _names(declaration["inputs"]), _names(declaration["outputs"])
     values = dict(zip(inputs, node.inputs, strict=True))
     for name, output, derivative in zip(names, node.outputs, outputs, strict=True):

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _core
-from .._core import Constant, GraphError, SharedVariable, TensorType, Variable
+from .._core import Constant, GraphError, SharedVariable, Variable
 from .from_graph import OpFromGraph
 from .scan_op import Loop, Scan
-from .traversal import ancestors
+from .traversal import ancestors, open_variable
 from .unobserved import without_test_values
 
 
@@ -46,9 +46,9 @@ def scan(
     constants = [_core._as_variable(x) for x in others]
     initial = [None if x is None else _core._as_variable(_initial_value(x)) for x in infos]
     steps = _number_of_steps(n_steps, given)
-    elements = [_element_of(x) for x in given]
-    states = [_open_variable(x) for x in initial if x is not None]
-    fixed = [_open_variable(x) for x in constants]
+    elements = [open_variable(x, x.name, x.ndim - 1) for x in given]
+    states = [open_variable(x, x.name) for x in initial if x is not None]
+    fixed = [open_variable(x, x.name) for x in constants]
     with without_test_values():
         made = fn(*elements, *states, *fixed)
     outputs = _outputs_of(made)
@@ -110,14 +110,6 @@ def _number_of_steps(n_steps: Any, sequences: Sequence[Variable]) -> Variable:
     for length in lengths[1:]:
         shortest = _core.minimum(shortest, length)
     return shortest.astype("int64")
-
-
-def _element_of(sequence: Variable) -> Variable:
-    return TensorType(sequence.dtype, (None,) * (sequence.ndim - 1))(sequence.name)
-
-
-def _open_variable(x: Variable) -> Variable:
-    return TensorType(x.dtype, (None,) * x.ndim)(x.name)
 
 
 def _outputs_of(made: Any) -> list[Variable]:

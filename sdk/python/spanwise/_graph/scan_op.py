@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._core import Apply, GraphError, TensorType, Variable, concatenate
-from .compiled import function
+from .._core import Apply, GraphError, Variable, concatenate
 from .from_graph import OpFromGraph
 from .functions import zeros_like
-from .op import Op
+from .op import Op, thunk_of
 from .op_gradient import DisconnectedType, grad_undefined, is_differentiable
 from .subtensor import set_subtensor
+from .traversal import open_variable
 from .unobserved import without_test_values
 
 
@@ -42,29 +42,21 @@ class Scan(Op):
 
     def make_node(self, steps: Any, *inputs: Any) -> Apply:
         variables = [_core._as_variable(x) for x in inputs]
-        outputs = []
-        for k, y in enumerate(self.loop.step.outputs):
-            is_last = k < self.loop.states and not self.loop.keeps_all[k]
-            outputs.append(TensorType(y.dtype, (None,) * (y.ndim + (not is_last)))())
+        outputs = [
+            open_variable(y, rank=y.ndim + (not self._is_last(k)))
+            for k, y in enumerate(self.loop.step.outputs)
+        ]
         return Apply(self, [steps, *variables], outputs)
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
-        step = self.loop.step
-        compiled = function(
-            step.inputs, step.outputs, name=str(self), on_unused_input="ignore", profile=False
-        )
-        inputs = [storage_map[x] for x in node.inputs]
-        outputs = [storage_map[y] for y in node.outputs]
+        compiled = self.loop.step.compiled(str(self))
 
-        def thunk() -> None:
-            given = [cell[0] for cell in inputs]
-            results = self._run(compiled, int(given[0].item()), given[1:], node)
-            for cell, result in zip(outputs, results, strict=True):
-                cell[0] = result
+        def run(steps: Any, *given: Any) -> list[Any]:
+            return self._run(compiled, int(steps.item()), given, node)
 
-        return thunk
+        return thunk_of(run, node, storage_map)
 
-    def _run(self, compiled: Any, steps: int, given: list[Any], node: Apply) -> list[Any]:
+    def _run(self, compiled: Any, steps: int, given: Sequence[Any], node: Apply) -> list[Any]:
         count, states = self.loop.sequences, self.loop.states
         sequences, fixed = given[:count], given[count + states :]
         now = [x.copy() for x in given[count : count + states]]
@@ -129,10 +121,6 @@ class Scan(Op):
         return f"Scan{{{name}}}" if name else "Scan"
 
 
-def _row_of(x: Variable) -> Variable:
-    return TensorType(x.dtype, (None,) * x.ndim)()
-
-
 class _Backward:
     """Its states are the derivatives with respect to the states and, summed so far, with respect to what
     is the same in all steps; its sequences are those of the loop, the states before each step and the
@@ -157,11 +145,11 @@ class _Backward:
     def differentiate_step(self) -> None:
         outputs = self.loop.step.outputs
         self.rows = {
-            k: _row_of(outputs[k])
+            k: open_variable(outputs[k])
             for k in self.given
             if k >= self.loop.states or self.loop.keeps_all[k]
         }
-        self.carries = {k: _row_of(self.states[k]) for k in self.carried}
+        self.carries = {k: open_variable(self.states[k]) for k in self.carried}
         known = []
         for k, y in enumerate(outputs):
             terms = [group[k] for group in (self.carries, self.rows) if k in group]
@@ -179,7 +167,9 @@ class _Backward:
 
     def derivatives(self, outputs: list[Variable]) -> list[Any]:
         summed = {
-            j: _row_of(x) for j, x in enumerate(self.own_fixed) if self.of_fixed[j] is not None
+            j: open_variable(x)
+            for j, x in enumerate(self.own_fixed)
+            if self.of_fixed[j] is not None
         }
         new_carries = [
             zeros_like(self.states[k]) if self.of_states[k] is None else self.of_states[k]

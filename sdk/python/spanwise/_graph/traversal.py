@@ -7,10 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .._core import Apply, Constant, GraphError, Variable, _as_variable as as_variable
+from .._core import Apply, Constant, GraphError, TensorType, Variable, _as_variable as as_variable
 from .._numpy.compare import array_equal
 
 __all__ = ["ancestors", "clone", "equal"]
+
+
+def open_variable(x: Variable, name: str | None = None, rank: int | None = None) -> Variable:
+    """A variable of the dtype and the rank of `x`, or of `rank`, without fixed extents."""
+    return TensorType(x.dtype, (None,) * (x.ndim if rank is None else rank))(name)
 
 
 def ancestors(outputs: Iterable[Variable], boundary: Iterable[Variable] = ()) -> list[Apply]:

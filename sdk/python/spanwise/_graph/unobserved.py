@@ -3,8 +3,6 @@
 """Where new nodes get no test value: while a function is compiled, and while a test value is
 computed."""
 
-from __future__ import annotations
-
 import threading
 
 _state = threading.local()

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of errors that functions of the CUDA runtime API return (CUDA Runtime API, cudaError)."""
 
-from __future__ import annotations
-
 _INSTALL = "update the driver, or build the library with the toolkit of the driver's version"
 _BUILD = "build the library for this GPU (nvcc -arch=native)"
 

@@ -11,8 +11,15 @@ from typing import Any
 from .. import _core
 from .._driver.contexts import current_context
 from .cuda_errors import described
-from .launcher_types import has_device_code, refuse_unknown
-from .launcher_values import NUMBERS, c_value, number_value, pointer_value, shown
+from .launcher_values import (
+    NUMBERS,
+    c_value,
+    has_device_code,
+    number_value,
+    pointer_value,
+    refuse_unknown,
+    shown,
+)
 from .pickle import interned
 
 _STREAM_TYPES = {"cudaStream_t", "CUstream"}

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of a package that ``python -m spanwise legacy --package`` writes, for str.format()."""
 
-from __future__ import annotations
-
 INIT = '''"""The kernels of {file}, for arrays of any library that Spanwise imports.
 
 A function runs its kernel on the device of its first Spanwise array, else on the default device.

@@ -91,22 +91,11 @@ def _load_user_kernel(kind: type, parts: tuple[Any, ...]) -> Any:
     return interned((kind, parts), lambda: base.__new__(kind, *parts))
 
 
-def _load_source_module(
-    source: str | None,
-    options: tuple[str, ...],
-    names: tuple[str, ...],
-    include_dirs: tuple[str, ...],
-    device: str | None,
-    keep: bool,
-    link: tuple[Any, ...],
-    path: str | None,
-) -> Any:
-    text = source if path is None else Path(path).read_bytes()
-    key = ("SourceModule", text, options, names, include_dirs, device, keep, link, path)
-    return interned(
-        key,
-        lambda: _core.SourceModule(source, options, names, include_dirs, device, keep, link, path),
-    )
+def _load_source_module(source: str | None, *arguments: Any) -> Any:
+    """SourceModule(source, options, names, include_dirs, device, keep, link, path)."""
+    path = arguments[-1]
+    key = ("SourceModule", source if path is None else Path(path).read_bytes(), *arguments)
+    return interned(key, lambda: _core.SourceModule(source, *arguments))
 
 
 def _load_module(path_or_bytes: str | bytes, device: str | None) -> Any:

@@ -6,8 +6,6 @@ PyCUDA declares pointers, ``("float *z, float *x", "z[i] = x[i]")``; CuPy declar
 ``("T x", "T z", "z = x")``.
 """
 
-from __future__ import annotations
-
 from .. import _core
 
 ArgumentError = _core.ArgumentError
@@ -32,21 +30,12 @@ def _declarations(who, value) -> str:
     return _text(who, "arguments", value)
 
 
-def _refuse(who, unknown, known):
-    if unknown.get("keep"):
-        raise ArgumentError(
-            f"{who}: keep= is not taken; the compiler's files are kept by "
-            "SourceModule(..., keep=True), and a CompileError has the whole source"
-        )
-    if unknown:
-        raise TypeError(f"{who}: unexpected arguments {sorted(unknown)}; there are {known}")
-
-
 class _Signature:
-    """The parameters of one constructor signature: `names` in positional order, and `defaults`."""
+    """The parameters of one constructor signature, by position: `required`, then `defaults`."""
 
-    def __init__(self, who, names, defaults):
-        self.who, self.names, self.defaults = who, names, defaults
+    def __init__(self, who, required, **defaults):
+        self.who, self.required, self.defaults = who, required, defaults
+        self.names = (*required, *defaults)
 
     def read(self, args, kwargs) -> dict:
         if len(args) > len(self.names):
@@ -57,37 +46,28 @@ class _Signature:
         for name in found:
             if name in kwargs:
                 raise TypeError(f"{self.who}: {name!r} is given by position and by name")
-        unknown = {name: value for name, value in kwargs.items() if name not in self.names}
-        _refuse(self.who, unknown, ", ".join(self.names))
-        found.update({name: kwargs[name] for name in kwargs if name in self.names})
-        missing = [name for name in self.names if name not in found and name not in self.defaults]
-        if missing:
-            raise TypeError(f"{self.who}: missing {missing}; it takes {', '.join(self.names)}")
+        found.update(kwargs)
+        if found.pop("keep", False):
+            raise ArgumentError(
+                f"{self.who}: keep= is not taken; the compiler's files are kept by "
+                "SourceModule(..., keep=True), and a CompileError has the whole source"
+            )
+        takes = ", ".join(self.names)
+        if unknown := sorted(set(found) - set(self.names)):
+            raise TypeError(f"{self.who}: unexpected arguments {unknown}; there are {takes}")
+        if missing := [name for name in self.required if name not in found]:
+            raise TypeError(f"{self.who}: missing {missing}; it takes {takes}")
         return {**self.defaults, **found}
 
 
 _ELEMENTWISE_POINTERS = _Signature(
-    "ElementwiseKernel",
-    ("arguments", "operation", "name", "keep", "options", "preamble", "loop_prep", "after_loop"),
-    {
-        "name": "kernel",
-        "keep": False,
-        "options": None,
-        "preamble": "",
-        "loop_prep": "",
-        "after_loop": "",
-    },
-)
+    "ElementwiseKernel", ("arguments", "operation"),
+    name="kernel", keep=False, options=None, preamble="", loop_prep="", after_loop="",
+)  # fmt: skip
 _ELEMENTWISE_VALUES = _Signature(
-    "ElementwiseKernel",
-    (
-        "in_params", "out_params", "operation", "name", "reduce_dims", "preamble", "no_return",
-        "return_tuple", "loop_prep", "after_loop", "options",
-    ),
-    {
-        "name": "kernel", "reduce_dims": True, "preamble": "", "no_return": False,
-        "return_tuple": False, "loop_prep": "", "after_loop": "", "options": None,
-    },
+    "ElementwiseKernel", ("in_params", "out_params", "operation"),
+    name="kernel", reduce_dims=True, preamble="", no_return=False, return_tuple=False,
+    loop_prep="", after_loop="", options=None,
 )  # fmt: skip
 
 
@@ -111,8 +91,6 @@ class ElementwiseKernel(_core._ElementwiseKernel):
         by_pointers = "arguments" in kwargs or not isinstance(first, str) or "*" in first
         if by_pointers:
             given = _ELEMENTWISE_POINTERS.read(args, kwargs)
-            if given["keep"]:
-                _refuse(who, {"keep": True}, "")
             declared = (_declarations(who, given["arguments"]), "")
         else:
             given = _ELEMENTWISE_VALUES.read(args, kwargs)
@@ -143,26 +121,14 @@ class ElementwiseKernel(_core._ElementwiseKernel):
 
 
 _REDUCTION_POINTERS = _Signature(
-    "ReductionKernel",
-    (
-        "dtype_out", "neutral", "reduce_expr", "map_expr", "arguments", "name", "keep", "options",
-        "preamble", "allocator",
-    ),
-    {
-        "map_expr": None, "name": "reduce_kernel", "keep": False, "options": None, "preamble": "",
-        "allocator": None,
-    },
+    "ReductionKernel", ("dtype_out", "neutral", "reduce_expr"),
+    map_expr=None, arguments=None, name="reduce_kernel", keep=False, options=None, preamble="",
+    allocator=None,
 )  # fmt: skip
 _REDUCTION_VALUES = _Signature(
-    "ReductionKernel",
-    (
-        "in_params", "out_params", "map_expr", "reduce_expr", "post_map_expr", "identity", "name",
-        "reduce_type", "reduce_dims", "preamble", "options",
-    ),
-    {
-        "post_map_expr": "", "identity": None, "name": "reduce_kernel", "reduce_type": None,
-        "reduce_dims": True, "preamble": "", "options": None,
-    },
+    "ReductionKernel", ("in_params", "out_params", "map_expr", "reduce_expr"),
+    post_map_expr="", identity=None, name="reduce_kernel", reduce_type=None, reduce_dims=True,
+    preamble="", options=None,
 )  # fmt: skip
 
 
@@ -200,14 +166,12 @@ class ReductionKernel(_core._ReductionKernel):
             reduce_type = given["reduce_type"] or ""
         else:
             given = _REDUCTION_POINTERS.read(args, kwargs)
-            if given["keep"]:
-                _refuse(who, {"keep": True}, "")
             if given["allocator"] is not None:
                 raise ArgumentError(
                     f"{who}: allocator= is not taken; results come from the device's pool, "
                     "see spanwise.memory, or pass out= when calling"
                 )
-            arguments = _declarations(who, given.get("arguments"))
+            arguments = _declarations(who, given["arguments"])
             declared = (True, arguments, _core.dtype(given["dtype_out"]).name)
             rest = ("", _expression(given["neutral"]))
             map_expr = given["map_expr"] or ""
@@ -226,11 +190,8 @@ class ReductionKernel(_core._ReductionKernel):
 
 
 _SCAN = _Signature(
-    "ScanKernel",
-    ("dtype", "scan_expr", "neutral", "name_prefix", "options", "preamble", "exclusive"),
-    {
-        "neutral": None, "name_prefix": "scan", "options": None, "preamble": "", "exclusive": False,
-    },
+    "ScanKernel", ("dtype", "scan_expr"),
+    neutral=None, name_prefix="scan", options=None, preamble="", exclusive=False,
 )  # fmt: skip
 
 

@@ -8,7 +8,19 @@ from typing import Any
 
 from .. import _core
 from .on_host import on_host
-from .ufunc_methods import METHODS
+
+#: (ufunc, method) -> the function that does the same.
+METHODS = {
+    ("add", "reduce"): "sum",
+    ("multiply", "reduce"): "prod",
+    ("minimum", "reduce"): "min",
+    ("maximum", "reduce"): "max",
+    ("logical_and", "reduce"): "all",
+    ("logical_or", "reduce"): "any",
+    ("add", "accumulate"): "cumsum",
+    ("multiply", "accumulate"): "cumprod",
+}
+
 
 # Functions that take no keyword options here.
 _PLAIN = ("modf", "frexp", "ldexp")

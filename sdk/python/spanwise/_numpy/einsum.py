@@ -15,7 +15,7 @@ from operator import index
 from typing import Any
 
 from .. import _core
-from .einsum_plan import Pair, Plan, Preparation, plan_for
+from .einsum_plan import Axes, Plan, Preparation, plan_for
 from .operands import as_arrays
 
 
@@ -46,7 +46,8 @@ def einsum(
         if plan.order is not None:
             result = result.transpose(plan.order)
     else:
-        result = _run(plan, _of_one_dtype(arrays, dtype, casting))
+        converted = _of_one_dtype(arrays, dtype, casting)
+        result = run_plan(plan, converted, _core.Array.diagonal, _contract)
     if out is not None:
         if result.shape != out.shape:
             raise _core.ArgumentError(
@@ -148,45 +149,41 @@ def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:
     )
 
 
-# ---- subscripts
+def _contract(one: _core.Array, two: _core.Array, batch: Axes, summed: Axes) -> _core.Array:
+    return _core._contract("einsum", one, two, *batch, *summed)
 
 
-# ---- plans
-
-
-# ---- running
-
-
-def _run(plan: Plan, arrays: list[_core.Array]) -> _core.Array:
-    arrays = [
-        a if how is None else _prepared(a, how)
-        for a, how in zip(arrays, plan.preparations, strict=True)
+def run_plan(
+    plan: Plan,
+    operands: list[Any],
+    diagonal: Callable[[Any, int, int, int], Any],
+    contract: Callable[[Any, Any, Axes, Axes], Any],
+) -> Any:
+    """The result of a plan for arrays, or for variables. `diagonal` gives, for the
+    offset 0, that of two axes as the last axis, `contract` sums the products over axes."""
+    left = [
+        x if how is None else _prepared(x, how, diagonal)
+        for x, how in zip(operands, plan.preparations, strict=True)
     ]  # a new list: the loop removes from it
     for pair in plan.pairs:
-        two, one = arrays.pop(pair.second), arrays.pop(pair.first)
-        arrays.append(_product(one, two, pair))
-    (result,) = arrays
+        two, one = left.pop(pair.second), left.pop(pair.first)
+        if pair.aligned is None:
+            left.append(contract(one, two, pair.batch, pair.summed))
+            continue
+        (order_one, key_one), (order_two, key_two) = pair.aligned
+        first, second = one.transpose(order_one), two.transpose(order_two)
+        first, second = first[key_one] if key_one else first, second[key_two] if key_two else second
+        left.append(_core.multiply(first, second))
+    (result,) = left
     return result if plan.order is None else result.transpose(plan.order)
 
 
-def _prepared(array: _core.Array, how: Preparation) -> _core.Array:
+def _prepared(x: Any, how: Preparation, diagonal: Callable[[Any, int, int, int], Any]) -> Any:
     for first, second in how.diagonals:
-        array = array.diagonal(0, first, second)
+        x = diagonal(x, 0, first, second)
     if how.dropped:
-        array = array[tuple(0 if i in how.dropped else slice(None) for i in range(array.ndim))]
+        x = x[tuple(0 if i in how.dropped else slice(None) for i in range(x.ndim))]
     if how.summed:
         # In the operands' dtype, as NumPy: integers wrap around, bool is a logical or.
-        if array.dtype == "bool":
-            return array.any(axis=how.summed)
-        return array.sum(axis=how.summed, dtype=array.dtype)
-    return array
-
-
-def _product(one: _core.Array, two: _core.Array, pair: Pair) -> _core.Array:
-    if pair.aligned is None:
-        return _core._contract("einsum", one, two, *pair.batch, *pair.summed)
-    (order_one, key_one), (order_two, key_two) = pair.aligned
-    return _core.multiply(
-        one.transpose(order_one)[key_one] if key_one else one,
-        two.transpose(order_two)[key_two] if key_two else two,
-    )
+        x = x.any(axis=how.summed) if x.dtype == "bool" else x.sum(how.summed, dtype=x.dtype)
+    return x

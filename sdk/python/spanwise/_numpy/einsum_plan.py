@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 from .. import _core
 from .einsum_subscripts import Label, Labels, parse_subscripts
 
+#: Axes of two operands, in pairs.
+Axes = tuple[tuple[int, ...], tuple[int, ...]]
+
 
 class Preparation(NamedTuple):
     """The reduction of one operand, as axes: diagonals of pairs, then dropped, then summed axes."""
@@ -27,8 +30,8 @@ class Pair(NamedTuple):
 
     first: int
     second: int
-    batch: tuple[tuple[int, ...], tuple[int, ...]]
-    summed: tuple[tuple[int, ...], tuple[int, ...]]
+    batch: Axes
+    summed: Axes
     # For a product without a sum: for each operand the transposition, and the index that inserts
     # axes.
     aligned: tuple[tuple[tuple[int, ...], tuple[int | None, ...]], ...] | None

@@ -10,13 +10,8 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .placement import device_of, moved, on_host
+from .operands import device_of, moved, on_host
 from .shape import broadcast_shapes
-
-# ---- Masks ----
-
-
-# ---- Indices ----
 
 
 def ix_(*args: Any) -> tuple[Array, ...]:
@@ -50,9 +45,6 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
     found: Any = np.ravel_multi_index(on_host(tuple(multi_index)), dims, mode, order)  # type: ignore[call-overload]
     return asarray(moved(np.asarray(found), device_of(tuple(multi_index))))
-
-
-# ---- Diagonals and triangles ----
 
 
 def indices(

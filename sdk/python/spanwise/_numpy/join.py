@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray, _operand, concatenate
-from .listed import is_listed
+from .operands import is_listed
 from .shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
 
 _ON_NO_DEVICE = (bool, int, float, complex, list, tuple)

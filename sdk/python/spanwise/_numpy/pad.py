@@ -11,7 +11,7 @@ from typing import Any
 from .. import _core
 from .._core import Array, _asarray as asarray
 from .creation import on_host
-from .listed import is_listed, listed
+from .operands import is_listed, listed
 
 _Pairs = list[tuple[Any, Any]]
 
@@ -58,7 +58,10 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
         # Earlier axes at their full padded extent, later axes without their padding.
         region = tuple(slice(None) if i < axis else inside[i] for i in range(source.ndim))
         line = _Line(result, region, axis, source.shape[axis], before, after)
-        _check_extent(line, mode)
+        if line.extent == 0 and mode != "constant":
+            raise _core.ArgumentError(
+                f"pad: can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+            )
         if mode == "constant":
             line.fill(*values[axis])
         elif mode == "linear_ramp":
@@ -137,13 +140,6 @@ class _Line:
             self.write(part, self.at(origin))
 
 
-def _check_extent(line: _Line, mode: str) -> None:
-    if line.extent == 0 and mode != "constant":
-        raise _core.ArgumentError(
-            f"pad: can't extend empty axis {line.axis} using modes other than 'constant' or 'empty'"
-        )
-
-
 def _mirrored(i: int, extent: int) -> int:
     if extent == 1:
         return 0
@@ -168,9 +164,7 @@ def _median(values: Array, axis: int) -> Array:
     """The median along `axis`, computed by NumPy on the host: there is no sort on a GPU yet."""
     import numpy as np
 
-    is_narrow = values.dtype == "bfloat16"
-    on_host = (values.astype("float32") if is_narrow else values).numpy()
-    found = np.asarray(np.median(on_host, axis=axis, keepdims=True))
+    found = np.asarray(np.median(on_host(values), axis=axis, keepdims=True))
     return _core._asarray(found, device=values.device)
 
 

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .placement import cycled, writable_array
+from .operands import writable_array
 from .shape import broadcast_shapes
+from .tiling import cycled
 
 
 def extract(condition: Any, arr: Any) -> Array:

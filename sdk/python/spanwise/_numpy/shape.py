@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray, _operand
-from .listed import integers, listed
+from .operands import integers, listed
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .listed import integers, listed
+from .operands import integers, listed
 from .shape import Axes, axis_in
 
 
@@ -70,6 +70,13 @@ def tile(A: Any, reps: Axes) -> Array:  # noqa: N803
     if result.size > 0:
         result.reshape(split, copy=False)[...] = array.reshape(one)
     return result
+
+
+def cycled(values: Array, count: int) -> Array:
+    """The first `count` elements of the vector `values`, repeated as needed; one value stays one."""
+    if values.size >= count:
+        return values[:count]
+    return values if values.size == 1 else tile(values, -(-count // values.size))[:count]
 
 
 def resize(a: Any, new_shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .placement import cycled, writable_array
+from .operands import writable_array
+from .tiling import cycled
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
@@ -94,29 +96,25 @@ def triu_indices(
     n: int, k: int = 0, m: int | None = None, *, device: Any = None
 ) -> tuple[Array, ...]:
     """The indices of the upper triangle of an (n, m) matrix."""
-    import numpy as np
-
-    mask = ~np.tri(n, m, operator.index(k) - 1, dtype=bool)
-    return _core.nonzero(_core.array(mask, device=_core.device(device)))
+    return _core.nonzero(_core.logical_not(tri(n, m, operator.index(k) - 1, bool, device=device)))
 
 
-def _matrix(arr: Any, who: str) -> Array:
-    array = asarray(arr)
-    if array.ndim != 2:
-        raise _core.LayoutError(f"{who}: input array must be 2-d, got shape {array.shape}")
-    return array
+def _indices_from(indices: Callable[..., tuple[Array, ...]], arr: Any, k: int) -> Any:
+    a = asarray(arr)
+    if a.ndim != 2:
+        who = f"{indices.__name__}_from"
+        raise _core.LayoutError(f"{who}: input array must be 2-d, got shape {a.shape}")
+    return indices(a.shape[0], k, a.shape[1], device=a.device)
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
     """The indices of the lower triangle of the matrix `arr`."""
-    a = _matrix(arr, "tril_indices_from")
-    return tril_indices(a.shape[0], k, a.shape[1], device=a.device)
+    return _indices_from(tril_indices, arr, k)
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
     """The indices of the upper triangle of the matrix `arr`."""
-    a = _matrix(arr, "triu_indices_from")
-    return triu_indices(a.shape[0], k, a.shape[1], device=a.device)
+    return _indices_from(triu_indices, arr, k)
 
 
 def diag_indices(n: int, ndim: int = 2, *, device: Any = None) -> tuple[Array, ...]:

@@ -241,10 +241,8 @@ class Monitor:
         raise error
 
     def _error(self, number: int, op: str, why: str, calls: list[str]) -> CollectiveError:
-        lines = [
-            f"communicator {self.name}, rank {self.rank} of {len(self.ranks)}, call {number}, "
-            f"{op}: {why}"
-        ]
+        call = f"call {number}, {op}" if number >= 0 else op  # what starts a communicator has none
+        lines = [f"communicator {self.name}, rank {self.rank} of {len(self.ranks)}, {call}: {why}"]
         lines += [f"  rank {rank}: {call}" for rank, call in enumerate(calls)]
         error = CollectiveError("\n".join(lines))
         error.number, error.op, error.calls = number, op, calls

@@ -6,8 +6,6 @@ Importing it calls ``init()`` if there is a GPU and PyCUDA is installed, which i
 ``pycuda_available``.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from importlib.util import find_spec

@@ -65,19 +65,13 @@ class GpuComm:
         store = cid.comm_id.decode().strip("\0 ")
         self._comm = collectives.init(store=store, rank=rank, size=ndev)
 
-    @property
-    def count(self) -> int:
-        return self._comm.size
-
-    @property
-    def rank(self) -> int:
-        return self._comm.rank
-
     def get_count(self) -> int:
         return self._comm.size
 
     def get_rank(self) -> int:
         return self._comm.rank
+
+    count, rank = property(get_count), property(get_rank)
 
     def reduce(self, src: Any, op: str, dest: Any = None, root: int = -1) -> Array | None:
         """root=-1 is this rank, which gets the result in `dest` or a new array."""

@@ -8,8 +8,6 @@ chunks of a Dask array to the default device of each worker, the GPU or else the
 packages dask and numpy; distributed only for clusters: ``pip install spanwise[dask]``.
 """
 
-from __future__ import annotations
-
 try:
     import dask.array as _dask_array  # noqa: F401
 except ImportError as error:

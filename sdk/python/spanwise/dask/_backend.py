@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import dask
@@ -53,21 +54,9 @@ class SpanwiseBackend(ArrayBackendEntrypoint):
     def default_bit_generator(self) -> type[BitGenerator]:
         return BitGenerator
 
-    @staticmethod
-    def ones(*args: Any, **options: Any) -> da.Array:
-        return _create("ones", *args, **options)
-
-    @staticmethod
-    def zeros(*args: Any, **options: Any) -> da.Array:
-        return _create("zeros", *args, **options)
-
-    @staticmethod
-    def empty(*args: Any, **options: Any) -> da.Array:
-        return _create("empty", *args, **options)
-
-    @staticmethod
-    def full(*args: Any, **options: Any) -> da.Array:
-        return _create("full", *args, **options)
+    ones, zeros, empty, full = (
+        staticmethod(partial(_create, name)) for name in ("ones", "zeros", "empty", "full")
+    )
 
     @staticmethod
     def arange(*args: Any, like: Any = None, **options: Any) -> da.Array:

@@ -33,28 +33,23 @@ def mem_alloc_pitch(width, height, access_size):
     return mem_alloc(pitch * height), pitch
 
 
-def memcpy_htod(dest, src):
-    """Copies the bytes of the host array `src` to the device memory `dest`."""
-    memcpy_htod_async(dest, src)
-
-
-def memcpy_htod_async(dest, src, stream=None):
-    """As memcpy_htod, queued on `stream`; on return `src` may be modified."""
+def memcpy_htod(dest, src, stream=None):
+    """Copies the bytes of the host array `src` to the device memory `dest`, queued on `stream`; on
+    return `src` may be modified."""
     source = host_bytes(src, "memcpy_htod")
     if source.size:
-        _drv.memcpy_htod_async(memory(dest, source.nbytes), source, stream)
+        _drv.memcpy_htod(memory(dest, source.nbytes), source, stream)
 
 
-def memcpy_dtoh(dest, src):
-    """Fills the host array `dest` from the device memory `src`."""
-    memcpy_dtoh_async(dest, src)
-
-
-def memcpy_dtoh_async(dest, src, stream=None):
-    """As memcpy_dtoh, on `stream`. It waits for the copy too."""
+def memcpy_dtoh(dest, src, stream=None):
+    """Fills the host array `dest` from the device memory `src`, on `stream`. It waits for the
+    copy."""
     target = host_bytes(dest, "memcpy_dtoh")
     if target.size:
-        _drv.memcpy_dtoh_async(target, memory(src, target.nbytes), stream)
+        _drv.memcpy_dtoh(target, memory(src, target.nbytes), stream)
+
+
+memcpy_htod_async, memcpy_dtoh_async = memcpy_htod, memcpy_dtoh
 
 
 def _between(copy):
@@ -65,10 +60,8 @@ def _between(copy):
     return copy_bytes
 
 
-memcpy_dtod = _between(_drv.memcpy_dtod)
-memcpy_dtod_async = _between(_drv.memcpy_dtod_async)
-memcpy_peer = _between(_drv.memcpy_peer)
-memcpy_peer_async = _between(_drv.memcpy_peer_async)
+memcpy_dtod = memcpy_dtod_async = _between(_drv.memcpy_dtod)
+memcpy_peer = memcpy_peer_async = _between(_drv.memcpy_peer)
 
 
 def _memset(set_values, itemsize):
@@ -80,9 +73,9 @@ def _memset(set_values, itemsize):
     return memset
 
 
-memset_d8, memset_d8_async = _memset(_drv.memset_d8, 1), _memset(_drv.memset_d8_async, 1)
-memset_d16, memset_d16_async = _memset(_drv.memset_d16, 2), _memset(_drv.memset_d16_async, 2)
-memset_d32, memset_d32_async = _memset(_drv.memset_d32, 4), _memset(_drv.memset_d32_async, 4)
+memset_d8 = memset_d8_async = _memset(_drv.memset_d8, 1)
+memset_d16 = memset_d16_async = _memset(_drv.memset_d16, 2)
+memset_d32 = memset_d32_async = _memset(_drv.memset_d32, 4)
 
 
 def _memset_rows(set_rows, itemsize):

@@ -44,11 +44,7 @@ class Device(sw.driver.Device):
     or if the configuration chooses the CPU."""
 
     def __init__(self, which=0):
-        if isinstance(which, sw.device):
-            self.spanwise_device = which
-        else:
-            self.spanwise_device = _device_at(which)
-        super().__init__(str(self.spanwise_device))
+        super().__init__(which if isinstance(which, sw.device) else _device_at(which))
 
     @staticmethod
     def count():
@@ -85,12 +81,6 @@ class Device(sw.driver.Device):
             return _CPU_PCI_BUS_ID
         return f"{self.PCI_DOMAIN_ID:04x}:{self.PCI_BUS_ID:02x}:{self.PCI_DEVICE_ID:02x}.0"
 
-    def make_context(self, flags=0):
-        """Pushes the device's primary context on this thread and returns it."""
-        context = self.retain_primary_context()
-        context.push()
-        return context
-
     def retain_primary_context(self):
         """The device's primary context, not pushed."""
         return Context(self.spanwise_device)
@@ -125,10 +115,6 @@ def _device_at(which):
 class Context(sw.driver.Context):
     """A device's primary context, which other libraries share. Between push() and pop() it is the
     current context of the thread."""
-
-    def __init__(self, device):
-        super().__init__(device)
-        self.spanwise_device = device
 
     @staticmethod
     def get_current():

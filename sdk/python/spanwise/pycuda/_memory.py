@@ -54,20 +54,9 @@ class PointerHolderBase:
 class _Window:
     """Memory at an address, described for sw.asarray; keeps `owner` alive."""
 
-    def __init__(self, description, owner):
-        self.description, self.owner = description, owner
-
-
-class _HostWindow(_Window):
-    @property
-    def __array_interface__(self):
-        return self.description
-
-
-class _DeviceWindow(_Window):
-    @property
-    def __cuda_array_interface__(self):
-        return self.description
+    def __init__(self, protocol, description, owner):
+        self.owner = owner
+        setattr(self, protocol, description)
 
 
 def array_at(address, shape, typestr="|u1", strides=None, owner=None):
@@ -77,8 +66,10 @@ def array_at(address, shape, typestr="|u1", strides=None, owner=None):
         "version": 3,
     }  # fmt: skip
     if sw.device().kind == "cpu":
-        return sw.asarray(np.asarray(_HostWindow(description, owner)), copy=False)
-    return sw.asarray(_DeviceWindow(description, owner), copy=False)
+        window = np.asarray(_Window("__array_interface__", description, owner))
+    else:
+        window = _Window("__cuda_array_interface__", description, owner)
+    return sw.asarray(window, copy=False)
 
 
 def registered(allocation):

@@ -114,6 +114,12 @@ def parse_c_arg(c_arg):
     return (VectorArg if stars else ScalarArg)(dtype, name)
 
 
+def parse_c_args(arguments):
+    """The parameters of a list of declarations as one text, or those of a sequence."""
+    given = arguments.split(",") if isinstance(arguments, str) else arguments
+    return [parse_c_arg(one) if isinstance(one, str) else one for one in given]
+
+
 def get_arg_type(c_arg):
     """The letter of the struct module for a C declaration; "P" for a pointer."""
     return parse_c_arg(c_arg).struct_char

@@ -6,22 +6,17 @@ Names, dtypes and distributions are PyCUDA's; the numbers are others. Every clas
 same counter-based generator, the Sobol classes too: their numbers are pseudorandom.
 """
 
+import functools
+
 import numpy as np
 
 import spanwise as sw
 
 from ._array import GPUArray, to_gpu
 from ._memory import mem_alloc, on_stream
-from ._poisson import fill_poisson
 from ._unsupported import module_getattr
 
 __all__ = [
-    "MRG32k3aRandomNumberGenerator",
-    "ScrambledSobol32RandomNumberGenerator",
-    "ScrambledSobol64RandomNumberGenerator",
-    "Sobol32RandomNumberGenerator",
-    "Sobol64RandomNumberGenerator",
-    "XORWOWRandomNumberGenerator",
     "direction_vector_set",
     "generate_direction_vectors",
     "generate_scramble_constants32",
@@ -31,6 +26,41 @@ __all__ = [
     "seed_getter_uniform",
     "seed_getter_unique",
 ]
+
+# Above this mean exp(-mean) is close to the smallest double; the normal distribution is used.
+_MOST = 600
+
+
+@functools.cache
+def _kernel():
+    return sw.ElementwiseKernel(
+        "double *count, double *mean, double *u, double *z",
+        f"""
+        if (mean[i] > {_MOST}) {{
+          count[i] = fmax(0.0, floor(mean[i] + sqrt(mean[i]) * z[i] + 0.5));
+        }} else {{
+          double p = exp(-mean[i]), below = p;
+          int k = 0;
+          while (u[i] >= below && k < 2000) {{ ++k; p *= mean[i] / k; below += p; }}
+          count[i] = k;
+        }}
+        """,
+        "poisson",
+    )
+
+
+def _fill_poisson(generator, data, lambda_value):
+    """Fills a GPUArray; without `lambda_value` the mean of each element is its old value."""
+    shape = data.shape
+    if lambda_value is None:
+        mean = data.array.astype("float64")
+    else:
+        mean = sw.full(shape, float(lambda_value), dtype="float64")
+    count = sw.empty(shape, dtype="float64")
+    u, z = generator.random(shape), generator.standard_normal(shape)
+    _kernel()(count, mean, u, z)
+    data.array[...] = count.astype(data.dtype)
+
 
 _MAX_SEED = 2**31 - 1
 _DIRECTIONS = 20000  # dimensions of cuRAND's tables
@@ -101,6 +131,18 @@ def generate_scramble_constants64(count):
     return GPUArray((count,), np.uint64).fill(0)
 
 
+def _generates(fill):
+    """`fill` for a new array of a shape and a dtype, which it returns."""
+
+    def generate(self, shape, dtype, *arguments, **named):
+        data = GPUArray(shape, dtype, mem_alloc)
+        fill(self, data, *arguments, **named)
+        return data
+
+    generate.__doc__ = f"A new array of `shape` and `dtype`, by {fill.__name__}()."
+    return generate
+
+
 class _Generator:
     """Fills arrays with random numbers. `seed_getter(n)` returns a GPUArray of seeds, of which the
     first is used; `offset` selects another sequence."""
@@ -136,36 +178,14 @@ class _Generator:
     def fill_poisson(self, data, lambda_value=None, stream=None):
         """Poisson numbers of this mean; without it the mean of each element is its old value."""
         with on_stream(stream):
-            fill_poisson(self._random, data, lambda_value)
+            _fill_poisson(self._random, data, lambda_value)
 
-    def gen_uniform(self, shape, dtype, stream=None):
-        return self._new(self.fill_uniform, shape, dtype, stream)
-
-    def gen_normal(self, shape, dtype, stream=None):
-        return self._new(self.fill_normal, shape, dtype, stream)
-
-    def gen_log_normal(self, shape, dtype, mean, stddev, stream=None):
-        return self._new(self.fill_log_normal, shape, dtype, mean, stddev, stream)
-
-    def gen_poisson(self, shape, dtype, lambda_value, stream=None):
-        return self._new(self.fill_poisson, shape, dtype, lambda_value, stream)
-
-    def _new(self, fill, shape, dtype, *arguments):
-        data = GPUArray(shape, dtype, mem_alloc)
-        fill(data, *arguments)
-        return data
+    gen_uniform, gen_normal = _generates(fill_uniform), _generates(fill_normal)
+    gen_log_normal, gen_poisson = _generates(fill_log_normal), _generates(fill_poisson)
 
     def call_skip_ahead(self, i, stream=None):
         """Skips `i` numbers."""
         self._random.random(int(i))
-
-
-class XORWOWRandomNumberGenerator(_Generator):
-    pass
-
-
-class MRG32k3aRandomNumberGenerator(_Generator):
-    pass
 
 
 class _Sobol(_Generator):
@@ -180,20 +200,16 @@ class _ScrambledSobol(_Generator):
         self._start(None if not offset else [0, int(offset)])
 
 
-class Sobol32RandomNumberGenerator(_Sobol):
-    pass
-
-
-class Sobol64RandomNumberGenerator(_Sobol):
-    pass
-
-
-class ScrambledSobol32RandomNumberGenerator(_ScrambledSobol):
-    pass
-
-
-class ScrambledSobol64RandomNumberGenerator(_ScrambledSobol):
-    pass
-
+for _base, _names in {
+    _Generator: ("XORWOW", "MRG32k3a"),
+    _Sobol: ("Sobol32", "Sobol64"),
+    _ScrambledSobol: ("ScrambledSobol32", "ScrambledSobol64"),
+}.items():
+    for _name in _names:
+        _class = f"{_name}RandomNumberGenerator"
+        __all__.append(_class)
+        globals()[_class] = type(
+            _class, (_base,), {"__module__": __name__, "__doc__": _base.__doc__}
+        )
 
 __getattr__ = module_getattr("pycuda.curandom", __name__)

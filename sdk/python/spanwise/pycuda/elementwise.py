@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of ``pycuda.elementwise``."""
 
+import builtins
+
 import numpy as np
 
 import spanwise as sw
@@ -9,9 +11,8 @@ import spanwise as sw
 from ._array import GPUArray
 from ._complex import without_headers
 from ._layout import is_opaque, splay
-from ._linear import linear_combination
 from ._memory import on_stream
-from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
+from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
 from .compiler import SourceModule
 
@@ -26,6 +27,41 @@ __all__ = [
     "get_elwise_range_module",
     "get_linear_combination_kernel",
 ]
+
+
+class _BoundScalar:
+    """Takes the place of a texture reference: GPUArray.bind_to_texref_ext binds an array, of which
+    the kernel reads element 0."""
+
+    bound = None
+
+    def set_address(self, devptr, bytes):
+        self.bound = devptr
+        return 0
+
+
+class _LinearCombination:
+    """A kernel whose first arguments are the bound arrays."""
+
+    def __init__(self, kernel, scalars):
+        self._kernel, self._scalars = kernel, scalars
+
+    def _all(self, args):
+        missing = [place for place, scalar in enumerate(self._scalars) if scalar.bound is None]
+        if missing:
+            raise ValueError(
+                f"linear_combination: the factors {missing} are not bound; call x.bind_to_texref_ext(references[i])"
+            )
+        return [*(scalar.bound for scalar in self._scalars), *args]
+
+    def prepared_call(self, grid, block, *args, shared_size=0):
+        self._kernel.prepared_call(grid, block, *self._all(args), shared_size=shared_size)
+
+    def prepared_async_call(self, grid, block, stream, *args, shared_size=0):
+        self._kernel.prepared_async_call(
+            grid, block, stream, *self._all(args), shared_size=shared_size
+        )
+
 
 _LOOP = """
   for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n;
@@ -50,41 +86,33 @@ extern "C" __global__ void {name}({arguments})
 """
 
 
-def _module(loop, arguments, operation, name, keep, options, preamble, loop_prep, after_loop):
-    source = _KERNEL.format(
-        preamble=preamble, name=name, loop_prep=loop_prep, after_loop=after_loop,
-        arguments=", ".join(argument.declarator() for argument in arguments),
-        loop=loop.format(operation=operation),
-    )  # fmt: skip
-    return SourceModule(source, options=options, keep=keep, no_extern_c=True)
+def _module_maker(loop, name_here, doc):
+    def make(
+        arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="",
+        after_loop="",
+    ):  # fmt: skip
+        source = _KERNEL.format(
+            preamble=preamble, name=name, loop_prep=loop_prep, after_loop=after_loop,
+            arguments=", ".join(argument.declarator() for argument in arguments),
+            loop=loop.format(operation=operation),
+        )  # fmt: skip
+        return SourceModule(source, options=options, keep=keep, no_extern_c=True)
+
+    make.__name__ = make.__qualname__ = name_here
+    make.__doc__ = doc
+    return make
 
 
-def get_elwise_module(
-    arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="",
-    after_loop="",
-):  # fmt: skip
-    """A module with a kernel that runs `operation` for each i below its argument n."""
-    return _module(
-        _LOOP, arguments, operation, name, keep, options, preamble, loop_prep, after_loop
-    )
-
-
-def get_elwise_range_module(
-    arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="",
-    after_loop="",
-):  # fmt: skip
-    """A module with a kernel that runs `operation` for each i of its arguments start, stop, step."""
-    return _module(
-        _RANGE, arguments, operation, name, keep, options, preamble, loop_prep, after_loop
-    )
-
-
-def _parsed(arguments):
-    return (
-        [parse_c_arg(text) for text in arguments.split(",")]
-        if isinstance(arguments, str)
-        else list(arguments)
-    )
+get_elwise_module = _module_maker(
+    _LOOP,
+    "get_elwise_module",
+    "A module with a kernel that runs `operation` for each i below its argument n.",
+)
+get_elwise_range_module = _module_maker(
+    _RANGE,
+    "get_elwise_range_module",
+    "A module with a kernel that runs `operation` for each i of its arguments start, stop, step.",
+)
 
 
 def get_elwise_kernel_and_types(
@@ -92,7 +120,7 @@ def get_elwise_kernel_and_types(
 ):
     """(module, kernel, its arguments) for pointers and scalars; n, or start, stop and step, are
     added at the end."""
-    arguments = _parsed(arguments)
+    arguments = parse_c_args(arguments)
     if use_range:
         arguments += [ScalarArg(np.intp, part) for part in ("start", "stop", "step")]
         module = get_elwise_range_module(arguments, operation, name, keep, options, **kwargs)
@@ -112,7 +140,20 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
     """(kernel, references) for z = a0 * x0 + a1 * x1 ...; each summand is (whether the factor is an
     element of an array, dtype of the factor, dtype of x). Arrays for the factors are bound by
     ``a.bind_to_texref_ext(references[i])``."""
-    return linear_combination(get_elwise_kernel, summand_descriptors, dtype_z)
+    pointers, arguments, terms = [], [], []
+    for number, (in_array, factor, vector) in enumerate(summand_descriptors):
+        name = f"a{number}"
+        if in_array:
+            pointers.append(VectorArg(factor, name))
+        else:
+            arguments.append(ScalarArg(factor, name))
+        arguments.append(VectorArg(vector, f"x{number}"))
+        terms.append(f"{name}{'[0]' if in_array else ''} * x{number}[i]")
+    arguments.append(VectorArg(dtype_z, "z"))
+    operation = f"z[i] = {' + '.join(terms)}"
+    kernel = get_elwise_kernel(pointers + arguments, operation, "linear_combination")
+    scalars = [_BoundScalar() for _ in pointers]
+    return _LinearCombination(kernel, scalars), scalars
 
 
 def _in_memory_order(arrays):
@@ -144,10 +185,7 @@ class ElementwiseKernel:
         if self._kernel is None:
             parts = {**self._parts, "keep": False}
             parts["preamble"] = without_headers(parts.get("preamble", ""))
-            arguments = self.arguments
-            if not isinstance(arguments, str):
-                arguments = ", ".join(argument.declarator() for argument in arguments)
-            self._kernel = sw.ElementwiseKernel(arguments, **parts)
+            self._kernel = sw.ElementwiseKernel(self.arguments, **parts)
         return self._kernel
 
     def __call__(self, *args, range=None, slice=None, stream=None):
@@ -155,7 +193,7 @@ class ElementwiseKernel:
         if range is not None or slice is not None:
             self._on_range(args, arrays[0], range, slice, stream)
         elif any(is_opaque(x.dtype) for x in arrays):
-            self._by_address(args, arrays[0].size, stream)
+            self._launched(False, args, arrays[0].size, stream, arrays[0].size)
         else:
             ordered = iter(_in_memory_order(arrays))
             values = [next(ordered) if isinstance(x, GPUArray) else x for x in args]
@@ -169,11 +207,8 @@ class ElementwiseKernel:
             )[1]
         self._kernels[use_range].prepared_async_call(*splay(count), stream, *args, *bounds)
 
-    def _by_address(self, args, size, stream):
-        self._launched(False, args, size, stream, size)
-
     def _on_range(self, args, first, range, slice, stream):
-        chosen = range if slice is None else range_of(slice, first.size)
+        chosen = range if slice is None else builtins.range(*slice.indices(first.size))
         step = 1 if chosen.step is None else chosen.step
         count = -(-abs(chosen.stop - chosen.start) // abs(step))
         self._launched(True, args, count, stream, chosen.start, chosen.stop, step)
@@ -184,11 +219,6 @@ class ElementwiseKernel:
             f"ElementwiseKernel.get_texref({name!r}): CUDA 12 removed texture references; pass the array as a "
             "parameter"
         )
-
-
-def range_of(part, size):
-    """The range of a slice of `size` elements."""
-    return range(*part.indices(size))
 
 
 __getattr__ = module_getattr("pycuda.elementwise", __name__)

@@ -10,7 +10,7 @@ from ._array import GPUArray
 from ._complex import without_headers
 from ._layout import is_opaque
 from ._memory import mem_alloc, on_stream
-from ._types import VectorArg, dtype_to_ctype, parse_c_arg
+from ._types import VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
 from .compiler import SourceModule
 from .tools import context_dependent_memoize
@@ -66,11 +66,7 @@ class ReductionKernel:
         keep=False, options=None, preamble="", allocator=None,
     ):  # fmt: skip
         self.dtype_out = np.dtype(dtype_out)
-        self.arguments = (
-            [parse_c_arg(x) for x in arguments.split(",")]
-            if isinstance(arguments, str)
-            else list(arguments)
-        )
+        self.arguments = parse_c_args(arguments)
         self._texts = {"neutral": neutral, "reduce_expr": reduce_expr, "preamble": preamble}
         self._map_expr = map_expr or f"{self._first().name}[i]"
         self._name, self._options, self._allocator = name, options, allocator
@@ -99,11 +95,8 @@ class ReductionKernel:
     def _strided(self):
         if self._kernel is None:
             texts = {**self._texts, "preamble": without_headers(self._texts["preamble"])}
-            text = self._text
-            if not isinstance(text, str):
-                text = ", ".join(argument.declarator() for argument in text)
             self._kernel = sw.ReductionKernel(
-                self.dtype_out, map_expr=self._map_expr, arguments=text, name=self._name,
+                self.dtype_out, map_expr=self._map_expr, arguments=self._text, name=self._name,
                 options=self._options, **texts,
             )  # fmt: skip
         return self._kernel
@@ -130,27 +123,23 @@ class ReductionKernel:
             kernel = self._module.get_function(f"{self._name}_combine")
 
 
-def _pointer(dtype, name):
-    return VectorArg(dtype, name)
-
-
 @context_dependent_memoize
 def get_sum_kernel(dtype_out, dtype_in):
     """A ReductionKernel for the sum of one array."""
-    return ReductionKernel(dtype_out or dtype_in, "0", "a+b", arguments=[_pointer(dtype_in, "in")])
+    return ReductionKernel(dtype_out or dtype_in, "0", "a+b", arguments=[VectorArg(dtype_in, "in")])
 
 
 @context_dependent_memoize
 def get_dot_kernel(dtype_out, dtype_a, dtype_b):
     """A ReductionKernel for the sum of the products of two arrays."""
-    arguments = [_pointer(dtype_a, "x"), _pointer(dtype_b, "y")]
+    arguments = [VectorArg(dtype_a, "x"), VectorArg(dtype_b, "y")]
     return ReductionKernel(dtype_out, "0", "a+b", "x[i]*y[i]", arguments)
 
 
 @context_dependent_memoize
 def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in):
     """A ReductionKernel for the sum of the elements with given indices."""
-    arguments = [_pointer(dtype_subset, "lookup"), _pointer(dtype_in, "x")]
+    arguments = [VectorArg(dtype_subset, "lookup"), VectorArg(dtype_in, "x")]
     return ReductionKernel(dtype_out or dtype_in, "0", "a+b", "x[lookup[i]]", arguments)
 
 
@@ -159,9 +148,9 @@ def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
     """A ReductionKernel for the sum of the products of the elements with given indices."""
     dtype_a = dtype_a or dtype_out
     arguments = [
-        _pointer(dtype_subset, "lookup"),
-        _pointer(dtype_a, "x"),
-        _pointer(dtype_b or dtype_a, "y"),
+        VectorArg(dtype_subset, "lookup"),
+        VectorArg(dtype_a, "x"),
+        VectorArg(dtype_b or dtype_a, "y"),
     ]
     return ReductionKernel(dtype_out or dtype_a, "0", "a+b", "x[lookup[i]]*y[lookup[i]]", arguments)
 
@@ -184,14 +173,14 @@ def _extreme(what, dtype):
 def get_minmax_kernel(what, dtype):
     """A ReductionKernel for the smallest ("min") or largest ("max") element."""
     neutral, expression = _extreme(what, dtype)
-    return ReductionKernel(dtype, neutral, expression, arguments=[_pointer(dtype, "in")])
+    return ReductionKernel(dtype, neutral, expression, arguments=[VectorArg(dtype, "in")])
 
 
 @context_dependent_memoize
 def get_subset_minmax_kernel(what, dtype, dtype_subset):
     """As get_minmax_kernel, of the elements with given indices."""
     neutral, expression = _extreme(what, dtype)
-    arguments = [_pointer(dtype_subset, "lookup"), _pointer(dtype, "x")]
+    arguments = [VectorArg(dtype_subset, "lookup"), VectorArg(dtype, "x")]
     return ReductionKernel(dtype, neutral, expression, "x[lookup[i]]", arguments)
 
 

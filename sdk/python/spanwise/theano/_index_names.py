@@ -9,16 +9,7 @@ from typing import Any
 
 from spanwise.graph import NativeOp
 
-from ._op_kinds import (
-    AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
-    AdvancedSubtensor,
-    AdvancedSubtensor1,
-    DimShuffle,
-    IncSubtensor,
-    ProgramOp,
-    Subtensor,
-)
+from . import _op_kinds as kinds
 
 INCREMENTS = {"set_subtensor": "Set", "inc_subtensor": "Inc"}
 
@@ -62,7 +53,7 @@ def new_axes_of(node: Any) -> list[Any] | None:
     return [*order, *axes]
 
 
-def index_name(node: Any) -> tuple[type[ProgramOp], str]:
+def index_name(node: Any) -> tuple[type[kinds.ProgramOp], str]:
     """The class of the op of `node`, which is for ``x[i]``, and its name."""
     name, settings = node.op.recipe
     entries = integers_of(node)
@@ -71,20 +62,20 @@ def index_name(node: Any) -> tuple[type[ProgramOp], str]:
         types = (str(v.dtype) for v in node.inputs[operand_count(node) :])
         order = new_axes_of(node)
         if is_read and order is not None and not any(map(any, entries)):
-            return DimShuffle, f"InplaceDimShuffle{{{','.join(map(str, order))}}}"
+            return kinds.DimShuffle, f"InplaceDimShuffle{{{','.join(map(str, order))}}}"
         shown = [[i and (next(types) if i == "?" else "int64") for i in each] for each in entries]
         text = ", ".join(map(":".join, shown))
         if is_read:
-            return Subtensor, f"Subtensor{{{text}}}"
+            return kinds.Subtensor, f"Subtensor{{{text}}}"
         inplace = "Inplace" if node.op.destroy_map else ""
-        return IncSubtensor, f"IncSubtensor{{{inplace}{INCREMENTS[name]};{text}}}"
+        return kinds.IncSubtensor, f"IncSubtensor{{{inplace}{INCREMENTS[name]};{text}}}"
     is_of_rows = settings["index"] == "[]" and node.inputs[-1].dtype != "bool"
     if is_read:
-        kind = AdvancedSubtensor1 if is_of_rows else AdvancedSubtensor
+        kind = kinds.AdvancedSubtensor1 if is_of_rows else kinds.AdvancedSubtensor
         return kind, kind.__name__
     inplace, is_set = bool(node.op.destroy_map), name == "set_subtensor"
     if is_of_rows:
         text = f"{'inplace' if inplace else 'no_inplace'},{INCREMENTS[name].lower()}"
-        return AdvancedIncSubtensor1, f"AdvancedIncSubtensor1{{{text}}}"
+        return kinds.AdvancedIncSubtensor1, f"AdvancedIncSubtensor1{{{text}}}"
     text = f"inplace={inplace},  set_instead_of_inc={is_set}"
-    return AdvancedIncSubtensor, f"AdvancedIncSubtensor{{{text}}}"
+    return kinds.AdvancedIncSubtensor, f"AdvancedIncSubtensor{{{text}}}"

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import functools
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from spanwise import GraphError
 from spanwise.gradient import grad
 from spanwise.graph import (
     Apply,
@@ -21,6 +23,7 @@ from spanwise.graph import (
     Variable,
     as_op as _as_op,
     clone,
+    scan as _scan,
 )
 from spanwise.tensor import dot
 
@@ -30,7 +33,6 @@ from ._function import Out, function
 from ._gpu_array import as_theano
 from ._mode import Mode
 from ._op import Op
-from ._scan import scan
 from ._variables import shared
 
 __all__ = [
@@ -94,3 +96,28 @@ def _asarray(a: Any, dtype: Any, order: Any = None) -> np.ndarray:
 def _type(kind: Any) -> Any:
     """A TensorType, also of a function that makes variables such as T.dvector."""
     return kind if isinstance(kind, Type) else kind().type
+
+
+def scan(
+    fn: Callable[..., Any],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: Any = None,
+    name: str | None = None,
+    profile: bool = False,
+    allow_gc: bool | None = None,
+    strict: bool = False,
+    return_list: bool = False,
+) -> tuple[Any, OrderedDict[Any, Any]]:
+    """As spanwise.graph.scan; returns (outputs, updates), which are empty. `mode`, `profile`, `allow_gc`
+    and `strict` have no effect. Raises GraphError for a truncated gradient."""
+    if truncate_gradient != -1:
+        raise GraphError("scan: truncate_gradient is not available; leave it out")
+    outputs = _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, name)
+    if return_list and not isinstance(outputs, list):
+        outputs = [outputs]
+    return outputs, OrderedDict()

@@ -66,18 +66,13 @@ IncSubtensor, AdvancedIncSubtensor, AdvancedIncSubtensor1 = kinds_of(
 (IfElse,) = kinds_of("ifelse", "IfElse")
 (Shape,) = kinds_of("compile.ops", "Shape")
 
+#: Class on the host -> class on the GPU.
 _SHARED_NAMES = {
-    "Elemwise": "GpuElemwise",
-    "DimShuffle": "GpuDimShuffle",
-    "Alloc": "GpuAlloc",
-    "Reshape": "GpuReshape",
-    "Join": "GpuJoin",
-    "Subtensor": "GpuSubtensor",
-    "IncSubtensor": "GpuIncSubtensor",
-    "CGemv": "GpuGemv",
-    "Gemm": "GpuGemm",
-    "Dot22": "GpuDot22",
-    "BatchedDot": "GpuBatchedDot",
+    name: f"Gpu{name.removeprefix('C')}"
+    for name in (
+        *("Elemwise", "DimShuffle", "Alloc", "Reshape", "Join", "Subtensor", "IncSubtensor"),
+        *("CGemv", "Gemm", "Dot22", "BatchedDot"),
+    )
 }
 PACKAGES = {"gpu": "sandbox.cuda", "cuda": "gpuarray"}
 _TRANSFERS = ("HostFromGpu", "GpuFromHost", "GpuToGpu", "GpuContiguous")
@@ -99,3 +94,9 @@ def _gpu_kinds(dialect: str) -> dict[str, type[ProgramOp]]:
 
 
 GPU_KINDS = {dialect: _gpu_kinds(dialect) for dialect in ("gpu", "cuda")}
+
+
+def gpu_classes_of(module: str) -> dict[str, type[ProgramOp]]:
+    """The classes of GPU_KINDS in ``theano.<module>``, by name."""
+    kinds = (kind for of_dialect in GPU_KINDS.values() for kind in of_dialect.values())
+    return {kind.__name__: kind for kind in kinds if kind.__module__ == f"theano.{module}"}

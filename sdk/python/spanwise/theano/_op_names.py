@@ -10,33 +10,9 @@ from typing import Any
 import spanwise as sw
 from spanwise.graph import NativeOp
 
+from . import _op_kinds as kinds
 from ._index_names import INCREMENTS, index_name
 from ._op import Op
-from ._op_kinds import (
-    GPU_KINDS,
-    PACKAGES,
-    All,
-    Alloc,
-    Any_,
-    ARange,
-    BatchedDot,
-    CAReduce,
-    CGemv,
-    DimShuffle,
-    Dot,
-    Dot22,
-    Elemwise,
-    Gemm,
-    IfElse,
-    Join,
-    Prod,
-    ProgramOp,
-    Reshape,
-    ScalarOp,
-    Shape,
-    Sum,
-    kinds_of,
-)
 
 #: Spanwise's name of an elementwise op -> Theano's name of the scalar op, and of its class.
 _SCALARS = {
@@ -105,13 +81,13 @@ def _composite_text(properties: str, inplace: str) -> str:
     return f"{{Composite{named}}}{inplace}"
 
 
-def _product_kind(node: Any) -> type[ProgramOp]:
+def _product_kind(node: Any) -> type[kinds.ProgramOp]:
     ranks = [v.ndim for v in node.inputs[:2]]
     if max(ranks) > 2:
-        return BatchedDot
+        return kinds.BatchedDot
     if ranks == [2, 2] and len(node.inputs) == 3:
-        return Gemm
-    return {2: Dot, 3: CGemv, 4: Dot22}[sum(ranks)] if min(ranks) else Dot
+        return kinds.Gemm
+    return {2: kinds.Dot, 3: kinds.CGemv, 4: kinds.Dot22}[sum(ranks)] if min(ranks) else kinds.Dot
 
 
 def _reduced_axes(node: Any) -> list[int] | None:
@@ -124,7 +100,7 @@ def _reduced_axes(node: Any) -> list[int] | None:
     return [int(axis) for axis in re.findall(r"\d+", listed[1])] if listed else None
 
 
-def _reduction(node: Any, name: str, on_gpu: bool) -> tuple[type[ProgramOp], str]:
+def _reduction(node: Any, name: str, on_gpu: bool) -> tuple[type[kinds.ProgramOp], str]:
     axes = _reduced_axes(node)
     rank = max(v.ndim for v in node.inputs)
     chosen = range(rank) if axes is None else [axis % rank for axis in axes]
@@ -132,18 +108,18 @@ def _reduction(node: Any, name: str, on_gpu: bool) -> tuple[type[ProgramOp], str
         mask = ",".join(str(int(i in chosen)) for i in range(rank))
         _, _, program = str(node.op).partition("(Composite")
         before = f"pre=Composite{program[:-1]},red=" if program else ""
-        return CAReduce, f"{{{before}{_REDUCTIONS[name]}}}{{{mask}}}"
+        return kinds.CAReduce, f"{{{before}{_REDUCTIONS[name]}}}{{{mask}}}"
     listed = ", ".join(map(str, chosen))
     if name in ("sum", "prod"):
-        kind = Sum if name == "sum" else Prod
+        kind = kinds.Sum if name == "sum" else kinds.Prod
         shown = "" if axes is None else f"axis=[{listed}], "
         dtype = str(node.outputs[0].dtype)
         accumulator = _ACCUMULATORS.get(dtype.rstrip("0123456789"), dtype)
         return kind, f"{kind.__name__}{{{shown}acc_dtype={accumulator}}}"
     if name in ("any", "all"):
-        kind = Any_ if name == "any" else All
+        kind = kinds.Any_ if name == "any" else kinds.All
         return kind, kind.__name__ + ("" if axes is None else f"{{{listed}}}")
-    return CAReduce, f"Reduce{{{_REDUCTIONS[name]}}}{{{listed}}}"
+    return kinds.CAReduce, f"Reduce{{{_REDUCTIONS[name]}}}{{{listed}}}"
 
 
 def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
@@ -154,14 +130,17 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
     text = str(node.op)
     name = node.op.recipe[0] if node.op.recipe else re.split(r"[{\[(]", text, maxsplit=1)[0].lower()
     if name == "ifelse":
-        return IfElse("if{gpu}" if on_gpu else "if{}", node.op)
+        return kinds.IfElse("if{gpu}" if on_gpu else "if{}", node.op)
     properties = text[text.index("{") : text.rindex("}") + 1] if "{" in text else ""
     inplace = f"[{', '.join(f'({i}, {js[0]})' for i, js in node.op.destroy_map.items())}]"
     inplace = inplace if node.op.destroy_map else ""
     kind, shown = _kind_and_text(node, name, properties, inplace, on_gpu)
     if on_gpu:
-        known = GPU_KINDS[dialect].get(kind.__name__)
-        kind = known or kinds_of(f"{PACKAGES[dialect]}.basic_ops", f"Gpu{kind.__name__}")[0]
+        known = kinds.GPU_KINDS[dialect].get(kind.__name__)
+        kind = (
+            known
+            or kinds.kinds_of(f"{kinds.PACKAGES[dialect]}.basic_ops", f"Gpu{kind.__name__}")[0]
+        )
         if kind.__name__.startswith("GpuCAReduce") or shown.startswith("{"):
             shown = kind.__name__ + shown
         elif not shown.startswith("Gpu"):
@@ -171,13 +150,15 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
     op: Any = kind(shown, node.op)
     if kind.__name__.endswith("Elemwise"):
         plain, class_name = _SCALARS.get(name, (name, name.title()))
-        op.scalar_op = type(class_name, (ScalarOp,), {"__module__": "theano.scalar.basic"})(plain)
+        op.scalar_op = type(class_name, (kinds.ScalarOp,), {"__module__": "theano.scalar.basic"})(
+            plain
+        )
     return op
 
 
 def _kind_and_text(
     node: Any, name: str, properties: str, inplace: str, on_gpu: bool
-) -> tuple[type[ProgramOp], str]:
+) -> tuple[type[kinds.ProgramOp], str]:
     """The class on the host, and the text; "{" starts a text that follows the class's name."""
     if _is_elementwise(name) or name == "composite":
         text = (
@@ -185,30 +166,30 @@ def _kind_and_text(
             if name == "composite"
             else _elemwise_text(name, properties, inplace)
         )
-        return Elemwise, text if on_gpu else "Elemwise" + text
+        return kinds.Elemwise, text if on_gpu else "Elemwise" + text
     if name in ("matmul", "affine"):
         kind = _product_kind(node)
         prefix = "" if on_gpu else "C"
         how = "{inplace}" if inplace else "{no_inplace}"
-        texts = {CGemv: f"{prefix}Gemv{how}", Gemm: f"Gemm{how}", Dot: "dot"}
+        texts = {kinds.CGemv: f"{prefix}Gemv{how}", kinds.Gemm: f"Gemm{how}", kinds.Dot: "dot"}
         return kind, texts.get(kind, kind.__name__)
     if name == "rowpass":  # two products with one matrix, on a GPU; scripts look for GpuGemv
-        return CGemv, "Gemv{no_inplace}"
+        return kinds.CGemv, "Gemv{no_inplace}"
     if name == "dimshuffle":
-        return DimShuffle, f"InplaceDimShuffle{properties}"
+        return kinds.DimShuffle, f"InplaceDimShuffle{properties}"
     if name in _REDUCTIONS:
         return _reduction(node, name, on_gpu)
     if name == "broadcast_to":
-        return Alloc, "Alloc"
+        return kinds.Alloc, "Alloc"
     if name == "reshape":
-        return Reshape, f"Reshape{{{node.outputs[0].ndim}}}"
+        return kinds.Reshape, f"Reshape{{{node.outputs[0].ndim}}}"
     if name == "concatenate":
-        return Join, "Join"
+        return kinds.Join, "Join"
     if name == "subtensor" or name in INCREMENTS:
         return index_name(node)
     if name == "arange":
-        return ARange, f"ARange{{dtype={str(node.outputs[0].dtype)!r}}}"
+        return kinds.ARange, f"ARange{{dtype={str(node.outputs[0].dtype)!r}}}"
     if name == "shape":
-        return Shape, "Shape"
+        return kinds.Shape, "Shape"
     class_name = "".join(part.title() for part in name.split("_"))
-    return kinds_of("tensor.basic", class_name)[0], str(node.op)
+    return kinds.kinds_of("tensor.basic", class_name)[0], str(node.op)

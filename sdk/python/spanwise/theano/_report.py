@@ -12,8 +12,6 @@ from typing import Any
 from spanwise.profile import Row, Tables, grouped, percent
 
 _ROWS = 20
-_HEAD = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <{} name>"
-_NODE_HEAD = "<% time> <sum %> <apply time> <time per call> <#call> <id> <Apply name>"
 
 _watched: list[Any] = []
 
@@ -39,16 +37,11 @@ class Report:
 
     def rows(self, name: Callable[[Any], str]) -> list[Row]:
         """The nodes grouped by `name(op)`, by descending time."""
-        return grouped(
-            (
-                name(node.op),
-                name(node.op),
-                getattr(node.op, "native", None) is not None,
-                calls,
-                seconds,
-            )
+        steps = (
+            (name(node.op), getattr(node.op, "native", None) is not None, calls, seconds)
             for _, node, calls, seconds in self.steps
         )
+        return grouped((step[0], *step) for step in steps)
 
     def text(self) -> str:
         """The report as text."""
@@ -67,12 +60,8 @@ class Report:
             "    Theano Linker time (includes C, CUDA code generation/compiling): "
             f"{self.compile_time - self.optimizer_time:e}s",
         ]
-        tables = _Tables(self.thunk_time)
-        for title, word, name in (("Class", "Class", _class_name), ("Ops", "Op", str)):
-            rows = self.rows(name)
-            lines += ["", title, "---", _HEAD.format(word), *tables.of_groups(rows, title)]
         steps = [(seconds, calls, i, str(node)) for i, node, calls, seconds in self.steps]
-        lines += ["", "Apply", "------", _NODE_HEAD, *tables.of_nodes(steps)]
+        lines += _Tables(self.thunk_time).lines(self.rows(_class_name), self.rows(str), steps)
         return "\n".join(lines) + "\n"
 
     def summary(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import ItemsView, KeysView, ValuesView
 from typing import Any
 
 import numpy as np
@@ -78,16 +79,9 @@ def with_python2_semantics(tree: ast.Module, file: str) -> ast.Module:
 
 def as_list(value: object) -> object:
     """`value` as a list if it is an iterator, a range or a view of a dict; else `value`."""
-    kinds: tuple[type, ...] = (
-        map,
-        filter,
-        zip,
-        range,
-        type({}.keys()),
-        type({}.values()),
-        type({}.items()),
-    )
-    return list(value) if isinstance(value, kinds) else value  # type: ignore[call-overload]
+    is_view = isinstance(value, (KeysView, ValuesView, ItemsView))
+    is_iterator = isinstance(value, (map, filter, zip, range))
+    return list(value) if is_view or is_iterator else value  # type: ignore[call-overload]
 
 
 _shown: set[int] = set()

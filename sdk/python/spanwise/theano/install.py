@@ -7,8 +7,6 @@ the process behave as in Theano: ``eval`` and ``get_value`` return NumPy arrays,
 ``transfer(None)`` copies to the GPU.
 """
 
-from __future__ import annotations
-
 from ._hook import install
 
 install()

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from support.plugin import SOURCES, compiled
+from python.graph.plugins.compile_plugin import SOURCES, compiled
 
 import spanwise as sw
 

@@ -18,7 +18,7 @@ from .. import _op_kinds
 from .._jacobian import hessian, jacobian
 from .._variables import shared as _shared
 from . import nnet as nnet, shared_randomstreams as shared_randomstreams
-from .extra import alloc, fill, ones, zeros
+from .basic import alloc, fill, ones, zeros
 from .shared_randomstreams import RandomStreams as RandomStreams
 
 shared = _shared

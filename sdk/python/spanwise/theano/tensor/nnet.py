@@ -6,20 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from spanwise import tensor as T  # noqa: N812
 from spanwise.graph import Variable
-from spanwise.tensor import (
-    as_variable,
-    clip,
-    cumsum,
-    exp,
-    log,
-    maximum,
-    ones_like,
-    sigmoid,
-    softmax,
-    softplus,
-    where,
-)
+from spanwise.tensor import as_variable, exp, log, sigmoid, softmax, softplus, where
 
 __all__ = [
     "binary_crossentropy", "categorical_crossentropy", "elu", "hard_sigmoid", "relu", "sigmoid",
@@ -33,7 +22,7 @@ ultra_fast_sigmoid = sigmoid
 def relu(x: Any, alpha: float = 0) -> Variable:
     """x where it is positive, else alpha * x."""
     x = as_variable(x)
-    return where(x > 0, x, alpha * x) if alpha else maximum(x, 0)
+    return where(x > 0, x, alpha * x) if alpha else T.maximum(x, 0)
 
 
 def elu(x: Any, alpha: float = 1) -> Variable:
@@ -44,7 +33,7 @@ def elu(x: Any, alpha: float = 1) -> Variable:
 
 def hard_sigmoid(x: Any) -> Variable:
     """0.2 * x + 0.5, limited to 0 and 1."""
-    return clip(0.2 * as_variable(x) + 0.5, 0, 1)
+    return T.clip(0.2 * as_variable(x) + 0.5, 0, 1)
 
 
 def binary_crossentropy(output: Any, target: Any) -> Variable:
@@ -64,4 +53,4 @@ def categorical_crossentropy(coding_dist: Any, true_dist: Any) -> Variable:
 
 def _rows(x: Any) -> Variable:
     """0, 1, ..., one for each row of the matrix `x`."""
-    return cumsum(ones_like(x[:, 0], dtype="int64"), axis=0) - 1
+    return T.cumsum(T.ones_like(x[:, 0], dtype="int64"), axis=0) - 1

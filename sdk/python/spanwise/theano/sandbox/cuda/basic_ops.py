@@ -9,27 +9,16 @@ from typing import Any
 
 from spanwise.graph import Variable, as_variable, contiguous
 
-from ..._op_kinds import GPU_KINDS
+from ..._op_kinds import gpu_classes_of
 from ..._variables import is_on_gpu, transfer
+from ...gpuarray.basic_ops import host_from_gpu
+
+_CLASSES = gpu_classes_of("sandbox.cuda.basic_ops")
+globals().update(_CLASSES)
 
 __all__ = [
-    "GpuAlloc", "GpuCAReduce", "GpuContiguous", "GpuDimShuffle", "GpuElemwise", "GpuFromHost",
-    "GpuIncSubtensor", "GpuJoin", "GpuReshape", "GpuSubtensor", "HostFromGpu",
-    "as_cuda_ndarray_variable", "gpu_contiguous", "gpu_from_host", "host_from_gpu",
+    *_CLASSES, "as_cuda_ndarray_variable", "gpu_contiguous", "gpu_from_host", "host_from_gpu",
 ]  # fmt: skip
-
-_KINDS = GPU_KINDS["gpu"]
-GpuElemwise = _KINDS["Elemwise"]
-GpuDimShuffle = _KINDS["DimShuffle"]
-GpuCAReduce = _KINDS["CAReduce"]
-GpuAlloc = _KINDS["Alloc"]
-GpuReshape = _KINDS["Reshape"]
-GpuJoin = _KINDS["Join"]
-GpuSubtensor = _KINDS["Subtensor"]
-GpuIncSubtensor = _KINDS["IncSubtensor"]
-HostFromGpu = _KINDS["HostFromGpu"]
-GpuFromHost = _KINDS["GpuFromHost"]
-GpuContiguous = _KINDS["GpuContiguous"]
 
 
 def gpu_from_host(x: Any) -> Variable:
@@ -41,11 +30,6 @@ def gpu_from_host(x: Any) -> Variable:
             f"gpu_from_host: expected float32, got {variable.dtype} ({variable}); cast it"
         )
     return transfer(variable, None)
-
-
-def host_from_gpu(x: Any) -> Variable:
-    """`x` on the host."""
-    return transfer(x, "cpu")
 
 
 def as_cuda_ndarray_variable(x: Any) -> Variable:

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.sandbox.cuda.blas``: classes of ops, which scripts test for and profiles print."""
 
-from ..._op_kinds import GPU_KINDS
+from ..._op_kinds import gpu_classes_of
 
-GpuGemv = GPU_KINDS["gpu"]["CGemv"]
-GpuGemm = GPU_KINDS["gpu"]["Gemm"]
-GpuDot22 = GPU_KINDS["gpu"]["Dot22"]
-GpuBatchedDot = GPU_KINDS["gpu"]["BatchedDot"]
+globals().update(gpu_classes_of("sandbox.cuda.blas"))

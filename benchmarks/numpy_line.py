@@ -1,0 +1,104 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A line that compares Spanwise with NumPy: an operation, its operands and their layout."""
+
+import dataclasses
+import functools
+import operator
+from collections.abc import Callable
+
+import numpy as np
+
+K, M = 1000, 1 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """An operand: values of a dtype, and the view of them that the operation gets."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    view: Callable = lambda a: a
+    below: int = 100  # for integers
+    low: int = 0
+
+    def make(self, seed):
+        rng = np.random.default_rng(seed)
+        if self.dtype == "bool":
+            return rng.random(self.shape) < 0.5
+        if self.dtype.startswith(("int", "uint")):
+            return rng.integers(self.low, self.below, self.shape).astype(self.dtype)
+        return (rng.random(self.shape) + 0.5).astype(self.dtype)
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    family: str
+    operation: str
+    layout: str  # size and layout, as text
+    given: tuple[Given, ...]
+    prepare: Callable  # (module, operands) -> a call without arguments
+    is_random: bool = False
+
+
+def f32(*shape, view=lambda a: a):
+    return Given("float32", shape, view)
+
+
+def f64(*shape, view=lambda a: a):
+    return Given("float64", shape, view)
+
+
+def ints(*shape, below=100, dtype="int64", low=0):
+    return Given(dtype, shape, below=below, low=low)
+
+
+def bools(*shape):
+    return Given("bool", shape)
+
+
+def second(a):
+    return a[::2]
+
+
+def backwards(a):
+    return a[::-1]
+
+
+def ascending(a):
+    return a.cumsum()
+
+
+def anywhere(a):
+    """Random values in the range of 100k ascending ones."""
+    return (a - 0.5) * (100 * K)
+
+
+def turned(a):
+    return a.T
+
+
+def function(name, **options):
+    """The module's function of the operands."""
+    return lambda m, *a: functools.partial(getattr(m, name), *a, **options)
+
+
+def method(name, *arguments, **options):
+    """The first operand's method."""
+    return lambda m, a, *b: functools.partial(getattr(a, name), *b, *arguments, **options)
+
+
+def infix(name):
+    """The operator as a program calls it."""
+    return {
+        "+": lambda m, a, b: lambda: a + b,
+        "@": lambda m, a, b: lambda: a @ b,
+        "> 1": lambda m, a: lambda: a > 1,
+        "// 3": lambda m, a: lambda: a // 3,
+        "// b": lambda m, a, b: lambda: a // b,
+        "% b": lambda m, a, b: lambda: a % b,
+        "% 0.3": lambda m, a: lambda: a % 0.3,
+        "** 0.5": lambda m, a: lambda: a**0.5,
+        "** 2": lambda m, a: lambda: a**2,
+        "*= 1": lambda m, a: functools.partial(operator.imul, a, 1),
+    }[name]

@@ -1,0 +1,207 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A rank: all operations, dtypes and layouts compared with NumPy. Arguments: folder, engine,
+device."""
+
+import sys
+
+import numpy as np
+from python.collectives.expected import (
+    DTYPES,
+    LAYOUTS,
+    MOVING,
+    REDUCING,
+    REDUCTIONS,
+    array,
+    as_numpy,
+    close,
+    expected,
+    is_defined,
+)
+from python.collectives.launch import write_result
+
+import spanwise as sw
+from spanwise import collectives as C  # noqa: N812
+from spanwise.compat.pygpu_collectives import GpuComm, GpuCommCliqueId
+
+
+def cases(engine):
+    """(op, reduction, dtype, layout, where the result goes)."""
+    for op in REDUCING + MOVING:
+        for reduction in REDUCTIONS if op in REDUCING else ("sum",):
+            for dtype in DTYPES:
+                if is_defined(op, reduction, dtype) and not refuses(engine, op, reduction, dtype):
+                    yield op, reduction, dtype, "contiguous", "new"
+        for layout in LAYOUTS:
+            if layout == "number" and op in ("reduce_scatter", "all_to_all"):
+                continue  # one row cannot be divided
+            for place in ("new", "strided", "contiguous"):
+                for dtype in ("float32", "bool", "bfloat16"):
+                    yield op, "sum", dtype, layout, place
+    for op in ("all_reduce", "broadcast", "reduce"):
+        for dtype in ("float64", "float16"):
+            for layout in ("contiguous", "steps"):
+                yield op, "sum", dtype, layout, "in place"
+
+
+def refuses(engine, op, reduction, dtype):
+    """DTypeError; test_refusals of the program checks that."""
+    if engine == "torch" and dtype == "uint64" and reduction in ("min", "max"):
+        return True
+    return engine != "mpi" and reduction == "prod" and dtype.startswith("complex")
+
+
+def poisoned(shape, dtype, device, *, is_strided):
+    rows = tuple(2 * n for n in shape) if is_strided else shape
+    made = sw.full(rows, 1 if dtype == "bool" else 77, dtype=dtype, device=device)
+    return made[tuple(slice(None, None, 2) for _ in shape)] if is_strided else made
+
+
+def run_case(comm, case, number, device):
+    op, reduction, dtype, layout, place = case
+    root, key = number % comm.size, f"{number}"
+    x = array(key, dtype, comm.rank, layout, device)
+    everyones = [as_numpy(array(key, dtype, r, layout, "cpu")) for r in range(comm.size)]
+    wanted = expected(op, everyones, reduction, comm.rank, root)
+    words = {"op": reduction} if op in REDUCING else {}
+    if op in ("broadcast", "reduce"):
+        words["root"] = root
+    if place == "in place":
+        words["out"] = x
+    elif place != "new":
+        shape = np.shape(everyones[0]) if wanted is None else wanted.shape
+        words["out"] = poisoned(shape, dtype, device, is_strided=place == "strided")
+    before = as_numpy(x).copy()
+    got = getattr(C, op)(x, comm, **words)
+    if wanted is None:
+        wanted = before if place == "in place" else None
+        if got is None:
+            return ""
+        return close(got, wanted, dtype, "broadcast") if wanted is not None else ""
+    problem = close(got, wanted, dtype, op)
+    if place != "in place" and not np.array_equal(as_numpy(x), before, equal_nan=True):
+        problem += " the operand has changed"
+    return problem
+
+
+def run_messages(comm, device):
+    """A ring of messages in a group, and one after the other."""
+    problems = []
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    for dtype in DTYPES:
+        for layout in LAYOUTS:
+            if comm.size == 1:
+                continue
+            x = array(dtype + layout, dtype, comm.rank, layout, device)
+            wanted = as_numpy(array(dtype + layout, dtype, left, layout, "cpu"))
+            with C.group(comm):
+                C.send(x, right, comm)
+                got = C.recv(x, left, comm)
+            if problem := close(got, wanted, dtype, "broadcast"):
+                problems.append(f"ring {dtype} {layout}: {problem}")
+    for sender in range(comm.size - 1):
+        value = sw.full((3, 2), float(sender), device=device)
+        if comm.rank == sender:
+            C.send(value, sender + 1, comm)
+        if comm.rank == sender + 1:
+            out = poisoned((3, 2), value.dtype.name, device, is_strided=True)
+            if problem := close(C.recv(value, sender, comm, out=out), as_numpy(value), "", "send"):
+                problems.append(f"message of rank {sender}: {problem}")
+    return problems
+
+
+def run_splits(comm, device):
+    problems = []
+    part = comm.split(comm.rank % 2, key=-comm.rank)
+    ranks = [rank for rank in range(comm.size) if rank % 2 == comm.rank % 2][::-1]
+    got = as_numpy(C.all_gather(sw.array([comm.rank], device=device), part)).tolist()
+    if got != ranks or part.rank != ranks.index(comm.rank) or part.size != len(ranks):
+        problems.append(f"split: got {got}, expected {ranks}")
+    alone = comm.split(0 if comm.rank == 0 else None)
+    if (alone is None) != (comm.rank != 0):
+        problems.append(f"split without a color: got {alone!r}")
+    for each in (part, alone):
+        if each is not None:
+            each.barrier()
+            each.close()
+    return problems
+
+
+def run_pygpu(comm, device):
+    """The names of pygpu.collectives."""
+    problems = []
+    made = GpuCommCliqueId().comm_id if comm.rank == 0 else bytes(128)
+    sent = C.broadcast(np.frombuffer(made, "uint8"), comm).numpy().tobytes()
+    gpus = GpuComm(GpuCommCliqueId(bytearr=sent), comm.size, comm.rank)
+    host = np.arange(6.0 * comm.size).reshape(comm.size, 6)
+    x, n = sw.array(host, device=device), comm.size
+    gathered = np.broadcast_to(host, (n, *host.shape))
+    into = sw.full(x.shape, float(comm.rank), device=device)
+    gpus.broadcast(into, 0)
+    checks = {
+        "all_reduce": (gpus.all_reduce(x, "+"), n * host),
+        "reduce": (gpus.reduce(x, "maximum", root=0), host if comm.rank == 0 else None),
+        "reduce_scatter": (gpus.reduce_scatter(x, "sum"), n * host[comm.rank]),
+        "all_gather": (gpus.all_gather(x, nd_up=2), gathered[:, None]),
+        "all_gather of columns": (gpus.all_gather(x.T, nd_up=0), np.concatenate(gathered).T),
+        "broadcast": (into, np.zeros_like(host)),
+    }
+    for name, (got, wanted) in checks.items():
+        if (got is None) != (wanted is None):
+            problems.append(f"pygpu {name}: got {got!r}")
+        elif got is not None and (problem := close(got, wanted, "float64", "all_reduce")):
+            problems.append(f"pygpu {name}: {problem}")
+    if (gpus.count, gpus.rank) != (comm.size, comm.rank):
+        problems.append("pygpu: count or rank")
+    gpus.close()
+    return problems
+
+
+def run_refusals(comm, device):
+    """Errors that every rank finds by itself; the communicator stays usable."""
+    problems = []
+    ones, rows = sw.ones(3, device=device), sw.ones((comm.size + 1, 2), device=device)
+    wrong = [
+        (lambda: C.all_reduce(sw.ones(3, dtype="int32", device=device), comm, "mean"), TypeError),
+        (lambda: C.all_reduce(ones.astype("complex64"), comm, "max"), TypeError),
+        (lambda: C.all_reduce(ones, comm, "median"), ValueError),
+        (lambda: C.broadcast(ones, comm, root=comm.size), ValueError),
+        (lambda: C.send(ones, comm.rank, comm), ValueError),
+        (lambda: C.all_reduce(ones, comm, out=sw.ones(4, device=device)), ValueError),
+        (lambda: C.all_reduce(ones, comm, out=sw.broadcast_to(ones, (3,))), ValueError),
+    ]
+    if comm.size > 1:
+        wrong.append((lambda: C.all_to_all(rows, comm), ValueError))
+    if comm.engine in ("nccl", "torch"):
+        wrong.append((lambda: C.all_reduce(ones.astype("complex64"), comm, "prod"), TypeError))
+    for number, (call, kind) in enumerate(wrong):
+        try:
+            call()
+        except kind:
+            continue
+        problems.append(f"refusal {number}: no {kind.__name__}")
+    return problems
+
+
+def main():
+    folder, engine, device = sys.argv[1:]
+    comm = C.init(engine, timeout=60)
+    if device == "gpu":
+        device = str(comm.device)
+    problems, count = [], 0
+    for number, case in enumerate(cases(engine)):
+        count += 1
+        if problem := run_case(comm, case, number, device):
+            problems.append(f"{case}: {problem}")
+    for part in (run_messages, run_splits, run_pygpu, run_refusals):
+        problems += part(comm, device)
+    comm.barrier()
+    overlapped = C.all_reduce(sw.ones(1000, device=device), comm, overlap=True) + 1
+    if problem := close(overlapped, np.full(1000, comm.size + 1.0), "float64", "all_reduce"):
+        problems.append(f"overlap: {problem}")
+    write_result(folder, comm.rank, {"count": count, "problems": problems, "engine": comm.engine})
+    comm.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A rank of NCCL: a captured all_reduce, replayed with other values. Arguments: folder."""
+
+import sys
+
+import torch
+from python.collectives.launch import write_result
+
+import spanwise as sw
+from spanwise import collectives as C  # noqa: N812
+
+REPLAYS = 3
+
+
+def main():
+    (folder,) = sys.argv[1:]
+    comm = C.init("nccl", timeout=60)
+    device = f"cuda:{comm.device.ordinal}"
+    torch.cuda.set_device(device)
+    x, out = torch.zeros(1000, device=device), torch.zeros(500, device=device)
+    C.all_reduce(sw.asarray(x), comm)
+    torch.cuda.synchronize()
+    graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    with torch.cuda.graph(graph, stream=side), sw.Stream.foreign(side):
+        C.all_reduce(sw.asarray(x)[::2], comm, out=sw.asarray(out))
+    found = []
+    for replay in range(REPLAYS):
+        x.fill_(10 * replay + comm.rank)
+        graph.replay()
+        torch.cuda.synchronize()
+        found.append(sorted(set(out.tolist())))
+    write_result(folder, comm.rank, {"size": comm.size, "found": found})
+    comm.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A rank that finds the others by each store that needs no package. Arguments: folder, free port."""
+
+import os
+import sys
+from pathlib import Path
+
+from python.collectives.launch import write_result
+
+from spanwise import CollectiveError
+from spanwise.collectives._monitor import Monitor
+from spanwise.collectives._stores import connect
+
+
+def exchanged(store, words):
+    link = connect(store, timeout=30, **words)
+    ranks = list(range(link.size))
+    monitor = Monitor(link, "tested", ranks, 30)
+    values = monitor.exchange("square", (link.rank + 2) ** 2)
+    monitor.agree([("same", [], "text")], 0, "same")
+    try:
+        monitor.agree([("different", [], f"text {link.rank}")], 1, "different")
+    except CollectiveError as error:
+        values.append(str(error).splitlines()[1:])
+    monitor.disconnect()
+    link.close("it has closed its communicators")
+    return values
+
+
+def main():
+    folder, port = sys.argv[1:]
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    path = Path(folder, "address")
+    if rank == 0:  # what an earlier run has left
+        path.write_text('["127.0.0.1", 9, "old"]')
+    stores = {
+        "env": {},
+        f"tcp://127.0.0.1:{port}/secret": {},
+        f"tcp://localhost:{int(port) + 1}": {"rank": rank, "size": size},
+        f"file://{path}": {},
+    }
+    found = {}
+    for store, words in stores.items():
+        words = {"rank": None, "size": None} | words
+        for _ in range(2):
+            found.setdefault(store.partition(":")[0], []).append(exchanged(store, words))
+    write_result(folder, rank, found)
+
+
+if __name__ == "__main__":
+    main()
