@@ -208,6 +208,7 @@ def lines(device, steps_of_peers, goals):
             {name: run_of(step, times, wait) for name, (step, wait) in steps.items()},
             seconds=0.02,
             rounds=21,
+            rest=0.05 if is_cpu else 0,
         )
         yield Result(
             f"training step of logistic regression, {rows} x {columns} float32, {device}",

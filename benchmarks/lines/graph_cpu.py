@@ -114,7 +114,7 @@ def node_line(x, values):
 
 
 def alternating(x, nodes, exp):
-    """A graph of `nodes` nodes that are exp and addition by turns, no two of which are equal."""
+    """A graph of `nodes` nodes that alternate between exp and addition, no two of them equal."""
     y = x
     for i in range(nodes):
         y = y + x if i % 2 else exp(y)

@@ -34,8 +34,8 @@ PyObject* get_interface(PyObject* self) {
   }
   py::dict interface = interface_of(array);
   // NumPy treats a null address as missing, even without elements.
-  static char nothing[16];
-  const void* address = array.data() != nullptr ? array.data() : nothing;
+  static char no_elements[16];
+  const void* address = array.data() != nullptr ? array.data() : no_elements;
   interface["data"] = py::make_tuple(reinterpret_cast<std::uintptr_t>(address), array.readonly());
   return interface.release().ptr();
 }

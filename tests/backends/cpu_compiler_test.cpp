@@ -12,6 +12,7 @@
 #include "backends/cpu/jit/jit_compiler.hpp"
 #include "backends/cpu_kernels.hpp"
 #include "runtime/system/temporary_folder.hpp"
+#include "support/message_of.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -19,23 +20,13 @@ namespace {
 using runtime::TemporaryFolder;
 using test::CpuKernels;
 using test::Environment;
+using test::message_of;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
 void compile_empty() { CpuKernels("__global__ void k() {}"); }
-
-template <class E, class F>
-std::string message_of(F&& run) {
-  try {
-    run();
-  } catch (const E& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
-}
 
 TEST(CpuFingerprint, BeginsWithTheCompilerAndExistsWithoutOne) {
   const std::string before = jit_fingerprint();

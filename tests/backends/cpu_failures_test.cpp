@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "backends/cpu_kernels.hpp"
+#include "support/message_of.hpp"
 
 namespace spanwise {
 namespace {
@@ -155,12 +156,9 @@ TEST(CpuStacks, ThatRanOverAreReported) {
       "__global__ void k(int* out, int left) {\n"
       "  __syncthreads();\n  out[threadIdx.x] = depth(left);\n  __syncthreads();\n}");
   std::vector<int> out(4, 0);
-  try {
-    kernels.run("k", {{1}, {4}}, out.data(), 230);
-    FAIL() << "the stack overflow was not reported";
-  } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("bytes of stack"), HasSubstr("cpu_stack_kb")));
-  }
+  EXPECT_THAT(
+      test::message_of<KernelFaultError>([&] { kernels.run("k", {{1}, {4}}, out.data(), 230); }),
+      AllOf(HasSubstr("bytes of stack"), HasSubstr("cpu_stack_kb")));
   kernels.run("k", {{1}, {4}}, out.data(), 100);
   EXPECT_EQ(out, std::vector<int>(4, 100));
   const test::SettingGuard larger("cpu_stack_kb", "1000");
@@ -183,13 +181,10 @@ TEST(CpuStacks, ThatRanOverByFarAreReported) {
     for (const char* name : {"waits", "runs"}) {
       for (const char* threads : {"1", "2"}) {
         const test::SettingGuard workers("cpu_threads", threads);
-        try {
-          kernels.run(name, {{4}, {16}}, out.data(), 100'000'000);
-          FAIL() << "recursed without end";
-        } catch (const DeviceError& error) {
-          EXPECT_THAT(error.what(), AllOf(HasSubstr(name), HasSubstr("bytes of"),
-                                          HasSubstr("stack"), HasSubstr("in thread (")));
-        }
+        EXPECT_THAT(test::message_of<KernelFaultError>(
+                        [&] { kernels.run(name, {{4}, {16}}, out.data(), 100'000'000); }),
+                    AllOf(HasSubstr(name), HasSubstr("bytes of"), HasSubstr("stack"),
+                          HasSubstr("in thread (")));
         kernels.run(name, {{1}, {16}}, out.data(), 50);
         EXPECT_EQ(out[15], 50);
       }

@@ -19,6 +19,7 @@
 #include "backends/cpu_kernels.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "source/included_files.hpp"
+#include "support/message_of.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -183,13 +184,8 @@ TEST(CpuJit, ErrorListsTheKernels) {
   CpuKernels kernels("__global__ void first() {}\nnamespace n { __global__ void second() {} }");
   EXPECT_EQ(kernels.binary().symbols.at("second"), "n::second");
   EXPECT_EQ(kernels.binary().symbols.at("n::second"), "n::second");
-  try {
-    kernels.module().kernel("third");
-    FAIL();
-  } catch (const ArgumentError& error) {
-    EXPECT_THAT(error.what(),
-                AllOf(HasSubstr("'third'"), HasSubstr("'first'"), HasSubstr("'n::second'")));
-  }
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { kernels.module().kernel("third"); }),
+              AllOf(HasSubstr("'third'"), HasSubstr("'first'"), HasSubstr("'n::second'")));
 }
 
 TEST(CpuJit, LoadsAModuleSeveralTimes) {

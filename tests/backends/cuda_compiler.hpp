@@ -8,17 +8,14 @@
 #include <utility>
 
 #include "backends/cuda/compile/compiler.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::cuda {
 
-// NVRTC needs no GPU, so these run wherever it is installed.
-class CompilerTest : public testing::Test {
+/// Fixture of tests of the CUDA back end's compiler.
+class CompilerTest : public test::NvrtcTest<> {
  protected:
-  void SetUp() override {
-    if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  }
   static runtime::KernelBinary build(const std::string& source,
                                      runtime::CompileRequest request = {}) {
     const source::KernelSource scanned = source::scan_kernels(source);

@@ -6,39 +6,25 @@
 
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
-#include "backends/cuda/compile/binary_symbols.hpp"
-#include "backends/cuda/compile/device_runtime.hpp"
-#include "backends/cuda/compile/nvjitlink.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "backends/cuda_compiler.hpp"
-#include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
+#include "support/message_of.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
 using runtime::CompileRequest;
-using runtime::KernelBinary;
 using testing::Contains;
 using testing::HasSubstr;
-using testing::Key;
-using testing::Not;
 using testing::Pair;
-using testing::StartsWith;
 
 class CompilerOptions : public CompilerTest {};
 
 TEST_F(CompilerOptions, AnUnknownOptionIsAnArgumentErrorThatNamesIt) {
   CompileRequest request;
   request.options = {"-lfoo"};
-  try {
-    build(twice, request);
-    FAIL() << "taken";
-  } catch (const ArgumentError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("-lfoo"));
-  }
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { build(twice, request); }), HasSubstr("-lfoo"));
 }
 
 TEST_F(CompilerOptions, OptionsReachTheCompiler) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,7 +13,6 @@
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "backends/cuda_compiler.hpp"
-#include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/compile/compiler.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
+#include "backends/cuda_compiler.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
@@ -102,12 +101,10 @@ TEST(ImageContents, OfPtxAreItsTarget) {
   EXPECT_THAT(refusal(ptx, "sm_75"), HasSubstr("PTX for compute_80"));
 }
 
-TEST(ImageContents, OfACubinFromNvrtcAreItsArchitecture) {
-  if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  const source::KernelSource source = source::scan_kernels("__global__ void k(int* x) { *x = 1; }");
-  runtime::CompileRequest request;
-  request.source = &source;
-  const std::string image = compile({9, 0}, request).image;
+class NvrtcImages : public CompilerTest {};
+
+TEST_F(NvrtcImages, CubinsContainTheirArchitecture) {
+  const std::string image = build("__global__ void k(int* x) { *x = 1; }").image;
   ASSERT_EQ(image_parts(image).size(), 1u);
   EXPECT_EQ(image_parts(image)[0].architecture, 90);
   EXPECT_EQ(refusal(image, "sm_90"), "");
@@ -127,16 +124,14 @@ TEST(ImageContents, OfInvalidBytes) {
             "");
 }
 
-TEST(CheckedKernels, CompileForAGpu) {
-  if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  const source::KernelSource source = source::scan_kernels(
-      "#include \"view.cuh\"\n__global__ void k(spanwise::View<float, 2> x, int i) { x(i, 1) = 1; "
-      "}");
+TEST_F(NvrtcImages, CheckedKernelsCompile) {
   runtime::CompileRequest request;
-  request.source = &source;
   request.options = {runtime::check_option, "-DSW_CHECK_BOUNDS", "-lineinfo"};
   request.include_dirs = {SW_SOURCE_DIR "/sdk/device"};
-  EXPECT_EQ(compile({9, 0}, request).symbols.count("k"), 1u);
+  const char* source =
+      "#include \"view.cuh\"\n"
+      "__global__ void k(spanwise::View<float, 2> x, int i) { x(i, 1) = 1; }";
+  EXPECT_EQ(build(source, request).symbols.count("k"), 1u);
 }
 
 }  // namespace

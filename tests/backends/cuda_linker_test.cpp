@@ -12,6 +12,7 @@
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "cuda_device.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -88,11 +89,11 @@ std::string lto_ir_of(const char* source) {
   return bytes;
 }
 
-// NVRTC and nvJitLink need no GPU, so these run wherever they are installed.
-class Linker : public testing::Test {
+// nvJitLink needs no GPU either.
+class Linker : public test::NvrtcTest<> {
  protected:
   void SetUp() override {
-    if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+    NvrtcTest::SetUp();
     if (nvjitlink::installed().empty()) GTEST_SKIP() << "nvJitLink is not installed";
   }
 };

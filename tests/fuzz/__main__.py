@@ -4,8 +4,8 @@
 
 Run it with the package to test on PYTHONPATH. Each case is an operation on random layouts, dtypes
 and values that follows from the seed and its number alone; `--case N` repeats one. All memory around
-what a call may write is compared too, and on the CPU the arrays lie beside pages that cannot be
-touched. The exit code is 1 where anything was wrong.
+what a call may write is compared too, and on the CPU the arrays are next to inaccessible
+pages. The exit code is 1 if any result is wrong.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", help="families, separated by commas")
-    parser.add_argument("--most-failures", type=int, default=20, help="stop after so many")
+    parser.add_argument("--max-failures", type=int, default=20, help="stop after so many")
     parser.add_argument(
         "--variations",
         type=int,
@@ -58,22 +58,22 @@ def main():
     families(options.only)
     if options.case is not None:
         runner = Runner(options.device, options.seed, options.only, options.variations)
-        words = runner.run(options.case)
-        print(words or f"case {options.case} is right: {runner.context.description()}")
-        return 1 if words else 0
-    drawn = (options.device, options.seed, options.only, options.variations)
-    pool = Pool(drawn, options.processes)
+        problem = runner.run(options.case)
+        print(problem or f"case {options.case} is right: {runner.context.description()}")
+        return 1 if problem else 0
+    runner_options = (options.device, options.seed, options.only, options.variations)
+    pool = Pool(runner_options, options.processes)
     begin, head = time.monotonic(), commit()
-    told = [begin]
+    last_report = [begin]
 
     def report(done, failure=None):
         if failure:
             print(f"WRONG {command_of(options, failure[0])}\n  {failure[1]}", flush=True)
-        elif time.monotonic() - told[0] > 20:
-            told[0] = time.monotonic()
-            print(f"{done} cases, {done / (told[0] - begin):.0f} a second", flush=True)
+        elif time.monotonic() - last_report[0] > 20:
+            last_report[0] = time.monotonic()
+            print(f"{done} cases, {done / (last_report[0] - begin):.0f} a second", flush=True)
 
-    done = pool.run(options.first, options.cases, options.most_failures, report, options.seconds)
+    done = pool.run(options.first, options.cases, options.max_failures, report, options.seconds)
     seconds = time.monotonic() - begin
     print(
         f"{done} cases in {seconds:.1f} s, {done / seconds:.0f} a second; {len(pool.failures)} wrong"
@@ -92,7 +92,7 @@ def write(options, head, pool, done, seconds):
 
     counts = dict(sorted(pool.counts.items()))
     errors = counts.pop("errors alike", 0)
-    found = {
+    results = {
         "seed": options.seed,
         "first": options.first,
         "variations": options.variations,
@@ -100,13 +100,13 @@ def write(options, head, pool, done, seconds):
         "wrong": len(pool.failures),
         "errors_alike": errors,
         "families": counts,
-        "failures": [{"case": number, "words": words} for number, words in pool.failures],
+        "failures": [{"case": number, "words": problem} for number, problem in pool.failures],
         "processes": options.processes,
     }
-    what = "random layout x operation x dtype beside NumPy, tests/fuzz"
+    what = "random layout x operation x dtype compared with NumPy, tests/fuzz"
     peers = (np, ml_dtypes)
     outcome.write(
-        options.json, what, options.device, found, seconds=seconds, head=head, peers=peers
+        options.json, what, options.device, results, seconds=seconds, head=head, peers=peers
     )
 
 

@@ -127,7 +127,7 @@ class Pool:
         self._context = multiprocessing.get_context("spawn")
         self.counts, self.failures = Counter(), []
 
-    def run(self, first, cases, most_failures, report, seconds=None):
+    def run(self, first, cases, max_failures, report, seconds=None):
         """The number of cases that ran; none begins after `seconds`, if given."""
         context, end = self._context, time.monotonic() + (seconds or float("inf"))
         shared = _Shared(context, self._processes)
@@ -156,7 +156,7 @@ class Pool:
                 alive.discard(index)
             for failure in failures:
                 self._add(failure, report)
-            if len(self.failures) >= most_failures:
+            if len(self.failures) >= max_failures:
                 shared.stop.value = True
             report(done)
         for worker in workers:

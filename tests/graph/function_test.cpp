@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "support/graph_ops.hpp"
+#include "support/message_of.hpp"
 
 namespace spanwise {
 namespace {
 
 using test::apply;
 using test::input;
+using test::message_of;
 using test::on_cpu;
 using test::plus;
 using test::TestOp;
@@ -19,18 +21,6 @@ using test::values_of;
 using test::vector_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-template <class E, class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    EXPECT_EQ(typeid(e), typeid(E)) << e.what();
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
 
 TEST(Function, RunsAChainInOrder) {
   const Variable x = input("x");

@@ -12,6 +12,7 @@
 #include "op_sdk/plugin/table.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "support/fake_devices.hpp"
+#include "support/message_of.hpp"
 
 // The tables and calls of the plug-in interface from C++, with GPUs that only record calls.
 // tests/python/graph/plugins/test_load_ops.py loads libraries.
@@ -94,12 +95,8 @@ TEST(PluginTables, OfALazyOpShareNoMemory) {
   const sw_op* const ops[] = {&lazy};
   sw_plugin plugin = described();
   plugin.ops = ops;
-  try {
-    op_sdk::read_plugin_table(plugin, who);
-    ADD_FAILURE() << "views of inputs that are not computed were taken";
-  } catch (const GraphError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("test.same: is SW_LAZY, and shares memory"));
-  }
+  EXPECT_THAT(test::message_of<GraphError>([&] { op_sdk::read_plugin_table(plugin, who); }),
+              HasSubstr("test.same: is SW_LAZY, and shares memory"));
 }
 
 TEST(PluginTables, OfAnotherMajorVersionAreRefusedUnread) {
@@ -197,12 +194,8 @@ TEST(PluginOps, OnAGpuReceiveAStreamOrderedAfterTheirInputs) {
 }
 
 TEST(LoadOps, ErrorGivesExpectedAndGot) {
-  try {
-    load_ops("/no/such/library.so");
-    FAIL();
-  } catch (const ArgumentError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("expected a shared library, got \"/no/such/library.so\""));
-  }
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { load_ops("/no/such/library.so"); }),
+              HasSubstr("expected a shared library, got \"/no/such/library.so\""));
 }
 
 }  // namespace

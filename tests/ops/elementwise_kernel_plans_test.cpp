@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "../../ops/user_kernels/elementwise.hpp"
+#include "ops/elementwise_specs.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 
@@ -25,23 +25,6 @@ Array numbers(const Shape& shape, DType dtype, int seed) {
 }
 Array poisoned(const Shape& shape, DType dtype) { return full(shape, 91, dtype, cpu); }
 Array backwards(const Array& array, int axis) { return array.slice(axis, {{}, {}, -1}); }
-
-ElementwiseSpec spec_of(std::string in, std::string out, std::string operation) {
-  ElementwiseSpec spec;
-  spec.common = {"ElementwiseKernel", "user_plan"};
-  spec.in_params = std::move(in);
-  spec.out_params = std::move(out);
-  spec.operation = std::move(operation);
-  return spec;
-}
-ElementwiseSpec pointers_of(std::string arguments, std::string operation) {
-  ElementwiseSpec spec;
-  spec.common = {"ElementwiseKernel", "user_plan"};
-  spec.style = ParameterStyle::pointers;
-  spec.arguments = std::move(arguments);
-  spec.operation = std::move(operation);
-  return spec;
-}
 
 // Runs the kernel by both sources on arrays that `make` makes each time, and compares all of them.
 void expect_same(const ElementwiseSpec& spec, const std::function<std::vector<Array>()>& make) {
@@ -65,7 +48,7 @@ class ElementwiseKernelPlans : public testing::TestWithParam<DType> {};
 
 TEST_P(ElementwiseKernelPlans, TransposedAndReversedInputs) {
   const DType dtype = GetParam();
-  const ElementwiseSpec spec = spec_of("T x, T y, T w", "T z, T v", "z = x * y + w; v = x - y");
+  const ElementwiseSpec spec = values_spec("T x, T y, T w", "T z, T v", "z = x * y + w; v = x - y");
   for (const auto& [rows, columns] : {std::pair{64, 64}, {131, 70}, {20, 300}})
     expect_same(spec, [&, rows = rows, columns = columns] {
       return std::vector{numbers({columns, rows}, dtype, 1).transpose(),
@@ -77,7 +60,7 @@ TEST_P(ElementwiseKernelPlans, TransposedAndReversedInputs) {
 
 TEST_P(ElementwiseKernelPlans, OutputsOfDifferentLayouts) {
   const DType dtype = GetParam();
-  const ElementwiseSpec spec = spec_of("T x", "T z, T v, T u", "z = x; v = x + x; u = x * x");
+  const ElementwiseSpec spec = values_spec("T x", "T z, T v, T u", "z = x; v = x + x; u = x * x");
   expect_same(spec, [&] {
     return std::vector{numbers({48, 80}, dtype, 1), poisoned({48, 80}, dtype),
                        poisoned({80, 48}, dtype).transpose(),
@@ -88,7 +71,7 @@ TEST_P(ElementwiseKernelPlans, OutputsOfDifferentLayouts) {
 TEST_P(ElementwiseKernelPlans, OutputsThatAreReadOrNotAlwaysWritten) {
   const DType dtype = GetParam();
   const ElementwiseSpec spec =
-      spec_of("T x, int32 s", "T z, T v", "z = z + x; if (s % 3 == 0) return; v = x");
+      values_spec("T x, int32 s", "T z, T v", "z = z + x; if (s % 3 == 0) return; v = x");
   for (const bool is_transposed : {false, true})
     expect_same(spec, [&] {
       const Array x = numbers({70, 70}, dtype, 1);
@@ -98,7 +81,7 @@ TEST_P(ElementwiseKernelPlans, OutputsThatAreReadOrNotAlwaysWritten) {
 }
 
 TEST_P(ElementwiseKernelPlans, IndicesInCOrder) {
-  const ElementwiseSpec spec = spec_of("T x", "T z, int64 k", "z = x; k = i");
+  const ElementwiseSpec spec = values_spec("T x", "T z, int64 k", "z = x; k = i");
   const auto plain = [](const Array& array) { return array; };
   const auto across = [](const Array& array) { return array.transpose(); };
   const auto back = [](const Array& array) { return backwards(array, 1); };
@@ -118,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(, ElementwiseKernelPlans,
                          [](const auto& given) { return given.param.name(); });
 
 TEST(ElementwiseKernelMemory, OtherElementsOfAnInput) {
-  const ElementwiseSpec spec = pointers_of("int *z, const int *x", "z[i] = x[i] + x[n - 1 - i]");
+  const ElementwiseSpec spec = pointers_spec("int *z, const int *x", "z[i] = x[i] + x[n - 1 - i]");
   for (const bool is_transposed : {false, true})
     for (const bool is_backwards : {false, true})
       expect_same(spec, [&] {
@@ -130,8 +113,8 @@ TEST(ElementwiseKernelMemory, OtherElementsOfAnInput) {
 }
 
 TEST(ElementwiseKernelMemory, AddressesAndAtomicsReachTheArray) {
-  ElementwiseSpec spec = pointers_of("int *z, const int *x, int *total",
-                                     "add(&z[i], x[i]); atomicAdd(&total[0], x[i])");
+  ElementwiseSpec spec = pointers_spec("int *z, const int *x, int *total",
+                                       "add(&z[i], x[i]); atomicAdd(&total[0], x[i])");
   spec.common.preamble = "__device__ void add(int* to, int x) { atomicAdd(to, x); }";
   for (const int columns : {64, 63})
     expect_same(spec, [&] {
@@ -141,7 +124,7 @@ TEST(ElementwiseKernelMemory, AddressesAndAtomicsReachTheArray) {
 }
 
 TEST(ElementwiseKernelMemory, Structs) {
-  ElementwiseSpec spec = pointers_of("Body *b, const Body *a", "b[i].x += a[i].v; b[i].v = 3");
+  ElementwiseSpec spec = pointers_spec("Body *b, const Body *a", "b[i].x += a[i].v; b[i].v = 3");
   spec.common.preamble = "struct Body { int x, v, w; };";
   const int order[] = {1, 0, 2};
   for (const bool is_transposed : {false, true})
@@ -153,7 +136,7 @@ TEST(ElementwiseKernelMemory, Structs) {
 
 // Each thread runs the statements around the loop once, also those without elements.
 TEST(ElementwiseKernelMemory, StatementsAroundTheLoop) {
-  ElementwiseSpec spec = spec_of("int32 x, raw int32 total", "int32 z", "sum += x; z = x");
+  ElementwiseSpec spec = values_spec("int32 x, raw int32 total", "int32 z", "sum += x; z = x");
   spec.loop_prep = "int sum = 0";
   spec.after_loop = "atomicAdd((int*)&total[0], sum)";
   for (const int columns : {64, 61})

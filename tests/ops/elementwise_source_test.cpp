@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "../../ops/elementwise/cuda/operation_body.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
 #include "support/compiled_source.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -48,11 +48,8 @@ void expect_compiles(const OperationKey& key, const PlanShape& shape) {
 }
 void expect_compiles(const OperationKey& key) { expect_compiles(key, dense_shape(key)); }
 
-class ElementwiseSource : public testing::TestWithParam<int> {
+class ElementwiseSource : public test::NvrtcTest<testing::TestWithParam<int>> {
  protected:
-  void SetUp() override {
-    if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  }
   OpId op() const { return static_cast<OpId>(GetParam()); }
   std::vector<DType> operands(DType dtype) const {
     return std::vector<DType>(static_cast<std::size_t>(facts(op()).inputs), dtype);
@@ -122,8 +119,9 @@ INSTANTIATE_TEST_SUITE_P(, ElementwiseMixed,
                          testing::Values(static_cast<int>(OpId::less),
                                          static_cast<int>(OpId::equal)));
 
-TEST(ElementwiseSourceText, ChecksExponents) {
-  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+class ElementwiseSourceText : public test::NvrtcTest<> {};
+
+TEST_F(ElementwiseSourceText, ChecksExponents) {
   const DType dtypes[] = {int64, int64};
   OperationKey key = key_for({OpId::power, int64, int64}, dtypes);
   key.has_mask = true;
@@ -132,8 +130,7 @@ TEST(ElementwiseSourceText, ChecksExponents) {
   expect_compiles(key, {.kind = PlanShape::Kind::rows});
 }
 
-TEST(ElementwiseSourceText, ConvertsBetweenAllDtypes) {
-  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+TEST_F(ElementwiseSourceText, ConvertsBetweenAllDtypes) {
   for (const DType from : dtypes_in_order) {
     for (const DType to : {bool_, float16, bfloat16}) {
       const DType dtypes[] = {from};

@@ -11,16 +11,15 @@
 #include "../../ops/indexing/cuda/address_body.hpp"
 #include "../../ops/indexing/cuda/cuda_indices.hpp"
 #include "../../ops/indexing/search.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "support/compiled_source.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::ops {
 namespace {
 
-void expect_compiles(const std::string& text, const std::vector<std::string>& kernels) {
-  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  test::expect_compiles(text, kernels);
-}
+class IndexingSource : public test::NvrtcTest<> {};
+
+using test::expect_compiles;
 
 // A body in each kind of loop that a plan may choose for it.
 void expect_body_compiles(const strided::Body& body, int rank) {
@@ -34,7 +33,7 @@ void expect_body_compiles(const strided::Body& body, int rank) {
   expect_compiles(cuda_source(body, shape), {"run"});
 }
 
-TEST(IndexingSource, MovesCompileForEveryWorkAndWord) {
+TEST_F(IndexingSource, MovesCompileForEveryWorkAndWord) {
   for (const AddressWork work : {AddressWork::read, AddressWork::write, AddressWork::find_last,
                                  AddressWork::write_last, AddressWork::add_up})
     for (const int word : {1, 2, 4, 8, 16}) {
@@ -54,21 +53,21 @@ TEST(IndexingSource, MovesCompileForEveryWorkAndWord) {
                          2);
 }
 
-TEST(IndexingSource, IndicesAndMasksCompile) {
+TEST_F(IndexingSource, IndicesAndMasksCompile) {
   for (const IndexWork work : {IndexWork::find_outside, IndexWork::wrap, IndexWork::clip})
     expect_body_compiles(index_body(work), 2);
   for (const int rank : {1, 3})
     expect_compiles(mask_source(rank), {"count_tiles", "scan_tiles", "write_positions"});
 }
 
-TEST(IndexingSource, SearchesCompileForEveryDType) {
+TEST_F(IndexingSource, SearchesCompileForEveryDType) {
   for (const DType dtype :
        {int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32, float64})
     for (const Side side : {Side::left, Side::right})
       expect_compiles(search_source(dtype, side), {"search"});
 }
 
-TEST(IndexingSource, AccumulationsCompileForEveryDType) {
+TEST_F(IndexingSource, AccumulationsCompileForEveryDType) {
   for (const DType dtype : {bool_, int8, uint8, int16, uint16, int32, uint32, int64, uint64,
                             float16, bfloat16, float32, float64, complex64, complex128}) {
     for (int how = 0; how < 5; ++how) {

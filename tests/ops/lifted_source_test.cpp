@@ -8,10 +8,10 @@
 #include "../../ops/elementwise/graph/fused_op.hpp"
 #include "../../ops/reduce/cuda/cuda_module.hpp"
 #include "../../ops/reduce/job.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "support/compiled_source.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
@@ -61,10 +61,9 @@ void expect_cubin(const CudaShape& shape, const ElementSource& elements) {
                         {.options = {"--fmad=false"}, .includes_device_headers = true});
 }
 
-class LiftedSource : public testing::TestWithParam<DType> {};
+class LiftedSource : public test::NvrtcTest<testing::TestWithParam<DType>> {};
 
 TEST_P(LiftedSource, CompilesInEveryForm) {
-  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   const DType element = GetParam();
   const LiftedInput source(element);
   for (const Kind kind : {Kind::sum, Kind::argmin})

@@ -8,19 +8,14 @@
 #include <vector>
 
 #include "../../ops/linalg/problem.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
 #include "support/compiled_source.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {
 
-class ProductSource : public testing::TestWithParam<DType> {
- protected:
-  void SetUp() override {
-    if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  }
-};
+class ProductSource : public test::NvrtcTest<testing::TestWithParam<DType>> {};
 
 void expect_compiles(DType dtype, const std::string& words,
                      const std::vector<std::string>& kernels) {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "../../ops/elementwise/fused/cuda_program.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
 #include "support/compiled_source.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -56,12 +56,7 @@ void expect_compiles(const ElementProgram& program, const PlanShape& shape,
                         {.options = {"--fmad=false"}});
 }
 
-class ProgramSource : public testing::TestWithParam<DType> {
- protected:
-  void SetUp() override {
-    if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  }
-};
+class ProgramSource : public test::NvrtcTest<testing::TestWithParam<DType>> {};
 
 TEST_P(ProgramSource, OfAllOperationsCompilesForEachLayout) {
   const ElementProgram program = program_of(GetParam());

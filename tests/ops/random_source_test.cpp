@@ -14,10 +14,10 @@
 #include "../../ops/random/cpu_kernels.hpp"
 #include "../../ops/random/draw.hpp"
 #include "../../ops/random/random_body.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "support/compiled_source.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::ops::random {
 namespace {
@@ -37,8 +37,9 @@ void expect_random_cubin(const strided::Body& body) {
   test::expect_compiles(cuda_source(body, shape), {"run"}, {.options = {"--fmad=false"}});
 }
 
-TEST(RandomSource, CompilesForEveryBody) {
-  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+class RandomSource : public test::NvrtcTest<> {};
+
+TEST_F(RandomSource, CompilesForEveryBody) {
   for (const auto& [kind, bytes] : all_bodies()) {
     SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", bytes " << bytes);
     for (const bool is_scaled : {false, true})

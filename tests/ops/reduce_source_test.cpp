@@ -6,8 +6,8 @@
 
 #include "../../ops/reduce/cuda/cuda_source.hpp"
 #include "../../ops/reduce/job.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "support/compiled_source.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
@@ -42,11 +42,8 @@ CudaShape shape_of(Kind kind, DType element, Form form) {
   return shape;
 }
 
-class ReduceSource : public testing::TestWithParam<int> {
+class ReduceSource : public test::NvrtcTest<testing::TestWithParam<int>> {
  protected:
-  void SetUp() override {
-    if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  }
   Kind kind() const { return static_cast<Kind>(GetParam()); }
   bool supports(DType element) const {
     if (kind() == Kind::nansum) return element.is_floating() || element.is_complex();

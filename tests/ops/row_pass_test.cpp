@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "../../ops/elementwise/row_pass/run_row_pass.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/creation.hpp"
 #include "support/compiled_source.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -38,8 +38,9 @@ RowPass pass_of(DType dtype) {
   return pass;
 }
 
-TEST(RowPass, KernelsCompile) {
-  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+class RowPassSource : public test::NvrtcTest<> {};
+
+TEST_F(RowPassSource, Compiles) {
   for (const DType dtype : {float32, float64})
     for (const int width : {1, 2})
       for (const std::uint64_t numbers : {0, 0b101000}) {

@@ -8,23 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "../../ops/user_kernels/elementwise.hpp"
 #include "../../ops/user_kernels/reduction.hpp"
 #include "../../ops/user_kernels/scan.hpp"
-#include "backends/cuda/compile/nvrtc.hpp"
+#include "ops/elementwise_specs.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "support/compiled_source.hpp"
+#include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
 
-class UserKernelSource : public testing::Test {
- protected:
-  void SetUp() override {
-    if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  }
-};
+class UserKernelSource : public test::NvrtcTest<> {};
 
 void expect_cubin(const std::string& text_of_kernel, const std::vector<std::string>& kernels) {
   test::expect_compiles(text_of_kernel, kernels, {.includes_device_headers = true});
@@ -37,24 +32,6 @@ std::vector<Array> layouts(DType dtype) {
   const Array row = zeros({8}, dtype, cpu).broadcast_to({4, 6, 8});
   const Array every_other = zeros({4, 6, 16}, dtype, cpu).slice(2, {.step = -2});
   return {base, columns, row, every_other};
-}
-
-ElementwiseSpec values_spec(std::string in, std::string out, std::string operation) {
-  ElementwiseSpec spec;
-  spec.common = {"ElementwiseKernel", "user_kernel"};
-  spec.in_params = std::move(in);
-  spec.out_params = std::move(out);
-  spec.operation = std::move(operation);
-  return spec;
-}
-
-ElementwiseSpec pointers_spec(std::string arguments, std::string operation) {
-  ElementwiseSpec spec;
-  spec.common = {"ElementwiseKernel", "user_kernel"};
-  spec.style = ParameterStyle::pointers;
-  spec.arguments = std::move(arguments);
-  spec.operation = std::move(operation);
-  return spec;
 }
 
 TEST_F(UserKernelSource, ValuesOfEveryDTypeAndLayoutCompile) {

@@ -10,10 +10,12 @@
 #include <thread>
 
 #include "spanwise/error.hpp"
+#include "support/message_of.hpp"
 
 namespace spanwise {
 namespace {
 
+using test::message_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -25,17 +27,6 @@ config::Setting setting(std::string name, std::string value,
   made.default_value = std::move(value);
   made.choices = std::move(choices);
   return made;
-}
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const ArgumentError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
 }
 
 config::Setting listed(const std::string& name) {
@@ -56,7 +47,7 @@ TEST(Config, HasTheDefaultUntilItIsSet) {
 
 TEST(Config, InvalidChoiceIsRefusedAndTheValueKept) {
   config::declare(setting("test_choice", "a", {"a", "b"}));
-  EXPECT_THAT(message_of([] { config::set("test_choice", "c"); }),
+  EXPECT_THAT(message_of<ArgumentError>([] { config::set("test_choice", "c"); }),
               AllOf(HasSubstr("test_choice"), HasSubstr("\"c\""), HasSubstr("a, b")));
   EXPECT_EQ(config::get("test_choice"), "a");
 }
@@ -69,16 +60,18 @@ TEST(Config, CallsTheCheckOfTheSetting) {
   config::declare(checked);
   config::set("test_checked", "7");
   EXPECT_THAT(
-      message_of([] { config::set("test_checked", "42"); }),
+      message_of<ArgumentError>([] { config::set("test_checked", "42"); }),
       AllOf(HasSubstr("test_checked"), HasSubstr("\"42\""), HasSubstr("one letter, please")));
   EXPECT_EQ(config::get("test_checked"), "7");
 }
 
 TEST(Config, NamesTheNearestForAnUnknownName) {
   config::declare(setting("test_nearest", "1"));
-  EXPECT_THAT(message_of([] { config::get("test_naerest"); }), HasSubstr("\"test_nearest\""));
-  EXPECT_THAT(message_of([] { config::set("TEST_NEAREST", "2"); }), HasSubstr("\"test_nearest\""));
-  EXPECT_THAT(message_of([] { config::get("floatx"); }), HasSubstr("\"floatX\""));
+  EXPECT_THAT(message_of<ArgumentError>([] { config::get("test_naerest"); }),
+              HasSubstr("\"test_nearest\""));
+  EXPECT_THAT(message_of<ArgumentError>([] { config::set("TEST_NEAREST", "2"); }),
+              HasSubstr("\"test_nearest\""));
+  EXPECT_THAT(message_of<ArgumentError>([] { config::get("floatx"); }), HasSubstr("\"floatX\""));
 }
 
 TEST(Config, ReadsTheEnvironmentAtTheDeclaration) {
@@ -92,7 +85,7 @@ TEST(Config, ReportsAnInvalidEnvironmentValueAtTheFirstRead) {
   setenv("SPANWISE_TEST_BAD", "purple", 1);
   EXPECT_NO_THROW(config::declare(setting("test_bad", "red", {"red"})));
   EXPECT_NO_THROW(config::list());
-  EXPECT_THAT(message_of([] { config::get("test_bad"); }),
+  EXPECT_THAT(message_of<ArgumentError>([] { config::get("test_bad"); }),
               AllOf(HasSubstr("SPANWISE_TEST_BAD"), HasSubstr("purple")));
   config::set("test_bad", "red");
   EXPECT_EQ(config::get("test_bad"), "red");
@@ -115,7 +108,8 @@ TEST(Config, ParsesBooleans) {
     EXPECT_FALSE(config::get_bool("test_bool")) << word;
   }
   config::set("test_bool", "perhaps");
-  EXPECT_THAT(message_of([] { config::get_bool("test_bool"); }), HasSubstr("\"perhaps\""));
+  EXPECT_THAT(message_of<ArgumentError>([] { config::get_bool("test_bool"); }),
+              HasSubstr("\"perhaps\""));
 }
 
 TEST(Config, ListsByName) {

@@ -7,6 +7,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "support/fake_devices.hpp"
+#include "support/message_of.hpp"
 #include "support/naive_loops.hpp"
 
 namespace spanwise {
@@ -99,13 +100,10 @@ TEST_F(ConversionsTest, ReshapeIsAViewWhereStridesAllow) {
 }
 
 TEST_F(ConversionsTest, ErrorNamesTheCopyAndTheRemedy) {
-  try {
-    reshape(numbers({2, 3}).transpose(), {6}, CopyMode::never);
-    FAIL();
-  } catch (const CopyNeededError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("(6,)"), HasSubstr("float32 (3, 2)"),
-                                    HasSubstr("24 bytes"), HasSubstr("copy=None")));
-  }
+  EXPECT_THAT(test::message_of<CopyNeededError>(
+                  [&] { reshape(numbers({2, 3}).transpose(), {6}, CopyMode::never); }),
+              AllOf(HasSubstr("(6,)"), HasSubstr("float32 (3, 2)"), HasSubstr("24 bytes"),
+                    HasSubstr("copy=None")));
 }
 
 TEST_F(ConversionsTest, ItemReadsTheOneElement) {

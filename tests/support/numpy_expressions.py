@@ -114,7 +114,7 @@ xp.minimum(a["u1"], 256)
 xp.maximum(a["u1"], -1)
 """
 
-FACES = """
+METHODS = """
 xp.asarray([True]).round()
 xp.asarray([True]).round(2)
 xp.asarray([True]).round(-2)

@@ -3,7 +3,9 @@
 #include "cpu_row_pass.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
+#include <thread>
 
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -15,9 +17,11 @@ namespace spanwise::ops {
 namespace {
 
 // Bytes of a matrix that stay in a core's L2 cache beside other data.
-constexpr std::int64_t block_bytes = 384 << 10;
-// Bytes of a matrix above which the next block is fetched while one is added: it comes from memory.
-constexpr std::int64_t large_matrix = 16 << 20;
+constexpr std::int64_t block_bytes = 512 << 10;
+// Bytes of a matrix above which the next block is fetched while one is added, because it is in the
+// L3 cache or in memory. Both share the L2 cache.
+constexpr std::int64_t large_matrix = 4 << 20;
+
 bool is_aligned(const Array& array) {
   return reinterpret_cast<std::uintptr_t>(array.data()) %
              static_cast<std::uintptr_t>(array.dtype().itemsize()) ==
@@ -69,8 +73,9 @@ class Rows {
                 .x_stride = w.size() == 1 ? 1 : w.strides()[0],
                 .depth = columns_};
     const std::int64_t row_bytes = columns_ * static_cast<std::int64_t>(sizeof(T));
-    block_rows_ = std::max<std::int64_t>(8, block_bytes / row_bytes);
-    if (x.shape()[0] * row_bytes > large_matrix) fetched_rows_ = x.shape()[0];
+    const bool fetches = x.shape()[0] * row_bytes > large_matrix;
+    block_rows_ = std::max<std::int64_t>(8, (fetches ? block_bytes / 2 : block_bytes) / row_bytes);
+    if (fetches) fetched_rows_ = x.shape()[0];
   }
 
   /// Adds rows `first` to `last`, each times its result g, to `sums`, which are empty. Returns the
@@ -125,15 +130,60 @@ class Rows {
   std::int64_t fetched_rows_ = 0;  ///< rows before which blocks fetch the next one
 };
 
+/// Parts of the rows, whose sums are added in their order, so that results do not depend on the
+/// threads. Of a matrix that stays in the caches, the calling thread takes parts from the start and
+/// helpers from the end: in the next call each finds most of its rows in its own cache. Parts in
+/// the middle are smaller, so that threads end at about the same time although helpers begin later.
+class RowParts {
+ public:
+  RowParts(std::int64_t rows, std::int64_t row_bytes)
+      : rows_(rows), is_cached_(rows * row_bytes <= cache_bytes) {
+    const std::int64_t count = GemvParts(rows, row_bytes).count();
+    count_ = count == 2 && rows >= least_rows ? 4 : count;
+  }
+
+  std::int64_t count() const noexcept { return count_; }
+  /// The first row of a part, or the end of the last one.
+  std::int64_t start(std::int64_t part) const noexcept {
+    // Of each half, the first share t of the parts has 1 - (1 - t)^2 of the rows.
+    const std::int64_t half = count_ / 2, left = half - std::min(part, count_ - part);
+    const std::int64_t shares = 2 * half * half;
+    if (!is_cached_ || rows_ < shares * unit || half == 0)
+      return GemvParts::split(rows_, part, count_);
+    const std::int64_t rows = rows_ * (half * half - left * left) / shares / unit * unit;
+    return part <= half ? rows : rows_ - rows;
+  }
+  /// The next part for the calling thread, where parts before `number` were taken by any thread.
+  std::int64_t take(std::int64_t number) noexcept {
+    if (!is_cached_) return number;
+    if (std::this_thread::get_id() == caller_) return taken_++;
+    return count_ - 1 - helped_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+ private:
+  // Of a matrix that has several parts, and those that loops take at a time.
+  static constexpr std::int64_t least_rows = 256, unit = 16;
+
+  static constexpr std::int64_t cache_bytes = 32 << 20;
+
+  std::int64_t rows_, count_ = 1;
+  bool is_cached_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  std::int64_t taken_ = 0;  // by the caller
+  std::atomic<std::int64_t> helped_{0};
+};
+
 /// Each row of `partial` becomes the sum of a part of the rows, each times its result g. Returns
 /// the sum of g.
 template <class T>
-double add_in_parts(const Rows<T>& all, const GemvParts& parts, const Array& partial) {
+double add_in_parts(const Rows<T>& all, RowParts& parts, const Array& partial) {
   std::vector<double> totals(static_cast<std::size_t>(parts.count()));
   parallel_for(parts.count(), 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i)
+    for (; first < last; ++first) {
+      const std::int64_t i = parts.take(first);
       totals[static_cast<std::size_t>(i)] = all.add(parts.start(i), parts.start(i + 1),
                                                     elements<T>(partial) + i * partial.shape()[1]);
+    }
   });
   return std::accumulate(totals.begin(), totals.end(), 0.0);
 }
@@ -170,7 +220,7 @@ void CpuRowPass::run(std::span<const Array* const> inputs, std::span<const Array
 template <class T>
 void CpuRowPass::run_in(std::span<const Array* const> inputs, std::span<const Array> outputs) {
   const std::int64_t rows = inputs[0]->shape()[0], columns = inputs[0]->shape()[1];
-  const GemvParts parts(rows, columns * static_cast<std::int64_t>(sizeof(T)));
+  RowParts parts(rows, columns * static_cast<std::int64_t>(sizeof(T)));
   const Array& partial = buffer(partial_, Shape{parts.count(), columns});
   const Rows<T> all(pass_, program_, inputs, outputs, buffer(products_, Shape{rows}));
   const double total = add_in_parts(all, parts, partial);

@@ -12,14 +12,14 @@
 /// Index arrays and masks on a GPU, by generated kernels queued on the current stream.
 namespace spanwise::ops {
 
-/// What is done with each number of an index array, by a body whose arrays are the numbers and,
-/// except for find_outside, the results (int64). Parameters: the extent; for find_outside the
-/// address of two uint64: 1 and one of the numbers that are outside, if there is any.
+/// What index_body() computes from each index of an index array: its arrays are the indices and,
+/// except for find_outside, the results (int64). Its parameters are the extent and, for
+/// find_outside, the address of two uint64 that become 1 and an out-of-range index if there is one.
 enum class IndexWork : std::uint8_t { find_outside, wrap, clip };
 strided::Body index_body(IndexWork work);
 
-/// One of the `indices` (int64, aligned) that are outside [-extent, extent); nothing if all
-/// are inside. Downloads 16 bytes, so the call waits.
+/// An index of `indices` (int64, aligned) outside [-extent, extent), if there is one. Downloads 16
+/// bytes, so the call waits.
 std::optional<std::int64_t> outside_on_gpu(const Array& indices, std::int64_t extent);
 /// The indices mapped to [0, extent) by `bounds` (wrap or clip).
 Array bounded_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds);

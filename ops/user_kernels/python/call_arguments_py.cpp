@@ -63,7 +63,7 @@ void KernelCallArguments::set(std::size_t index, PyObject* value) {
     return;
   }
   if (value == Py_None || read_python_number(value, argument)) return;
-  if (const auto number = known_number(value)) {
+  if (const auto number = cached_type_number(value)) {
     argument.number = number->scalar();
     return;
   }

@@ -164,10 +164,11 @@ class SW_API Communicator final : public RefCounted {
   ///
   /// all_reduce: the reduction, on every rank. reduce: the same on rank `peer`, on the others the
   /// result is left as it was. broadcast: the array of rank `peer`. all_gather: the arrays of all
-  /// ranks, joined along axis 0 (rank 0 counts as one axis of extent 1). reduce_scatter: block
-  /// `rank` of the reduction, of `size` blocks along axis 0. all_to_all: block `rank` of each rank,
-  /// joined along axis 0. send: returns `source`. recv: `source` gives shape and dtype; received
-  /// into options.out, else a new array. Inside a group the result is filled when the group ends.
+  /// ranks, joined along axis 0 (an array without axes counts as one of shape (1,)).
+  /// reduce_scatter: block `rank` of the reduction, of `size` blocks along axis 0. all_to_all:
+  /// block `rank` of each rank, joined along axis 0. send: returns `source`. recv: `source` gives
+  /// shape and dtype; received into options.out, else a new array. Inside a group the result is
+  /// filled when the group ends.
   ///
   /// Throws CollectiveError, ArgumentError, LayoutError, DTypeError, ReadOnlyError, DeviceError.
   Array run(Collective op, const Array& source, const CollectiveOptions& options = {});

@@ -54,7 +54,7 @@ KernelArg PackedArguments::argument_from(std::size_t index, PyObject* object) {
 
 KernelArg PackedArguments::other_argument(std::size_t index, PyObject* object) {
   if (PyLong_CheckExact(object)) return integer_argument(object);
-  if (const auto number = known_number(object)) return *number;
+  if (const auto number = cached_type_number(object)) return *number;
   if (is_array(object)) return array_in(object);
   if (PyBool_Check(object)) return Scalar(object == Py_True);
   if (const PyWrapped* wrapped = wrapped_in(object)) return wrapped_argument(index, *wrapped);
@@ -70,7 +70,7 @@ KernelArg PackedArguments::other_argument(std::size_t index, PyObject* object) {
 }
 
 KernelArg PackedArguments::wrapped_argument(std::size_t index, const PyWrapped& wrapped) {
-  if (wrapped.around == Around::memory) {
+  if (wrapped.kind == WrappedKind::memory) {
     if (wrapped.array == nullptr || !is_array(wrapped.array))
       fail<KernelArgumentError>("expected memory of a device, got an allocation that was freed");
     return KernelArg::memory(array_in(wrapped.array));

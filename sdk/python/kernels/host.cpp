@@ -23,22 +23,22 @@ namespace {
 
 // One of the four Python types; all have the struct PyWrapped.
 struct WrapperType {
-  Around around;
+  WrappedKind kind;
   const char* module_name;  // the name in _core, which sw.driver imports
   const char* type_name;
   const char* doc;
 };
 
 constexpr std::array<WrapperType, 4> kinds{{
-    {Around::in, "_DriverIn", "spanwise.driver.In",
+    {WrappedKind::in, "_DriverIn", "spanwise.driver.In",
      "In(x)\n--\n\nA host array that a kernel reads: copied to the device before the call."},
-    {Around::out, "_DriverOut", "spanwise.driver.Out",
+    {WrappedKind::out, "_DriverOut", "spanwise.driver.Out",
      "Out(x)\n--\n\nA host array that a kernel fills: copied back after the kernel; the call waits "
      "for the copy.\nElements that the kernel does not write are undefined afterwards."},
-    {Around::in_out, "_DriverInOut", "spanwise.driver.InOut",
+    {WrappedKind::in_out, "_DriverInOut", "spanwise.driver.InOut",
      "InOut(x)\n--\n\nA host array that a kernel reads and writes: copied to the device before "
      "the kernel and\nback after it; the call waits for the copy."},
-    {Around::memory, "_DriverMemory", "spanwise.driver.Memory",
+    {WrappedKind::memory, "_DriverMemory", "spanwise.driver.Memory",
      "Memory(array)\n--\n\nAn array's memory as a kernel argument for a pointer of any type."},
 }};
 
@@ -51,7 +51,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
   static const char* names[] = {"", nullptr};
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O", const_cast<char**>(names), &array))
     return nullptr;
-  if (kinds[I].around == Around::memory && !is_array(array)) {
+  if (kinds[I].kind == WrappedKind::memory && !is_array(array)) {
     PyErr_Format(PyExc_TypeError, "spanwise.driver.Memory: expected a spanwise.Array, got %s",
                  Py_TYPE(array)->tp_name);
     return nullptr;
@@ -60,7 +60,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
   if (object == nullptr) return nullptr;
   auto* self = reinterpret_cast<PyWrapped*>(object);
   self->array = Py_NewRef(array);
-  self->around = kinds[I].around;
+  self->kind = kinds[I].kind;
   return object;
 }
 
@@ -90,7 +90,7 @@ template <std::size_t I>
 void add_wrapper(py::module_& module) {
   static PyMemberDef own_members[] = {
       {"array", T_OBJECT, offsetof(PyWrapped, array),
-       kinds[I].around == Around::memory ? 0 : READONLY, "The wrapped array."},
+       kinds[I].kind == WrappedKind::memory ? 0 : READONLY, "The wrapped array."},
       {nullptr, 0, 0, 0, nullptr}};
   types[I] = make_type(kinds[I].type_name, sizeof(PyWrapped),
                        {slot(Py_tp_new, &make<I>),
@@ -105,7 +105,7 @@ void add_wrapper(py::module_& module) {
 }
 
 Array import_wrapped(const PyWrapped& wrapped) {
-  const bool writes = wrapped.around != Around::in;
+  const bool writes = wrapped.kind != WrappedKind::in;
   ImportOptions options;
   options.copy = writes ? CopyMode::never : CopyMode::if_needed;
   options.writable = writes;
@@ -122,7 +122,7 @@ const PyWrapped* wrapped_in(PyObject* object) noexcept {
 }
 
 HostArgument::HostArgument(const PyWrapped& wrapped, Device device, bool only_reads)
-    : host_(import_wrapped(wrapped)), target_(device), around_(wrapped.around) {
+    : host_(import_wrapped(wrapped)), target_(device), kind_(wrapped.kind) {
   // A kernel that may write through a non-const pointer gets a copy of read-only memory.
   const bool is_protected = host_.readonly() && !only_reads;
   is_temporary_ = host_.device() != device || !host_.layout().is_row_major() || is_protected;
@@ -132,11 +132,11 @@ HostArgument::HostArgument(const PyWrapped& wrapped, Device device, bool only_re
 void HostArgument::copy_in() {
   if (!is_temporary_) return;
   device_ = empty(host_.shape(), host_.dtype(), target_);
-  if (around_ != Around::out) copy(host_, device_);
+  if (kind_ != WrappedKind::out) copy(host_, device_);
 }
 
 void HostArgument::copy_out() const {
-  if (is_temporary_ && around_ != Around::in) copy(device_, host_);
+  if (is_temporary_ && kind_ != WrappedKind::in) copy(device_, host_);
 }
 
 SW_BIND(kernels_host) {

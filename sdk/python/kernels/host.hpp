@@ -13,7 +13,7 @@
 /// InOut), and untyped device memory (sw.driver.mem_alloc).
 namespace spanwise::python {
 
-enum class Around : int {
+enum class WrappedKind : int {
   in,      ///< copied to the device before the kernel
   out,     ///< copied back after it
   in_out,  ///< both
@@ -24,7 +24,7 @@ enum class Around : int {
 struct PyWrapped {
   PyObject_HEAD
   PyObject* array;  ///< an array of any library; for `memory` a spanwise.Array, or None if freed
-  Around around;
+  WrappedKind kind;
 };
 
 /// Null if `object` is none of the four.
@@ -48,7 +48,7 @@ class HostArgument {
  private:
   Array host_, device_;
   Device target_;
-  Around around_;
+  WrappedKind kind_;
   bool is_temporary_ = false;
 };
 

@@ -80,8 +80,8 @@ struct KnownType {
   PyTypeObject* type;
   DType dtype;
 };
-constinit std::array<KnownType, 16> known_types{};
-constinit std::size_t known_type_count = 0;
+constinit std::array<KnownType, 16> number_types{};
+constinit std::size_t number_type_count = 0;
 
 // The properties of a scalar's type, cached: reading scalar.dtype takes longer than a launch.
 const ScalarType& scalar_type_of(PyObject* scalar) {
@@ -91,8 +91,8 @@ const ScalarType& scalar_type_of(PyObject* scalar) {
   const DType dtype = dtype_from(py::handle(scalar).attr("dtype"));
   const bool direct = value_follows_head(scalar, dtype);
   Py_INCREF(type);  // keeps the address from being reused
-  if (direct && known_type_count < known_types.size())
-    known_types[known_type_count++] = {type, dtype};
+  if (direct && number_type_count < number_types.size())
+    number_types[number_type_count++] = {type, dtype};
   return known.emplace(type, ScalarType{dtype, direct}).first->second;
 }
 
@@ -151,10 +151,10 @@ std::optional<Value> value_from(PyObject* object) {
   return std::nullopt;
 }
 
-std::optional<KernelArg> known_number(PyObject* object) {
+std::optional<KernelArg> cached_type_number(PyObject* object) {
   const PyTypeObject* type = Py_TYPE(object);
-  for (std::size_t i = 0; i < known_type_count; ++i) {
-    const auto& [known, dtype] = known_types[i];
+  for (std::size_t i = 0; i < number_type_count; ++i) {
+    const auto& [known, dtype] = number_types[i];
     if (known == type) return KernelArg(Scalar(dtype, value_in(object, dtype)));
   }
   return std::nullopt;

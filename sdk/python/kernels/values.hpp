@@ -22,7 +22,7 @@ std::optional<std::variant<KernelArg, ValueBytes>> value_from(PyObject* object);
 
 /// Fast path: a scalar of one of NumPy's types that value_from() has converted before, read without
 /// calling Python; nothing for other objects. Needs the GIL.
-std::optional<KernelArg> known_number(PyObject* object);
+std::optional<KernelArg> cached_type_number(PyObject* object);
 
 /// A Python int as int64, or as uint64 if it exceeds int64. Throws KernelArgumentError.
 KernelArg integer_argument(PyObject* object);

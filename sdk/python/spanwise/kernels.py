@@ -10,23 +10,14 @@ import struct
 from ._core import (
     Event,
     KernelArgumentError,
-    KernelAttributes,
-    KernelFunction,
-    KernelParameter,
-    Module,
-    SourceModule,
+    KernelAttributes as KernelAttributes,
+    KernelFunction as KernelFunction,
+    KernelParameter as KernelParameter,
+    Module as Module,
+    SourceModule as SourceModule,
     dtype,
-    kernel_cache,
+    kernel_cache as kernel_cache,
 )
-
-__all__ = [
-    "KernelAttributes",
-    "KernelFunction",
-    "KernelParameter",
-    "Module",
-    "SourceModule",
-    "kernel_cache",
-]
 
 _POINTER_BYTES = struct.calcsize("P")
 # Complex types: PyCUDA's format letters have them, the struct module does not.

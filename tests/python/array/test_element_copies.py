@@ -104,8 +104,8 @@ def test_elements_of_every_dtype_match_numpy(device, dtype):
 
 
 def test_element_of_a_non_computable_dtype_is_a_copy():
-    carried = sw.arange(4, dtype="uint8", device="cpu").view("float8_e4m3fn")
-    element = carried[2]
+    bytes_of_float8 = sw.arange(4, dtype="uint8", device="cpu").view("float8_e4m3fn")
+    element = bytes_of_float8[2]
     assert (element.dtype, element.view("uint8").item()) == ("float8_e4m3fn", 2)
     assert element.base is None
 

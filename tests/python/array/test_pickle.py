@@ -48,7 +48,7 @@ def test_array_of_an_absent_gpu_arrives_on_the_default_device():
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "text"),
+    ("index", "value", "message"),
     [
         (0, bytes(47), "48 bytes.*got 47"),
         (0, bytes(49), "48 bytes.*got 49"),
@@ -60,10 +60,10 @@ def test_array_of_an_absent_gpu_arrives_on_the_default_device():
         (3, (2**62, 2**62), "reach too far"),
     ],
 )
-def test_damaged_pickle_raises(place, value, text):
+def test_damaged_pickle_raises(index, value, message):
     arguments = arguments_of(sw.zeros((2, 3), device="cpu"))
-    arguments[place] = value
-    with pytest.raises(sw.ArgumentError, match=text):
+    arguments[index] = value
+    with pytest.raises(sw.ArgumentError, match=message):
         sw.rebuild_array(*arguments)
 
 

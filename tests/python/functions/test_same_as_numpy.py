@@ -8,7 +8,7 @@ In an expression `xp` is the namespace, `a[name]` an array, `x(...)` a scalar of
 
 import numpy as np
 import pytest
-from support.numpy_expressions import ARRAYS, CLIPS, CLOSE, DTYPES, FACES, JOINS, SHAPES, ZEROS
+from support.numpy_expressions import ARRAYS, CLIPS, CLOSE, DTYPES, JOINS, METHODS, SHAPES, ZEROS
 
 import spanwise as sw
 
@@ -57,7 +57,11 @@ def lines(text):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "expression",
-    [line for text in (DTYPES, CLIPS, FACES, JOINS, SHAPES, CLOSE, ZEROS) for line in lines(text)],
+    [
+        line
+        for text in (DTYPES, CLIPS, METHODS, JOINS, SHAPES, CLOSE, ZEROS)
+        for line in lines(text)
+    ],
 )
 def test_expression_matches_numpy(device, arrays, expression):
     oracle, expected = evaluate(expression, np, {name: a.copy() for name, a in ARRAYS.items()})
@@ -75,7 +79,7 @@ def test_expression_matches_numpy(device, arrays, expression):
         assert [r.tolist() for r in result] == [o.tolist() for o in oracle]
     else:
         assert isinstance(result, sw.Array)
-        # NumPy's own arctan2 depends on the processor: AVX-512 machines have another one.
+        # NumPy's own arctan2 depends on the processor: its AVX-512 version rounds differently.
         rounds = "angle" in expression or "arctan2" in expression
         same_number(result.numpy(), np.asarray(oracle), ulps=2 if rounds else 0)
 

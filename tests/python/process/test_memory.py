@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from python.process.host_block import HostBlock
 from support.arrays import numbers
 
 import spanwise as sw
@@ -24,20 +25,6 @@ def pool(device):
     pool.reset_peak()
     yield pool
     pool.limit = None
-
-
-class HostBlock:
-    """Memory of NumPy with a weak reference to its owner."""
-
-    alive = 0
-
-    def __init__(self, nbytes):
-        self.memory = np.empty(nbytes + 256, "uint8")
-        self.ptr = -(-self.memory.ctypes.data // 256) * 256
-        HostBlock.alive += 1
-
-    def __del__(self):
-        HostBlock.alive -= 1
 
 
 def host_allocator(ordinal, nbytes, stream):

@@ -5,23 +5,10 @@
 import threading
 
 import numpy as np
+from python.process.host_block import HostBlock
 
 import spanwise as sw
 from spanwise import tensor
-
-
-class HostBlock:
-    """Memory of NumPy that counts its live instances."""
-
-    alive = 0
-
-    def __init__(self, nbytes):
-        self.memory = np.empty(nbytes + 256, "uint8")
-        self.ptr = -(-self.memory.ctypes.data // 256) * 256
-        HostBlock.alive += 1
-
-    def __del__(self):
-        HostBlock.alive -= 1
 
 
 def test_blocks_that_a_thread_drops_go_back_while_the_main_thread_waits():

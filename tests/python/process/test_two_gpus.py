@@ -16,21 +16,6 @@ import spanwise as sw
 SIZE = 5000
 
 
-@pytest.fixture(scope="module")
-def pair():
-    """Two GPUs; the tests are skipped where there are not two."""
-    gpus = [device for device in sw.devices() if device.kind == "cuda"]
-    if len(gpus) < 2:
-        pytest.skip(f"needs two GPUs, and there {'is' if len(gpus) == 1 else 'are'} {len(gpus)}")
-    return gpus[0], gpus[1]
-
-
-@pytest.fixture(params=[(0, 1), (1, 0)], ids=["from 0 to 1", "from 1 to 0"])
-def way(request, pair):
-    """Where from and where to: either way."""
-    return tuple(pair[i] for i in request.param)
-
-
 def add_late(x, value=1.0):
     """Queues ``x += value`` behind a spinning kernel on the current stream of x's device."""
     kernel = sw.SourceModule(SPIN, device=x.device).get_function("late")

@@ -39,7 +39,7 @@ def einsum(
     else:
         subscripts, arrays = read_operands(operands, lambda given: as_arrays(*given))
     path = None if optimize is False or optimize is True else _path_in(optimize)
-    wanted = None if order == "K" else _order_in(order, arrays)
+    memory_order = None if order == "K" else _order_in(order, arrays)
     plan = plan_for(subscripts, tuple([a.shape for a in arrays]), path)
     if plan.direct is not None and dtype is None:
         result = _core._contract("einsum", arrays[0], arrays[1], *plan.direct)
@@ -55,9 +55,9 @@ def einsum(
             )
         _core.copyto(out, result, casting="same_kind" if casting == "safe" else casting)
         return out
-    if wanted is None or (plan.is_view and result.dtype == arrays[0].dtype):
+    if memory_order is None or (plan.is_view and result.dtype == arrays[0].dtype):
         return result
-    return _core._asarray(result, order=wanted)
+    return _core._asarray(result, order=memory_order)
 
 
 def _order_in(order: Any, arrays: list[_core.Array]) -> str | None:

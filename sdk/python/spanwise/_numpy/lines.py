@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, SupportsIndex
 
 from .. import _core
@@ -50,67 +51,54 @@ def _along(array: Array, axis: int, part: Any) -> Array:
     return array[(*(slice(None),) * axis, part)]
 
 
-def cumulative_sum(
-    x: Any,
-    /,
-    *,
-    axis: SupportsIndex | None = None,
-    dtype: Any = None,
-    out: Any = None,
-    include_initial: bool = False,
-) -> Array:
-    """Cumulative sums along `axis`, as numpy.cumulative_sum; `include_initial` puts a 0 first.
-    Arrays of more than one dimension need `axis` (ArgumentError)."""
-    return _cumulative("cumulative_sum", _core.cumsum, 0, x, axis, dtype, out, include_initial)
-
-
-def cumulative_prod(
-    x: Any,
-    /,
-    *,
-    axis: SupportsIndex | None = None,
-    dtype: Any = None,
-    out: Any = None,
-    include_initial: bool = False,
-) -> Array:
-    """Cumulative products along `axis`, as numpy.cumulative_prod; `include_initial` puts a 1 first.
-    Arrays of more than one dimension need `axis` (ArgumentError)."""
-    return _cumulative("cumulative_prod", _core.cumprod, 1, x, axis, dtype, out, include_initial)
-
-
 def _cumulative(
-    who: str,
-    scan: Any,
-    first: int,
-    x: Any,
-    axis: SupportsIndex | None,
-    dtype: Any,
-    out: Any,
-    include_initial: bool,
-) -> Array:
-    array = asarray(x)
-    if array.ndim == 0:
-        raise _core.LayoutError(f"{who}: input must be at least 1-d, got shape ()")
-    if axis is None:
-        if array.ndim != 1:
-            raise _core.ArgumentError(
-                f"{who}: for arrays of more than one dimension `axis` must be given, got shape "
-                f"{array.shape}"
+    name: str, scan: Callable[..., Array], first: int, what: str
+) -> Callable[..., Array]:
+    def cumulative(
+        x: Any,
+        /,
+        *,
+        axis: SupportsIndex | None = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: bool = False,
+    ) -> Array:
+        array = asarray(x)
+        if array.ndim == 0:
+            raise _core.LayoutError(f"{name}: input must be at least 1-d, got shape ()")
+        if axis is None:
+            if array.ndim != 1:
+                raise _core.ArgumentError(
+                    f"{name}: for arrays of more than one dimension `axis` must be given, got shape "
+                    f"{array.shape}"
+                )
+            axis = 0
+        at = axis_in(axis, array.ndim, name)
+        if not include_initial:
+            return scan(array, at, dtype, out)
+        results = scan(array, at, dtype)
+        shape = list(array.shape)
+        shape[at] += 1
+        target = _core.empty(shape, results.dtype, device=results.device) if out is None else out
+        result = asarray(target, copy=False)
+        if result.shape != tuple(shape):
+            raise _core.LayoutError(
+                f"{name}: out= must have shape {tuple(shape)}, got {result.shape}"
             )
-        axis = 0
-    at = axis_in(axis, array.ndim, who)
-    if not include_initial:
-        return scan(array, at, dtype, out)  # type: ignore[no-any-return]
-    sums = scan(array, at, dtype)
-    shape = list(array.shape)
-    shape[at] += 1
-    target = _core.empty(shape, sums.dtype, device=sums.device) if out is None else out
-    result = asarray(target, copy=False)
-    if result.shape != tuple(shape):
-        raise _core.LayoutError(f"{who}: out= must have shape {tuple(shape)}, got {result.shape}")
-    _core.copyto(_along(result, at, slice(0, 1)), first)
-    _core.copyto(_along(result, at, slice(1, None)), sums)
-    return target
+        _core.copyto(_along(result, at, slice(0, 1)), first)
+        _core.copyto(_along(result, at, slice(1, None)), results)
+        return target
+
+    cumulative.__name__ = cumulative.__qualname__ = name
+    cumulative.__doc__ = (
+        f"Cumulative {what} along `axis`, as numpy.{name}; `include_initial` puts a {first} first.\n"
+        "    Arrays of more than one dimension need `axis` (ArgumentError)."
+    )
+    return cumulative
+
+
+cumulative_sum = _cumulative("cumulative_sum", _core.cumsum, 0, "sums")
+cumulative_prod = _cumulative("cumulative_prod", _core.cumprod, 1, "products")
 
 
 def searchsorted(

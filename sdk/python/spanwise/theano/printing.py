@@ -12,7 +12,7 @@ from spanwise.graph import Apply, FunctionGraph, Variable, as_variable
 
 from ._function import Function
 from ._op import Op
-from ._view_variables import of_variables
+from ._view_builder import of_variables
 
 __all__ = ["Print", "debugprint", "pp", "pydotprint"]
 

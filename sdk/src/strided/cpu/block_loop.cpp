@@ -12,44 +12,44 @@ BlockLoop::BlockLoop(const Walk& walk, std::span<std::byte* const> data,
     data_[k] = data[k];
   }
   const int columns = split.columns < 0 ? split.axes - 1 : split.columns;
-  add_piece(columns, split.block_columns, split.first_columns);
-  add_piece(split.rows, split.block_rows, 0);
-  add_piece(split.layers, split.block_layers, 0);
+  add_axis(columns, split.block_columns, split.first_columns);
+  add_axis(split.rows, split.block_rows, 0);
+  add_axis(split.layers, split.block_layers, 0);
   for (int axis = split.axes - 1; axis >= 0; --axis)
-    if (axis != columns && axis != split.rows && axis != split.layers) add_piece(axis, 1, 0);
+    if (axis != columns && axis != split.rows && axis != split.layers) add_axis(axis, 1, 0);
 }
 
-void BlockLoop::add_piece(int axis, std::int64_t length, std::int64_t first) {
+void BlockLoop::add_axis(int axis, std::int64_t length, std::int64_t first) {
   const std::int64_t extent = axis < 0 ? 1 : walk_.extent(axis);
-  Piece& piece = pieces_[static_cast<std::size_t>(count_of_pieces_++)];
-  piece = {axis, extent, length, std::min(first == 0 ? length : first, extent)};
-  count_ *= piece.count();
+  SplitAxis& axis_split = split_axes_[static_cast<std::size_t>(split_axis_count_++)];
+  axis_split = {axis, extent, length, std::min(first == 0 ? length : first, extent)};
+  count_ *= axis_split.count();
 }
 
-void BlockLoop::begin(std::int64_t block, Position& at) const noexcept {
+void BlockLoop::seek(std::int64_t block, Position& at) const noexcept {
   std::copy_n(data_.begin(), walk_.operands(), at.data.begin());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count_of_pieces_); ++i) {
-    const Piece& piece = pieces_[i];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(split_axis_count_); ++i) {
+    const SplitAxis& axis_split = split_axes_[i];
     at.starts[i] = 0;
     if (block == 0) continue;
-    const std::int64_t count = piece.count(), index = block % count;
+    const std::int64_t count = axis_split.count(), index = block % count;
     block /= count;
     if (index == 0) continue;
-    at.starts[i] = piece.first + (index - 1) * piece.length;
-    move(piece.axis, at.starts[i], at);
+    at.starts[i] = axis_split.first + (index - 1) * axis_split.length;
+    move(axis_split.axis, at.starts[i], at);
   }
 }
 
 void BlockLoop::advance(Position& at) const noexcept {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count_of_pieces_); ++i) {
-    const Piece& piece = pieces_[i];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(split_axis_count_); ++i) {
+    const SplitAxis& axis_split = split_axes_[i];
     std::int64_t& start = at.starts[i];
-    const std::int64_t steps = start == 0 ? piece.first : piece.length;
-    if (start + steps < piece.extent) {
+    const std::int64_t steps = start == 0 ? axis_split.first : axis_split.length;
+    if (start + steps < axis_split.extent) {
       start += steps;
-      return move(piece.axis, steps, at);
+      return move(axis_split.axis, steps, at);
     }
-    if (start != 0) move(piece.axis, -start, at);
+    if (start != 0) move(axis_split.axis, -start, at);
     start = 0;
   }
 }

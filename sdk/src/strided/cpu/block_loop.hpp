@@ -42,20 +42,20 @@ class BlockLoop {
   template <class F>
   void run(std::int64_t first, std::int64_t last, F&& visit) const {
     Position at;
-    begin(first, at);
+    seek(first, at);
     for (; first < last; ++first) {
       const std::int64_t rows = size(1, at), layers = size(2, at), columns = size(0, at);
       for (std::int64_t layer = 0; layer < layers; ++layer) {
         visit(static_cast<std::byte* const*>(at.data.data()), rows, columns);
-        if (layers > 1) move(pieces_[2].axis, layer + 1 < layers ? 1 : 1 - layers, at);
+        if (layers > 1) move(split_axes_[2].axis, layer + 1 < layers ? 1 : 1 - layers, at);
       }
       if (first + 1 < last) advance(at);
     }
   }
 
  private:
-  /// An axis in pieces of `length`; the first has `first`.
-  struct Piece {
+  /// An axis split into parts of `length` elements; the first part has `first`.
+  struct SplitAxis {
     int axis;
     std::int64_t extent, length, first;
 
@@ -71,22 +71,27 @@ class BlockLoop {
     std::array<std::int64_t, max_rank + 3> starts;
   };
 
-  void add_piece(int axis, std::int64_t length, std::int64_t first);
-  void begin(std::int64_t block, Position& at) const noexcept;
+  /// axis -1: one part of length 1.
+  void add_axis(int axis, std::int64_t length, std::int64_t first);
+  /// Sets `at` to the block of this number.
+  void seek(std::int64_t block, Position& at) const noexcept;
+  /// Moves `at` to the next block.
   void advance(Position& at) const noexcept;
   void move(int axis, std::int64_t steps, Position& at) const noexcept;
-  std::int64_t size(int piece, const Position& at) const noexcept {
-    const auto index = static_cast<std::size_t>(piece);
-    const Piece& p = pieces_[index];
+  /// The extent of the current block along split_axes_[which].
+  std::int64_t size(int which, const Position& at) const noexcept {
+    const auto index = static_cast<std::size_t>(which);
+    const SplitAxis& split = split_axes_[index];
     const std::int64_t start = at.starts[index];
-    return start == 0 ? p.first : std::min(p.length, p.extent - start);
+    return start == 0 ? split.first : std::min(split.length, split.extent - start);
   }
 
   const Walk& walk_;
   std::array<std::byte*, max_arrays> data_;
   std::array<std::int64_t, max_arrays> itemsizes_;
-  std::array<Piece, max_rank + 3> pieces_;  // columns, rows, layers, then other axes, fastest first
-  int count_of_pieces_ = 0;
+  std::array<SplitAxis, max_rank + 3>
+      split_axes_;  // columns, rows, layers, then other axes, fastest first
+  int split_axis_count_ = 0;
   std::int64_t count_ = 1;
 };
 

@@ -14,7 +14,8 @@
 
 namespace spanwise::strided {
 
-/// A copy, or a fill from an element with strides 0, in words, each of one or several elements.
+/// A copy, or a fill from one element with strides 0. Elements are copied as words; contiguous
+/// elements are joined to larger words where all strides allow it.
 class Copy {
  public:
   Copy(const Array& target, const Layout& source, const void* data, int source_itemsize)
@@ -58,15 +59,17 @@ class Copy {
   void split_transposed(int rows, int bytes);
   void split_small_axes();
   void move_runs();
+  /// Calls work(block) for all blocks of split_, in one thread if the copy has less than
+  /// `serial_bytes` bytes at `item_bytes` an element of the walk.
   template <class F>
   void run(std::int64_t item_bytes, std::int64_t serial_bytes, F&& work) const;
 
   Walk walk_;
   std::array<std::int64_t, 2> itemsizes_;  ///< target, source
-  std::array<std::byte*, 2> data_;
-  int bytes_;  ///< of a word
+  std::array<std::byte*, 2> data_;         ///< first elements of the walk: target, source
+  int bytes_;                              ///< of a word
   BlockSplit split_;
-  bool stream_ = false;
+  bool stream_ = false;  ///< HostBlock::stream
 };
 
 template <class F>

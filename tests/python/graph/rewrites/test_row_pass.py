@@ -65,6 +65,23 @@ def test_sizes(device, dtype):
         check(step, w, b, x, y, first_w, first_b, device)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_results_do_not_depend_on_threads(device, dtype):
+    step, w, b = regression(device, dtype)
+    for rows, columns in ((400, 784), (1999, 300), (70, 9000), (20000, 33)):
+        x, y, first_w, first_b = data(rows, columns, dtype)
+        results = []
+        for threads in (1, 2, 2, 5):
+            w.set_value(first_w)
+            b.set_value(first_b)
+            with sw.config.change(cpu_threads=threads):
+                outputs = [*step(x, y), *step(x, y), w.get_value(), b.get_value()]
+            results.append([output.numpy() for output in outputs])
+        for other in results[1:]:
+            for one, same in zip(results[0], other, strict=True):
+                np.testing.assert_array_equal(one, same)
+
+
 def test_layouts(device):
     step, w, b = regression(device)
     x, y, first_w, first_b = data(60, 40)

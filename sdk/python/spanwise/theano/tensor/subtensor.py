@@ -3,19 +3,10 @@
 """``theano.tensor.subtensor``: classes of ops, which scripts test for and profiles print."""
 
 from .._op_kinds import (
-    AdvancedIncSubtensor,
-    AdvancedIncSubtensor1,
-    AdvancedSubtensor,
-    AdvancedSubtensor1,
-    IncSubtensor,
-    Subtensor,
+    AdvancedIncSubtensor as AdvancedIncSubtensor,
+    AdvancedIncSubtensor1 as AdvancedIncSubtensor1,
+    AdvancedSubtensor as AdvancedSubtensor,
+    AdvancedSubtensor1 as AdvancedSubtensor1,
+    IncSubtensor as IncSubtensor,
+    Subtensor as Subtensor,
 )
-
-__all__ = [
-    "AdvancedIncSubtensor",
-    "AdvancedIncSubtensor1",
-    "AdvancedSubtensor",
-    "AdvancedSubtensor1",
-    "IncSubtensor",
-    "Subtensor",
-]

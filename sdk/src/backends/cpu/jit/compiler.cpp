@@ -159,7 +159,7 @@ HostCompiler require_compiler() {
         "cpu: kernels are compiled by the C++ compiler that the environment variable CXX names; "
         "expected a program, got CXX=",
         chosen,
-        ", of which the first word is none. Install it, set CXX to another, or unset CXX "
+        ", whose first word is not a program in PATH. Install it, set CXX to another, or unset CXX "
         "to use the g++ or clang++ of PATH");
   fail<DeviceError>(
       "cpu: kernels are compiled by the system's C++ compiler, and none was found: looked for g++ "

@@ -49,11 +49,11 @@ inline int kernel_index(int bytes) noexcept {
   return std::countr_zero(static_cast<unsigned>(bytes));
 }
 
-/// The block with its rows from the last to the first, if those of the source, of elements of
-/// `itemsize`, stand backwards in memory.
+/// The block with its rows reversed on both sides if the source's row step is -itemsize; else the
+/// same block.
 Block with_forward_rows(Block block, std::int64_t itemsize);
-/// Transposes the block, of at most tile_bytes of words, into a buffer, and calls `then` from there
-/// to the target.
+/// Transposes the source of a block of at most tile_bytes into a buffer, and calls `then` with the
+/// buffer as the source.
 void transpose_then(const Block& block, int bytes, BlockKernel then);
 
 /// The loops of each instruction set (move_loops.hpp).

@@ -1,0 +1,32 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "../../ops/user_kernels/elementwise.hpp"
+
+namespace spanwise::ops::user_kernels {
+
+/// An ElementwiseKernel whose parameters are values of elements, as in CuPy.
+inline ElementwiseSpec values_spec(std::string in, std::string out, std::string operation) {
+  ElementwiseSpec spec;
+  spec.common = {"ElementwiseKernel", "user_kernel"};
+  spec.in_params = std::move(in);
+  spec.out_params = std::move(out);
+  spec.operation = std::move(operation);
+  return spec;
+}
+
+/// An ElementwiseKernel whose parameters are pointers indexed by i, as in PyCUDA.
+inline ElementwiseSpec pointers_spec(std::string arguments, std::string operation) {
+  ElementwiseSpec spec;
+  spec.common = {"ElementwiseKernel", "user_kernel"};
+  spec.style = ParameterStyle::pointers;
+  spec.arguments = std::move(arguments);
+  spec.operation = std::move(operation);
+  return spec;
+}
+
+}  // namespace spanwise::ops::user_kernels
