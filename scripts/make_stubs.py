@@ -13,7 +13,7 @@ signatures and from TYPES, a file in the syntax of stubs that has what signature
 - `__add__ = __sub__ = Any` has the results of functions, or the types of properties.
 
 Without an entry a parameter is of type Any, and a result of type Array, or of the class itself in
-the classes Array and Variable.
+the classes Array and Variable and of __enter__; the results that Python requires are known.
 """
 
 import ast
@@ -34,6 +34,15 @@ SKIPPED = {
     *("__dlpack_c_exchange_api__", "__pybind11_module_local_v11_gcc_libstdcpp_cxxabi1018__"),
 }
 OWN_RESULT = {"Array", "Variable"}
+# Results that Python itself requires.
+REQUIRED_RESULTS = {
+    **dict.fromkeys(("__bool__", "__contains__", "__eq__", "__ne__"), "bool"),
+    **dict.fromkeys(("__hash__", "__len__", "__index__", "__int__"), "int"),
+    "__float__": "float",
+    "__complex__": "complex",
+}
+# Every type that defines == has these as well; without an entry in TYPES they are not supported.
+ORDERINGS = {"__lt__", "__le__", "__gt__", "__ge__"}
 
 
 def load(path):
@@ -209,8 +218,10 @@ class Writer:
                     annotation = ast.parse(f"{ast.unparse(annotation)} | None").body[0].value
             argument.annotation = Qualified().visit(annotation)
         result = entry.returns if entry is not None and entry.returns else definition.returns
-        if result is None:
-            result = ast.Name(owner if owner in OWN_RESULT else "Array")
+        if name in REQUIRED_RESULTS and (entry is None or entry.returns is None):
+            result = ast.Name(REQUIRED_RESULTS[name])
+        if result is None or (name == "__enter__" and entry is None):
+            result = ast.Name(owner if owner in OWN_RESULT or name == "__enter__" else "Array")
         definition.returns = Qualified().visit(result)
         definition.name = name
         return definition
@@ -225,11 +236,17 @@ class Writer:
             if member in SKIPPED or type(value).__name__ in ("_ForeignName", "member_descriptor"):
                 continue
             has_init = member != "__init__" or member in entries or "self:" in (value.__doc__ or "")
+            if member in ORDERINGS and member not in entries and name not in OWN_RESULT:
+                continue
             if not has_init or member.startswith("_pybind11"):
                 continue
             if issubclass(kind, BaseException) and member not in entries:
+                if not callable(value) and not inspect.isdatadescriptor(value):
+                    lines.append(f"{member}: {type(value).__name__} = ...")
                 continue
             lines += self.member(name, member, value, entries.get(member))
+        if "__init__" not in {*entries, *vars(kind)} and kind.__text_signature__ is not None:
+            lines.append(ast.unparse(self.constructor(name, kind)))
         for member, entry in entries.items():
             if member not in vars(kind) or type(vars(kind)[member]).__name__ == "member_descriptor":
                 lines.append(ast.unparse(self.annotated(entry)))
@@ -237,6 +254,13 @@ class Writer:
         head.append(f"class {name}({', '.join(bases)}):" if bases else f"class {name}:")
         body = [f"    {line}" for text in lines for line in text.split("\n")] or ["    ..."]
         return "\n".join([*head, *body])
+
+    def constructor(self, name, kind):
+        """__init__ of a class whose docstring opens with its signature."""
+        parameters = str(inspect.signature(kind)).replace("(", "(self, ", 1)
+        entry = ast.parse("def f() -> None: ...").body[0]
+        definition = ast.parse(f"def f{parameters}: ...").body[0]
+        return self.completed(definition, "__init__", entry, name)
 
     def decorators(self, name):
         return self.types.classes[name].decorator_list if name in self.types.classes else []

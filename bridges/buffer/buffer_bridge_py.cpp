@@ -28,8 +28,7 @@ class BufferBridge final : public Bridge {
 
   ForeignView view(PyObject* object, bool) const override {
     // The owner is a memoryview, Python's object for an exported buffer.
-    const auto holder = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object));
-    if (!holder) throw py::error_already_set();
+    const py::object holder = owned(PyMemoryView_FromObject(object));
     const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(holder.ptr());
     if (buffer.suboffsets != nullptr)
       fail<BridgeError>(buffer_name, ": the buffer of a ", Py_TYPE(object)->tp_name,

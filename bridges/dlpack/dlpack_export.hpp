@@ -17,7 +17,4 @@ std::optional<Stream> consumer_stream(std::optional<std::int64_t> stream, Device
 /// Makes the consumer's stream wait for all of Spanwise's queued work on the array.
 void make_wait(const Stream& consumer, const Array& array);
 
-/// consumer_stream() and make_wait().
-void order_consumer(const Array& array, std::optional<std::int64_t> stream);
-
 }  // namespace spanwise::dlpack

@@ -32,8 +32,4 @@ void make_wait(const Stream& consumer, const Array& array) {
     consumer.wait(Stream::of(*used));
 }
 
-void order_consumer(const Array& array, std::optional<std::int64_t> stream) {
-  if (const auto consumer = consumer_stream(stream, array.device())) make_wait(*consumer, array);
-}
-
 }  // namespace spanwise::dlpack

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include "dlpack_capsule.hpp"
 #include "dlpack_export.hpp"
@@ -20,8 +21,9 @@ struct ImmutableProducer {
   Array array;
 
   py::object capsule(const py::object& stream) const {
-    dlpack::order_consumer(
-        array, stream.is_none() ? std::optional<std::int64_t>{} : stream.cast<std::int64_t>());
+    const auto number = stream.cast<std::optional<std::int64_t>>();
+    if (const auto consumer = dlpack::consumer_stream(number, array.device()))
+      dlpack::make_wait(*consumer, array);
     PyObject* result = dlpack::capsule_of(array, /*versioned=*/false);
     if (result == nullptr) throw py::error_already_set();
     return py::reinterpret_steal<py::object>(result);

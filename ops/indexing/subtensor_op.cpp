@@ -55,6 +55,15 @@ class Subtensor final : public NamedOp {
                        {Variable(TensorType(type.dtype(), std::move(shape), device))});
   }
 
+  // A view has the extents of the same view of any array of the shape of input 0.
+  Variable inferred_extent(const Apply& node, int, int axis) const override {
+    const Variable like =
+        pattern_.is_basic() ? expression::shape_stand_in(node.inputs()[0]) : Variable();
+    if (!like) return {};
+    const Variable view =
+        expression::apply("subtensor", with_indices({like}, node, 1), {{"index", pattern_.text()}});
+    return expression::inferred_extent(view, axis);
+  }
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
     return gradient_of_taking(pattern_, node, outputs[0].variable());

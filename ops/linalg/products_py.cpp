@@ -119,7 +119,7 @@ PyObject* contract_call(PyObject* name, PyObject* a, PyObject* b, PyObject* batc
   const std::vector<int> left_sum = axes_in(sum_of_a, left), right_sum = axes_in(sum_of_b, right);
   if (left_batch.size() != right_batch.size() || left_sum.size() != right_sum.size())
     fail<ArgumentError>("_contract: axes come in pairs");
-  const char* who = word_in(name).data();
+  const char* who = text_in(name).data();
   Array result = [&] {
     const GilRelease unlocked(is_long(left, right));
     return ops::linalg::contract(who, left, right, {left_batch, right_batch, left_sum, right_sum});

@@ -63,7 +63,7 @@ PyObject* random_position(PyObject* counter, PyObject* move) {
 }
 
 Distribution kind_from(PyObject* object) {
-  const std::string_view name = word_in(object);
+  const std::string_view name = text_in(object);
   if (name == "uniform") return Distribution::uniform;
   if (name == "normal") return Distribution::normal;
   if (name == "exponential") return Distribution::exponential;

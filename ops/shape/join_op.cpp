@@ -21,6 +21,14 @@ class Concatenate final : public NamedOp {
     if (axis == axis_) return {};
     return {{0, axis}};
   }
+  Variable inferred_extent(const Apply& node, int, int axis) const override {
+    Variable sum;
+    for (const Variable& input : node.inputs()) {
+      const Variable own = expression::inferred_extent(input, axis);
+      sum = sum ? expression::operator+(sum, own) : own;
+    }
+    return sum;
+  }
 
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override;

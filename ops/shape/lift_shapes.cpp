@@ -34,25 +34,21 @@ Variable shape_origin(const Variable& x) {
 }
 
 // x.shape[k]
-std::vector<Variable> lift_extent(const Apply& item, const Apply& shape) {
-  const auto origin = origin_of_item(item.output(0));
-  if (!origin) return {};
-  if (origin->of != shape.inputs()[0]) return {extent(*origin)};
-  // Where extents of operands broadcast, they give it together.
-  const Variable together = extent(origin->of, origin->axis);
-  const bool is_direct = node_of(together, "subtensor") != nullptr;
-  return is_direct ? std::vector<Variable>() : std::vector<Variable>{together};
+std::vector<Variable> lift_extent(const ExtentOrigin& item) {
+  const Variable lifted = inferred_extent(item.of, item.axis);
+  if (item_of_shape(lifted) == item) return {};
+  return {lifted};
 }
 
 std::vector<Variable> lift_shapes(const Apply& node) {
   const Variable output = node.output(0);
-  if (node_of(output, "subtensor") != nullptr) {
-    const Apply* shape = node_of(node.inputs()[0], "shape");
-    return shape == nullptr ? std::vector<Variable>() : lift_extent(node, *shape);
-  }
+  if (const auto item = item_of_shape(output)) return lift_extent(*item);
   if (node_of(output, "shape") != nullptr) {
     const Variable origin = shape_origin(node.inputs()[0]);
     if (origin != node.inputs()[0]) return {call("shape", origin)};
+    const bool is_read = origin.type().rank() == 0 || is_view_of_leaf(origin);
+    const Variable stand_in = is_read ? Variable() : shape_stand_in(origin);
+    if (stand_in) return {call("shape", stand_in)};
   }
   if (node_of(output, "sum_to") != nullptr) {
     const Variable &x = node.inputs()[0], &like = node.inputs()[1];

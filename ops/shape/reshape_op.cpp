@@ -135,6 +135,21 @@ class Reshape final : public ShapedOp {
                                             common_device(*this, inputs.first(1))))});
   }
 
+  // The axis -1: what the others leave of the size.
+  Variable inferred_extent(const Apply& node, int output, int axis) const override {
+    Variable size, others;
+    const auto times = [](const Variable& a, const Variable& b) {
+      return a ? expression::operator*(a, b) : b;
+    };
+    const Variable &from = node.inputs()[0], to = node.output(output);
+    for (int i = 0; i < from.type().rank(); ++i)
+      size = times(size, expression::inferred_extent(from, i));
+    for (int i = 0; i < to.type().rank(); ++i)
+      if (i != axis) others = times(others, expression::inferred_extent(to, i));
+    if (!size) return {};
+    return others ? expression::call("floor_divide", size, others) : size;
+  }
+
  private:
   Array shaped(const Array& source, const Shape& shape) const override {
     return reshape(source, shape);

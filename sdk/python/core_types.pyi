@@ -75,24 +75,14 @@ class parameters:
     api_version = attribute = config = library = name = source = str
     path = str | os.PathLike[str]
 
-class CompileError:
-    log: str = ...
-    source: str = ...
-
 class CollectiveError:
     calls: list[str] = ...
-    number: int = ...
-    op: str = ...
-
-class DeviceError:
-    code: int = ...
-    name: str = ...
 
 @final
 class dtype:
-    alignment = flags = isbuiltin = ndim = num = int
-    byteorder = char = str = builtins.str
-    hasobject = isalignedstruct = isnative = bool
+    alignment = bits = flags = isbuiltin = itemsize = lanes = ndim = num = int
+    byteorder = char = kind = name = str = builtins.str
+    hasobject = is_computable = isalignedstruct = isnative = bool
     fields = metadata = names = subdtype = None
     base = _DType
     descr = list[Any]
@@ -100,7 +90,7 @@ class dtype:
     shape = tuple[()]
     type = builtins.type[np.generic]
     newbyteorder = _DType | np.dtype[Any]
-    __eq__ = bool
+    def __init__(self, x: _DTypeLike, /) -> None: ...
 
 def result_type(args: _ArrayLike | _DTypeLike): ...
 def promote_types(type1: _DTypeLike, type2: _DTypeLike): ...
@@ -113,14 +103,10 @@ class DeviceProperties:
 @final
 class device:
     def __init__(self, x: _DeviceLike | None): ...
-    __enter__ = device
-    __eq__ = bool
 
 class Stream:
     def wait(self, x: Event | Array | _AnyStream): ...
     __cuda_stream__ = tuple[int, int]
-    __enter__ = Stream
-    __eq__ = bool
 
 _memory_stats = dict[str, Any]
 
@@ -162,7 +148,7 @@ class Array:
     def __array_function__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
-    def __contains__(self, key: Any) -> bool: ...
+    def __contains__(self, key: Any): ...
     def __setitem__(self, value: _ArrayLike) -> None: ...
     nonzero = tuple[Array, ...]
     setflags = put = None
@@ -171,11 +157,7 @@ class Array:
     data_ptr = int
     numpy = npt.NDArray[Any]
     tolist = __array_namespace__ = Any
-    __len__ = __index__ = __int__ = int
     __iter__ = Iterator[Array]
-    __bool__ = bool
-    __float__ = float
-    __complex__ = complex
     __divmod__ = __rdivmod__ = tuple[Array, Array]
     # The other operand may be a variable of a graph, or implement the operator.
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = Any
@@ -194,12 +176,9 @@ def reshape(order: Literal["C", "F", "A"]): ...
 def _array_from_buffer(arg2: Sequence[int], arg3: Sequence[int] | None): ...
 
 bridges = Bridges
-convert = linspace = to_numpy = to_torch = to_jax = to_cupy = to_numba = to_warp = Any
+_collective = convert = linspace = to_numpy = to_torch = to_jax = to_cupy = to_numba = to_warp = Any
 to_tensorflow = to_pycuda = to_gpuarray = to_cudamat = to_gnumpy = to_garray = Any
 _bridge_rows = _kernel_op_counts = list[dict[str, Any]]
-
-class strict_copies:
-    __enter__ = strict_copies
 
 class ufunc:
     nargs = nin = nout = int
@@ -258,15 +237,6 @@ _scan_kernels = list[tuple[str, int, bool, bool, list[KernelParameter]]]
 class Module:
     get_function = KernelFunction
 
-class _DriverIn:
-    def __init__(self, x: Any, /) -> None: ...
-
-class _DriverOut:
-    def __init__(self, x: Any, /) -> None: ...
-
-class _DriverInOut:
-    def __init__(self, x: Any, /) -> None: ...
-
 class _DriverMemory:
     array: Any = ...
     def __init__(self, array: Array, /) -> None: ...
@@ -307,7 +277,6 @@ class TensorType:
     def __init__(self, shape: Sequence[int | bool | None]): ...
     broadcastable: tuple[bool, ...]
     shape: tuple[int | None, ...]
-    __eq__ = bool
 
 class Variable:
     T = mT = shape = size = Variable
@@ -327,7 +296,6 @@ class Variable:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
     def __getitem__(self, key: Any): ...
     eval = __eq__ = __ne__ = Any
-    __len__ = __hash__ = int
     __bool__ = NoReturn
     __iter__ = Iterator[Variable]
     __divmod__ = __rdivmod__ = tuple[Variable, Variable]

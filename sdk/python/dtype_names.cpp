@@ -10,6 +10,7 @@
 
 #include "python/interop/typestr.hpp"
 #include "python/support/array.hpp"
+#include "python/support/call.hpp"
 #include "python/support/dtype.hpp"
 #include "spanwise/error.hpp"
 
@@ -23,37 +24,37 @@ namespace {
 
 // NumPy's names and one-character codes (numpy.org/doc/stable/reference/arrays.dtypes.html) as on
 // 64-bit Linux; the canonical names are looked up first, as the most frequent.
-struct Names {
+struct DTypeNames {
   std::string_view canonical;
   DType dtype;
   std::string_view others;
 };
-constexpr Names all_names[] = {{"float32", float32, "single f"},
-                               {"float64", float64, "float double d"},
-                               {"int32", int32, "intc i"},
-                               {"int64", int64, "int long longlong intp l q"},
-                               {"uint8", uint8, "ubyte B"},
-                               {"bool", bool_, "bool_ ?"},
-                               {"float16", float16, "half e"},
-                               {"bfloat16", bfloat16, ""},
-                               {"int8", int8, "byte b"},
-                               {"int16", int16, "short h"},
-                               {"uint16", uint16, "ushort H"},
-                               {"uint32", uint32, "uintc I"},
-                               {"uint64", uint64, "uint ulong ulonglong uintp L Q"},
-                               {"complex64", complex64, "csingle F"},
-                               {"complex128", complex128, "complex cdouble D"}};
+constexpr DTypeNames all_names[] = {{"float32", float32, "single f"},
+                                    {"float64", float64, "float double d"},
+                                    {"int32", int32, "intc i"},
+                                    {"int64", int64, "int long longlong intp l q"},
+                                    {"uint8", uint8, "ubyte B"},
+                                    {"bool", bool_, "bool_ ?"},
+                                    {"float16", float16, "half e"},
+                                    {"bfloat16", bfloat16, ""},
+                                    {"int8", int8, "byte b"},
+                                    {"int16", int16, "short h"},
+                                    {"uint16", uint16, "ushort H"},
+                                    {"uint32", uint32, "uintc I"},
+                                    {"uint64", uint64, "uint ulong ulonglong uintp L Q"},
+                                    {"complex64", complex64, "csingle F"},
+                                    {"complex128", complex128, "complex cdouble D"}};
 
 std::unordered_map<std::string_view, DType> other_names() {
   std::unordered_map<std::string_view, DType> found;
-  for (const Names& names : all_names)
+  for (const DTypeNames& names : all_names)
     for (const auto name : std::views::split(names.others, ' '))
       found.emplace(std::string_view(name.begin(), name.end()), names.dtype);
   return found;
 }
 
 std::optional<DType> from_alias(std::string_view name) {
-  for (const Names& names : all_names)
+  for (const DTypeNames& names : all_names)
     if (names.canonical == name) return names.dtype;
   static const auto& others = *new auto(other_names());
   const auto found = others.find(name);
@@ -82,16 +83,9 @@ std::optional<DType> from_name(std::string_view name) {
   }
 }
 
-std::string string_in(py::handle object) {
-  Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
-  if (data == nullptr) throw py::error_already_set();
-  return {data, static_cast<std::size_t>(size)};
-}
-
 std::string module_of(py::handle type) {
   const py::object name = py::getattr(type, "__module__", py::none());
-  return py::isinstance<py::str>(name) ? string_in(name) : std::string();
+  return py::isinstance<py::str>(name) ? std::string(text_in(name.ptr())) : std::string();
 }
 
 // numpy.dtype and similar objects: by name, in native byte order only. The names of structured
@@ -100,16 +94,16 @@ std::optional<DType> from_numpy_dtype(py::handle object) {
   if (!py::hasattr(object, "itemsize") || !py::hasattr(object, "isnative")) return std::nullopt;
   if (!object.attr("isnative").cast<bool>()) return std::nullopt;
   const py::object name = object.attr("name");
-  return py::isinstance<py::str>(name) ? from_name(string_in(name)) : std::nullopt;
+  return py::isinstance<py::str>(name) ? from_name(text_in(name.ptr())) : std::nullopt;
 }
 
-// Cached, since numpy.dtype.name takes ten microseconds. Only objects that name a dtype are added,
-// at most 64: dtypes of other byte orders and structs, which may be many, are not.
-std::optional<DType> from_known_numpy_dtype(py::handle object) {
-  static constexpr std::size_t most = 64;
+// find(object), which takes microseconds, cached. Only objects that name a dtype are added, at most
+// 128: dtypes of other byte orders and structs, which may be many, are not.
+std::optional<DType> cached(py::handle object, std::optional<DType> (*find)(py::handle)) {
+  static constexpr std::size_t most = 128;
   static auto* const known = new std::unordered_map<PyObject*, DType>;
   if (const auto found = known->find(object.ptr()); found != known->end()) return found->second;
-  const auto dtype = from_numpy_dtype(object);
+  const auto dtype = find(object);
   // The cache owns a reference, so that the address is not reused.
   if (dtype && known->size() < most) known->emplace(object.inc_ref().ptr(), *dtype);
   return dtype;
@@ -135,22 +129,12 @@ std::optional<DType> from_type(py::handle type) {
   return dtype.attr("type").ptr() == type.ptr() ? from_numpy_dtype(dtype) : std::nullopt;
 }
 
-// Cached, since from_type() takes microseconds.
-std::optional<DType> from_known_type(py::handle type) {
-  static auto* const known = new std::unordered_map<PyObject*, DType>;
-  if (const auto found = known->find(type.ptr()); found != known->end()) return found->second;
-  const auto dtype = from_type(type);
-  // The cache owns a reference, so that the address is not reused.
-  if (dtype) known->emplace(type.inc_ref().ptr(), *dtype);
-  return dtype;
-}
-
 std::optional<DType> find_dtype(py::handle object, bool through_attribute = true) {
   if (const DType* own = dtype_in(object)) return *own;
-  if (py::isinstance<py::str>(object)) return from_name(string_in(object));
+  if (py::isinstance<py::str>(object)) return from_name(text_in(object.ptr()));
   if (PyType_Check(object.ptr())) {
-    if (const auto dtype = from_known_type(object)) return dtype;
-  } else if (const auto dtype = from_known_numpy_dtype(object)) {
+    if (const auto dtype = cached(object, &from_type)) return dtype;
+  } else if (const auto dtype = cached(object, &from_numpy_dtype)) {
     return dtype;
   }
   // torch.dtype has no name attribute; str() of it is "torch.float32".
@@ -170,7 +154,7 @@ DType dtype_from(py::handle object) {
   const auto dtype = find_dtype(object);
   if (dtype) return *dtype;
   if (py::isinstance<py::str>(object))
-    return DType::parse(string_in(object));  // throws, with a list of the names
+    return DType::parse(text_in(object.ptr()));  // throws, with a list of the names
   fail<DTypeError>(
       "spanwise: expected a dtype (\"float32\", spanwise.float32, numpy.float32, float, ...), got ",
       std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name,

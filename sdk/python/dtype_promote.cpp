@@ -65,7 +65,7 @@ DType Promotion::result() const {
 
 Casting casting_in(PyObject* rule) {
   if (!PyUnicode_Check(rule)) refuse_casting(py::repr(rule));
-  return casting_from(word_in(rule));
+  return casting_from(text_in(rule));
 }
 
 void check_casting(DType from, DType to, const std::string& casting, const char* who) {

@@ -14,6 +14,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
+#include "python/support/type.hpp"
 #include "spanwise/error.hpp"
 
 /// spanwise.dtype. dtype_object() returns the same Python object for equal DTypes.
@@ -21,50 +22,39 @@ namespace spanwise::python {
 
 namespace py = pybind11;
 
+PyTypeObject* dtype_type = nullptr;
+
 namespace {
 
-// The bound class. DType itself has a type_caster, which accepts all forms of a dtype.
-struct PyDType {
+// The Python objects of one dtype, never freed: the interpreter may end before or after static
+// destructors.
+struct DTypeObjects {
   DType dtype;
+  PyObject* own = nullptr;
+  PyObject* numpys = nullptr;  // the numpy.dtype
 };
 
-std::uint32_t key_of(DType dtype) noexcept {
-  return static_cast<std::uint32_t>(dtype.code()) << 24 |
-         static_cast<std::uint32_t>(dtype.bits()) << 16 | static_cast<std::uint32_t>(dtype.lanes());
+[[gnu::noinline]] DTypeObjects& find_objects(DType dtype) {
+  static auto& all = *new std::unordered_map<std::uint32_t, DTypeObjects>;
+  const auto key = static_cast<std::uint32_t>(dtype.code()) << 24 |
+                   static_cast<std::uint32_t>(dtype.bits()) << 16 |
+                   static_cast<std::uint32_t>(dtype.lanes());
+  return all.try_emplace(key, DTypeObjects{dtype}).first->second;
 }
 
-// Caches whose objects are never freed: the interpreter may end before or after static destructors.
-using ObjectTable = std::unordered_map<std::uint32_t, PyObject*>;
-ObjectTable& dtype_objects() {
-  static auto* const table = new ObjectTable;
-  return *table;
-}
-ObjectTable& numpy_dtypes() {
-  static auto* const table = new ObjectTable;
-  return *table;
-}
-
-// A direct-mapped cache in front of numpy_dtypes(), indexed by code and bits.
-struct Frequent {
-  DType dtype;
-  PyObject* object = nullptr;
-};
-constinit std::array<Frequent, 64> frequent_numpy_dtypes{};
-
-Frequent& frequent_place(DType dtype) noexcept {
+DTypeObjects& objects_of(DType dtype) {
+  // A direct-mapped cache, indexed by code and bits.
+  static constinit std::array<DTypeObjects*, 64> frequent{};
   const auto bits = static_cast<unsigned>(dtype.bits());
-  return frequent_numpy_dtypes[(static_cast<unsigned>(dtype.code()) * 8 +
-                                static_cast<unsigned>(std::countr_zero(bits | 128))) %
-                               64];
+  DTypeObjects*& objects = frequent[(static_cast<unsigned>(dtype.code()) * 8 +
+                                     static_cast<unsigned>(std::countr_zero(bits | 128))) %
+                                    frequent.size()];
+  if (objects == nullptr || objects->dtype != dtype) [[unlikely]]
+    objects = &find_objects(dtype);
+  return *objects;
 }
 
-// Null if no installed library has the dtype.
-py::object find_numpy_dtype(DType dtype) {
-  const auto found = numpy_dtypes().find(key_of(dtype));
-  if (found != numpy_dtypes().end()) {
-    frequent_place(dtype) = {dtype, found->second};
-    return py::reinterpret_borrow<py::object>(found->second);
-  }
+[[gnu::noinline]] PyObject* make_numpy_dtype(DType dtype) {
   const py::module_ numpy = py::module_::import("numpy");
   py::object scalar_type;
   if (dtype.is_computable() && dtype != bfloat16) {
@@ -74,60 +64,100 @@ py::object find_numpy_dtype(DType dtype) {
       scalar_type = py::getattr(py::module_::import("ml_dtypes"), dtype.name().c_str(), py::none());
     } catch (py::error_already_set& e) {
       if (!e.matches(PyExc_ImportError)) throw;
-      return {};
+      return nullptr;
     }
-    if (scalar_type.is_none()) return {};
+    if (scalar_type.is_none()) return nullptr;
   }
-  py::object result = numpy.attr("dtype")(scalar_type);
-  numpy_dtypes().emplace(key_of(dtype), result.inc_ref().ptr());
-  return result;
+  return objects_of(dtype).numpys = numpy.attr("dtype")(scalar_type).release().ptr();
 }
 
-}  // namespace
-
-const DType* dtype_in(py::handle object) noexcept {
-  static constinit PyObject* type = nullptr;  // under the GIL
-  if (type == nullptr) type = py::type::of<PyDType>().release().ptr();
-  if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != type) return nullptr;
-  try {
-    return &py::cast<const PyDType&>(object).dtype;
-  } catch (const py::type_error&) {  // made by dtype.__new__() without __init__()
-    return nullptr;
-  }
+// Null if no installed library has the dtype.
+PyObject* find_numpy_dtype(DType dtype) {
+  PyObject* known = objects_of(dtype).numpys;
+  return known != nullptr ? known : make_numpy_dtype(dtype);
 }
 
-namespace {
+const DType& dtype_of_self(PyObject* self) { return *dtype_in(self); }
 
-// A plain C function, without pybind11, for speed. Usually both are the same object.
-PyObject* dtype_equals(PyObject* self, PyObject* other) noexcept {
-  if (self == other) Py_RETURN_TRUE;
-  const DType* own = dtype_in(self);
-  if (own == nullptr) Py_RETURN_NOTIMPLEMENTED;
-  if (const DType* theirs = dtype_in(other)) return PyBool_FromLong(*theirs == *own);
-  if (const auto dtype = try_dtype_from(other)) return PyBool_FromLong(*dtype == *own);
-  Py_RETURN_NOTIMPLEMENTED;
+// dtype(x), by the type's vectorcall: it needs no tuple of arguments.
+PyObject* make_dtype(PyObject*, PyObject* const* values, std::size_t flags, PyObject* names) {
+  const Py_ssize_t count = PyVectorcall_NARGS(flags);
+  if (count != 1 || names != nullptr)
+    throw py::type_error(text("dtype() takes one argument by position, got ",
+                              names != nullptr ? "one by name" : std::to_string(count)));
+  return dtype_object(dtype_from(values[0])).release().ptr();
 }
+
+PyObject* compare_dtypes(PyObject* self, PyObject* other, int operation) {
+  if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  std::optional<DType> theirs = dtype_of_self(self);
+  if (self != other) theirs = try_dtype_from(other);
+  if (!theirs) Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((*theirs == dtype_of_self(self)) == (operation == Py_EQ));
+}
+
+py::str name_of_dtype(PyObject* self) { return dtype_of_self(self).name(); }
+py::str repr_of_dtype(PyObject* self) { return "spanwise." + dtype_of_self(self).name(); }
+Py_hash_t hash_of_dtype(PyObject* self) { return py::hash(name_of_dtype(self)); }
+
+py::object numpys_of(PyObject* self) { return numpy_dtype(dtype_of_self(self)); }
+
+py::tuple reduced_dtype(PyObject* self) {
+  return py::make_tuple(py::type::of(py::handle(self)), py::make_tuple(name_of_dtype(self)));
+}
+
+// The attribute get(dtype).
+template <auto get>
+PyGetSetDef of_dtype(const char* name, const char* doc) {
+  return attribute<[](PyObject* self) { return py::cast(get(dtype_of_self(self))); }>(name, doc);
+}
+
+PyGetSetDef attributes_of_dtype[] = {
+    of_dtype<[](DType d) { return d.name(); }>("name", "\"float32\", ..."),
+    of_dtype<[](DType d) { return d.itemsize(); }>("itemsize", "Bytes of one element."),
+    of_dtype<[](DType d) { return kind_letter(d); }>(
+        "kind", "NumPy's kind: b, i, u, f, c; V for dtypes that NumPy itself does not have."),
+    of_dtype<[](DType d) { return d.bits(); }>("bits", "Bits of one lane."),
+    of_dtype<[](DType d) { return d.lanes(); }>(
+        "lanes", "Numbers per element: 1, or more for vector types."),
+    of_dtype<[](DType d) { return d.is_computable(); }>(
+        "is_computable",
+        "Whether it can be cast and computed with; other dtypes can only be copied."),
+    attribute<&numpys_of>("__numpy_dtype__", "The result of numpy.dtype(self)."),
+    // NumPy before 2.4 reads .dtype instead.
+    attribute<&numpys_of>("dtype", "The numpy.dtype."),
+    {}};
+
+PyMethodDef methods_of_dtype[] = {method_without_arguments<&reduced_dtype>("__reduce__"), {}};
+
+constexpr const char* dtype_doc =
+    "dtype(x, /)\n--\n\n"
+    "The type of one element, from a name, a NumPy dtype or scalar type, a Python type, or an\n"
+    "object with a .dtype. Equal to the corresponding numpy.dtype, scalar type and name; the hash\n"
+    "is that of its name. Raises DTypeError.";
 
 }  // namespace
 
 py::object dtype_object(DType dtype) {
-  PyObject*& object = dtype_objects()[key_of(dtype)];
-  if (object == nullptr) object = py::cast(PyDType{dtype}).release().ptr();
+  PyObject*& object = objects_of(dtype).own;
+  if (object == nullptr) {
+    auto* made = PyObject_New(PyDType, dtype_type);
+    if (made == nullptr) throw py::error_already_set();
+    made->dtype = dtype;
+    object = reinterpret_cast<PyObject*>(made);
+  }
   return py::reinterpret_borrow<py::object>(object);
 }
 
-bool has_numpy_dtype(DType dtype) { return static_cast<bool>(find_numpy_dtype(dtype)); }
+bool has_numpy_dtype(DType dtype) { return find_numpy_dtype(dtype) != nullptr; }
 
 py::object numpy_dtype(DType dtype) {
-  const Frequent& frequent = frequent_place(dtype);
-  if (frequent.object != nullptr && frequent.dtype == dtype) [[likely]]
-    return py::reinterpret_borrow<py::object>(frequent.object);
-  py::object found = find_numpy_dtype(dtype);
-  if (!found)
+  PyObject* found = find_numpy_dtype(dtype);
+  if (found == nullptr)
     fail<DTypeError>(
         "spanwise: NumPy has no dtype for ", dtype,
         "; install ml_dtypes, which has the narrow floats, or convert with a.astype(\"float32\")");
-  return found;
+  return py::reinterpret_borrow<py::object>(found);
 }
 
 const char* buffer_format(DType dtype) noexcept {
@@ -150,48 +180,17 @@ const char* buffer_format(DType dtype) noexcept {
 }
 
 SW_BIND(dtypes) {
-  py::class_<PyDType> type(module, "dtype",
-                           "The type of one element. Equal to the corresponding numpy.dtype, "
-                           "scalar type and name; the hash is that of its name.");
-  type.attr("__module__") = "spanwise";
-  type.def(py::init([](py::handle x) { return PyDType{dtype_from(x)}; }), py::arg("x"),
-           py::pos_only(),
-           "From a name, a NumPy dtype or scalar type, a Python type, or an object with a .dtype. "
-           "Raises "
-           "DTypeError.");
-  const auto attribute = [&type](const char* name, auto getter, const char* doc) {
-    type.def_property_readonly(name, getter, doc);
-  };
-  attribute("name", [](const PyDType& self) { return self.dtype.name(); }, "\"float32\", ...");
-  attribute(
-      "itemsize", [](const PyDType& self) { return self.dtype.itemsize(); },
-      "Bytes of one element.");
-  attribute(
-      "kind", [](const PyDType& self) { return kind_letter(self.dtype); },
-      "NumPy's kind: b, i, u, f, c; V for dtypes that NumPy itself does not have.");
-  attribute("bits", [](const PyDType& self) { return self.dtype.bits(); }, "Bits of one lane.");
-  attribute(
-      "lanes", [](const PyDType& self) { return self.dtype.lanes(); },
-      "Numbers per element: 1, or more for vector types.");
-  attribute(
-      "is_computable", [](const PyDType& self) { return self.dtype.is_computable(); },
-      "Whether it can be cast and computed with; other dtypes can only be copied.");
-  attribute(
-      "__numpy_dtype__", [](const PyDType& self) { return numpy_dtype(self.dtype); },
-      "The result of numpy.dtype(self).");
-  // NumPy before 2.4 reads .dtype instead.
-  attribute(
-      "dtype", [](const PyDType& self) { return numpy_dtype(self.dtype); }, "The numpy.dtype.");
-  static PyMethodDef equals = {"__eq__", &dtype_equals, METH_O, "__eq__($self, other, /)\n--\n\n"};
-  type.attr("__eq__") = py::reinterpret_steal<py::object>(
-      PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &equals));
-  type.def("__hash__", [](const PyDType& self) { return py::hash(py::str(self.dtype.name())); });
-  type.def("__repr__", [](const PyDType& self) { return "spanwise." + self.dtype.name(); });
-  type.def("__str__", [](const PyDType& self) { return self.dtype.name(); });
-  type.def("__reduce__", [](const py::object& self) {
-    return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("name")));
-  });
-
+  dtype_type = make_type("spanwise.dtype", sizeof(PyDType),
+                         {slot(Py_tp_dealloc, &free_object),
+                          slot(Py_tp_richcompare, guarded<&compare_dtypes>),
+                          slot(Py_tp_hash, guarded<&hash_of_dtype>),
+                          slot(Py_tp_repr, guarded<&repr_of_dtype>),
+                          slot(Py_tp_str, guarded<&name_of_dtype>),
+                          {Py_tp_getset, attributes_of_dtype},
+                          {Py_tp_methods, methods_of_dtype},
+                          {Py_tp_doc, const_cast<char*>(dtype_doc)}});
+  dtype_type->tp_vectorcall = guarded<&make_dtype>;
+  add_type(module, "dtype", dtype_type);
   for (const DType dtype : {bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
                             float16, bfloat16, float32, float64, complex64, complex128}) {
     module.attr(dtype.name().c_str()) = dtype_object(dtype);

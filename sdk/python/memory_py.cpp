@@ -21,6 +21,7 @@
 namespace spanwise::python {
 
 namespace py = pybind11;
+using namespace py::literals;
 
 namespace {
 
@@ -84,22 +85,10 @@ class PythonSource final : public MemorySource {
 
 py::dict stats_of(Device device) {
   drop_kept_elements();  // arrays in the free list count as used
-  MemoryStats stats;
-  {
-    const GilRelease unlocked;
-    stats = memory_stats(device);
-  }
-  py::dict table;
-  table["device"] = device.name();
-  table["used"] = stats.used;
-  table["peak"] = stats.peak;
-  table["allocations"] = stats.allocations;
-  table["held"] = stats.held;
-  table["free"] = stats.free;
-  table["total"] = stats.total;
-  table["limit"] = stats.limit;
-  table["allocator"] = stats.source;
-  return table;
+  const MemoryStats stats = without_gil([&] { return memory_stats(device); });
+  return py::dict("device"_a = device.name(), "used"_a = stats.used, "peak"_a = stats.peak,
+                  "allocations"_a = stats.allocations, "held"_a = stats.held, "free"_a = stats.free,
+                  "total"_a = stats.total, "limit"_a = stats.limit, "allocator"_a = stats.source);
 }
 
 // The previous source, which _memory_use accepts again; None is the pool.

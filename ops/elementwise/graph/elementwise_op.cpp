@@ -25,8 +25,8 @@ const Array& result_in(Cell& cell, std::span<const Operand> operands, const Shap
                        DType dtype, Device device) {
   std::array<const Layout*, max_inputs> layouts;
   for (std::size_t i = 0; i < operands.size(); ++i) layouts[i] = &operands[i].array->layout();
-  return array_in(cell, result_layout(shape, std::span(layouts.data(), operands.size())), dtype,
-                  device);
+  return output_array(cell, result_layout(shape, std::span(layouts.data(), operands.size())), dtype,
+                      device);
 }
 
 constexpr int overwrites_nothing = -1;
@@ -148,18 +148,6 @@ const Array& on_device_or_number(const Array& given, Device device, std::optiona
   const bool is_number = given.rank() == 0 && runs_on_host(given.device());
   if (given.device() == device || is_number) return given;
   return moved.emplace(to_device(given, device));
-}
-
-const Array& array_in(Cell& cell, const Layout& layout, DType dtype, Device device) {
-  if (cell.value) {
-    const Array& old = *cell.value;
-    const bool fits = old.dtype() == dtype && old.shape() == layout.shape &&
-                      old.device() == device && !old.readonly() && old.storage().use_count() <= 1 &&
-                      old.strides() == layout.strides;
-    if (fits) return old;
-    cell.value.reset();  // so that the allocator may give the same bytes again
-  }
-  return cell.value.emplace(empty_in(layout, dtype, device));
 }
 
 bool is_elementwise(const Op& op) { return dynamic_cast<const ElementwiseOp*>(&op) != nullptr; }

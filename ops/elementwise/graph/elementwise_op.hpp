@@ -22,10 +22,6 @@ std::optional<OpId> elementwise_id(const Op& op);
 /// on the device, which is kept in `moved`.
 const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved);
 
-/// The cell's array if it has that layout, dtype and device, is writable, and the cell holds its
-/// only reference; else a new array, which is put into the cell.
-const Array& array_in(Cell& cell, const Layout& layout, DType dtype, Device device);
-
 /// Op::gradient() of an elementwise operation applied at `node`.
 std::vector<Cotangent> elementwise_gradient(OpId op, const Apply& node, const Cotangent& output);
 

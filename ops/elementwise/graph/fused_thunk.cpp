@@ -121,7 +121,7 @@ class FusedThunk final : public Thunk {
       results.push_back(
           reused[i] != nullptr
               ? outputs_[i]->value.emplace(*reused[i])
-              : array_in(*outputs_[i], layout, program_.dtype(program_.outputs[i]), device_));
+              : output_array(*outputs_[i], layout, program_.dtype(program_.outputs[i]), device_));
     return results;
   }
 

@@ -28,12 +28,12 @@ PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) {
 }
 
 // The real or imaginary part.
-template <Word name>
+template <Literal name>
 PyObject* part(PyObject* self) {
   return result_in_python<"_numpy.elementwise", name>(self);
 }
 
-template <Word name>
+template <Literal name>
 int set_part(PyObject* self, PyObject* value, void*) {
   if (value == nullptr) {
     PyErr_Format(PyExc_AttributeError, "Array.%s cannot be deleted", name.text);
@@ -55,15 +55,11 @@ PyObject* array_conj(PyObject* self) {
 }
 
 PyMethodDef elementwise_methods[] = {
-    in_python<"_numpy.elementwise", "clip">("clip",
-                                            "clip($self, min=None, max=None, out=None)\n--\n\n"
-                                            "Limited to [min, max], as numpy.ndarray.clip."),
-    in_python<"_numpy.elementwise", "round">("round",
-                                             "round($self, decimals=0, out=None)\n--\n\n"
-                                             "Rounded to `decimals` places, halves to even, as "
-                                             "numpy.ndarray.round."),
-    in_python<"_numpy.elementwise", "round">("__round__",
-                                             "__round__($self, decimals=0)\n--\n\nround(self)"),
+    in_python<"_numpy.elementwise", "clip($self, min=None, max=None, out=None)",
+              "Limited to [min, max], as numpy.ndarray.clip.">(),
+    in_python<"_numpy.elementwise", "round($self, decimals=0, out=None)",
+              "Rounded to `decimals` places, halves to even, as numpy.ndarray.round.">(),
+    in_python<"_numpy.elementwise", "__round__($self, decimals=0)", "round(self)", "round">(),
     method_without_arguments<&array_conj>("conj", "The complex conjugate."),
     method_without_arguments<&array_conj>("conjugate", "The complex conjugate."),
     {"__array_ufunc__", as_c_function(guarded<&array_ufunc_method>), METH_VARARGS | METH_KEYWORDS,

@@ -34,7 +34,7 @@ PyObject* stored_in_out(Array result, PyObject* out, const char* who) {
 }
 
 ops::Bounds bounds_of(PyObject* mode) {
-  return given(mode) ? ops::bounds_from(word_in(mode)) : ops::Bounds::raise;
+  return given(mode) ? ops::bounds_from(text_in(mode)) : ops::Bounds::raise;
 }
 
 // The array and the axis for an `axis` argument: the flattened array for None, and for 0 or -1 of

@@ -66,9 +66,13 @@ class SW_API NamedOp : public Op {
   std::string name_;
 };
 
-/// Returns the cell's array if it is writable, C-contiguous, of that shape, dtype and device, and
-/// the cell holds its only reference; else allocates a new array and puts it into the cell.
-SW_API const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device);
+/// Returns the cell's array if it is writable, of that layout, dtype and device, and the cell holds
+/// its only reference; else allocates a new array and puts it into the cell.
+SW_API const Array& output_array(Cell& cell, const Layout& layout, DType dtype, Device device);
+/// The same in C order.
+inline const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device) {
+  return output_array(cell, Layout::row_major(shape), dtype, device);
+}
 
 /// Creates ops by name: sw.ops.<name> in Python, and the names in printed graphs. register_op() is
 /// called by a static initialiser of the op's own file; throws ArgumentError for a name that is

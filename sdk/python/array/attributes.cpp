@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "python/support/array.hpp"
+#include "python/support/tuple.hpp"
 #include "python/support/type.hpp"
 #include "slots.hpp"
 #include "spanwise/error.hpp"
@@ -16,21 +17,6 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
-
-template <class Values>
-PyObject* integer_tuple(const Values& values, std::int64_t factor) {
-  PyObject* tuple = PyTuple_New(values.size());
-  if (tuple == nullptr) return nullptr;
-  for (int i = 0; i < values.size(); ++i) {
-    PyObject* number = PyLong_FromLongLong(values[i] * factor);
-    if (number == nullptr) {
-      Py_DECREF(tuple);
-      return nullptr;
-    }
-    PyTuple_SET_ITEM(tuple, i, number);
-  }
-  return tuple;
-}
 
 PyObject* matrix_transposed(PyObject* self) {
   const Array& array = array_in(self);
@@ -68,8 +54,8 @@ PyGetSetDef of_array(const char* name, const char* doc) {
 }  // namespace
 
 PyGetSetDef array_attributes[] = {
-    of_array<[](const Array& a) { return integer_tuple(a.shape(), 1); }>("shape",
-                                                                         "Extents, one per axis."),
+    of_array<[](const Array& a) { return integer_tuple(a.shape()); }>("shape",
+                                                                      "Extents, one per axis."),
     of_array<[](const Array& a) { return integer_tuple(a.strides(), a.dtype().itemsize()); }>(
         "strides", "Bytes from one element to the next along each axis; may be negative."),
     of_array<[](const Array& a) { return dtype_object(a.dtype()); }>("dtype",

@@ -86,15 +86,10 @@ void fill_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 }  // namespace
 
-int array_get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+int array_get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  try {
-    fill_buffer(self, view, flags);
-    return 0;
-  } catch (...) {
-    raise_current();
-    return -1;
-  }
+  fill_buffer(self, view, flags);
+  return 0;
 }
 
 void array_release_buffer(PyObject*, Py_buffer* view) noexcept {

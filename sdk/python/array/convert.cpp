@@ -66,12 +66,7 @@ PyObject* to(PyObject* self, PyObject* device, PyObject* copy_argument) {
   const Device target = device_from(device);
   const CopyMode mode = mode_in(copy_argument);
   if (mode != CopyMode::always && target == array.device()) return Py_NewRef(self);
-  Array moved;
-  {
-    const GilRelease unlocked;
-    moved = to_device(array, target, mode);
-  }
-  return wrap(std::move(moved));
+  return wrap(without_gil([&] { return to_device(array, target, mode); }));
 }
 
 PyObject* sync(PyObject* self) {

@@ -9,6 +9,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
+#include "python/support/number_kind.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -67,11 +68,8 @@ PyObject* make(PyObject* shape, PyObject* dtype, PyObject* order, PyObject* devi
 
 // The dtype of full() for this value: NumPy's for a Python number, else the value's own.
 DType dtype_of_value(PyObject* value) {
-  if (PyBool_Check(value)) return bool_;
-  if (PyLong_Check(value)) return int64;
-  if (PyFloat_Check(value)) return float64;
-  if (PyComplex_Check(value)) return complex128;
-  return import_array(value).dtype();
+  const NumberKind kind = number_kind(value);
+  return kind != NumberKind::none ? number_dtype(kind, {}) : import_array(value).dtype();
 }
 
 PyObject* full(PyObject* shape, PyObject* value, PyObject* dtype, PyObject* order,

@@ -9,6 +9,7 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/call.hpp"
 #include "python/support/type.hpp"
 #include "slots.hpp"
 #include "spanwise/error.hpp"
@@ -82,11 +83,7 @@ ArrayFlag flag_named(std::string_view name) {
 
 PyObject* flags_subscript(PyObject* self, PyObject* key) {
   if (!PyUnicode_Check(key)) throw py::type_error("Array.flags: the name of a flag is a str");
-  Py_ssize_t size = 0;
-  const char* name = PyUnicode_AsUTF8AndSize(key, &size);
-  if (name == nullptr) return nullptr;
-  const ArrayFlag flag = flag_named({name, static_cast<std::size_t>(size)});
-  return PyBool_FromLong(holds(owner_in(self), flag));
+  return PyBool_FromLong(holds(owner_in(self), flag_named(text_in(key))));
 }
 
 // The flag belongs to this array: other arrays on the same memory are not changed.

@@ -13,6 +13,8 @@
 #include "python/support/gil.hpp"
 #include "python/support/host.hpp"
 #include "python/support/scalar.hpp"
+#include "python/support/type.hpp"
+#include "slots.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
@@ -97,18 +99,27 @@ bool fill_list(PyObject* list, const std::byte* address, std::int64_t step,
   return true;
 }
 
-FillList filler_of(DType dtype) noexcept {
-  if (dtype == float64) return &fill_list<double>;
-  if (dtype == float32) return &fill_list<float>;
-  if (dtype == int64) return &fill_list<std::int64_t>;
-  if (dtype == bool_) return &fill_list<Truth>;
-  if (dtype == int32) return &fill_list<std::int32_t>;
-  if (dtype == int16) return &fill_list<std::int16_t>;
-  if (dtype == int8) return &fill_list<std::int8_t>;
-  if (dtype == uint64) return &fill_list<std::uint64_t>;
-  if (dtype == uint32) return &fill_list<std::uint32_t>;
-  if (dtype == uint16) return &fill_list<std::uint16_t>;
-  return dtype == uint8 ? &fill_list<std::uint8_t> : nullptr;
+// How to read elements of one dtype; null for dtypes that have to be converted first.
+struct NumberReader {
+  PyObject* (*number_at)(const std::byte* address) = nullptr;
+  FillList fill_list = nullptr;
+};
+
+template <class T>
+constexpr NumberReader reader{&number_at<T>, &fill_list<T>};
+
+NumberReader reader_of(DType dtype) noexcept {
+  if (dtype == float64) return reader<double>;
+  if (dtype == int64) return reader<std::int64_t>;
+  if (dtype == float32) return reader<float>;
+  if (dtype == bool_) return reader<Truth>;
+  if (dtype == int32) return reader<std::int32_t>;
+  if (dtype == int16) return reader<std::int16_t>;
+  if (dtype == int8) return reader<std::int8_t>;
+  if (dtype == uint64) return reader<std::uint64_t>;
+  if (dtype == uint32) return reader<std::uint32_t>;
+  if (dtype == uint16) return reader<std::uint16_t>;
+  return dtype == uint8 ? reader<std::uint8_t> : NumberReader{};
 }
 
 py::object list_from(const Array& array, const std::byte* address, int axis, FillList fill) {
@@ -116,8 +127,7 @@ py::object list_from(const Array& array, const std::byte* address, int axis, Fil
   // An array without elements may have no address to add strides to.
   const std::int64_t step =
       address == nullptr ? 0 : array.strides()[axis] * array.dtype().itemsize();
-  auto list = py::reinterpret_steal<py::object>(PyList_New(extent));
-  if (!list) throw py::error_already_set();
+  py::object list = owned(PyList_New(extent));
   if (axis == array.rank() - 1) {
     if (!fill(list.ptr(), address, step, extent)) throw py::error_already_set();
     return list;
@@ -129,7 +139,7 @@ py::object list_from(const Array& array, const std::byte* address, int axis, Fil
 
 PyObject* tolist(PyObject* self) {
   const Array& array = array_in(self);
-  const FillList fill = filler_of(array.dtype());
+  const FillList fill = reader_of(array.dtype()).fill_list;
   if (fill != nullptr && array.rank() > 0 && no_pending_work(array))
     return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
   // NumPy may lack bfloat16; the cast to float32 is exact.
@@ -140,7 +150,7 @@ PyObject* tolist(PyObject* self) {
       .ptr();
 }
 
-PyObject* numpy(PyObject* self) { return to_numpy(array_in(self)).release().ptr(); }
+py::object numpy(PyObject* self) { return to_numpy(array_in(self)); }
 
 // NumPy's protocol (numpy.org/doc/stable/user/basics.interoperability.html): copy=False must raise
 // where a copy is needed.
@@ -164,15 +174,6 @@ PyObject* array_protocol(PyObject* self, PyObject* dtype, PyObject* copy_word) {
   return Py_NewRef(result.ptr());
 }
 
-PyObject* complex_number(PyObject* self) {
-  const Array& array = array_in(self);
-  if (array.rank() != 0)
-    fail<DTypeError>("Array: only an array of rank 0 converts to complex, this one has shape ",
-                     array.shape(), "; use a.item() or index it");
-  const auto number = py::reinterpret_steal<py::object>(number_of(array));
-  return PyComplex_FromCComplex(PyComplex_AsCComplex(number.ptr()));
-}
-
 // As NumPy: an array of rank 0 is formatted as its number; others accept only the empty format.
 PyObject* format(PyObject* self, PyObject* spec) {
   const Array& array = array_in(self);
@@ -191,14 +192,17 @@ PyMethodDef host_methods[] = {
     method<&item_method>("item",
                          "The only element, or the element at an index (flat or one per axis), as "
                          "a Python\nnumber. Waits for the array."),
-    declared<"tolist($self)",
-             "The elements as nested lists of Python numbers. Waits for the array.", &tolist>(),
-    declared<"numpy($self)",
-             "A numpy.ndarray that shares the memory of an array on the CPU; a copy of an array on "
-             "a GPU.\nWaits for the array.",
-             &numpy>(),
+    method_without_arguments<&tolist>(
+        "tolist",
+        "tolist($self)\n--\n\n"
+        "The elements as nested lists of Python numbers. Waits for the array."),
+    method_without_arguments<&numpy>(
+        "numpy",
+        "numpy($self)\n--\n\n"
+        "A numpy.ndarray that shares the memory of an array on the CPU; a copy of an array on "
+        "a GPU.\nWaits for the array."),
     declared<"__array__($self, dtype=None, *, copy=None)", "", &array_protocol>(),
-    declared<"__complex__($self)", "", &complex_number>(),
+    declared<"__complex__($self)", "", &array_complex>(),
     declared<"__format__($self, format_spec, /)", "", &format>(),
     {nullptr, nullptr, 0, nullptr}};
 
@@ -210,25 +214,10 @@ Scalar item_of(const Array& array) {
 }
 
 PyObject* number_of(const Array& array) {
-  // Fast paths for the common dtypes.
-  if (array.size() != 1 || !no_pending_work(array)) return python_number(item_of(array));
-  const auto as = [&]<class T>(T value) {
-    std::memcpy(&value, array.data(), sizeof value);
-    return value;
-  };
-  PyObject* number = nullptr;
-  if (array.dtype() == float64)
-    number = PyFloat_FromDouble(as(double{}));
-  else if (array.dtype() == int64)
-    number = PyLong_FromLongLong(as(std::int64_t{}));
-  else if (array.dtype() == float32)
-    number = PyFloat_FromDouble(static_cast<double>(as(float{})));
-  else if (array.dtype() == bool_)
-    number = PyBool_FromLong(as(std::uint8_t{}));
-  else
-    return python_number(item_of(array));
-  if (number == nullptr) throw py::error_already_set();
-  return number;
+  if (array.size() == 1 && no_pending_work(array))
+    if (const NumberReader numbers = reader_of(array.dtype()); numbers.number_at != nullptr)
+      return owned(numbers.number_at(static_cast<const std::byte*>(array.data()))).release().ptr();
+  return python_number(item_of(array));
 }
 
 Array on_host(const Array& array) {
@@ -244,10 +233,9 @@ py::object to_numpy(const Array& array) {
   const Array host = on_host(array);
   if (auto blocker = bridge->share_blocker(host))
     throw SharingError("numpy()", *std::move(blocker));
-  PyObject* created = bridge->wrap(host);
-  if (created == nullptr) throw py::error_already_set();
+  py::object created = owned(bridge->wrap(host));
   bridge->count_export(!array.device().is_cpu(), array.nbytes());
-  return py::reinterpret_steal<py::object>(created);
+  return created;
 }
 
 SW_BIND(array_host, array_type) { add_array_methods(host_methods); }

@@ -229,50 +229,37 @@ void refuse_index(PyObject* part) {
       Py_TYPE(part)->tp_name);
 }
 
-PyObject* array_subscript(PyObject* self, PyObject* key) noexcept {
-  try {
-    PyObject* found =
-        PyTuple_CheckExact(key) ? try_element(array_in(self), key) : try_first(self, key);
-    if (found != nullptr || PyErr_Occurred()) return found;
-    if (!PyTuple_Check(key) && !PySlice_Check(key))
-      if (PyObject* taken = array_indexing.try_take_small(self, key)) return taken;
-    if (is_by_array(key)) return array_indexing.read(self, key);
-    return view_or_element(self, key);
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* array_subscript(PyObject* self, PyObject* key) {
+  PyObject* found =
+      PyTuple_CheckExact(key) ? try_element(array_in(self), key) : try_first(self, key);
+  if (found != nullptr || PyErr_Occurred()) return found;
+  if (!PyTuple_Check(key) && !PySlice_Check(key))
+    if (PyObject* taken = array_indexing.try_take_small(self, key)) return taken;
+  if (is_by_array(key)) return array_indexing.read(self, key);
+  return view_or_element(self, key);
 }
 
-int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
-  try {
-    if (value == nullptr)
-      fail<ArgumentError>("Array: elements cannot be deleted; take a view or a copy of the rest");
-    if (try_assign_element(array_in(self), key, value)) return 0;
-    if (is_by_array(key))
-      array_indexing.assign(self, key, value);
-    else
-      assign(view_by(array_in(self), key), value);
-    return 0;
-  } catch (...) {
-    raise_current();
-    return -1;
-  }
+int array_assign(PyObject* self, PyObject* key, PyObject* value) {
+  if (value == nullptr)
+    fail<ArgumentError>("Array: elements cannot be deleted; take a view or a copy of the rest");
+  if (try_assign_element(array_in(self), key, value)) return 0;
+  if (is_by_array(key))
+    array_indexing.assign(self, key, value);
+  else
+    assign(view_by(array_in(self), key), value);
+  return 0;
 }
 
-PyObject* array_item(PyObject* self, Py_ssize_t index) noexcept {
+PyObject* array_item(PyObject* self, Py_ssize_t index) {
   const Array& array = array_in(self);
   // Ends an iteration. Set without a C++ exception, since every loop gets here.
   if (array.rank() == 0 || index < 0 || index >= array.shape()[0]) {
     PyErr_Format(errors.bounds, "Array: index %zd is outside the first axis", index);
     return nullptr;
   }
-  try {
-    const Layout& layout = array.layout();
-    if (layout.rank() == 1) return wrap_element(array, layout.offset + index * layout.strides[0]);
-    return wrap_view(self, layout.index(0, index));
-  } catch (...) {
-    return raise_current();
-  }
+  const Layout& layout = array.layout();
+  if (layout.rank() == 1) return wrap_element(array, layout.offset + index * layout.strides[0]);
+  return wrap_view(self, layout.index(0, index));
 }
 
 Py_ssize_t array_length(PyObject* self) noexcept {

@@ -7,7 +7,7 @@
 #include "slots.hpp"
 #include "spanwise/error.hpp"
 
-/// Conversion of arrays of one element to bool, int, float and an index.
+/// Conversion of arrays of one element to bool, int, float, complex and an index.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -19,36 +19,25 @@ py::object number_in(const Array& array) {
 }
 
 // Converts an array of rank 0; throws DTypeError for other ranks, as NumPy.
-template <class F>
-PyObject* converted(PyObject* self, const char* target, F&& convert_number) noexcept {
+PyObject* converted(PyObject* self, const char* target, PyObject* (*convert_number)(PyObject*)) {
   const Array& array = array_in(self);
-  try {
-    if (array.rank() != 0) {
-      fail<DTypeError>("Array: only an array of rank 0 converts to ", target,
-                       ", this one has shape ", array.shape(), "; use a.item() or index it");
-    }
-    return convert_number(number_in(array).ptr());
-  } catch (...) {
-    return raise_current();
-  }
+  if (array.rank() != 0)
+    fail<DTypeError>("Array: only an array of rank 0 converts to ", target, ", this one has shape ",
+                     array.shape(), "; use a.item() or index it");
+  return convert_number(number_in(array).ptr());
 }
 
 }  // namespace
 
-int array_bool(PyObject* self) noexcept {
+int array_bool(PyObject* self) {
   const Array& array = array_in(self);
-  try {
-    if (array.size() != 1)
-      fail<ArgumentError>("Array: the truth of an array of ", array.size(), " elements (shape ",
-                          array.shape(), ") is ambiguous; use any() or all()");
-    return PyObject_IsTrue(number_in(array).ptr());
-  } catch (...) {
-    raise_current();
-    return -1;
-  }
+  if (array.size() != 1)
+    fail<ArgumentError>("Array: the truth of an array of ", array.size(), " elements (shape ",
+                        array.shape(), ") is ambiguous; use any() or all()");
+  return PyObject_IsTrue(number_in(array).ptr());
 }
 
-PyObject* array_index(PyObject* self) noexcept {
+PyObject* array_index(PyObject* self) {
   const Array& array = array_in(self);
   if (!array.dtype().is_integer()) {
     PyErr_Format(errors.dtype,
@@ -56,15 +45,17 @@ PyObject* array_index(PyObject* self) noexcept {
                  array.dtype().name().c_str());
     return nullptr;
   }
-  return converted(self, "an index", [](PyObject* number) { return PyNumber_Index(number); });
+  return converted(self, "an index", &PyNumber_Index);
 }
 
-PyObject* array_int(PyObject* self) noexcept {
-  return converted(self, "int", [](PyObject* number) { return PyNumber_Long(number); });
-}
+PyObject* array_int(PyObject* self) { return converted(self, "int", &PyNumber_Long); }
 
-PyObject* array_float(PyObject* self) noexcept {
-  return converted(self, "float", [](PyObject* number) { return PyNumber_Float(number); });
+PyObject* array_float(PyObject* self) { return converted(self, "float", &PyNumber_Float); }
+
+PyObject* array_complex(PyObject* self) {
+  return converted(self, "complex", [](PyObject* number) {
+    return PyComplex_FromCComplex(PyComplex_AsCComplex(number));
+  });
 }
 
 }  // namespace spanwise::python

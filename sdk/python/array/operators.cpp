@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "python/support/operators.hpp"
+#include "python/support/slot.hpp"
 #include "slots.hpp"
 
 /// The slots of Python's operators on arrays. They call operators_of_arrays and products_of_arrays.
@@ -65,46 +66,41 @@ PyObject* compare_arrays(PyObject* self, PyObject* other, int operation) noexcep
   return operators_of_arrays.binary(op, self, other);
 }
 
-template <class F>
-PyType_Slot operator_slot(int id, F* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
-
 }  // namespace
 
 PyType_Slot array_operators[] = {
-    operator_slot(Py_nb_add, &array_binary<Operator::add>),
-    operator_slot(Py_nb_subtract, &array_binary<Operator::subtract>),
-    operator_slot(Py_nb_multiply, &array_binary<Operator::multiply>),
-    operator_slot(Py_nb_true_divide, &array_binary<Operator::divide>),
-    operator_slot(Py_nb_floor_divide, &array_binary<Operator::floor_divide>),
-    operator_slot(Py_nb_remainder, &array_binary<Operator::remainder>),
-    operator_slot(Py_nb_divmod, &array_divmod),
-    operator_slot(Py_nb_power, &array_power),
-    operator_slot(Py_nb_lshift, &array_binary<Operator::left_shift>),
-    operator_slot(Py_nb_rshift, &array_binary<Operator::right_shift>),
-    operator_slot(Py_nb_and, &array_binary<Operator::bitwise_and>),
-    operator_slot(Py_nb_or, &array_binary<Operator::bitwise_or>),
-    operator_slot(Py_nb_xor, &array_binary<Operator::bitwise_xor>),
-    operator_slot(Py_nb_negative, &array_unary<Operator::negative>),
-    operator_slot(Py_nb_positive, &array_unary<Operator::positive>),
-    operator_slot(Py_nb_absolute, &array_unary<Operator::absolute>),
-    operator_slot(Py_nb_invert, &array_unary<Operator::invert>),
-    operator_slot(Py_nb_inplace_add, &array_in_place<Operator::add>),
-    operator_slot(Py_nb_inplace_subtract, &array_in_place<Operator::subtract>),
-    operator_slot(Py_nb_inplace_multiply, &array_in_place<Operator::multiply>),
-    operator_slot(Py_nb_inplace_true_divide, &array_in_place<Operator::divide>),
-    operator_slot(Py_nb_inplace_floor_divide, &array_in_place<Operator::floor_divide>),
-    operator_slot(Py_nb_inplace_remainder, &array_in_place<Operator::remainder>),
-    operator_slot(Py_nb_inplace_power, &array_in_place_power),
-    operator_slot(Py_nb_inplace_lshift, &array_in_place<Operator::left_shift>),
-    operator_slot(Py_nb_inplace_rshift, &array_in_place<Operator::right_shift>),
-    operator_slot(Py_nb_inplace_and, &array_in_place<Operator::bitwise_and>),
-    operator_slot(Py_nb_inplace_or, &array_in_place<Operator::bitwise_or>),
-    operator_slot(Py_nb_inplace_xor, &array_in_place<Operator::bitwise_xor>),
-    operator_slot(Py_nb_matrix_multiply, &array_matmul),
-    operator_slot(Py_nb_inplace_matrix_multiply, &array_in_place_matmul),
-    operator_slot(Py_tp_richcompare, &compare_arrays),
+    slot(Py_nb_add, &array_binary<Operator::add>),
+    slot(Py_nb_subtract, &array_binary<Operator::subtract>),
+    slot(Py_nb_multiply, &array_binary<Operator::multiply>),
+    slot(Py_nb_true_divide, &array_binary<Operator::divide>),
+    slot(Py_nb_floor_divide, &array_binary<Operator::floor_divide>),
+    slot(Py_nb_remainder, &array_binary<Operator::remainder>),
+    slot(Py_nb_divmod, &array_divmod),
+    slot(Py_nb_power, &array_power),
+    slot(Py_nb_lshift, &array_binary<Operator::left_shift>),
+    slot(Py_nb_rshift, &array_binary<Operator::right_shift>),
+    slot(Py_nb_and, &array_binary<Operator::bitwise_and>),
+    slot(Py_nb_or, &array_binary<Operator::bitwise_or>),
+    slot(Py_nb_xor, &array_binary<Operator::bitwise_xor>),
+    slot(Py_nb_negative, &array_unary<Operator::negative>),
+    slot(Py_nb_positive, &array_unary<Operator::positive>),
+    slot(Py_nb_absolute, &array_unary<Operator::absolute>),
+    slot(Py_nb_invert, &array_unary<Operator::invert>),
+    slot(Py_nb_inplace_add, &array_in_place<Operator::add>),
+    slot(Py_nb_inplace_subtract, &array_in_place<Operator::subtract>),
+    slot(Py_nb_inplace_multiply, &array_in_place<Operator::multiply>),
+    slot(Py_nb_inplace_true_divide, &array_in_place<Operator::divide>),
+    slot(Py_nb_inplace_floor_divide, &array_in_place<Operator::floor_divide>),
+    slot(Py_nb_inplace_remainder, &array_in_place<Operator::remainder>),
+    slot(Py_nb_inplace_power, &array_in_place_power),
+    slot(Py_nb_inplace_lshift, &array_in_place<Operator::left_shift>),
+    slot(Py_nb_inplace_rshift, &array_in_place<Operator::right_shift>),
+    slot(Py_nb_inplace_and, &array_in_place<Operator::bitwise_and>),
+    slot(Py_nb_inplace_or, &array_in_place<Operator::bitwise_or>),
+    slot(Py_nb_inplace_xor, &array_in_place<Operator::bitwise_xor>),
+    slot(Py_nb_matrix_multiply, &array_matmul),
+    slot(Py_nb_inplace_matrix_multiply, &array_in_place_matmul),
+    slot(Py_tp_richcompare, &compare_arrays),
     {0, nullptr}};
 
 }  // namespace spanwise::python

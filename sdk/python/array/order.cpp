@@ -63,8 +63,7 @@ Order order_from(std::string_view word) {
 }
 
 Order order_in(PyObject* argument, Order otherwise) {
-  if (!given(argument)) return otherwise;
-  return order_from(word_in(argument));
+  return given(argument) ? order_from(text_in(argument)) : otherwise;
 }
 
 Order resolved_order(Order order, std::span<const Array* const> operands) noexcept {

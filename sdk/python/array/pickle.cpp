@@ -73,9 +73,7 @@ py::object content_of(const Array& host, int protocol) {
       uint8);
   const py::object content = py::cast(bytes);
   if (protocol >= 5) return py::module_::import("pickle").attr("PickleBuffer")(content);
-  py::object copied = py::reinterpret_steal<py::object>(PyBytes_FromObject(content.ptr()));
-  if (!copied) throw py::error_already_set();
-  return copied;
+  return owned(PyBytes_FromObject(content.ptr()));
 }
 
 py::object reduce(const ArrayObject& self, int protocol) {
@@ -88,9 +86,8 @@ py::object reduce(const ArrayObject& self, int protocol) {
     host = host.with_layout({host.shape(), packed.strides, host.layout().offset});
   // None for a writeable array from protocol 5 on: the unpickled array is writeable if its buffer
   // is.
-  const py::object readonly = array.readonly() || protocol < 5
-                                  ? py::object(py::bool_(array.readonly()))
-                                  : py::object(py::none());
+  py::object readonly = py::none();
+  if (array.readonly() || protocol < 5) readonly = py::bool_(array.readonly());
   const bool is_plain = Py_TYPE(self.ptr()) == array_type;
   const py::tuple arguments =
       py::make_tuple(content_of(host, protocol), array.dtype().name(), self.attr("shape"),
@@ -150,8 +147,7 @@ std::int64_t span_of(const Layout& layout, std::int64_t item) {
 // pickle.PickleBuffer.raw().
 Storage storage_over(const py::object& content, std::int64_t expected, const Shape& shape,
                      DType dtype) {
-  const auto holder = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(content.ptr()));
-  if (!holder) throw py::error_already_set();
+  const py::object holder = owned(PyMemoryView_FromObject(content.ptr()));
   const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(holder.ptr());
   if (PyBuffer_IsContiguous(&buffer, 'A') == 0)
     fail<ArgumentError>("pickle: expected a contiguous buffer of ", expected,

@@ -28,45 +28,28 @@ PyObject* data_ptr_method(PyObject* self) {
 }
 
 PyMethodDef protocol_methods[] = {
-    in_python<"_numpy.selection", "choose">("choose",
-                                            "choose($self, choices, out=None, mode='raise')\n--\n\n"
-                                            "result[i] = choices[self[i]][i], as numpy.choose."),
-    in_python<"_numpy.lines", "searchsorted">(
-        "searchsorted",
-        "searchsorted($self, v, side='left', sorter=None)\n--\n\n"
-        "The insertion index in this sorted vector of each element of `v`."),
-    in_python<"_numpy.linalg", "trace">(
-        "trace",
-        "trace($self, offset=0, axis1=0, axis2=1, dtype=None, out=None)\n--\n\n"
-        "The sum along the diagonal of two axes."),
-    in_python<"_numpy.array_methods", "setflags">(
-        "setflags",
-        "setflags($self, write=None, align=None, uic=None)\n--\n\n"
-        "As numpy.ndarray.setflags; write=False cannot be undone."),
-    in_python<"_numpy.array_methods", "tobytes">(
-        "tobytes",
-        "tobytes($self, order='C')\n--\n\n"
-        "The elements as bytes in C order, or in Fortran order. Waits for the array."),
-    in_python<"_numpy.compare", "contains">(
-        "__contains__",
-        "__contains__($self, key, /)\n--\n\n"
-        "Whether any element equals `key`, which may be an array that broadcasts."),
-    in_python<"_numpy.namespace", "namespace_for">(
-        "__array_namespace__",
-        "__array_namespace__($self, *, api_version=None)\n--\n\n"
-        "The namespace of the array API standard: the module spanwise."),
-    in_python<"_numpy.namespace", "to_device">(
-        "to_device",
-        "to_device($self, device, /, *, stream=None)\n--\n\n"
-        "The array on `device`: itself if it is on it, else a copy, made on `stream`."),
-    in_python<"_numpy.array_function", "array_function">(
-        "__array_function__",
-        "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
-        "Implements NumPy's functions on Spanwise arrays."),
-    in_python<"_kernels.raw_kernel", "asnumpy">(
-        "get",
-        "get($self, stream=None, order=\"C\", out=None)\n--\n\n"
-        "A copy as a new numpy.ndarray, or in `out`, as in CuPy; see spanwise.asnumpy."),
+    in_python<"_numpy.selection", "choose($self, choices, out=None, mode='raise')",
+              "result[i] = choices[self[i]][i], as numpy.choose.">(),
+    in_python<"_numpy.lines", "searchsorted($self, v, side='left', sorter=None)",
+              "The insertion index in this sorted vector of each element of `v`.">(),
+    in_python<"_numpy.linalg", "trace($self, offset=0, axis1=0, axis2=1, dtype=None, out=None)",
+              "The sum along the diagonal of two axes.">(),
+    in_python<"_numpy.array_methods", "setflags($self, write=None, align=None, uic=None)",
+              "As numpy.ndarray.setflags; write=False cannot be undone.">(),
+    in_python<"_numpy.array_methods", "tobytes($self, order='C')",
+              "The elements as bytes in C order, or in Fortran order. Waits for the array.">(),
+    in_python<"_numpy.compare", "__contains__($self, key, /)",
+              "Whether any element equals `key`, which may be an array that broadcasts.",
+              "contains">(),
+    in_python<"_numpy.namespace", "__array_namespace__($self, *, api_version=None)",
+              "The namespace of the array API standard: the module spanwise.", "namespace_for">(),
+    in_python<"_numpy.namespace", "to_device($self, device, /, *, stream=None)",
+              "The array on `device`: itself if it is on it, else a copy, made on `stream`.">(),
+    in_python<"_numpy.array_function", "__array_function__($self, func, types, args, kwargs, /)",
+              "Implements NumPy's functions on Spanwise arrays.", "array_function">(),
+    in_python<"_kernels.raw_kernel", "get($self, stream=None, order=\"C\", out=None)",
+              "A copy as a new numpy.ndarray, or in `out`, as in CuPy; see spanwise.asnumpy.",
+              "asnumpy">(),
     declared<"data_ptr($self)",
              "The address of the first element, for Triton and others that read PyTorch's tensors "
              "by it.\nThe current stream waits for earlier work on the array; what uses the "

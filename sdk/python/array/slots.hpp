@@ -6,26 +6,27 @@
 
 #include "spanwise/array.hpp"
 
-/// The slots of spanwise.Array, by the file that implements them. On failure they return null or -1
-/// with a Python error set, as CPython requires.
+/// The slots of spanwise.Array, by the file that implements them. Those that are not noexcept
+/// throw, or return null or -1 with a Python error set, as CPython requires.
 namespace spanwise::python {
 
 // index.cpp
-PyObject* array_subscript(PyObject* self, PyObject* key) noexcept;
-int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept;
-PyObject* array_item(PyObject* self, Py_ssize_t index) noexcept;
+PyObject* array_subscript(PyObject* self, PyObject* key);
+int array_assign(PyObject* self, PyObject* key, PyObject* value);
+PyObject* array_item(PyObject* self, Py_ssize_t index);
 Py_ssize_t array_length(PyObject* self) noexcept;
 PyObject* array_iter(PyObject* self) noexcept;
 
 // buffer.cpp
-int array_get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept;
+int array_get_buffer(PyObject* self, Py_buffer* view, int flags);
 void array_release_buffer(PyObject* self, Py_buffer* view) noexcept;
 
 // number.cpp
-int array_bool(PyObject* self) noexcept;
-PyObject* array_index(PyObject* self) noexcept;
-PyObject* array_int(PyObject* self) noexcept;
-PyObject* array_float(PyObject* self) noexcept;
+int array_bool(PyObject* self);
+PyObject* array_index(PyObject* self);
+PyObject* array_int(PyObject* self);
+PyObject* array_float(PyObject* self);
+PyObject* array_complex(PyObject* self);
 
 // operators.cpp
 extern PyType_Slot array_operators[];

@@ -117,25 +117,19 @@ PyTypeObject* make_array_type() {
       {Py_tp_members, members},
       {Py_tp_getset, array_attributes},
       {Py_tp_doc, const_cast<char*>(array_doc)},
-      slot(Py_mp_subscript, &array_subscript),
-      slot(Py_mp_ass_subscript, &array_assign),
+      slot(Py_mp_subscript, guarded<&array_subscript>),
+      slot(Py_mp_ass_subscript, guarded<&array_assign>),
       slot(Py_mp_length, &array_length),
-      slot(Py_sq_item, &array_item),
+      slot(Py_sq_item, guarded<&array_item>),
       slot(Py_sq_length, &array_length),
-      slot(Py_bf_getbuffer, &array_get_buffer),
+      slot(Py_bf_getbuffer, guarded<&array_get_buffer>),
       slot(Py_bf_releasebuffer, &array_release_buffer),
-      slot(Py_nb_bool, &array_bool),
-      slot(Py_nb_index, &array_index),
-      slot(Py_nb_int, &array_int),
-      slot(Py_nb_float, &array_float)};
+      slot(Py_nb_bool, guarded<&array_bool>),
+      slot(Py_nb_index, guarded<&array_index>),
+      slot(Py_nb_int, guarded<&array_int>),
+      slot(Py_nb_float, guarded<&array_float>)};
   for (const PyType_Slot* next = array_operators; next->slot != 0; ++next) slots.push_back(*next);
   return make_type("spanwise.Array", sizeof(PyArray), std::move(slots), Py_TPFLAGS_BASETYPE);
-}
-
-void attach(const char* name, PyObject* descriptor) {
-  if (descriptor == nullptr) throw py::error_already_set();
-  const auto owned = py::reinterpret_steal<py::object>(descriptor);
-  py::setattr(reinterpret_cast<PyObject*>(array_type), name, owned);
 }
 
 }  // namespace
@@ -200,17 +194,9 @@ PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept {
       /*is_unowned=*/true);
 }
 
-void add_array_methods(PyMethodDef* methods) {
-  for (; methods->ml_name != nullptr; ++methods) {
-    attach(methods->ml_name, PyDescr_NewMethod(array_type, methods));
-  }
-}
+void add_array_methods(PyMethodDef* methods) { add_methods(array_type, methods); }
 
-void add_array_attributes(PyGetSetDef* attributes) {
-  for (; attributes->name != nullptr; ++attributes) {
-    attach(attributes->name, PyDescr_NewGetSet(array_type, attributes));
-  }
-}
+void add_array_attributes(PyGetSetDef* attributes) { add_attributes(array_type, attributes); }
 
 SW_BIND(array_type) {
   array_type = make_array_type();

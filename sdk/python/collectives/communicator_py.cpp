@@ -55,17 +55,13 @@ PyObject* run_collective(PyObject* object, PyObject* op, PyObject* x, PyObject* 
   auto& communicator = value_of<Communicator&>(object, "communicator");
   const Array source = is_array(x) ? array_in(x) : import_array(x);
   CollectiveOptions options;
-  options.reduction = reduction_named(word_in(reduction));
+  options.reduction = reduction_named(text_in(reduction));
   options.peer = static_cast<int>(integer_from(peer));
   options.overlap = truth_in(overlap, false);
   std::optional<Array> target;
   if (given(out)) options.out = &target.emplace(is_array(out) ? array_in(out) : import_array(out));
-  const Collective what = collective_named(word_in(op));
-  Array result;
-  {
-    const GilRelease unlocked;
-    result = communicator.run(what, source, options);
-  }
+  const Collective what = collective_named(text_in(op));
+  Array result = without_gil([&] { return communicator.run(what, source, options); });
   if (given(out)) return Py_NewRef(out);
   const bool has_none = what == Collective::send ||
                         (what == Collective::reduce && options.peer != communicator.rank());
@@ -73,7 +69,7 @@ PyObject* run_collective(PyObject* object, PyObject* op, PyObject* x, PyObject* 
 }
 
 PyMethodDef collective_functions[] = {
-    declared<"_collective(communicator, op, x, reduction, peer, out, overlap)", "",
+    declared<"_collective(communicator, operation, x, reduction, peer, out, overlap)", "",
              &run_collective>(),
     {}};
 
@@ -98,21 +94,20 @@ SW_BIND(collectives) {
       "\"nccl\", \"mpi\", \"torch\", or \"self\" for a single rank.");
   type.def_property_readonly("failure", member(&Communicator::failure),
                              "Why calls raise CollectiveError; \"\" where they do not.");
-  const py::call_guard<GilRelease> without_gil;
-  type.def("_barrier", [](Communicator& self) { self.barrier(); }, without_gil);
+  const py::call_guard<GilRelease> unlocked;
+  type.def("_barrier", [](Communicator& self) { self.barrier(); }, unlocked);
   type.def("_begin_group", [](Communicator& self) { self.begin_group(); });
-  type.def("_end_group", [](Communicator& self) { self.end_group(); }, without_gil);
+  type.def("_end_group", [](Communicator& self) { self.end_group(); }, unlocked);
   type.def("_cancel_group", [](Communicator& self) { self.cancel_group(); });
   type.def(
       "_abort", [](Communicator& self, const std::string& reason) { self.abort(reason); },
-      without_gil);
-  type.def("_poll", [](Communicator& self) { self.poll(); }, without_gil);
-  type.def("_close", [](Communicator& self) { self.close(); }, without_gil);
+      unlocked);
+  type.def("_poll", [](Communicator& self) { self.poll(); }, unlocked);
+  type.def("_close", [](Communicator& self) { self.close(); }, unlocked);
   type.def("_last_call", member(&Communicator::last_call));
-  module.def("_why_no_engine", [](const std::string& name) {
-    const GilRelease unlocked;
-    return communicator_engine(name).why_absent();
-  });
+  module.def(
+      "_why_no_engine",
+      [](const std::string& name) { return communicator_engine(name).why_absent(); }, unlocked);
   module.def("_engine_id", [](const std::string& name) {
     return py::bytes(communicator_engine(name).make_id());
   });

@@ -34,6 +34,17 @@ std::string message_of(const py::error_already_set& error) {
   }
 }
 
+// object.<method>(...) of a function that cannot throw.
+template <class... Arguments>
+void call_quietly(const SharedObject& object, const char* method, const Arguments&... arguments) {
+  const GilAcquire gil;
+  try {
+    py::handle(object.get()).attr(method)(arguments...);
+  } catch (py::error_already_set& error) {
+    error.discard_as_unraisable("spanwise.collectives");
+  }
+}
+
 /// Calls a Python engine. The GIL is taken for each call.
 class PythonEngine final : public CommunicatorEngine {
  public:
@@ -51,7 +62,7 @@ class PythonEngine final : public CommunicatorEngine {
         list.append(py::make_tuple(text_of(name_of(call.op)), text_of(name_of(call.reduction)),
                                    call.peer, array_or_none(call.source),
                                    array_or_none(call.target)));
-      object().attr("run")(list);
+      py::handle(object_.get()).attr("run")(list);
     } catch (py::error_already_set& error) {
       // The engine refuses a dtype before anything moves: the ranks stay in step.
       if (error.matches(errors.dtype)) throw DTypeError(message_of(error));
@@ -59,21 +70,10 @@ class PythonEngine final : public CommunicatorEngine {
       throw CollectiveError(message_of(error));
     }
   }
-  void abort() noexcept override { call_quietly("abort"); }
-  void close() override { call_quietly("close"); }
+  void abort() noexcept override { call_quietly(object_, "abort"); }
+  void close() override { call_quietly(object_, "close"); }
 
  private:
-  py::object object() const { return py::reinterpret_borrow<py::object>(object_.get()); }
-
-  void call_quietly(const char* method) noexcept {
-    const GilAcquire gil;
-    try {
-      object().attr(method)();
-    } catch (py::error_already_set& error) {
-      error.discard_as_unraisable("spanwise.collectives");
-    }
-  }
-
   std::string name_;
   SharedObject object_;
 };
@@ -86,28 +86,21 @@ class PythonMonitor final : public CommunicatorMonitor {
     const GilAcquire gil;
     py::list list;
     for (const Item& item : items) list.append(py::make_tuple(item.key, item.ranks, item.text));
-    object().attr("agree")(list, number, op);
+    py::handle(object_.get()).attr("agree")(list, number, op);
   }
   void report(const std::string& error) noexcept override {
-    const GilAcquire gil;
-    try {
-      object().attr("report")(error);
-    } catch (py::error_already_set& failed) {
-      failed.discard_as_unraisable("spanwise.collectives");
-    }
+    call_quietly(object_, "report", error);
   }
   std::vector<std::string> last_calls() noexcept override {
     const GilAcquire gil;
     try {
-      return object().attr("last_calls")().cast<std::vector<std::string>>();
+      return py::handle(object_.get()).attr("last_calls")().cast<std::vector<std::string>>();
     } catch (const std::exception&) {
       return {};  // what it would add to an error
     }
   }
 
  private:
-  py::object object() const { return py::reinterpret_borrow<py::object>(object_.get()); }
-
   SharedObject object_;
 };
 

@@ -91,9 +91,7 @@ std::vector<Array> arguments_from(const FunctionBinding& face, PyObject* const* 
 }
 
 py::object wrap_result(Array result, const Bridge* library) {
-  PyObject* object = wrap(std::move(result));
-  if (object == nullptr) throw py::error_already_set();
-  py::object ours = py::reinterpret_steal<py::object>(object);
+  py::object ours = owned(wrap(std::move(result)));
   return library == nullptr ? ours : convert(ours, *library, CopyMode::if_needed);
 }
 
@@ -115,22 +113,16 @@ py::object results_from(const ResultForm& form, std::vector<Array> results) {
 }  // namespace
 
 PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t flags,
-                        PyObject* names) noexcept {
-  try {
-    const FunctionBinding& face = reinterpret_cast<PyFunction*>(self)->face;
-    // Destroyed with the GIL held: the arrays may own references to Python objects.
-    const std::vector<Array> arguments =
-        arguments_from(face, values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names);
-    // Small functions run with the GIL held: releasing and taking it is a tenth of their time.
-    std::optional<std::vector<Array>> results = face.function.call_at_once(arguments);
-    if (!results) {
-      const GilRelease unlocked;
-      results = face.function(std::span<const Array>(arguments));
-    }
-    return results_from(face.form, std::move(*results)).release().ptr();
-  } catch (...) {
-    return raise_current();
-  }
+                        PyObject* names) {
+  const FunctionBinding& face = reinterpret_cast<PyFunction*>(self)->face;
+  // Destroyed with the GIL held: the arrays may own references to Python objects.
+  const std::vector<Array> arguments =
+      arguments_from(face, values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names);
+  // Small functions run with the GIL held: releasing and taking it is a tenth of their time.
+  std::optional<std::vector<Array>> results = face.function.call_at_once(arguments);
+  if (!results)
+    results = without_gil([&] { return face.function(std::span<const Array>(arguments)); });
+  return results_from(face.form, std::move(*results)).release().ptr();
 }
 
 }  // namespace spanwise::python

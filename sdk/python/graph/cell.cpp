@@ -4,10 +4,12 @@
 #include "cell.hpp"
 
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/call.hpp"
 #include "python/support/type.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/function.hpp"
@@ -18,39 +20,18 @@ namespace py = pybind11;
 
 namespace {
 
-struct PyStorageCell {
+struct PyCell {
   PyObject_HEAD
   Ref<Cell> cell;
-  CellInfo info;
-
-  static inline PyTypeObject* type = nullptr;
-  PyObject* get() const {
-    if (!cell->value) Py_RETURN_NONE;
-    return wrap(*cell->value);
-  }
-  void set(PyObject* value);
+  std::optional<CellInfo> info;  // of a storage cell; nothing for a compute cell
 };
+PyTypeObject* cell_type = nullptr;
 
-struct PyComputeCell {
-  PyObject_HEAD
-  Ref<Cell> cell;
+PyCell& cell_in(PyObject* object) noexcept { return *reinterpret_cast<PyCell*>(object); }
 
-  static inline PyTypeObject* type = nullptr;
-  PyObject* get() const { return PyBool_FromLong(cell->computed); }
-  void set(PyObject* value) {
-    const int computed = PyObject_IsTrue(value);
-    if (computed < 0) throw py::error_already_set();
-    cell->computed = computed != 0;
-  }
-};
-
-// Stores an array of any library, copied to the cell's device if needed, never cast. Throws
-// InputError for another dtype or rank.
-void PyStorageCell::set(PyObject* value) {
-  if (value == Py_None) {
-    cell->value.reset();
-    return;
-  }
+// An array of any library, copied to the cell's device if needed, never cast. Throws InputError for
+// another dtype or rank.
+Array storable(const CellInfo& info, PyObject* value) {
   Array array = is_array(value) && array_in(value).device() == info.device
                     ? array_in(value)
                     : import_array(value, {.device = info.device});
@@ -60,124 +41,93 @@ void PyStorageCell::set(PyObject* value) {
   if (array.rank() != info.type.rank())
     fail<InputError>(info.label, ": expected ", info.type.rank(), " axes, got ", array.rank(),
                      " (shape ", array.shape(), ")");
-  cell->value = std::move(array);
+  return array;
 }
 
-template <class T>
-T& self_in(PyObject* object) noexcept {
-  return *reinterpret_cast<T*>(object);
-}
-
-template <class T>
 void cell_dealloc(PyObject* object) noexcept {
-  self_in<T>(object).cell.~Ref<Cell>();
-  if constexpr (std::is_same_v<T, PyStorageCell>) self_in<T>(object).info.~CellInfo();
+  cell_in(object).cell.~Ref<Cell>();
+  cell_in(object).info.~optional();
   free_object(object);
 }
 
-Py_ssize_t length(PyObject*) noexcept { return 1; }
+Py_ssize_t cell_length(PyObject*) noexcept { return 1; }
 
-bool check_index(Py_ssize_t index) noexcept {
-  if (index == 0 || index == -1) return true;
-  PyErr_SetString(PyExc_IndexError, "a cell has one element, [0]");
-  return false;
+void check_cell_index(Py_ssize_t index) {
+  if (index != 0 && index != -1) throw py::index_error("a cell has one element, [0]");
 }
 
-template <class T>
-PyObject* item(PyObject* self, Py_ssize_t index) noexcept {
-  return check_index(index) ? self_in<T>(self).get() : nullptr;
+PyObject* cell_item(PyObject* self, Py_ssize_t index) {
+  check_cell_index(index);
+  const Cell& cell = *cell_in(self).cell;
+  if (!cell_in(self).info) return PyBool_FromLong(cell.computed);
+  return cell.value ? wrap(*cell.value) : Py_NewRef(Py_None);
 }
 
-template <class T>
-PyObject* subscript(PyObject* self, PyObject* key) noexcept {
-  if (PyLong_Check(key)) return item<T>(self, PyLong_AsSsize_t(key));
-  PyObject* list = PySequence_List(self);
-  if (list == nullptr) return nullptr;
-  PyObject* part = PyObject_GetItem(list, key);
-  Py_DECREF(list);
-  return part;
+PyObject* cell_subscript(PyObject* self, PyObject* key) {
+  if (PyLong_Check(key)) return cell_item(self, PyLong_AsSsize_t(key));
+  return PyObject_GetItem(owned(PySequence_List(self)).ptr(), key);
 }
 
-template <class T>
-int assign(PyObject* self, PyObject* key, PyObject* value) {
-  if (value == nullptr) {
-    PyErr_SetString(PyExc_TypeError, "a cell's element cannot be deleted; assign None to empty it");
-    return -1;
-  }
+int assign_to_cell(PyObject* self, PyObject* key, PyObject* value) {
+  if (value == nullptr)
+    throw py::type_error("a cell's element cannot be deleted; assign None to empty it");
   const Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
-  if ((index == -1 && PyErr_Occurred() != nullptr) || !check_index(index)) return -1;
-  self_in<T>(self).set(value);
+  if (index == -1 && PyErr_Occurred() != nullptr) return -1;
+  check_cell_index(index);
+  Cell& cell = *cell_in(self).cell;
+  if (!cell_in(self).info)
+    cell.computed = truth_in(value, false);
+  else if (value == Py_None)
+    cell.value.reset();
+  else
+    cell.value = storable(*cell_in(self).info, value);
   return 0;
 }
 
 // Compares the elements, as lists do; a cell equals itself without comparing elements.
-template <class T>
-PyObject* compare_cells(PyObject* self, PyObject* other, int operation) noexcept {
+PyObject* compare_cells(PyObject* self, PyObject* other, int operation) {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
-  if (Py_TYPE(other) == T::type)
-    return PyBool_FromLong((self_in<T>(self).cell == self_in<T>(other).cell) ==
-                           (operation == Py_EQ));
+  if (Py_TYPE(other) == cell_type) {
+    const bool is_same = cell_in(self).cell == cell_in(other).cell &&
+                         cell_in(self).info.has_value() == cell_in(other).info.has_value();
+    return PyBool_FromLong(is_same == (operation == Py_EQ));
+  }
   if (!PyList_Check(other)) Py_RETURN_NOTIMPLEMENTED;
-  PyObject* list = PySequence_List(self);
-  if (list == nullptr) return nullptr;
-  PyObject* result = PyObject_RichCompare(list, other, operation);
-  Py_DECREF(list);
-  return result;
+  return PyObject_RichCompare(owned(PySequence_List(self)).ptr(), other, operation);
 }
 
-template <class T>
-PyObject* show(PyObject* self) noexcept {
-  PyObject* list = PySequence_List(self);
-  if (list == nullptr) return nullptr;
-  PyObject* text = PyObject_Repr(list);
-  Py_DECREF(list);
-  return text;
-}
+py::str repr_of_cell(PyObject* self) { return py::repr(owned(PySequence_List(self))); }
 
-template <class T>
-void make_cell_type(const char* name, const char* doc) {
-  T::type = make_type(name, sizeof(T),
-                      {slot(Py_tp_dealloc, cell_dealloc<T>),
-                       slot(Py_tp_richcompare, compare_cells<T>),
-                       slot(Py_tp_hash, PyObject_HashNotImplemented),
-                       slot(Py_tp_repr, show<T>),
-                       {Py_tp_doc, const_cast<char*>(doc)},
-                       slot(Py_sq_length, length),
-                       slot(Py_sq_item, item<T>),
-                       slot(Py_mp_length, length),
-                       slot(Py_mp_subscript, subscript<T>),
-                       slot(Py_mp_ass_subscript, guarded<&assign<T>>)});
-}
-
-template <class T>
-T& allocate() {
-  PyObject* object = T::type->tp_alloc(T::type, 0);
-  if (object == nullptr) throw py::error_already_set();
-  return self_in<T>(object);
+py::object make_cell(Ref<Cell> cell, std::optional<CellInfo> info) {
+  py::object made = owned(cell_type->tp_alloc(cell_type, 0));
+  new (&cell_in(made.ptr()).cell) Ref<Cell>(std::move(cell));
+  new (&cell_in(made.ptr()).info) std::optional<CellInfo>(std::move(info));
+  return made;
 }
 
 }  // namespace
 
 py::object make_storage_cell(Ref<Cell> cell, CellInfo info) {
-  auto& self = allocate<PyStorageCell>();
-  new (&self.cell) Ref<Cell>(std::move(cell));
-  new (&self.info) CellInfo(std::move(info));
-  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(&self));
+  return make_cell(std::move(cell), std::move(info));
 }
 
-py::object make_compute_cell(Ref<Cell> cell) {
-  auto& self = allocate<PyComputeCell>();
-  new (&self.cell) Ref<Cell>(std::move(cell));
-  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(&self));
-}
+py::object make_compute_cell(Ref<Cell> cell) { return make_cell(std::move(cell), std::nullopt); }
 
 SW_BIND(graph_cell) {
-  make_cell_type<PyStorageCell>(
-      "spanwise.StorageCell",
-      "Where a compiled function keeps one variable's value: a list of one "
-      "element, an Array or None.");
-  make_cell_type<PyComputeCell>("spanwise.ComputeCell",
-                                "Whether a variable is computed: a list of one bool.");
+  constexpr const char* doc =
+      "A list of one element: where a compiled function keeps the value of one variable, an Array "
+      "or None, or whether it is computed, a bool.";
+  cell_type = make_type("spanwise.Cell", sizeof(PyCell),
+                        {slot(Py_tp_dealloc, &cell_dealloc),
+                         slot(Py_tp_richcompare, guarded<&compare_cells>),
+                         slot(Py_tp_hash, PyObject_HashNotImplemented),
+                         slot(Py_tp_repr, guarded<&repr_of_cell>),
+                         {Py_tp_doc, const_cast<char*>(doc)},
+                         slot(Py_sq_length, &cell_length),
+                         slot(Py_sq_item, guarded<&cell_item>),
+                         slot(Py_mp_length, &cell_length),
+                         slot(Py_mp_subscript, guarded<&cell_subscript>),
+                         slot(Py_mp_ass_subscript, guarded<&assign_to_cell>)});
 }
 
 }  // namespace spanwise::python

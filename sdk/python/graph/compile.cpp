@@ -107,13 +107,10 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
                           .preallocate = preallocate};
   if (!device.is_none()) options.device = device_from(device);
   options.mutable_inputs = std::move(mutable_inputs);
-  std::optional<CompiledFunction> function;
-  {
-    const GilRelease unlocked;
-    function = spanwise::function(std::move(inputs), outputs, std::move(options));
-  }
-  return wrap_compiled({std::move(*function), std::move(declared), std::move(form),
-                        share_object(std::move(recipe))});
+  CompiledFunction function = without_gil(
+      [&] { return spanwise::function(std::move(inputs), outputs, std::move(options)); });
+  return wrap_compiled(
+      {std::move(function), std::move(declared), std::move(form), share_object(std::move(recipe))});
 }
 
 }  // namespace

@@ -38,12 +38,10 @@ void compiled_dealloc(PyObject* object) noexcept {
   free_object(object);
 }
 
-PyObject* function_repr(PyObject* self) {
+py::str function_repr(PyObject* self) {
   const CompiledFunction& function = face_in(self).function;
-  return py::str(text("<spanwise.CompiledFunction ", function.name(), " on ", function.device(),
-                      ": ", function.toposort().size(), " nodes>"))
-      .release()
-      .ptr();
+  return text("<spanwise.CompiledFunction ", function.name(), " on ", function.device(), ": ",
+              function.toposort().size(), " nodes>");
 }
 
 py::object get_maker(PyObject* self) {
@@ -63,12 +61,8 @@ int set_trust(PyObject* self, PyObject* value, void*) {
   return 0;
 }
 
-py::none free_memory(PyObject* self) {
-  {
-    const GilRelease unlocked;
-    face_in(self).function.free();
-  }
-  return py::none();
+void free_memory(PyObject* self) {
+  without_gil([&] { face_in(self).function.free(); });
 }
 
 py::object get_profile(PyObject* self) {
@@ -79,11 +73,7 @@ py::object get_profile(PyObject* self) {
 // (calls, seconds in calls, seconds of compiling, [(node, calls, seconds, output bytes) per step]).
 py::tuple profile_data(PyObject* self) {
   const CompiledFunction& function = face_in(self).function;
-  std::optional<FunctionProfile> profile;
-  {
-    const GilRelease unlocked;
-    profile = function.profile();
-  }
+  const auto profile = without_gil([&] { return function.profile(); });
   if (!profile.has_value())
     fail<GraphError>("function ", function.name(),
                      " is not profiled; compile it with profile=True");
@@ -94,13 +84,8 @@ py::tuple profile_data(PyObject* self) {
 }
 
 py::list profile_spans(PyObject* self) {
-  std::vector<StepSpan> all;
-  {
-    const GilRelease unlocked;
-    all = face_in(self).function.spans();
-  }
   py::list spans;
-  for (const StepSpan& span : all)
+  for (const StepSpan& span : without_gil([&] { return face_in(self).function.spans(); }))
     spans.append(py::make_tuple(span.step, span.start, span.seconds));
   return spans;
 }
@@ -151,12 +136,11 @@ PyMemberDef compiled_members[] = {
 }  // namespace
 
 py::object wrap_compiled(FunctionBinding face) {
-  PyObject* object = function_type->tp_alloc(function_type, 0);
-  if (object == nullptr) throw py::error_already_set();
-  auto* self = reinterpret_cast<PyFunction*>(object);
-  self->vectorcall = call_compiled;
+  py::object object = owned(function_type->tp_alloc(function_type, 0));
+  auto* self = reinterpret_cast<PyFunction*>(object.ptr());
+  self->vectorcall = guarded<&call_compiled>;
   new (&self->face) FunctionBinding(std::move(face));
-  return py::reinterpret_steal<py::object>(object);
+  return object;
 }
 
 SW_BIND(graph_function) {

@@ -68,9 +68,9 @@ struct PyFunction {
 pybind11::object wrap_compiled(FunctionBinding face);
 
 /// The vectorcall slot: converts arguments of any library, by position and by name, to arrays, runs
-/// the function, and returns the results in its ResultForm. Null with a Python error set on
-/// failure.
+/// the function, and returns the results in its ResultForm. Throws InputError and the errors of the
+/// function.
 PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t flags,
-                        PyObject* names) noexcept;
+                        PyObject* names);
 
 }  // namespace spanwise::python

@@ -86,6 +86,7 @@ GradientRule gradient_rule(const py::dict& declaration) {
 SW_BIND(graph_gradient) {
   module.def("_gradients", &gradients_of);
   module.def("_zeros_like", &expression::zeros_like);
+  module.def("_inferred_extent", &expression::inferred_extent);
 }
 
 }  // namespace spanwise::python

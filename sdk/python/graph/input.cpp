@@ -6,6 +6,7 @@
 #include "object.hpp"
 #include "python/support/array.hpp"
 #include "python/support/gil.hpp"
+#include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -20,24 +21,15 @@ namespace {
 
 // bool < integer < float < complex: a number converts to its own kind and to higher ones, of any
 // width.
-int kind_of_dtype(DType dtype) {
-  if (dtype.is_bool()) return 0;
-  if (dtype.is_integer()) return 1;
-  return dtype.is_floating() ? 2 : 3;
+NumberKind kind_of_dtype(DType dtype) {
+  if (dtype.is_bool()) return NumberKind::bool_;
+  if (dtype.is_integer()) return NumberKind::int_;
+  return dtype.is_floating() ? NumberKind::float_ : NumberKind::complex;
 }
 
-bool is_plain_number(PyObject* value) {
-  return PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
-         PyComplex_CheckExact(value);
-}
+bool is_plain_number(PyObject* value) { return number_kind(value) != NumberKind::none; }
 
 bool is_list(PyObject* value) { return PyList_Check(value) || PyTuple_Check(value); }
-
-int kind_of_number(PyObject* value) {
-  if (PyBool_Check(value)) return 0;
-  if (PyLong_Check(value)) return 1;
-  return PyFloat_Check(value) ? 2 : 3;
-}
 
 // Whether a value of a Python float's natural dtype may become `wanted`: a narrower float only if
 // allow_downcast is not false.
@@ -58,7 +50,7 @@ Array cast(const Array& array, DType dtype, const InputRule& rule) {
 }
 
 Array from_number(PyObject* value, DType dtype, const InputRule& rule) {
-  const bool fits = rule.allow_downcast == true || (kind_of_number(value) <= kind_of_dtype(dtype) &&
+  const bool fits = rule.allow_downcast == true || (number_kind(value) <= kind_of_dtype(dtype) &&
                                                     may_narrow(rule, float64, dtype));
   if (!fits)
     fail<InputError>("expected dtype ", dtype, ", got the Python number ",

@@ -25,6 +25,7 @@
 namespace spanwise::python {
 
 namespace py = pybind11;
+using namespace py::literals;
 
 namespace {
 
@@ -71,14 +72,9 @@ KernelOpSpec spec_from(const py::dict& given) {
 
 py::list counts() {
   py::list all;
-  for (const KernelOpCounts& counts : kernel_op_counts()) {
-    py::dict entry;
-    entry["name"] = counts.name;
-    entry["shared"] = counts.shared;
-    entry["copied"] = counts.copied;
-    entry["bytes_copied"] = counts.bytes_copied;
-    all.append(std::move(entry));
-  }
+  for (const KernelOpCounts& counts : kernel_op_counts())
+    all.append(py::dict("name"_a = counts.name, "shared"_a = counts.shared,
+                        "copied"_a = counts.copied, "bytes_copied"_a = counts.bytes_copied));
   return all;
 }
 

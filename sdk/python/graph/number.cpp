@@ -32,7 +32,7 @@ Array filled(const Scalar& value) { return full(Shape{}, value, value.dtype(), c
 
 // The op of an operator, by its name in the op registry. Kept and never destroyed, so it is valid
 // during finalization.
-template <Word name>
+template <Literal name>
 const Op& operation() {
   static auto& op = *new Ref<const Op>(make_op(name.text));
   return *op;
@@ -50,7 +50,7 @@ bool is_foreign(PyObject* value) {
   }
 }
 
-template <Word name>
+template <Literal name>
 PyObject* variable_binary(PyObject* left, PyObject* right) {
   if (is_foreign(left) || is_foreign(right)) Py_RETURN_NOTIMPLEMENTED;
   const auto dtype_of = [](PyObject* value) -> std::optional<DType> {
@@ -62,16 +62,16 @@ PyObject* variable_binary(PyObject* left, PyObject* right) {
   return wrap_variable(operation<name>()(operands)[0]);
 }
 
-template <Word name>
+template <Literal name>
 PyObject* variable_unary(PyObject* self) {
   return wrap_variable(operation<name>()(std::span(&variable_in(self), 1))[0]);
 }
 
-template <Word name>
+template <Literal name>
 PyType_Slot binary(int id) {
   return slot(id, guarded<&variable_binary<name>>);
 }
-template <Word name>
+template <Literal name>
 PyType_Slot unary(int id) {
   return slot(id, guarded<&variable_unary<name>>);
 }

@@ -103,6 +103,14 @@ class PythonOp final : public Op, public HasElementBody {
     const auto [input, of_axis] = source.cast<std::pair<int, int>>();
     return {{input, of_axis}};
   }
+  Variable inferred_extent(const Apply& node, int output, int axis) const override {
+    if (!infers_shape_) return {};
+    const GilAcquire gil;
+    const py::object extent =
+        py::module_::import("spanwise._graph.infer_shape")
+            .attr("inferred_extent")(object(), apply_object(node), output, axis);
+    return extent.is_none() ? Variable() : as_variable(extent);
+  }
   std::shared_ptr<const ElementBody> element_body(const Apply& node) const override {
     if (!has_body_) return nullptr;
     const GilAcquire gil;
@@ -150,10 +158,8 @@ OpHandle make_registered(const std::string& name, const py::dict& properties) {
 
 std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
     const std::string& path) {
-  const LoadedOps loaded = [&] {
-    const GilRelease unlocked;  // constructors of the library may be slow, or take the GIL
-    return load_ops(path);
-  }();
+  // Constructors of the library may be slow, or take the GIL.
+  const LoadedOps loaded = without_gil([&] { return load_ops(path); });
   std::vector<std::pair<std::string, std::string>> ops;
   for (const LoadedOps::Op& op : loaded.ops) ops.emplace_back(op.name, op.summary);
   return {loaded.name_space, std::move(ops)};

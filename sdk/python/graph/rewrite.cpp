@@ -48,10 +48,7 @@ py::list listed_rewrites() {
 SW_BIND(graph_rewrite) {
   module.def("_rewrites", &listed_rewrites);
   module.def("_register_rewrite", &register_python_rewrite);
-  module.def("_remove_rewrite", [](const std::string& name) {
-    const GilRelease unlocked;
-    return remove_rewrite(name);
-  });
+  module.def("_remove_rewrite", &remove_rewrite, py::call_guard<GilRelease>());
 }
 
 }  // namespace spanwise::python

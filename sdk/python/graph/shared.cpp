@@ -29,36 +29,22 @@ namespace {
 
 SharedValue& shared_in(PyObject* self) { return *variable_in(self).container(); }
 
-PyObject* get_shared_value(PyObject* self, PyObject* arguments, PyObject* keywords) {
-  static const char* names[] = {"borrow", "return_internal_type", nullptr};
-  int borrow = 0, internal = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|pp:get_value", const_cast<char**>(names),
-                                   &borrow, &internal))
-    return nullptr;
-  std::optional<Array> value;
-  {
-    const GilRelease unlocked;
-    value = shared_in(self).get();
-    if (!borrow) value = copy(*value);
-  }
-  return wrap(std::move(*value));
+CopyMode mode_of(bool borrow) { return borrow ? CopyMode::if_needed : CopyMode::always; }
+
+PyObject* get_shared_value(PyObject* self, PyObject* borrow, PyObject*) {
+  const bool is_own = truth_in(borrow, false);
+  return wrap(without_gil([&] {
+    const Array value = shared_in(self).get();
+    return is_own ? value : copy(value);
+  }));
 }
 
-PyObject* set_shared_value(PyObject* self, PyObject* arguments, PyObject* keywords) {
-  static const char* names[] = {"value", "borrow", nullptr};
-  PyObject* given = nullptr;
-  int borrow = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|p:set_value", const_cast<char**>(names),
-                                   &given, &borrow))
-    return nullptr;
+void set_shared_value(PyObject* self, PyObject* given, PyObject* borrow) {
   SharedValue& shared = shared_in(self);
-  Array value = input_from(given, shared.type(), {});
+  const CopyMode mode = mode_of(truth_in(borrow, false));
+  const Array value = input_from(given, shared.type(), {});
   shared.check(value);
-  {
-    const GilRelease unlocked;
-    shared.set(to_device(value, shared.device(), borrow ? CopyMode::if_needed : CopyMode::always));
-  }
-  return Py_NewRef(Py_None);
+  without_gil([&] { shared.set(to_device(value, shared.device(), mode)); });
 }
 
 PyObject* refuse_value(PyObject*) {
@@ -92,22 +78,21 @@ Variable make_shared_variable(py::handle value, const std::optional<std::string>
   const Array given = import_array(value.ptr());
   const Device device = place_of_shared(target, given);
   const GilRelease unlocked;
-  return shared(to_device(given, device, borrow ? CopyMode::if_needed : CopyMode::always),
-                name.value_or(""), device);
+  return shared(to_device(given, device, mode_of(borrow)), name.value_or(""), device);
 }
 
 }  // namespace
 
 PyMethodDef shared_methods[] = {
-    {"get_value", as_c_function(guarded<&get_shared_value>), METH_VARARGS | METH_KEYWORDS,
-     "get_value($self, borrow=False, return_internal_type=False)\n--\n\n"
-     "A copy of the value, on the variable's device; with borrow=True the variable's own array. "
-     "`return_internal_type` is ignored."},
-    {"set_value", as_c_function(guarded<&set_shared_value>), METH_VARARGS | METH_KEYWORDS,
-     "set_value($self, value, borrow=False)\n--\n\n"
-     "Sets a copy of an array of any library, or a number, as the value; with borrow=True the "
-     "array "
-     "itself if it is on the variable's device. Raises InputError for another dtype or shape."},
+    declared<"get_value($self, borrow=False, return_internal_type=False)",
+             "A copy of the value, on the variable's device; with borrow=True the variable's own "
+             "array. `return_internal_type` is ignored.",
+             &get_shared_value>(),
+    declared<"set_value($self, value, borrow=False)",
+             "Sets a copy of an array of any library, or a number, as the value; with borrow=True "
+             "the array itself if it is on the variable's device. Raises InputError for another "
+             "dtype or shape.",
+             &set_shared_value>(),
     {}};
 
 PyGetSetDef shared_attributes[] = {

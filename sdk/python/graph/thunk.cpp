@@ -13,6 +13,7 @@
 #include "apply.hpp"
 #include "cell.hpp"
 #include "object.hpp"
+#include "python/interop/objects.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/devices.hpp"
@@ -47,12 +48,10 @@ class PythonThunk final : public Thunk {
     const GilAcquire gil;
     std::optional<DeviceGuard> on_device;  // makes the function's device the default device
     if (default_device() != device_) on_device.emplace(device_);
-    PyObject* result = PyObject_CallNoArgs(thunk_.get());
-    if (result == nullptr) throw py::error_already_set();
-    const auto owned = py::reinterpret_steal<py::object>(result);
-    if (result == Py_None) return {};
-    if (!lazy_) refuse(owned);
-    return needed(owned);
+    const py::object result = owned(PyObject_CallNoArgs(thunk_.get()));
+    if (result.is_none()) return {};
+    if (!lazy_) refuse(result);
+    return needed(result);
   }
 
  private:

@@ -16,14 +16,8 @@ namespace py = pybind11;
 
 namespace {
 
-// An entry of the method table: spanwise._graph.variable.<function>(self, ...).
-template <Word function>
-PyMethodDef forwarded(const char* name, const char* doc) {
-  return in_python<"_graph.variable", function>(name, doc);
-}
-
 // The attribute spanwise._graph.variable.<function>(self).
-template <Word function>
+template <Literal function>
 PyGetSetDef forwarded_attribute(const char* name, const char* doc) {
   return attribute<&result_in_python<"_graph.variable", function>>(name, doc);
 }
@@ -54,59 +48,47 @@ PyObject* subscript(PyObject* self, PyObject* key) {
 }
 
 PyMethodDef variable_methods[] = {
-    forwarded<"evaluate">("eval",
-                          "eval($self, inputs_to_values=None, /)\n--\n\n"
-                          "The value for given values of the inputs: z.eval({x: 1.0})."),
-    forwarded<"transfer">("transfer",
-                          "transfer($self, target, /)\n--\n\n"
-                          "The variable copied to a device (a name or a spanwise.device)."),
-    forwarded<"dot">("dot", "dot($self, other, /)\n--\n\nspanwise.dot(self, other)."),
-    forwarded<"clone">("clone",
-                       "clone($self, name=None, /)\n--\n\n"
-                       "A new variable of the same type, without an owner."),
-    forwarded<"reshape">(
-        "reshape",
-        "reshape($self, *shape, ndim=None)\n--\n\n"
-        "The elements in another shape, in C order. Extents are integers or variables, or one "
-        "vector of them; one may be -1. `ndim` is the rank of the result."),
-    forwarded<"transpose">("transpose",
-                           "transpose($self, *axes)\n--\n\n"
-                           "View with the axes in the given order, by default reversed."),
-    forwarded<"dimshuffle">("dimshuffle",
-                            "dimshuffle($self, *pattern)\n--\n\n"
-                            "View with the axes in the given order; 'x' is a new axis of extent 1. "
-                            "Axes that are left out must have extent 1."),
-    forwarded<"swapaxes">("swapaxes",
-                          "swapaxes($self, axis1, axis2)\n--\n\nView with two axes exchanged."),
-    forwarded<"squeeze">("squeeze",
-                         "squeeze($self, axis=None)\n--\n\n"
-                         "View without the axes `axis`, whose extent must be 1; by default without "
-                         "those whose type fixes extent 1."),
-    forwarded<"ravel">("ravel", "ravel($self, order='C')\n--\n\nA vector in C order."),
-    forwarded<"flatten">("flatten",
-                         "flatten($self, ndim=1)\n--\n\n"
-                         "Reshaped in C order to `ndim` axes: the last one joins all remaining "
-                         "axes."),
-    forwarded<"broadcast_to">("broadcast_to",
-                              "broadcast_to($self, shape)\n--\n\n"
-                              "View broadcast to `shape`, of integers and variables."),
-    forwarded<"astype">("astype",
-                        "astype($self, dtype, copy=True)\n--\n\n"
-                        "Cast to `dtype`; the variable itself if it has that dtype."),
-    forwarded<"take">("take",
-                      "take($self, indices, axis=None)\n--\n\n"
-                      "The slices `indices` along `axis`; without `axis` elements of the flattened "
-                      "variable."),
-    forwarded<"clip">("clip", "clip($self, min=None, max=None)\n--\n\nLimited to [min, max]."),
-    forwarded<"round_">("round", "round($self, decimals=0)\n--\n\nRounded, halves to even."),
-    forwarded<"conj">("conj", "conj($self)\n--\n\nThe complex conjugate."),
-    in_python<"_graph.pickle", "reduce_variable">("__reduce__", nullptr),
-    forwarded<"refuse_array">(
-        "__array__",
-        "__array__($self, dtype=None, copy=None)\n--\n\nRaises TypeError: it has no value."),
-    forwarded<"array_function">("__array_function__",
-                                "numpy.<function>(variable): a node of the graph."),
-    forwarded<"array_ufunc">("__array_ufunc__", "numpy.<ufunc>(variable): a node of the graph."),
+    in_python<"_graph.variable", "eval($self, inputs_to_values=None, /)",
+              "The value for given values of the inputs: z.eval({x: 1.0}).", "evaluate">(),
+    in_python<"_graph.variable", "transfer($self, target, /)",
+              "The variable copied to a device (a name or a spanwise.device).">(),
+    in_python<"_graph.variable", "dot($self, other, /)", "spanwise.dot(self, other).">(),
+    in_python<"_graph.variable", "clone($self, name=None, /)",
+              "A new variable of the same type, without an owner.">(),
+    in_python<"_graph.variable", "reshape($self, *shape, ndim=None)",
+              "The elements in another shape, in C order. Extents are integers or variables, or "
+              "one vector of them; one may be -1. `ndim` is the rank of the result.">(),
+    in_python<"_graph.variable", "transpose($self, *axes)",
+              "View with the axes in the given order, by default reversed.">(),
+    in_python<"_graph.variable", "dimshuffle($self, *pattern)",
+              "View with the axes in the given order; 'x' is a new axis of extent 1. Axes that are "
+              "left out must have extent 1.">(),
+    in_python<"_graph.variable", "swapaxes($self, axis1, axis2)",
+              "View with two axes exchanged.">(),
+    in_python<"_graph.variable", "squeeze($self, axis=None)",
+              "View without the axes `axis`, whose extent must be 1; by default without those "
+              "whose type fixes extent 1.">(),
+    in_python<"_graph.variable", "ravel($self, order='C')", "A vector in C order.">(),
+    in_python<"_graph.variable", "flatten($self, ndim=1)",
+              "Reshaped in C order to `ndim` axes: the last one joins all remaining axes.">(),
+    in_python<"_graph.variable", "broadcast_to($self, shape)",
+              "View broadcast to `shape`, of integers and variables.">(),
+    in_python<"_graph.variable", "astype($self, dtype, copy=True)",
+              "Cast to `dtype`; the variable itself if it has that dtype.">(),
+    in_python<
+        "_graph.variable", "take($self, indices, axis=None)",
+        "The slices `indices` along `axis`; without `axis` elements of the flattened variable.">(),
+    in_python<"_graph.variable", "clip($self, min=None, max=None)", "Limited to [min, max].">(),
+    in_python<"_graph.variable", "round($self, decimals=0)", "Rounded, halves to even.",
+              "round_">(),
+    in_python<"_graph.variable", "conj($self)", "The complex conjugate.">(),
+    in_python<"_graph.pickle", "__reduce__($self)", "", "reduce_variable">(),
+    in_python<"_graph.variable", "__array__($self, dtype=None, copy=None)",
+              "Raises TypeError: it has no value.", "refuse_array">(),
+    in_python<"_graph.variable", "__array_function__($self, func, types, args, kwargs, /)",
+              "numpy.<function>(variable): a node of the graph.", "array_function">(),
+    in_python<"_graph.variable", "__array_ufunc__($self, ufunc, method, *inputs, **options)",
+              "numpy.<ufunc>(variable): a node of the graph.", "array_ufunc">(),
     {}};
 
 PyGetSetDef shape_attributes[] = {
@@ -117,12 +99,6 @@ PyGetSetDef shape_attributes[] = {
     forwarded_attribute<"matrix_transpose">("mT", "View with the last two axes exchanged."),
     {}};
 
-void attach(const char* name, PyObject* descriptor) {
-  if (descriptor == nullptr) throw py::error_already_set();
-  py::setattr(reinterpret_cast<PyObject*>(variable_type), name,
-              py::reinterpret_steal<py::object>(descriptor));
-}
-
 }  // namespace
 
 PyType_Slot variable_item_slots[] = {slot(Py_mp_subscript, guarded<&subscript>),
@@ -130,15 +106,11 @@ PyType_Slot variable_item_slots[] = {slot(Py_mp_subscript, guarded<&subscript>),
                                      slot(Py_tp_iter, guarded<&iterate>),
                                      {0, nullptr}};
 
-void add_variable_methods(PyMethodDef* methods) {
-  for (; methods->ml_name != nullptr; ++methods)
-    attach(methods->ml_name, PyDescr_NewMethod(variable_type, methods));
-}
+void add_variable_methods(PyMethodDef* methods) { add_methods(variable_type, methods); }
 
 SW_BIND(graph_variable_methods, graph_variable) {
   add_variable_methods(variable_methods);
-  for (PyGetSetDef* attribute = shape_attributes; attribute->name != nullptr; ++attribute)
-    attach(attribute->name, PyDescr_NewGetSet(variable_type, attribute));
+  add_attributes(variable_type, shape_attributes);
 }
 
 }  // namespace spanwise::python

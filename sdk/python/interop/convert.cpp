@@ -26,21 +26,11 @@ std::string exporting_bridges() {
   return names;
 }
 
-CopyMode unless_strict(CopyMode mode) noexcept {
-  return mode == CopyMode::if_needed && StrictCopies::active() ? CopyMode::never : mode;
-}
-
 std::string to_name(const Bridge& target) { return "to_" + std::string(target.name()); }
-
-py::object wrapped(const Bridge& target, const Array& array) {
-  PyObject* result = target.wrap(array);
-  if (result == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(result);
-}
 
 // For an array without share blockers.
 py::object shared_out(const Bridge& target, const Array& array) {
-  py::object result = wrapped(target, array);
+  py::object result = owned(target.wrap(array));
   target.count_shared_export();
   return result;
 }
@@ -60,12 +50,8 @@ py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
   if (!blocker) return shared_out(target, array);
   if (unless_strict(mode) == CopyMode::never)
     throw SharingError(to_name(target), *std::move(blocker));
-  Array sharable = array;  // keeps the memory alive without the GIL
-  {
-    const GilRelease unlocked;
-    sharable = target.exportable_copy(sharable);
-  }
-  py::object result = wrapped(target, sharable);
+  const Array held = array;  // keeps the memory alive without the GIL
+  py::object result = owned(target.wrap(without_gil([&] { return target.exportable_copy(held); })));
   target.count_export(true, array.nbytes());
   return result;
 }

@@ -9,6 +9,7 @@
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/declared.hpp"
 #include "spanwise/bridge.hpp"
 #include "types.hpp"
 
@@ -48,7 +49,7 @@ bool has_higher_priority(PyObject* object) noexcept {
          priority_of(object) > 0.0;
 }
 
-PyObject* overrides(PyObject*, PyObject* object) noexcept {
+PyObject* overrides(PyObject* object) {
   return PyBool_FromLong(!is_array(object) && overrides_ufuncs(object));
 }
 
@@ -92,11 +93,12 @@ bool is_lazy(PyObject* object) noexcept {
 
 SW_BIND(foreign_operands) {
   static PyMethodDef functions[] = {
-      {"_overrides_ufuncs", &overrides, METH_O,
-       "_overrides_ufuncs(x, /)\n--\n\n"
-       "Whether a foreign object implements __array_ufunc__ and no bridge reads its memory."},
-      {nullptr, nullptr, 0, nullptr}};
-  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
+      declared<
+          "_overrides_ufuncs(x, /)",
+          "Whether a foreign object implements __array_ufunc__ and no bridge reads its memory.",
+          &overrides>(),
+      {}};
+  add_functions(module, functions);
 }
 
 }  // namespace spanwise::python

@@ -90,9 +90,8 @@ void add_for(py::module_& module, const Bridge& bridge, bool to) {
                                         : method<&from_library>(name->c_str(), doc->c_str()));
   const py::capsule self(static_cast<const void*>(&bridge));
   const py::str module_name = py::str(module.attr("__name__"));
-  PyObject* function = PyCFunction_NewEx(definition, self.ptr(), module_name.ptr());
-  if (function == nullptr) throw py::error_already_set();
-  module.add_object(name->c_str(), py::reinterpret_steal<py::object>(function));
+  module.add_object(name->c_str(),
+                    owned(PyCFunction_NewEx(definition, self.ptr(), module_name.ptr())));
 }
 
 PyMethodDef bridge_functions[] = {

@@ -25,11 +25,6 @@ namespace {
 
 std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
-// Inside spanwise.strict_copies() implicit copies are errors.
-CopyMode effective(CopyMode mode) noexcept {
-  return mode == CopyMode::if_needed && StrictCopies::active() ? CopyMode::never : mode;
-}
-
 [[noreturn]] void fail_unknown(PyObject* object) {
   std::string names;
   for (const Bridge* bridge : registered_bridges())
@@ -74,7 +69,7 @@ Array finish_import(BridgeMatch& found, const ImportOptions& options, std::strin
     return adapt(*std::move(view.made), {.dtype = options.dtype, .device = options.device}, who,
                  true);
   }
-  const CopyMode mode = effective(options.copy);
+  const CopyMode mode = unless_strict(options.copy);
   const bool always = mode == CopyMode::always;
   Array array = take(view, always ? CopyMode::if_needed : mode, who);
   const bool changes = (options.dtype && *options.dtype != array.dtype()) ||
@@ -122,7 +117,7 @@ std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_c
 }
 
 Array adapt(Array array, const ImportOptions& options, std::string_view who, bool private_already) {
-  const CopyMode mode = effective(options.copy);
+  const CopyMode mode = unless_strict(options.copy);
   const auto refuse = [&](const std::string& reason) {
     if (mode == CopyMode::never) {
       throw SharingError(who,
@@ -131,20 +126,16 @@ Array adapt(Array array, const ImportOptions& options, std::string_view who, boo
   };
   if (options.dtype && *options.dtype != array.dtype()) {
     refuse(text("its dtype is ", array.dtype(), ", and ", *options.dtype, " was asked for"));
-    const GilRelease unlocked;
-    array = astype(array, *options.dtype);
+    array = without_gil([&] { return astype(array, *options.dtype); });
     private_already = true;
   }
   if (options.device && *options.device != array.device()) {
     refuse(text("it is on ", array.device(), ", and ", *options.device, " was asked for"));
-    const GilRelease unlocked;
-    array = to_device(array, *options.device);
+    array = without_gil([&] { return to_device(array, *options.device); });
     private_already = true;
   }
-  if (options.copy == CopyMode::always && !private_already) {
-    const GilRelease unlocked;
-    array = copy(array);
-  }
+  if (options.copy == CopyMode::always && !private_already)
+    array = without_gil([&] { return copy(array); });
   if (options.writable && array.readonly())
     fail<ReadOnlyError>(who, ": ", array, " is read-only; expected writable memory, pass a copy");
   return array;
@@ -160,7 +151,7 @@ std::optional<Array> import_foreign(PyObject* object, const ImportOptions& optio
         return array;
       }
   }
-  const bool may_copy = effective(options.copy) != CopyMode::never;
+  const bool may_copy = unless_strict(options.copy) != CopyMode::never;
   if (only != nullptr) {
     if (!only->accepts(object)) return std::nullopt;
     BridgeMatch found(*only, object, may_copy);

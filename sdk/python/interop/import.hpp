@@ -26,6 +26,11 @@ inline const Bridge* describe(PyObject* object, BorrowedTensor& memory,
   return is_wanted && bridge->try_describe(object, memory) ? bridge : nullptr;
 }
 
+/// `mode`, but never where implicit copies are errors (spanwise.strict_copies()).
+inline CopyMode unless_strict(CopyMode mode) noexcept {
+  return mode == CopyMode::if_needed && StrictCopies::active() ? CopyMode::never : mode;
+}
+
 /// A view of an object, and the bridge that made it.
 struct BridgeMatch {
   BridgeMatch(const Bridge& by, PyObject* object, bool may_copy)

@@ -8,7 +8,6 @@
 
 #include "library.hpp"
 #include "python/support/gil.hpp"
-#include "python/support/snapshot.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"

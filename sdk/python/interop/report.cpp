@@ -17,6 +17,7 @@
 namespace spanwise::python {
 
 namespace py = pybind11;
+using namespace py::literals;
 
 namespace {
 
@@ -42,17 +43,11 @@ py::list bridge_rows() {
   py::list rows;
   for (const Bridge* bridge : registered_bridges()) {
     const BridgeCounts counts = bridge->counts();
-    py::dict row;
-    row["name"] = counts.name;
-    row["module"] = std::string(bridge->module());
-    row["protocols"] = std::string(bridge->protocols());
-    row["exports"] = bridge->exports();
-    row["imports_shared"] = counts.imports_shared;
-    row["imports_copied"] = counts.imports_copied;
-    row["exports_shared"] = counts.exports_shared;
-    row["exports_copied"] = counts.exports_copied;
-    row["bytes_copied"] = counts.bytes_copied;
-    rows.append(std::move(row));
+    rows.append(py::dict(
+        "name"_a = counts.name, "module"_a = bridge->module(), "protocols"_a = bridge->protocols(),
+        "exports"_a = bridge->exports(), "imports_shared"_a = counts.imports_shared,
+        "imports_copied"_a = counts.imports_copied, "exports_shared"_a = counts.exports_shared,
+        "exports_copied"_a = counts.exports_copied, "bytes_copied"_a = counts.bytes_copied));
   }
   return rows;
 }

@@ -79,9 +79,7 @@ std::vector<std::string> link_inputs(py::handle object) {
     if (py::isinstance<py::str>(item)) {
       out.push_back(item.cast<std::string>());
     } else if (PyObject_CheckBuffer(item.ptr()) != 0) {
-      const auto bytes = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(item.ptr()));
-      if (!bytes) throw py::error_already_set();
-      out.push_back(bytes);
+      out.push_back(py::bytes(owned(PyBytes_FromObject(item.ptr()))));
     } else {
       fail<ArgumentError>(
           "SourceModule: expected each of link as CUDA C++ (str) or compiled device "
@@ -135,34 +133,23 @@ RecordedSourceModule compile(py::handle source, py::handle options, py::handle n
     request.file_name = file.filename().string();
     request.include_dirs.push_back(file.has_parent_path() ? file.parent_path().string() : ".");
   }
-  const auto compiled = [&] {
-    const GilRelease unlocked;
-    return SourceModule(text, std::move(request));
-  };
-  return {compiled(), std::move(arguments)};
+  return {without_gil([&] { return SourceModule(text, std::move(request)); }),
+          std::move(arguments)};
 }
 
 RecordedModule load(py::handle source, py::handle device) {
   std::optional<Device> target;
   if (!device.is_none()) target = device_from(device);
   if (PyObject_CheckBuffer(source.ptr())) {
-    const auto bytes = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(source.ptr()));
-    if (!bytes) throw py::error_already_set();
+    const py::bytes bytes = owned(PyBytes_FromObject(source.ptr()));
     const std::string_view image = bytes;
-    const auto loaded = [&] {
-      const GilRelease unlocked;
-      return Module::load(std::as_bytes(std::span(image)), target);
-    };
-    return {loaded(), py::make_tuple(bytes, device)};
+    return {without_gil([&] { return Module::load(std::as_bytes(std::span(image)), target); }),
+            py::make_tuple(bytes, device)};
   }
-  const auto path = py::reinterpret_steal<py::object>(PyOS_FSPath(source.ptr()));
-  if (!path) throw py::error_already_set();
+  const py::object path = owned(PyOS_FSPath(source.ptr()));
   const auto name = value_of<std::string>(path, "Module.load: path");
-  const auto loaded = [&] {
-    const GilRelease unlocked;
-    return Module::load_file(name, target);
-  };
-  return {loaded(), py::make_tuple(path, device)};
+  return {without_gil([&] { return Module::load_file(name, target); }),
+          py::make_tuple(path, device)};
 }
 
 std::string listed(const Module& module, const char* kind) {
@@ -186,10 +173,8 @@ void bind_module(py::module_& module) {
       "get_function",
       [](const py::object& self, const std::string& name) {
         const py::tuple origin = py::make_tuple(self, name, py::none());
-        PyObject* function =
-            wrap_function(self.cast<const RecordedModule&>().get_function(name), origin.ptr());
-        if (function == nullptr) throw py::error_already_set();
-        return py::reinterpret_steal<py::object>(function);
+        return owned(
+            wrap_function(self.cast<const RecordedModule&>().get_function(name), origin.ptr()));
       },
       py::arg("name"),
       "The kernel of that name, a KernelFunction. Raises ArgumentError, which lists the kernels of "

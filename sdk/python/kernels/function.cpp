@@ -67,11 +67,7 @@ void kernel_dealloc(PyObject* object) noexcept {
   free_object(object);
 }
 
-PyObject* from_text(const std::string& text) noexcept {
-  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
-}
-
-PyObject* function_repr(PyObject* self) {
+py::str repr_of_kernel(PyObject* self) {
   const Kernel& function = function_in(self);
   std::string parameters;
   for (const KernelParameter& parameter : function.parameters()) {
@@ -80,16 +76,14 @@ PyObject* function_repr(PyObject* self) {
     parameters += parameter.type.empty() ? text(parameter.size, " bytes")
                                          : parameter.type + (starred ? "" : " ") + parameter.name;
   }
-  return from_text(
-      text("<kernel ", function.name(), "(", parameters, ") on ", function.device(), ">"));
+  return text("<kernel ", function.name(), "(", parameters, ") on ", function.device(), ">");
 }
 
-PyObject* launch_repr(PyObject* object) {
+py::str launch_repr(PyObject* object) {
   const auto* self = reinterpret_cast<PyKernelLaunch*>(object);
   const auto shown = [](const Dim3& d) { return text('(', d.x, ", ", d.y, ", ", d.z, ')'); };
-  return from_text(text("<kernel ", self->function.name(), " on ", self->function.device(),
-                        ", grid ", shown(self->config.grid), ", block ", shown(self->config.block),
-                        ">"));
+  return text("<kernel ", self->function.name(), " on ", self->function.device(), ", grid ",
+              shown(self->config.grid), ", block ", shown(self->config.block), ">");
 }
 
 constexpr const char* function_doc =
@@ -142,8 +136,8 @@ PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
 SW_BIND(kernels_function) {
   kernel_function_type =
       make_callable_type<PyKernelFunction>("spanwise.KernelFunction", function_doc,
-                                           {slot(Py_tp_repr, guarded<&function_repr>),
-                                            slot(Py_mp_subscript, &function_subscript),
+                                           {slot(Py_tp_repr, guarded<&repr_of_kernel>),
+                                            slot(Py_mp_subscript, guarded<&function_subscript>),
                                             {Py_tp_methods, function_methods},
                                             {Py_tp_getset, function_attributes}});
   kernel_launch_type = make_callable_type<PyKernelLaunch>(

@@ -45,7 +45,7 @@ PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
                       PyObject* stream) noexcept;
 
 /// f[grid, block], f[grid, block, stream] and f[grid, block, stream, shared].
-PyObject* function_subscript(PyObject* self, PyObject* key) noexcept;
+PyObject* function_subscript(PyObject* self, PyObject* key);
 
 /// The methods and attributes of KernelFunction; both tables end with an empty entry.
 extern PyMethodDef function_methods[];

@@ -112,35 +112,30 @@ PyObject* reduce(PyObject* self) {
 
 }  // namespace
 
-PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
-  try {
-    const Kernel& function = function_in(self);
-    const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 0;
-    if (size < 2 || size > 4)
-      fail<KernelArgumentError>(
-          "kernel '", function.name(),
-          "': expected f[grid, block], f[grid, block, stream] or f[grid, block, stream, shared], "
-          "got ",
-          std::string(py::repr(key)));
-    LaunchConfig config;
-    config.grid = dim3_from(PyTuple_GET_ITEM(key, 0), "grid");
-    config.block = dim3_from(PyTuple_GET_ITEM(key, 1), "block");
-    PyObject* stream = size > 2 ? PyTuple_GET_ITEM(key, 2) : Py_None;
-    if (stream != Py_None) config.stream = stream_from(stream, function.device());
-    if (size > 3) config.shared_bytes = whole_number_from(PyTuple_GET_ITEM(key, 3), "shared");
-    return wrap_launch(function, config, stream);
-  } catch (...) {
-    return raise_current();
-  }
+PyObject* function_subscript(PyObject* self, PyObject* key) {
+  const Kernel& function = function_in(self);
+  const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 0;
+  if (size < 2 || size > 4)
+    fail<KernelArgumentError>(
+        "kernel '", function.name(),
+        "': expected f[grid, block], f[grid, block, stream] or f[grid, block, stream, shared], "
+        "got ",
+        std::string(py::repr(key)));
+  LaunchConfig config;
+  config.grid = dim3_from(PyTuple_GET_ITEM(key, 0), "grid");
+  config.block = dim3_from(PyTuple_GET_ITEM(key, 1), "block");
+  PyObject* stream = size > 2 ? PyTuple_GET_ITEM(key, 2) : Py_None;
+  if (stream != Py_None) config.stream = stream_from(stream, function.device());
+  if (size > 3) config.shared_bytes = whole_number_from(PyTuple_GET_ITEM(key, 3), "shared");
+  return wrap_launch(function, config, stream);
 }
 
 PyMethodDef function_methods[] = {
     method_without_arguments<&reduce>("__reduce__"),
-    in_python<"kernels", "prepare">(
-        "prepare",
-        "prepare($self, arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and "
-        "returns the function itself. Optional:\narguments are converted by the kernel's "
-        "signature. Raises KernelArgumentError."),
+    in_python<"kernels", "prepare($self, arg_types)",
+              "Checks PyCUDA's argument types against the kernel and returns the function itself. "
+              "Optional:\narguments are converted by the kernel's signature. Raises "
+              "KernelArgumentError.">(),
     declared<"bind($self, args)",
              "The kernel with declared parameters, one string each: \"raw float32*\", \"contiguous "
              "float32*\"\n(other layouts are copied, and copied back unless const), \"strided "
@@ -160,22 +155,16 @@ PyMethodDef function_methods[] = {
     method<&prepared<3>>("prepared_async_call",
                          "prepared_async_call($self, grid, block, stream, /, *args, "
                          "shared_size=0)\n--\n\nLaunches on `stream`."),
-    in_python<"kernels", "prepared_timed_call">(
-        "prepared_timed_call",
-        "prepared_timed_call($self, grid, block, /, *args, shared_size=0)\n--\n\nLaunches on the "
-        "current stream. Returns a function that waits for the kernel and returns its\n"
-        "duration in seconds."),
-    in_python<"kernels", "get_attribute">("get_attribute",
-                                          "get_attribute($self, attribute)\n--\n\nThe value of a "
-                                          "spanwise.driver.function_attribute."),
-    in_python<"kernels", "set_attribute">(
-        "set_attribute",
-        "set_attribute($self, attribute, value)\n--\n\nChecks the limit of dynamic shared memory "
-        "and sets nothing: a launch raises the limit itself."),
-    in_python<"kernels", "set_cache_config">(
-        "set_cache_config",
-        "set_cache_config($self, config)\n--\n\nChecks `config`, one of "
-        "spanwise.driver.func_cache, and has no effect."),
+    in_python<"kernels", "prepared_timed_call($self, grid, block, /, *args, shared_size=0)",
+              "Launches on the current stream. Returns a function that waits for the kernel and "
+              "returns its\nduration in seconds.">(),
+    in_python<"kernels", "get_attribute($self, attribute)",
+              "The value of a spanwise.driver.function_attribute.">(),
+    in_python<"kernels", "set_attribute($self, attribute, value)",
+              "Checks the limit of dynamic shared memory and sets nothing: a launch raises the "
+              "limit itself.">(),
+    in_python<"kernels", "set_cache_config($self, config)",
+              "Checks `config`, one of spanwise.driver.func_cache, and has no effect.">(),
     {nullptr, nullptr, 0, nullptr}};
 
 // The attribute get(kernel).

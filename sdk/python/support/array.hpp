@@ -12,6 +12,7 @@
 #include "python/interop/objects.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/bridge.hpp"
+#include "tuple.hpp"
 
 /// The object struct of spanwise.Array. The type is a plain heap type rather than a pybind11 class,
 /// so that making, importing and passing an array takes tens of nanoseconds. With the casters below
@@ -195,9 +196,7 @@ struct type_caster<spanwise::Shape> {
     return true;
   }
   static handle cast(const spanwise::Shape& shape, return_value_policy, handle) {
-    tuple extents(static_cast<std::size_t>(shape.size()));
-    for (int i = 0; i < shape.size(); ++i) extents[static_cast<std::size_t>(i)] = int_(shape[i]);
-    return extents.release();
+    return spanwise::python::integer_tuple(shape).release();
   }
 };
 

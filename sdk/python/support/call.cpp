@@ -57,6 +57,7 @@ void read_arguments(const char* who, const char* const* names, int size, int req
                     int positional, PyObject** out, PyObject* const* values, Py_ssize_t count,
                     PyObject* kwnames) {
   if (count > positional) {
+    if (size == 0) refuse(text(who, "() takes no arguments, got ", count));
     refuse(text(who, "() takes at most ", positional, " arguments by position (of ",
                 listed(names, size), "), got ", count));
   }
@@ -76,13 +77,6 @@ void read_arguments(const char* who, const char* const* names, int size, int req
 }
 
 }  // namespace detail
-
-std::string_view word_in(PyObject* text) {
-  Py_ssize_t size = 0;
-  const char* word = PyUnicode_AsUTF8AndSize(text, &size);
-  if (word == nullptr) throw pybind11::error_already_set();
-  return {word, static_cast<std::size_t>(size)};
-}
 
 bool truth_in(PyObject* argument, bool otherwise) {
   if (!given(argument)) return otherwise;

@@ -5,6 +5,7 @@
 #include <Python.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,13 @@
 /// Functions and methods with the calling convention METH_FASTCALL | METH_KEYWORDS, for frequently
 /// called functions: ten times cheaper than a call through pybind11.
 namespace spanwise::python {
+
+/// A string as a template argument.
+template <std::size_t size>
+struct Literal {
+  char text[size];
+  consteval Literal(const char (&literal)[size]) { std::copy_n(literal, size, text); }
+};
 
 /// The parameters of a function, in order.
 template <std::size_t n>
@@ -54,8 +62,6 @@ inline bool given(PyObject* argument) noexcept {
 
 /// bool(argument); `otherwise` where it is absent or None.
 bool truth_in(PyObject* argument, bool otherwise);
-/// The characters of a str, which must outlive the result. Throws TypeError for other objects.
-std::string_view word_in(PyObject* text);
 /// An int, or the result of __index__. Throws TypeError, OverflowError.
 inline std::int64_t integer_from(PyObject* argument) {
   // For an exact int __index__ is not called.
@@ -67,6 +73,13 @@ inline std::int64_t integer_from(PyObject* argument) {
 }
 /// The same; `otherwise` where it is absent or None.
 std::int64_t integer_in(PyObject* argument, std::int64_t otherwise);
+/// The text of a str, valid as long as the object. Throws TypeError for other objects.
+inline std::string_view text_in(PyObject* argument) {
+  Py_ssize_t size = 0;
+  const char* letters = PyUnicode_AsUTF8AndSize(argument, &size);
+  if (letters == nullptr) throw pybind11::error_already_set();
+  return {letters, static_cast<std::size_t>(size)};
+}
 /// The array API's copy=: None (or absent) if needed, True always, False never.
 CopyMode mode_in(PyObject* copy);
 /// copyif=: None (or absent) or False never, True if needed.

@@ -15,13 +15,6 @@
 /// Functions and methods whose parameters are read from their declaration, which help() shows.
 namespace spanwise::python {
 
-/// A string as a template argument.
-template <std::size_t size>
-struct Literal {
-  char text[size];
-  consteval Literal(const char (&literal)[size]) { std::copy_n(literal, size, text); }
-};
-
 namespace detail {
 
 /// "take(a, indices, axis=None, *, out=None)" in words that end with a null character: the name,
@@ -114,6 +107,18 @@ inline constexpr auto documentation = [] {
 }();
 
 }  // namespace detail
+
+/// The name at the start of a declaration.
+template <Literal declaration>
+inline constexpr auto declared_name = [] {
+  Literal name = declaration;
+  bool is_name = true;
+  for (char& c : name.text) {
+    is_name = is_name && c != '(';
+    if (!is_name) c = '\0';
+  }
+  return name;
+}();
 
 /// An entry of a method table: `function` under the name and with the parameters of `declaration`:
 /// "clip($self, min=None, *, out=None)" for a method. It takes a PyObject* for each parameter,

@@ -14,9 +14,19 @@
 /// unknown dtype, is in support/array.hpp.
 namespace spanwise::python {
 
-/// The DType in a spanwise.dtype object; null for other objects, and for one whose __init__ did not
-/// run.
-const DType* dtype_in(pybind11::handle object) noexcept;
+/// The object struct of spanwise.dtype.
+struct PyDType {
+  PyObject_HEAD
+  DType dtype;
+};
+/// The type object; set by module initialisation, constant afterwards.
+extern PyTypeObject* dtype_type;
+
+/// The DType in a spanwise.dtype object; null for other objects.
+inline const DType* dtype_in(pybind11::handle object) noexcept {
+  if (Py_TYPE(object.ptr()) != dtype_type) return nullptr;
+  return &reinterpret_cast<PyDType*>(object.ptr())->dtype;
+}
 
 /// As dtype_from(), but nothing for an unknown dtype. Leaves no Python error.
 std::optional<DType> try_dtype_from(pybind11::handle object) noexcept;

@@ -13,23 +13,7 @@ namespace spanwise::python {
 /// The classes, for code that sets a Python error without throwing, such as the end of an
 /// iteration. Set by module initialisation, constant afterwards.
 struct ErrorClasses {
-  PyObject* error = nullptr;
-  PyObject* argument = nullptr;
-  PyObject* layout = nullptr;
-  PyObject* axis = nullptr;
-  PyObject* bounds = nullptr;
-  PyObject* dtype = nullptr;
-  PyObject* copy_needed = nullptr;
-  PyObject* read_only = nullptr;
-  PyObject* bridge = nullptr;
-  PyObject* kernel_argument = nullptr;
-  PyObject* compile = nullptr;
-  PyObject* device = nullptr;
-  PyObject* kernel_fault = nullptr;
-  PyObject* out_of_memory = nullptr;
-  PyObject* graph = nullptr;
-  PyObject* input = nullptr;
-  PyObject* not_supported = nullptr;
+  PyObject *bounds = nullptr, *dtype = nullptr, *graph = nullptr;
 };
 extern ErrorClasses errors;
 

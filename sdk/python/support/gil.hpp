@@ -5,6 +5,7 @@
 #include <Python.h>
 
 #include <atomic>
+#include <utility>
 
 /// The only places that release or take Python's global interpreter lock (GIL). Both classes may be
 /// used in threads that outlive the interpreter. CPython before 3.14 ends a daemon thread by
@@ -45,6 +46,13 @@ class GilRelease {
  private:
   PyThreadState* state_;
 };
+
+/// f() without the GIL.
+template <class F>
+auto without_gil(F&& f) {
+  const GilRelease unlocked;
+  return std::forward<F>(f)();
+}
 
 /// Holds the GIL for the lifetime of this object. Any thread, also one that holds it already.
 class GilAcquire {

@@ -5,6 +5,8 @@
 
 #include <pybind11/numpy.h>
 
+#include <array>
+
 #include "python/interop/library.hpp"
 
 namespace spanwise::python {
@@ -20,46 +22,38 @@ using Numbers = py::detail::npy_api::constants;
 constexpr int half_number = 23;
 constexpr int table_size = half_number + 1;
 
-struct NumberTable {
-  DType dtypes[table_size];
-  bool known[table_size] = {};
-
-  constexpr void set(int number, DType dtype) {
-    dtypes[number] = dtype;
-    known[number] = true;
-  }
-  constexpr NumberTable() {
-    constexpr DType integers[] = {int8, int16, int32, int64},
-                    unsigneds[] = {uint8, uint16, uint32, uint64};
-    constexpr int long_index = sizeof(long) == 8 ? 3 : 2;
-    set(Numbers::NPY_BOOL_, bool_);
-    set(Numbers::NPY_BYTE_, integers[0]);
-    set(Numbers::NPY_UBYTE_, unsigneds[0]);
-    set(Numbers::NPY_SHORT_, integers[1]);
-    set(Numbers::NPY_USHORT_, unsigneds[1]);
-    set(Numbers::NPY_INT_, integers[2]);
-    set(Numbers::NPY_UINT_, unsigneds[2]);
-    set(Numbers::NPY_LONG_, integers[long_index]);
-    set(Numbers::NPY_ULONG_, unsigneds[long_index]);
-    set(Numbers::NPY_LONGLONG_, integers[3]);
-    set(Numbers::NPY_ULONGLONG_, unsigneds[3]);
-    set(Numbers::NPY_FLOAT_, float32);
-    set(Numbers::NPY_DOUBLE_, float64);
-    set(Numbers::NPY_CFLOAT_, complex64);
-    set(Numbers::NPY_CDOUBLE_, complex128);
-    set(half_number, float16);
-  }
-};
-constexpr NumberTable numbers;
+constexpr auto numbers = [] {
+  constexpr DType integers[] = {int8, int16, int32, int64},
+                  unsigneds[] = {uint8, uint16, uint32, uint64};
+  constexpr int long_index = sizeof(long) == 8 ? 3 : 2;
+  std::array<std::optional<DType>, table_size> dtypes{};
+  dtypes[Numbers::NPY_BOOL_] = bool_;
+  dtypes[Numbers::NPY_BYTE_] = integers[0];
+  dtypes[Numbers::NPY_UBYTE_] = unsigneds[0];
+  dtypes[Numbers::NPY_SHORT_] = integers[1];
+  dtypes[Numbers::NPY_USHORT_] = unsigneds[1];
+  dtypes[Numbers::NPY_INT_] = integers[2];
+  dtypes[Numbers::NPY_UINT_] = unsigneds[2];
+  dtypes[Numbers::NPY_LONG_] = integers[long_index];
+  dtypes[Numbers::NPY_ULONG_] = unsigneds[long_index];
+  dtypes[Numbers::NPY_LONGLONG_] = integers[3];
+  dtypes[Numbers::NPY_ULONGLONG_] = unsigneds[3];
+  dtypes[Numbers::NPY_FLOAT_] = float32;
+  dtypes[Numbers::NPY_DOUBLE_] = float64;
+  dtypes[Numbers::NPY_CFLOAT_] = complex64;
+  dtypes[Numbers::NPY_CDOUBLE_] = complex128;
+  dtypes[half_number] = float16;
+  return dtypes;
+}();
 
 }  // namespace
 
 std::optional<ElementType> numpy_element(PyObject* descriptor) noexcept {
   const auto* fields = py::detail::array_descriptor_proxy(descriptor);
-  const int number = fields->type_num;
-  if (number < 0 || number >= table_size || !numbers.known[number]) [[unlikely]]
+  const auto number = static_cast<std::size_t>(fields->type_num);
+  if (number >= numbers.size() || !numbers[number]) [[unlikely]]
     return std::nullopt;
-  return ElementType{numbers.dtypes[number], fields->byteorder == (PY_LITTLE_ENDIAN ? '>' : '<')};
+  return ElementType{*numbers[number], fields->byteorder == (PY_LITTLE_ENDIAN ? '>' : '<')};
 }
 
 std::optional<DType> native_numpy_dtype(PyObject* object) noexcept {

@@ -4,22 +4,13 @@
 
 #include <pybind11/pybind11.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 
-#include "call.hpp"
+#include "declared.hpp"
 
 /// Methods, attributes and slots that are implemented in Python, by functions of the package whose
 /// first argument is the object.
 namespace spanwise::python {
-
-/// A name as a template argument.
-template <std::size_t n>
-struct Word {
-  char text[n];
-  constexpr Word(const char (&name)[n]) { std::copy_n(name, n, text); }
-};
 
 /// function(self, ...) with the arguments of a METH_FASTCALL | METH_KEYWORDS method: a new
 /// reference, or null with a Python error set.
@@ -28,7 +19,7 @@ PyObject* call_with_self(PyObject* function, PyObject* self, PyObject* const* va
 
 /// spanwise.<module>.<function>, a borrowed reference. Imported at the first call and kept, since a
 /// lookup would dominate calls on small arrays. Throws the errors of the import.
-template <Word module, Word function>
+template <Literal module, Literal function>
 PyObject* python_function() {
   static PyObject* found = nullptr;  // under the GIL, which the import may release
   if (found == nullptr) {
@@ -39,20 +30,23 @@ PyObject* python_function() {
   return found;
 }
 
-template <Word module, Word function>
+template <Literal module, Literal function>
 PyObject* method_in_python(PyObject* self, PyObject* const* values, Py_ssize_t count,
                            PyObject* kwnames) {
   return call_with_self(python_function<module, function>(), self, values, count, kwnames);
 }
 
-/// An entry of a method table whose function is spanwise.<module>.<function>.
-template <Word module, Word function>
-PyMethodDef in_python(const char* name, const char* doc) {
-  return method<&method_in_python<module, function>>(name, doc);
+/// An entry of a method table, of the name in `declaration`, whose function is
+/// spanwise.<module>.<function>, by default of the same name.
+template <Literal module, Literal declaration, Literal doc,
+          Literal function = declared_name<declaration>>
+PyMethodDef in_python() {
+  return method<&method_in_python<module, function>>(
+      declared_name<declaration>.text, detail::documentation<declaration, doc>.data());
 }
 
 /// The same as a getter, or a slot without arguments.
-template <Word module, Word function>
+template <Literal module, Literal function>
 PyObject* result_in_python(PyObject* self) {
   return call_with_self(python_function<module, function>(), self);
 }

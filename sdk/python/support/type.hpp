@@ -21,6 +21,11 @@ PyTypeObject* make_type(const char* name, std::size_t size, std::vector<PyType_S
 /// Makes the type known as `name` in the module.
 void add_type(pybind11::module_& module, const char* name, PyTypeObject* type);
 
+/// Adds methods or attributes to a type. The tables end with an empty entry and must live as long
+/// as the process.
+void add_methods(PyTypeObject* type, PyMethodDef* methods);
+void add_attributes(PyTypeObject* type, PyGetSetDef* attributes);
+
 /// The end of tp_dealloc: frees the memory of an object whose fields are destroyed.
 inline void free_object(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);

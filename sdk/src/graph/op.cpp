@@ -42,6 +42,8 @@ Ref<const Op> Op::overwriting(int) const { return {}; }
 bool Op::foldable(const Apply&) const { return true; }
 bool Op::reads_only_shape(int) const { return false; }
 std::vector<ExtentSource> Op::extent_sources(const Apply&, int, int) const { return {}; }
+
+Variable Op::inferred_extent(const Apply&, int, int) const { return {}; }
 bool Op::connects(const Apply&, int input, int) const { return !reads_only_shape(input); }
 
 std::vector<Cotangent> Op::gradient(const Apply& node, std::span<const Cotangent>) const {

@@ -91,15 +91,15 @@ bool NamedOp::equals(const Op& other) const {
 
 std::size_t NamedOp::hash() const { return std::hash<std::string>()(name_); }
 
-const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device) {
+const Array& output_array(Cell& cell, const Layout& layout, DType dtype, Device device) {
   if (cell.value) {
     const Array& old = *cell.value;
-    if (old.dtype() == dtype && old.shape() == shape && old.device() == device && !old.readonly() &&
-        old.layout().is_row_major() && old.storage().use_count() <= 1)
+    if (old.dtype() == dtype && old.shape() == layout.shape && old.strides() == layout.strides &&
+        old.device() == device && !old.readonly() && old.storage().use_count() <= 1)
       return old;
     cell.value.reset();  // releases first, so that the allocator may reuse the bytes
   }
-  return cell.value.emplace(empty(shape, dtype, device));
+  return cell.value.emplace(empty_in(layout, dtype, device));
 }
 
 }  // namespace spanwise

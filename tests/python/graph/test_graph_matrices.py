@@ -198,3 +198,28 @@ def test_function_of_arrays_refuses_a_variable_with_a_remedy():
 
 def test_zeros_like_keeps_the_extents_that_the_type_fixes():
     assert T.zeros_like(T.tensor("float32", (3, None))).type.shape == (3, None)
+
+
+def test_repeat_by_a_vector_matches_numpy_and_has_a_derivative(device):
+    x, counts = T.dmatrix("x"), T.ivector("counts")
+    value, times = np.arange(6.0).reshape(3, 2), np.array([2, 0, 1], "int32")
+    repeated = T.repeat(x, counts, axis=-2)
+    f = sw.function([x, counts], [repeated, T.repeat(x, [1, 0, 2, 1, 1, 3])], device=device)
+    for got, wanted in zip(
+        f(value, times),
+        [np.repeat(value, times, 0), np.repeat(value, [1, 0, 2, 1, 1, 3])],
+        strict=True,
+    ):
+        np.testing.assert_array_equal(got.numpy(), wanted)
+    slope = sw.function([x, counts], T.grad((repeated * repeated).sum(), x), device=device)
+    np.testing.assert_array_equal(slope(value, times).numpy(), 2 * value * times[:, None])
+
+
+def test_tile_adds_axes_and_ifelse_takes_lists(device):
+    x, c = T.dvector("x"), T.iscalar("c")
+    f = sw.function(
+        [x, c], [T.tile(x, 2, ndim=3), *T.ifelse(c, (x, x + 1), (x + 2, x + 3))], device=device
+    )
+    tiled, first, second = f([1.0, 2.0], 0)
+    assert tiled.numpy().tolist() == [[[1, 2, 1, 2]]]
+    assert (first.tolist(), second.tolist()) == ([3, 4], [4, 5])

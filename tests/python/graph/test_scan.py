@@ -161,6 +161,7 @@ def test_equal_loops_are_merged():
         (lambda x: scan(lambda e: e, x.sum()), "at least one axis"),
         (lambda x: scan(lambda e: ([e], {}), x), "expected outputs only"),
         (lambda x: scan(lambda e, s: s, x, [{"initial": x, "taps": [-1, -2]}]), "taps"),
+        (lambda x: scan(lambda e: e, {"input": x, "taps": [0, -1]}), r"slices .* x\[:-1\]"),
         (lambda x: scan(lambda e: e, x, n_steps=2.5), "expected an integer"),
     ],
 )
@@ -177,3 +178,13 @@ def test_short_sequences_and_changing_shapes_are_refused(device):
     g = sw.function([x], scan(lambda s: T.concatenate([s, s]), outputs_info=x, n_steps=3))
     with pytest.raises(ValueError, match=r"step 1 has shape \(4,\), and \(2,\) before"):
         g([1.0])
+
+
+def test_a_step_differentiates_non_sequences(device):
+    x = T.dvector("x")
+    y = x**2
+    rows = scan(lambda i, y, x: T.grad(y[i], x), T.arange(y.shape[0]), non_sequences=[y, x])
+    f = sw.function([x], [rows, T.grad((rows * rows).sum(), x)], device=device)
+    jacobian, slope = f([3.0, 4.0])
+    np.testing.assert_array_equal(jacobian.numpy(), [[6, 0], [0, 8]])
+    np.testing.assert_array_equal(slope.numpy(), [24, 32])

@@ -21,6 +21,7 @@ VALUES = """
     w = x.reshape((3,))
     value(T.hessian((w ** 3).sum() + w[0] * w[1], w), given)
     value(list(T.hessian((w * 2).sum(), (w,))), given)
+    value([T.jacobian(x ** 2, x), T.hessian((x ** 3).sum(), x)], given)
     value([trace(m), m.trace(), theano.grad(T.trace(m), m)], given, given, numpy.arange(6.).reshape(2, 3))
 """
 
@@ -39,6 +40,10 @@ def test_jacobian_hessian_and_trace_match_the_derivatives(tmp_path):
         [[[6, 0]], [[0, 8]]],
         [[6, 1, 0], [1, 12, 0], [0, 0, 18]],
         [[[0, 0, 0], [0, 0, 0], [0, 0, 0]]],
+        [
+            [[2, 0, 0], [0, 4, 0], [0, 0, 6]],
+            [[6, 0, 0], [0, 12, 0], [0, 0, 18]],
+        ],
         [4, 4, [[1, 0, 0], [0, 1, 0]]],
     ]
 
@@ -47,9 +52,7 @@ ERRORS = """
     import theano, theano.tensor as T
     x, m = T.dvector('x'), T.dmatrix('m')
     for make in (
-        lambda: T.jacobian(x ** 2, x),
         lambda: T.jacobian(m, m),
-        lambda: T.hessian((x ** 2).sum(), x),
         lambda: T.hessian(m.sum(), m),
         lambda: T.jacobian(T.constant([1., 2.]), x),
     ):
@@ -63,9 +66,7 @@ def test_unsupported_arguments_raise(tmp_path):
     lines = printed.splitlines()
     assert all(line.startswith("GraphError") for line in lines)
     parts = [
-        ["jacobian", "fixes its length", "expression.reshape((n,))"],
         ["jacobian", "expected a vector", "matrix", "flatten()"],
-        ["hessian", "fixes its length", "got x", "x.reshape((n,))"],
         ["hessian", "vectors", "matrix"],
         ["disconnected_inputs"],
     ]

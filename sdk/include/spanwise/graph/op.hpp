@@ -66,7 +66,7 @@ class SW_API ThunkContext {
   Device device() const noexcept { return device_; }
   const Ref<Cell>& input(int i) const { return inputs_.at(static_cast<std::size_t>(i)); }
   const Ref<Cell>& output(int i) const { return outputs_.at(static_cast<std::size_t>(i)); }
-  /// Those of the inputs from index `first` on, and of all outputs.
+  /// The cells of the inputs from number `first` on, and of all outputs.
   std::vector<Ref<Cell>> inputs(int first = 0) const {
     return {inputs_.begin() + first, inputs_.end()};
   }
@@ -150,6 +150,9 @@ class SW_API Op : public RefCounted {
   /// without the output. Of several sources, some may be 1 and are then broadcast; the others are
   /// equal. Empty where the extent depends on other values.
   virtual std::vector<ExtentSource> extent_sources(const Apply& node, int output, int axis) const;
+  /// An extent without extent_sources() as an expression of the extents of the inputs, an int64 of
+  /// rank 0 on the host (see expression::inferred_extent()); null where that is not possible.
+  virtual Variable inferred_extent(const Apply& node, int output, int axis) const;
 
   /// The derivatives of a cost with respect to the inputs of `node`, from those with respect to its
   /// outputs, at least one of which is a variable: the vector-Jacobian product (Theano's L_op).

@@ -81,7 +81,9 @@ struct ExtentOrigin {
 };
 /// Follows Op::extent_sources from axis `axis` of `x` as far as possible.
 SW_API ExtentOrigin extent_origin(const Variable& x, int axis);
-/// The same for an extent that x.shape[k] reads; nullopt for other variables.
+/// {of = y, axis = k} for `x` = y.shape[k]; nullopt for other variables.
+SW_API std::optional<ExtentOrigin> item_of_shape(const Variable& x);
+/// extent_origin() of the extent that y.shape[k] reads; nullopt for other variables.
 SW_API std::optional<ExtentOrigin> origin_of_item(const Variable& x);
 /// Whether the shapes are equal at each call, as far as the origins of their extents show.
 SW_API bool have_equal_shapes(const Variable& a, const Variable& b);
@@ -90,6 +92,13 @@ SW_API bool have_equal_shapes(const Variable& a, const Variable& b);
 /// and computed without `x` where the ops allow (Op::extent_sources).
 SW_API Variable extent(const Variable& x, int axis);
 SW_API Variable extent(const ExtentOrigin& origin);
+/// The same, also by Op::inferred_extent(): without computing `x` wherever possible.
+SW_API Variable inferred_extent(const Variable& x, int axis);
+/// Whether `x` is an input or a constant, or a view of one.
+SW_API bool is_view_of_leaf(Variable x);
+/// A variable of the shape of `x` that takes no memory and is computed without `x`; null where an
+/// extent needs `x`.
+SW_API Variable shape_stand_in(const Variable& x);
 /// The sum of `x` over the axes along which `like` would broadcast to the shape of `x`: the inverse
 /// of broadcasting for derivatives. Extents that the types leave open are compared when the
 /// function is called. `x` itself where have_equal_shapes().

@@ -22,11 +22,14 @@ class FromFunctionOp(Op):
         itypes: Sequence[TensorType],
         otypes: Sequence[TensorType],
         grad: Callable[[list[Variable], list[Any]], Sequence[Any]] | None,
+        infer_shape: Callable[[Apply, list[Any]], Sequence[Any]] | None,
     ) -> None:
         self.function = function
         self.itypes, self.otypes = list(itypes), list(otypes)
         if grad is not None:
             self.grad = grad
+        if infer_shape is not None:
+            self.infer_shape = infer_shape
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
 
@@ -47,16 +50,18 @@ def as_op(
     itypes: TensorType | Sequence[TensorType],
     otypes: TensorType | Sequence[TensorType],
     grad: Callable[[list[Variable], list[Any]], Sequence[Any]] | None = None,
+    infer_shape: Callable[[Apply, list[Any]], Sequence[Any]] | None = None,
 ) -> Callable[[Callable[..., Any]], FromFunctionOp]:
     """Decorates a function of arrays; the result is an op that calls it.
 
     `itypes` and `otypes` are the types of the inputs and outputs, one or a list. The function gets
     Spanwise arrays, which it must not change, and returns one array of any library for each output.
-    ``grad(inputs, output_gradients)`` gives the derivatives as a method `grad` of an Op does.
+    ``grad(inputs, output_gradients)`` gives the derivatives as a method `grad` of an Op does, and
+    ``infer_shape(node, input_shapes)`` the shapes.
     """
 
     def decorate(function: Callable[..., Any]) -> FromFunctionOp:
-        return FromFunctionOp(function, _listed(itypes), _listed(otypes), grad)
+        return FromFunctionOp(function, _listed(itypes), _listed(otypes), grad, infer_shape)
 
     return decorate
 

@@ -68,7 +68,7 @@ def Lop(  # noqa: N802  (Theano's name)
     """The product of the row `eval_points` and the Jacobian of `f` with respect to `wrt`: for each of
     `wrt` the sum over f of ``eval_points * df/dwrt``. `f` and `eval_points` are variables of equal
     shapes, or lists of them."""
-    known = list(zip(_listed(f), map(_core._as_variable, _listed(eval_points)), strict=True))
+    known = _pairs("Lop", f, eval_points)
     return _derivatives(known, wrt, consider_constant, disconnected_inputs)
 
 
@@ -80,7 +80,7 @@ def Rop(  # noqa: N802  (Theano's name)
     is computed by Lop twice, so every other op between needs a gradient, and so do the ops of these
     gradients."""
     outputs = _listed(f)
-    known = dict(zip(_listed(wrt), map(_core._as_variable, _listed(eval_points)), strict=True))
+    known = dict(_pairs("Rop", wrt, eval_points))
     borders: list[Variable] = []  # outputs of ops with R_op
     for node in ancestors(outputs, known):
         if not hasattr(node.op, "R_op"):
@@ -134,7 +134,11 @@ def _derivatives(
     consider_constant: Sequence[Variable] | None,
     disconnected: str,
 ) -> Any:
-    found = _core._gradients(known, _listed(wrt), list(consider_constant or ()), disconnected)
+    borders = list(consider_constant or ())
+    for who, x in [("wrt", x) for x in _listed(wrt)] + [("consider_constant", x) for x in borders]:
+        if not isinstance(x, Variable):
+            raise TypeError(f"grad: {who}: expected variables, got {x!r}")
+    found = _core._gradients(known, _listed(wrt), borders, disconnected)
     return found if isinstance(wrt, (list, tuple)) else found[0]
 
 
@@ -161,6 +165,15 @@ def _name(cost: Variable | None, wrt: Any, derivatives: Any) -> None:
             continue
         if cost is not None and cost.name and derivative.owner is not None:
             derivative.name = f"(d{cost.name}/d{variable.name})"
+
+
+def _pairs(who: str, variables: Any, points: Any) -> list[tuple[Variable, Variable]]:
+    first, second = _listed(variables), [_core._as_variable(x) for x in _listed(points)]
+    if len(first) != len(second):
+        raise GraphError(
+            f"{who}: {len(first)} variables and {len(second)} eval_points; expected one each"
+        )
+    return list(zip(first, second, strict=True))
 
 
 def _listed(value: Any) -> list[Any]:

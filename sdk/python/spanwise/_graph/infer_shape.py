@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from .._core import Apply, GraphError
+from .. import _core
+from .._core import Apply, GraphError, Variable
 
 
 def extent_source(op: Any, node: Apply, output: int, axis: int) -> tuple[int, int] | None:
@@ -17,6 +19,23 @@ def extent_source(op: Any, node: Apply, output: int, axis: int) -> tuple[int, in
     output. Raises GraphError where it returns anything else.
     """
     shapes = [tuple(x.shape[i] for i in range(x.ndim)) for x in node.inputs]
+    wanted = _inferred(op, node, output, shapes)[axis]
+    for i, shape in enumerate(shapes):
+        for k, known in enumerate(shape):
+            if wanted is known:
+                return i, k
+    return None
+
+
+def inferred_extent(op: Any, node: Apply, output: int, axis: int) -> Variable | None:
+    """The extent that infer_shape gives for an axis, int64, from extents of the inputs that are
+    themselves inferred; None where infer_shape gives None."""
+    shapes = [tuple(_core._inferred_extent(x, i) for i in range(x.ndim)) for x in node.inputs]
+    wanted = _inferred(op, node, output, shapes)[axis]
+    return None if wanted is None else _core._as_variable(wanted).astype("int64")
+
+
+def _inferred(op: Any, node: Apply, output: int, shapes: list[Any]) -> Sequence[Any]:
     result = op.infer_shape(node, shapes)
     if not isinstance(result, (list, tuple)) or len(result) != len(node.outputs):
         raise GraphError(
@@ -27,8 +46,4 @@ def extent_source(op: Any, node: Apply, output: int, axis: int) -> tuple[int, in
         raise GraphError(
             f"{op}: infer_shape gives {len(extents)} extents for output {output} of {node.outputs[output].type}"
         )
-    for i, shape in enumerate(shapes):
-        for k, known in enumerate(shape):
-            if extents[axis] is known:
-                return i, k
-    return None
+    return extents

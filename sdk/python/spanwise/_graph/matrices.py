@@ -9,10 +9,10 @@ from math import prod
 from typing import Any
 
 from .. import _core
-from .._core import Variable
+from .._core import Apply, TensorType, Variable
 from .._numpy.shape import axis_in
 from .functions import as_variable
-from .op import apply_registered
+from .op import Op, apply_registered
 
 __all__ = [
     "arange", "batched_dot", "diag", "diagonal", "eye", "identity_like", "ifelse", "outer",
@@ -147,9 +147,11 @@ def batched_dot(a: Any, b: Any) -> Variable:
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
     """Each element of `x` `repeats` times along `axis`; without an axis, of the flattened `x`.
-    `repeats` is one number or variable."""
+    `repeats` is one number or variable, or a vector with a number for each element."""
     v = as_variable(x)
-    v, axis = (v.flatten(), 0) if axis is None else (v, axis % v.ndim)
+    v, axis = (v.flatten(), 0) if axis is None else (v, axis_in(axis, v.ndim, "repeat"))
+    if (isinstance(repeats, Variable) and repeats.ndim) or isinstance(repeats, (list, tuple)):
+        return v.take(RepeatedPositions()(repeats), axis)
     extents: list[Any] = [v.shape[i] for i in range(v.ndim)]
     stretched = v.dimshuffle(*range(axis + 1), "x", *range(axis + 1, v.ndim))
     stretched = stretched.broadcast_to((*extents[: axis + 1], repeats, *extents[axis + 1 :]))
@@ -157,11 +159,28 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
     return stretched.reshape(*extents)
 
 
-def tile(x: Any, reps: int | Sequence[Any]) -> Variable:
-    """`x` repeated `reps` times along each of the last axes."""
+class RepeatedPositions(Op):
+    """The position of each element after it is repeated as often as the input says, int64."""
+
+    __props__ = ()
+
+    def make_node(self, repeats: Any) -> Apply:
+        return Apply(self, [as_variable(repeats)], [TensorType("int64", (None,))()])
+
+    def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any]) -> None:
+        (repeats,) = inputs
+        positions = _core.arange(repeats.size, dtype="int64", device=repeats.device)
+        output_storage[0][0] = _core.repeat(positions, repeats)
+
+    def grad(self, inputs: Any, output_gradients: Any) -> Any:
+        return [None]
+
+
+def tile(x: Any, reps: int | Sequence[Any], ndim: int | None = None) -> Variable:
+    """`x` repeated `reps` times along each of the last axes; at least `ndim` axes."""
     v = as_variable(x)
     times = [reps] if not isinstance(reps, (list, tuple)) else list(reps)
-    rank = max(v.ndim, len(times))
+    rank = max(v.ndim, len(times), ndim or 0)
     v = v.dimshuffle(*["x"] * (rank - v.ndim), *range(v.ndim))
     times = [1] * (rank - len(times)) + times
     pattern: list[Any] = []
@@ -185,7 +204,10 @@ def shape_padright(x: Any, n_ones: int = 1) -> Variable:
     return v.dimshuffle(*range(v.ndim), *["x"] * n_ones)
 
 
-def ifelse(condition: Any, then_branch: Any, else_branch: Any) -> Variable:
+def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None = None) -> Any:
     """`then_branch` if the number `condition` is not 0 when the function is called, else
-    `else_branch`; only the branch that is taken is computed. Both have one dtype and rank."""
+    `else_branch`; only the branch that is taken is computed. Both have one dtype and rank. Lists of
+    equal length give a list. `name` is accepted for compatibility."""
+    if isinstance(then_branch, (list, tuple)):
+        return [ifelse(condition, a, b) for a, b in zip(then_branch, else_branch, strict=True)]
     return apply_registered("ifelse", condition, then_branch, else_branch)

@@ -28,7 +28,7 @@ def scan(
 
     Step t of `fn` is given element t of each sequence (along the first axis), the results of the
     step before for those outputs whose `outputs_info` is an initial value, and the
-    `non_sequences`. It returns the outputs of a step in the order of `outputs_info`, whose entries
+    `non_sequences` themselves. It returns the outputs of a step in the order of `outputs_info`, whose entries
     are None for outputs that no later step reads; without `outputs_info` no step reads an output.
     Returns a variable for each output, or a list of several: the outputs of all steps along a new
     first axis. ``result[-1]`` is that of the last step.
@@ -41,20 +41,24 @@ def scan(
     and variables from outside. Raises GraphError for outputs that do not match `outputs_info`, and
     the function ValueError where a sequence is too short or an output changes its shape.
     """
-    given = [_core._as_variable(x) for x in _listed(sequences)]
-    infos, others = _listed(outputs_info), _listed(non_sequences)
-    constants = [_core._as_variable(x) for x in others]
+    listed = _listed(sequences)
+    if any(isinstance(x, dict) for x in listed):
+        raise GraphError(
+            "scan: sequences: expected variables, got a dict of an input and taps; give slices of "
+            "the input as sequences, such as x[:-1] and x[1:]"
+        )
+    given = [_core._as_variable(x) for x in listed]
+    infos, fixed = _listed(outputs_info), [_core._as_variable(x) for x in _listed(non_sequences)]
     initial = [None if x is None else _core._as_variable(_initial_value(x)) for x in infos]
     steps = _number_of_steps(n_steps, given)
     elements = [open_variable(x, x.name, x.ndim - 1) for x in given]
     states = [open_variable(x, x.name) for x in initial if x is not None]
-    fixed = [open_variable(x, x.name) for x in constants]
     with without_test_values():
         made = fn(*elements, *states, *fixed)
     outputs = _outputs_of(made)
     if infos and len(outputs) != len(infos):
         raise GraphError(f"scan: fn returns {len(outputs)} outputs, outputs_info has {len(infos)}")
-    own = [*elements, *states, *fixed]
+    own = [*elements, *states]
     captured = _captured(outputs, own)
     is_state = [x is not None for x in initial] or [False] * len(outputs)
     new_states = [y for y, is_one in zip(outputs, is_state, strict=True) if is_one]
@@ -67,9 +71,7 @@ def scan(
     loop = Loop(len(elements), [True] * len(states), step)
     values = [x[:steps][::-1] for x in given] if go_backwards else given
     starts = [x for x in initial if x is not None]
-    results = Scan(loop)(
-        steps, *values, *starts, *constants, *captured, *step.shared_inputs, return_list=True
-    )
+    results = Scan(loop)(steps, *values, *starts, *captured, *step.shared_inputs, return_list=True)
     first, second = iter(results[: len(states)]), iter(results[len(states) :])
     ordered = [next(first) if is_one else next(second) for is_one in is_state]
     return ordered[0] if len(ordered) == 1 else ordered

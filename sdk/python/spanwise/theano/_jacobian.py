@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """``jacobian`` and ``hessian`` of vectors whose length is known when the graph is made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import spanwise.tensor as T  # noqa: N812
 from spanwise import GraphError
 from spanwise.gradient import grad
+from spanwise.graph import scan
 
 
 def jacobian(
@@ -21,20 +20,23 @@ def jacobian(
     """The derivatives of a vector's elements: for a variable of `wrt` with shape (m, ...) an array of
     shape (n, m, ...), n being the vector's length. A variable, or a list or tuple as `wrt` is.
 
-    The graph has one gradient for each element, without a loop. Raises GraphError for a vector whose
-    type does not fix its length, and for rank > 1; of rank 0 it is the gradient. The other arguments
-    are those of grad().
+    The function computes one gradient for each element in a loop. Raises GraphError for rank > 1; of
+    rank 0 it is the gradient. The other arguments are those of grad().
     """
-    variables = list(wrt) if isinstance(wrt, (list, tuple)) else [wrt]
     if expression.ndim > 1:
         raise GraphError(
             f"jacobian: expected a vector, got {expression.type}; use expression.flatten()"
         )
-    remedy = "use expression.reshape((n,))"
-    is_vector = expression.ndim == 1
-    costs = _elements("jacobian", expression, expression, remedy) if is_vector else [expression]
-    rows = [grad(cost, variables, consider_constant, disconnected_inputs) for cost in costs]
-    found = [T.stack(column) if is_vector else column[0] for column in zip(*rows, strict=True)]
+    variables = list(wrt) if isinstance(wrt, (list, tuple)) else [wrt]
+
+    def row(element: Any) -> list[Any]:
+        return grad(element, variables, consider_constant, disconnected_inputs)
+
+    if expression.ndim == 0:
+        found = row(expression)
+    else:
+        made = scan(lambda i: row(expression[i]), T.arange(expression.shape[0]))
+        found = made if isinstance(made, list) else [made]
     return type(wrt)(found) if isinstance(wrt, (list, tuple)) else found[0]
 
 
@@ -47,29 +49,17 @@ def hessian(
     """The second derivatives of a scalar with respect to a vector of length n, an array of shape
     (n, n). A variable, or a list or tuple as `wrt` is.
 
-    Raises GraphError for a variable of `wrt` that is no vector, or whose type does not fix its
-    length. The other arguments are those of grad().
+    Raises GraphError for a variable of `wrt` that is no vector. The other arguments are those of
+    grad().
     """
     variables = list(wrt) if isinstance(wrt, (list, tuple)) else [wrt]
-    found = []
     for x in variables:
         if x.ndim != 1:
             raise GraphError(f"hessian: expected derivatives with respect to vectors, got {x.type}")
-        slope = grad(cost, x, consider_constant, disconnected_inputs)
-        remedy = "compute the cost from y = x.reshape((n,)), and use y in place of x"
-        elements = _elements("hessian", slope, x, remedy)
-        # A slope that is constant does not depend on x.
-        rows = [grad(each, x, consider_constant, "ignore") for each in elements]
-        found.append(T.stack(rows))
+    slopes = grad(cost, variables, consider_constant, disconnected_inputs)
+    # A slope that is constant does not depend on x.
+    found = [
+        jacobian(slope, x, consider_constant, "ignore")
+        for slope, x in zip(slopes, variables, strict=True)
+    ]
     return type(wrt)(found) if isinstance(wrt, (list, tuple)) else found[0]
-
-
-def _elements(who: str, vector: Any, sized: Any, remedy: str) -> list[Any]:
-    """The elements of `vector`, which is as long as `sized`."""
-    length = sized.type.shape[0]
-    if not length:
-        raise GraphError(
-            f"{who}: expected a vector whose type fixes its length, got {sized} of length {length}, "
-            f"since the graph has one gradient for each element; {remedy}"
-        )
-    return [vector[i] for i in range(length)]

@@ -66,9 +66,8 @@ def Param(variable: Any, default: Any = None, name: str | None = None, **options
 
 def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., Any]:
     """A decorator that makes an op from a function of NumPy arrays, or of device arrays for inputs
-    on the GPU. The types are such as ``T.dvector``, one or a list. `infer_shape` is accepted for
-    compatibility. Calls of the op raise GraphError for inputs of other types."""
-    del infer_shape
+    on the GPU. The types are such as ``T.dvector``, one or a list. Calls of the op raise GraphError
+    for inputs of other types."""
     inputs, outputs = (
         [_type(kind) for kind in (kinds if isinstance(kinds, (list, tuple)) else [kinds])]
         for kinds in (itypes, otypes)
@@ -83,7 +82,7 @@ def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., An
             made = [unwrap(result) for result in results]
             return made[0] if len(outputs) == len(made) == 1 else made
 
-        return _as_op(inputs, outputs)(adapted)
+        return _as_op(inputs, outputs, infer_shape=infer_shape)(adapted)
 
     return decorate
 

@@ -16,13 +16,14 @@ using Extents = std::vector<std::int64_t>;
 constexpr std::int64_t extent_is_input = -2;
 
 // `x` through the op "reshape" or "broadcast_to", with the shape of `like`.
-Variable with_shape_of(const char* op, const Variable& x, const Variable& like) {
+Variable with_shape_of(const char* op, const Variable& x, const Variable& like,
+                       Variable (*extent_of)(const Variable&, int) = &extent) {
   std::vector<Variable> inputs{x};
   Extents extents;
   for (int axis = 0; axis < like.type().rank(); ++axis) {
     const std::int64_t known = like.type().shape()[axis];
     extents.push_back(known == TensorType::any ? extent_is_input : known);
-    if (known == TensorType::any) inputs.push_back(extent(like, axis));
+    if (known == TensorType::any) inputs.push_back(extent_of(like, axis));
   }
   return apply(op, inputs, {{"shape", std::move(extents)}});
 }
@@ -83,6 +84,14 @@ Variable reshape_like(const Variable& x, const Variable& like) {
 }
 
 Variable zeros_like(const Variable& like) { return broadcast_like(number_like(0, like), like); }
+
+Variable shape_stand_in(const Variable& x) {
+  const Variable element = Variable::constant(full(Shape{1}, Scalar(0), int64, cpu));
+  Variable view = with_shape_of("broadcast_to", element, x, &inferred_extent);
+  for (const Variable& own : view.owner()->inputs())
+    if (const auto item = item_of_shape(own); item && item->of == x) return {};
+  return view;
+}
 
 Variable sum_to(const Variable& x, const Variable& like) {
   if (have_equal_shapes(x, like)) return x;

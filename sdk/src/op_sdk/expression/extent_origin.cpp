@@ -73,6 +73,34 @@ Origins OriginSearch::of_all(const Apply& node, const std::vector<ExtentSource>&
   return all.size() > most_origins ? Origins() : all;
 }
 
+// Where the extents of operands broadcast, they give it together.
+Variable extent_by(Variable (*of)(const ExtentOrigin&), const Variable& x, int axis) {
+  const Origins origins = OriginSearch().of(x, axis);
+  Variable result = of(origins[0]);
+  for (std::size_t i = 1; i < origins.size(); ++i) {
+    const Variable is_one = call("equal", result, number_like(1, result));
+    result = call("where", is_one, of(origins[i]), result);
+  }
+  return result;
+}
+
+// By Op::inferred_extent(), which may ask for extents again: bounds the work where operands are
+// shared.
+Variable inferred(const ExtentOrigin& origin) {
+  constexpr int most_calls = 100;
+  thread_local int depth = 0, calls = 0;
+  const bool is_extent = origin.axis != ExtentSource::value && !is_view_of_leaf(origin.of);
+  if (depth == 0) calls = 0;
+  if (!is_extent || ++calls > most_calls) return extent(origin);
+  struct Level {
+    Level() { ++depth; }
+    ~Level() { --depth; }
+  } level;
+  const Apply& node = *origin.of.owner();
+  const Variable found = node.op().inferred_extent(node, origin.of.index(), origin.axis);
+  return found ? found : extent(origin);
+}
+
 bool have_equal_members(const Origins& a, const Origins& b) {
   return a.size() == b.size() && std::ranges::all_of(a, [&](const ExtentOrigin& origin) {
            return std::ranges::find(b, origin) != b.end();
@@ -81,12 +109,28 @@ bool have_equal_members(const Origins& a, const Origins& b) {
 
 }  // namespace
 
-std::optional<ExtentOrigin> origin_of_item(const Variable& x) {
+bool is_view_of_leaf(Variable x) {
+  while (const Apply* node = x.owner()) {
+    const AliasMap views = node->op().view_map();
+    const auto viewed = views.find(x.index());
+    if (viewed == views.end()) return false;
+    x = node->inputs()[static_cast<std::size_t>(viewed->second[0])];
+  }
+  return true;
+}
+
+std::optional<ExtentOrigin> item_of_shape(const Variable& x) {
   const Apply* item = node_of(x, "subtensor");
   const Apply* shape = item == nullptr ? nullptr : node_of(item->inputs()[0], "shape");
   const std::optional<int> axis = shape == nullptr ? std::nullopt : index_of_item(*item);
   if (!axis) return {};
-  return extent_origin(shape->inputs()[0], *axis);
+  return ExtentOrigin{.of = shape->inputs()[0], .axis = *axis};
+}
+
+std::optional<ExtentOrigin> origin_of_item(const Variable& x) {
+  const auto item = item_of_shape(x);
+  if (!item) return {};
+  return extent_origin(item->of, item->axis);
 }
 
 ExtentOrigin extent_origin(const Variable& x, int axis) {
@@ -110,14 +154,8 @@ Variable extent(const ExtentOrigin& origin) {
   return apply("subtensor", {call("shape", origin.of)}, {{"index", text(origin.axis)}});
 }
 
-Variable extent(const Variable& x, int axis) {
-  const Origins origins = OriginSearch().of(x, axis);
-  Variable result = extent(origins[0]);
-  for (std::size_t i = 1; i < origins.size(); ++i) {
-    const Variable is_one = call("equal", result, number_like(1, result));
-    result = call("where", is_one, extent(origins[i]), result);
-  }
-  return result;
-}
+Variable extent(const Variable& x, int axis) { return extent_by(&extent, x, axis); }
+
+Variable inferred_extent(const Variable& x, int axis) { return extent_by(&inferred, x, axis); }
 
 }  // namespace spanwise::expression

@@ -36,6 +36,16 @@ SHAPES = {
     "vector by product": lambda x: T.matmul(T.exp(x[:, 0, 0]), T.exp(x.dimshuffle(1, 0, 2))),
     "set": lambda x: T.set_subtensor(T.exp(x)[0], 1),
     "constant": lambda x: T.consider_constant(T.exp(x)),
+    "slices": lambda x: T.exp(x)[1:, None, :, ::-2],
+    "slice by a variable": lambda x: T.exp(T.exp(x)[x.shape[1] :]),
+    "concatenated": lambda x: T.concatenate([T.exp(x), x[:2], T.exp(x)[1:]], 0),
+    "concatenated beside": lambda x: T.concatenate([T.exp(x), x], 2),
+    "flattened": lambda x: T.exp(x).flatten() * 2,
+    "reshaped to the rest": lambda x: T.exp(x).reshape((x.shape[2], -1, 3)),
+    "tiled": lambda x: T.tile(T.exp(x), (2, 1, 3)),
+    "repeated": lambda x: T.repeat(T.exp(x), 2, axis=2),
+    "contracted": lambda x: T.einsum("ijk,ljk->il", T.exp(x), T.exp(x)),
+    "softmax": lambda x: T.softmax(x),
 }
 
 
@@ -45,10 +55,14 @@ def test_a_shape_is_read_without_computing_the_value(name, device):
     y = SHAPES[name](x)
     extents = [y.shape[i] for i in range(y.ndim)]
     f = sw.function([x], [*extents, y.shape[-1]], device=device)
+    whole = sw.function([x], y.shape, device=device)
     value = np.ones((3, 1, 4))
     expected = sw.function([x], y, device=device)(value).shape
     assert tuple(int(e) for e in f(value)) == (*expected, expected[-1])
-    assert not {"Exp", "Matmul", "Sum", "Cumsum"} & {op.partition("{")[0] for op in ops(f)}
+    assert tuple(whole(value).tolist()) == expected
+    for compiled in (f, whole):
+        made = {op.partition("{")[0] for op in ops(compiled)}
+        assert not {"Exp", "Matmul", "Sum", "Cumsum", "Concatenate"} & made
 
 
 def test_a_shape_is_that_of_operands_that_broadcast(device):
@@ -115,6 +129,30 @@ def test_infer_shape_of_a_python_op_is_used_instead_of_computing_it():
     y = Same()(T.exp(x))
     f = sw.function([x], [y.shape[0], y.shape[1]])
     assert [int(e) for e in f(np.ones((2, 3)))] == [3, 2]
+
+
+def test_infer_shape_may_compute_extents():
+    def longer(node, shapes):
+        return [(shapes[0][0] * 2 + 1, 5)]
+
+    @sw.graph.as_op(T.dmatrix().type, T.dmatrix().type, infer_shape=longer)
+    def forbidden(x):
+        raise AssertionError("computed")
+
+    x = T.dmatrix("x")
+    y = forbidden(forbidden(T.exp(x))[1:] * 2)
+    f = sw.function([x], [y.shape, y.shape[0], T.zeros_like(y)])
+    shape, rows, zeros = f(np.ones((3, 4)))
+    assert (shape.tolist(), rows.item(), zeros.shape) == ([13, 5], 13, (13, 5))
+
+
+def test_shapes_of_operands_that_are_shared_many_times_are_inferred_in_bounded_time():
+    x = T.dmatrix("x")
+    y = T.exp(x)
+    for _ in range(40):
+        y = T.concatenate([y, y])[::2]
+    f = sw.function([x], y.shape)
+    assert f(np.ones((4, 2))).tolist() == [4, 2]
 
 
 @pytest.mark.parametrize("result", [[], [(1,)], 3])
