@@ -4,10 +4,6 @@
 
 #include <cstdlib>
 #include <utility>
-#include <vector>
-
-#include "spanwise/array.hpp"
-#include "spanwise/error.hpp"
 
 namespace spanwise {
 namespace {

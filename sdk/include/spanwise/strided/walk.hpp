@@ -8,13 +8,12 @@
 #include <memory>
 #include <span>
 
+#include "spanwise/array.hpp"
 #include "spanwise/dims.hpp"
 #include "spanwise/export.hpp"
 #include "spanwise/layout.hpp"
 
 namespace spanwise {
-
-class Array;
 
 /// An iteration over several operands of one shape (as NumPy's nditer): axes are reordered and
 /// merged so that there are as few as the strides allow, the fastest last. Axes of extent 1 are
