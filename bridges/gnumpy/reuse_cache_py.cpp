@@ -49,8 +49,8 @@ void watch_reuse_cache(const py::module_& gnumpy) {
   drop_dead(gnumpy);
   py::module_::import("gc")
       .attr("callbacks")
-      .attr("append")(py::cpp_function([gnumpy](const std::string& phase, const py::dict& told) {
-        if (phase == "stop" && py::cast<bool>(told["collected"])) drop_dead(gnumpy);
+      .attr("append")(py::cpp_function([gnumpy](const std::string& phase, const py::dict& info) {
+        if (phase == "stop" && py::cast<bool>(info["collected"])) drop_dead(gnumpy);
       }));
 }
 

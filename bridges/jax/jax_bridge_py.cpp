@@ -102,8 +102,8 @@ class JaxBridge final : public LibraryBridge {
                           "allow a copy (copyif=True)"};
     }
     if (array.device().is_cpu())
-      return alignment_blocker(array, cpu_alignment, "JAX wants on the CPU");
-    return alignment_blocker(array, gpu_alignment, "JAX wants on a GPU");
+      return alignment_blocker(array, cpu_alignment, "JAX requires on the CPU");
+    return alignment_blocker(array, gpu_alignment, "JAX requires on a GPU");
   }
 
   PyObject* wrap(const Array& array) const override {

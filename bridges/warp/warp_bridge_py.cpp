@@ -16,7 +16,7 @@ namespace py = pybind11;
 namespace {
 
 constinit const ForeignClass warp_array_class("warp", "array");
-constexpr int most_warp_axes = 4;
+constexpr int max_warp_axes = 4;
 
 class WarpBridge final : public LibraryBridge {
  public:
@@ -42,9 +42,9 @@ class WarpBridge final : public LibraryBridge {
       fail<DTypeError>("warp: no dtype ", dtype,
                        "; cast it first: x.astype(...), or view complex numbers as floats: "
                        "x.view(\"float32\")");
-    if (array.rank() < 1 || array.rank() > most_warp_axes)
+    if (array.rank() < 1 || array.rank() > max_warp_axes)
       fail<ArgumentError>("warp: got an array of shape ", array.shape(), "; expected 1 to ",
-                          most_warp_axes, " axes, pass x.reshape(...)");
+                          max_warp_axes, " axes, pass x.reshape(...)");
     return readonly_share_blocker(array, "Warp");
   }
 

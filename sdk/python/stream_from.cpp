@@ -56,19 +56,25 @@ bool owns_its_stream(py::handle stream) {
   return type_name(stream) != "ExternalStream" && external.ptr() != Py_True;
 }
 
-// Throws ArgumentError if the object has the ordinal of another device.
-void check_device(py::handle stream, Device device) {
+// The ordinal of the device that the object names; nothing without one. In CuPy -1 means the
+// current device.
+std::optional<std::int64_t> ordinal_of(py::handle stream) {
   for (const char* name : {"device_index", "device_id"}) {
     const py::object ordinal = py::getattr(stream, name, py::none());
     if (!PyLong_Check(ordinal.ptr())) continue;
     const auto value = value_of<std::int64_t>(ordinal, name);
-    // In CuPy -1 means the current device.
-    if (value >= 0 && value != device.ordinal())
-      fail<ArgumentError>("stream: expected one of ", device, ", got a ",
-                          Py_TYPE(stream.ptr())->tp_name, " of cuda:", value, "; make it on ",
-                          device);
-    return;
+    if (value >= 0) return value;
   }
+  return std::nullopt;
+}
+
+// Throws ArgumentError if the object has the ordinal of another device.
+void check_device(py::handle stream, Device device) {
+  const auto ordinal = ordinal_of(stream);
+  if (ordinal.has_value() && *ordinal != device.ordinal())
+    fail<ArgumentError>("stream: expected one of ", device, ", got a ",
+                        Py_TYPE(stream.ptr())->tp_name, " of cuda:", *ordinal, "; make it on ",
+                        device);
 }
 
 }  // namespace
@@ -97,6 +103,14 @@ Stream stream_from(py::handle object, Device device) {
   const std::uintptr_t named = interface_stream(*handle);
   if (!owns_its_stream(object)) return Stream::foreign(device, named);
   return Stream::foreign(device, named, hold_object(object.ptr()));
+}
+
+Stream foreign_stream(py::handle object, py::handle device) {
+  if (!device.is_none()) return stream_from(object, py::cast<Device>(device));
+  if (py::isinstance<Stream>(object)) return py::cast<const Stream&>(object);
+  const auto ordinal = default_device().is_cuda() ? ordinal_of(object) : std::nullopt;
+  return stream_from(
+      object, ordinal ? Device(DeviceKind::cuda, static_cast<int>(*ordinal)) : default_device());
 }
 
 }  // namespace spanwise::python

@@ -95,9 +95,11 @@ void bind_stream(py::module_& module) {
            py::arg("device") = py::none(),
            "A new stream that does not synchronise with the legacy default stream.");
   type.def_static(
-      "foreign", &stream_from, py::arg("stream"), py::arg("device") = py::none(),
-      "A Stream for another library's stream object or integer handle. It keeps a stream object "
-      "alive; a bare handle must outlive it.");
+      "foreign", &foreign_stream, py::arg("stream"), py::arg("device") = py::none(),
+      "A Stream for another library's stream object or integer handle, by default on the device "
+      "that "
+      "the object names, else on the default device. It keeps a stream object alive; a bare handle "
+      "must outlive it.");
   type.def_property_readonly("device", member(&Stream::device));
   type.def_property_readonly("handle", member(&Stream::handle),
                              "The CUstream as an integer; 0 on the CPU.");

@@ -1,7 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/cpu_backend.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #if defined(__SANITIZE_ADDRESS__)
@@ -17,6 +15,7 @@
 
 #include "backends/cpu/memory/memory_pool.hpp"
 #include "backends/cpu_kernels.hpp"
+#include "runtime/backend.hpp"
 #include "spanwise/error.hpp"
 #include "support/message_of.hpp"
 

@@ -144,10 +144,10 @@ TEST(ForeignView, CopyNeverRefusesACopy) {
   ForeignView swapped = view_of(owner, values.data(), float32, {2}, {4});
   swapped.memory.byte_swapped = true;
   try {
-    take(swapped, CopyMode::never, "somebody");
+    take(swapped, CopyMode::never, "test");
     FAIL();
   } catch (const SharingError& error) {
-    EXPECT_EQ(std::string(error.what()).find("somebody: "), 0u);
+    EXPECT_EQ(std::string(error.what()).find("test: "), 0u);
     EXPECT_NE(error.blocker().reason.find("byte order"), std::string::npos);
   }
 }

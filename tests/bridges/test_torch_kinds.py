@@ -193,7 +193,7 @@ def test_torch_with_unknown_layout_uses_its_python_api(missing):
 
         if sys.argv[1] != "None":
             delattr(torch._C, sys.argv[1])
-        told = []
+        errors = []
         for _ in range(3):
             plain = torch.ones(2, dtype=torch.complex64)
             assert sw.asarray(plain).ptr == plain.data_ptr()
@@ -202,9 +202,9 @@ def test_torch_with_unknown_layout_uses_its_python_api(missing):
             try:
                 sw.asarray(plain.requires_grad_())
             except sw.ArgumentError:
-                told.append(True)
+                errors.append(True)
         assert sw._core._asks_tensor_functions() == sw._core._reads_tensor_words()
-        print(sw._core._reads_tensor_words(), len(told))
+        print(sw._core._reads_tensor_words(), len(errors))
     """
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
     command = (sys.executable, "-c", textwrap.dedent(program), str(missing))

@@ -54,7 +54,7 @@ TEST(Array, ByDefaultIsEmpty) {
   EXPECT_EQ(array.nbytes(), 0);
 }
 
-TEST(Array, ViewsShareTheStorageAndMoveTheWindow) {
+TEST(Array, ViewsShareTheStorageAndHaveTheirOwnLayout) {
   const Array base = floats({2, 3, 4});
   const Array view = base.slice(1, {2, 0, -1}).permute(std::vector<int>{2, 0, 1});
   EXPECT_EQ(view.shape(), (Shape{4, 2, 2}));
@@ -75,14 +75,14 @@ TEST(Array, UnownedViewsAreNotCounted) {
   EXPECT_EQ(base.storage().use_count(), 1);
 }
 
-TEST(Array, CopyingCopiesTheWindow) {
+TEST(Array, CopyingSharesTheStorage) {
   const Array base = floats({2});
   const Array copy = base;  // NOLINT(performance-unnecessary-copy-initialization): it is the test
   EXPECT_EQ(copy.data(), base.data());
   EXPECT_EQ(copy.storage(), base.storage());
 }
 
-TEST(Array, AWindowThatReachesOutsideIsRefused) {
+TEST(Array, LayoutOutsideTheStorageThrows) {
   const Storage storage = storage_of(40);  // ten floats
   const auto make = [&](Layout layout) { return Array(storage, std::move(layout), float32); };
   EXPECT_NO_THROW(make({Shape{10}, Strides{1}, 0}));
@@ -198,7 +198,7 @@ TEST(Array, PrintsInOneLine) {
 TEST(MayShareMemory, NeverMissesACommonByte) {
   Random random(1);
   const std::vector<DType> dtypes{uint8, int16, float32, float64};
-  int sharing = 0, apart = 0, clever = 0;
+  int sharing = 0, apart = 0, exact_negatives = 0;
   for (int round = 0; round < 20000; ++round) {
     const auto window = [&] {
       const DType dtype = dtypes[static_cast<std::size_t>(test::between(random, 0, 3))];
@@ -217,11 +217,11 @@ TEST(MayShareMemory, NeverMissesACommonByte) {
       ASSERT_TRUE(answer) << a << " and " << b;
     }
     (common ? sharing : apart)++;
-    clever += !common && !answer;
+    exact_negatives += !common && !answer;
   }
   EXPECT_GT(sharing, 1000);
   EXPECT_GT(apart, 1000);
-  EXPECT_GT(clever, apart / 2);
+  EXPECT_GT(exact_negatives, apart / 2);
 }
 
 TEST(MayShareMemory, DistinguishesInterleavedViews) {

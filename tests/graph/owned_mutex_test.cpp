@@ -64,8 +64,8 @@ TEST(OwnedMutex, WaitingThreadReleasesTheInterpreterLock) {
   owner.join();
 }
 
-// Each of three threads has one mutex and wants the next: exactly one is refused, and the others
-// end.
+// Each of three threads holds one mutex and locks the next: exactly one lock throws, and the other
+// threads end.
 TEST(OwnedMutex, AWaitThatClosesACircleIsRefused) {
   constexpr std::size_t count = 3;
   for (int round = 0; round < 100; ++round) {

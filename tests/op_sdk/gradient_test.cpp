@@ -75,4 +75,16 @@ TEST(Gradients, NoDerivativePassesThroughConstants) {
 }
 
 }  // namespace
+TEST(Gradients, NullVariablesAreRefused) {
+  const Variable x(TensorType(float64, Shape{}), "x");
+  const std::vector<Variable> wrt{x};
+  EXPECT_THROW(gradients({{Variable(), x}}, wrt), GraphError);
+  EXPECT_THROW(gradients({{x, Variable()}}, wrt), GraphError);
+  EXPECT_THROW(gradients({{x, x}}, wrt, {.consider_constant = {Variable()}}), GraphError);
+  for (const char* op : {"matmul", "add"})
+    EXPECT_THROW(expression::call(op, x, Variable()), GraphError) << op;
+  EXPECT_THROW(expression::apply("concatenate", {Variable()}, {{"axis", std::int64_t{0}}}),
+               GraphError);
+}
+
 }  // namespace spanwise

@@ -31,9 +31,9 @@ def test_ctest_parts_of_a_program_cover_all_its_tests():
     if not (BUILD / "tests" / "CTestTestfile.cmake").exists():
         pytest.skip(f"{BUILD} has no C++ tests")
     ctest = package.cached("CMAKE_CTEST_COMMAND")
-    told = json.loads(package.run(ctest, "--test-dir", BUILD, "--show-only=json-v1"))
+    listed = json.loads(package.run(ctest, "--test-dir", BUILD, "--show-only=json-v1"))
     parts = defaultdict(list)
-    for test in told["tests"]:
+    for test in listed["tests"]:
         properties = {each["name"]: each["value"] for each in test["properties"]}
         shard = dict(word.split("=") for word in properties.get("ENVIRONMENT", []))
         if "GTEST_TOTAL_SHARDS" not in shard:

@@ -1,7 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "strided/cpu/copy.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +11,8 @@
 
 #include "core/convert.hpp"
 #include "core/element_types.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/element_loops.hpp"
 #include "strided/cpu/loops/block.hpp"
 #include "support/layouts.hpp"
 
@@ -22,6 +22,13 @@ namespace {
 const std::vector<DType> computable{bool_,    int8,    int16,   int32,     int64,
                                     uint8,    uint16,  uint32,  uint64,    float16,
                                     bfloat16, float32, float64, complex64, complex128};
+
+void copy_on_cpu(const Array& source, const Array& target) {
+  runtime::element_loops(cpu).copy(source, target, runtime::current_stream(cpu));
+}
+void fill_on_cpu(const Array& target, const Scalar& value) {
+  runtime::element_loops(cpu).fill(target, value, runtime::current_stream(cpu));
+}
 
 // Storage of its own, with room around the window so that a stray write is seen.
 struct GuardedOperand {

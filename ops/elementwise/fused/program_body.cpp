@@ -45,9 +45,10 @@ std::string result_of(const ElementProgram& program, const ProgramStep& step,
 std::string statements(const ElementProgram& program, std::uint64_t numbers,
                        std::span<const std::string> elements) {
   std::vector<std::string> values;
-  std::size_t place = 0;
+  values.reserve(static_cast<std::size_t>(inputs_of(program)) + program.steps.size());
+  std::size_t next_element = 0;
   for (int i = 0; i < inputs_of(program); ++i)
-    values.push_back(is_by_value(numbers, i) ? text("a", i) : elements[place++]);
+    values.push_back(is_by_value(numbers, i) ? text("a", i) : elements[next_element++]);
   std::string all;
   for (const ProgramStep& step : program.steps) {
     const auto value = static_cast<int>(values.size());
@@ -57,7 +58,7 @@ std::string statements(const ElementProgram& program, std::uint64_t numbers,
     values.push_back(text("v", value));
   }
   for (const int output : program.outputs)
-    all += text("      ", elements[place++], " = v", output, ";\n");
+    all += text("      ", elements[next_element++], " = v", output, ";\n");
   return all;
 }
 

@@ -6,7 +6,6 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>

@@ -111,7 +111,7 @@ PyObject* python_number(const Scalar& scalar) {
   } else {
     fail<DTypeError>(
         "spanwise: an element of dtype ", dtype,
-        " is no Python number; convert with a.view() or a library that knows the dtype");
+        " is no Python number; convert with a.view() or with a library that supports the dtype");
   }
   if (number == nullptr) throw py::error_already_set();
   return number;

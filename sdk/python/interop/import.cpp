@@ -29,11 +29,12 @@ std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
   std::string names;
   for (const Bridge* bridge : registered_bridges())
     names += (names.empty() ? "" : ", ") + std::string(bridge->name());
-  fail<BridgeError>("asarray: an object of type ", type_name(object),
-                    " is no array that Spanwise knows; expected a number, a nested sequence, or an "
-                    "array offering __dlpack__, __cuda_array_interface__, __array_interface__, the "
-                    "buffer protocol or __array__ (tried: ",
-                    names, "); convert it with its own library first");
+  fail<BridgeError>(
+      "asarray: an object of type ", type_name(object),
+      " is not an array that Spanwise can import; expected a number, a nested sequence, or an "
+      "array offering __dlpack__, __cuda_array_interface__, __array_interface__, the "
+      "buffer protocol or __array__ (tried: ",
+      names, "); convert it with its own library first");
 }
 
 void check_lazy(PyObject* object, bool may_copy, bool may_compute) {

@@ -17,4 +17,8 @@ namespace spanwise::python {
 /// another device, and any other object. Needs the GIL.
 Stream stream_from(pybind11::handle object, Device device);
 
+/// The same without a known device: None means the device of a spanwise.Stream or that of
+/// `device_index` (PyTorch) or `device_id` (CuPy), and default_device() for other objects.
+Stream foreign_stream(pybind11::handle object, pybind11::handle device);
+
 }  // namespace spanwise::python

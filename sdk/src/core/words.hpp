@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -89,6 +90,29 @@ std::string joined(const Items& items, std::string_view separator = ", ", Part p
     before = separator;
   }
   return out;
+}
+
+/// A hash of texts that are trusted, since they are part of the library: FNV-1a of 64 bits (Fowler,
+/// Noll, Vo).
+class TextDigest {
+ public:
+  void add(std::string_view text) noexcept {
+    for (const char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  std::string hex() const {
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value_));
+    return digits;
+  }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+/// The value of an environment variable; "" if it is not set.
+inline std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
 }
 
 /// A size that people read: "1.50 MiB".

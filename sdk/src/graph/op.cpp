@@ -52,6 +52,8 @@ std::vector<Cotangent> Op::gradient(const Apply& node, std::span<const Cotangent
 }
 
 std::vector<Variable> Op::operator()(std::span<const Variable> inputs) const {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i]) fail<GraphError>(name(), ": input ", i, " names no variable");
   const Ref<Apply> node = make_node(inputs);
   if (!node) fail<GraphError>(name(), ": make_node returned no Apply");
   return node->outputs();

@@ -28,15 +28,11 @@ bool is_empty(const Dim3& extents) noexcept {
   return extents.x < 1 || extents.y < 1 || extents.z < 1;
 }
 
-std::string shown(const Dim3& extents) {
-  return text('(', extents.x, ", ", extents.y, ", ", extents.z, ')');
-}
-
 [[noreturn]] void fail_extents(const KernelState& function, const LaunchConfig& config) {
   const bool grid = is_empty(config.grid);
   fail<KernelArgumentError>("kernel '", function.name(), "': expected a ", grid ? "grid" : "block",
                             " of at least 1 in each direction, got ", grid ? "grid " : "block ",
-                            shown(grid ? config.grid : config.block),
+                            runtime::extents_text(grid ? config.grid : config.block),
                             ". Remedy: an empty problem needs no launch; skip the call");
 }
 

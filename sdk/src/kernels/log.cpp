@@ -3,7 +3,6 @@
 #include "kernels/log.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "core/words.hpp"
 
@@ -11,10 +10,9 @@ namespace spanwise::kernels {
 namespace {
 
 bool is_enabled_by_environment() {
-  const char* value = std::getenv("SPANWISE_LOG");
-  return std::ranges::any_of(split(value == nullptr ? "" : value, ','), [](std::string_view name) {
-    return name == "kernels" || name == "all";
-  });
+  const std::string names = environment("SPANWISE_LOG");
+  return std::ranges::any_of(
+      split(names, ','), [](std::string_view name) { return name == "kernels" || name == "all"; });
 }
 
 }  // namespace

@@ -10,20 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/words.hpp"
+#include "source/source_scan.hpp"
+
 namespace spanwise::kernels {
 namespace {
 
 using source::Token;
 using Tokens = std::span<const Token>;
-
-std::string joined(Tokens tokens) {
-  std::string out;
-  for (const Token& token : tokens) {
-    if (!out.empty()) out += ' ';
-    out += token.text;
-  }
-  return out;
-}
 
 // The tokens between the '<' at tokens[0] and its '>', split at the commas of that depth.
 std::vector<Tokens> bracketed(Tokens tokens) {
@@ -44,8 +38,9 @@ std::vector<Tokens> bracketed(Tokens tokens) {
   return parts;
 }
 
-// T of "class T", N of "int N = 3"; "" for an unnamed parameter.
-std::string_view parameter_name(Tokens parameter) {
+}  // namespace
+
+std::string_view template_parameter_name(Tokens parameter) {
   std::string_view name;
   for (const Token& token : parameter) {
     if (token.text == "=") break;
@@ -54,18 +49,18 @@ std::string_view parameter_name(Tokens parameter) {
   return parameter.size() > 1 ? name : std::string_view{};
 }
 
-// The parameters of the last "template <...>" before the kernel's name.
+// Those of the last "template <...>" before the kernel's name.
 std::vector<Tokens> template_parameters(const std::vector<Token>& tokens,
-                                        const source::SourceKernel& declared) {
+                                        const source::SourceKernel& kernel) {
   std::size_t head = tokens.size();
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (tokens[i].text == "template" && tokens[i + 1].text == "<") head = i + 1;
-    if (tokens[i].text == declared.name && tokens[i].line == declared.line) break;
+    if (tokens[i].text == kernel.name && tokens[i].line == kernel.line) break;
+    if (tokens[i].text != "template" || tokens[i + 1].text != "<") continue;
+    head = i + 1;
+    i = source::skip_balanced(tokens, head) - 1;
   }
   return head == tokens.size() ? std::vector<Tokens>{} : bracketed(Tokens(tokens).subspan(head));
 }
-
-}  // namespace
 
 source::SourceKernel template_instance(const source::KernelSource& source,
                                        const source::SourceKernel& declared,
@@ -77,8 +72,8 @@ source::SourceKernel template_instance(const source::KernelSource& source,
   const std::vector<Tokens> arguments = bracketed(Tokens(open, instance.end()));
   std::map<std::string_view, std::string> meaning;
   for (std::size_t i = 0; i < std::min(parameters.size(), arguments.size()); ++i)
-    if (const auto parameter = parameter_name(parameters[i]); !parameter.empty())
-      meaning[parameter] = joined(arguments[i]);
+    if (const auto parameter = template_parameter_name(parameters[i]); !parameter.empty())
+      meaning[parameter] = joined(arguments[i], " ", &Token::text);
 
   // Appended to the source, so that its type aliases are known.
   std::string declaration = "\n__global__ void spanwise_instance(";

@@ -13,9 +13,15 @@
 #include "source/kernel_source.hpp"
 #include "spanwise/ref.hpp"
 #include "spanwise/runtime/kernel_types.hpp"
+#include "spanwise/text.hpp"
 
 /// The interface of a back end's compiler and of its loaded kernels.
 namespace spanwise::runtime {
+
+/// "(x, y, z)", for messages.
+inline std::string extents_text(const Dim3& extents) {
+  return text('(', extents.x, ", ", extents.y, ", ", extents.z, ')');
+}
 
 /// A guard region around a kernel's array, in which accesses are errors: [begin, end) without
 /// [data, data_end).

@@ -16,4 +16,8 @@ std::uint64_t backend_generation() noexcept;
 /// Throws as backend_for.
 StreamState& default_stream(Device device);
 
+/// Sets (with null: unsets) the calling thread's current stream of `device`; returns the previous
+/// one, null where none was set.
+Ref<StreamState> exchange_current_stream(Device device, Ref<StreamState> stream);
+
 }  // namespace spanwise::runtime

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
 #include <string_view>
 
+#include "core/words.hpp"
 #include "runtime/settings.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/device.hpp"
@@ -16,8 +16,7 @@ void check_device(std::string_view value) {
 
 // NVIDIA's variable of the same meaning (CUDA C++ Programming Guide, "CUDA Environment Variables").
 bool cuda_launches_block() {
-  const char* given = std::getenv("CUDA_LAUNCH_BLOCKING");
-  const std::string_view value = given != nullptr ? given : "";
+  const std::string value = environment("CUDA_LAUNCH_BLOCKING");
   return !value.empty() && value != "0";
 }
 

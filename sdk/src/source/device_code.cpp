@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "source/kernel_source.hpp"
+
 namespace spanwise::source {
 namespace {
 
@@ -16,11 +18,6 @@ constexpr std::array<std::string_view, 5> device_words{"__global__", "__device__
 // A function of CUDA's host API: cudaMalloc.
 bool is_host_api(std::string_view name) {
   return name.starts_with("cuda") && name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z';
-}
-
-bool is_launch(const std::vector<Token>& tokens, std::size_t i) {
-  return i + 2 < tokens.size() && tokens[i].text == "<" && tokens[i + 1].text == "<" &&
-         tokens[i + 2].text == "<" && tokens[i + 2].offset == tokens[i].offset + 2;
 }
 
 }  // namespace
@@ -93,7 +90,7 @@ bool DeviceCode::is_host(const File& file, const Declaration& declaration) const
   for (std::size_t i = declaration.head_end; i + 1 < declaration.end; ++i) {
     const std::string_view name = file.tokens[i].text;
     const bool calls = file.tokens[i + 1].text == "(" || file.tokens[i + 1].text == "<";
-    if (is_launch(file.tokens, i)) return true;
+    if (opens_launch(file.tokens, i)) return true;
     if (calls && (is_host_api(name) || host_functions_.contains(name))) return true;
   }
   return is_declared(device_functions_);

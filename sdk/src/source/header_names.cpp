@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/header_names.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "core/words.hpp"
 
 namespace spanwise::source {

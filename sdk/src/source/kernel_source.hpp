@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,9 @@ struct KernelSource {
   /// `text` is compiled device code, which only a linker accepts.
   bool is_compiled = false;
 };
+
+/// Whether the "<<<" of a launch, kernel<<<grid, block>>>(...), begins at token i.
+SW_API bool opens_launch(std::span<const Token> tokens, std::size_t i) noexcept;
 
 SW_API KernelSource scan_kernels(std::string text, std::string file_name = "kernel.cu");
 

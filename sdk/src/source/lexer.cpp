@@ -178,4 +178,12 @@ class Lexer {
 
 std::vector<Token> lex(std::string_view source) { return Lexer(source).run(); }
 
+bool opens_launch(std::span<const Token> tokens, std::size_t i) noexcept {
+  for (std::size_t k = 0; k < 3; ++k)
+    if (i + k >= tokens.size() || tokens[i + k].text != "<" ||
+        tokens[i + k].offset != tokens[i].offset + k)
+      return false;
+  return true;
+}
+
 }  // namespace spanwise::source

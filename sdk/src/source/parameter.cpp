@@ -3,9 +3,7 @@
 #include "source/parameter.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
-#include <utility>
 
 #include "core/words.hpp"
 #include "spanwise/source/c_type.hpp"

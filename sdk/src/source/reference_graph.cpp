@@ -3,7 +3,6 @@
 #include "source/reference_graph.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "core/words.hpp"

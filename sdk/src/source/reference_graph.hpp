@@ -23,7 +23,7 @@ class ReferenceGraph {
   bool reaches_barrier(std::string_view owner) const;
   /// Whether `owner` or a function it calls may be recursive.
   bool recurses(std::string_view owner) const;
-  bool knows(std::string_view owner) const { return uses_.contains(owner); }
+  bool contains(std::string_view owner) const { return uses_.contains(owner); }
   /// All used names.
   std::set<std::string_view> used() const;
 

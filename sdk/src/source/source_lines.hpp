@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 
-/// Source lines that a back end inserts before the user's source.
+#include "core/words.hpp"
+
+/// Source lines that a back end inserts before the user's source, and the source in messages.
 namespace spanwise::source {
 
 // Used in place of the compiler options -D and -U: inserted after the back end's own headers, so
@@ -32,6 +35,18 @@ inline std::string c_literal(std::string_view text) {
     out += c == '\n' ? ' ' : c;
   }
   return out + "\"";
+}
+
+/// `source` with its line numbers in front, for CompileError.
+inline std::string with_line_numbers(std::string_view source) {
+  std::string out;
+  int line = 1;
+  for (const std::string_view words : split(source, '\n')) {
+    char number[16];
+    std::snprintf(number, sizeof number, "%5d | ", line++);
+    out.append(number).append(words).append("\n");
+  }
+  return out;
 }
 
 }  // namespace spanwise::source

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "embedded/cast_text.hpp"

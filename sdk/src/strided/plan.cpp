@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/strided/plan.hpp"
 
-#include <bit>
-
 #include "planner.hpp"
 
 namespace spanwise::strided {

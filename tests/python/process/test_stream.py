@@ -135,6 +135,16 @@ def test_streams_of_other_libraries_are_accepted(gpu, spelling):
     own.wait(SPELLINGS[spelling](own.handle))
 
 
+def test_without_a_device_a_stream_is_of_the_device_it_names(gpu):
+    own = sw.Stream(gpu)
+    assert sw.Stream.foreign(own) == own
+    assert sw.Stream.foreign(SPELLINGS["torch"](own.handle)).device == sw.device("cuda:0")
+    for ordinal in range(sum(device.kind == "cuda" for device in sw.devices())):
+        on = sw.Stream(f"cuda:{ordinal}")
+        stream = SimpleNamespace(cuda_stream=on.handle, device_index=ordinal)
+        assert sw.Stream.foreign(stream) == on
+
+
 def test_the_legacy_stream_is_1_and_a_bare_0_is_ambiguous(gpu):
     assert sw.Stream.foreign(SimpleNamespace(cuda_stream=0), gpu).handle == 1
     with pytest.raises(sw.ArgumentError):

@@ -7,11 +7,8 @@
 #include <forward_list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "spanwise/array.hpp"
 #include "spanwise/export.hpp"

@@ -47,15 +47,16 @@ class FromFunctionOp(Op):
 
 
 def as_op(
-    itypes: TensorType | Sequence[TensorType],
-    otypes: TensorType | Sequence[TensorType],
+    itypes: Any,
+    otypes: Any,
     grad: Callable[[list[Variable], list[Any]], Sequence[Any]] | None = None,
     infer_shape: Callable[[Apply, list[Any]], Sequence[Any]] | None = None,
 ) -> Callable[[Callable[..., Any]], FromFunctionOp]:
     """Decorates a function of arrays; the result is an op that calls it.
 
-    `itypes` and `otypes` are the types of the inputs and outputs, one or a list. The function gets
-    Spanwise arrays, which it must not change, and returns one array of any library for each output.
+    `itypes` and `otypes` are the types of the inputs and outputs, one or a list; T.fvector stands for
+    the type of its variables. The function gets Spanwise arrays, which it must not change, and
+    returns one array of any library for each output.
     ``grad(inputs, output_gradients)`` gives the derivatives as a method `grad` of an Op does, and
     ``infer_shape(node, input_shapes)`` the shapes.
     """
@@ -66,9 +67,13 @@ def as_op(
     return decorate
 
 
-def _listed(types: TensorType | Sequence[TensorType]) -> Sequence[TensorType]:
-    listed = [types] if isinstance(types, TensorType) else list(types)
-    for given in listed:
-        if not isinstance(given, TensorType):
-            raise TypeError(f"as_op: expected types such as T.fvector().type, got {given!r}")
+def _listed(types: Any) -> list[TensorType]:
+    listed = list(types) if isinstance(types, (list, tuple)) else [types]
+    for i, given in enumerate(listed):
+        if isinstance(given, TensorType):
+            continue
+        made = given() if callable(given) else None
+        if not isinstance(made, Variable):
+            raise TypeError(f"as_op: expected types such as T.fvector, got {given!r}")
+        listed[i] = made.type
     return listed

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """The board: a thread of rank 0 that all ranks have connections to. It keeps values, compares what
-the ranks are about to call, and knows who has ended. Data of collectives never passes through it.
+the ranks are about to call, and records which ranks have ended. Data of collectives never passes through it.
 
 A message is 4 bytes of length, then JSON. A reply has the number of its request, so that one that
 comes after the time limit of its request is recognised.

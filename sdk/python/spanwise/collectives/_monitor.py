@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a rank knows of the others: a thread that asks the board a few times a second, and one
-monitor for each communicator."""
+"""The state of the other ranks: a thread that asks the board a few times a second, and one monitor
+for each communicator."""
 
 from __future__ import annotations
 
@@ -115,12 +115,12 @@ class Link:
         return [self._calls.get(rank, {}).get(communicator, "not known") for rank in ranks]
 
     def learn(self, news: dict[str, Any]) -> None:
-        by_rank = lambda known: {int(rank): value for rank, value in known.items()}  # noqa: E731
-        self._errors = {name: by_rank(known) for name, known in news["errors"].items()}
+        by_rank = lambda values: {int(rank): value for rank, value in values.items()}  # noqa: E731
+        self._errors = {name: by_rank(errors) for name, errors in news["errors"].items()}
         self._calls, self._ended = by_rank(news["calls"]), by_rank(news["ended"])
 
     def beat(self) -> None:
-        """Tells the board this rank's last calls and asks for those of the others."""
+        """Sends this rank's last calls to the board, which replies with those of the others."""
         calls = {monitor.name: monitor.last_call() for monitor in list(self._monitors)}
         try:
             with self._lock:

@@ -68,10 +68,7 @@ def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., An
     """A decorator that makes an op from a function of NumPy arrays, or of device arrays for inputs
     on the GPU. The types are such as ``T.dvector``, one or a list. Calls of the op raise GraphError
     for inputs of other types."""
-    inputs, outputs = (
-        [_type(kind) for kind in (kinds if isinstance(kinds, (list, tuple)) else [kinds])]
-        for kinds in (itypes, otypes)
-    )
+    outputs = len(otypes) if isinstance(otypes, (list, tuple)) else 1
 
     def decorate(function: Callable[..., Any]) -> Any:
         @functools.wraps(function)
@@ -80,9 +77,9 @@ def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., An
             if not isinstance(results, (list, tuple)):
                 return unwrap(results)
             made = [unwrap(result) for result in results]
-            return made[0] if len(outputs) == len(made) == 1 else made
+            return made[0] if outputs == len(made) == 1 else made
 
-        return _as_op(inputs, outputs, infer_shape=infer_shape)(adapted)
+        return _as_op(itypes, otypes, infer_shape=infer_shape)(adapted)
 
     return decorate
 
@@ -90,11 +87,6 @@ def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., An
 def _asarray(a: Any, dtype: Any, order: Any = None) -> np.ndarray:
     """numpy.asarray(); `dtype` may be "floatX"."""
     return np.asarray(a, config.floatX if dtype == "floatX" else dtype, order)
-
-
-def _type(kind: Any) -> Any:
-    """A TensorType, also of a function that makes variables such as T.dvector."""
-    return kind if isinstance(kind, Type) else kind().type
 
 
 def scan(

@@ -7,7 +7,6 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string_view>

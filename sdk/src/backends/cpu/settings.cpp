@@ -38,37 +38,16 @@ void check_number(const char* setting, std::string_view value, int least, int mo
                         most, ", got '", value, "'", remedy);
 }
 
-void check_threads(std::string_view value) {
-  check_number("cpu_threads", value, 0, most_threads, "",
-               "; 0 is OMP_NUM_THREADS, else one thread for each processor");
-}
-
-void check_stack(std::string_view value) {
-  check_number("cpu_stack_kb", value, 0, most_stack_kb, "",
-               "; 0 uses the need that the compiler reports");
-}
-
-void check_slack(std::string_view value) {
-  check_number("cpu_slack", value, 0, most_slack, " of bytes");
-}
-
-void check_output(std::string_view value) {
-  check_number("compile_output_kb", value, 1, most_output_kb);
-}
-
-void check_timeout(std::string_view value) {
-  if (parse(value) < 0)
-    fail<ArgumentError>("config compile_timeout_s: expected a number of seconds >= 0, got '", value,
-                        "'; 0 sets no limit");
-}
-
 bool declare_all() {
   config::declare({.name = "cpu_threads",
                    .description = "threads that work on one CPU kernel or copy; 0 is what "
                                   "OMP_NUM_THREADS says, else one for each processor that the "
                                   "process may use",
                    .default_value = "0",
-                   .check = check_threads});
+                   .check = [](std::string_view value) {
+                     check_number("cpu_threads", value, 0, most_threads, "",
+                                  "; 0 is OMP_NUM_THREADS, else one thread for each processor");
+                   }});
   config::declare({.name = "cpu_thread_order",
                    .description =
                        "order in which the CPU runs a block's threads and a grid's "
@@ -79,22 +58,34 @@ bool declare_all() {
                    .description = "least stack in KiB of a CPU kernel's thread that waits at "
                                   "barriers, for deep recursions",
                    .default_value = "0",
-                   .check = check_stack});
+                   .check = [](std::string_view value) {
+                     check_number("cpu_stack_kb", value, 0, most_stack_kb, "",
+                                  "; 0 uses the need that the compiler reports");
+                   }});
   config::declare({.name = "cpu_slack",
                    .description = "unused bytes behind each array's memory on the CPU, which a "
                                   "kernel that runs over the end may touch without harm; for "
                                   "memory that is taken from the system from then on",
                    .default_value = "2048",
-                   .check = check_slack});
+                   .check = [](std::string_view value) {
+                     check_number("cpu_slack", value, 0, most_slack, " of bytes");
+                   }});
   config::declare({.name = "compile_timeout_s",
                    .description = "seconds after which the CPU's compiler is killed with all that "
                                   "it started, and the compile is an error; 0 is no limit",
                    .default_value = "600",
-                   .check = check_timeout});
+                   .check = [](std::string_view value) {
+                     if (parse(value) < 0)
+                       fail<ArgumentError>(
+                           "config compile_timeout_s: expected a number of seconds >= 0, got '",
+                           value, "'; 0 sets no limit");
+                   }});
   config::declare({.name = "compile_output_kb",
                    .description = "KiB that are kept of what the CPU's compiler writes",
                    .default_value = "1024",
-                   .check = check_output});
+                   .check = [](std::string_view value) {
+                     check_number("compile_output_kb", value, 1, most_output_kb);
+                   }});
   return config::declare({.name = "cpu_sanitize",
                           .description = "sanitizer that kernels are compiled with on the CPU; "
                                          "address needs its runtime preloaded",

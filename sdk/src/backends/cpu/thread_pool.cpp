@@ -3,6 +3,8 @@
 #include "backends/cpu/thread_pool.hpp"
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -46,6 +48,9 @@ constexpr auto least_slice = std::chrono::microseconds(500);
 constexpr auto most_patience = std::chrono::microseconds(80),
                least_patience = std::chrono::microseconds(10);
 
+// Least time between moves of helpers to other processors, each of which is a system call.
+constexpr auto least_stay = std::chrono::milliseconds(1);
+
 std::atomic<ThreadPool*> shared_pool{nullptr};
 
 void pause() noexcept {
@@ -56,17 +61,17 @@ void pause() noexcept {
 #endif
 }
 
-// Takes a processor from those that the calling thread may run on, unless it is the only one, and
-// gives back the one that was `avoided` before. The system often wakes a helper on the processor of
-// its caller, where it waits until the caller has done the work.
-void avoid_processor(int processor, int& avoided) noexcept {
+// Takes a processor from those that a thread may run on, unless it is the only one, and gives back
+// the one that was `avoided` before. The system often wakes a helper on the processor of its
+// caller, where it waits until the caller has done the work.
+void avoid_processor(pid_t thread, int processor, int& avoided) noexcept {
   cpu_set_t allowed;
   if (processor < 0 || processor == avoided ||
-      ::sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+      ::sched_getaffinity(thread, sizeof allowed, &allowed) != 0)
     return;
   if (avoided >= 0) CPU_SET(static_cast<std::size_t>(avoided), &allowed);
   CPU_CLR(static_cast<std::size_t>(processor), &allowed);
-  if (CPU_COUNT(&allowed) > 0 && ::sched_setaffinity(0, sizeof allowed, &allowed) == 0)
+  if (CPU_COUNT(&allowed) > 0 && ::sched_setaffinity(thread, sizeof allowed, &allowed) == 0)
     avoided = processor;
 }
 
@@ -95,7 +100,7 @@ void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) no
     const bool is_waking = wakes > 0 && awake < time_to_wake && took < alone + time_to_wake;
     if (!was_delayed || is_waking) return;
   }
-  // Helpers that are tried again after a back-off are asleep again, so the count restarts.
+  // Helpers that are tried again after a back-off have blocked again, so the count restarts.
   if (wakes != 0) wakes_.store(0, std::memory_order_relaxed);
   // Of two concurrent updates one may be lost; later jobs correct that.
   const std::int64_t until = until_.load(std::memory_order_relaxed);
@@ -190,8 +195,8 @@ void ThreadPool::run_shared(Job& job) {
 void ThreadPool::publish(Job& job, Clock::time_point now) {
   const int wanted = workers() - 1;
   job.floats = FloatState::current();
-  caller_processor_.store(::sched_getcpu(), std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
+  move_helpers(::sched_getcpu(), now);
   bool wakes = threads_ < wanted;
   start_helpers(wanted);
   jobs_.push_back(&job);
@@ -203,6 +208,14 @@ void ThreadPool::publish(Job& job, Clock::time_point now) {
     wake_.notify_all();
   }
   if (wakes) trust_.note_wake(now);
+}
+
+// Helpers that avoid the caller's former processor may be left with the one that it runs on now.
+void ThreadPool::move_helpers(int processor, Clock::time_point now) {
+  if (processor == caller_processor_ || now < next_move_) return;
+  caller_processor_ = processor;
+  next_move_ = now + least_stay;
+  for (Helper& helper : helpers_) avoid_processor(helper.thread, processor, helper.avoided);
 }
 
 void ThreadPool::start_helpers(int wanted) {
@@ -257,7 +270,8 @@ ThreadPool::Job* ThreadPool::join_a_job() {
 
 void ThreadPool::help_forever() {
   std::unique_lock lock(mutex_);
-  int avoided = -1;
+  Helper& self = helpers_.emplace_back(static_cast<pid_t>(::syscall(SYS_gettid)));
+  avoid_processor(self.thread, caller_processor_, self.avoided);
   auto slice = Clock::now() + least_slice;
   for (;;) {
     if (Clock::now() > slice) {
@@ -280,7 +294,6 @@ void ThreadPool::help_forever() {
     }
     lock.unlock();
     for (int i = 0; i < spins && published_.load(std::memory_order_acquire) == seen; ++i) pause();
-    avoid_processor(caller_processor_.load(std::memory_order_relaxed), avoided);
     lock.lock();
     if (published_.load(std::memory_order_acquire) != seen) continue;
     ++sleeping_;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -9,7 +11,6 @@
 #include <exception>
 #include <mutex>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "backends/cpu/float_state.hpp"
@@ -93,6 +94,12 @@ class ThreadPool {
     FloatState floats;  // the caller's, set before helpers see the job
   };
 
+  struct Helper {
+    explicit Helper(pid_t id) : thread(id) {}
+    pid_t thread;
+    int avoided = -1;  // processor that it may not run on
+  };
+
   ThreadPool() = default;
   void run(Job& job, Helpers helpers);
   bool is_worth_sharing(Job& job, Helpers helpers);
@@ -100,6 +107,7 @@ class ThreadPool {
   bool work_on_one(Job& job) noexcept;
   void publish(Job& job, WakeBackoff::Clock::time_point now);
   void start_helpers(int wanted);
+  void move_helpers(int processor, WakeBackoff::Clock::time_point now);
   void retire(Job& job, WakeBackoff::Duration expected);
   void help_forever();
   Job* join_a_job();
@@ -108,11 +116,13 @@ class ThreadPool {
   std::atomic<int> workers_{1};
   std::atomic<std::uint64_t> settings_version_{0};  // config::version() at which workers_ was read
   std::atomic<std::uint32_t> published_{0};         // counts jobs; idle helpers watch it
-  std::atomic<int> caller_processor_{-1};           // of the last job's caller
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable left_;
   std::vector<Job*> jobs_;
+  std::vector<Helper> helpers_;
+  int caller_processor_ = -1;  // which helpers avoid
+  WakeBackoff::Clock::time_point next_move_{};
   int threads_ = 0;   // helpers started
   int sleeping_ = 0;  // helpers waiting on wake_ that have not been notified
 };

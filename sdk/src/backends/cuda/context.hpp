@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <new>
 
 #include "backends/cuda/check.hpp"

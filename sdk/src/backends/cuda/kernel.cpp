@@ -126,9 +126,9 @@ void CudaKernel::check_attributes(const runtime::LaunchAttributes& attributes, c
   const Dim3& cluster = attributes.cluster;
   if (cluster.x < 1 || cluster.y < 1 || cluster.z < 1 || grid.x % cluster.x != 0 ||
       grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
-    fail<KernelArgumentError>("kernel ", name_, ": cluster (", cluster.x, ", ", cluster.y, ", ",
-                              cluster.z, ") does not divide the grid (", grid.x, ", ", grid.y, ", ",
-                              grid.z, ") in each direction; choose a grid of whole clusters");
+    fail<KernelArgumentError>("kernel ", name_, ": cluster ", runtime::extents_text(cluster),
+                              " does not divide the grid ", runtime::extents_text(grid),
+                              " in each direction; choose a grid of whole clusters");
   if (!attributes.cooperative) return;
   const std::int64_t threads = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   const std::int64_t most =

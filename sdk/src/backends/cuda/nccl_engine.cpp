@@ -1,5 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -38,19 +39,8 @@ bool nccl_type_of(DType dtype, int& type) noexcept {
 }
 
 int nccl_op_of(Reduction reduction) noexcept {
-  switch (reduction) {
-    case Reduction::prod:
-      return nccl::prod;
-    case Reduction::min:
-      return nccl::min;
-    case Reduction::max:
-      return nccl::max;
-    case Reduction::mean:
-      return nccl::average;
-    case Reduction::sum:
-      break;
-  }
-  return nccl::sum;
+  constexpr std::array ops{nccl::sum, nccl::prod, nccl::min, nccl::max, nccl::average};
+  return ops[static_cast<std::size_t>(reduction)];
 }
 
 NcclReduction nccl_reduction(Reduction reduction, DType dtype) {

@@ -129,8 +129,6 @@ Ref<runtime::StreamState> make_default_stream(DeviceContext& context) {
   // The legacy default stream, because PyTorch, CuPy and PyCUDA use it by default: their work is
   // then ordered with Spanwise's even if they do not pass a stream. A separate stream would need
   // events for every exchange with them.
-  constexpr bool own = false;
-  if constexpr (own) return create_stream(context);
   return make_ref<CudaStream>(context, CU_STREAM_LEGACY, CudaStream::Owner::foreign);
 }
 

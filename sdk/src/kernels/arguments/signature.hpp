@@ -55,6 +55,12 @@ std::optional<source::SourceParameter> pointer_to(std::string_view type);
 /// Size in bytes of a View<T, rank> parameter.
 constexpr std::int64_t view_size(int rank) { return 8 + 16 * std::int64_t{rank}; }
 
+/// The tokens of each template parameter of `kernel`, a template in the source of `tokens`.
+std::vector<std::span<const source::Token>> template_parameters(
+    const std::vector<source::Token>& tokens, const source::SourceKernel& kernel);
+/// T of "class T", N of "int N = 3"; "" for an unnamed parameter.
+std::string_view template_parameter_name(std::span<const source::Token> parameter);
+
 /// The declaration of the template instance `name`, "scale<float, 3>", of a template in `source`:
 /// its parameter types with the template arguments substituted. Template arguments that `name`
 /// leaves to deduction stay unsubstituted, so their dtype is unknown.

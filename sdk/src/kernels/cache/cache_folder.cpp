@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <system_error>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -18,24 +17,24 @@
 namespace spanwise::kernels {
 namespace {
 
-std::string absolute_or_nothing(const char* path) {
-  return path != nullptr && path[0] == '/' ? path : "";
+std::string absolute_or_nothing(const std::string& path) {
+  return path.starts_with('/') ? path : "";
 }
 
 std::string home_folder() {
-  std::string home = absolute_or_nothing(std::getenv("HOME"));
+  std::string home = absolute_or_nothing(environment("HOME"));
   if (!home.empty()) return home;
   std::vector<char> buffer(16384);
   passwd entry, *found = nullptr;
   if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
       found == nullptr)
     return "";
-  return absolute_or_nothing(found->pw_dir);
+  return absolute_or_nothing(found->pw_dir != nullptr ? found->pw_dir : "");
 }
 
 // XDG Base Directory Specification: relative paths are ignored.
 std::string default_cache_dir() {
-  const std::string cache = absolute_or_nothing(std::getenv("XDG_CACHE_HOME"));
+  const std::string cache = absolute_or_nothing(environment("XDG_CACHE_HOME"));
   if (!cache.empty()) return cache + "/spanwise";
   const std::string home = home_folder();
   return home.empty() ? "" : home + "/.cache/spanwise";

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "graph/hooks_in_use.hpp"
 #include "graph/order.hpp"
@@ -136,8 +135,12 @@ class Backward {
   std::unordered_map<Variable, Variable> derivatives_;
 };
 
-void check_wrt(const Variable& variable) {
+void check_given(const Variable& variable) {
   if (!variable) fail<GraphError>("grad: expected variables, got a null variable");
+}
+
+void check_wrt(const Variable& variable) {
+  check_given(variable);
   if (!is_differentiable(variable))
     fail<DTypeError>("grad: expected variables of floating dtypes, got ", variable.label(), " of ",
                      variable.type(), "; cast it to a floating dtype first");
@@ -158,6 +161,11 @@ Variable disconnected(const Variable& variable, DisconnectedInput choice) {
 std::vector<Variable> gradients(const KnownGradients& known, std::span<const Variable> wrt,
                                 const GradientOptions& options) {
   for (const Variable& variable : wrt) check_wrt(variable);
+  for (const Variable& variable : options.consider_constant) check_given(variable);
+  for (const auto& [variable, derivative] : known) {
+    check_given(variable);
+    check_given(derivative);
+  }
   const Backward backward(stabilized(known, wrt, options.consider_constant), wrt, options);
   std::vector<Variable> derivatives;
   for (const Variable& variable : wrt) {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/words.hpp"
+#include "kernels/arguments/signature.hpp"
 #include "op_sdk/kernel_op/declaration.hpp"
-#include "source/source_scan.hpp"
 
 // Selects the __global__ function of the source, and maps the arguments to its parameters.
 namespace spanwise::op_sdk {
@@ -31,53 +31,19 @@ std::string parameter_list(const SourceKernel& kernel) {
   return list + ")";
 }
 
-// The index of the token that ends the declaration at `at`: "{" or ";", else the number of tokens.
-std::size_t declaration_end(const std::vector<Token>& tokens, std::size_t at) {
-  while (at < tokens.size() && tokens[at].text != "{" && tokens[at].text != ";") ++at;
-  return at;
-}
-
-bool declares(const std::vector<Token>& tokens, std::size_t begin, std::size_t end,
-              const std::string& kernel) {
-  bool is_kernel = false, is_named = false;
-  for (std::size_t i = begin; i < end; ++i) {
-    is_kernel = is_kernel || tokens[i].text == "__global__";
-    is_named = is_named || tokens[i].text == kernel;
-  }
-  return is_kernel && is_named;
-}
-
-// The parameter names in "class T, int N = 4" between the tokens `begin` and `end`, up to the first
-// with a default.
-std::vector<std::string> names_between(const std::vector<Token>& tokens, std::size_t begin,
-                                       std::size_t end) {
-  std::vector<std::string> names;
-  std::string_view last;
-  for (std::size_t i = begin; i <= end; ++i) {
-    if (i == end || tokens[i].text == ",") {
-      if (!last.empty()) names.emplace_back(last);
-      last = {};
-    } else if (tokens[i].text == "=") {
-      return names;  // this one and all after it have defaults
-    } else if (tokens[i].kind == Token::Kind::identifier) {
-      last = tokens[i].text;
-    }
-  }
-  return names;
-}
-
 }  // namespace
 
 std::vector<std::string> template_parameter_names(const std::string& source,
                                                   const SourceKernel& kernel) {
   const std::vector<Token> tokens = source::lex(source);
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (tokens[i].text != "template" || tokens[i + 1].text != "<") continue;
-    const std::size_t behind = source::skip_balanced(tokens, i + 1);
-    if (declares(tokens, behind, declaration_end(tokens, behind), kernel.name))
-      return names_between(tokens, i + 2, behind - 1);
+  std::vector<std::string> names;
+  for (const auto parameter : kernels::template_parameters(tokens, kernel)) {
+    // This one and all after it have defaults.
+    if (std::ranges::find(parameter, "=", &Token::text) != parameter.end()) break;
+    names.emplace_back(kernels::template_parameter_name(parameter));
   }
-  return {};
+  std::erase(names, "");
+  return names;
 }
 
 void KernelDeclaration::choose_kernel() {

@@ -6,6 +6,7 @@
 
 #include "core/words.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
 
 namespace spanwise::op_sdk {
 namespace {
@@ -94,25 +95,17 @@ std::optional<DType> TypeBindings::dtype_of(const DeclaredParameter& parameter) 
 }
 
 CType c_type(DType dtype, const std::string& where) {
+  // Types with other names than in the library's own kernels, which element_text() has.
   static const std::vector<std::pair<DType, CType>> types{
       {bool_, {"bool", ""}},
-      {int8, {"signed char", ""}},
-      {int16, {"short", ""}},
-      {int32, {"int", ""}},
-      {int64, {"long long", ""}},
-      {uint8, {"unsigned char", ""}},
-      {uint16, {"unsigned short", ""}},
-      {uint32, {"unsigned int", ""}},
-      {uint64, {"unsigned long long", ""}},
       {float16, {"__half", "cuda_fp16.h"}},
       {bfloat16, {"__nv_bfloat16", "cuda_bf16.h"}},
-      {float32, {"float", ""}},
-      {float64, {"double", ""}},
       {complex64, {"float2", ""}},
       {complex128, {"double2", ""}},
   };
   for (const auto& [known, type] : types)
     if (known == dtype) return type;
+  if (dtype.is_computable()) return {element_text(dtype), ""};
   fail<ArgumentError>(where, ": no C type for dtype ", dtype);
 }
 

@@ -7,8 +7,8 @@
 
 #include "spanwise/device.hpp"
 
-/// Errors of collective work that was ended while it was queued on a GPU: its results are not what
-/// later work expects, which only the host can be told.
+/// Errors of collective work that was ended while it was queued on a GPU: its results are
+/// incomplete, and only a wait of the host can report that.
 namespace spanwise::runtime {
 
 /// Makes the next wait of the host for work of `device` throw CollectiveError with `reason`. Only

@@ -1,7 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/streams/current_stream.hpp"
-
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "spanwise/stream.hpp"
 
 #include "runtime/collectives/host_waits.hpp"
-#include "runtime/streams/current_stream.hpp"
+#include "runtime/registry.hpp"
 #include "runtime/streams/lasting_streams.hpp"
 #include "runtime/streams/ordering.hpp"
 #include "spanwise/error.hpp"

@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <system_error>
 #include <tuple>
 
@@ -74,11 +73,6 @@ class Folders {
  private:
   Paths list_;
 };
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // The folder of the binary that this code is in: libspanwise.so, or a program that contains it.
 fs::path own_folder() {

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "spanwise/text.hpp"
+
 namespace spanwise::runtime {
 
 bool FileDescriptor::close() noexcept {
@@ -32,6 +34,12 @@ std::optional<std::string> read_all(const FileDescriptor& file) {
   }
   bytes.resize(filled);
   return bytes;
+}
+
+std::string build_stamp(const std::string& path) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) return "absent";
+  return text(status.st_size, ' ', status.st_mtim.tv_sec, '.', status.st_mtim.tv_nsec);
 }
 
 bool write_all(const FileDescriptor& file, std::string_view bytes) noexcept {

@@ -32,6 +32,9 @@ class FileDescriptor {
 
 /// Reads from the current position to the end; nullopt on a read error.
 std::optional<std::string> read_all(const FileDescriptor& file);
+/// "<size> <mtime>" of the file at `path`, which distinguishes builds of a program or library
+/// without reading them; "absent" where there is none.
+std::string build_stamp(const std::string& path);
 /// Returns false where not all bytes could be written.
 bool write_all(const FileDescriptor& file, std::string_view bytes) noexcept;
 

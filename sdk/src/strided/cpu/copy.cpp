@@ -1,7 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "strided/cpu/copy.hpp"
-
 #include "runtime/element_loops.hpp"
 #include "spanwise/error.hpp"
 #include "strided/cpu/copy_loop.hpp"
@@ -9,27 +7,14 @@
 namespace spanwise::strided {
 namespace {
 
-[[maybe_unused]] const auto loops_before = [] {
-  static constexpr runtime::ElementLoops loops{
-      [](const Array& source, const Array& target, runtime::StreamState&) {
-        copy_on_cpu(source, target);
-      },
-      [](const Array& target, const Scalar& value, runtime::StreamState&) {
-        fill_on_cpu(target, value);
-      }};
-  return runtime::register_element_loops(DeviceKind::cpu, &loops);
-}();
-
-}  // namespace
-
-void copy_on_cpu(const Array& source, const Array& target) {
+void copy_on_cpu(const Array& source, const Array& target, runtime::StreamState&) {
   if (target.size() == 0) return;
   Copy copy(target, source.layout(), source.data(), source.dtype().itemsize());
   if (source.dtype() != target.dtype()) return copy.cast(source.dtype(), target.dtype());
   copy.move();
 }
 
-void fill_on_cpu(const Array& target, const Scalar& value) {
+void fill_on_cpu(const Array& target, const Scalar& value, runtime::StreamState&) {
   if (value.dtype() != target.dtype())
     fail<DTypeError>("cpu fill: value is ", value.dtype(), ", array is ", target.dtype(),
                      "; expected one dtype");
@@ -38,4 +23,9 @@ void fill_on_cpu(const Array& target, const Scalar& value) {
   if (!copy.set_equal_bytes()) copy.move();
 }
 
+constexpr runtime::ElementLoops cpu_loops{copy_on_cpu, fill_on_cpu};
+[[maybe_unused]] const auto cpu_loops_before =
+    runtime::register_element_loops(DeviceKind::cpu, &cpu_loops);
+
+}  // namespace
 }  // namespace spanwise::strided

@@ -221,27 +221,19 @@ void CpuLoop::run_rows(std::byte* const* data, std::int64_t rows, std::int64_t c
 // Computes only elements that the mask selects: others may be invalid, such as negative exponents.
 void CpuLoop::run_masked(const std::byte* mask, std::int64_t columns, std::byte* const* arrays,
                          std::byte* const* targets) const {
-  const std::int64_t mask_step = places_[count_].step;
-  const auto is_wanted = [&](std::int64_t i) { return mask[i * mask_step] != std::byte{0}; };
   std::byte* parts[max_arrays + 1];
   parts[count_] = arrays[count_];
   bool is_in_place = true;
   for (std::size_t k = 0; k < count_; ++k)
     is_in_place &= operands_[k].role == ArrayRole::read || arrays[k] == targets[k];
-  for (std::int64_t i = 0; i < columns;) {
-    if (!is_wanted(i)) {
-      ++i;
-      continue;
-    }
-    const std::int64_t begin = i;
-    while (i < columns && is_wanted(i)) ++i;
+  for_each_selected(mask, places_[count_].step, columns, [&](std::int64_t begin, std::int64_t end) {
     for (std::size_t k = 0; k < count_; ++k) parts[k] = arrays[k] + begin * places_[k].compute_size;
-    body_(i - begin, parts);
-    if (is_in_place) continue;
+    body_(end - begin, parts);
+    if (is_in_place) return;
     for (std::size_t k = 0; k < count_; ++k)
       if (operands_[k].role == ArrayRole::write && arrays[k] != targets[k])
-        store(k, parts[k], targets[k] + begin * places_[k].step, 1, i - begin);
-  }
+        store(k, parts[k], targets[k] + begin * places_[k].step, 1, end - begin);
+  });
 }
 
 // The input's elements in a buffer. Those of a broadcast input may be there already.

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <span>
 
@@ -23,6 +22,21 @@ inline bool is_native(const CpuOperand& operand) noexcept {
   const auto size = static_cast<std::uintptr_t>(operand.compute.itemsize());  // a power of two
   const std::uintptr_t part = operand.compute.is_complex() ? size / 2 : size;
   return (reinterpret_cast<std::uintptr_t>(operand.data) & (part - 1)) == 0;
+}
+
+/// Calls run(begin, end) for each run of elements, of `n`, that a mask selects; `step` is the bytes
+/// between its elements.
+template <class F>
+void for_each_selected(const std::byte* mask, std::int64_t step, std::int64_t n, F&& run) {
+  for (std::int64_t i = 0; i < n;) {
+    if (mask[i * step] == std::byte{0}) {
+      ++i;
+      continue;
+    }
+    const std::int64_t begin = i;
+    while (i < n && mask[i * step] != std::byte{0}) ++i;
+    run(begin, i);
+  }
 }
 
 /// A loop over arrays that are not all contiguous in one order.

@@ -31,25 +31,6 @@ void fetch(const std::byte* data, std::int64_t bytes) noexcept {
   for (std::int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(data + at, 0, 2);
 }
 
-// Moves `parts` to the first of each run of elements that the mask selects, and calls
-// `run(elements)`.
-template <class F>
-void run_selected(const std::byte* mask, std::int64_t n, std::span<std::byte*> parts,
-                  const std::int64_t* steps, F&& run) {
-  std::int64_t at = 0;
-  for (std::int64_t i = 0; i < n;) {
-    if (mask[i] == std::byte{0}) {
-      ++i;
-      continue;
-    }
-    const std::int64_t begin = i;
-    while (i < n && mask[i] != std::byte{0}) ++i;
-    for (std::size_t k = 0; k < parts.size(); ++k) parts[k] += (begin - at) * steps[k];
-    at = begin;
-    run(i - begin);
-  }
-}
-
 // Contiguous arrays of one shape and of the body's dtypes, which a mask may select from; or one of
 // them and numbers. Returns false for others.
 bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body) {
@@ -100,8 +81,10 @@ bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const C
       if (mask == nullptr)
         loop(body.context, n, parts);
       else
-        run_selected(mask + first, n, std::span(parts, count), steps,
-                     [&](std::int64_t selected) { loop(body.context, selected, parts); });
+        for_each_selected(mask + first, 1, n, [&](std::int64_t begin, std::int64_t end) {
+          for (std::size_t k = 0; k < count; ++k) parts[k] = arrays[k] + (first + begin) * steps[k];
+          loop(body.context, end - begin, parts);
+        });
     }
   };
   if (is_small)

@@ -135,7 +135,7 @@ def test_infer_shape_may_compute_extents():
     def longer(node, shapes):
         return [(shapes[0][0] * 2 + 1, 5)]
 
-    @sw.graph.as_op(T.dmatrix().type, T.dmatrix().type, infer_shape=longer)
+    @sw.graph.as_op(T.dmatrix, [T.dmatrix], infer_shape=longer)
     def forbidden(x):
         raise AssertionError("computed")
 

@@ -3,7 +3,6 @@
 #include "backends/cpu/blas/blas.hpp"
 
 #include <algorithm>
-#include <complex>
 #include <cstdint>
 #include <limits>
 #include <type_traits>

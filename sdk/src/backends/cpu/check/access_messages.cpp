@@ -7,14 +7,11 @@
 #include <limits>
 
 #include "backends/cpu/check/access_check.hpp"
+#include "backends/cpu/exec/launch_plan.hpp"
 #include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
-
-std::string extent_text(unsigned x, unsigned y, unsigned z) {
-  return text('(', x, ", ", y, ", ", z, ')');
-}
 
 const char* verb(int kind) {
   switch (kind) {
@@ -31,13 +28,7 @@ const char* verb(int kind) {
 }  // namespace
 
 std::string AccessCheck::thread_name(std::uint64_t block, unsigned thread) const {
-  const sw_extent &grid = settings_.grid, &shape = settings_.block;
-  return text("thread ",
-              extent_text(thread % shape.x, thread / shape.x % shape.y, thread / shape.x / shape.y),
-              " of block ",
-              extent_text(static_cast<unsigned>(block % grid.x),
-                          static_cast<unsigned>(block / grid.x % grid.y),
-                          static_cast<unsigned>(block / grid.x / grid.y)));
+  return thread_text(position_of(thread, settings_.block), position_of(block, settings_.grid));
 }
 
 std::string AccessCheck::describe(const Access& access) const {

@@ -6,14 +6,7 @@
 #include <bit>
 
 namespace spanwise::cpu_backend {
-namespace {
-
-template <class F>
-void for_each_lane(unsigned lanes, F&& f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<unsigned>(std::countr_zero(lanes)));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void AccessOrder::start_block(std::uint64_t block, unsigned threads) {
   block_ = block;

@@ -3,10 +3,17 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <unordered_map>
 
 namespace spanwise::cpu_backend {
+
+/// Calls f(lane) for each lane of a warp's mask.
+template <class F>
+void for_each_lane(unsigned lanes, F&& f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<unsigned>(std::countr_zero(lanes)));
+}
 
 /// Who accessed memory, and when. A zero stamp is no access.
 struct Stamp {

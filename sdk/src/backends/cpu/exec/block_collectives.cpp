@@ -113,10 +113,10 @@ void BlockRunner::deliver(unsigned warp, Warp::Group& group) {
   if (check_ != nullptr) [[unlikely]]
     check_collective(warp, group);
   combine(group, &posted_[warp * 32], check_ != nullptr ? check_->poison() : -1);
-  for (unsigned lanes = group.arrived; lanes != 0; lanes &= lanes - 1) {
-    Thread& thread = threads_[warp * 32 + static_cast<unsigned>(std::countr_zero(lanes))];
+  for_each_lane(group.arrived, [&](unsigned lane) {
+    Thread& thread = threads_[warp * 32 + lane];
     if (thread.state == in_warp) thread.state = ready;
-  }
+  });
   warps_[warp].remove(group);
 }
 
@@ -149,10 +149,10 @@ bool BlockRunner::release_converged() {
     };
     for (unsigned other = base; other < base + 32 && other < count_; ++other)
       if (stands_here(other)) lanes |= 1u << (other - base);
-    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-      posted_[base + static_cast<unsigned>(std::countr_zero(rest))].result = lanes;
-    for (unsigned other = base + 32; other-- > base;)
-      if ((lanes >> (other - base) & 1u) != 0) threads_[other].state = ready;
+    for_each_lane(lanes, [&](unsigned lane) {
+      posted_[base + lane].result = lanes;
+      threads_[base + lane].state = ready;
+    });
     any = true;
   }
   return any;

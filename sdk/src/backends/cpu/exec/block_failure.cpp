@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/cpu/exec/block_runner.hpp"
+#include "backends/cpu/exec/launch_plan.hpp"
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "spanwise/text.hpp"
 
@@ -48,9 +49,7 @@ void BlockRunner::abandon() {
 }
 
 std::string BlockRunner::thread_label(unsigned thread) const {
-  const sw_extent& at = coordinates_[thread];
-  return text("thread (", at.x, ", ", at.y, ", ", at.z, ") of block (", block_index_.x, ", ",
-              block_index_.y, ", ", block_index_.z, ")");
+  return thread_text(coordinates_[thread], block_index_);
 }
 
 std::string BlockRunner::waiting_for(unsigned thread) const {
@@ -72,8 +71,8 @@ std::string BlockRunner::divergence(int op, int line) const {
   unsigned waiting = 0;
   while (threads_[waiting].state != generation_) ++waiting;
   return text("threads of one block are at different barriers: ", thread_label(current_), " at ",
-              barrier_name(op), " in line ", line, ", thread (", coordinates_[waiting].x, ", ",
-              coordinates_[waiting].y, ", ", coordinates_[waiting].z, ") at ", waiting_for(waiting),
+              barrier_name(op), " in line ", line, ", thread ", extent_text(coordinates_[waiting]),
+              " at ", waiting_for(waiting),
               ". Every thread of a block that has not returned must reach the same barrier");
 }
 
@@ -138,9 +137,8 @@ std::string BlockRunner::stack_message(std::int32_t fiber) const {
 
 void BlockRunner::fail_stack(const sw_extent& block, const sw_extent& thread) {
   fail([&] {
-    return text(stack_message(running_ ? threads_[current_].fiber : 0), ", in thread (", thread.x,
-                ", ", thread.y, ", ", thread.z, ") of block (", block.x, ", ", block.y, ", ",
-                block.z, ")");
+    return text(stack_message(running_ ? threads_[current_].fiber : 0), ", in ",
+                thread_text(thread, block));
   });
 }
 

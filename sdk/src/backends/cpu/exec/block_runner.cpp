@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "backends/cpu/exec/launch_plan.hpp"
 #include "backends/cpu/exec/stack_limit.hpp"
 
 namespace spanwise::cpu_backend {
@@ -39,9 +40,7 @@ void BlockRunner::run(const sw_range& range, sw_block_function block, sw_thread_
   block_ = range.first;
   if (block_ == range.last) return;
   prepare_block_shape(range.block);
-  block_index_ = {static_cast<unsigned>(block_ % range.grid.x),
-                  static_cast<unsigned>(block_ / range.grid.x % range.grid.y),
-                  static_cast<unsigned>(block_ / range.grid.x / range.grid.y)};
+  block_index_ = position_of(block_, range.grid);
   done_ = false;
   running_ = true;
   start_block();

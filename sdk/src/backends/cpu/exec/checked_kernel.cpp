@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Launches under config kernel_check.
-#include <cstdio>
 #include <numeric>
 
 #include "backends/cpu/exec/launch_plan.hpp"

@@ -83,8 +83,8 @@ void CpuKernel::launch_with(const runtime::LaunchAttributes& attributes, const D
   const Dim3& cluster = attributes.cluster;
   if (cluster.x * cluster.y * cluster.z != 1)
     fail<KernelArgumentError>(
-        "kernel '", kernel_->name, "': cluster (", cluster.x, ", ", cluster.y, ", ", cluster.z,
-        ") is for GPUs of compute capability 9.0 and newer. Remedy: on the CPU leave cluster= out");
+        "kernel '", kernel_->name, "': cluster ", runtime::extents_text(cluster),
+        " is for GPUs of compute capability 9.0 and newer. Remedy: on the CPU leave cluster= out");
   if (attributes.check == nullptr || !checks())
     return launch(grid, block, shared_bytes, stream, arguments);
   launch_checked(*attributes.check, grid, block, shared_bytes, arguments);

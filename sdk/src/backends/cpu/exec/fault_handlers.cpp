@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>

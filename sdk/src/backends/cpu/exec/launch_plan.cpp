@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/cpu/settings.hpp"
+#include "runtime/loaded_kernel.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -22,8 +23,8 @@ void require_at_most(const char* kernel, const char* what, const Dim3& given, co
                      std::int64_t value, std::int64_t limit) {
   if (value >= 1 && value <= limit) return;
   const char* problem = value < 1 ? " is too small: " : " is too large: ";
-  fail<KernelArgumentError>("kernel '", kernel, "': ", what, " (", given.x, ", ", given.y, ", ",
-                            given.z, ")", problem, axis, " ", value, ", expected 1 to ", limit);
+  fail<KernelArgumentError>("kernel '", kernel, "': ", what, ' ', runtime::extents_text(given),
+                            problem, axis, " ", value, ", expected 1 to ", limit);
 }
 
 }  // namespace
@@ -71,6 +72,14 @@ std::size_t stack_need(const sw_module& module) {
 }
 
 bool reverse_threads() { return launch_settings().reverse; }
+
+std::string extent_text(const sw_extent& extent) {
+  return text('(', extent.x, ", ", extent.y, ", ", extent.z, ')');
+}
+
+std::string thread_text(const sw_extent& thread, const sw_extent& block) {
+  return text("thread ", extent_text(thread), " of block ", extent_text(block));
+}
 
 sw_range range_of(const Dim3& grid, const Dim3& block, void* const* arguments) {
   sw_range range{};

@@ -3,17 +3,13 @@
 #include "backends/cpu/exec/warp.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <iomanip>
 #include <sstream>
 
+#include "backends/cpu/check/access_order.hpp"
+
 namespace spanwise::cpu_backend {
 namespace {
-
-template <class F>
-void for_each_lane(unsigned lanes, F&& f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<unsigned>(std::countr_zero(lanes)));
-}
 
 bool in(unsigned lanes, unsigned lane) { return (lanes >> lane & 1u) != 0; }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/cpu/exec/launch_plan.hpp"
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "backends/cpu/memory/memory_pool.hpp"
 #include "spanwise/error.hpp"
@@ -33,8 +34,7 @@ unsigned active_mask(void* worker, int line) { return blocks_of(worker).active_m
 std::string failure_message(const char* what, const char* file, int line, const sw_extent& block,
                             const sw_extent& thread) {
   const std::string location = file != nullptr ? text(file, ":", line) : text("line ", line);
-  return text(what, ", ", location, ", in thread (", thread.x, ", ", thread.y, ", ", thread.z,
-              ") of block (", block.x, ", ", block.y, ", ", block.z, ")");
+  return text(what, ", ", location, ", in ", thread_text(thread, block));
 }
 void fail_thread(void* worker, const char* what, const char* file, int line, const sw_extent* block,
                  const sw_extent* thread) {
@@ -72,8 +72,7 @@ bool run_guarded(BlockRunner& blocks, FaultTrap& trap, const LaunchedKernel& lau
 // Names the blocks of a chunk.
 std::string blocks_text(const sw_range& range) {
   const auto index = [&](std::uint64_t block) {
-    return text('(', block % range.grid.x, ", ", block / range.grid.x % range.grid.y, ", ",
-                block / range.grid.x / range.grid.y, ')');
+    return extent_text(position_of(block, range.grid));
   };
   if (range.last - range.first == 1) return "a thread of block " + index(range.first);
   return text("a thread of blocks ", index(range.first), " to ", index(range.last - 1));

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "core/words.hpp"
+#include "runtime/system/unix_file.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cpu_backend {
@@ -37,9 +38,7 @@ bool looks_like_clang(const std::string& path, const std::vector<std::string>& a
 }
 
 std::string identity_of(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) return path;
-  return text(path, " ", status.st_size, " ", status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
+  return text(path, " ", runtime::build_stamp(path));
 }
 
 std::optional<HostCompiler> compiler_from(const std::string& command) {
@@ -61,11 +60,7 @@ std::optional<HostCompiler> compiler_from(const std::string& command) {
 }
 
 // CXX; "" if it is not set or blank.
-std::string chosen_compiler() {
-  const char* chosen = std::getenv("CXX");
-  const std::string_view command = chosen != nullptr ? chosen : "";
-  return std::string(command.find_first_not_of(" \t\n") == command.npos ? "" : command);
-}
+std::string chosen_compiler() { return std::string(trimmed(environment("CXX"))); }
 
 // -fno-strict-aliasing: CUDA code often accesses objects through pointers to other types.
 // -fno-trapping-math: floating-point exceptions are not observed, and preserving them prevents

@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/jit/image_variables.hpp"
 
-#include <elf.h>
-#include <link.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstring>
+
+#include "runtime/system/elf_image.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -26,77 +24,34 @@ bool is_internal(std::string_view name) {
          std::ranges::find(builtin, name) != builtin.end();
 }
 
-class ImageReader {
- public:
-  explicit ImageReader(std::string_view image) : image_(image) {}
-
-  ImageVariables run() {
-    const auto* header = at<ElfW(Ehdr)>(0);
-    if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
-    sections_ = header->e_shoff;
-    count_ = header->e_shnum;
-    for (std::size_t i = 0; i < count_; ++i)
-      if (const auto* table = section(i); table != nullptr && table->sh_type == SHT_SYMTAB)
-        read_table(*table);
-    return std::move(found_);
-  }
-
- private:
-  template <class T>
-  const T* at(std::size_t offset) const {
-    if (offset > image_.size() || image_.size() - offset < sizeof(T)) return nullptr;
-    return reinterpret_cast<const T*>(image_.data() + offset);
-  }
-  const ElfW(Shdr) * section(std::size_t index) const {
-    return index < count_ ? at<ElfW(Shdr)>(sections_ + index * sizeof(ElfW(Shdr))) : nullptr;
-  }
-  // The text at `offset` of a table of names; "" if it is outside of the image.
-  std::string_view name_at(const ElfW(Shdr) * names, std::size_t offset) const {
-    if (names == nullptr || names->sh_offset > image_.size()) return {};
-    const std::string_view table = image_.substr(names->sh_offset, names->sh_size);
-    return offset < table.size() ? table.substr(offset, table.find('\0', offset) - offset)
-                                 : std::string_view();
-  }
-
-  void read_table(const ElfW(Shdr) & table) {
-    const ElfW(Shdr)* names = section(table.sh_link);
-    for (std::size_t i = 0; i < table.sh_size / sizeof(ElfW(Sym)); ++i)
-      if (const auto* symbol = at<ElfW(Sym)>(table.sh_offset + i * sizeof(ElfW(Sym))))
-        add(*symbol, std::string(name_at(names, symbol->st_name)));
-  }
-
-  void add(const ElfW(Sym) & symbol, std::string name) {
-    const unsigned type = symbol.st_info & 0xf;
-    if (symbol.st_shndx == SHN_UNDEF) {
-      found_.allocates |= name == "malloc" || name.starts_with("malloc@");
-      return;
-    }
-    const ImageVariable variable{std::move(name), symbol.st_value, symbol.st_size};
-    if (type == STT_TLS)
-      (is_internal(variable.symbol) ? found_.builtin : found_.shared).push_back(variable);
-    else if (type == STT_OBJECT && is_data(symbol.st_shndx) && !is_internal(variable.symbol))
-      found_.globals.push_back(variable);
-  }
-
-  // Whether the section has variables that the kernel writes; not tables that the loader relocates.
-  bool is_data(std::size_t index) const {
-    const auto* header = at<ElfW(Ehdr)>(0);
-    const ElfW(Shdr)* header_of_section = section(index);
-    if (header_of_section == nullptr) return false;
-    const std::string_view name = name_at(section(header->e_shstrndx), header_of_section->sh_name);
-    return (header_of_section->sh_flags & SHF_WRITE) != 0 &&
-           (name.starts_with(".data") || name.starts_with(".bss")) &&
-           !name.starts_with(".data.rel.ro");
-  }
-
-  std::string_view image_;
-  std::size_t sections_ = 0, count_ = 0;
-  ImageVariables found_;
-};
+// Whether the section has variables that the kernel writes; not tables that the loader relocates.
+bool is_data(const runtime::ElfImage& image, unsigned index) {
+  const auto section = image.section(index);
+  const std::string_view name = image.section_name(index);
+  return section && (section->sh_flags & SHF_WRITE) != 0 &&
+         (name.starts_with(".data") || name.starts_with(".bss")) &&
+         !name.starts_with(".data.rel.ro");
+}
 
 }  // namespace
 
-ImageVariables read_variables(std::string_view image) { return ImageReader(image).run(); }
+ImageVariables read_variables(std::string_view image) {
+  const runtime::ElfImage elf(image);
+  ImageVariables found;
+  elf.for_each_symbol([&](const Elf64_Sym& symbol, std::string_view name) {
+    if (symbol.st_shndx == SHN_UNDEF) {
+      found.allocates |= name == "malloc" || name.starts_with("malloc@");
+      return;
+    }
+    const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+    const ImageVariable variable{std::string(name), symbol.st_value, symbol.st_size};
+    if (type == STT_TLS)
+      (is_internal(name) ? found.builtin : found.shared).push_back(variable);
+    else if (type == STT_OBJECT && is_data(elf, symbol.st_shndx) && !is_internal(name))
+      found.globals.push_back(variable);
+  });
+  return found;
+}
 
 // In the Itanium C++ ABI (5.1) the last name is preceded by its length, and may be followed by a
 // discriminator, "_0", or the end of a nested name, "E".

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/jit/jit_compiler.hpp"
 
-#include <sys/stat.h>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -12,12 +11,12 @@
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/stack_usage.hpp"
 #include "backends/cpu/jit/translation_unit.hpp"
-#include "backends/cpu/jit/unsupported.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/settings.hpp"
 #include "core/words.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "source/included_files.hpp"
+#include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cpu_backend {
@@ -74,7 +73,7 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
           " s, before it had compiled it for the CPU. Remedy: raise config compile_timeout_s (0 is "
           "no limit), or see what the compiler waits for:\n",
           log),
-      log, with_line_numbers(request.source->text));
+      log, source::with_line_numbers(request.source->text));
 }
 
 std::string remedy_for(const std::string& log, const Translation& module) {
@@ -103,7 +102,7 @@ std::string remedy_for(const std::string& log, const Translation& module) {
                        log, "");
   throw CompileError(text(source->file_name, ": ", compiler.path,
                           " could not compile it for the CPU:\n", log, remedy_for(log, module)),
-                     log, with_line_numbers(source->text));
+                     log, source::with_line_numbers(source->text));
 }
 
 // Reads all .su files, because each compiler names the output of -fstack-usage differently.

@@ -3,7 +3,6 @@
 #include "backends/cpu/jit/options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "core/words.hpp"

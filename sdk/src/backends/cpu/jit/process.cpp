@@ -153,7 +153,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
-std::vector<std::string> environment(const std::string& folder) {
+std::vector<std::string> child_environment(const std::string& folder) {
   std::vector<std::string> out;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view variable = *entry;
@@ -169,7 +169,7 @@ std::vector<std::string> environment(const std::string& folder) {
 pid_t start(const std::vector<std::string>& command, const std::string& folder,
             const Pipe& output) {
   const SpawnSetup setup(output);
-  std::vector<std::string> words = command, variables = environment(folder);
+  std::vector<std::string> words = command, variables = child_environment(folder);
   const std::vector<char*> arguments = pointers(words), settings = pointers(variables);
   pid_t child = 0;
   const int error = ::posix_spawn(&child, words[0].c_str(), &setup.actions, &setup.attributes,

@@ -5,11 +5,17 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spanwise/source/token.hpp"
 
 namespace spanwise::cpu_backend {
+
+/// Whether `word` begins an asm statement.
+inline bool is_asm(std::string_view word) {
+  return word == "asm" || word == "__asm__" || word == "__asm";
+}
 
 /// An asm statement of PTX instructions.
 struct PtxStatement {

@@ -14,8 +14,6 @@ using source::SharedSite;
 using source::SourceScan;
 using source::Token;
 
-bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
-
 class Rewriter {
  public:
   Rewriter(const SourceScan& scan, std::string_view file, TextEdits& edits, RewriteResult& result)

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <filesystem>
-#include <sstream>
 #include <vector>
 
 #include "core/words.hpp"
@@ -18,12 +16,6 @@
 
 namespace spanwise::cpu_backend {
 namespace {
-
-// FNV-1a, 64 bits (Fowler, Noll, Vo): the texts are trusted.
-std::uint64_t hashed(std::uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return hash;
-}
 
 // Keywords that occur before a parenthesis, or as an argument of the shim's macros, and declare
 // nothing.
@@ -85,9 +77,10 @@ struct ShimPart {
   const char* define;
   std::string_view file;
 };
-constexpr std::array<ShimPart, 7> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
+constexpr std::array<ShimPart, 8> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
                                          {"SW_WITH_MATH", "spanwise_math.h"},
                                          {"SW_WITH_MATH", "spanwise_libm.h"},
+                                         {"SW_WITH_MATH", "spanwise_math_names.h"},
                                          {"SW_WITH_ATOMICS", "spanwise_atomics.h"},
                                          {"SW_WITH_BARRIERS", "spanwise_barriers.h"},
                                          {"SW_WITH_TEXTURES", "spanwise_textures.h"},
@@ -165,17 +158,17 @@ void write_shim(const runtime::TemporaryFolder& folder, bool with_standard) {
 
 const std::string& shim_fingerprint() {
   static const auto& fingerprint = *new std::string([] {
-    std::uint64_t hash = 0xcbf29ce484222325ull;
+    TextDigest digest;
     const auto add = [&](const auto& files) {
-      for (const embedded::TextFile& file : files)
-        hash = hashed(hashed(hash, file.name), file.text);
+      for (const embedded::TextFile& file : files) {
+        digest.add(file.name);
+        digest.add(file.text);
+      }
     };
     add(embedded::cpu_shim);
     add(embedded::cpu_shim_standard);
     add(embedded::cpu_shim_samples);
-    std::ostringstream out;
-    out << std::hex << hash;
-    return out.str();
+    return digest.hex();
   }());
   return fingerprint;
 }

@@ -30,13 +30,12 @@ std::string SourceFiles::add(std::string_view original, std::string_view file,
   const std::string text = files_.device_code().without_host_code(original);
   const source::SourceScan scan = source::scan_source(text);
   if (const std::string found = find_unsupported(scan, file); !found.empty())
-    throw CompileError(found, found, with_line_numbers(original));
+    throw CompileError(found, found, source::with_line_numbers(original));
   uses_.merge(scan.uses);
   TextEdits edits(text);
   for (const source::Token& token : scan.tokens) {
     if (token.kind == source::Token::Kind::identifier) identifiers_.emplace(token.text);
-    if (token.text == "asm" || token.text == "__asm__" || token.text == "__asm")
-      identifiers_.insert(ptx_names().begin(), ptx_names().end());
+    if (is_asm(token.text)) identifiers_.insert(ptx_names().begin(), ptx_names().end());
     if (token.kind != source::Token::Kind::directive) continue;
     const source::Include include = files_.read_include(token.text, folder);
     if (!include.is_include) continue;

@@ -8,7 +8,6 @@
 #include "backends/cpu/jit/rewrite.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/source_files.hpp"
-#include "backends/cpu/jit/unsupported.hpp"
 #include "core/words.hpp"
 #include "runtime/system/library_search.hpp"
 #include "source/header_names.hpp"
@@ -203,7 +202,7 @@ std::string cccl_folder(const source::KernelSource& source, const std::set<std::
       text(source.file_name, ": ", *needed,
            " is a header of CCCL, which was not found. Remedy: python3 -m pip install "
            "nvidia-cuda-cccl, or set CUDA_HOME to a toolkit");
-  throw CompileError(message, message, with_line_numbers(source.text));
+  throw CompileError(message, message, source::with_line_numbers(source.text));
 }
 
 // Names that a source needs to keep for the name expressions of a request and for linked sources.

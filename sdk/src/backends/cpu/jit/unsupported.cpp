@@ -2,11 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/jit/unsupported.hpp"
 
-#include <algorithm>
 #include <array>
-#include <iomanip>
-#include <sstream>
-#include <vector>
 
 #include "backends/cpu/jit/ptx.hpp"
 #include "core/words.hpp"
@@ -99,7 +95,7 @@ class Finder {
   std::string identifier(std::size_t i) const {
     const Token& token = at(i);
     const std::string_view name = token.text, next = at(i + 1).text;
-    if (name == "asm" || name == "__asm__" || name == "__asm") {
+    if (is_asm(name)) {
       const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
       const auto statement = is_statement ? read_ptx(scan_.tokens, i) : std::nullopt;
       if (!is_statement || (statement && !statement->replacement.empty())) return {};
@@ -107,7 +103,7 @@ class Finder {
                  text(name, " \"", statement ? statement->instructions : "", '"'));
     }
     // A name that the source declares itself is not CUDA's.
-    if (scan_.uses.knows(name)) return {};
+    if (scan_.uses.contains(name)) return {};
     for (const Construct& construct : identifiers)
       if (name.starts_with(construct.stem) && is_used(construct, i))
         return say(token, construct.what, name);
@@ -129,10 +125,9 @@ class Finder {
 
   // kernel<<<grid, block>>>(...)
   std::string launch(std::size_t i) const {
-    const std::size_t offset = at(i).offset;
-    const bool three = at(i + 1).text == "<" && at(i + 1).offset == offset + 1 &&
-                       at(i + 2).text == "<" && at(i + 2).offset == offset + 2;
-    return three ? say(at(i), "kernel launches in device code", "<<<") : "";
+    return source::opens_launch(scan_.tokens, i)
+               ? say(at(i), "kernel launches in device code", "<<<")
+               : "";
   }
 
   const SourceScan& scan_;
@@ -143,14 +138,6 @@ class Finder {
 
 std::string find_unsupported(const SourceScan& scan, std::string_view file_name) {
   return Finder(scan, file_name).run();
-}
-
-std::string with_line_numbers(std::string_view source) {
-  std::ostringstream out;
-  int line = 1;
-  for (const std::string_view words : split(source, '\n'))
-    out << std::setw(5) << line++ << " | " << words << '\n';
-  return out.str();
 }
 
 }  // namespace spanwise::cpu_backend

@@ -14,7 +14,4 @@ namespace spanwise::cpu_backend {
 /// guarded, and otherwise the compiler reports it.
 std::string find_unsupported(const source::SourceScan& scan, std::string_view file_name);
 
-/// `source` with its line numbers in front, for CompileError.
-std::string with_line_numbers(std::string_view source);
-
 }  // namespace spanwise::cpu_backend

@@ -2,66 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/compile/binary_symbols.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
-#include <optional>
 
 #include "backends/cuda/compile/image_contents.hpp"
-#include "backends/cuda/compile/image_value.hpp"
+#include "runtime/system/elf_image.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
-// The string at `offset` of the ELF string table at `table`; empty if out of range.
-std::string_view name_at(std::string_view image, std::uint64_t table, std::uint64_t offset) {
-  if (table > image.size() || offset >= image.size() - table) return {};
-  const std::string_view rest = image.substr(table + offset);
-  return rest.substr(0, rest.find('\0'));
-}
-
-class Elf {
- public:
-  explicit Elf(std::string_view image)
-      : image_(image), header_(value_at<Elf64_Ehdr>(image, 0).value_or(Elf64_Ehdr{})) {
-    if (const auto names = section(header_.e_shstrndx)) names_ = names->sh_offset;
-  }
-
-  std::optional<Elf64_Shdr> section(unsigned index) const {
-    if (index >= header_.e_shnum) return std::nullopt;
-    return value_at<Elf64_Shdr>(image_,
-                                header_.e_shoff + std::uint64_t{index} * sizeof(Elf64_Shdr));
-  }
-  std::string_view section_name(unsigned index) const {
-    const auto found = section(index);
-    return found ? name_at(image_, names_, found->sh_name) : std::string_view{};
-  }
-  template <class F>
-  void for_each_symbol(F&& f) const {
-    for (unsigned i = 0; i < header_.e_shnum; ++i) {
-      const auto table = section(i);
-      if (!table || table->sh_type != SHT_SYMTAB) continue;
-      const auto strings = section(table->sh_link);
-      if (!strings) continue;
-      for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size;
-           at += sizeof(Elf64_Sym)) {
-        const auto symbol = value_at<Elf64_Sym>(image_, table->sh_offset + at);
-        if (!symbol) return;
-        f(*symbol, name_at(image_, strings->sh_offset, symbol->st_name));
-      }
-    }
-  }
-
- private:
-  std::string_view image_;
-  Elf64_Ehdr header_;
-  std::uint64_t names_ = 0;
-};
-
 BinarySymbols read_cubin(std::string_view image) {
-  const Elf elf(image);
+  const runtime::ElfImage elf(image);
   BinarySymbols found;
   elf.for_each_symbol([&](const Elf64_Sym& symbol, std::string_view name) {
     if (name.empty() || symbol.st_shndx == SHN_UNDEF) return;

@@ -2,27 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/compile/compile_failure.hpp"
 
-#include <algorithm>
-
+#include "core/words.hpp"
+#include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
 using nvrtc::Library;
-
-std::string numbered(const std::string& source) {
-  std::string out;
-  std::size_t at = 0;
-  for (int line = 1; at < source.size(); ++line) {
-    const std::size_t end = std::min(source.find('\n', at), source.size());
-    std::string number = text(line);
-    out += text(std::string(number.size() < 4 ? 4 - number.size() : 0, ' '), number, " | ",
-                source.substr(at, end - at), '\n');
-    at = end + 1;
-  }
-  return out;
-}
 
 std::string missing_header_hint(const Library& library, const std::string& log,
                                 const std::vector<std::filesystem::path>& folders) {
@@ -37,8 +24,8 @@ std::string missing_header_hint(const Library& library, const std::string& log,
         "python3 -m pip install nvidia-cuda-cccl",
         library.major == 12 ? "-cu12" : "",
         ", or install the CUDA toolkit; or name its folder with -I or include_dirs.\n");
-  std::string known;
-  for (const auto& folder : folders) known += text(known.empty() ? "" : ", ", folder.string());
+  const std::string known =
+      joined(folders, ", ", [](const auto& folder) { return folder.string(); });
   return text(
       "NVRTC has no host headers: it knows stdint.h, stddef.h, limits.h, float.h, math.h, "
       "stdio.h, stdlib.h, string.h, assert.h and their C++ forms",
@@ -74,7 +61,7 @@ void fail_compilation(const Library& library, nvrtc::Result result,
                           " (NVRTC ", library.major, '.', library.minor, "):\n", log,
                           host_code_hint(log).empty() ? missing_header_hint(library, log, folders)
                                                       : host_code_hint(log)),
-                     log, numbered(source.text));
+                     log, source::with_line_numbers(source.text));
 }
 
 }  // namespace spanwise::cuda

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
+#include "core/words.hpp"
 #include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
@@ -65,22 +65,25 @@ constexpr std::array replaced{
 struct RefusedOption {
   std::string_view prefix, why;
 };
+constexpr std::string_view one_device =
+    "one module is compiled for one device; leave it out, or write -arch=sm_90a";
+constexpr std::string_view host_processor = "it chooses a host processor; -arch chooses a GPU";
+constexpr std::string_view host_compiler =
+    "it is for a host compiler, and NVRTC has none; leave it out";
+constexpr std::string_view ptx_format =
+    "Spanwise chooses the output format; write -arch=compute_90 for PTX";
 constexpr std::string_view several_sources =
     "sources given by link= are compiled so by themselves; leave it out";
 constexpr std::array refused{
-    RefusedOption{"-gencode",
-                  "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
-    RefusedOption{"--generate-code",
-                  "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
-    RefusedOption{"-code",
-                  "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
+    RefusedOption{"-gencode", one_device},
+    RefusedOption{"--generate-code", one_device},
+    RefusedOption{"-code", one_device},
     RefusedOption{"-dc", several_sources},
     RefusedOption{"-dlto", several_sources},
-    RefusedOption{"-march", "it chooses a host processor; -arch chooses a GPU"},
-    RefusedOption{"-mtune", "it chooses a host processor; -arch chooses a GPU"},
-    RefusedOption{"-Xcompiler", "it is for a host compiler, and NVRTC has none; leave it out"},
-    RefusedOption{"--compiler-options",
-                  "it is for a host compiler, and NVRTC has none; leave it out"},
+    RefusedOption{"-march", host_processor},
+    RefusedOption{"-mtune", host_processor},
+    RefusedOption{"-Xcompiler", host_compiler},
+    RefusedOption{"--compiler-options", host_compiler},
     RefusedOption{"-ccbin", "it chooses a host compiler, and NVRTC has none; leave it out"},
     RefusedOption{"-fopenmp", "kernels have no OpenMP; leave it out"},
     RefusedOption{"-Werror", "NVRTC has no such option; leave it out"},
@@ -88,8 +91,8 @@ constexpr std::array refused{
                   "it instruments host code; run the program under compute-sanitizer instead"},
     RefusedOption{"-cubin", "Spanwise chooses the output format; leave it out"},
     RefusedOption{"--cubin", "Spanwise chooses the output format; leave it out"},
-    RefusedOption{"-ptx", "Spanwise chooses the output format; write -arch=compute_90 for PTX"},
-    RefusedOption{"--ptx", "Spanwise chooses the output format; write -arch=compute_90 for PTX"},
+    RefusedOption{"-ptx", ptx_format},
+    RefusedOption{"--ptx", ptx_format},
 };
 
 struct OptionReader {
@@ -136,22 +139,11 @@ bool is_architecture(std::string_view option, OptionReader& words, std::string& 
   return false;
 }
 
-// The number at the start of `value` (90 for "90a"), or 0; `rest` receives the text after the
-// digits.
-int number_of(std::string_view value, std::string_view& rest) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{}) return 0;
-  rest = value.substr(static_cast<std::size_t>(end - value.data()));
-  return number;
-}
-
 std::string checked_architecture(const std::string& value, int major, int minor) {
   const int ours = major * 10 + minor;
-  std::string_view digits = value, rest;
-  const bool is_native = digits.starts_with("sm_"), is_virtual = digits.starts_with("compute_");
-  digits.remove_prefix(is_native ? 3 : is_virtual ? 8 : 0);
-  const int asked = number_of(digits, rest);
+  const bool is_native = value.starts_with("sm_"), is_virtual = value.starts_with("compute_");
+  std::string_view rest = std::string_view(value).substr(value.find('_') + 1);
+  const int asked = take_number<int>(rest).value_or(0);
   const bool known_suffix = rest.empty() || rest == "a" || rest == "f";
   // A cubin runs on devices of the same major version and the same or a newer minor version; PTX on
   // the same and all newer architectures. Variants with a suffix (a, f) must match the device's
@@ -195,6 +187,11 @@ void translate_word(std::string_view option, OptionReader& words, CompileOptions
 }
 
 }  // namespace
+
+int architecture_number(std::string_view architecture) {
+  std::string_view digits = architecture.substr(architecture.find('_') + 1);
+  return take_number<int>(digits).value_or(0);
+}
 
 CompileOptions translate_options(std::span<const std::string> options, int major, int minor) {
   CompileOptions result;

@@ -29,6 +29,9 @@ struct CompileOptions {
 /// write instead.
 CompileOptions translate_options(std::span<const std::string> options, int major, int minor);
 
+/// 90 for "sm_90", "sm_90a" and "compute_90"; 0 for other texts.
+int architecture_number(std::string_view architecture);
+
 /// Only the architecture of translate_options() ("sm_90"); ignores all other options. Throws
 /// ArgumentError for an architecture that does not run on the device.
 std::string architecture_for(std::span<const std::string> options, int major, int minor);

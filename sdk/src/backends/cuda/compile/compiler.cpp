@@ -3,7 +3,6 @@
 #include "backends/cuda/compile/compiler.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -52,9 +51,7 @@ std::string version_of(const Library& library) { return text(library.major, '.',
 // The architecture to compile for: `wanted`, or, if NVRTC does not support it, PTX for the newest
 // older architecture that NVRTC supports; the driver compiles the PTX for the device.
 std::string known_architecture(const Library& library, const std::string& wanted) {
-  const std::size_t digits = wanted.find('_') + 1;
-  int number = 0;
-  std::from_chars(wanted.data() + digits, wanted.data() + wanted.size(), number);
+  const int number = architecture_number(wanted);
   const std::vector<int>& known = library.architectures;
   if (known.empty() || std::find(known.begin(), known.end(), number) != known.end()) return wanted;
   const auto above = std::upper_bound(known.begin(), known.end(), number);

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <string_view>
 
+#include "core/words.hpp"
 #include "embedded/rtc_headers.hpp"
 #include "embedded/rtc_replaced_headers.hpp"
 #include "embedded/rtc_toolkit_headers.hpp"
@@ -32,24 +32,6 @@ void append(RtcHeaders& headers, const Files& files) {
     headers.texts.push_back(file.text.data());
   }
 }
-
-// FNV-1a (Fowler, Noll, Vo), 64 bits. No cryptographic hash is needed, since the texts are part of
-// the library and not an attacker's.
-class Digest {
- public:
-  void add(std::string_view text) {
-    for (const char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
-  std::string hex() const {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string out;
-    for (int shift = 60; shift >= 0; shift -= 4) out += digits[value_ >> shift & 15u];
-    return out;
-  }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325u;
-};
 
 }  // namespace
 
@@ -87,7 +69,7 @@ RtcHeaders rtc_headers(bool has_toolkit_headers) {
 const std::string& default_options_digest() {
   // Never destroyed: kernels may be compiled until the process exits.
   static const auto& digest_of_options = *new std::string([] {
-    Digest digest;
+    TextDigest digest;
     for (const std::string& option : default_options({})) digest.add(option);
     digest.add(minimal_option);
     const RtcHeaders headers = rtc_headers(false);  // all of them

@@ -19,13 +19,8 @@ namespace fs = std::filesystem;
 bool may_launch_kernels(const source::KernelSource& source) {
   if (source.is_compiled || source.text.find("<<<") == std::string::npos) return false;
   const std::vector<source::Token> tokens = source::lex(source.text);
-  const auto opens = [&](std::size_t i, std::size_t offset) {
-    return i < tokens.size() && tokens[i].text == "<" && tokens[i].offset == offset;
-  };
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::size_t offset = tokens[i].offset;
-    if (opens(i, offset) && opens(i + 1, offset + 1) && opens(i + 2, offset + 2)) return true;
-  }
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (source::opens_launch(tokens, i)) return true;
   return false;
 }
 

@@ -20,18 +20,12 @@ using source::c_literal;
 using source::Include;
 using source::Token;
 
-// The folders of include_dirs and of the options -I and --include-path.
+// The folders of the translated options, which are all written as -I<folder>, and of include_dirs.
 std::vector<std::string> folders_of(const runtime::CompileRequest& request,
                                     const CompileOptions& options) {
   std::vector<std::string> folders;
-  for (std::size_t i = 0; i < options.arguments.size(); ++i) {
-    const std::string& word = options.arguments[i];
-    for (const std::string_view option : {"-I", "--include-path="})
-      if (word.starts_with(option) && word.size() > option.size())
-        folders.push_back(word.substr(option.size()));
-    if ((word == "-I" || word == "--include-path") && i + 1 < options.arguments.size())
-      folders.push_back(options.arguments[i + 1]);
-  }
+  for (const std::string& word : options.arguments)
+    if (word.starts_with("-I")) folders.push_back(word.substr(2));
   folders.insert(folders.end(), request.include_dirs.begin(), request.include_dirs.end());
   return folders;
 }

@@ -1,7 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -11,17 +9,13 @@
 #include "backends/cuda/compile/device_runtime.hpp"
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
+#include "runtime/system/unix_file.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
-// " <size> <mtime>" of a file: distinguishes builds of a library without reading them.
-std::string stamp(const std::filesystem::path& file) {
-  struct stat status{};
-  if (::stat(file.c_str(), &status) != 0) return " absent";
-  return text(' ', status.st_size, ' ', status.st_mtim.tv_sec, '.', status.st_mtim.tv_nsec);
-}
+using runtime::build_stamp;
 
 bool includes_anything(const runtime::CompileRequest& request) {
   const auto says_so = [](const std::string& words) { return words.find("include") != words.npos; };
@@ -40,19 +34,20 @@ std::string compiler_fingerprint(ComputeCapability capability,
   std::string compiler;
   const auto installed = nvrtc::installation();
   if (!installed->library.empty()) {
-    compiler = text("nvrtc ", installed->library.filename().string(), stamp(installed->library));
+    compiler = text("nvrtc ", installed->library.filename().string(), ' ',
+                    build_stamp(installed->library));
     if (includes_anything(request)) {
       for (const auto& folder : installed->headers)
-        compiler += text(" headers ", folder.string(), stamp(folder / "cuda_fp16.h"));
+        compiler += text(" headers ", folder.string(), ' ', build_stamp(folder / "cuda_fp16.h"));
     }
   }
   if (!compiler.empty() && !request.linked.empty()) {
     const auto linker = nvjitlink::installed();
-    compiler += text(" nvjitlink ", linker.filename().string(), stamp(linker));
+    compiler += text(" nvjitlink ", linker.filename().string(), ' ', build_stamp(linker));
   }
   if (!compiler.empty() && may_launch_kernels(*request.source)) {
     const auto archive = device_runtime_archive(installed->library);
-    compiler += text(" cudadevrt ", archive.string(), stamp(archive));
+    compiler += text(" cudadevrt ", archive.string(), ' ', build_stamp(archive));
   }
   return text(compiler, "\ncuda ",
               architecture_for(request.options, capability.major, capability.minor), ' ',

@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/compile/image_contents.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include "backends/cuda/compile/image_value.hpp"
+#include "backends/cuda/compile/compile_options.hpp"
+#include "core/words.hpp"
+#include "runtime/system/elf_image.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
+
+using runtime::value_at;
 
 // EM_CUDA. e_flags hold the architecture in the lowest byte, from ABI version 8 on (CUDA 12.8) in
 // the second byte. Undocumented; observed in files of nvcc 11 to 13 and NVRTC.
@@ -68,23 +68,18 @@ std::vector<ImagePart> fat_parts(std::string_view image) {
 }
 
 std::vector<ImagePart> ptx_parts(std::string_view image) {
-  constexpr std::string_view word = ".target sm_";
-  const std::size_t at = image.find(word);
-  int number = 0;
+  const std::size_t at = image.find(".target sm_");
   if (at == image.npos) return {};
-  std::from_chars(image.data() + at + word.size(), image.data() + image.size(), number);
-  return {{number, true}};
+  return {{architecture_number(image.substr(at)), true}};
 }
 
 // The first bytes of LTO-IR. Undocumented; observed in files of NVRTC 12 and 13.
 constexpr std::uint32_t lto_ir_magic = 0x7f4e43ed;
 
 std::string shown(const std::vector<ImagePart>& parts) {
-  std::string out;
-  for (const ImagePart& part : parts)
-    out +=
-        text(out.empty() ? "" : ", ", part.is_ptx ? "PTX for compute_" : "sm_", part.architecture);
-  return out;
+  return joined(parts, ", ", [](const ImagePart& part) {
+    return text(part.is_ptx ? "PTX for compute_" : "sm_", part.architecture);
+  });
 }
 
 // A cubin runs on its architecture and newer ones of the same major version (CUDA C++ Programming
@@ -92,13 +87,6 @@ std::string shown(const std::vector<ImagePart>& parts) {
 bool runs_on(const ImagePart& part, int device) {
   if (part.is_ptx) return part.architecture <= device;
   return part.architecture / 10 == device / 10 && part.architecture <= device;
-}
-
-int number_of(std::string_view architecture) {
-  int number = 0;
-  const std::size_t at = architecture.find('_') + 1;
-  std::from_chars(architecture.data() + at, architecture.data() + architecture.size(), number);
-  return number;
 }
 
 }  // namespace
@@ -152,7 +140,7 @@ void require_runnable(std::string_view image, const DeviceProperties& device) {
     fail<ArgumentError>("Module.load: expected a cubin, PTX or fat binary, got ", image.size(),
                         " bytes of ", is_text ? "some other text" : "nothing",
                         is_text ? ". Remedy: CUDA C source is for SourceModule" : "");
-  const int needed = number_of(device.architecture);
+  const int needed = architecture_number(device.architecture);
   if (parts.empty() || std::any_of(parts.begin(), parts.end(),
                                    [&](const ImagePart& p) { return runs_on(p, needed); }))
     return;

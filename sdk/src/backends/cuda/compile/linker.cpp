@@ -16,22 +16,12 @@ namespace spanwise::cuda {
 namespace {
 
 int input_type(const LinkInput& input) {
-  switch (image_kind(input.image)) {
-    case ImageKind::cubin:
-      return nvjitlink::cubin_input;
-    case ImageKind::ptx:
-      return nvjitlink::ptx_input;
-    case ImageKind::lto_ir:
-      return nvjitlink::lto_ir_input;
-    case ImageKind::fat_binary:
-      return nvjitlink::fat_binary_input;
-    case ImageKind::object:
-      return nvjitlink::object_input;
-    case ImageKind::archive:
-      return nvjitlink::archive_input;
-    case ImageKind::unknown:
-      break;
-  }
+  // In the order of ImageKind.
+  constexpr std::array types{nvjitlink::cubin_input,  nvjitlink::ptx_input,
+                             nvjitlink::lto_ir_input, nvjitlink::fat_binary_input,
+                             nvjitlink::object_input, nvjitlink::archive_input};
+  const auto kind = static_cast<std::size_t>(image_kind(input.image));
+  if (kind < types.size()) return types[kind];
   fail<ArgumentError>(input.name,
                       ": expected CUDA C++ text or compiled device code (cubin, PTX, LTO-IR, fat "
                       "binary, object, archive), got ",

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <vector>
 
 /// NVRTC, NVIDIA's run-time compiler, loaded at run time. nvrtc.h is not in the wheel with the CUDA

@@ -4,12 +4,13 @@
 
 #include <array>
 
+#include "runtime/loaded_kernel.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
-std::string show(const Dim3& dim) { return text('(', dim.x, ", ", dim.y, ", ", dim.z, ')'); }
+using runtime::extents_text;
 
 void check_extents(const std::string& who, const char* what, const Dim3& dim,
                    const std::array<std::int64_t, 3>& most, const char* remedy) {
@@ -17,10 +18,10 @@ void check_extents(const std::string& who, const char* what, const Dim3& dim,
   for (std::size_t i = 0; i < 3; ++i) {
     const char axis = "xyz"[i];
     if (extents[i] < 1)
-      fail<KernelArgumentError>(who, what, ' ', show(dim), " has ", axis, " = ", extents[i],
+      fail<KernelArgumentError>(who, what, ' ', extents_text(dim), " has ", axis, " = ", extents[i],
                                 "; each extent is at least 1");
     if (extents[i] > most[i])
-      fail<KernelArgumentError>(who, what, ' ', show(dim), " has ", axis, " = ", extents[i],
+      fail<KernelArgumentError>(who, what, ' ', extents_text(dim), " has ", axis, " = ", extents[i],
                                 ", at most ", most[i], " is possible; ", remedy);
   }
 }
@@ -33,8 +34,8 @@ void LaunchLimits::refuse(const std::string& kernel, const Dim3& grid, const Dim
   check_extents(who, "block", block, device->max_block, "use a smaller block and a larger grid");
   const std::int64_t threads = block.x * block.y * block.z;
   if (threads > max_threads)
-    fail<KernelArgumentError>(who, "block ", show(block), " has ", threads, " threads, at most ",
-                              max_threads,
+    fail<KernelArgumentError>(who, "block ", extents_text(block), " has ", threads,
+                              " threads, at most ", max_threads,
                               max_threads < device->max_threads_per_block
                                   ? " are possible for this kernel, whose registers do not "
                                     "suffice for more; use a smaller block, or "

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
-#include <type_traits>
-
 #include "core/convert.hpp"
 #include "core/element_types.hpp"
 #include "strided/cpu/loops/block.hpp"

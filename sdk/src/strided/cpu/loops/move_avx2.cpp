@@ -1,8 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "spanwise/runtime/instruction_sets.hpp"
 #include "strided/cpu/loops/block.hpp"
-#include "strided/cpu/loops/shuffle_indices.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

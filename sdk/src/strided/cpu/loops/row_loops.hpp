@@ -5,37 +5,25 @@
 
 // Types for words of N bytes. The compiler's vector types serve SSE2, AVX2 and NEON alike; it
 // derives shuffle instructions from the indices.
+template <class T>
+struct VectorsOf {
+  using WordType = T;
+  typedef T Half __attribute__((vector_size(16)));
+  typedef T Vector __attribute__((vector_size(SW_VECTOR_BYTES)));
+};
 template <int N>
 struct WordTypes;
 template <>
-struct WordTypes<1> {
-  using WordType = std::uint8_t;
-  typedef std::uint8_t Half __attribute__((vector_size(16)));
-  typedef std::uint8_t Vector __attribute__((vector_size(SW_VECTOR_BYTES)));
-};
+struct WordTypes<1> : VectorsOf<std::uint8_t> {};
 template <>
-struct WordTypes<2> {
-  using WordType = std::uint16_t;
-  typedef std::uint16_t Half __attribute__((vector_size(16)));
-  typedef std::uint16_t Vector __attribute__((vector_size(SW_VECTOR_BYTES)));
-};
+struct WordTypes<2> : VectorsOf<std::uint16_t> {};
 template <>
-struct WordTypes<4> {
-  using WordType = std::uint32_t;
-  typedef std::uint32_t Half __attribute__((vector_size(16)));
-  typedef std::uint32_t Vector __attribute__((vector_size(SW_VECTOR_BYTES)));
-};
+struct WordTypes<4> : VectorsOf<std::uint32_t> {};
 template <>
-struct WordTypes<8> {
-  using WordType = std::uint64_t;
-  typedef std::uint64_t Half __attribute__((vector_size(16)));
-  typedef std::uint64_t Vector __attribute__((vector_size(SW_VECTOR_BYTES)));
-};
+struct WordTypes<8> : VectorsOf<std::uint64_t> {};
 template <>
-struct WordTypes<16> {
-  typedef std::uint64_t WordType __attribute__((vector_size(16)));
-  typedef std::uint64_t Half __attribute__((vector_size(16)));
-  typedef std::uint64_t Vector __attribute__((vector_size(SW_VECTOR_BYTES)));
+struct WordTypes<16> : VectorsOf<std::uint64_t> {
+  using WordType = Half;
 };
 
 template <class T>

@@ -6,29 +6,31 @@
 // One stage of a transpose: interleaves the words of the lower or the upper half of each 16 bytes
 // of `a` and `b`.
 template <class V, bool upper, int... index>
-SW_INLINE V interleaved(V a, V b, Indices<index...>) {
+SW_INLINE V interleaved(V a, V b, std::integer_sequence<int, index...>) {
   constexpr int words = sizeof...(index), lane = words * 16 / SW_VECTOR_BYTES;
   return __builtin_shufflevector(a, b,
                                  (index / lane * lane + (upper ? lane / 2 : 0) + index % lane / 2 +
                                   (index % 2 != 0 ? words : 0))...);
 }
 template <class V, class H, int... index>
-SW_INLINE V joined([[maybe_unused]] H low, [[maybe_unused]] H high, Indices<index...>) {
+SW_INLINE V joined([[maybe_unused]] H low, [[maybe_unused]] H high,
+                   std::integer_sequence<int, index...>) {
   return __builtin_shufflevector(low, high, index...);
 }
 
 template <class V, int words, int... i>
-SW_INLINE void interleave_all(V (&rows)[words], Indices<i...>) {
+SW_INLINE void interleave_all(V (&rows)[words], std::integer_sequence<int, i...>) {
   constexpr int units = SW_VECTOR_BYTES / static_cast<int>(sizeof(V{}[0]));
-  const V next[words] = {interleaved < V, i % 2 == 1 > (rows[i / 2], rows[i / 2 + words / 2],
-                                                        MakeIndices<units>())...};
+  const V next[words] = {interleaved < V,
+                         i % 2 == 1 > (rows[i / 2], rows[i / 2 + words / 2],
+                                       std::make_integer_sequence<int, units>())...};
   ((rows[i] = next[i]), ...);
 }
 // Transposes each 16-byte part of `rows` separately.
 template <int stages, class V, int words>
 SW_INLINE void transpose_parts(V (&rows)[words]) {
   if constexpr (stages > 1) {
-    interleave_all(rows, MakeIndices<words>());
+    interleave_all(rows, std::make_integer_sequence<int, words>());
     transpose_parts<stages / 2>(rows);
   }
 }
@@ -43,15 +45,16 @@ SW_INLINE typename WordTypes<N>::Vector load_lines(const std::byte* source, std:
   if constexpr (sizeof(V) == 16)
     return load_as<V>(source + i * step);
   else
-    return joined<V>(load_as<H>(source + i * step), load_as<H>(source + (i + 16 / N) * step),
-                     MakeIndices<SW_VECTOR_BYTES / static_cast<int>(sizeof(V{}[0]))>());
+    return joined<V>(
+        load_as<H>(source + i * step), load_as<H>(source + (i + 16 / N) * step),
+        std::make_integer_sequence<int, SW_VECTOR_BYTES / static_cast<int>(sizeof(V{}[0]))>());
 }
 
 // Transposes 16 bytes of each of SW_VECTOR_BYTES / N lines of the source, with stride `step`, to 16
 // / N rows of the tile.
 template <int N, int... i>
 SW_INLINE void transpose_square(std::byte* tile, std::int64_t pitch, const std::byte* source,
-                                std::int64_t step, Indices<i...>) {
+                                std::int64_t step, std::integer_sequence<int, i...>) {
   typename WordTypes<N>::Vector rows[sizeof...(i)] = {load_lines<N>(source, step, i)...};
   transpose_parts<sizeof...(i)>(rows);
   (store_as(tile + i * pitch, rows[i]), ...);
@@ -98,7 +101,7 @@ void transpose_lines(std::byte* tile, std::int64_t tile_pitch, const std::byte* 
   for (std::int64_t i = 0; i < columns; i += lines_per_vector)
     for (std::int64_t j = 0; j < rows; j += words)
       transpose_square<N>(tile + j * tile_pitch + i * N, tile_pitch, lines + i * pitch + j * N,
-                          pitch, MakeIndices<words>());
+                          pitch, std::make_integer_sequence<int, words>());
 }
 
 // Transposes one tile through buffers in the L1 cache, so that each cache line of both sides is

@@ -10,11 +10,8 @@
 namespace cooperative_groups {
 namespace sw_detail {
 
-SW_FN unsigned rank_in_block() {
-  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-}
 SW_FN unsigned block_size() { return blockDim.x * blockDim.y * blockDim.z; }
-SW_FN unsigned lane() { return rank_in_block() % 32; }
+SW_FN unsigned lane() { return sw_linear_thread() % 32; }
 
 // The position of the set bit number `rank` of `mask`.
 SW_FN unsigned lane_of(unsigned mask, unsigned rank) {
@@ -84,7 +81,7 @@ class lanes_of_a_warp {
 class thread_block {
  public:
   __attribute__((always_inline)) static void sync(int line = __builtin_LINE()) { sw_barrier(line); }
-  static unsigned thread_rank() { return sw_detail::rank_in_block(); }
+  static unsigned thread_rank() { return sw_linear_thread(); }
   static unsigned size() { return sw_detail::block_size(); }
   static unsigned num_threads() { return sw_detail::block_size(); }
   static dim3 group_index() { return blockIdx; }
@@ -114,7 +111,7 @@ class grid_group {
   static unsigned long long size() { return num_blocks() * sw_detail::block_size(); }
   static unsigned long long num_threads() { return size(); }
   static unsigned long long thread_rank() {
-    return block_rank() * sw_detail::block_size() + sw_detail::rank_in_block();
+    return block_rank() * sw_detail::block_size() + sw_linear_thread();
   }
   static dim3 group_dim() { return gridDim; }
   static dim3 dim_blocks() { return gridDim; }
@@ -132,8 +129,8 @@ class thread_block_tile : public sw_detail::lanes_of_a_warp<thread_block_tile<Sw
   template <class SwOther>
   thread_block_tile(const thread_block_tile<SwSize, SwOther>&) {}
   static unsigned size() { return SwSize; }
-  static unsigned thread_rank() { return sw_detail::rank_in_block() % SwSize; }
-  static unsigned meta_group_rank() { return sw_detail::rank_in_block() / SwSize; }
+  static unsigned thread_rank() { return sw_linear_thread() % SwSize; }
+  static unsigned meta_group_rank() { return sw_linear_thread() / SwSize; }
   static unsigned meta_group_size() { return (sw_detail::block_size() + SwSize - 1) / SwSize; }
   static unsigned mask() {
     return (SwSize == 32 ? ~0u : (1u << SwSize % 32) - 1) << sw_detail::lane() / SwSize * SwSize;
@@ -187,7 +184,7 @@ class thread_group : public sw_detail::lanes_of_a_warp<thread_group> {
   }
   unsigned size() const { return is_block_ ? sw_detail::block_size() : (unsigned)__popc(mask_); }
   unsigned thread_rank() const {
-    return is_block_ ? sw_detail::rank_in_block()
+    return is_block_ ? sw_linear_thread()
                      : (unsigned)__popc(mask_ & ((1u << sw_detail::lane()) - 1));
   }
   unsigned mask() const { return mask_; }

@@ -19,9 +19,7 @@ enum BlockReduceAlgorithm {
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
 namespace sw_detail {
-SW_FN int rank_in_block() {
-  return (int)((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
-}
+SW_FN int rank_in_block() { return (int)sw_linear_thread(); }
 // The values of a block's threads, one more for what all of them get.
 template <class SwT, int SwThreads>
 struct values_of_block {

@@ -70,7 +70,7 @@ template <int SwSize>
 struct lanes {
   static_assert(SwSize >= 1 && SwSize <= 32 && (SwSize & (SwSize - 1)) == 0,
                 "on the CPU a logical warp has 1, 2, 4, 8, 16 or 32 threads");
-  const int lane = (int)((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) % 32;
+  const int lane = (int)sw_linear_thread() % 32;
   const int rank = lane % SwSize;
   const unsigned mask = (SwSize == 32 ? ~0u : (1u << SwSize % 32) - 1) << (lane - rank);
   template <class SwT>

@@ -18,7 +18,22 @@ SW_FN SwT sw_atomic_update(SwT* address, SwF f) {
   return old;
 }
 
+#define SW_ATOMIC_EXCHANGE(T)                                   \
+  SW_FN T atomicExch(T* address, T value) {                     \
+    T old;                                                      \
+    __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED); \
+    return old;                                                 \
+  }
+#define SW_ATOMIC_COMPARE(T)                                                       \
+  SW_FN T atomicCAS(T* address, T expected, T value) {                             \
+    __atomic_compare_exchange(address, &expected, &value, false, __ATOMIC_SEQ_CST, \
+                              __ATOMIC_SEQ_CST);                                   \
+    return expected;                                                               \
+  }
+
 #define SW_ATOMIC_INTEGER(T)                                                            \
+  SW_ATOMIC_EXCHANGE(T)                                                                 \
+  SW_ATOMIC_COMPARE(T)                                                                  \
   SW_FN T atomicAdd(T* address, T value) {                                              \
     return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);                        \
   }                                                                                     \
@@ -47,44 +62,17 @@ SW_ATOMIC_INTEGER(unsigned long)
 SW_ATOMIC_INTEGER(long long)
 SW_ATOMIC_INTEGER(unsigned long long)
 #undef SW_ATOMIC_INTEGER
+SW_ATOMIC_COMPARE(unsigned short)
 
 #define SW_ATOMIC_REAL(T)                                                 \
+  SW_ATOMIC_EXCHANGE(T)                                                   \
   SW_FN T atomicAdd(T* address, T value) {                                \
     return sw_atomic_update(address, [=](T old) { return old + value; }); \
   }
 SW_ATOMIC_REAL(float)
 SW_ATOMIC_REAL(double)
 #undef SW_ATOMIC_REAL
-
-#define SW_ATOMIC_EXCHANGE(T)                                   \
-  SW_FN T atomicExch(T* address, T value) {                     \
-    T old;                                                      \
-    __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED); \
-    return old;                                                 \
-  }
-SW_ATOMIC_EXCHANGE(int)
-SW_ATOMIC_EXCHANGE(unsigned)
-SW_ATOMIC_EXCHANGE(long)
-SW_ATOMIC_EXCHANGE(unsigned long)
-SW_ATOMIC_EXCHANGE(long long)
-SW_ATOMIC_EXCHANGE(unsigned long long)
-SW_ATOMIC_EXCHANGE(float)
-SW_ATOMIC_EXCHANGE(double)
 #undef SW_ATOMIC_EXCHANGE
-
-#define SW_ATOMIC_COMPARE(T)                                                       \
-  SW_FN T atomicCAS(T* address, T expected, T value) {                             \
-    __atomic_compare_exchange(address, &expected, &value, false, __ATOMIC_SEQ_CST, \
-                              __ATOMIC_SEQ_CST);                                   \
-    return expected;                                                               \
-  }
-SW_ATOMIC_COMPARE(int)
-SW_ATOMIC_COMPARE(unsigned)
-SW_ATOMIC_COMPARE(unsigned short)
-SW_ATOMIC_COMPARE(long)
-SW_ATOMIC_COMPARE(unsigned long)
-SW_ATOMIC_COMPARE(long long)
-SW_ATOMIC_COMPARE(unsigned long long)
 #undef SW_ATOMIC_COMPARE
 
 SW_FN unsigned atomicInc(unsigned* address, unsigned most) {

@@ -38,23 +38,14 @@ SW_UNCHECKED static inline void sw_record_access(const volatile void* address,
 }
 #define SW_RECORD(bytes, kind) sw_record_access(at, bytes, kind, __builtin_return_address(0))
 
-#define SW_ACCESS(bytes)                                                                        \
-  SW_CALLED void __tsan_read##bytes(void* at) { SW_RECORD(bytes, sw_access_read); }             \
-  SW_CALLED void __tsan_write##bytes(void* at) { SW_RECORD(bytes, sw_access_write); }           \
-  SW_CALLED void __tsan_unaligned_read##bytes(void* at) { SW_RECORD(bytes, sw_access_read); }   \
-  SW_CALLED void __tsan_unaligned_write##bytes(void* at) { SW_RECORD(bytes, sw_access_write); } \
-  SW_CALLED void __tsan_volatile_read##bytes(void* at) {                                        \
-    SW_RECORD(bytes, sw_access_volatile_read);                                                  \
-  }                                                                                             \
-  SW_CALLED void __tsan_volatile_write##bytes(void* at) {                                       \
-    SW_RECORD(bytes, sw_access_volatile_write);                                                 \
-  }                                                                                             \
-  SW_CALLED void __tsan_unaligned_volatile_read##bytes(void* at) {                              \
-    SW_RECORD(bytes, sw_access_volatile_read);                                                  \
-  }                                                                                             \
-  SW_CALLED void __tsan_unaligned_volatile_write##bytes(void* at) {                             \
-    SW_RECORD(bytes, sw_access_volatile_write);                                                 \
-  }
+#define SW_ACCESS_AS(bytes, prefix, reads, writes)                                   \
+  SW_CALLED void __tsan_##prefix##read##bytes(void* at) { SW_RECORD(bytes, reads); } \
+  SW_CALLED void __tsan_##prefix##write##bytes(void* at) { SW_RECORD(bytes, writes); }
+#define SW_ACCESS(bytes)                                                            \
+  SW_ACCESS_AS(bytes, , sw_access_read, sw_access_write)                            \
+  SW_ACCESS_AS(bytes, unaligned_, sw_access_read, sw_access_write)                  \
+  SW_ACCESS_AS(bytes, volatile_, sw_access_volatile_read, sw_access_volatile_write) \
+  SW_ACCESS_AS(bytes, unaligned_volatile_, sw_access_volatile_read, sw_access_volatile_write)
 
 #define SW_ATOMIC_FETCH(bits, T, name)                                           \
   SW_CALLED T __tsan_atomic##bits##_fetch_##name(volatile T* at, T value, int) { \
@@ -159,6 +150,7 @@ SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_place* place, unsign
 #undef SW_ATOMIC_EXCHANGE_IF
 #undef SW_ATOMIC_FETCH
 #undef SW_ACCESS
+#undef SW_ACCESS_AS
 #undef SW_RECORD
 
 SW_UNCHECKED static inline void sw_note_fence() {

@@ -107,6 +107,9 @@ SW_PER_WORKER void* sw_worker;
 SW_PER_WORKER char* sw_dynamic_shared;
 static const sw_runtime* sw_rt;
 enum { warpSize = 32 };
+SW_FN unsigned sw_linear_thread() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
 
 __attribute__((noreturn, noinline, cold)) static void sw_fail(const char* what, const char* file,
                                                               int line) {

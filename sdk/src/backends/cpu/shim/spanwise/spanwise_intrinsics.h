@@ -4,10 +4,6 @@
 
 // Integer, bit, conversion and memory intrinsics (CUDA Math API 13.0).
 
-SW_FN unsigned sw_linear_thread() {
-  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-}
-
 SW_FN int __popc(unsigned x) { return __builtin_popcount(x); }
 SW_FN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 SW_FN int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }

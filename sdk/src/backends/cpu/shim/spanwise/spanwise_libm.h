@@ -27,18 +27,16 @@ SW_INTEGER(unsigned long long)
 #undef SW_INTEGER
 
 // The overloads of C++: sqrt(float) is sqrtf, and an integer argument is converted to double.
-#define SW_UNARY_OVERLOADS(name)                        \
+#define SW_UNARY(name)                                  \
+  extern "C" {                                          \
+  double name(double) noexcept;                         \
+  float name##f(float) noexcept;                        \
+  }                                                     \
   SW_FN float name(float x) { return name##f(x); }      \
   template <class SwT>                                  \
   SW_FN typename sw_if_integer<SwT>::real name(SwT x) { \
     return name((double)x);                             \
   }
-#define SW_UNARY(name)           \
-  extern "C" {                   \
-  double name(double) noexcept;  \
-  float name##f(float) noexcept; \
-  }                              \
-  SW_UNARY_OVERLOADS(name)
 #define SW_BINARY(name)                                               \
   extern "C" {                                                        \
   double name(double, double) noexcept;                               \
@@ -52,46 +50,9 @@ SW_INTEGER(unsigned long long)
     return name((double)x, y);                                        \
   }
 
-SW_UNARY(sin)
-SW_UNARY(cos)
-SW_UNARY(tan)
-SW_UNARY(asin)
-SW_UNARY(acos)
-SW_UNARY(atan)
-SW_UNARY(sinh)
-SW_UNARY(cosh)
-SW_UNARY(tanh)
-SW_UNARY(asinh)
-SW_UNARY(acosh)
-SW_UNARY(atanh)
-SW_UNARY(exp)
-SW_UNARY(exp2)
-SW_UNARY(expm1)
-SW_UNARY(log)
-SW_UNARY(log2)
-SW_UNARY(log10)
-SW_UNARY(log1p)
-SW_UNARY(logb)
-SW_UNARY(sqrt)
-SW_UNARY(cbrt)
-SW_UNARY(erf)
-SW_UNARY(erfc)
-SW_UNARY(tgamma)
-SW_UNARY(lgamma)
-SW_UNARY(ceil)
-SW_UNARY(floor)
-SW_UNARY(trunc)
-SW_UNARY(round)
-SW_UNARY(rint)
-SW_UNARY(nearbyint)
-SW_UNARY(fabs)
-SW_BINARY(atan2)
-SW_BINARY(fmod)
-SW_BINARY(hypot)
-SW_BINARY(fdim)
-SW_BINARY(copysign)
-SW_BINARY(nextafter)
-SW_BINARY(remainder)
+#define SW_FAMILY(name)
+#define SW_FUNCTION(name)
+#include "spanwise_math_names.h"
 
 extern "C" {
 double pow(double, double) noexcept;

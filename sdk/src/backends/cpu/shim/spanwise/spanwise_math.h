@@ -60,12 +60,8 @@ SW_FN unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
 SW_FN unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
 SW_FN long long llmin(long long a, long long b) { return a < b ? a : b; }
 SW_FN long long llmax(long long a, long long b) { return a > b ? a : b; }
-SW_FN unsigned long long ullmin(unsigned long long a, unsigned long long b) {
-  return a < b ? a : b;
-}
-SW_FN unsigned long long ullmax(unsigned long long a, unsigned long long b) {
-  return a > b ? a : b;
-}
+SW_FN unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+SW_FN unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
 
 // Functions that the C library lacks. The type of the literals determines the precision of the
 // expression.
