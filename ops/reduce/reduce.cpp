@@ -21,11 +21,17 @@ Layout with_kept_axes(Layout layout, const AxisSet& axes, int rank) {
   return layout;
 }
 
-// Drops the reduced axes, whose extents are 1.
 Array without_axes(const Array& array, const AxisSet& axes) {
   Layout rest = array.layout();
-  for (int axis = array.rank() - 1; axis >= 0; --axis)
-    if (axes[static_cast<std::size_t>(axis)]) rest = rest.index(axis, 0);
+  int kept = 0;
+  for (int i = 0; i < array.rank(); ++i) kept += !axes[static_cast<std::size_t>(i)];
+  rest.shape = Shape(kept);
+  rest.strides = Strides(kept);
+  for (int i = 0, at = 0; i < array.rank(); ++i) {
+    if (axes[static_cast<std::size_t>(i)]) continue;
+    rest.shape[at] = array.shape()[i];
+    rest.strides[at++] = array.strides()[i];
+  }
   return array.with_layout(std::move(rest));
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/strided/walk.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <utility>
 
@@ -168,8 +169,11 @@ Shape broadcast_shape(std::span<const Array* const> arrays) {
   }
   if (first == nullptr) return {};
   if (!differ) return first->shape();
-  std::vector<Shape> shapes;
-  for (const Array* array : arrays) shapes.push_back(array->shape());
+  std::array<Shape, 4> few;  // operations seldom have more arrays: no allocation
+  std::vector<Shape> many(arrays.size() > few.size() ? arrays.size() : 0);
+  const std::span<Shape> shapes = many.empty() ? std::span(few).first(arrays.size()) : many;
+  std::transform(arrays.begin(), arrays.end(), shapes.begin(),
+                 [](const Array* array) { return array->shape(); });
   return broadcast_shapes(shapes);
 }
 
