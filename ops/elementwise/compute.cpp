@@ -16,20 +16,6 @@
 
 namespace spanwise::ops {
 
-bool is_same_view(const Array& operand, const Array& result) noexcept {
-  if (operand.data() != result.data() || operand.shape() != result.shape() ||
-      operand.dtype().itemsize() != result.dtype().itemsize())
-    return false;
-  for (int axis = 0; axis < result.rank(); ++axis)
-    if (result.shape()[axis] > 1 && operand.strides()[axis] != result.strides()[axis]) return false;
-  return true;
-}
-
-void order_host_use(const Array& array, bool writes) {
-  if (!array.storage() || array.storage().uses().none()) return;
-  order_use(Stream::current(cpu), array, writes);
-}
-
 namespace {
 
 bool must_be_copied(const Array& operand, const Array& result) {
@@ -110,26 +96,13 @@ void compute(const OpSignature& signature, std::span<const Operand> given, const
 }
 
 Shape common_shape(const char* op, std::span<const Operand> operands, const Array* where) {
-  const Shape* first = nullptr;
-  bool differ = false;
-  const auto compare = [&](const Array* array) {
-    if (array == nullptr || array->rank() == 0) return;  // rank 0 broadcasts to any shape
-    if (first == nullptr)
-      first = &array->shape();
-    else
-      differ |= !(array->shape() == *first);
-  };
-  for (const Operand& operand : operands) compare(operand.array);
-  compare(where);
-  if (first == nullptr) return {};
-  if (!differ) return *first;
-  std::array<Shape, max_inputs + 1> shapes;
+  std::array<const Array*, max_inputs + 1> arrays;
   std::size_t count = 0;
   for (const Operand& operand : operands)
-    if (operand.array != nullptr) shapes[count++] = operand.array->shape();
-  if (where != nullptr) shapes[count++] = where->shape();
+    if (operand.array != nullptr) arrays[count++] = operand.array;
+  if (where != nullptr) arrays[count++] = where;
   try {
-    return broadcast_shapes(std::span(shapes.data(), count));
+    return broadcast_shape(std::span(arrays.data(), count));
   } catch (const LayoutError& error) {
     fail<LayoutError>(op, ": ", error.what());
   }

@@ -53,12 +53,6 @@ SW_API Shape common_shape(const char* op, std::span<const Operand> operands,
 SW_API Array new_result(std::span<const Operand> operands, const Shape& shape, DType dtype,
                         Device device);
 
-/// Whether element i of both has the same address, for every i: the result can be computed in
-/// place.
-bool is_same_view(const Array& operand, const Array& result) noexcept;
-/// Waits for GPU work on host memory (pinned or managed).
-void order_host_use(const Array& array, bool writes);
-
 /// What a back end implements: compute() for operands that are on its device and share memory with
 /// the result only element by element.
 struct ElementwiseBackend {

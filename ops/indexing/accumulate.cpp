@@ -1,17 +1,15 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "accumulate.hpp"
 
 #include <cstdint>
 #include <string_view>
 
 #include "backend.hpp"
-#include "cpu/host_bounds.hpp"
 #include "cpu/host_loops.hpp"
+#include "indices.hpp"
 #include "simple_index.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
-#include "values.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -31,10 +29,10 @@ bool try_accumulate_simple(const SimpleIndex& simple, const Array& value, Accumu
   const std::int64_t count = simple.indices.size();
   const IndexRange kind = classify_indices(indices, count, simple.extent);
   if (kind == IndexRange::outside) return false;  // select() reports which
-  element_accumulate_loop(simple.array.dtype(), how)(
-      static_cast<std::byte*>(simple.array.data()), indices, count, kind, simple.extent,
-      simple.stride, static_cast<const std::byte*>(value.data()),
-      value.rank() == 0 ? 0 : simple.row_bytes);
+  accumulate_loops(simple.array.dtype(), how)
+      .elements(static_cast<std::byte*>(simple.array.data()), indices, count, kind, simple.extent,
+                simple.stride, static_cast<const std::byte*>(value.data()),
+                value.rank() == 0 ? 0 : simple.row_bytes);
   return true;
 }
 
@@ -52,7 +50,7 @@ Accumulation accumulation_from(std::string_view name) {
 void accumulate_by(const Array& array, std::span<const IndexPart> key, const Array& value,
                    Accumulation how) {
   check_writable(array);
-  (void)accumulate_loop(array.dtype(), how);  // throws for dtypes without it, on every device
+  (void)accumulate_loops(array.dtype(), how);  // throws for dtypes without it, on every device
   if (const Array* indices = only_index(key, array))
     if (try_accumulate_simple({array, *indices, 0}, value, how)) return;
   const IndexingBackend& backend = indexing_backends[array.device()];

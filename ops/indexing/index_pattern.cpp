@@ -204,14 +204,9 @@ std::vector<IndexPart> IndexPattern::evaluate(std::span<const Ref<Cell>> cells,
       case Kind::integer:
         key.emplace_back(*value(part.start));
         break;
-      case Kind::slice: {
-        Slice slice;
-        slice.start = value(part.start);
-        slice.stop = value(part.stop);
-        slice.step = value(part.step);
-        key.emplace_back(slice);
+      case Kind::slice:  // in this order, since the braces evaluate from left to right
+        key.emplace_back(Slice{value(part.start), value(part.stop), value(part.step)});
         break;
-      }
       case Kind::new_axis:
         key.emplace_back(NewAxis{});
         break;

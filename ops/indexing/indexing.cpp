@@ -7,17 +7,14 @@
 #include <cstring>
 
 #include "backend.hpp"
-#include "cpu/host_bounds.hpp"
 #include "cpu/host_loops.hpp"
 #include "indices.hpp"
-#include "masked_rows.hpp"
 #include "selection.hpp"
 #include "simple_index.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
 #include "spanwise/working_device.hpp"
-#include "values.hpp"
 
 namespace spanwise::ops {
 namespace {

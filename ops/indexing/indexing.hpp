@@ -71,4 +71,11 @@ SW_API std::int64_t count_true(const Array& array);
 /// Their indices: int64 (rank, count), one row per axis, in C order. Waits likewise.
 SW_API Array positions_of_true(const Array& array);
 
+/// numpy.repeat along `axis`: a new C-contiguous array on the array's device. Throws ArgumentError
+/// for negative `times`.
+SW_API Array repeat(const Array& array, std::int64_t times, int axis);
+/// The same with a number per slice: integers of rank 0 or 1, read on the host (downloaded from a
+/// GPU). Throws DTypeError, LayoutError, ArgumentError.
+SW_API Array repeat(const Array& array, const Array& times, int axis);
+
 }  // namespace spanwise::ops

@@ -4,20 +4,15 @@
 
 #include <cstdint>
 
+#include "cpu/host_loops.hpp"
 #include "indexing.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/working_device.hpp"
 
-/// Checks and conversions of index arrays.
+/// Checks and conversions of index arrays, and of the values that are read or written.
 namespace spanwise::ops {
 
 /// Throws BoundsError with NumPy's message and the whole shape.
 [[noreturn]] void fail_outside(std::int64_t index, int axis, const Shape& shape);
-
-/// Waits for queued work that conflicts with a use on the host; most arrays have none.
-inline void await(const Array& array, bool writes) {
-  if (array.storage() && !array.storage().uses().none())
-    order_use(Stream::current(array.device()), array, writes);
-}
 
 /// The indices as int64; the array itself if it is int64. Throws BoundsError for a dtype that is
 /// not an integer.
@@ -31,5 +26,18 @@ Array on_device_of(const Array& index, const Array& target, bool target_is_writt
 /// the indices are on a GPU.
 Array usable_indices(const Array& indices, std::int64_t extent, int axis, const Shape& shape,
                      Bounds bounds, const Array& target, bool target_is_written);
+
+/// Throws ReadOnlyError.
+void check_writable(const Array& array);
+
+/// The value cast to the target's dtype, on its device, broadcast to the selection's shape and
+/// sharing no memory with the target. Throws LayoutError.
+Array fitting_value(const Selection& selection, Array value);
+
+/// Waits for queued work that conflicts with a move on the host.
+void await_all(const Selection& selection, const Array& value, Direction direction);
+
+/// IndexingBackend::move() of the array's device.
+void move(const Selection& selection, const Array& value, Direction direction);
 
 }  // namespace spanwise::ops

@@ -1,6 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "repeat.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -170,7 +169,7 @@ Array repeat(const Array& array, std::int64_t times, int axis) {
     const Shape with_repeat_axis = array.shape().inserted(axis + 1, times);
     return reshape(copy(array.expand(axis + 1).broadcast_to(with_repeat_axis)), shape);
   }
-  await(array, /*writes=*/false);
+  order_host_use(array, /*writes=*/false);
   return repeat_on_host(array, times, axis);
 }
 
@@ -182,7 +181,7 @@ Array repeat(const Array& array, const Array& times, int axis) {
       times.dtype() == int64 && times.device().is_cpu() && times.layout().is_row_major();
   const Array host =
       is_ready ? times : contiguous(astype(to_device(times, cpu), int64, CopyMode::if_needed));
-  await(host, /*writes=*/false);
+  order_host_use(host, /*writes=*/false);
   if (host.size() == 1 && host.rank() < 2) return repeat(array, item(host).as_int64(), axis);
   if (host.rank() != 1 || host.size() != array.shape()[axis])
     fail<LayoutError>("repeat: operands could not be broadcast together with shape (",
@@ -191,7 +190,7 @@ Array repeat(const Array& array, const Array& times, int axis) {
                       " slices along axis ", axis, " of ", array.shape());
   const std::vector<std::int64_t> starts = starts_of(host);
   if (!runs_on_host(array.device())) return repeat_on_gpu(array, starts, axis);
-  await(array, /*writes=*/false);
+  order_host_use(array, /*writes=*/false);
   return repeat_on_host(array, starts, axis);
 }
 

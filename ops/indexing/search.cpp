@@ -99,8 +99,8 @@ Array as_searchable(const Array& array, DType dtype) {
 }  // namespace
 
 void search_on_host(const Array& sorted, const Array& wanted, Side side, const Array& positions) {
-  await(sorted, /*writes=*/false);
-  await(wanted, /*writes=*/false);
+  order_host_use(sorted, /*writes=*/false);
+  order_host_use(wanted, /*writes=*/false);
   const DType dtype = sorted.dtype();
   (side == Side::left ? search_for<Side::left>(dtype) : search_for<Side::right>(dtype))(
       sorted, wanted, positions);

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "product.hpp"
-#include "product_checks.hpp"
+#include "product_shape.hpp"
 #include "run_product.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"

@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "cuda_source.hpp"
+#include "problem.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
 

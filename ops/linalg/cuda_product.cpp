@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 
-#include "cuda_source.hpp"
 #include "problem.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"

@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "run_product.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/device_table.hpp"
+#include "spanwise/dtype.hpp"
 
 namespace spanwise::ops::linalg {
 
@@ -70,5 +72,12 @@ struct ProductBackend {
   void (*product)(const Problem& problem, Device device);
 };
 extern DeviceTable<ProductBackend> product_backends;
+
+/// CUDA C++ source of the kernels `tiles` and `lines` for products of one dtype with `batch_rank`
+/// batch axes.
+std::string cuda_product_source(DType dtype, bool conjugates_left, int batch_rank);
+/// The same of the kernels `rows`, `columns`, `packed_rows` and `packed_columns` for products of a
+/// matrix and a vector.
+std::string cuda_gemv_source(DType dtype, bool conjugates_matrix);
 
 }  // namespace spanwise::ops::linalg

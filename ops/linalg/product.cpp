@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "product_checks.hpp"
 #include "product_shape.hpp"
 #include "run_product.hpp"
 #include "spanwise/copy.hpp"
@@ -199,10 +198,8 @@ Array multiply(ProductKind product, const Array& left, const Array& right,
     fail<DTypeError>(who, ": cannot cast the result from ", dtype, " to ", out.dtype(),
                      " by the casting rule; allow more with casting=\"unsafe\", or pass another "
                      "out=");
-  const bool is_beside_addend =
-      addend == nullptr || !may_share_memory(*addend, out) ||
-      (addend->data() == out.data() && addend->dtype() == dtype && addend->shape() == out.shape() &&
-       addend->strides() == out.strides());
+  const bool is_beside_addend = addend == nullptr || !may_share_memory(*addend, out) ||
+                                (addend->dtype() == dtype && is_same_view(*addend, out));
   const bool is_direct = out.dtype() == dtype && !may_share_memory(left, out) &&
                          !may_share_memory(right, out) && is_beside_addend &&
                          !out.layout().may_overlap_itself();

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "product_rules.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
 namespace spanwise::ops::linalg {

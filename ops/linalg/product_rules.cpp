@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "product_rules.hpp"
+#include "product_op.hpp"
 
 #include <cstddef>
 #include <cstdint>

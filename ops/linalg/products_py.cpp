@@ -14,7 +14,9 @@
 #include "python/interop/foreign_operands.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/call.hpp"
 #include "python/support/declared.hpp"
+#include "python/support/dtype.hpp"
 #include "python/support/operators.hpp"
 #include "spanwise/error.hpp"
 
@@ -30,16 +32,6 @@ using ops::linalg::ContractedAxes;
 using ops::linalg::ProductKind;
 using ops::linalg::ProductOptions;
 using ops::linalg::ResultLayout;
-
-Casting product_casting(PyObject* rule) {
-  static constexpr const char* rules[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
-  for (int i = 0; i < 5; ++i)
-    if (PyUnicode_Check(rule) && PyUnicode_CompareWithASCIIString(rule, rules[i]) == 0)
-      return static_cast<Casting>(i);
-  fail<ArgumentError>(
-      "casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", got ",
-      std::string(py::repr(rule)));
-}
 
 py::object linalg_function(const char* name) {
   return py::module_::import("spanwise._numpy.linalg").attr(name);
@@ -90,7 +82,7 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
     return call_with_axes(product, values, count, kwnames);
   const Factors factors(x1, x2);
   ProductOptions options;
-  if (given(casting)) options.casting = product_casting(casting);
+  if (given(casting)) options.casting = casting_in(casting);
   if (given(dtype)) options.dtype = dtype_from(dtype);
   if (given(order)) options.layout = layout_of_result(order, factors);
   if (!given(out)) return wrap(product_unlocked(product, factors, options));
@@ -127,8 +119,7 @@ PyObject* contract_call(PyObject* name, PyObject* a, PyObject* b, PyObject* batc
   const std::vector<int> left_sum = axes_in(sum_of_a, left), right_sum = axes_in(sum_of_b, right);
   if (left_batch.size() != right_batch.size() || left_sum.size() != right_sum.size())
     fail<ArgumentError>("_contract: axes come in pairs");
-  const char* who = PyUnicode_AsUTF8(name);
-  if (who == nullptr) throw py::error_already_set();
+  const char* who = text_in(name).data();
   Array result = [&] {
     const GilRelease unlocked(is_long(left, right));
     return ops::linalg::contract(who, left, right, {left_batch, right_batch, left_sum, right_sum});
@@ -138,14 +129,8 @@ PyObject* contract_call(PyObject* name, PyObject* a, PyObject* b, PyObject* batc
 
 // ---- the operator
 
-bool declines_foreign(PyObject* object, bool in_place) {
-  if (object == Py_None || PyUnicode_Check(object) || PyBytes_Check(object) || PyDict_Check(object))
-    return true;
-  return in_place ? takes_in_place_operators(object) : takes_operators(object);
-}
-
-inline bool declines_product(PyObject* object, bool in_place = false) {
-  return !is_array(object) && declines_foreign(object, in_place);
+bool declines_product(PyObject* object, bool in_place = false) {
+  return !is_array(object) && declines_operand(object, in_place);
 }
 
 PyObject* matmul_operator(PyObject* left, PyObject* right) noexcept {

@@ -4,12 +4,28 @@
 
 #include <cstddef>
 
+#include "spanwise/runtime/instruction_sets.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace spanwise::ops::random {
 namespace {
 
 namespace baseline {
 #include "cpu_loops.inc"
 }  // namespace baseline
+
+#if defined(__x86_64__)
+SW_BEGIN_AVX2_FMA
+namespace avx2 {
+#define SW_AVX2
+#include "cpu_loops.inc"
+#undef SW_AVX2
+}  // namespace avx2
+SW_END_INSTRUCTIONS
+#endif
 
 }  // namespace
 
@@ -23,6 +39,16 @@ int elements_per_block(Distribution kind, int itemsize) noexcept {
 }
 
 Fill find_baseline_fill(Distribution kind, int itemsize) { return baseline::find(kind, itemsize); }
+
+#if defined(__x86_64__)
+Fill find_avx2_fill(Distribution kind, int itemsize) {
+  return has_avx2_and_fma() ? avx2::find(kind, itemsize) : nullptr;
+}
+Permute find_avx2_permute() { return has_avx2_and_fma() ? &avx2::permute : nullptr; }
+#else
+Fill find_avx2_fill(Distribution, int) { return nullptr; }
+Permute find_avx2_permute() { return nullptr; }
+#endif
 
 Fill find_fill(Distribution kind, int itemsize) {
   const Fill wide = find_avx2_fill(kind, itemsize);

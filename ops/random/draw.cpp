@@ -9,7 +9,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::random {
 namespace {
@@ -17,12 +17,6 @@ namespace {
 // `piece`: blocks per unit of parallel_for(); `grain`: minimum of units per thread, about 10
 // microseconds of work.
 constexpr std::int64_t piece = 32, grain = 128;
-
-// Orders the use of host memory after the GPU work that uses it.
-void await_pending_work(const Array& array, bool writes) {
-  if (array.storage() && !array.storage().uses().none())
-    order_use(Stream::current(array.device()), array, writes);
-}
 
 DType dtype_drawn(Distribution kind, DType wanted) {
   switch (kind) {
@@ -136,13 +130,13 @@ Array contiguous_target(const Array& out, DType dtype) {
 
 void fill_after_waiting(const Numbers& numbers, Draw plan, const Array& out) {
   for (const Array* array : {numbers.lows, numbers.spans, numbers.table})
-    if (array != nullptr) await_pending_work(*array, false);
-  await_pending_work(out, true);
+    if (array != nullptr) order_host_use(*array, false);
+  order_host_use(out, true);
   fill_on_host(numbers.kind, plan, out);
 }
 
 void permute_on_host(Bijection bijection, const Array& out) {
-  await_pending_work(out, true);
+  order_host_use(out, true);
   const Permute permute = find_permute();
   parallel_for(out.size(), 1 << 12, [&](std::int64_t first, std::int64_t last) {
     permute(bijection, first, last, static_cast<std::int64_t*>(out.data()));

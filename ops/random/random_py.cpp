@@ -63,10 +63,7 @@ PyObject* random_position(PyObject* counter, PyObject* move) {
 }
 
 Distribution kind_from(PyObject* object) {
-  Py_ssize_t size = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(object, &size);
-  if (text == nullptr) throw py::error_already_set();
-  const std::string_view name(text, static_cast<std::size_t>(size));
+  const std::string_view name = text_in(object);
   if (name == "uniform") return Distribution::uniform;
   if (name == "normal") return Distribution::normal;
   if (name == "exponential") return Distribution::exponential;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check_options.hpp"
 
-#include "dtypes.hpp"
+#include "kinds.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops::reduce {

@@ -1,8 +1,85 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+
 #include "kinds.hpp"
 
 namespace spanwise::ops::reduce {
+
+const char* name_of(Operation op) noexcept {
+  static constexpr const char* names[] = {"sum", "prod",          "nansum", "mean",  "var",
+                                          "std", "min",           "max",    "ptp",   "any",
+                                          "all", "count_nonzero", "argmin", "argmax"};
+  return names[static_cast<int>(op)];
+}
+
+DType element_for(DType element, DType wanted) noexcept {
+  if (wanted.is_complex()) return element;
+  if (wanted.is_floating()) return element.is_complex() ? wanted : element;
+  if (wanted.is_bool()) return bool_;
+  return is_whole(element) ? element : wanted;
+}
+
+Kind kind_of(Operation op, DType element) noexcept {
+  switch (op) {
+    case Operation::prod:
+      return Kind::prod;
+    case Operation::nansum:
+      return is_whole(element) ? Kind::sum : Kind::nansum;
+    case Operation::min:
+      return element.is_bool() ? Kind::all : Kind::min;
+    case Operation::max:
+      return element.is_bool() ? Kind::any : Kind::max;
+    case Operation::any:
+      return Kind::any;
+    case Operation::all:
+      return Kind::all;
+    case Operation::count_nonzero:
+      return Kind::count;
+    case Operation::argmin:
+      return Kind::argmin;
+    case Operation::argmax:
+      return Kind::argmax;
+    default:
+      return Kind::sum;
+  }
+}
+
+ReductionTypes kernel_for(Kind kind, DType& element, bool inexact) noexcept {
+  const bool narrow = element.itemsize() < 8 && is_whole(element);
+  if (inexact && kind == Kind::prod && narrow) element = int64;
+  if (kind == Kind::prod && narrow)
+    element = element.is_bool() || element.code() == DTypeCode::int_ ? int64 : uint64;
+  if (kind == Kind::deviation && is_whole(element)) element = float64;
+  const bool as_real = inexact && !(kind == Kind::sum && narrow);
+  return {kind, element, accumulator_for(kind, element, as_real)};
+}
+
+DType result_dtype(Operation op, DType element, std::optional<DType> dtype) {
+  switch (op) {
+    case Operation::sum:
+    case Operation::prod:
+    case Operation::nansum:
+      if (dtype) return *dtype;
+      if (!is_whole(element)) return element;
+      return element.code() == DTypeCode::uint ? uint64 : int64;
+    case Operation::mean:
+      return dtype.value_or(is_whole(element) ? float64 : element);
+    case Operation::var:
+    case Operation::std: {
+      const DType wanted = dtype.value_or(is_whole(element) ? float64 : element);
+      return wanted == complex64 ? float32 : wanted == complex128 ? float64 : wanted;
+    }
+    case Operation::any:
+    case Operation::all:
+      return bool_;
+    case Operation::count_nonzero:
+    case Operation::argmin:
+    case Operation::argmax:
+      return int64;
+    default:
+      return element;
+  }
+}
 
 const KindInfo& info(Kind kind) noexcept {
   static constexpr KindInfo table[kind_count] = {

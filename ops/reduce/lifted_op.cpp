@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lifted_op.hpp"
+#include "reduce_op.hpp"
 
 #include <cstddef>
 #include <memory>

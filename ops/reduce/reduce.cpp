@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "check_options.hpp"
-#include "dtypes.hpp"
 #include "job.hpp"
+#include "kinds.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 
@@ -237,5 +237,15 @@ Array reduce_computed(Operation op, const ComputedElements& elements, const Arra
                       const Options& options) {
   return ReduceRun(op, stand_in, options, &elements).result();
 }
+
+namespace {
+
+constexpr ReduceBackend on_cpu{&run_on_cpu, &scan_on_cpu}, on_cuda{&run_on_cuda, &scan_on_cuda};
+[[maybe_unused]] const auto* const no_cpu_before = reduce_backends.set(DeviceKind::cpu, &on_cpu);
+[[maybe_unused]] const auto* const no_cuda_before = reduce_backends.set(DeviceKind::cuda, &on_cuda);
+
+}  // namespace
+
+constinit DeviceTable<ReduceBackend> reduce_backends{"reduce"};
 
 }  // namespace spanwise::ops::reduce

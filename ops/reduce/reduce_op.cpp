@@ -8,8 +8,6 @@
 
 #include "check_options.hpp"
 #include "computed_elements.hpp"
-#include "gradients.hpp"
-#include "lifted_op.hpp"
 #include "spanwise/graph/element_source.hpp"
 
 namespace spanwise::ops::reduce {

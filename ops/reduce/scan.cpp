@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "check_options.hpp"
-#include "dtypes.hpp"
 #include "job.hpp"
+#include "kinds.hpp"
 #include "reduce.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ranges.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
@@ -50,26 +51,14 @@ class Arange final : public NamedOp {
       const std::int64_t length =
           arange_length(first.as_double(), item(*stop->value).as_double(), by.as_double());
       const bool is_integer = first.dtype().is_integer() && by.dtype().is_integer();
-      const Array host = is_integer ? integers(first.as_int64(), by.as_int64(), length)
-                                    : numbers(first.as_double(), by.as_double(), length);
+      const Array host =
+          is_integer ? integer_range(first.as_int64(), by.as_int64(), length)
+                     : float_range(first.as_double(), first.as_double() + by.as_double(), length);
       copy(astype(host, dtype), output_array(*to, Shape{length}, dtype, device));
     });
   }
 
  private:
-  static Array integers(std::int64_t first, std::int64_t by, std::int64_t length) {
-    Array values = empty(Shape{length}, int64, cpu);
-    auto* data = static_cast<std::int64_t*>(values.data());
-    for (std::int64_t i = 0; i < length; ++i) data[i] = first + i * by;
-    return values;
-  }
-  static Array numbers(double first, double by, std::int64_t length) {
-    Array values = empty(Shape{length}, float64, cpu);
-    auto* data = static_cast<double*>(values.data());
-    for (std::int64_t i = 0; i < length; ++i) data[i] = first + static_cast<double>(i) * by;
-    return values;
-  }
-
   DType dtype_;
 };
 

@@ -9,6 +9,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::user_kernels {
@@ -148,20 +149,14 @@ const Array& Operands::keep(std::size_t i, Array array) {
 }
 
 std::optional<Shape> Operands::broadcast_shape(bool with_outputs) const {
-  std::array<const Shape*, max_operands> shapes;
+  std::array<const Array*, max_operands> arrays;
   std::size_t count = 0;
-  bool differ = false;
-  for (const ConvertedArgument& operand : all()) {
-    if (!operand.is_element() || (operand.parameter->is_output && !with_outputs)) continue;
-    shapes[count++] = &operand.array->shape();
-    differ |= *shapes[count - 1] != *shapes[0];
-  }
+  for (const ConvertedArgument& operand : all())
+    if (operand.is_element() && (with_outputs || !operand.parameter->is_output))
+      arrays[count++] = operand.array;
   if (count == 0) return {};
-  if (!differ) return *shapes[0];
-  std::vector<Shape> given;
-  for (std::size_t k = 0; k < count; ++k) given.push_back(*shapes[k]);
   try {
-    return broadcast_shapes(given);
+    return spanwise::broadcast_shape(std::span(arrays.data(), count));
   } catch (const LayoutError& error) {
     fail<LayoutError>(who_, ": ", error.what());
   }
@@ -281,15 +276,6 @@ Scalar converted_number(const std::string& who, const Parameter& parameter, cons
                               from, ") cannot be passed as ", dtype,
                               " without loss; convert it, or declare another type");
   return number.cast(dtype);
-}
-
-bool is_same_view(const Array& a, const Array& b) noexcept {
-  if (a.data() != b.data() || a.shape() != b.shape() ||
-      a.dtype().itemsize() != b.dtype().itemsize())
-    return false;
-  for (int axis = 0; axis < a.rank(); ++axis)
-    if (a.shape()[axis] > 1 && a.strides()[axis] != b.strides()[axis]) return false;
-  return true;
 }
 
 }  // namespace spanwise::ops::user_kernels

@@ -126,7 +126,4 @@ class Operands {
 Scalar converted_number(const std::string& who, const Parameter& parameter, const Scalar& number,
                         DType dtype);
 
-/// Whether element i of both has the same address, for every i.
-bool is_same_view(const Array& a, const Array& b) noexcept;
-
 }  // namespace spanwise::ops::user_kernels

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spanwise/dtype.hpp"
+#include "spanwise/export.hpp"
 
 /// A kernel's declarations of its arguments, in PyCUDA's or CuPy's syntax.
 namespace spanwise::ops::user_kernels {
@@ -54,5 +55,18 @@ std::vector<std::string> element_names(const std::vector<Parameter>& parameters)
 
 /// Throws ArgumentError if two have the same name, or a name that generated source uses.
 void check_names(const std::string& who, const std::vector<Parameter>& parameters);
+
+/// The declaration of an element body.
+struct ElementDeclaration {
+  std::vector<Parameter> inputs, outputs;  ///< of dtypes or type parameters, by element
+  std::string operation;                   ///< names elements without an index
+};
+
+/// Reads CuPy's declarations "T x, T y" and "T z" or, where `outputs` is empty, PyCUDA's "float *z,
+/// float *x" with z[i] in the operation. Throws ArgumentError naming `who`, also for operations
+/// that use more than their own elements.
+SW_API ElementDeclaration element_declaration(const std::string& who, const std::string& inputs,
+                                              const std::string& outputs, std::string operation,
+                                              const std::string& preamble);
 
 }  // namespace spanwise::ops::user_kernels

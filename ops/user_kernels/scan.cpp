@@ -16,6 +16,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/scan.hpp"
 #include "spanwise/stream.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::user_kernels {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/call.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
@@ -32,15 +34,18 @@ DType result_type(const py::args& operands) {
   return promotion.result();
 }
 
-Casting casting_from(const std::string& word) {
+[[noreturn]] void refuse_casting(const std::string& given) {
+  fail<ArgumentError>(
+      "casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", got ", given);
+}
+
+Casting casting_from(std::string_view word) {
   if (word == "no") return Casting::no;
   if (word == "equiv") return Casting::equiv;
   if (word == "safe") return Casting::safe;
   if (word == "same_kind") return Casting::same_kind;
   if (word == "unsafe") return Casting::unsafe;
-  fail<ArgumentError>(
-      "casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", got \"", word,
-      "\"");
+  refuse_casting(text('"', word, '"'));
 }
 
 }  // namespace
@@ -56,6 +61,11 @@ DType Promotion::result() const {
   if (dtypes_.empty()) return number == NumberKind::none ? float64 : number_dtype(number, {});
   const DType strong = promote(dtypes_);
   return promote(strong, number_dtype(number, strong));
+}
+
+Casting casting_in(PyObject* rule) {
+  if (!PyUnicode_Check(rule)) refuse_casting(py::repr(rule));
+  return casting_from(text_in(rule));
 }
 
 void check_casting(DType from, DType to, const std::string& casting, const char* who) {

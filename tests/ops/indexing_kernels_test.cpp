@@ -12,8 +12,8 @@
 #include <numeric>
 #include <vector>
 
-#include "../../ops/indexing/accumulate.hpp"
-#include "../../ops/indexing/cpu/host_move.hpp"
+#include "../../ops/indexing/backend.hpp"
+#include "../../ops/indexing/cpu/host_loops.hpp"
 #include "../../ops/indexing/cuda/address_loop.hpp"
 #include "../../ops/indexing/cuda/cuda_indices.hpp"
 #include "../../ops/indexing/search.hpp"
@@ -138,7 +138,7 @@ TEST_P(AccumulateKernels, MatchTheCpu) {
       const Selection first = select(native, key, Bounds::raise, /*writes=*/true);
       const Selection second = select(kernels, key, Bounds::raise, /*writes=*/true);
       const Array value = small_numbers(first.result_shape(), GetParam());
-      move_on_host(first, value, Direction::write, accumulate_loop(GetParam(), kind));
+      move_on_host(first, value, Direction::write, accumulate_loops(GetParam(), kind).rows);
       accumulate_on_gpu(second, value, kind);
       EXPECT_TRUE(same_bytes(native, kernels));
     }

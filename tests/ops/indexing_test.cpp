@@ -13,7 +13,6 @@
 #include <numeric>
 #include <vector>
 
-#include "../../ops/indexing/repeat.hpp"
 #include "../../ops/shape/join.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"

@@ -5,7 +5,7 @@
 // on the CPU beside the loops of the CPU.
 #include <gtest/gtest.h>
 
-#include "../../ops/elementwise/graph/fused_thunk.hpp"
+#include "../../ops/elementwise/graph/fused_op.hpp"
 #include "../../ops/reduce/cuda/cuda_module.hpp"
 #include "../../ops/reduce/job.hpp"
 #include "spanwise/copy.hpp"

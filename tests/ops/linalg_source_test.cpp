@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../../ops/linalg/cuda_source.hpp"
+#include "../../ops/linalg/problem.hpp"
 #include "spanwise/error.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"

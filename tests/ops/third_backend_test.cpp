@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "../../ops/elementwise/compute.hpp"
-#include "../../ops/indexing/accumulate.hpp"
 #include "../../ops/indexing/backend.hpp"
 #include "../../ops/indexing/cuda/address_loop.hpp"
 #include "../../ops/indexing/cuda/cuda_indices.hpp"

@@ -7,8 +7,8 @@
 #include <complex>
 #include <type_traits>
 
-#include "../independent.hpp"
 #include "divisions.hpp"
+#include "spanwise/element_words.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {
@@ -59,14 +59,11 @@ void by_number(const void* context, std::int64_t n, std::byte* const* arrays) {
 }
 template <class Body>
 Loop find_by_number(DType dtype) {
-  if (dtype == int64) return &by_number<Body, long long>;
-  if (dtype == int32) return &by_number<Body, int>;
-  if (dtype == int16) return &by_number<Body, short>;
-  if (dtype == int8) return &by_number<Body, signed char>;
-  if (dtype == uint32) return &by_number<Body, unsigned>;
-  if (dtype == uint16) return &by_number<Body, unsigned short>;
-  return dtype == uint8 ? &by_number<Body, unsigned char> : nullptr;
+  if (!dtype.is_integer() || dtype == uint64) return nullptr;
+  return with_integer(dtype,
+                      [](auto number) -> Loop { return &by_number<Body, decltype(number)>; });
 }
+
 // Replaces the loops of divisions by faster ones. Each kernel is found once, and its context is
 // never freed.
 void vectorise_division(OpId op, DType dtype, CpuLoops& kernel) {
@@ -89,19 +86,14 @@ void vectorise_division(OpId op, DType dtype, CpuLoops& kernel) {
 
 Loop find_mixed(OpId op) {
   switch (op) {
-    case OpId::equal:
-      return &binary<Equal, long long, unsigned long long>;
-    case OpId::not_equal:
-      return &binary<NotEqual, long long, unsigned long long>;
-    case OpId::less:
-      return &binary<Less, long long, unsigned long long>;
-    case OpId::less_equal:
-      return &binary<LessEqual, long long, unsigned long long>;
-    case OpId::greater:
-      return &binary<Greater, long long, unsigned long long>;
-    default:
-      return &binary<GreaterEqual, long long, unsigned long long>;
+#define SW_OP(name, Body, inputs, dtypes, result, traits)                                          \
+  case OpId::name:                                                                                 \
+    if constexpr (((traits) & compares) != 0) return &binary<Body, long long, unsigned long long>; \
+    break;
+#include "../table.inc"
+#undef SW_OP
   }
+  return nullptr;
 }
 
 // Throws for negative exponents of integers, as NumPy does.

@@ -8,6 +8,14 @@
 #include "spanwise/runtime/instruction_sets.hpp"
 #include "spanwise/strided/cpu_loop.hpp"
 
+/// Marks a loop without dependences between iterations, so that the compiler may vectorize it.
+/// In-place loops only read element i before they write element i.
+#if defined(__clang__)
+#define SW_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SW_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 namespace spanwise::ops {
 
 using Loop = strided::CpuBody::Loop;

@@ -5,7 +5,6 @@
 
 #include <complex>
 
-#include "../independent.hpp"
 #include "cpu_kernels.hpp"
 
 #if defined(__x86_64__)

@@ -14,27 +14,7 @@
       return c_##function(x);                                    \
     }                                                            \
   };
-SW_UNARY(Exp, exp)
-SW_UNARY(Exp2, exp2)
-SW_UNARY(Expm1, expm1)
-SW_UNARY(Log, log)
-SW_UNARY(Log2, log2)
-SW_UNARY(Log10, log10)
-SW_UNARY(Log1p, log1p)
-SW_UNARY(Sqrt, sqrt)
-SW_UNARY(Sin, sin)
-SW_UNARY(Cos, cos)
-SW_UNARY(Tan, tan)
-SW_UNARY(Arcsin, asin)
-SW_UNARY(Arccos, acos)
-SW_UNARY(Arctan, atan)
-SW_UNARY(Sinh, sinh)
-SW_UNARY(Cosh, cosh)
-SW_UNARY(Tanh, tanh)
-SW_UNARY(Arcsinh, asinh)
-SW_UNARY(Arccosh, acosh)
-SW_UNARY(Arctanh, atanh)
-
+SW_FUNCTIONS(SW_UNARY)
 SW_OPERATION1(Cbrt, T, m_cbrt(x))
 SW_OPERATION1(Erf, T, m_erf(x))
 SW_OPERATION1(Fabs, T, m_fabs(x))

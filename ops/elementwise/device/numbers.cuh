@@ -32,39 +32,31 @@ SW_FN Bool store(bool x) {
 
 // ---- numbers
 
-#define SW_MATH1(name)                                 \
+// F(Name, name) for each function that complex numbers have as well, the operation `Name`; first
+// those that C++ has for them.
+// clang-format off: a table
+#define SW_COMPLEX_FUNCTIONS(F)                                                     \
+  F(Exp, exp) F(Log, log) F(Sqrt, sqrt) F(Sin, sin) F(Cos, cos)                     \
+  F(Tan, tan) F(Arcsin, asin) F(Arccos, acos) F(Arctan, atan) F(Sinh, sinh)         \
+  F(Cosh, cosh) F(Tanh, tanh) F(Arcsinh, asinh) F(Arccosh, acosh) F(Arctanh, atanh)
+#define SW_FUNCTIONS(F)                                                       \
+  SW_COMPLEX_FUNCTIONS(F)                                                     \
+  F(Exp2, exp2) F(Expm1, expm1) F(Log2, log2) F(Log10, log10) F(Log1p, log1p)
+// clang-format on
+#define SW_MATH1(Name, name)                           \
   SW_FN float m_##name(float x) { return name##f(x); } \
   SW_FN double m_##name(double x) { return name(x); }
 #define SW_MATH2(name)                                             \
   SW_FN float m_##name(float x, float y) { return name##f(x, y); } \
   SW_FN double m_##name(double x, double y) { return name(x, y); }
-SW_MATH1(exp)
-SW_MATH1(exp2)
-SW_MATH1(expm1)
-SW_MATH1(log)
-SW_MATH1(log2)
-SW_MATH1(log10)
-SW_MATH1(log1p)
-SW_MATH1(sqrt)
-SW_MATH1(cbrt)
-SW_MATH1(sin)
-SW_MATH1(cos)
-SW_MATH1(tan)
-SW_MATH1(asin)
-SW_MATH1(acos)
-SW_MATH1(atan)
-SW_MATH1(sinh)
-SW_MATH1(cosh)
-SW_MATH1(tanh)
-SW_MATH1(asinh)
-SW_MATH1(acosh)
-SW_MATH1(atanh)
-SW_MATH1(floor)
-SW_MATH1(ceil)
-SW_MATH1(trunc)
-SW_MATH1(rint)
-SW_MATH1(fabs)
-SW_MATH1(erf)
+SW_FUNCTIONS(SW_MATH1)
+SW_MATH1(, cbrt)
+SW_MATH1(, floor)
+SW_MATH1(, ceil)
+SW_MATH1(, trunc)
+SW_MATH1(, rint)
+SW_MATH1(, fabs)
+SW_MATH1(, erf)
 SW_MATH2(pow)
 SW_MATH2(fmod)
 SW_MATH2(atan2)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "spanwise/error.hpp"
 
@@ -11,18 +12,11 @@ namespace spanwise::ops {
 namespace {
 
 std::string_view infix(OpId op) {
-  switch (op) {
-    case OpId::add:
-      return " + ";
-    case OpId::subtract:
-      return " - ";
-    case OpId::multiply:
-      return " * ";
-    case OpId::divide:
-      return " / ";
-    default:
-      return {};
-  }
+  static constexpr std::pair<OpId, std::string_view> signs[] = {
+      {OpId::add, " + "}, {OpId::subtract, " - "}, {OpId::multiply, " * "}, {OpId::divide, " / "}};
+  for (const auto& [known, sign] : signs)
+    if (known == op) return sign;
+  return {};
 }
 
 /// One ElementProgram::text().
@@ -71,17 +65,19 @@ class ProgramText {
     if (const std::string_view sign = infix(signature.op); !sign.empty())
       return text('(', operand(arguments[0]), sign, operand(arguments[1]), ')');
     if (signature.op == OpId::negative) return text("(-", operand(arguments[0]), ')');
+    if (is_cast(signature)) return text("cast{", signature.result, "}", listed(arguments));
+    return facts(signature.op).name + listed(arguments);
+  }
+
+  std::string listed(std::span<const int> arguments) const {
     std::string list;
-    for (const int argument : arguments) list += (list.empty() ? "" : ", ") + operand(argument);
-    if (is_cast(signature)) return text("cast{", signature.result, "}(", list, ")");
-    return text(facts(signature.op).name, "(", list, ")");
+    for (const int argument : arguments) list += (list.empty() ? "(" : ", ") + operand(argument);
+    return list + ")";
   }
 
   std::string call(const UserBody& body, std::span<const int> arguments) const {
-    std::string list;
-    for (const int argument : arguments) list += (list.empty() ? "" : ", ") + operand(argument);
     const bool is_only = body.text->outputs.size() == 1;
-    return text(body.text->op, is_only ? "" : text(".", body.output), "(", list, ")");
+    return text(body.text->op, is_only ? "" : text(".", body.output), listed(arguments));
   }
 
   const ElementProgram& program_;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "../compute.hpp"
-#include "gradients.hpp"
 #include "spanwise/strided/walk.hpp"
 #include "spanwise/working_device.hpp"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "../table.hpp"
 #include "spanwise/op_sdk.hpp"
@@ -20,5 +21,8 @@ std::optional<OpId> elementwise_id(const Op& op);
 /// `given` if it is on the device, or a number on the host, which is passed by value; else a copy
 /// on the device, which is kept in `moved`.
 const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved);
+
+/// Op::gradient() of an elementwise operation applied at `node`.
+std::vector<Cotangent> elementwise_gradient(OpId op, const Apply& node, const Cotangent& output);
 
 }  // namespace spanwise::ops

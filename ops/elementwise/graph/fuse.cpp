@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "elementwise_op.hpp"
-#include "fuse.hpp"
 #include "fused_op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "elementwise_op.hpp"
-#include "fused_thunk.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "../fused/program.hpp"
+#include "spanwise/graph/element_source.hpp"
 #include "spanwise/graph/op.hpp"
 
 namespace spanwise::ops {
@@ -29,5 +31,42 @@ struct RequiredExtent {
 /// nodes are run one by one. Its name shows the program: "Composite{((i0 * i1) + i2)}".
 Ref<const Op> fused_op(ElementProgram program, std::vector<RequiredExtent> required,
                        FusedNodes nodes);
+
+/// An output that may be computed in the memory of an input.
+struct Overwrite {
+  int output, input;
+  friend bool operator==(const Overwrite&, const Overwrite&) = default;
+};
+using Overwrites = std::vector<Overwrite>;
+
+/// What the nodes of one op share. Without `nodes` the program is one operation on its inputs.
+struct Fused {
+  ElementProgram program;
+  std::vector<RequiredExtent> required;
+  FusedNodes nodes;
+};
+
+/// Those of a fused op; null for other ops, and for variants that overwrite an input.
+const Fused* fused_of(const Op& op);
+
+/// The computation of one node of a fused op.
+std::unique_ptr<Thunk> fused_thunk(std::shared_ptr<const Fused> fused, const Overwrites& overwrites,
+                                   const ThunkContext& context);
+/// The elements of the one output of a node.
+std::unique_ptr<ElementSource> fused_elements(std::shared_ptr<const Fused> fused,
+                                              const ThunkContext& context);
+
+/// A fused op and the variables to apply it to.
+struct FusedAlone {
+  Ref<const Op> op;
+  std::vector<Variable> inputs;  ///< each once
+};
+
+/// A node of the rewrite "fuse" as a program of its own; a null op for other nodes, and for those
+/// whose result is an input.
+FusedAlone fused_alone(const Ref<Apply>& node);
+
+/// The fused op for `nodes`.
+Ref<const Op> fused(const FusedNodes& nodes);
 
 }  // namespace spanwise::ops

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "fused_thunk.hpp"
+#include "fused_op.hpp"
 
 #include <algorithm>
 #include <array>
@@ -58,7 +58,7 @@ class FusedThunk final : public Thunk {
   std::optional<Shape> begin() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) arrays_[i] = &here(i);
     // A program of one operation broadcasts as it is.
-    if (fused_->nodes.nodes.empty()) return broadcast_of(operands());
+    if (fused_->nodes.nodes.empty()) return broadcast_shape(operands());
     std::optional<Shape> shape = common(operands());
     if (shape && all_as_typed(operands(), *shape) && has_required_extents(operands(), *shape))
       return shape;
@@ -72,28 +72,11 @@ class FusedThunk final : public Thunk {
     return on_device_or_number(*inputs_[i]->value, device_, moved_[i]);
   }
 
-  static Shape broadcast_of(std::span<const Array* const> inputs) {
-    std::vector<Shape> shapes;
-    for (const Array* input : inputs) shapes.push_back(input->shape());
-    return broadcast_shapes(shapes);
-  }
-
   // None where the inputs do not fit each other: those of nodes that do not depend on each other,
   // or of a node that then throws when it runs alone.
   static std::optional<Shape> common(std::span<const Array* const> inputs) {
-    const Array* first = nullptr;
-    bool differ = false;
-    for (const Array* input : inputs) {
-      if (input->rank() == 0) continue;
-      if (first == nullptr)
-        first = input;
-      else
-        differ |= input->shape() != first->shape();
-    }
-    if (first == nullptr) return Shape();
-    if (!differ) return first->shape();
     try {
-      return broadcast_of(inputs);
+      return broadcast_shape(inputs);
     } catch (const LayoutError&) {
       return std::nullopt;
     }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "gradients.hpp"
+#include "elementwise_op.hpp"
 
 #include <numbers>
 
@@ -65,7 +65,7 @@ Variable is_inside(const Terms& t) {
 }
 
 template <OpId>
-struct GradientOf;  // no definition: each operation has a line below
+struct GradientOf;  // no definition: each operation with floating results has a line below
 
 #define SW_GRADIENT1(op, first)                                            \
   template <>                                                              \
@@ -83,14 +83,6 @@ struct GradientOf;  // no definition: each operation has a line below
       return input == 0 ? Cotangent(first) : Cotangent(second);                         \
     }                                                                                   \
   };
-#define SW_NO_GRADIENT(op, reason)                                                  \
-  template <>                                                                       \
-  struct GradientOf<OpId::op> {                                                     \
-    static Cotangent of(const Terms&, int) { return Cotangent::undefined(reason); } \
-  };
-// Operations whose results are bool or integers: no derivative reaches them.
-#define SW_DISCRETE(op) SW_NO_GRADIENT(op, "its result is not of a floating dtype")
-
 // clang-format off: it takes g * y in a macro's argument for a declaration
 SW_GRADIENT2(add, g, g)
 SW_GRADIENT2(subtract, g, -g)
@@ -107,27 +99,11 @@ SW_GRADIENT1(absolute, g * call("sign", x))
 SW_GRADIENT1(fabs, g * call("sign", x))
 SW_GRADIENT1(sign, zero(t))
 SW_GRADIENT2(copysign, g * call("sign", x) * call("copysign", number_like(1, out), y), zero(t))
-SW_NO_GRADIENT(nextafter, "it steps to the next floating-point number")
+SW_GRADIENT1(nextafter, Cotangent::undefined("it steps to the next floating-point number"))
 SW_GRADIENT2(hypot, g * x / out, g * y / out)
 SW_GRADIENT1(square, g * (2.0 * x))
 SW_GRADIENT1(reciprocal, -(g * out * out))
 
-SW_DISCRETE(equal)
-SW_DISCRETE(not_equal)
-SW_DISCRETE(less)
-SW_DISCRETE(less_equal)
-SW_DISCRETE(greater)
-SW_DISCRETE(greater_equal)
-SW_DISCRETE(logical_and)
-SW_DISCRETE(logical_or)
-SW_DISCRETE(logical_xor)
-SW_DISCRETE(logical_not)
-SW_DISCRETE(bitwise_and)
-SW_DISCRETE(bitwise_or)
-SW_DISCRETE(bitwise_xor)
-SW_DISCRETE(invert)
-SW_DISCRETE(left_shift)
-SW_DISCRETE(right_shift)
 
 SW_GRADIENT1(exp, g * out)
 SW_GRADIENT1(exp2, g * out * std::numbers::ln2)
@@ -165,10 +141,6 @@ SW_GRADIENT1(ceil, zero(t))
 SW_GRADIENT1(trunc, zero(t))
 SW_GRADIENT1(rint, zero(t))
 
-SW_DISCRETE(isnan)
-SW_DISCRETE(isinf)
-SW_DISCRETE(isfinite)
-SW_DISCRETE(signbit)
 SW_GRADIENT2(minimum, masked(is_first_smaller(t), g), unmasked(is_first_smaller(t), g))
 SW_GRADIENT2(maximum, masked(is_first_larger(t), g), unmasked(is_first_larger(t), g))
 SW_GRADIENT2(fmin, masked(or_second_is_nan(is_first_smaller(t), t), g),
@@ -195,8 +167,23 @@ struct GradientOf<OpId::where> {
 };
 
 using Rule = Cotangent (*)(const Terms&, int);
+
+// No derivative reaches results that are bool or integers.
+Cotangent no_gradient(const Terms&, int) {
+  return Cotangent::undefined("its result is not of a floating dtype");
+}
+
+template <OpId op, bool is_discrete>
+constexpr Rule rule_of() {
+  if constexpr (is_discrete)
+    return &no_gradient;
+  else
+    return &GradientOf<op>::of;
+}
+
 constexpr Rule rules[] = {
-#define SW_OP(name, Body, inputs, dtypes, result, traits) &GradientOf<OpId::name>::of,
+#define SW_OP(name, Body, inputs, dtypes, result, traits) \
+  rule_of<OpId::name, Result::result == Result::boolean || ((dtypes) & floats) == 0>(),
 #include "../table.inc"
 #undef SW_OP
 };

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuse.hpp"
+#include "fused_op.hpp"
 #include "spanwise/graph/element_source.hpp"
 #include "spanwise/graph/rewrite.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "elementwise_op.hpp"
-#include "fused_thunk.hpp"
+#include "fused_op.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {

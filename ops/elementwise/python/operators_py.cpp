@@ -26,10 +26,7 @@ constexpr OpId op_of_operator[] = {
 
 // Whether an operator returns NotImplemented for the operand.
 bool is_declined(PyObject* other, bool in_place) {
-  if (is_array(other) || is_python_number(other)) return false;
-  if (other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other) || PyDict_Check(other))
-    return true;
-  return in_place ? takes_in_place_operators(other) : takes_operators(other);
+  return !is_array(other) && !is_python_number(other) && declines_operand(other, in_place);
 }
 
 PyObject* unary_operator(Operator op, PyObject* self) {

@@ -13,9 +13,9 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
+#include "python/support/dtype.hpp"
 #include "python/support/type.hpp"
 #include "spanwise/error.hpp"
-#include "ufunc_parts_py.hpp"
 
 /// The type spanwise.ufunc and its instances, one per operation of the table.
 namespace spanwise::python {
@@ -37,16 +37,6 @@ struct PyUfunc {
 
 PyTypeObject* ufunc_type = nullptr;
 PyObject* ufuncs[ops::op_count] = {};
-
-Casting casting_argument(PyObject* rule) {
-  static constexpr const char* rules[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
-  for (int i = 0; i < 5; ++i)
-    if (PyUnicode_Check(rule) && PyUnicode_CompareWithASCIIString(rule, rules[i]) == 0)
-      return static_cast<Casting>(i);
-  fail<ArgumentError>(
-      "casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", ", "got ",
-      std::string(py::repr(rule)));
-}
 
 // out= may be a tuple of one array, as for ufuncs of several results.
 PyObject* single_out(const char* who, PyObject* out) {
@@ -76,7 +66,7 @@ void read_option(const PyUfunc* self, PyObject* word, PyObject* value, CallOptio
   } else if (is("dtype")) {
     if (value != Py_None) options.dtype = dtype_from(value);
   } else if (is("casting")) {
-    options.casting = casting_argument(value);
+    options.casting = casting_in(value);
   } else if (is("order")) {
     options.order = order_in(value, Order::k);
   } else if (is("subok")) {

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <pybind11/pybind11.h>
 #include <optional>
 
 #include "../table.hpp"
@@ -30,5 +31,13 @@ PyObject* call_ufunc(ops::OpId op, PyObject* const* operands, const CallOptions&
 
 /// Whether an operand is a Python number, which has no dtype (NEP 50).
 bool is_python_number(PyObject* value) noexcept;
+
+/// numpy.ufunc.at: accumulates `value` into the elements of `target` that `key` selects.
+void accumulate_at(ops::OpId op, PyObject* target, PyObject* key, PyObject* value);
+
+/// numpy.ufunc.types: "dd->d".
+pybind11::list types_of(ops::OpId op);
+/// numpy.ufunc.identity.
+pybind11::object identity_of(ops::OpId op);
 
 }  // namespace spanwise::python

@@ -11,6 +11,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/gemv.hpp"
 #include "spanwise/parallel.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "../graph/fused_thunk.hpp"
+#include "../graph/fused_op.hpp"
 #include "row_pass_op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"

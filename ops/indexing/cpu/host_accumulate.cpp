@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "../accumulate.hpp"
+#include "../backend.hpp"
 #include "spanwise/element_words.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/half.hpp"
@@ -84,11 +84,6 @@ void accumulate_elements(std::byte* array, const std::int64_t* indices, std::int
   loop(prefetched, item, item);
 }
 
-struct AccumulateLoops {
-  MoveLoop rows;
-  ElementAccumulateLoop elements;
-};
-
 // f(T()) for the type of the elements; integers as unsigned ones unless `has_signs`.
 template <bool has_signs, class F>
 AccumulateLoops for_element(DType dtype, F&& f) {
@@ -113,12 +108,17 @@ AccumulateLoops loops_for(DType dtype) {
   });
 }
 
+}  // namespace accumulate_host
+
+}  // namespace
+
 AccumulateLoops accumulate_loops(DType dtype, Accumulation how) {
   if (!dtype.is_computable())
     fail<DTypeError>("accumulate: cannot compute on ", dtype,
                      "; expected bool, an integer, a float or a complex number");
   if (dtype.is_bool() && how == Accumulation::subtract)
     fail<DTypeError>("subtract: bool has no difference; use bitwise_xor or logical_xor");
+  using namespace accumulate_host;  // NOLINT(google-build-using-namespace): the operations
   switch (how) {
     case Accumulation::add:
       return loops_for<Plus, false>(dtype);
@@ -131,18 +131,6 @@ AccumulateLoops accumulate_loops(DType dtype, Accumulation how) {
     default:
       return loops_for<Smallest, true>(dtype);
   }
-}
-
-}  // namespace accumulate_host
-
-}  // namespace
-
-MoveLoop accumulate_loop(DType dtype, Accumulation how) {
-  return accumulate_host::accumulate_loops(dtype, how).rows;
-}
-
-ElementAccumulateLoop element_accumulate_loop(DType dtype, Accumulation how) {
-  return accumulate_host::accumulate_loops(dtype, how).elements;
 }
 
 }  // namespace spanwise::ops

@@ -4,11 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "../accumulate.hpp"
 #include "../backend.hpp"
 #include "../indices.hpp"
-#include "../values.hpp"
-#include "host_bounds.hpp"
 #include "host_loops.hpp"
 #include "host_mask.hpp"
 #include "spanwise/creation.hpp"
@@ -27,11 +24,12 @@ void move_after_waiting(const Selection& selection, const Array& value, Directio
 
 void accumulate_on_host(const Selection& selection, const Array& value, Accumulation how) {
   await_all(selection, value, Direction::write);
-  move_on_host(selection, value, Direction::write, accumulate_loop(selection.array.dtype(), how));
+  move_on_host(selection, value, Direction::write,
+               accumulate_loops(selection.array.dtype(), how).rows);
 }
 
 std::optional<std::int64_t> outside_on_host(const Array& indices, std::int64_t extent) {
-  await(indices, /*writes=*/false);
+  order_host_use(indices, /*writes=*/false);
   const auto* values = static_cast<const std::int64_t*>(indices.data());
   std::atomic<bool> outside{false};
   parallel_for(indices.size(), index_grain, [&](std::int64_t first, std::int64_t last) {
@@ -45,7 +43,7 @@ std::optional<std::int64_t> outside_on_host(const Array& indices, std::int64_t e
 // Maps indices to [0, extent): modulo the extent, or clipped (negative values become 0, as in
 // NumPy).
 Array bounded_on_host(const Array& indices, std::int64_t extent, Bounds bounds) {
-  await(indices, /*writes=*/false);
+  order_host_use(indices, /*writes=*/false);
   Array bounded = empty(indices.shape(), int64, cpu);
   const auto* from = static_cast<const std::int64_t*>(indices.data());
   auto* to = static_cast<std::int64_t*>(bounded.data());
@@ -61,7 +59,7 @@ Array bounded_on_host(const Array& indices, std::int64_t extent, Bounds bounds) 
 }
 
 std::int64_t count_true_on_host(const Array& mask) {
-  await(mask, /*writes=*/false);
+  order_host_use(mask, /*writes=*/false);
   return MaskPieces(MaskWalk(mask)).total();
 }
 
@@ -123,7 +121,7 @@ Array positions_in_any(const Array& mask) {
 }
 
 Array positions_of_true_on_host(const Array& mask) {
-  await(mask, /*writes=*/false);
+  order_host_use(mask, /*writes=*/false);
   const bool is_small = mask.rank() == 1 && mask.size() < 1 << 16 && mask.layout().is_row_major();
   return is_small ? positions_in_small(mask) : positions_in_any(mask);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "spanwise/element_words.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -173,6 +174,29 @@ std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexce
   }
   for (; i < count; ++i) found += bytes[i] != std::byte{0};
   return found;
+}
+
+namespace {
+
+namespace bounds_baseline {
+#include "host_bounds.inc"
+}
+#if defined(__x86_64__)
+SW_BEGIN_AVX2
+namespace bounds_avx2 {
+#include "host_bounds.inc"
+}
+SW_END_INSTRUCTIONS
+#endif
+
+}  // namespace
+
+IndexRange classify_indices(const std::int64_t* indices, std::int64_t count,
+                            std::int64_t extent) noexcept {
+#if defined(__x86_64__)
+  if (has_avx2()) return bounds_avx2::classify(indices, count, extent);
+#endif
+  return bounds_baseline::classify(indices, count, extent);
 }
 
 }  // namespace spanwise::ops

@@ -6,10 +6,24 @@
 #include <cstdint>
 #include <cstring>
 
-#include "host_move.hpp"
+#include "../selection.hpp"
 
 /// The innermost loops, by element size. Steps and strides in bytes; no alignment is required.
 namespace spanwise::ops {
+
+enum class Direction { read, write };
+
+/// Moves `count` elements, or rows of `row_bytes`, between array + offsets[i] and
+/// value + i * value_step.
+using MoveLoop = void (*)(std::byte* array, const std::int64_t* offsets, std::int64_t count,
+                          std::byte* value, std::int64_t value_step, std::int64_t row_bytes);
+
+/// Moves the selected elements to (read) or from (write) `value`, an array of the result's shape
+/// and the array's dtype, of any strides, that shares no memory with the array; both are in host
+/// memory. Large reads use several threads; writes only if no element is written twice. `loop`
+/// replaces move_loop(), for example to accumulate; it is called in C order for each element.
+void move_on_host(const Selection& selection, const Array& value, Direction direction,
+                  MoveLoop loop = nullptr);
 
 /// The loop for elements of 1, 2, 4, 8 or 16 bytes, or for rows of any other size.
 MoveLoop move_loop(Direction direction, std::int64_t row_bytes) noexcept;
@@ -50,6 +64,22 @@ inline void copy_row(std::byte* to, const std::byte* from, std::int64_t bytes) n
   }
   std::memcpy(&word, from + bytes - 8, 8);  // may copy some bytes twice
   std::memcpy(to + bytes - 8, &word, 8);
+}
+
+/// The range of indices into an axis.
+enum class IndexRange : std::uint8_t {
+  outside,          ///< at least one is not in [-extent, extent)
+  from_either_end,  ///< all are, and some are negative
+  from_start,       ///< all are in [0, extent)
+};
+
+IndexRange classify_indices(const std::int64_t* indices, std::int64_t count,
+                            std::int64_t extent) noexcept;
+
+/// Whether all of `count` indices are in [-extent, extent).
+inline bool all_inside(const std::int64_t* indices, std::int64_t count,
+                       std::int64_t extent) noexcept {
+  return classify_indices(indices, count, extent) != IndexRange::outside;
 }
 
 }  // namespace spanwise::ops

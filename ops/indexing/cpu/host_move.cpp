@@ -1,6 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "host_move.hpp"
 
 #include <algorithm>
 #include <array>

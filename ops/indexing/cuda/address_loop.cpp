@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "../accumulate.hpp"
+#include "../backend.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../cpu/host_move.hpp"
+#include "../cpu/host_loops.hpp"
 #include "address_body.hpp"
 
 namespace spanwise::ops {

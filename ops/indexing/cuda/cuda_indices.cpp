@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "../backend.hpp"
+#include "address_loop.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
@@ -81,5 +83,21 @@ Array bounded_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds) {
   call.launch(index_kernel(work, call, bounded.device()), others);
   return bounded;
 }
+
+namespace {
+
+constexpr IndexingBackend cuda_backend{.takes_masks = false,
+                                       .needs_aligned = true,
+                                       .move = &move_on_gpu,
+                                       .accumulate = &accumulate_on_gpu,
+                                       .find_outside = &outside_on_gpu,
+                                       .bounded = &bounded_on_gpu,
+                                       .count_true = &count_true_on_gpu,
+                                       .positions_of_true = &positions_of_true_on_gpu,
+                                       .search = &search_by_kernel};
+[[maybe_unused]] const auto* const no_cuda_before =
+    indexing_backends.set(DeviceKind::cuda, &cuda_backend);
+
+}  // namespace
 
 }  // namespace spanwise::ops

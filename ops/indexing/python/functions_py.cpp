@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "../indexing.hpp"
-#include "../repeat.hpp"
+#include "../search.hpp"
 #include "arguments_py.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
@@ -34,11 +34,7 @@ PyObject* stored_in_out(Array result, PyObject* out, const char* who) {
 }
 
 ops::Bounds bounds_of(PyObject* mode) {
-  if (!given(mode)) return ops::Bounds::raise;
-  Py_ssize_t size = 0;
-  const char* word = PyUnicode_AsUTF8AndSize(mode, &size);
-  if (word == nullptr) throw py::error_already_set();
-  return ops::bounds_from({word, static_cast<std::size_t>(size)});
+  return given(mode) ? ops::bounds_from(text_in(mode)) : ops::Bounds::raise;
 }
 
 // The array and the axis for an `axis` argument: the flattened array for None, and for 0 or -1 of
@@ -168,6 +164,15 @@ PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* given_value
   Py_RETURN_NONE;
 }
 
+// ---- Searching
+
+PyObject* search_sorted(PyObject* a, PyObject* v, PyObject* right) {
+  const Array line = import_array(a), wanted = import_array(v);
+  const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
+  const auto work = [&] { return ops::search_sorted(line, wanted, side); };
+  return wrap(is_small(line) && is_small(wanted) ? work() : unlocked(work));
+}
+
 PyMethodDef functions[] = {
     declared<
         "take(a, indices, axis=None, out=None, mode='raise')",
@@ -185,6 +190,9 @@ PyMethodDef functions[] = {
              &put>(),
     declared<"put_along_axis(arr, indices, values, axis)",
              "Assigns to the elements that take_along_axis reads.", &put_along_axis>(),
+    declared<"_searchsorted(a, v, right)",
+             "The insertion points of `v` in the sorted vector `a`; both on one device.",
+             &search_sorted>(),
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef methods[] = {

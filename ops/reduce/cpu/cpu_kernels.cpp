@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "spanwise/element_words.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
@@ -87,27 +88,26 @@ const ReduceLoops* deviation(const ReductionTypes& kernel) {
   F(float16, Half, float)                           \
   F(bfloat16, BFloat, float)                        \
   F(float32, float, float)                          \
-  F(float64, double, double)
+  F(float64, double, double)                        \
+  F(complex64, Complex<float>, Complex<float>)      \
+  F(complex128, Complex<double>, Complex<double>)
 
-template <template <class> class Value>
+template <class Value, class T, bool gives_index>
+const ReduceLoops* extreme_loops() {
+  if constexpr (gives_index)
+    return index_loops_of<Value, T>();
+  else
+    return loops_of<Value, T>();
+}
+
+template <template <class> class Value, bool gives_index = false>
 const ReduceLoops* extreme(const ReductionTypes& kernel) {
 #define SW_VALUE(dtype, T, A) \
-  if (kernel.element == (dtype)) return loops_of<Value<A>, T>();
+  if (kernel.element == (dtype)) return extreme_loops<Value<A>, T, gives_index>();
   SW_ORDERED(SW_VALUE)
-  SW_VALUE(complex64, Complex<float>, Complex<float>)
-  SW_VALUE(complex128, Complex<double>, Complex<double>)
 #undef SW_VALUE
-  return nullptr;
-}
-template <template <class> class Value>
-const ReduceLoops* index(const ReductionTypes& kernel) {
-#define SW_VALUE(dtype, T, A) \
-  if (kernel.element == (dtype)) return index_loops_of<Value<A>, T>();
-  SW_ORDERED(SW_VALUE)
-  SW_VALUE(bool_, Bool, unsigned char)
-  SW_VALUE(complex64, Complex<float>, Complex<float>)
-  SW_VALUE(complex128, Complex<double>, Complex<double>)
-#undef SW_VALUE
+  if constexpr (gives_index)
+    if (kernel.element.is_bool()) return index_loops_of<Value<unsigned char>, Bool>();
   return nullptr;
 }
 
@@ -121,16 +121,9 @@ const ReduceLoops* find_boolean(const ReductionTypes& kernel) {
   if (is_half(element)) return loops_of<Body, Half>();
   if (element.is_floating())
     return element == float32 ? loops_of<Body, float>() : loops_of<Body, double>();
-  switch (element.itemsize()) {
-    case 1:
-      return loops_of<Body, Bool>();
-    case 2:
-      return loops_of<Body, unsigned short>();
-    case 4:
-      return loops_of<Body, unsigned int>();
-    default:
-      return loops_of<Body, unsigned long long>();
-  }
+  if (element.itemsize() == 1) return loops_of<Body, Bool>();
+  return with_unsigned(element.itemsize(),
+                       [](auto word) { return loops_of<Body, decltype(word)>(); });
 }
 
 const ReduceLoops* find_reduction(const ReductionTypes& kernel) {
@@ -156,9 +149,9 @@ const ReduceLoops* find_reduction(const ReductionTypes& kernel) {
     case Kind::count:
       return find_boolean<Count>(kernel);
     case Kind::argmin:
-      return index<Minimum>(kernel);
+      return extreme<Minimum, true>(kernel);
     case Kind::argmax:
-      return index<Maximum>(kernel);
+      return extreme<Maximum, true>(kernel);
   }
   return nullptr;
 }

@@ -33,41 +33,46 @@ struct AdditiveIdentity<Complex<A> > {
 
 struct NoParam {};
 
+// The parts of bodies that accumulate converted elements, and of those that ask whether elements
+// are 0.
+template <class A>
+struct OfValues {
+  typedef A Acc;
+  typedef NoParam Param;
+  template <class T>
+  static SW_FN A lift(T x, Param) {
+    return Convert<A>::from(x);
+  }
+};
+template <class A>
+struct OfNonzeros {
+  typedef A Acc;
+  typedef NoParam Param;
+  template <class T>
+  static SW_FN A lift(T x, Param) {
+    return is_nonzero(x);
+  }
+};
+
 // Integers are added modulo 2^64, as in NumPy; floating point in double precision, so that a sum of
 // 32-bit floats is rounded to 32 bits only at the end.
 template <class A>
-struct Sum {
-  typedef A Acc;
-  typedef NoParam Param;
+struct Sum : OfValues<A> {
   static SW_FN A identity() { return AdditiveIdentity<A>::value(); }
-  template <class T>
-  static SW_FN A lift(T x, Param) {
-    return Convert<A>::from(x);
-  }
   static SW_FN A combine(A a, A b) { return plus(a, b); }
 };
 template <class A>
-struct Product {
-  typedef A Acc;
-  typedef NoParam Param;
+struct Product : OfValues<A> {
   static SW_FN A identity() { return Convert<A>::from(1); }
-  template <class T>
-  static SW_FN A lift(T x, Param) {
-    return Convert<A>::from(x);
-  }
   static SW_FN A combine(A a, A b) { return times(a, b); }
 };
 template <class A>
-struct NanSum {
-  typedef A Acc;
-  typedef NoParam Param;
-  static SW_FN A identity() { return AdditiveIdentity<A>::value(); }
+struct NanSum : Sum<A> {
   template <class T>
-  static SW_FN A lift(T x, Param) {
+  static SW_FN A lift(T x, NoParam) {
     const A value = Convert<A>::from(x);
     return is_nan(value) ? Convert<A>::from(0) : value;
   }
-  static SW_FN A combine(A a, A b) { return plus(a, b); }
 };
 
 SW_FN double square(double x, double mean) { return (x - mean) * (x - mean); }
@@ -119,60 +124,30 @@ struct Limits<Complex<T> > {
 
 // NaN propagates, as in NumPy.
 template <class A>
-struct Minimum {
-  typedef A Acc;
-  typedef NoParam Param;
+struct Minimum : OfValues<A> {
   static SW_FN A identity() { return Limits<A>::high(); }
-  template <class T>
-  static SW_FN A lift(T x, Param) {
-    return Convert<A>::from(x);
-  }
   static SW_FN A combine(A a, A b) {
     return ((precedes(b, a) | is_nan(b)) & !is_complex_nan(a)) ? b : a;
   }
 };
 template <class A>
-struct Maximum {
-  typedef A Acc;
-  typedef NoParam Param;
+struct Maximum : OfValues<A> {
   static SW_FN A identity() { return Limits<A>::low(); }
-  template <class T>
-  static SW_FN A lift(T x, Param) {
-    return Convert<A>::from(x);
-  }
   static SW_FN A combine(A a, A b) {
     return ((precedes(a, b) | is_nan(b)) & !is_complex_nan(a)) ? b : a;
   }
 };
 
-struct Any {
-  typedef unsigned char Acc;
-  typedef NoParam Param;
+struct Any : OfNonzeros<unsigned char> {
   static SW_FN Acc identity() { return 0; }
-  template <class T>
-  static SW_FN Acc lift(T x, Param) {
-    return is_nonzero(x);
-  }
   static SW_FN Acc combine(Acc a, Acc b) { return a | b; }
 };
-struct All {
-  typedef unsigned char Acc;
-  typedef NoParam Param;
+struct All : OfNonzeros<unsigned char> {
   static SW_FN Acc identity() { return 1; }
-  template <class T>
-  static SW_FN Acc lift(T x, Param) {
-    return is_nonzero(x);
-  }
   static SW_FN Acc combine(Acc a, Acc b) { return a & b; }
 };
-struct Count {
-  typedef unsigned long long Acc;
-  typedef NoParam Param;
+struct Count : OfNonzeros<unsigned long long> {
   static SW_FN Acc identity() { return 0; }
-  template <class T>
-  static SW_FN Acc lift(T x, Param) {
-    return is_nonzero(x);
-  }
   static SW_FN Acc combine(Acc a, Acc b) { return a + b; }
 };
 

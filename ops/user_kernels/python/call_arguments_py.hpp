@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../arguments.hpp"
+#include "python/support/gil.hpp"
 #include "spanwise/stream.hpp"
 
 /// The Python arguments of a user's kernel.
@@ -96,6 +97,32 @@ class StreamForCall {
 
  private:
   std::optional<StreamGuard> guard_;
+};
+
+/// One call of a kernel with named outputs.
+struct UserKernelCall {
+  /// Reads the arguments; `accepted` are those that may be given by name.
+  template <class Kernel>
+  UserKernelCall(const Kernel& kernel, std::initializer_list<const char*> accepted,
+                 PyObject* const* values, std::size_t flags, PyObject* names)
+      : count(static_cast<std::size_t>(PyVectorcall_NARGS(flags))),
+        total(kernel.parameters().size()),
+        keywords(kernel_keywords(kernel.who(), accepted, names, values + count)),
+        arguments(kernel.who(), values, count, total),
+        outputs(kernel.who(), arguments, values, count, kernel.inputs(), total, keywords.out) {}
+
+  template <class Kernel, class Option>
+  void run(const Kernel& kernel, const Option& option) {
+    const Device device = arguments.device();
+    const StreamForCall stream(keywords.stream, device);
+    const GilRelease unlocked(is_long_call(device, arguments.bytes()));
+    kernel({arguments.data(), total}, option, outputs.allocated());
+  }
+
+  std::size_t count, total;
+  KernelKeywords keywords;
+  KernelCallArguments arguments;
+  KernelOutputs outputs;
 };
 
 }  // namespace spanwise::python

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "../element_declaration.hpp"
+#include "../parameter.hpp"
 #include "python/support/bind.hpp"
 #include "spanwise/error.hpp"
 

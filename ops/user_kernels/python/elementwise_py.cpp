@@ -28,23 +28,13 @@ PyObject* call_elementwise(PyObject* object, PyObject* const* values, std::size_
                            PyObject* names) {
   const auto& self = *user_kernel_in<ElementwiseKernel>(object);
   const ElementwiseKernel& kernel = *self.kernel;
-  const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-  const std::size_t total = kernel.parameters().size();
   // block_size is a hint for CuPy.
-  const KernelKeywords keywords =
-      kernel_keywords(kernel.who(), {"size", "stream", "out", "block_size"}, names, values + count);
-  KernelCallArguments arguments(kernel.who(), values, count, total);
-  KernelOutputs outputs(kernel.who(), arguments, values, count, kernel.inputs(), total,
-                        keywords.out);
+  UserKernelCall call(kernel, {"size", "stream", "out", "block_size"}, values, flags, names);
   std::optional<std::int64_t> size;
-  if (given(keywords.size)) size = integer_from(keywords.size);
-  {
-    const StreamForCall stream(keywords.stream, arguments.device());
-    const GilRelease unlocked(is_long_call(arguments.device(), arguments.bytes()));
-    kernel({arguments.data(), total}, size, outputs.allocated());
-  }
-  if (kernel.inputs() == total || self.returns_nothing) Py_RETURN_NONE;
-  return outputs.result(self.returns_tuple);
+  if (given(call.keywords.size)) size = integer_from(call.keywords.size);
+  call.run(kernel, size);
+  if (kernel.inputs() == call.total || self.returns_nothing) Py_RETURN_NONE;
+  return call.outputs.result(self.returns_tuple);
 }
 
 // (pointers, in_params, out_params, operation, name, preamble, loop_prep, after_loop, options,

@@ -62,20 +62,9 @@ ReductionAxes reduction_axes(const ReductionKernel& kernel, const KernelCallArgu
 PyObject* call_reduction(PyObject* object, PyObject* const* values, std::size_t flags,
                          PyObject* names) {
   const ReductionKernel& kernel = *user_kernel_in<ReductionKernel>(object)->kernel;
-  const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-  const std::size_t total = kernel.parameters().size();
-  const KernelKeywords keywords =
-      kernel_keywords(kernel.who(), {"out", "axis", "keepdims", "stream"}, names, values + count);
-  KernelCallArguments arguments(kernel.who(), values, count, total);
-  KernelOutputs outputs(kernel.who(), arguments, values, count, kernel.inputs(), total,
-                        keywords.out);
-  const ReductionAxes axes = reduction_axes(kernel, arguments, keywords);
-  {
-    const StreamForCall stream(keywords.stream, arguments.device());
-    const GilRelease unlocked(is_long_call(arguments.device(), arguments.bytes()));
-    kernel({arguments.data(), total}, axes, outputs.allocated());
-  }
-  return outputs.result(false);
+  UserKernelCall call(kernel, {"out", "axis", "keepdims", "stream"}, values, flags, names);
+  call.run(kernel, reduction_axes(kernel, call.arguments, call.keywords));
+  return call.outputs.result(false);
 }
 
 // (pointers, in_params, out_params or the dtype, map, reduce, post_map, identity, reduce_type,

@@ -69,6 +69,12 @@ bool takes_in_place_operators(PyObject* other) noexcept {
   return ufunc == nullptr ? has_higher_priority(other) : ufunc == Py_None;
 }
 
+bool declines_operand(PyObject* other, bool in_place) noexcept {
+  if (other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other) || PyDict_Check(other))
+    return true;
+  return in_place ? takes_in_place_operators(other) : takes_operators(other);
+}
+
 bool overrides_ufuncs(PyObject* object) noexcept {
   if (is_variable(object)) return false;  // not foreign, though its class has __array_ufunc__
   const PyObject* ufunc = said_by_class(object, ufunc_name);

@@ -18,6 +18,10 @@ bool takes_operators(PyObject* other) noexcept;
 /// The same for `a <op>= other`; an __array_ufunc__ other than None does not count.
 bool takes_in_place_operators(PyObject* other) noexcept;
 
+/// Whether an operator returns NotImplemented for an operand that is no array: also for None, text,
+/// bytes and dicts.
+bool declines_operand(PyObject* other, bool in_place) noexcept;
+
 /// Whether the object's class implements __array_ufunc__ and no bridge reads its memory.
 bool overrides_ufuncs(PyObject* object) noexcept;
 

@@ -46,6 +46,8 @@ class Promotion {
   int weak_ = 0;  // the highest kind (NumberKind) of the added numbers
 };
 
+/// NumPy's rule for casts, a str. Throws ArgumentError for another object.
+Casting casting_in(PyObject* rule);
 /// Throws DTypeError, whose message names the function `who`, unless NumPy's rule `casting`
 /// ("safe", ...) allows the cast; ArgumentError for an unknown rule.
 void check_casting(DType from, DType to, const std::string& casting, const char* who);

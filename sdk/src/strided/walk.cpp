@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/strided/walk.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <utility>
 
@@ -156,6 +157,33 @@ Layout result_layout(const Shape& shape, std::span<const Layout* const> operands
     stride *= std::max<std::int64_t>(shape[order[i]], 1);
   }
   return layout;
+}
+
+Shape broadcast_shape(std::span<const Array* const> arrays) {
+  const Array* first = nullptr;
+  bool differ = false;
+  for (const Array* array : arrays) {
+    if (array->rank() == 0) continue;
+    if (first == nullptr) first = array;
+    differ |= array->shape() != first->shape();
+  }
+  if (first == nullptr) return {};
+  if (!differ) return first->shape();
+  std::array<Shape, 4> few;  // operations seldom have more arrays: no allocation
+  std::vector<Shape> many(arrays.size() > few.size() ? arrays.size() : 0);
+  const std::span<Shape> shapes = many.empty() ? std::span(few).first(arrays.size()) : many;
+  std::transform(arrays.begin(), arrays.end(), shapes.begin(),
+                 [](const Array* array) { return array->shape(); });
+  return broadcast_shapes(shapes);
+}
+
+bool is_same_view(const Array& a, const Array& b) noexcept {
+  if (a.data() != b.data() || a.shape() != b.shape() ||
+      a.dtype().itemsize() != b.dtype().itemsize())
+    return false;
+  for (int axis = 0; axis < a.rank(); ++axis)
+    if (a.shape()[axis] > 1 && a.strides()[axis] != b.strides()[axis]) return false;
+  return true;
 }
 
 }  // namespace spanwise

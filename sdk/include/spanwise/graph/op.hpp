@@ -65,7 +65,7 @@ class SW_API ThunkContext {
   Device device() const noexcept { return device_; }
   const Ref<Cell>& input(int i) const { return inputs_.at(static_cast<std::size_t>(i)); }
   const Ref<Cell>& output(int i) const { return outputs_.at(static_cast<std::size_t>(i)); }
-  /// The cells of the inputs from number `first` on.
+  /// The cells of the inputs from number `first` on, and of all outputs.
   std::vector<Ref<Cell>> inputs(int first = 0) const {
     return {inputs_.begin() + first, inputs_.end()};
   }

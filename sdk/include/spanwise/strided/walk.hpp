@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "spanwise/array.hpp"
 #include "spanwise/dims.hpp"
 #include "spanwise/export.hpp"
 #include "spanwise/layout.hpp"
@@ -123,5 +124,11 @@ void for_each_run(const Walk& walk, std::span<std::byte* const> data,
     }
   }
 }
+
+/// broadcast_shapes() of the arrays' shapes, in less time where those of rank above 0 are equal.
+SW_API Shape broadcast_shape(std::span<const Array* const> arrays);
+
+/// Whether element i of both has the same address, for every i.
+SW_API bool is_same_view(const Array& a, const Array& b) noexcept;
 
 }  // namespace spanwise

@@ -3,6 +3,7 @@
 #include "runtime/streams/ordering.hpp"
 
 #include "spanwise/stream.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise {
 namespace runtime {
@@ -25,6 +26,11 @@ void order_after_others(StreamState& stream, const StreamUses& uses, bool writes
 
 void order_use(const Stream& stream, const Array& array, bool writes) {
   runtime::order_use(stream.state(), array.storage(), writes);
+}
+
+void order_host_use(const Array& array, bool writes) {
+  if (!array.storage() || array.storage().uses().none()) return;
+  order_use(Stream::current(cpu), array, writes);
 }
 
 }  // namespace spanwise

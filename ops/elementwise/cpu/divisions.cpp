@@ -1,17 +1,35 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "divisions.hpp"
+
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "../independent.hpp"
-#include "divisions.hpp"
 #include "spanwise/element_words.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 #if defined(__x86_64__)
 
+#include <immintrin.h>
+
 namespace spanwise::ops {
 namespace {
+
+#define SW_VECTOR_BYTES 32
+SW_BEGIN_AVX2
+namespace divide_avx2 {
+#include "divide_loops.inc"
+}
+#undef SW_VECTOR_BYTES
+#define SW_VECTOR_BYTES 64
+SW_END_INSTRUCTIONS
+SW_BEGIN_AVX512
+namespace divide_avx512 {
+#include "divide_loops.inc"
+}
+#undef SW_VECTOR_BYTES
+SW_END_INSTRUCTIONS
 
 SW_BEGIN_AVX2_FMA
 namespace pairs_avx2 {
@@ -39,6 +57,11 @@ Loop find_for_processor(DType dtype) noexcept {
 }
 
 }  // namespace
+
+DivideByNumber find_divide_by_number(DType dtype, Division division) noexcept {
+  if (has_avx512()) return divide_avx512::find_divide(dtype, division);
+  return has_avx2() ? divide_avx2::find_divide(dtype, division) : nullptr;
+}
 
 Loop find_divide_pairs(DType dtype, PairDivision wanted) noexcept {
   if (wanted == PairDivision::quotient) return find_for_processor<PairDivision::quotient>(dtype);
