@@ -31,26 +31,26 @@ def measure():
 
 def _line(name, dtype, shape, view):
     source = view(memory(shape, dtype))
-    ours = view(sw.array(memory(shape, dtype), device="cpu"))
-    theirs = np.ones(source.shape, dtype)
-    mine = sw.ones(source.shape, dtype=dtype, device="cpu")
+    target = np.ones(source.shape, dtype)
+    sw_source = view(sw.array(memory(shape, dtype), device="cpu"))
+    sw_target = sw.ones(source.shape, dtype=dtype, device="cpu")
     # Pages that were never written all map to one page of zeros, which stays in the caches.
     packed, packed_target = np.ones(source.nbytes, np.uint8), np.ones(source.nbytes, np.uint8)
 
     def one_thread():
         with sw.config.change(cpu_threads=1):
-            sw.copyto(mine, ours)
+            sw.copyto(sw_target, sw_source)
 
     contenders = {
-        "sw.copyto": lambda: sw.copyto(mine, ours),
+        "sw.copyto": lambda: sw.copyto(sw_target, sw_source),
         "sw.copyto, one thread": one_thread,
-        "np.copyto": lambda: np.copyto(theirs, source),
+        "np.copyto": lambda: np.copyto(target, source),
         "memcpy": lambda: np.copyto(packed_target, packed),
     }
     if installed("jax") and source.strides and 0 not in source.strides:
         contenders |= _jax(view, memory(shape, dtype))
     figures = interleave(contenders, rounds=9)
-    assert mine.numpy().tobytes() == theirs.tobytes()
+    assert sw_target.numpy().tobytes() == target.tobytes()
     bound = ("ratio", "memcpy", GOALS[name]) if name in GOALS else ("ratio", "np.copyto", 1.0)
     return Result(f"copy on the CPU: {name}, {dtype}", "sw.copyto", figures, goal=bound)
 
@@ -58,9 +58,9 @@ def _line(name, dtype, shape, view):
 def _jax(view, memory):
     import jax
 
-    with contextlib.suppress(Exception):  # JAX would convert this dtype
+    with contextlib.suppress(Exception):  # of JAX, which is measured where it can do this copy
         source = jax.device_put(memory, jax.devices("cpu")[0])
-        if source.dtype == memory.dtype:
+        if source.dtype == memory.dtype:  # JAX makes 64-bit numbers narrower
             packed = jax.jit(lambda a: view(a) + 0)
             packed(source).block_until_ready()
             return {"jax, into a fresh array": lambda: packed(source).block_until_ready()}
@@ -69,14 +69,15 @@ def _jax(view, memory):
 
 def _cast():
     values = np.random.default_rng(0).random(1 << 23, dtype="float32")
-    ours, target = sw.asarray(values), sw.zeros(values.shape, dtype="float64", device="cpu")
-    theirs = np.zeros(values.shape)
+    sw_source = sw.asarray(values)
+    sw_target = sw.zeros(values.shape, dtype="float64", device="cpu")
+    target = np.zeros(values.shape)
     contenders = {
-        "sw.copyto": lambda: sw.copyto(target, ours),
-        "np.copyto": lambda: np.copyto(theirs, values),
+        "sw.copyto": lambda: sw.copyto(sw_target, sw_source),
+        "np.copyto": lambda: np.copyto(target, values),
     }
     figures = interleave(contenders, rounds=7)
-    np.testing.assert_array_equal(target.numpy(), theirs)
+    np.testing.assert_array_equal(sw_target.numpy(), target)
     return Result(
         "cast on the CPU, 8M float32 to float64",
         "sw.copyto",

@@ -1,9 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The kinds of numbers. Each body computes `each` elements from the words of one block. make()
-// returns whether a word must be rejected; redraw() then computes the elements again, with further
-// blocks as needed.
+// The bodies of the loops, one for each distribution. A body computes `each` elements from a Block,
+// the four words of one Philox counter (philox.cuh); `d` holds the parameters of the Draw
+// (plan.cuh) and `at` is the number of the block. make() returns whether a word must be rejected;
+// redraw() then computes the elements again, with further blocks as needed.
 
 template <class T, int count>
 struct WithoutRejection {
@@ -62,7 +63,7 @@ struct Exponential64 : WithoutRejection<double, 2> {
   }
 };
 
-// x * scale + shift, and the body without that for a scale of 1 and a shift of 0.
+// The elements of Body times d.scale, plus d.shift.
 template <class Body>
 struct Scaled : Body {
   typedef typename Body::Out Out;
@@ -72,6 +73,7 @@ struct Scaled : Body {
     return false;
   }
 };
+// The body under a Scaled one, for a scale of 1 and a shift of 0; any other body itself.
 template <class Body>
 struct Unscaled {
   typedef Body Of;
@@ -83,7 +85,7 @@ struct Unscaled<Scaled<Body> > {
 
 // Integers without bias: Lemire, "Fast random integer generation in an interval", 2019. The high
 // half of word * span is the number; words for which the low half is less than 2^bits mod span are
-// rejected.
+// rejected. A span of 0 stands for 2^bits: the number is the word, and none is rejected.
 
 SW_FN Word word_at(Block w, int i) { return i == 0 ? w.x : i == 1 ? w.y : i == 2 ? w.z : w.w; }
 SW_FN Wide wide_word_at(Block w, int i) {
@@ -139,6 +141,7 @@ struct WideIntegers {
   }
 };
 
+// Integers with bounds of their own for each element.
 struct IntegersWithin {
   typedef Wide Out;
   enum { each = 2, may_reject = 1 };

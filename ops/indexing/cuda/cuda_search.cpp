@@ -19,11 +19,13 @@
 namespace spanwise::ops {
 namespace {
 
-/// From so many searches on, blocks copy a part of the elements to shared memory: two blocks of
-/// 1024 threads and 64 KB fill a multiprocessor of an H200.
+/// From many_searches values on, each block first copies evenly spaced elements to shared memory as
+/// a search tree (device/search.cuh) of max_tree_bytes at most: two blocks of 1024 threads and 64
+/// KB fill a multiprocessor of an H200.
 constexpr std::int64_t many_searches = 1 << 16, max_threads = 1024, max_tree_bytes = 64 << 10;
 constexpr std::int64_t few_threads = 256;
 
+/// Levels of the largest such tree with fewer nodes than positions to find.
 int tree_levels(std::int64_t size, int itemsize) noexcept {
   const std::int64_t nodes = std::min(max_tree_bytes / itemsize, size + 1);
   return std::bit_width(static_cast<std::uint64_t>(nodes)) - 1;

@@ -13,12 +13,11 @@ namespace spanwise::python {
 namespace {
 
 constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
-constexpr std::string_view kind_letters = "iufVVcb";  // by DTypeCode
+constexpr std::string_view kind_letters = "iufVVcb";  // by DTypeCode; V: opaque and bfloat
 constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
 
 [[noreturn]] void fail_kind(std::string_view what, std::string_view remedy, std::string_view who) {
-  fail<DTypeError>(who, ": elements of type \"", what, "\" are no numbers that Spanwise has; ",
-                   remedy);
+  fail<DTypeError>(who, ": Spanwise has no dtype for elements of type \"", what, "\"; ", remedy);
 }
 
 DType of_kind(DTypeCode code, int bytes, std::string_view what, std::string_view who) {
@@ -41,13 +40,13 @@ std::optional<DTypeCode> code_of_kind(char letter) noexcept {
 
 ElementType element_from_typestr(std::string_view typestr, std::string_view who) {
   int bytes = 0;
-  const bool shaped = typestr.size() >= 3;
+  const bool has_bytes = typestr.size() >= 3;
   const char* last = typestr.data() + typestr.size();
-  if (shaped) {
+  if (has_bytes) {
     const auto [end, error] = std::from_chars(typestr.data() + 2, last, bytes);
     if (error != std::errc{} || (end != last && *end != '[')) bytes = 0;  // "<M8[ns]" has a unit
   }
-  if (!shaped || bytes <= 0)
+  if (!has_bytes || bytes <= 0)
     fail<BridgeError>(who, ": type string \"", typestr,
                       "\"; expected byte order, kind and bytes, such as \"<f4\"");
   const bool swapped = typestr[0] == other_order;

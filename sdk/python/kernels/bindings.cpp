@@ -32,7 +32,7 @@ namespace py = pybind11;
 
 namespace {
 
-/// A module and the arguments that it was made from, as which it is pickled.
+/// A module and the arguments that it was made from: its pickle holds those.
 struct RecordedModule : Module {
   RecordedModule(Module module, pybind11::tuple made_from)
       : Module(std::move(module)), arguments(std::move(made_from)) {}
@@ -45,36 +45,39 @@ struct RecordedSourceModule : RecordedModule {
   bool from_cache;
 };
 
-// A list of strings or paths. Throws ArgumentError for a single string, which Python would iterate
-// by characters.
+// A list of strings or paths; none for None. Throws ArgumentError for other items and for a single
+// string, which Python would iterate by characters.
 std::vector<std::string> strings_from(py::handle object, const char* what) {
   std::vector<std::string> out;
   if (object.is_none()) return out;
-  bool good = py::isinstance<py::iterable>(object) && !py::isinstance<py::str>(object);
-  if (good) {
-    const py::object fspath = py::module_::import("os").attr("fspath");
-    for (const py::handle item : object) {
-      good &= py::isinstance<py::str>(item) || py::hasattr(item, "__fspath__");
-      if (good) out.push_back(value_of<std::string>(fspath(item), what));
-    }
+  const auto is_text = [](py::handle item) {
+    return py::isinstance<py::str>(item) || py::hasattr(item, "__fspath__");
+  };
+  if (is_text(object) || !py::isinstance<py::iterable>(object)) {
+    const std::string got(py::repr(object));
+    fail<ArgumentError>("SourceModule: expected ", what, " as a list of strings, got ", got,
+                        is_text(object) ? "; for a single one write [" + got + "]" : "");
   }
-  if (good) return out;
-  fail<ArgumentError>("SourceModule: expected ", what, " as a list of strings, got ",
-                      std::string(py::repr(object)), "; write [",
-                      std::string(py::repr(py::str(object))), "] for a single one");
+  const py::object fspath = py::module_::import("os").attr("fspath");
+  for (const py::handle item : object) {
+    if (!is_text(item))
+      fail<ArgumentError>("SourceModule: expected each of ", what, " as a string, got ",
+                          std::string(py::repr(item)));
+    out.push_back(value_of<std::string>(fspath(item), what));
+  }
+  return out;
 }
 
 // The list link=: CUDA C++ as str, compiled device code as objects with the buffer protocol.
 std::vector<std::string> link_inputs(py::handle object) {
   std::vector<std::string> out;
-  const bool is_list = py::isinstance<py::iterable>(object) && !py::isinstance<py::str>(object) &&
-                       PyObject_CheckBuffer(object.ptr()) == 0;
-  if (!is_list)
+  const bool is_single = py::isinstance<py::str>(object) || PyObject_CheckBuffer(object.ptr()) != 0;
+  if (is_single || !py::isinstance<py::iterable>(object))
     fail<ArgumentError>(
         "SourceModule: expected link as a list of sources (str) and compiled device "
         "code (bytes), got ",
         std::string(py::str(py::type::of(object).attr("__name__"))),
-        "; write [it] for a single one");
+        is_single ? "; put a single one in a list: link=[x]" : "");
   for (const py::handle item : object) {
     if (py::isinstance<py::str>(item)) {
       out.push_back(item.cast<std::string>());
@@ -152,14 +155,15 @@ RecordedModule load(py::handle source, py::handle device) {
           py::make_tuple(path, device)};
 }
 
-std::string listed(const Module& module, const char* kind) {
+std::string repr_of(const Module& module, const char* kind) {
   std::string names;
   for (const std::string& name : module.function_names())
     names += (names.empty() ? "" : ", ") + name;
   return text("<", kind, " on ", module.device(), ": ", names, ">");
 }
 
-py::object reduced(const char* function, const py::tuple& arguments) {
+// The result of __reduce__, by a function of _kernels/pickle.py.
+py::object reduce_by(const char* function, const py::tuple& arguments) {
   return py::module_::import("spanwise._kernels.pickle").attr(function)(*arguments);
 }
 
@@ -172,6 +176,7 @@ void bind_module(py::module_& module) {
   type.def(
       "get_function",
       [](const py::object& self, const std::string& name) {
+        // the arguments of reduce_kernel() in _kernels/pickle.py; no parameters declared by bind()
         const py::tuple origin = py::make_tuple(self, name, py::none());
         return owned(
             wrap_function(self.cast<const RecordedModule&>().get_function(name), origin.ptr()));
@@ -190,9 +195,9 @@ void bind_module(py::module_& module) {
   type.def_property_readonly("device", [](const RecordedModule& self) { return self.device(); });
   type.def_property_readonly("handle", handle, "The CUmodule as an integer; 0 on the CPU.");
   type.def("__int__", handle);
-  type.def("__repr__", [](const RecordedModule& self) { return listed(self, "Module"); });
+  type.def("__repr__", [](const RecordedModule& self) { return repr_of(self, "Module"); });
   type.def("__reduce__", [](const RecordedModule& self) {
-    return reduced("reduce_loaded_module", self.arguments);
+    return reduce_by("reduce_loaded_module", self.arguments);
   });
 }
 
@@ -218,9 +223,9 @@ void bind_source_module(py::module_& module) {
   type.def_readonly("from_cache", &RecordedSourceModule::from_cache,
                     "Whether the binary came from the disk cache.");
   type.def("__repr__",
-           [](const RecordedSourceModule& self) { return listed(self, "SourceModule"); });
+           [](const RecordedSourceModule& self) { return repr_of(self, "SourceModule"); });
   type.def("__reduce__", [](const RecordedSourceModule& self) {
-    return reduced("reduce_source_module", self.arguments);
+    return reduce_by("reduce_source_module", self.arguments);
   });
 }
 
@@ -237,7 +242,7 @@ void bind_helpers(py::module_& module) {
 
 }  // namespace
 
-SW_BIND(kernels, streams) {  // signatures name the class Stream
+SW_BIND(kernels, streams) {  // after the class Stream, which the signatures name
   bind_module(module);
   bind_source_module(module);
   bind_helpers(module);

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies of several operations: fused graph functions and ElementwiseKernel, over any layouts.
 
-Operations are exact, so every value has to be NumPy's. Programs and kernels are drawn from a fixed
-number, since each is compiled for each layout that it meets.
+Each operation is rounded by itself, so every value has to equal NumPy's. Programs and kernels are
+drawn from a fixed number, since each is compiled for each layout that it meets. The kinds of values,
+such as "mild", are those of tests/fuzz/values.py.
 """
 
 import functools
@@ -26,7 +27,8 @@ _DTYPES = [*_REALS, np.dtype("complex64"), np.dtype("int64")]
 def _program(number):
     """(dtypes of the inputs, a function of arrays or variables and their `where` and `cast`).
 
-    Steps: + - * of two values, "n" y minus x as float32, "<" where(x < y, y, z), "c" a cast.
+    Steps: "+", "-" and "*" of two values; "n", y - cast(x, "float32"); "<", where(x < y, y, z); "c",
+    a cast to int16 or float64.
     """
     r = random.Random(number)
     dtypes = [r.choice(_REALS) for _ in range(r.randint(1, 4))]
@@ -99,8 +101,8 @@ def _kernel(name):
         "returns": lambda: sw.ElementwiseKernel(
             "T x, bool m", "T z, T v", "v = x; if (m) return; z = z - x", "returns"
         ),
-        "others": lambda: sw.ElementwiseKernel(
-            "int *z, const int *x", "z[i] = x[i] ^ x[n - 1 - i]", "others"
+        "mirror": lambda: sw.ElementwiseKernel(
+            "int *z, const int *x", "z[i] = x[i] ^ x[n - 1 - i]", "mirror"
         ),
     }[name]()
 
@@ -140,7 +142,7 @@ def _returns(context, shape, dtype):
     )
 
 
-def _others(context, shape, dtype):
+def _mirror(context, shape, dtype):
     x, z = context.array(np.dtype("int32"), shape), context.target(np.dtype("int32"), shape)
     return (
         [z, x],
@@ -154,7 +156,7 @@ _KERNELS = {
     "choice": _choice,
     "index": _index,
     "returns": _returns,
-    "others": _others,
+    "mirror": _mirror,
 }
 
 

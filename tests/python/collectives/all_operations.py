@@ -14,7 +14,7 @@ from python.collectives.expected import (
     REDUCTIONS,
     array,
     as_numpy,
-    close,
+    difference,
     expected,
     is_defined,
 )
@@ -77,8 +77,8 @@ def run_case(comm, case, number, device):
         wanted = before if place == "in place" else None
         if got is None:
             return ""
-        return close(got, wanted, dtype, "broadcast") if wanted is not None else ""
-    problem = close(got, wanted, dtype, op)
+        return difference(got, wanted, dtype, "broadcast") if wanted is not None else ""
+    problem = difference(got, wanted, dtype, op)
     if place != "in place" and not np.array_equal(as_numpy(x), before, equal_nan=True):
         problem += " the operand has changed"
     return problem
@@ -97,7 +97,7 @@ def run_messages(comm, device):
             with C.group(comm):
                 C.send(x, right, comm)
                 got = C.recv(x, left, comm)
-            if problem := close(got, wanted, dtype, "broadcast"):
+            if problem := difference(got, wanted, dtype, "broadcast"):
                 problems.append(f"ring {dtype} {layout}: {problem}")
     for sender in range(comm.size - 1):
         value = sw.full((3, 2), float(sender), device=device)
@@ -105,7 +105,9 @@ def run_messages(comm, device):
             C.send(value, sender + 1, comm)
         if comm.rank == sender + 1:
             out = poisoned((3, 2), value.dtype.name, device, is_strided=True)
-            if problem := close(C.recv(value, sender, comm, out=out), as_numpy(value), "", "send"):
+            if problem := difference(
+                C.recv(value, sender, comm, out=out), as_numpy(value), "", "send"
+            ):
                 problems.append(f"message of rank {sender}: {problem}")
     return problems
 
@@ -149,7 +151,7 @@ def run_pygpu(comm, device):
     for name, (got, wanted) in checks.items():
         if (got is None) != (wanted is None):
             problems.append(f"pygpu {name}: got {got!r}")
-        elif got is not None and (problem := close(got, wanted, "float64", "all_reduce")):
+        elif got is not None and (problem := difference(got, wanted, "float64", "all_reduce")):
             problems.append(f"pygpu {name}: {problem}")
     if (gpus.count, gpus.rank) != (comm.size, comm.rank):
         problems.append("pygpu: count or rank")
@@ -197,7 +199,7 @@ def main():
         problems += part(comm, device)
     comm.barrier()
     overlapped = C.all_reduce(sw.ones(1000, device=device), comm, overlap=True) + 1
-    if problem := close(overlapped, np.full(1000, comm.size + 1.0), "float64", "all_reduce"):
+    if problem := difference(overlapped, np.full(1000, comm.size + 1.0), "float64", "all_reduce"):
         problems.append(f"overlap: {problem}")
     write_result(folder, comm.rank, {"count": count, "problems": problems, "engine": comm.engine})
     comm.close()

@@ -30,21 +30,21 @@ LAYOUTS = {
 
 def is_defined(op, reduction, dtype):
     if op not in REDUCING:
-        return reduction == "sum"
+        return True
     if reduction in ("min", "max"):
         return not dtype.startswith("complex")
     return reduction != "mean" or dtype.startswith(("float", "bfloat", "complex"))
 
 
 def values(key, dtype, rank):
-    """Random numbers that every rank can draw for every other one: small, so that products are
-    exact or well conditioned."""
+    """Random numbers that every rank can draw for every other one. Sums and products of 8-bit
+    integers overflow, as NumPy's do; those of real and complex numbers stay in range."""
     random = np.random.default_rng([zlib.crc32(key.encode()), rank])
     shape = (2 * ROWS, 2 * COLUMNS)
     if dtype == "bool":
         return random.integers(0, 2, shape).astype(bool)
     if dtype.startswith(("int", "uint")):
-        return random.integers(0, 100, shape).astype(dtype)  # 8-bit sums and products overflow
+        return random.integers(0, 100, shape).astype(dtype)
     real = random.uniform(0.5, 2, shape)
     if dtype.startswith("complex"):
         return (real + 1j * random.uniform(0.5, 2, shape)).astype(dtype)
@@ -52,7 +52,7 @@ def values(key, dtype, rank):
 
 
 def as_numpy(array):
-    """Of a dtype of NumPy: bfloat16 as float32, which has all its values."""
+    """The array as one of NumPy; bfloat16 as float32, which has all its values."""
     array = sw.asarray(array)
     return (array.astype("float32") if array.dtype.name == "bfloat16" else array).numpy()
 
@@ -65,8 +65,10 @@ def reduced(arrays, reduction):
     if reduction == "mean":
         wide = [each.astype(np.result_type(each, np.float64)) for each in arrays]
         return sum(wide[1:], wide[0]) / len(arrays)
-    exact = arrays[0].dtype.kind in "fc"
-    wide = [each.astype(np.result_type(each, np.float64)) if exact else each for each in arrays]
+    is_inexact = arrays[0].dtype.kind in "fc"
+    wide = [
+        each.astype(np.result_type(each, np.float64)) if is_inexact else each for each in arrays
+    ]
     ufunc = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}[reduction]
     return ufunc.reduce(np.stack(wide), axis=0, dtype=wide[0].dtype)
 
@@ -88,7 +90,9 @@ def expected(op, arrays, reduction, rank, root):
     return reduced(arrays, reduction)
 
 
-def close(got, wanted, dtype, op):
+def difference(got, wanted, dtype, op):
+    """How `got` differs from `wanted`; "" where it is equal, or close after a reduction of inexact
+    numbers of `dtype`."""
     got = as_numpy(got)
     if got.shape != wanted.shape:
         return f"shape {got.shape}, expected {wanted.shape}"

@@ -33,9 +33,10 @@ def mpiexec():
 
 def run_mpi(program, folder, *arguments, ranks=3, timeout=120):
     """The results of the ranks of `program`, None for one that has written none, and the output."""
-    # Launchers end all ranks when a process ends by a signal: the shell hides that for a while.
-    stays = ["sh", "-c", '"$0" "$@" || sleep 4']
-    command = [mpiexec(), "-n", str(ranks), *stays, *python(program, folder, arguments)]
+    # Launchers end all ranks when one fails or is killed: the shell waits 4 s first, in which the
+    # others can write their results, and then ends with status 0.
+    unfailing = ["sh", "-c", '"$0" "$@" || sleep 4']
+    command = [mpiexec(), "-n", str(ranks), *unfailing, *python(program, folder, arguments)]
     with open(folder / "output", "w+") as output:
         try:
             subprocess.run(command, stdout=output, stderr=output, timeout=timeout, env=variables())
@@ -79,13 +80,14 @@ def program_of_guide(folder):
     page = (ROOT / "docs/guides/cluster.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (program,) = [block for block in blocks if "C.all_reduce" in block]
-    path = folder / "lr.py"
+    path = folder / "lr.py"  # its name in the guide
     path.write_text(program)
     return path
 
 
 def variables():
-    """Few threads: the ranks share the processors of this machine. Open MPI asks root twice."""
+    """Few threads: the ranks share the processors of this machine. Open MPI starts nothing as root
+    unless both of its variables are set."""
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     paths = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     return os.environ | allowed | paths

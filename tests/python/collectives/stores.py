@@ -13,8 +13,10 @@ from spanwise.collectives._monitor import Monitor
 from spanwise.collectives._stores import connect
 
 
-def exchanged(store, words):
-    link = connect(store, timeout=30, **words)
+def used(store, rank_and_size):
+    """Connects the ranks by `store`, makes them exchange values, agree and disagree. Returns the values
+    and the lines of the error."""
+    link = connect(store, timeout=30, **rank_and_size)
     ranks = list(range(link.size))
     monitor = Monitor(link, "tested", ranks, 30)
     values = monitor.exchange("square", (link.rank + 2) ** 2)
@@ -41,10 +43,10 @@ def main():
         f"file://{path}": {},
     }
     found = {}
-    for store, words in stores.items():
-        words = {"rank": None, "size": None} | words
-        for _ in range(2):
-            found.setdefault(store.partition(":")[0], []).append(exchanged(store, words))
+    for store, given in stores.items():
+        rank_and_size = {"rank": None, "size": None} | given
+        for _ in range(2):  # the second time, with what the first use has left
+            found.setdefault(store.partition(":")[0], []).append(used(store, rank_and_size))
     write_result(folder, rank, found)
 
 

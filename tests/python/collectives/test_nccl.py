@@ -52,7 +52,7 @@ def test_captured_all_reduce_replays_on_every_rank(tmp_path, ranks):
     assert results == [{"size": ranks, "found": wanted}] * ranks, output
 
 
-def test_work_that_another_rank_does_not_do_ends(tmp_path):
+def test_all_reduce_raises_where_the_other_rank_is_late_or_killed(tmp_path):
     if reason := why_not(2):
         pytest.skip(reason)
     results, output = run_env("nccl_failures.py", tmp_path, ranks=2)
@@ -114,4 +114,4 @@ def test_the_next_wait_raises_where_unfinished_work_was_ended(comm):
     comm.abort("enough")
     with pytest.raises(sw.CollectiveError, match="not valid: enough"):
         sw.synchronize()
-    sw.synchronize()  # once
+    sw.synchronize()  # the error was raised once

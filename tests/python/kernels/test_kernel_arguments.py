@@ -254,6 +254,15 @@ class TestRefusals:
             module.get_function("scale")
 
     def test_options_that_are_no_lists_raise(self, device):
-        for options in ({"options": "-DN=1"}, {"names": "k"}, {"include_dirs": [1]}):
-            with pytest.raises(sw.ArgumentError, match="list of strings"):
+        for options, message in (
+            (
+                {"options": "-DN=1"},
+                r"list of strings, got '-DN=1'; for a single one write \['-DN=1'\]",
+            ),
+            ({"names": 5}, r"names as a list of strings, got 5$"),
+            ({"include_dirs": ["a", 1]}, r"each of include_dirs as a string, got 1$"),
+            ({"link": "text"}, r"got str; put a single one in a list: link=\[x\]"),
+            ({"link": 5}, r"got int$"),
+        ):
+            with pytest.raises(sw.ArgumentError, match=message):
                 sw.SourceModule(AXPY, device=device, **options)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise functions composed of ufuncs of `_core`."""
+"""Elementwise functions composed of ufuncs of `_core`. `_core._operand` leaves the variables of graphs
+as they are; `_core._asarray` is for functions that compute at once, and takes dtype, device and copy."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from .. import _core
 
 
 def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-    """`a` limited to [`min`, `max`], as numpy.clip. None is no limit, and so is a Python integer
-    outside the range of the integer dtype of `a` on its side. Takes the options of ufuncs."""
+    """`a` limited to [`min`, `max`], as numpy.clip. None is no limit, and neither is a `min`
+    below, or a `max` above, all values of the integer dtype of `a`. Takes the options of ufuncs."""
     try:
         if min is None and max is None:
             return _core.positive(a, out=out, **options)

@@ -192,6 +192,7 @@ class Monitor:
             communicator._abort(reason)
 
     def agree(self, items: list[tuple[str, list[int], str]], number: int, op: str) -> None:
+        """Of each item (key, ranks, text), `ranks`, all where empty, have to give the same text."""
         everybody = range(len(self.ranks))
         sent = [
             (f"{self.name}: {key}", [self.ranks[rank] for rank in ranks or everybody], text)

@@ -13,7 +13,7 @@ from typing import Any
 from .._core import Array, CollectiveError, dtype
 from ._host import Reduction, Waits, refuse_reduction
 
-#: MPI has no 16-bit floating dtypes everywhere.
+#: The dtypes in which 16-bit floats are reduced: MPI need not have them.
 _COMPUTED = {"float16": "float32", "bfloat16": "float32"}
 _TYPES = {
     "uint8": "UINT8_T", "int8": "INT8_T", "int16": "INT16_T", "uint16": "UINT16_T",
@@ -24,8 +24,8 @@ _TYPES = {
 
 
 def load_mpi() -> Any:
-    """mpi4py.MPI. Where this is its first import, MPI is finalized at exit only if every
-    communicator is in order: MPI_Finalize waits for operations that a lost rank will not end."""
+    """mpi4py.MPI. Where this is its first import, MPI is finalized at exit only if no operation was
+    given up: MPI_Finalize would wait for those that a lost rank will not end."""
     if "mpi4py.MPI" in sys.modules:
         return sys.modules["mpi4py.MPI"]
     import mpi4py
@@ -48,7 +48,7 @@ class MpiEngine:
     """Calls of one communicator of MPI, which the engine owns."""
 
     name = "mpi"
-    #: Whether an engine of this process has operations that do not end.
+    #: Whether an engine of this process was aborted or has given up operations.
     is_broken = False
     #: Requests that were given up, with their arrays: MPI may still write to these.
     _lost: list[Any] = []
@@ -62,6 +62,8 @@ class MpiEngine:
         self._ops = {"sum": mpi.SUM, "prod": mpi.PROD, "min": mpi.MIN, "max": mpi.MAX}
 
     def run(self, calls: list[tuple[Any, ...]]) -> None:
+        """Runs calls of one group: (op, reduction, peer, source, target), as CollectiveCall in
+        spanwise/communicator.hpp. Returns when they are complete."""
         requests, finishers = [], []
         try:
             for op, reduction, peer, source, target in calls:
@@ -81,6 +83,7 @@ class MpiEngine:
             finish()
 
     def abort(self) -> None:
+        """MPI cannot end operations: run() gives them up, and MPI is not finalized at exit."""
         MpiEngine.is_broken = True
 
     def close(self) -> None:
@@ -154,7 +157,7 @@ def share_text(comm: Any, text: str, waits: Waits) -> str:
     """Rank 0's `text`, at most 1000 bytes, on every rank."""
     data = bytearray(text.encode().ljust(1000))
     if len(data) != 1000:
-        raise CollectiveError("mpi: an address of more than 1000 bytes")
+        raise CollectiveError(f"mpi: rank 0's text has {len(data)} bytes; expected at most 1000")
     request = comm.Ibcast([data, load_mpi().BYTE], 0)
     waits.until(request.Test)
     return data.decode().rstrip()

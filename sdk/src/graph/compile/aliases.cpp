@@ -53,10 +53,10 @@ void add_aliased(Variables& all, const Variable& output, const AliasMap& map) {
   }
 }
 
-Variables next_towards_buffers(const Variable& variable, const VariableSet& boundary,
+Variables next_towards_buffers(const Variable& variable, const VariableSet& inputs,
                                Through through) {
   Variables next;
-  if (variable.owner() == nullptr || boundary.contains(variable)) return next;
+  if (variable.owner() == nullptr || inputs.contains(variable)) return next;
   const Op& op = variable.owner()->op();
   add_aliased(next, variable, op.view_map());
   if (through == Through::views_and_overwriting) add_aliased(next, variable, op.destroy_map());
@@ -66,32 +66,32 @@ Variables next_towards_buffers(const Variable& variable, const VariableSet& boun
 // Calls visit(v, next) once for `variable` and every variable v whose memory it may have; `next`
 // are the variables one step closer to v's buffers.
 template <class Visit>
-void walk(const Variable& variable, const VariableSet& boundary, Through through,
+void walk(const Variable& variable, const VariableSet& inputs, Through through,
           const Visit& visit) {
   Variables pending{variable};
   VariableSet seen(pending.begin(), pending.end());
   while (!pending.empty()) {
     const Variable current = std::move(pending.back());
     pending.pop_back();
-    const Variables next = next_towards_buffers(current, boundary, through);
+    const Variables next = next_towards_buffers(current, inputs, through);
     visit(current, next);
     for (const Variable& below : next)
       if (seen.insert(below).second) pending.push_back(below);
   }
 }
 
-Variables roots_of(const Variable& variable, const VariableSet& boundary, Through through) {
+Variables roots_of(const Variable& variable, const VariableSet& inputs, Through through) {
   Variables roots;
-  walk(variable, boundary, through, [&](const Variable& current, const Variables& next) {
+  walk(variable, inputs, through, [&](const Variable& current, const Variables& next) {
     if (next.empty()) roots.push_back(current);
   });
   return roots;
 }
 
-bool is_readonly(const Variable& variable, const VariableSet& boundary) {
+bool is_readonly(const Variable& variable, const VariableSet& inputs) {
   bool readonly = false;
-  walk(variable, boundary, Through::views, [&](const Variable& current, const Variables&) {
-    const bool is_computed = current.owner() != nullptr && !boundary.contains(current);
+  walk(variable, inputs, Through::views, [&](const Variable& current, const Variables&) {
+    const bool is_computed = current.owner() != nullptr && !inputs.contains(current);
     readonly = readonly || (is_computed && current.owner()->op().gives_readonly());
   });
   return readonly;
@@ -122,30 +122,30 @@ bool any_in(const Variables& some, const Variables& others) {
   });
 }
 
-// Whether another input of `node` shares the memory of input `i`, so that the node may overwrite
-// elements before reading them.
-bool reads_what_it_overwrites(const Apply& node, std::span<const Variable> inputs, std::size_t i,
-                              const VariableSet& boundary) {
-  const Variables roots = viewed(inputs[i], boundary);
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    if (k == i || !any_in(viewed(inputs[k], boundary), roots)) continue;
-    if (inputs[k] != inputs[i] || !node.op().allows_aliased_inplace()) return true;
+// Whether among the variables that `node` shall read another one shares the memory of the i-th,
+// which it overwrites, so that it may overwrite elements before reading them.
+bool reads_what_it_overwrites(const Apply& node, std::span<const Variable> read, std::size_t i,
+                              const VariableSet& inputs) {
+  const Variables roots = viewed(read[i], inputs);
+  for (std::size_t k = 0; k < read.size(); ++k) {
+    if (k == i || !any_in(viewed(read[k], inputs), roots)) continue;
+    if (read[k] != read[i] || !node.op().allows_aliased_inplace()) return true;
   }
   return false;
 }
 
 }  // namespace
 
-Variables viewed(const Variable& variable, const VariableSet& boundary) {
-  return roots_of(variable, boundary, Through::views);
+Variables viewed(const Variable& variable, const VariableSet& inputs) {
+  return roots_of(variable, inputs, Through::views);
 }
 
-Variables buffers_of(const Variable& variable, const VariableSet& boundary) {
-  return roots_of(variable, boundary, Through::views_and_overwriting);
+Variables buffers_of(const Variable& variable, const VariableSet& inputs) {
+  return roots_of(variable, inputs, Through::views_and_overwriting);
 }
 
-Variables base_buffer(const Variable& variable, const VariableSet& boundary) {
-  return next_towards_buffers(variable, boundary, Through::views_and_overwriting);
+Variables aliased_inputs(const Variable& variable, const VariableSet& inputs) {
+  return next_towards_buffers(variable, inputs, Through::views_and_overwriting);
 }
 
 std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs,

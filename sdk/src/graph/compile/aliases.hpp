@@ -9,6 +9,7 @@
 #include "spanwise/graph/variable.hpp"
 
 /// Alias analysis: which variables share memory, as declared by the ops' view_map and destroy_map.
+/// `inputs` are those of the compiled graph: what a given input was computed from does not count.
 namespace spanwise::graph {
 
 using Variables = std::vector<Variable>;
@@ -16,12 +17,13 @@ using Variables = std::vector<Variable>;
 /// The variables whose memory `variable` may view, directly or indirectly, each once; only itself
 /// where it is not a view. Does not follow destroy_map: an output that overwrites an input holds
 /// another value. Throws GraphError where a map names an input that the node does not have.
-Variables viewed(const Variable& variable, const VariableSet& boundary);
+Variables viewed(const Variable& variable, const VariableSet& inputs);
 /// The same, following destroy_map too: the variables whose buffers it may use.
-Variables buffers_of(const Variable& variable, const VariableSet& boundary);
+Variables buffers_of(const Variable& variable, const VariableSet& inputs);
 
-/// The inputs of its owner that `variable` may view or overwrite.
-Variables base_buffer(const Variable& variable, const VariableSet& boundary);
+/// One step of buffers_of(): the inputs of the node that computes `variable` which it may view or
+/// overwrite; none where it has a buffer of its own.
+Variables aliased_inputs(const Variable& variable, const VariableSet& inputs);
 
 /// Rebuilds the graph with copies inserted, so that no node overwrites a function output, a
 /// constant, a shared variable, or an input that is not in `mutable_inputs`.

@@ -29,7 +29,7 @@ std::unordered_map<Variable, BufferLifetime> lifetimes(
   const auto buffers = [&](const Variable& variable) -> const Variables& {
     if (const auto found = cached.find(variable); found != cached.end()) return found->second;
     Variables roots;
-    for (const Variable& base : base_buffer(variable, inputs)) {
+    for (const Variable& base : aliased_inputs(variable, inputs)) {
       const auto found = cached.find(base);
       const Variables more = found != cached.end() ? found->second : buffers_of(base, inputs);
       for (const Variable& root : more)

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "core/words.hpp"
@@ -72,13 +73,15 @@ bool declare_graph_settings() {
        .description = "how functions are compiled: fast_run, fast_compile, debug or nan_guard",
        .default_value = "fast_run",
        .check = check_mode});
-  config::declare({.name = "profile",
-                   .description = "measure all functions, and print their tables at the end",
-                   .default_value = "false"});
-  return config::declare({.name = "rewrite_seconds",
-                          .description = "after which a function is compiled without more rewrites",
-                          .default_value = "60",
-                          .check = check_seconds});
+  config::declare(
+      {.name = "profile",
+       .description = "measure all functions, and print their profiles when the process ends",
+       .default_value = "false"});
+  return config::declare(
+      {.name = "rewrite_seconds",
+       .description = "for rewriting one function; rewrites not begun by then are left out",
+       .default_value = "60",
+       .check = check_seconds});
 }
 
 [[maybe_unused]] const bool graph_settings_declared = declare_graph_settings();
@@ -89,16 +92,20 @@ bool has_name_or_tag(const Rewrite& rewrite, const std::vector<std::string>& wor
   });
 }
 
-// Rewrites after which a node computes several of the program's, or overwrites what it has read.
-const std::vector<std::string> whole_node_rewrites{"fusion", "inplace"};
+// Mode nan_guard reports the node with a wrong output and, after it ran, the ranges of its inputs:
+// fused, the node computes several of the program's, and inplace, it has overwritten an input.
+const std::vector<std::string> left_out_by_nan_guard{"fusion", "inplace"};
 
 void check_words(const std::vector<Rewrite>& all, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const bool is_known = std::ranges::any_of(
         all, [&](const Rewrite& rewrite) { return has_name_or_tag(rewrite, {word}); });
-    if (!is_known)
-      fail<ArgumentError>("mode: no rewrite has the name or tag \"", word,
-                          "\"; expected a tag, or one of ", joined(all, ", ", &Rewrite::name));
+    if (is_known) continue;
+    std::set<std::string> tags;
+    for (const Rewrite& rewrite : all) tags.insert(rewrite.tags.begin(), rewrite.tags.end());
+    fail<ArgumentError>("mode: no rewrite has the name or tag \"", word,
+                        "\"; expected one of the tags ", joined(tags), " or of the names ",
+                        joined(all, ", ", &Rewrite::name));
   }
 }
 
@@ -126,7 +133,7 @@ std::vector<RewriteReport> run_rewrites(const std::string& function_name, const 
   for (const Rewrite& rewrite : all) {
     if (!has_name_or_tag(rewrite, {tag}) && !has_name_or_tag(rewrite, mode.including)) continue;
     if (has_name_or_tag(rewrite, mode.excluding)) continue;
-    if (name == "nan_guard" && has_name_or_tag(rewrite, whole_node_rewrites)) continue;
+    if (name == "nan_guard" && has_name_or_tag(rewrite, left_out_by_nan_guard)) continue;
     if (graph.is_late()) {
       warn(text("function ", function_name, ": rewriting its graph took more than ", limit,
                 " s (config rewrite_seconds), so that \"", rewrite.name,

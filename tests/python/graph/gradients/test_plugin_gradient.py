@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of ops of loaded libraries (sw_op.gradient_op), and libraries of interface 1.1."""
+"""Derivatives of ops of loaded libraries (sw_op.gradient_op), and libraries of interface 1.1. The ops
+and what their gradient_op is given are declared in tests/python/graph/plugins/gradient_ops.cpp."""
 
 import pickle
 
@@ -20,6 +21,7 @@ def derived(tmp_path_factory):
 
 
 def test_gradient_op_gets_the_declared_inputs(derived, device):
+    # product_gradient gets (ds, dz, x, y) and computes (dy, dx): neither is the default order.
     x, y = T.dvectors("x", "y")
     z, s = derived.product(x, y, factor=3.0)
     rng = np.random.default_rng(5)

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A plug-in whose ops have derivatives, for tests/python/graph/test_plugin_gradient.py. All arrays
-// are float64 vectors of one length.
+// A plug-in whose ops have derivatives, for tests/python/graph/gradients/test_plugin_gradient.py.
+// All arrays are float64 vectors of one length.
 
 #include <spanwise/plugin.hpp>
 

@@ -24,11 +24,11 @@ void copy_on_host(const void* source, void* target, std::size_t bytes) {
 
 }  // namespace
 
-bool StagingArea::make(Block& block, std::size_t bytes) noexcept {
+bool StagingArea::allocate_once(Block& block, std::size_t bytes) noexcept {
   const DriverApi& api = context_.api;
   if (block.data != nullptr) return true;
-  if (block.passed == nullptr &&
-      api.event_create(&block.passed, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+  if (block.transferred == nullptr &&
+      api.event_create(&block.transferred, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
     return false;
   }
   return api.mem_host_alloc(&block.data, bytes, 0) == CUDA_SUCCESS;
@@ -40,9 +40,9 @@ StagingArea::Block* StagingArea::take() {
   const RelaxedCaptureMode relaxed(context_.api);
   for (Block& block : blocks_) {
     if (block.taken) continue;
-    if (!make(block, block_bytes)) return nullptr;
+    if (!allocate_once(block, block_bytes)) return nullptr;
     // An event that was never recorded counts as complete.
-    if (context_.api.event_query(block.passed) != CUDA_SUCCESS) continue;
+    if (context_.api.event_query(block.transferred) != CUDA_SUCCESS) continue;
     block.taken = true;
     return &block;
   }
@@ -60,30 +60,31 @@ bool StagingArea::upload(const void* host, CUdeviceptr device, std::size_t bytes
   std::memcpy(block->data, host, bytes);
   const DriverApi& api = context_.api;
   CUresult code = api.memcpy_htod_async(device, block->data, bytes, stream);
-  if (code == CUDA_SUCCESS) code = api.event_record(block->passed, stream);
+  if (code == CUDA_SUCCESS) code = api.event_record(block->transferred, stream);
   // On failure the block stays taken: without the event, the end of its use is unknown.
   check(api, code, "copying ", bytes, " bytes to ", context_.device);
   put_back(*block);
   return true;
 }
 
-bool StagingArea::make_pieces() noexcept {
+bool StagingArea::allocate_pieces() noexcept {
   const RelaxedCaptureMode relaxed(context_.api);
-  return std::ranges::all_of(pieces_, [&](Block& block) { return make(block, piece_bytes); });
+  return std::ranges::all_of(pieces_,
+                             [&](Block& block) { return allocate_once(block, piece_bytes); });
 }
 
 // Waits until the block's last transfer has completed. An event that was never recorded counts as
 // complete.
 void StagingArea::wait(const Block& block) {
   const RelaxedCaptureMode relaxed(context_.api);
-  check(context_.api, context_.api.event_synchronize(block.passed),
+  check(context_.api, context_.api.event_synchronize(block.transferred),
         "waiting for a piece of a copy on ", context_.device);
 }
 
 bool StagingArea::upload_pieces(const void* host, CUdeviceptr device, std::size_t bytes,
                                 CUstream stream) {
   const std::unique_lock lock(pieces_mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || !make_pieces()) return false;
+  if (!lock.owns_lock() || !allocate_pieces()) return false;
   const DriverApi& api = context_.api;
   for (std::size_t at = 0, piece = 0; at < bytes; at += piece_bytes, ++piece) {
     Block& block = pieces_[piece % pieces_.size()];
@@ -91,7 +92,7 @@ bool StagingArea::upload_pieces(const void* host, CUdeviceptr device, std::size_
     wait(block);
     copy_on_host(static_cast<const std::byte*>(host) + at, block.data, some);
     CUresult code = api.memcpy_htod_async(device + at, block.data, some, stream);
-    if (code == CUDA_SUCCESS) code = api.event_record(block.passed, stream);
+    if (code == CUDA_SUCCESS) code = api.event_record(block.transferred, stream);
     check(api, code, "copying ", bytes, " bytes to ", context_.device);
   }
   return true;
@@ -100,7 +101,7 @@ bool StagingArea::upload_pieces(const void* host, CUdeviceptr device, std::size_
 bool StagingArea::download_pieces(CUdeviceptr device, void* host, std::size_t bytes,
                                   CUstream stream) {
   const std::unique_lock lock(pieces_mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || !make_pieces()) return false;
+  if (!lock.owns_lock() || !allocate_pieces()) return false;
   const DriverApi& api = context_.api;
   const std::size_t count = (bytes + piece_bytes - 1) / piece_bytes;
   const auto size_of = [&](std::size_t piece) {
@@ -110,7 +111,7 @@ bool StagingArea::download_pieces(CUdeviceptr device, void* host, std::size_t by
     const Block& block = pieces_[piece % pieces_.size()];
     CUresult code =
         api.memcpy_dtoh_async(block.data, device + piece * piece_bytes, size_of(piece), stream);
-    if (code == CUDA_SUCCESS) code = api.event_record(block.passed, stream);
+    if (code == CUDA_SUCCESS) code = api.event_record(block.transferred, stream);
     check(api, code, "copying ", bytes, " bytes from ", context_.device);
   };
   for (const Block& block : pieces_) wait(block);  // earlier uploads may still use them

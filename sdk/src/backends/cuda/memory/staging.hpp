@@ -10,9 +10,10 @@
 
 namespace spanwise::cuda {
 
-/// Page-locked buffers for copies between the device and pageable host memory. Uploads return
-/// without waiting for the work queued on the stream before them. Large uploads, and downloads, are
-/// split into pieces, so that the transfer of one piece overlaps the host's copy of another.
+/// Page-locked buffers for copies between the device and pageable host memory. Small uploads, and
+/// large ones while pieces are free, return without waiting for the work queued on the stream
+/// before them. Large uploads, and downloads, are split into pieces, so that the transfer of one
+/// piece overlaps the host's copy of another.
 class StagingArea {
  public:
   /// Bytes of a block for small uploads and of a block for pieces.
@@ -28,8 +29,8 @@ class StagingArea {
 
   /// Copies `bytes` <= block_bytes from `host` and queues their transfer to `device`.
   bool upload(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream);
-  /// The same for any number of bytes. Waits for its own earlier transfers while they use all
-  /// blocks.
+  /// The same for any number of bytes, in 4 blocks of piece_bytes: each is filled again after its
+  /// last transfer, and so after the work queued before that.
   bool upload_pieces(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream);
   /// Returns when the bytes are at `host`.
   bool download_pieces(CUdeviceptr device, void* host, std::size_t bytes, CUstream stream);
@@ -37,12 +38,12 @@ class StagingArea {
  private:
   struct Block {
     void* data = nullptr;
-    CUevent passed = nullptr;
-    bool taken = false;  // by a thread that is filling it
+    CUevent transferred = nullptr;  // recorded after its last transfer
+    bool taken = false;             // by a thread that is filling it
   };
   Block* take();
-  bool make(Block& block, std::size_t bytes) noexcept;
-  bool make_pieces() noexcept;
+  bool allocate_once(Block& block, std::size_t bytes) noexcept;
+  bool allocate_pieces() noexcept;
   void wait(const Block& block);
   void put_back(Block& block) noexcept;
 

@@ -1,5 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+// What cast_wide.inc uses: included here, so that it is compiled without AVX-512.
 #include <bit>
 #include <cmath>
 #include <cstring>

@@ -14,7 +14,7 @@ using core::convert;
 
 template <class From>
 BlockKernel cast_from(DType to) {
-  return core::visit(to, "cpu copy", [](auto type) -> BlockKernel {
+  return core::visit(to, "cast", [](auto type) -> BlockKernel {
     return &cast_block<From, typename decltype(type)::type>;
   });
 }

@@ -18,7 +18,7 @@ BlockKernel wide_cast([[maybe_unused]] DType from, [[maybe_unused]] DType to) {
 
 BlockKernel cast_kernel(DType from, DType to) {
   if (const BlockKernel wide = wide_cast(from, to)) return wide;
-  return core::visit(from, "cpu copy",
+  return core::visit(from, "cast",
                      [&](auto type) { return cast_from<typename decltype(type)::type>(to); });
 }
 

@@ -102,21 +102,23 @@ struct sw_code<K, Counter, void (*)(T...)> {
     enter_launch(r);
     sw_rt->run_blocks(r, enter_block, thread, &arguments);
   }
-  // For kernels that nearly always run as loops: cold, to save compile time.
-  __attribute__((cold)) static void rare_thread(const void* arguments, unsigned x, unsigned y,
+  // The same for kernels that otherwise run as loops, where the index could overflow or the thread
+  // of a fault is sought: cold, to save compile time.
+  __attribute__((cold)) static void slow_thread(const void* arguments, unsigned x, unsigned y,
                                                 unsigned z) {
     thread(arguments, x, y, z);
   }
-  __attribute__((cold)) static void run_rarely(const sw_range* r) {
+  __attribute__((cold)) static void run_slowly(const sw_range* r) {
     const Arguments arguments(r->arguments);
     enter_launch(r);
-    sw_rt->run_blocks(r, enter_block, rare_thread, &arguments);
+    sw_rt->run_blocks(r, enter_block, slow_thread, &arguments);
   }
 
   // Runs the threads of blocks first .. last - 1 along x as loops: row by row of the blocks'
   // threads, each row for all blocks, so that the innermost loops access memory in order. Threads
-  // that never wait may run in any order. Each built-in variable is set from a scalar here, where
-  // the compiler sees it.
+  // that never wait may run in any order; SW_REVERSE, defined where config cpu_thread_order is
+  // "reverse", runs them backwards. Each built-in variable is set from a scalar here, where the
+  // compiler sees it.
   __attribute__((flatten, noinline)) static void rows(unsigned first, unsigned last, unsigned by,
                                                       unsigned bz, const sw_range* r,
                                                       T... arguments) {
@@ -172,7 +174,7 @@ struct sw_code<K, Counter, void (*)(T...)> {
   static void run_loops(const sw_range* r) {
     // If the index could overflow, from about 2^31 threads along x, the assumption in rows() does
     // not hold.
-    if ((unsigned long long)r->grid.x * r->block.x > SW_MOST_INDEX) return run_rarely(r);
+    if ((unsigned long long)r->grid.x * r->block.x > SW_MOST_INDEX) return run_slowly(r);
     const Arguments arguments(r->arguments);
     enter_launch(r);
     for (unsigned long long b = r->first; b < r->last;) {
@@ -195,25 +197,37 @@ typedef unsigned sw_wide_counter;
 typedef int sw_wide_counter;
 #endif
 
-// Counter is int, unsigned or sw_wide_counter. A kernel may be declared noexcept, which is part of
-// its type.
+// Counter, the type of the index in loops, is int, unsigned or sw_wide_counter: the library chooses
+// it by the type of the variable that the kernel computes from blockIdx. A kernel may be declared
+// noexcept, which is part of its type.
 template <auto K, bool HasBarrier, class Counter, class F = decltype(K)>
 struct sw_launcher;
 template <auto K, bool HasBarrier, class Counter, class... T>
 struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
   using Code = sw_code<K, Counter, void (*)(T...)>;
   static constexpr sw_kernel entry(const char* name) {
+    // Threads that wait, and those of checked kernels, run one by one; others as loops.
 #ifdef SW_KERNEL_CHECK
-    constexpr bool in_any_order = true;
+    constexpr bool runs_single_threads = true;
 #else
-    constexpr bool in_any_order = HasBarrier;
+    constexpr bool runs_single_threads = HasBarrier;
 #endif
-    if constexpr (in_any_order)
-      return {name, Code::run_threads,        Code::parameters.list, sizeof...(T),
-              1,    sw_type_list<T...>::text, Code::run_threads};
+    if constexpr (runs_single_threads)
+      return {name,
+              Code::run_threads,
+              Code::parameters.list,
+              sizeof...(T),
+              /*has_barrier=*/1,
+              sw_type_list<T...>::text,
+              /*run_slowly=*/Code::run_threads};
     else
-      return {name, Code::run_loops,          Code::parameters.list, sizeof...(T),
-              0,    sw_type_list<T...>::text, Code::run_rarely};
+      return {name,
+              Code::run_loops,
+              Code::parameters.list,
+              sizeof...(T),
+              /*has_barrier=*/0,
+              sw_type_list<T...>::text,
+              /*run_slowly=*/Code::run_slowly};
   }
 };
 template <auto K, bool HasBarrier, class Counter, class... T>
