@@ -59,6 +59,17 @@ def gpu():
     return sw.device("cuda:0")
 
 
+@pytest.fixture(scope="session")
+def two_gpus():
+    """The first two GPUs; the tests are skipped where there are not two."""
+    import spanwise as sw
+
+    gpus = [device for device in sw.devices() if device.kind == "cuda"]
+    if len(gpus) < 2:
+        pytest.skip(f"needs two GPUs, and there {'is' if len(gpus) == 1 else 'are'} {len(gpus)}")
+    return gpus[0], gpus[1]
+
+
 @pytest.fixture(autouse=True)
 def keeps_cuda_context():
     """Fails a test that leaves this thread another current CUDA context than it found.

@@ -15,16 +15,13 @@ import spanwise.dask  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def client():
-    gpus = sum(device.kind == "cuda" for device in sw.devices())
-    if gpus < 2:
-        pytest.skip(f"needs two GPUs, and there {'is' if gpus == 1 else 'are'} {gpus}")
+def client(two_gpus):
     workers = {
         number: {
             "cls": distributed.Nanny,
             "options": {"nthreads": 1, "env": {"CUDA_VISIBLE_DEVICES": str(number)}},
         }
-        for number in range(2)
+        for number in range(len(two_gpus))
     }
     scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": ":0"}}
     with (

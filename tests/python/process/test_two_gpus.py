@@ -126,10 +126,10 @@ def test_event_of_one_gpu_is_awaited_on_the_other(way):
     stream.synchronize()
 
 
-def test_families_of_ops_run_on_either_while_the_first_is_the_default(pair):
+def test_families_of_ops_run_on_either_while_the_first_is_the_default(two_gpus):
     values = numbers((64, 64))
     rows = np.array([3, 1, 3])
-    for device in pair:
+    for device in two_gpus:
         a = sw.array(values, device=device)
         summed = values.astype("float64")
         np.add.at(summed, rows, 1)
@@ -156,8 +156,8 @@ def test_families_of_ops_run_on_either_while_the_first_is_the_default(pair):
         assert np.array_equal(drawn[0].numpy(), drawn[1].numpy())
 
 
-def test_operands_on_both_are_refused(pair):
-    a, b = (sw.ones(3, "float32", device=device) for device in pair)
+def test_operands_on_both_are_refused(two_gpus):
+    a, b = (sw.ones(3, "float32", device=device) for device in two_gpus)
     for action in (
         lambda: a + b,
         lambda: a @ b,
@@ -169,16 +169,16 @@ def test_operands_on_both_are_refused(pair):
     assert b.tolist() == [1, 1, 1]
 
 
-def test_a_device_is_the_default_inside_with(pair):
-    with pair[1]:
-        assert sw.zeros(2).device == pair[1] and sw.default_device() == pair[1]
-        with pair[0]:
-            assert sw.zeros(2).device == pair[0]
-        assert sw.current_stream().device == pair[1]
-    assert sw.zeros(2).device == pair[0]
+def test_a_device_is_the_default_inside_with(two_gpus):
+    with two_gpus[1]:
+        assert sw.zeros(2).device == two_gpus[1] and sw.default_device() == two_gpus[1]
+        with two_gpus[0]:
+            assert sw.zeros(2).device == two_gpus[0]
+        assert sw.current_stream().device == two_gpus[1]
+    assert sw.zeros(2).device == two_gpus[0]
 
 
-def test_current_device_of_the_caller_is_restored(pair):
+def test_current_device_of_the_caller_is_restored(two_gpus):
     driver = ctypes.CDLL("libcuda.so.1")
 
     def current():
@@ -187,9 +187,9 @@ def test_current_device_of_the_caller_is_restored(pair):
         return context.value
 
     before = current()
-    for device in (*pair, *pair[::-1]):
+    for device in (*two_gpus, *two_gpus[::-1]):
         a = sw.ones(SIZE, "float32", device=device)
         add_late(a)
-        (a + a).to(pair[0]).to(pair[1])
+        (a + a).to(two_gpus[0]).to(two_gpus[1])
         a.sync()
         assert current() == before

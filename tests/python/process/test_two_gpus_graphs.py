@@ -54,16 +54,16 @@ def test_a_kernel_refuses_an_array_and_a_stream_of_the_other(way):
         axpy(2.0, a, ours)
 
 
-def test_one_source_on_both(pair):
-    kernels = [sw.SourceModule(SPIN, device=device).get_function("late") for device in pair]
-    arrays = [sw.zeros(SIZE, "float32", device=device) for device in pair]
+def test_one_source_on_both(two_gpus):
+    kernels = [sw.SourceModule(SPIN, device=device).get_function("late") for device in two_gpus]
+    arrays = [sw.zeros(SIZE, "float32", device=device) for device in two_gpus]
     for _ in range(3):
         for kernel, array in zip(kernels, arrays, strict=True):
             kernel(array, np.int32(SIZE), np.float32(1), np.int64(10), block=256, grid=20)
     assert all(np.array_equal(array.numpy(), np.full(SIZE, 3)) for array in arrays)
 
 
-def test_a_thread_for_each(pair):
+def test_a_thread_for_each(two_gpus):
     results, problems = {}, []
 
     def work(device):
@@ -76,7 +76,7 @@ def test_a_thread_for_each(pair):
         except Exception as error:
             problems.append(error)
 
-    threads = [threading.Thread(target=work, args=(device,)) for device in (*pair, *pair)]
+    threads = [threading.Thread(target=work, args=(device,)) for device in (*two_gpus, *two_gpus)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -86,16 +86,16 @@ def test_a_thread_for_each(pair):
     assert np.array_equal(first, second)
 
 
-def test_a_function_of_two_contexts(pair):
+def test_a_function_of_two_contexts(two_gpus):
     with sw.using("dev0->cuda:0;dev1->cuda:1"):
-        assert [sw.device("dev0"), sw.device("dev1")] == list(pair)
+        assert [sw.device("dev0"), sw.device("dev1")] == list(two_gpus)
         values = numbers((32, 32))
         v01, v02, v11, v12 = (
             sw.shared(values, target=name) for name in ("dev0", "dev0", "dev1", "dev1")
         )
         f = sw.function([], [v01 @ v02, v11 @ v12, (v01 @ v02).transfer("dev1") + v11])
     first, second, third = f()
-    assert [r.device for r in (first, second, third)] == [pair[0], pair[1], pair[1]]
+    assert [r.device for r in (first, second, third)] == [two_gpus[0], two_gpus[1], two_gpus[1]]
     np.testing.assert_array_equal(first.numpy(), values @ values)
     np.testing.assert_array_equal(second.numpy(), values @ values)
     np.testing.assert_array_equal(third.numpy(), values @ values + values)
@@ -143,17 +143,17 @@ def test_results_of_freed_memory_are_not_overwritten(way):
         np.testing.assert_array_equal(result.numpy(), numbers((1 << 16,)) + 12)
 
 
-def test_a_profile_of_both(pair):
-    x = T.tensor("float32", (None,), "x", device=pair[0])
+def test_a_profile_of_both(two_gpus):
+    x = T.tensor("float32", (None,), "x", device=two_gpus[0])
     op = late_op()
-    f = sw.function([x], op(op(x).transfer(pair[1])), device=pair[0], profile=True)
-    f(sw.array(numbers(), device=pair[0]))
+    f = sw.function([x], op(op(x).transfer(two_gpus[1])), device=two_gpus[0], profile=True)
+    f(sw.array(numbers(), device=two_gpus[0]))
     late = [node for node in f.profile.ops() if "late" in node.name]
     assert len(late) == 1 and late[0].seconds > 0.02, "device time of both kernels"
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_random_graphs_across(pair, mode):
-    assert RandomGraph(0, pair[0]).other == pair[1]
+def test_random_graphs_across(two_gpus, mode):
+    assert RandomGraph(0, two_gpus[0]).other == two_gpus[1]
     with np.errstate(all="ignore"):
-        assert sum(RandomGraph(seed, pair[0]).check(mode) for seed in range(40)) > 20
+        assert sum(RandomGraph(seed, two_gpus[0]).check(mode) for seed in range(40)) > 20
