@@ -67,7 +67,12 @@ def check_compiler() -> None:
 
 
 def make_venv() -> None:
-    """Creates .venv with pip; recreates it if its base interpreter has changed."""
+    """Creates .venv with pip; recreates it if its base interpreter has changed.
+
+    Run by the interpreter of .venv itself, it keeps .venv: removing it would end this process.
+    """
+    if Path(sys.prefix).resolve() == VENV.resolve():
+        return
     identity = f"{sys.version}\n{sys.executable}\n"
     stamp = VENV / "spanwise-python"
     if stamp.is_file() and stamp.read_text() == identity and VENV_PYTHON.exists():

@@ -8,12 +8,12 @@ import subprocess
 from pathlib import Path
 
 GIB = 1 << 30
-MOST_WORKERS = 16
+MAX_WORKERS = 16
 
 
 def workers(host_bytes: int, gpu_bytes: int) -> int:
     """The number of processes if each needs so many bytes of the host and of the first GPU."""
-    bounds = [MOST_WORKERS, len(os.sched_getaffinity(0)), host_memory() // host_bytes]
+    bounds = [MAX_WORKERS, len(os.sched_getaffinity(0)), host_memory() // host_bytes]
     if (free := free_gpu_memory()) is not None:
         bounds.append(free // gpu_bytes)
     return max(1, min(bounds))

@@ -16,7 +16,7 @@ namespace {
 // OpenBLAS computes larger matrices by all of its threads, which wait for the next call in a loop:
 // ours would have to share processors with them. It takes longer for single sums and for short
 // results, and less time for many short sums.
-constexpr std::int64_t most_elements = 460'000, short_result = 512;  // bytes
+constexpr std::int64_t max_elements = 460'000, short_result = 512;  // bytes
 constexpr std::int64_t short_sum = 32, many_sums = 64;
 // Elements that are worth a thread, and those of a result that stay in the L1 cache.
 constexpr std::int64_t thread_elements = 1 << 16, cached_elements = 1 << 12;
@@ -88,7 +88,7 @@ bool is_faster(const HostGemv<T>& gemv) {
   constexpr auto itemsize = static_cast<std::int64_t>(sizeof(T));
   if (gemv.column_stride != 1 && gemv.rows * itemsize <= short_result) return true;
   if (gemv.rows > many_sums && gemv.depth < short_sum) return false;
-  return gemv.rows == 1 || gemv.rows * gemv.depth <= most_elements;
+  return gemv.rows == 1 || gemv.rows * gemv.depth <= max_elements;
 }
 
 template <class T>

@@ -19,8 +19,8 @@ namespace {
 constexpr int gemv_threads = 256, pack_bytes = 16;
 // Blocks that occupy a large GPU, the most elements that a block reads where there are fewer, and
 // blocks from which on wider segments of a matrix's rows make the columns' kernel no faster.
-constexpr std::int64_t enough_blocks = 128, most_per_block = 1 << 15, many_blocks = 512;
-constexpr std::int64_t most_grid = 2147483647;
+constexpr std::int64_t enough_blocks = 128, max_per_block = 1 << 15, many_blocks = 512;
+constexpr std::int64_t max_grid = 2147483647;
 
 struct GemvKernels {
   Kernel rows, columns, packed_rows, packed_columns;
@@ -105,9 +105,8 @@ bool gemv_on_cuda(const Problem& given, Device device) {
   Problem problem = by_column(given);
   problem.conjugate_left = conjugates;
   const GemvLaunch launch = plan(problem);
-  if (launch.blocks > most_grid) return false;
-  if (launch.blocks < enough_blocks &&
-      problem.rows * problem.depth > launch.blocks * most_per_block)
+  if (launch.blocks > max_grid) return false;
+  if (launch.blocks < enough_blocks && problem.rows * problem.depth > launch.blocks * max_per_block)
     return false;
   const GemvKernels& kernels = kernels_for(problem, device);
   const Kernel& kernel = launch.along_rows

@@ -40,7 +40,7 @@ JobAxes::JobAxes(const ReduceJob& job) {
   const auto of = [&](const Array* array, bool is_used) {
     return array != nullptr && is_used ? &array->layout() : &nothing;
   };
-  std::array<const Layout*, 6 + ElementSource::most_operands> layouts{
+  std::array<const Layout*, 6 + ElementSource::max_operands> layouts{
       of(job.input, has_input), of(job.result, true),   of(job.mask, !is_empty),
       of(job.companion, true),  of(job.divisors, true), is_empty ? &nothing : &indices};
   int count = 6, leader = 0;

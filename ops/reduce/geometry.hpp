@@ -31,7 +31,7 @@ struct JobOffsets : JobAxis {
 };
 
 /// The strides of the operands of computed elements along an axis, in elements; 0 for numbers.
-using OperandSteps = std::array<std::int64_t, ElementSource::most_operands>;
+using OperandSteps = std::array<std::int64_t, ElementSource::max_operands>;
 
 /// The axes of a job, kept and reduced, each outermost first, merged as far as the strides allow.
 /// `place` is the stride of an element's index in its output, in C order of the original axes.

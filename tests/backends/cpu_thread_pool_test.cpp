@@ -149,24 +149,24 @@ constexpr microseconds usual(8);
 TEST(WakeBackoff, RaisesTheThresholdAfterEachDelay) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  EXPECT_EQ(backoff.least_work(now, usual), usual);
+  EXPECT_EQ(backoff.min_work(now, usual), usual);
   backoff.learn(now, microseconds(300), microseconds(100));  // waited for a helper
-  EXPECT_EQ(backoff.least_work(now, usual), microseconds(600));
+  EXPECT_EQ(backoff.min_work(now, usual), microseconds(600));
   backoff.learn(now, microseconds(500), microseconds(250));
-  EXPECT_EQ(backoff.least_work(now, usual), microseconds(1200));
+  EXPECT_EQ(backoff.min_work(now, usual), microseconds(1200));
   for (int i = 0; i < 20; ++i) backoff.learn(now, milliseconds(30), milliseconds(20));
-  EXPECT_EQ(backoff.least_work(now, usual), milliseconds(8));
+  EXPECT_EQ(backoff.min_work(now, usual), milliseconds(8));
 }
 
 TEST(WakeBackoff, EndsAfterAMultipleOfTheLostTime) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   backoff.learn(now, microseconds(300), microseconds(100));
-  EXPECT_EQ(backoff.least_work(now + microseconds(3199), usual), microseconds(600));
-  EXPECT_EQ(backoff.least_work(now + microseconds(3200), usual), usual);
+  EXPECT_EQ(backoff.min_work(now + microseconds(3199), usual), microseconds(600));
+  EXPECT_EQ(backoff.min_work(now + microseconds(3200), usual), usual);
   backoff.learn(now, microseconds(400), microseconds(100));
-  EXPECT_EQ(backoff.least_work(now + microseconds(7999), usual), microseconds(1200));
-  EXPECT_EQ(backoff.least_work(now + microseconds(8000), usual), usual);
+  EXPECT_EQ(backoff.min_work(now + microseconds(7999), usual), microseconds(1200));
+  EXPECT_EQ(backoff.min_work(now + microseconds(8000), usual), usual);
 }
 
 TEST(WakeBackoff, EndsWithASuccess) {
@@ -174,9 +174,9 @@ TEST(WakeBackoff, EndsWithASuccess) {
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   backoff.learn(now, microseconds(300), microseconds(100));
   backoff.learn(now, microseconds(95), microseconds(100));  // neither a gain nor a loss
-  EXPECT_EQ(backoff.least_work(now, usual), microseconds(600));
+  EXPECT_EQ(backoff.min_work(now, usual), microseconds(600));
   backoff.learn(now, microseconds(60), microseconds(100));
-  EXPECT_EQ(backoff.least_work(now, usual), usual);
+  EXPECT_EQ(backoff.min_work(now, usual), usual);
 }
 
 TEST(WakeBackoff, AllowsTimeToWakeSleepingThreads) {
@@ -187,28 +187,28 @@ TEST(WakeBackoff, AllowsTimeToWakeSleepingThreads) {
   };
   backoff.note_wake(start);
   for (const int began : {0, 40, 80, 120, 160}) delayed_job(microseconds(began));
-  EXPECT_EQ(backoff.least_work(start, usual), usual) << "it is one wake";
+  EXPECT_EQ(backoff.min_work(start, usual), usual) << "it is one wake";
   delayed_job(microseconds(200));
-  EXPECT_EQ(backoff.least_work(start, usual), microseconds(66)) << "it has had time to wake";
+  EXPECT_EQ(backoff.min_work(start, usual), microseconds(66)) << "it has had time to wake";
 }
 
 TEST(WakeBackoff, IgnoresHelpersThatDoNotComeUnlessTheyAreWoken) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   for (int i = 0; i < 100; ++i) backoff.learn(now, microseconds(101), microseconds(100));
-  EXPECT_EQ(backoff.least_work(now, usual), usual);
+  EXPECT_EQ(backoff.min_work(now, usual), usual);
   const auto useless_wake = [&] {
     backoff.note_wake(now);
     backoff.learn(now + microseconds(101), microseconds(101), microseconds(100));
   };
   for (int i = 0; i < 3; ++i) useless_wake();
-  EXPECT_EQ(backoff.least_work(now, usual), usual);
+  EXPECT_EQ(backoff.min_work(now, usual), usual);
   backoff.learn(now, microseconds(60), microseconds(100));  // helped
   for (int i = 0; i < 3; ++i) useless_wake();
-  EXPECT_EQ(backoff.least_work(now, usual), usual);
+  EXPECT_EQ(backoff.min_work(now, usual), usual);
   useless_wake();
-  EXPECT_EQ(backoff.least_work(now + milliseconds(20), usual), microseconds(202));
-  EXPECT_EQ(backoff.least_work(now + milliseconds(21), usual), usual);
+  EXPECT_EQ(backoff.min_work(now + milliseconds(20), usual), microseconds(202));
+  EXPECT_EQ(backoff.min_work(now + milliseconds(21), usual), usual);
 }
 
 TEST(WakeBackoff, CountsALateChunkOfASleepingThread) {
@@ -216,7 +216,7 @@ TEST(WakeBackoff, CountsALateChunkOfASleepingThread) {
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   backoff.note_wake(now);
   backoff.learn(now + milliseconds(3), milliseconds(3), microseconds(100));
-  EXPECT_EQ(backoff.least_work(now, usual), milliseconds(6));
+  EXPECT_EQ(backoff.min_work(now, usual), milliseconds(6));
 }
 
 TEST(ThreadPool, HelpersLeaveTheProcessorOfTheCaller) {

@@ -254,7 +254,7 @@ def held(device):
     return resident_bytes(), -device.properties.free_memory
 
 
-def least_growth(levels):
+def min_growth(levels):
     """What leaks grows in every part of a run; allocators and other threads' arenas grow at
     times."""
     return min(after - before for before, after in itertools.pairwise(levels))
@@ -285,7 +285,7 @@ def test_repeated_exchanges_leak_no_memory(library):
         exchange(EXCHANGES // PARTS)
         levels.append(held(device))
     resident, taken = zip(*levels, strict=True)
-    assert least_growth(resident) < (1 << 18)
+    assert min_growth(resident) < (1 << 18)
     # Of the whole device: others' tests beside this one take memory too.
     if device.kind == "cuda" and "PYTEST_XDIST_WORKER" not in os.environ:
-        assert least_growth(taken) < (2 << 20)
+        assert min_growth(taken) < (2 << 20)

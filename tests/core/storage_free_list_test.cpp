@@ -56,10 +56,10 @@ TEST(StorageFreeList, StorageIsReusedWithItsMemory) {
 
 TEST(StorageFreeList, ExcludesEmptyAndLargeBlocks) {
   in_a_thread([] {
-    make(StorageFreeList::most_bytes);
+    make(StorageFreeList::max_bytes);
     EXPECT_FALSE(StorageFreeList::take(0));
-    EXPECT_FALSE(StorageFreeList::take(StorageFreeList::most_bytes + 1));
-    EXPECT_TRUE(StorageFreeList::take(StorageFreeList::most_bytes));
+    EXPECT_FALSE(StorageFreeList::take(StorageFreeList::max_bytes + 1));
+    EXPECT_TRUE(StorageFreeList::take(StorageFreeList::max_bytes));
   });
 }
 

@@ -101,8 +101,8 @@ def _wrong_inexact(ours, theirs, close):
         good = np.abs(a - b) <= allowed
         good |= (a == b) | (a != a) & (b != b)
         # Beyond the largest number, or nearly: one side may be infinite.
-        most_wide = b.dtype.type(most)
-        good |= np.isinf(a) & (np.sign(a) == np.sign(b)) & (np.abs(b) >= most_wide - allowed)
+        max_wide = b.dtype.type(most)
+        good |= np.isinf(a) & (np.sign(a) == np.sign(b)) & (np.abs(b) >= max_wide - allowed)
         near &= good
     if close.nan_anywhere:
         near |= ~np.isfinite(ours) & ~np.isfinite(exact.astype(dtype))

@@ -6,7 +6,7 @@ import numpy as np
 
 _RANKS = (0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 7)
 _STEPS = (1, 1, 1, 1, 1, 2, 3, -1, -1, -1, -2)
-_MOST = 1 << 18  # elements of memory behind one window
+_MAX_MEAN = 1 << 18  # elements of memory behind one window
 
 
 def random_shape(r, most=None, min_rank=0, extents_of=None):
@@ -79,7 +79,7 @@ def random_window(r, shape, repeats=False):
         return Window(shape, shape)
     if u < 0.4:
         return Window(shape, shape[::-1], tuple(range(rank))[::-1])
-    context = _MOST // max(size_of(shape), 1)
+    context = _MAX_MEAN // max(size_of(shape), 1)
     order = list(range(rank))
     if rank > 1 and r.random() < 0.6:
         r.shuffle(order)
@@ -105,7 +105,7 @@ def random_window(r, shape, repeats=False):
             first = front + (n - 1) * many
             keys.append(slice(first, front - 1 if front else None, step))
         is_cut = is_cut or step != 1 or front + back > 0
-    if size_of(extents) > _MOST:
+    if size_of(extents) > _MAX_MEAN:
         return Window(shape, shape)
     inverse = None
     if order != list(range(rank)):

@@ -141,7 +141,7 @@ TEST_F(AllocationTest, OfForeignKindsAndAbsentDevicesIsRefused) {
 
 TEST_F(AllocationTest, OnTheCpuIsPlain) {
   {
-    const Storage storage = allocate(core::StorageFreeList::most_bytes + 1, cpu);
+    const Storage storage = allocate(core::StorageFreeList::max_bytes + 1, cpu);
     EXPECT_EQ(devices_.host().live_blocks(), 1);
     EXPECT_TRUE(storage.uses().none());
   }

@@ -35,12 +35,13 @@ SW_FN Bool store(bool x) {
 // F(Name, name) for each function that complex numbers have as well, the operation `Name`; first
 // those that C++ has for them.
 // clang-format off: a table
-#define SW_COMPLEX_FUNCTIONS(F)                                                     \
-  F(Exp, exp) F(Log, log) F(Sqrt, sqrt) F(Sin, sin) F(Cos, cos)                     \
-  F(Tan, tan) F(Arcsin, asin) F(Arccos, acos) F(Arctan, atan) F(Sinh, sinh)         \
-  F(Cosh, cosh) F(Tanh, tanh) F(Arcsinh, asinh) F(Arccosh, acosh) F(Arctanh, atanh)
-#define SW_FUNCTIONS(F)                                                       \
-  SW_COMPLEX_FUNCTIONS(F)                                                     \
+#define SW_COMPLEX_FUNCTIONS(F)                                                                 \
+  F(Exp, exp)                                                                                   \
+  F(Log, log) F(Sqrt, sqrt) F(Sin, sin) F(Cos, cos) F(Tan, tan) F(Arcsin, asin) F(Arccos, acos) \
+      F(Arctan, atan) F(Sinh, sinh) F(Cosh, cosh) F(Tanh, tanh) F(Arcsinh, asinh)               \
+          F(Arccosh, acosh) F(Arctanh, atanh)
+#define SW_FUNCTIONS(F)   \
+  SW_COMPLEX_FUNCTIONS(F) \
   F(Exp2, exp2) F(Expm1, expm1) F(Log2, log2) F(Log10, log10) F(Log1p, log1p)
 // clang-format on
 #define SW_MATH1(Name, name)                           \

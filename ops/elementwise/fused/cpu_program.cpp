@@ -47,11 +47,11 @@ std::unique_ptr<std::byte[]> CpuProgram::prepare(std::span<const Array* const> i
 void CpuProgram::run_block(const void* context, std::int64_t count, std::byte* const* arrays) {
   const auto& [program, constants] = *static_cast<const Run*>(context);
   const std::size_t most = static_cast<std::size_t>(program->inputs_) + program->outputs_.size();
-  std::byte* bases[most_arrays + 2];
+  std::byte* bases[max_arrays + 2];
   std::copy_n(arrays, most + 1, bases);  // the thread's memory follows the arrays
   bases[most + 1] = constants;
   for (const Instruction& step : program->steps_) {
-    std::byte* lanes[most_operands + 1];
+    std::byte* lanes[max_operands + 1];
     for (int i = 0; i < step.count; ++i) {
       const auto r = static_cast<std::size_t>(step.registers[static_cast<std::size_t>(i)]);
       const Register& each = program->registers_[r];
@@ -69,7 +69,7 @@ void CpuProgram::run_block(const void* context, std::int64_t count, std::byte* c
 
 void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array> outputs) const {
   if (outputs[0].size() == 0) return;
-  std::array<strided::CpuOperand, most_arrays> arrays;
+  std::array<strided::CpuOperand, max_arrays> arrays;
   std::size_t count = 0;
   for (; count < inputs.size(); ++count) {
     arrays[count] = {*inputs[count], registers_[count].dtype, ArrayRole::read};
@@ -129,7 +129,7 @@ void CpuProgram::Parts::run(std::int64_t first, std::int64_t last) const {
   const auto memory =
       std::make_unique_for_overwrite<std::byte[]>(program_.scratch_bytes() + alignment);
   const Run run{&program_, constants_.get()};
-  std::byte* at[most_arrays + 1];
+  std::byte* at[max_arrays + 1];
   at[arrays_.size()] =
       memory.get() - reinterpret_cast<std::uintptr_t>(memory.get()) % alignment + alignment;
   const std::int64_t block = program_.block();

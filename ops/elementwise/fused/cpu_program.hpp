@@ -43,7 +43,7 @@ class CpuProgram {
     Loop loop = nullptr;
     const void* context = nullptr;
     int count = 0;  ///< of registers: operands, then the result
-    std::array<int, most_operands + 1> registers{};
+    std::array<int, max_operands + 1> registers{};
   };
 
   /// One run, which is the context of the loops.

@@ -17,14 +17,14 @@ namespace spanwise::ops {
 struct ProgramStep {
   OpSignature signature;  ///< not swapped: the arguments are in the order of its operands
   /// Values: input i is value i, the result of step k is value inputs + k.
-  std::array<int, most_operands> arguments{};
+  std::array<int, max_operands> arguments{};
   UserBody body{};  ///< if there is one, only the result of `signature` has a meaning
 
   friend bool operator==(const ProgramStep&, const ProgramStep&) = default;
 };
 
-inline constexpr int most_inputs = 16, most_outputs = 8;
-inline constexpr int most_arrays = most_inputs + most_outputs;
+inline constexpr int max_program_inputs = 16, max_program_outputs = 8;
+inline constexpr int max_arrays = max_program_inputs + max_program_outputs;
 
 /// Elementwise operations in single static assignment form. Each result has the dtype and the
 /// rounding that the operation has by itself, so a program gives the values that its operations

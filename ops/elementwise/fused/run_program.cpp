@@ -30,7 +30,7 @@ ProgramRunner::ProgramRunner(const ElementProgram& program, const std::vector<bo
 }
 
 void ProgramRunner::run(std::span<const Array* const> given, std::span<const Array> outputs) {
-  std::array<const Array*, most_inputs> inputs;
+  std::array<const Array*, max_program_inputs> inputs;
   std::vector<Array> copies;
   copies.reserve(given.size());
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -48,7 +48,7 @@ void CudaProgram::run(std::span<const Array* const> inputs, std::span<const Arra
   if (outputs[0].size() == 0) return;
   const Device device = outputs[0].device();
   strided::StridedCall call(outputs[0].shape());
-  std::array<void*, most_inputs> numbers;
+  std::array<void*, max_program_inputs> numbers;
   std::size_t count = 0;
   std::uint64_t by_value = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -106,7 +106,7 @@ bool fits_program(const ElementBody& body) noexcept {
   const auto is_real = [](const ElementBody::Value& value) {
     return value.dtype.is_computable() && !value.dtype.is_complex();
   };
-  return !body.inputs.empty() && body.inputs.size() <= most_operands && !body.outputs.empty() &&
+  return !body.inputs.empty() && body.inputs.size() <= max_operands && !body.outputs.empty() &&
          std::all_of(body.inputs.begin(), body.inputs.end(), is_real) &&
          std::all_of(body.outputs.begin(), body.outputs.end(), is_real);
 }

@@ -12,7 +12,7 @@
 namespace spanwise::ops {
 
 /// The number of inputs that a body may have in a program.
-inline constexpr int most_operands = 8;
+inline constexpr int max_operands = 8;
 
 /// One output of a user's body, as a step of a program computes it; or none.
 struct UserBody {
@@ -26,7 +26,7 @@ struct UserBody {
   }
 };
 
-/// Whether a program can hold the body: at most most_operands inputs, and no complex dtypes.
+/// Whether a program can hold the body: at most max_operands inputs, and no complex dtypes.
 bool fits_program(const ElementBody& body) noexcept;
 
 /// CUDA C: namespace `name` with the preamble and a function `of` that returns the output.

@@ -172,8 +172,8 @@ Ref<const Op> fuse(std::span<const Ref<Apply>> nodes, std::span<const Variable> 
                              .position = 60,
                              .tags = {"fast_run", "fusion"},
                              .accepts = accepts,
-                             .most_inputs = most_inputs,
-                             .most_outputs = most_outputs,
+                             .max_inputs = max_program_inputs,
+                             .max_outputs = max_program_outputs,
                              .fuse = fuse});
 
 }  // namespace

@@ -107,7 +107,7 @@ class FusedThunk final : public Thunk {
 
   // Only during a call: another reference would keep the buffers from being used again.
   std::vector<Array> results(std::span<const Array* const> inputs, const Shape& shape) {
-    std::array<const Array*, most_outputs> reused{};
+    std::array<const Array*, max_program_outputs> reused{};
     if (outputs_.size() == 1) {
       for (const Overwrite& pair : overwrites_)
         if (const Array& input = *inputs[at(pair.input)]; may_be_overwritten(input, shape, 0))
@@ -127,7 +127,7 @@ class FusedThunk final : public Thunk {
 
   // The inputs that serve as results: all results have one layout, and no memory in common.
   void find_reused(std::span<const Array* const> inputs, const Layout& layout,
-                   std::array<const Array*, most_outputs>& reused) const {
+                   std::array<const Array*, max_program_outputs>& reused) const {
     for (const Overwrite& pair : overwrites_) {
       const Array& input = *inputs[at(pair.input)];
       if (!may_be_overwritten(input, layout.shape, pair.output) ||
@@ -151,7 +151,7 @@ class FusedThunk final : public Thunk {
   }
 
   static Layout layout_for(std::span<const Array* const> inputs, const Shape& shape) {
-    std::array<const Layout*, most_inputs> layouts;
+    std::array<const Layout*, max_program_inputs> layouts;
     bool is_row_major = true;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       layouts[i] = &inputs[i]->layout();
@@ -166,7 +166,7 @@ class FusedThunk final : public Thunk {
   Overwrites overwrites_;
   Device device_;
   ProgramRunner runner_;
-  std::array<const Array*, most_inputs> arrays_{};  // of the current call
+  std::array<const Array*, max_program_inputs> arrays_{};  // of the current call
   std::vector<Ref<Cell>> inputs_, outputs_;
   std::vector<TensorType> types_;
   std::vector<std::optional<Array>> moved_;

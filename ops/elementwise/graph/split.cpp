@@ -15,8 +15,8 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr int most_arrays_read_again = 2;
-constexpr std::size_t most_operations_done_again = 8;
+constexpr int max_arrays_read_again = 2;
+constexpr std::size_t max_operations_done_again = 8;
 
 bool is_only_reduced(const Apply& node, int output, const NodeSurroundings& around) {
   const auto readers = around.readers(node.output(output));
@@ -54,7 +54,7 @@ std::size_t common_nodes(const FusedNodes& a, const FusedNodes& b) {
 bool is_cheap(const FusedNodes& part, const FusedNodes& rest) {
   const auto arrays = std::count_if(part.inputs.begin(), part.inputs.end(),
                                     [](const Variable& x) { return x.type().rank() > 0; });
-  return arrays <= most_arrays_read_again && common_nodes(part, rest) <= most_operations_done_again;
+  return arrays <= max_arrays_read_again && common_nodes(part, rest) <= max_operations_done_again;
 }
 
 std::vector<int> all_but(std::size_t count, int k) {

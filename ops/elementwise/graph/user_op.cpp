@@ -94,10 +94,10 @@ class UserOp final : public Op, public HasElementBody {
 
   void check() const {
     const auto& inputs = spec_.inputs;
-    if (inputs.empty() || inputs.size() > most_operands || spec_.outputs.empty() ||
-        spec_.outputs.size() > static_cast<std::size_t>(most_outputs))
-      fail<ArgumentError>(spec_.name, ": expected 1 to ", most_operands, " inputs and 1 to ",
-                          most_outputs, " outputs, got ", inputs.size(), " and ",
+    if (inputs.empty() || inputs.size() > max_operands || spec_.outputs.empty() ||
+        spec_.outputs.size() > static_cast<std::size_t>(max_program_outputs))
+      fail<ArgumentError>(spec_.name, ": expected 1 to ", max_operands, " inputs and 1 to ",
+                          max_program_outputs, " outputs, got ", inputs.size(), " and ",
                           spec_.outputs.size());
     for (const Parameter& output : spec_.outputs)
       if (!output.dtype && std::none_of(inputs.begin(), inputs.end(), [&](const Parameter& input) {

@@ -139,7 +139,7 @@ class RowParts {
   RowParts(std::int64_t rows, std::int64_t row_bytes)
       : rows_(rows), is_cached_(rows * row_bytes <= cache_bytes) {
     const std::int64_t count = GemvParts(rows, row_bytes).count();
-    count_ = count == 2 && rows >= least_rows ? 4 : count;
+    count_ = count == 2 && rows >= min_rows ? 4 : count;
   }
 
   std::int64_t count() const noexcept { return count_; }
@@ -162,7 +162,7 @@ class RowParts {
 
  private:
   // Of a matrix that has several parts, and those that loops take at a time.
-  static constexpr std::int64_t least_rows = 256, unit = 16;
+  static constexpr std::int64_t min_rows = 256, unit = 16;
 
   static constexpr std::int64_t cache_bytes = 32 << 20;
 

@@ -27,7 +27,7 @@ class CpuRowPass {
   /// Outputs are contiguous and share no memory with inputs.
   void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
 
-  static constexpr std::int64_t most_columns = 1 << 14;
+  static constexpr std::int64_t max_columns = 1 << 14;
 
  private:
   template <class T>

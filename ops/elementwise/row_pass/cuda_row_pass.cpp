@@ -68,7 +68,7 @@ class Arguments {
   }
 
  private:
-  static constexpr std::size_t most = 16 + 2 * most_inputs + most_outputs;
+  static constexpr std::size_t most = 16 + 2 * max_program_inputs + max_program_outputs;
 
   const Stream& stream_;
   std::size_t count_ = 0;

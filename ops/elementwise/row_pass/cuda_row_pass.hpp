@@ -22,7 +22,7 @@ class CudaRowPass {
   /// Outputs are contiguous and share no memory with inputs.
   void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
 
-  static constexpr std::int64_t most_columns = 4096;
+  static constexpr std::int64_t max_columns = 4096;
 
  private:
   struct Compiled {

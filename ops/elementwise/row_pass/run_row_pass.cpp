@@ -26,7 +26,7 @@ bool RowPassRunner::takes(std::span<const Array* const> inputs) const {
   const Array& x = *inputs[0];
   const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
   if (x.size() == 0) return false;
-  if (columns > (on_cpu_ ? CpuRowPass::most_columns : CudaRowPass::most_columns)) return false;
+  if (columns > (on_cpu_ ? CpuRowPass::max_columns : CudaRowPass::max_columns)) return false;
   if (columns > 1 && x.strides()[1] != 1) return false;
   if (inputs[1]->shape()[0] != columns) return false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -27,10 +27,10 @@ Array CpuElements::buffer() const { return empty(Shape{buffer_elements_}, elemen
 void CpuElements::add(const ElementBlock& block, const Place& place, const Array& buffer,
                       std::byte* accumulators) const {
   // The axis along which the operands' elements are adjacent is divided last.
-  std::int64_t columns = std::min(block.columns, most_elements_);
-  std::int64_t rows = std::min(block.rows, most_elements_);
+  std::int64_t columns = std::min(block.columns, max_elements_);
+  std::int64_t rows = std::min(block.rows, max_elements_);
   (axes_.is_column ? rows : columns) =
-      std::clamp<std::int64_t>(most_elements_ / (axes_.is_column ? columns : rows), 1,
+      std::clamp<std::int64_t>(max_elements_ / (axes_.is_column ? columns : rows), 1,
                                axes_.is_column ? block.rows : block.columns);
   for (std::int64_t column = 0; column < block.columns; column += columns)
     for (std::int64_t row = 0; row < block.rows; row += rows) {
@@ -64,7 +64,7 @@ void CpuElements::compute(const Offsets& offsets, std::int64_t columns, std::int
   const auto operands = source_.operands();
   std::vector<Array> parts;
   parts.reserve(operands.size());
-  std::array<const Array*, ElementSource::most_operands> all;
+  std::array<const Array*, ElementSource::max_operands> all;
   for (std::size_t k = 0; k < operands.size(); ++k) {
     all[k] = operands[k];
     if (operands[k]->rank() > 0)

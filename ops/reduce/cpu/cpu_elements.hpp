@@ -26,7 +26,7 @@ class CpuElements {
         device_(job.result->device()),
         axes_(axes),
         kernel_(kernel),
-        buffer_elements_(std::min(axes.outputs * axes.elements, most_elements_)) {}
+        buffer_elements_(std::min(axes.outputs * axes.elements, max_elements_)) {}
 
   /// Memory for a thread's elements.
   Array buffer() const;
@@ -43,7 +43,7 @@ class CpuElements {
   Array part_of(const Array& operand, std::size_t place, std::int64_t offset, std::int64_t columns,
                 std::int64_t rows) const;
 
-  static constexpr std::int64_t most_elements_ = 1 << 15;  ///< that stay in the L2 cache
+  static constexpr std::int64_t max_elements_ = 1 << 15;  ///< that stay in the L2 cache
 
   const ElementSource& source_;
   DType element_;

@@ -27,7 +27,7 @@ namespace {
 // Frames of files in the package's folder are left out of traces.
 std::string* package_folder = nullptr;
 
-constexpr int most_frames = 4;
+constexpr int max_frames = 4;
 
 py::object steal(void* object) {
   return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
@@ -46,7 +46,7 @@ std::string user_frames() {
   std::vector<std::string> lines;  // innermost first
   py::object frame =
       py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (frame && lines.size() < most_frames) {
+  while (frame && lines.size() < max_frames) {
     auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
     const py::object code = steal(PyFrame_GetCode(raw));
     const auto file = py::str(code.attr("co_filename")).cast<std::string>();

@@ -181,14 +181,14 @@ std::optional<Array> borrowed_array(PyObject* object) {
 }
 
 std::optional<SmallMemory> small_memory(PyObject* object) {
-  constexpr std::int64_t most_bytes = 1 << 14;
+  constexpr std::int64_t max_bytes = 1 << 14;
   BorrowedTensor memory;
   const Bridge* cached = describe(object, memory);
   if (cached == nullptr || !memory.device.is_cpu()) return std::nullopt;
   const std::int64_t item = memory.dtype.itemsize(), size = memory.packed_size();
   const bool is_whole =
       item * 8 == memory.dtype.bits();  // not of several lanes, nor of sub-byte type
-  if (!is_whole || size == 0 || size > most_bytes / item) return std::nullopt;
+  if (!is_whole || size == 0 || size > max_bytes / item) return std::nullopt;
   cached->count_shared_import();
   const std::span shape(memory.shape, static_cast<std::size_t>(memory.rank));
   return SmallMemory{memory.data, memory.dtype, Shape(shape), size * item};

@@ -152,9 +152,9 @@ bool set_error(const std::exception_ptr& exception) noexcept {
 }
 
 void raise_unexpected(py::handle object, const char* what, const char* expected) {
-  constexpr std::size_t most_letters = 60;
+  constexpr std::size_t max_characters = 60;
   std::string shown = py::repr(object);
-  if (shown.size() > most_letters) shown = shown.substr(0, most_letters) + "...";
+  if (shown.size() > max_characters) shown = shown.substr(0, max_characters) + "...";
   throw py::type_error(text(what, ": expected ", expected, ", got ", shown, " of type ",
                             Py_TYPE(object.ptr())->tp_name));
 }

@@ -65,7 +65,7 @@ class ObjectFreeList {
   /// storage is shared or read-only, or the list is full.
   bool keep_element(PyObject* object) noexcept {
     const Storage& storage = array_in(object).storage();
-    if (elements_count_ == most_elements_ || Py_TYPE(object) != array_type || storage.readonly() ||
+    if (elements_count_ == max_elements_ || Py_TYPE(object) != array_type || storage.readonly() ||
         !storage.is_exclusive())
       return false;
     elements_[elements_count_++] = object;
@@ -73,7 +73,7 @@ class ObjectFreeList {
   }
   /// Enables keep_element(), or disables it and frees its arrays.
   void keep_elements(bool is_on) noexcept {
-    most_elements_ = is_on ? elements_.size() : 0;
+    max_elements_ = is_on ? elements_.size() : 0;
     if (!is_on) drop_elements();
   }
   void drop_elements() noexcept {
@@ -96,7 +96,7 @@ class ObjectFreeList {
   }
 
   std::array<PyObject*, 32> objects_{}, imports_{}, elements_{};
-  std::size_t count_ = 0, imports_count_ = 0, elements_count_ = 0, most_elements_ = 32;
+  std::size_t count_ = 0, imports_count_ = 0, elements_count_ = 0, max_elements_ = 32;
 };
 
 }  // namespace spanwise::python

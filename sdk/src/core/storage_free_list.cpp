@@ -9,11 +9,11 @@ namespace spanwise::core {
 
 /// Has no constructor or destructor, so that accessing the thread-local needs no guard check.
 struct StorageFreeList::Lists {
-  static constexpr std::size_t sizes = most_bytes / unit, most_whole = 8, most_bare = 32;
+  static constexpr std::size_t sizes = max_bytes / unit, max_whole = 8, max_bare = 32;
   enum class State : std::uint8_t { unused, open, closed };
 
-  Block* whole[sizes][most_whole];
-  Block* bare[most_bare];
+  Block* whole[sizes][max_whole];
+  Block* bare[max_bare];
   std::uint8_t whole_counts[sizes];
   std::uint8_t bare_count;
   State state;
@@ -23,13 +23,13 @@ struct StorageFreeList::Lists {
   bool keep_whole(Block& block) noexcept {
     if (state != State::open && !open()) return false;
     const std::size_t size = size_class(block.bytes);
-    if (whole_counts[size] == most_whole) return false;
+    if (whole_counts[size] == max_whole) return false;
     whole[size][whole_counts[size]++] = &block;
     return true;
   }
   bool keep_bare(Block& block) noexcept {
     if (state != State::open && !open()) return false;
-    if (bare_count == most_bare) return false;
+    if (bare_count == max_bare) return false;
     bare[bare_count++] = &block;
     return true;
   }
@@ -73,7 +73,7 @@ StorageFreeList::Lists& StorageFreeList::lists() noexcept {
 
 Storage StorageFreeList::take(std::size_t bytes) noexcept {
   Storage storage;
-  if (bytes - 1 >= most_bytes) return storage;  // also for 0 bytes, which wraps around
+  if (bytes - 1 >= max_bytes) return storage;  // also for 0 bytes, which wraps around
   Lists& mine = lists();
   std::uint8_t& count = mine.whole_counts[Lists::size_class(bytes)];
   if (count == 0) return storage;

@@ -15,18 +15,18 @@ namespace spanwise::core {
 class StorageFreeList {
  public:
   /// The largest size in bytes that is cached with its memory.
-  static constexpr std::size_t most_bytes = 4096;
+  static constexpr std::size_t max_bytes = 4096;
   /// The number of bytes to allocate for a cached storage of `bytes` bytes.
   static constexpr std::size_t capacity_for(std::size_t bytes) noexcept {
     return (bytes + unit - 1) / unit * unit;
   }
 
   /// A cached CPU storage of `bytes` bytes, uninitialised and writable; an empty Storage where none
-  /// is cached, for 0 bytes and above most_bytes.
+  /// is cached, for 0 bytes and above max_bytes.
   static Storage take(std::size_t bytes) noexcept;
   /// As Storage::adopt() on the CPU, but cached together with its memory when the last reference is
   /// dropped. `data` has capacity_for(bytes) bytes, which is the size passed to `release`; `bytes`
-  /// is 1 to most_bytes.
+  /// is 1 to max_bytes.
   static Storage adopt(void* data, std::size_t bytes, ReleaseFn release, void* context);
   /// Releases everything that the calling thread has cached.
   static void drop() noexcept;

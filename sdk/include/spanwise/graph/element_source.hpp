@@ -19,7 +19,7 @@ namespace spanwise {
 class SW_API ElementSource {
  public:
   /// Operands at most.
-  static constexpr int most_operands = 16;
+  static constexpr int max_operands = 16;
 
   virtual ~ElementSource();
   /// Begins a call: reads the input cells. Returns the shape of the result; nothing where the

@@ -75,7 +75,7 @@ struct FusionRewrite {
   std::vector<std::string> tags{};  ///< as Rewrite::tags
   /// Whether the node may be in a group.
   std::function<bool(const Apply& node)> accepts;
-  std::size_t most_inputs = 0, most_outputs = 0;  ///< of a group
+  std::size_t max_inputs = 0, max_outputs = 0;  ///< of a group
   /// The op for a group of `nodes`, which are in topological order. It computes `outputs`, each an
   /// output of a node, from `inputs`.
   std::function<Ref<const Op>(std::span<const Ref<Apply>> nodes, std::span<const Variable> inputs,

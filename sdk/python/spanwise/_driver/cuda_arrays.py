@@ -123,8 +123,8 @@ class _TextureDescriptor(ctypes.Structure):
         ("max_anisotropy", ctypes.c_uint),
         ("level_filter", ctypes.c_int),
         ("level_bias", ctypes.c_float),
-        ("least_level", ctypes.c_float),
-        ("most_level", ctypes.c_float),
+        ("min_level", ctypes.c_float),
+        ("max_level", ctypes.c_float),
         ("border", ctypes.c_float * 4),
         ("reserved", ctypes.c_int * 12),
     )

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 # Above this mean exp(-mean) is close to the smallest double; the normal distribution is used.
-_MOST = 600
+_MAX_MEAN = 600
 
 
 @functools.cache
@@ -36,7 +36,7 @@ def _kernel():
     return sw.ElementwiseKernel(
         "double *count, double *mean, double *u, double *z",
         f"""
-        if (mean[i] > {_MOST}) {{
+        if (mean[i] > {_MAX_MEAN}) {{
           count[i] = fmax(0.0, floor(mean[i] + sqrt(mean[i]) * z[i] + 0.5));
         }} else {{
           double p = exp(-mean[i]), below = p;

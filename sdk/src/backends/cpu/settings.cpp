@@ -14,8 +14,8 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-constexpr int most_threads = 1024, most_stack_kb = 4096, most_slack = 16 << 20,
-              most_output_kb = 1 << 20;
+constexpr int max_threads = 1024, max_stack_kb = 4096, max_slack = 16 << 20,
+              max_output_kb = 1 << 20;
 
 // -1 if it is not a number.
 int parse(std::string_view value) { return number_in(value).value_or(-1); }
@@ -45,7 +45,7 @@ bool declare_all() {
                                   "process may use",
                    .default_value = "0",
                    .check = [](std::string_view value) {
-                     check_number("cpu_threads", value, 0, most_threads, "",
+                     check_number("cpu_threads", value, 0, max_threads, "",
                                   "; 0 is OMP_NUM_THREADS, else one thread for each processor");
                    }});
   config::declare({.name = "cpu_thread_order",
@@ -59,7 +59,7 @@ bool declare_all() {
                                   "barriers, for deep recursions",
                    .default_value = "0",
                    .check = [](std::string_view value) {
-                     check_number("cpu_stack_kb", value, 0, most_stack_kb, "",
+                     check_number("cpu_stack_kb", value, 0, max_stack_kb, "",
                                   "; 0 uses the need that the compiler reports");
                    }});
   config::declare({.name = "cpu_slack",
@@ -68,7 +68,7 @@ bool declare_all() {
                                   "memory that is taken from the system from then on",
                    .default_value = "2048",
                    .check = [](std::string_view value) {
-                     check_number("cpu_slack", value, 0, most_slack, " of bytes");
+                     check_number("cpu_slack", value, 0, max_slack, " of bytes");
                    }});
   config::declare({.name = "compile_timeout_s",
                    .description = "seconds after which the CPU's compiler is killed with all that "
@@ -84,7 +84,7 @@ bool declare_all() {
                    .description = "KiB that are kept of what the CPU's compiler writes",
                    .default_value = "1024",
                    .check = [](std::string_view value) {
-                     check_number("compile_output_kb", value, 1, most_output_kb);
+                     check_number("compile_output_kb", value, 1, max_output_kb);
                    }});
   return config::declare({.name = "cpu_sanitize",
                           .description = "sanitizer that kernels are compiled with on the CPU; "
@@ -101,7 +101,7 @@ int worker_setting() {
   const int threads = parse(config::get("cpu_threads"));
   if (threads > 0) return threads;
   const int wanted = open_mp_threads();
-  return std::clamp(wanted > 0 ? wanted : processor_count(), 1, most_threads);
+  return std::clamp(wanted > 0 ? wanted : processor_count(), 1, max_threads);
 }
 
 ThreadOrder thread_order_setting() {

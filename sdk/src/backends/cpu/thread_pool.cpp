@@ -29,14 +29,14 @@ constexpr auto worth_waking = std::chrono::microseconds(8);
 constexpr int spins = 5000;
 // Time after which a helper that holds no chunk lets other threads of its processor run, so that
 // its time slice does not end within a chunk, for which the caller would wait.
-constexpr auto least_slice = std::chrono::microseconds(500);
+constexpr auto min_slice = std::chrono::microseconds(500);
 // Callers whose helpers finish spin for at most this time, then they block, which leaves the
 // processor to a helper that waits for one.
-constexpr auto most_patience = std::chrono::microseconds(80),
-               least_patience = std::chrono::microseconds(10);
+constexpr auto max_patience = std::chrono::microseconds(80),
+               min_patience = std::chrono::microseconds(10);
 
 // Least time between moves of helpers to other processors, each of which is a system call.
-constexpr auto least_stay = std::chrono::milliseconds(1);
+constexpr auto min_stay = std::chrono::milliseconds(1);
 
 std::atomic<ThreadPool*> shared_pool{nullptr};
 
@@ -121,11 +121,11 @@ bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
   const auto start = Clock::now();
   const WakeBackoff::Duration none(0),
       usual = helpers == Helpers::at_once ? none : WakeBackoff::Duration(worth_waking);
-  if (trust_.least_work(start, usual) == none) return true;
+  if (trust_.min_work(start, usual) == none) return true;
   work_on_one(job);
   if (job.next.load(std::memory_order_relaxed) + 2 > job.chunks) return false;
   const auto now = Clock::now();
-  return (now - start) * static_cast<std::int64_t>(job.chunks - 1) > trust_.least_work(now, usual);
+  return (now - start) * static_cast<std::int64_t>(job.chunks - 1) > trust_.min_work(now, usual);
 }
 
 void ThreadPool::run_shared(Job& job) {
@@ -150,7 +150,7 @@ void ThreadPool::publish(Job& job, Clock::time_point now) {
   bool wakes = threads_ < wanted;
   start_helpers(wanted);
   jobs_.push_back(&job);
-  job.most_helpers = wanted;
+  job.max_helpers = wanted;
   published_.fetch_add(1, std::memory_order_release);
   if (sleeping_ > 0) {
     sleeping_ = 0;
@@ -164,7 +164,7 @@ void ThreadPool::publish(Job& job, Clock::time_point now) {
 void ThreadPool::move_helpers(int processor, Clock::time_point now) {
   if (processor == caller_processor_ || now < next_move_) return;
   caller_processor_ = processor;
-  next_move_ = now + least_stay;
+  next_move_ = now + min_stay;
   for (Helper& helper : helpers_) avoid_processor(helper.thread, processor, helper.avoided);
 }
 
@@ -183,7 +183,7 @@ void ThreadPool::retire(Job& job, WakeBackoff::Duration expected) {
     const std::lock_guard lock(mutex_);
     std::erase(jobs_, &job);
   }
-  const auto patience = std::clamp<WakeBackoff::Duration>(expected, least_patience, most_patience);
+  const auto patience = std::clamp<WakeBackoff::Duration>(expected, min_patience, max_patience);
   const auto is_used = [&] { return job.helpers.load(std::memory_order_acquire) > 0; };
   for (const auto start = Clock::now(); is_used() && Clock::now() - start < patience;)
     for (int i = 0; i < 10 && is_used(); ++i) pause();
@@ -211,7 +211,7 @@ void ThreadPool::retire(Job& job, WakeBackoff::Duration expected) {
 ThreadPool::Job* ThreadPool::join_a_job() {
   for (Job* job : jobs_) {
     const int helpers = job->helpers.load(std::memory_order_relaxed);
-    if (!job->has_chunks() || helpers >= job->most_helpers) continue;
+    if (!job->has_chunks() || helpers >= job->max_helpers) continue;
     job->helpers.store(helpers + 1, std::memory_order_relaxed);
     return job;
   }
@@ -222,12 +222,12 @@ void ThreadPool::help_forever() {
   std::unique_lock lock(mutex_);
   Helper& self = helpers_.emplace_back(static_cast<pid_t>(::syscall(SYS_gettid)));
   avoid_processor(self.thread, caller_processor_, self.avoided);
-  auto slice = Clock::now() + least_slice;
+  auto slice = Clock::now() + min_slice;
   for (;;) {
     if (Clock::now() > slice) {
       lock.unlock();
       std::this_thread::yield();
-      slice = Clock::now() + least_slice;
+      slice = Clock::now() + min_slice;
       lock.lock();
     }
     const std::uint32_t seen = published_.load(std::memory_order_acquire);
@@ -248,7 +248,7 @@ void ThreadPool::help_forever() {
     if (published_.load(std::memory_order_acquire) != seen) continue;
     ++sleeping_;
     wake_.wait(lock, [&] { return published_.load(std::memory_order_acquire) != seen; });
-    slice = Clock::now() + least_slice;
+    slice = Clock::now() + min_slice;
   }
 }
 

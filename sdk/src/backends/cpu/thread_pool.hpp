@@ -61,7 +61,7 @@ class ThreadPool {
     void* const context;
     std::atomic<std::uint64_t> next{0};
     std::atomic<int> helpers{0};  // changed under the pool's mutex
-    int most_helpers = 0;         // guarded by the pool's mutex, as is error
+    int max_helpers = 0;          // guarded by the pool's mutex, as is error
     std::exception_ptr error;
     FloatState floats;  // the caller's, set before helpers see the job
   };

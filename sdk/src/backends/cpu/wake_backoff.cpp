@@ -8,7 +8,7 @@ namespace spanwise::cpu_backend {
 namespace {
 
 // Upper bound of the back-off.
-constexpr auto most_distrust = std::chrono::milliseconds(8);
+constexpr auto max_backoff = std::chrono::milliseconds(8);
 // A back-off lasts so many times the time that was lost, so that failed attempts, in which an
 // interrupted helper may delay a short job by milliseconds, cost 6 % of the time at most.
 constexpr int pause_per_loss = 16;
@@ -16,7 +16,7 @@ constexpr int pause_per_loss = 16;
 constexpr auto negligible = std::chrono::microseconds(2);
 // Wakes in a row without help that are no failure, and the back-off after the next: waking helpers
 // for jobs that are over before they come costs some microseconds each.
-constexpr int most_wakes = 3;
+constexpr int max_wakes = 3;
 constexpr auto pause_after_wakes = std::chrono::milliseconds(20);
 // Delay by which helpers that were just woken may be late before it counts as a failure.
 constexpr auto time_to_wake = std::chrono::microseconds(200);
@@ -27,8 +27,7 @@ std::int64_t WakeBackoff::since_epoch(Clock::time_point time) noexcept {
   return Duration(time.time_since_epoch()).count();
 }
 
-WakeBackoff::Duration WakeBackoff::least_work(Clock::time_point now,
-                                              Duration usual) const noexcept {
+WakeBackoff::Duration WakeBackoff::min_work(Clock::time_point now, Duration usual) const noexcept {
   if (since_epoch(now) >= until_.load(std::memory_order_relaxed)) return usual;
   return std::max(usual, Duration(least_.load(std::memory_order_relaxed)));
 }
@@ -41,7 +40,7 @@ void WakeBackoff::note_wake(Clock::time_point now) noexcept {
 void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) noexcept {
   const bool helped = took * 5 < alone * 4, was_delayed = took >= alone + negligible;
   const int wakes = wakes_.load(std::memory_order_relaxed);
-  if (!helped && wakes <= most_wakes) {
+  if (!helped && wakes <= max_wakes) {
     const Duration awake(since_epoch(now - took) - woken_.load(std::memory_order_relaxed));
     const bool is_waking = wakes > 0 && awake < time_to_wake && took < alone + time_to_wake;
     if (!was_delayed || is_waking) return;
@@ -54,9 +53,9 @@ void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) no
     if (until != 0) until_.store(0, std::memory_order_relaxed);
     return;
   }
-  const Duration least = 2 * std::max(least_work(now, Duration(0)), took);
+  const Duration least = 2 * std::max(min_work(now, Duration(0)), took);
   const Duration pause = was_delayed ? pause_per_loss * (took - alone) : pause_after_wakes;
-  least_.store(std::min<Duration>(most_distrust, least).count(), std::memory_order_relaxed);
+  least_.store(std::min<Duration>(max_backoff, least).count(), std::memory_order_relaxed);
   until_.store(std::max(until, since_epoch(now)) + pause.count(), std::memory_order_relaxed);
 }
 

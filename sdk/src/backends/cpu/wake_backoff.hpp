@@ -20,7 +20,7 @@ class WakeBackoff {
 
   /// The current threshold, at least `usual`: work that takes one thread less than this is not
   /// shared.
-  Duration least_work(Clock::time_point now, Duration usual) const noexcept;
+  Duration min_work(Clock::time_point now, Duration usual) const noexcept;
   /// Records that sleeping helpers are being woken. If they are late for the next jobs, it counts
   /// as a failure only if it happens repeatedly and they help with none.
   void note_wake(Clock::time_point now) noexcept;

@@ -31,7 +31,7 @@ class PerStream {
   }
 
  private:
-  static constexpr std::size_t most_streams = 4;
+  static constexpr std::size_t max_streams = 4;
   static constexpr std::uint64_t asked_until_idle = 64;
   struct Entry {
     CUstream stream = nullptr;
@@ -41,7 +41,7 @@ class PerStream {
 
   template <class Make>
   T* find_other(CUstream stream, Make& make) {
-    if (entries_.size() < most_streams) {
+    if (entries_.size() < max_streams) {
       Entry& entry = entries_.emplace_back();
       entry.stream = stream;
       entry.used_at = asked_;

@@ -12,7 +12,7 @@ namespace spanwise::graph {
 namespace {
 
 // Smaller buffers are not reused: moving them costs as much as it saves.
-constexpr std::int64_t least_bytes = 1 << 14;
+constexpr std::int64_t min_bytes = 1 << 14;
 
 struct BufferLifetime {
   std::size_t last = 0;
@@ -96,7 +96,7 @@ void MemoryPlan::pass_buffers(std::size_t position) noexcept {
   for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
     BufferReuse& reuse = reuses[i];
     auto& from = reuse.from->value;
-    if (!reuse.is_enabled || !from || from->nbytes() < least_bytes) continue;
+    if (!reuse.is_enabled || !from || from->nbytes() < min_bytes) continue;
     for (Cell* viewer : reuse.viewers) viewer->value.reset();
     if (from->storage().use_count() > 1) continue;
     reuse.moved_address = from->storage().data();

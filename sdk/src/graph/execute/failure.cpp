@@ -16,7 +16,7 @@ namespace spanwise::graph {
 namespace {
 
 // Values are shown only for few elements in host memory.
-constexpr std::int64_t most_shown = 5;
+constexpr std::int64_t max_shown = 5;
 
 using Show = std::function<void(std::ostream& out, const Array& value)>;
 
@@ -57,7 +57,7 @@ void show_elements(std::ostream& out, const Array& value) {
 
 void show_value(std::ostream& out, const Array& value) {
   const bool cheap =
-      value.device().is_cpu() && value.size() <= most_shown && value.dtype().is_computable();
+      value.device().is_cpu() && value.size() <= max_shown && value.dtype().is_computable();
   if (cheap)
     show_elements(out, value);
   else

@@ -14,7 +14,7 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 }
 
 // Limits of pending events and recorded spans, which bound the memory of long runs.
-constexpr std::size_t most_pending = 4096, most_spans = 100000;
+constexpr std::size_t max_pending = 4096, max_spans = 100000;
 
 }  // namespace
 
@@ -32,9 +32,9 @@ void StepTimes::Measure::finish() {
   const Clock::time_point now = Clock::now();
   const double start = seconds_between(times_.origin_, start_);
   if (!before_) return times_.add(position_, start, seconds_between(start_, now));
-  if (times_.pending_.size() == most_pending) times_.add_pending();
-  std::size_t span = most_spans;
-  if (times_.spans_.size() < most_spans) {
+  if (times_.pending_.size() == max_pending) times_.add_pending();
+  std::size_t span = max_spans;
+  if (times_.spans_.size() < max_spans) {
     span = times_.spans_.size();
     times_.spans_.push_back({position_, start, 0});
   }
@@ -44,7 +44,7 @@ void StepTimes::Measure::finish() {
 
 void StepTimes::add(std::size_t step, double start, double seconds) {
   profiles_[step].seconds += seconds;
-  if (spans_.size() < most_spans) spans_.push_back({step, start, seconds});
+  if (spans_.size() < max_spans) spans_.push_back({step, start, seconds});
 }
 
 void StepTimes::add_pending() {

@@ -17,7 +17,7 @@ namespace {
 
 // Results stay in memory as long as the function, so larger ones are folded only if they are no
 // larger than their inputs.
-constexpr std::int64_t most_folded_bytes = 1 << 20;
+constexpr std::int64_t max_folded_bytes = 1 << 20;
 
 bool may_fold(const Apply& node, const std::vector<Variable>& inputs) {
   const bool constants =
@@ -28,7 +28,7 @@ bool may_fold(const Apply& node, const std::vector<Variable>& inputs) {
 bool is_small(const std::vector<Ref<Cell>>& outputs, std::int64_t input_bytes) {
   std::int64_t bytes = 0;
   for (const Ref<Cell>& cell : outputs) bytes += cell->value->nbytes();
-  return bytes <= std::max(most_folded_bytes, input_bytes);
+  return bytes <= std::max(max_folded_bytes, input_bytes);
 }
 
 // The values of the outputs; empty where the node cannot be evaluated now: it is then evaluated at

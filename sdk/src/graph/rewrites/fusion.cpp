@@ -18,7 +18,7 @@ namespace spanwise::graph {
 namespace {
 
 // The sets of dependencies take a bit for each pair of nodes.
-constexpr std::size_t most_nodes = 1 << 14;
+constexpr std::size_t max_nodes = 1 << 14;
 
 /// Nodes that become one.
 struct FusionGroup {
@@ -38,7 +38,7 @@ class FusionPass {
   }
 
   int run() {
-    if (nodes_.size() > most_nodes) return 0;
+    if (nodes_.size() > max_nodes) return 0;
     make_groups();
     join_producers();
     join_siblings();
@@ -122,7 +122,7 @@ class FusionPass {
     std::vector<Variable> inputs = inputs_of_both(a, b);
     const std::size_t outputs =
         into.outputs + from.outputs - read_only_by(into, b, a) - read_only_by(from, a, b);
-    if (inputs.size() > rewrite_.most_inputs || outputs > rewrite_.most_outputs) return;
+    if (inputs.size() > rewrite_.max_inputs || outputs > rewrite_.max_outputs) return;
     into.inputs = std::move(inputs);
     into.outputs = outputs;
     into.type = common_type(type, other_type);

@@ -20,12 +20,12 @@ std::size_t combined_hash(std::size_t seed, std::size_t value) {
 }
 
 // Larger constants are rarely equal and slow to compare.
-constexpr std::int64_t most_constant_bytes = 4096;
+constexpr std::int64_t max_constant_bytes = 4096;
 
 bool is_comparable(const Variable& variable) {
   const Array* value = variable.value();
   return value != nullptr && value->device().is_cpu() && value->layout().is_row_major() &&
-         value->nbytes() <= most_constant_bytes;
+         value->nbytes() <= max_constant_bytes;
 }
 
 std::string_view bytes_of(const Array& value) {

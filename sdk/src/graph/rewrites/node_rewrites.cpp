@@ -16,7 +16,7 @@ namespace spanwise::graph {
 namespace {
 
 // How often in a row a rewrite may be applied to its own result: bounds rewrites that never stop.
-constexpr int most_repetitions = 100;
+constexpr int max_repetitions = 100;
 
 [[maybe_unused]] const bool on_error_declared = config::declare(
     {.name = "on_opt_error",
@@ -150,7 +150,7 @@ void NodePass::visit(const Apply& node) {
 
 std::vector<Variable> NodePass::replaced_again(const Apply& node) const {
   std::vector<Variable> by = replaced(node);
-  for (int i = 0; i < most_repetitions; ++i) {
+  for (int i = 0; i < max_repetitions; ++i) {
     const Apply* result = by.empty() ? nullptr : by[0].owner();
     if (result == nullptr || result == &node || result->output_count() != node.output_count())
       return by;

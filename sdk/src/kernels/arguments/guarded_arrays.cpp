@@ -20,10 +20,11 @@ namespace {
 constexpr unsigned char pattern = 0xa5;
 // Kernels usually overrun an array by a block or a row; a zone as long as the array catches indices
 // up to twice its extent.
-constexpr std::int64_t least_zone = 64 << 10, largest_zone = 16 << 20, alignment = 256;
+constexpr std::int64_t min_zone_bytes = 64 << 10, max_zone_bytes = 16 << 20, alignment = 256;
 
 std::int64_t zone_for(std::int64_t bytes) {
-  return (std::clamp(bytes, least_zone, largest_zone) + alignment - 1) / alignment * alignment;
+  return (std::clamp(bytes, min_zone_bytes, max_zone_bytes) + alignment - 1) / alignment *
+         alignment;
 }
 
 // The addresses of an array's bytes, [begin, end).

@@ -33,7 +33,7 @@ class OriginSearch {
   Origins of_all(const Apply& node, const std::vector<ExtentSource>& sources);
 
   // Bounds the work and the recursion where many operands are broadcast.
-  int most_visits_ = 100;
+  int max_visits_ = 100;
 };
 
 // An extent that is the value of `x`: often itself the extent of another variable.
@@ -49,7 +49,7 @@ Origins OriginSearch::of(Variable from, int axis) {
     const std::int64_t known = from.type().shape()[axis];
     if (known != TensorType::any) return {{.fixed = known, .of = {}}};
     const Apply* node = from.owner();
-    if (node == nullptr || --most_visits_ < 0) return {{.of = from, .axis = axis}};
+    if (node == nullptr || --max_visits_ < 0) return {{.of = from, .axis = axis}};
     const std::vector<ExtentSource> sources = node->op().extent_sources(*node, from.index(), axis);
     if (sources.size() > 1) {
       Origins origins = of_all(*node, sources);
@@ -64,13 +64,13 @@ Origins OriginSearch::of(Variable from, int axis) {
 
 // Each origin once, without those that are 1; none where there are too many.
 Origins OriginSearch::of_all(const Apply& node, const std::vector<ExtentSource>& sources) {
-  constexpr std::size_t most_origins = 4;
+  constexpr std::size_t max_origins = 4;
   Origins all;
   for (const ExtentSource& source : sources)
     for (const ExtentOrigin& origin :
          of(node.inputs()[static_cast<std::size_t>(source.input)], source.axis))
       if (origin.fixed != 1 && std::ranges::find(all, origin) == all.end()) all.push_back(origin);
-  return all.size() > most_origins ? Origins() : all;
+  return all.size() > max_origins ? Origins() : all;
 }
 
 // Where the extents of operands broadcast, they give it together.
@@ -87,11 +87,11 @@ Variable extent_by(Variable (*of)(const ExtentOrigin&), const Variable& x, int a
 // By Op::inferred_extent(), which may ask for extents again: bounds the work where operands are
 // shared.
 Variable inferred(const ExtentOrigin& origin) {
-  constexpr int most_calls = 100;
+  constexpr int max_calls = 100;
   thread_local int depth = 0, calls = 0;
   const bool is_extent = origin.axis != ExtentSource::value && !is_view_of_leaf(origin.of);
   if (depth == 0) calls = 0;
-  if (!is_extent || ++calls > most_calls) return extent(origin);
+  if (!is_extent || ++calls > max_calls) return extent(origin);
   struct Level {
     Level() { ++depth; }
     ~Level() { --depth; }

@@ -15,8 +15,8 @@ namespace spanwise::op_sdk {
 namespace {
 
 // Sizes in version 1.0; later tables are longer.
-constexpr std::size_t least_plugin = offsetof(sw_plugin, ops) + sizeof(sw_plugin::ops);
-constexpr std::size_t least_op = offsetof(sw_op, run) + sizeof(sw_op::run);
+constexpr std::size_t min_plugin = offsetof(sw_plugin, ops) + sizeof(sw_plugin::ops);
+constexpr std::size_t min_op = offsetof(sw_op, run) + sizeof(sw_op::run);
 // In version 1.2, which added gradient and element body.
 constexpr std::size_t op_of_1_2 = offsetof(sw_op, element_names) + sizeof(sw_op::element_names);
 
@@ -34,8 +34,8 @@ class OpReader {
  public:
   OpReader(const sw_op& op, const std::string& name_space, const std::string& library)
       : who_(text(library, ": op ", name_space, ".")) {
-    expect(op.struct_size >= least_op, "?: its table has ", op.struct_size,
-           " bytes; expected at least ", least_op,
+    expect(op.struct_size >= min_op, "?: its table has ", op.struct_size,
+           " bytes; expected at least ", min_op,
            ": set struct_size to sizeof(sw_op), and build it with <spanwise/plugin.h>");
     std::memcpy(&table_.functions, &op, std::min<std::size_t>(op.struct_size, sizeof(sw_op)));
     if (op.struct_size < op_of_1_2)
@@ -164,9 +164,9 @@ PluginTable read_plugin_table(const sw_plugin& plugin, const std::string& librar
     fail<GraphError>(library, ": is a plug-in of version ", plugin.abi_major, ".", plugin.abi_minor,
                      " of the interface; expected version ", SW_PLUGIN_ABI_MAJOR,
                      ": build it with this Spanwise's <spanwise/plugin.h>");
-  if (plugin.struct_size < least_plugin)
+  if (plugin.struct_size < min_plugin)
     fail<GraphError>(library, ": its table has ", plugin.struct_size, " bytes; expected at least ",
-                     least_plugin, ": set struct_size to sizeof(sw_plugin)");
+                     min_plugin, ": set struct_size to sizeof(sw_plugin)");
   if (!is_python_name(plugin.name_space))
     fail<GraphError>(library, ": its namespace is ", or_none(plugin.name_space),
                      "; expected a name in Python");

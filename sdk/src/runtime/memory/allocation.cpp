@@ -122,7 +122,7 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
   MemoryUse& use = MemoryUse::of(device);
   if (auto source = use.source()) [[unlikely]]
     return allocate_from(std::move(source), stream, bytes, is_recorded);
-  const bool is_kept = device == cpu && bytes <= StorageFreeList::most_bytes;
+  const bool is_kept = device == cpu && bytes <= StorageFreeList::max_bytes;
   const std::size_t capacity = is_kept ? StorageFreeList::capacity_for(bytes) : bytes;
   MemoryReservation counted(use, device, capacity);
   Backend& backend = *find_backend(device.kind());  // which made the stream

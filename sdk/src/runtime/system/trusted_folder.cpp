@@ -21,7 +21,7 @@
 namespace spanwise::runtime {
 namespace {
 
-constexpr int most_links = 40;  // the kernel's limit, path_resolution(7)
+constexpr int max_links = 40;  // the kernel's limit, path_resolution(7)
 
 // The overflow uid, which represents all users that are not mapped into this user namespace, if
 // root is not mapped; else -1.
@@ -145,7 +145,7 @@ class FolderWalk {
     char target[PATH_MAX];
     const ssize_t size = ::readlinkat(folder_.get(), step.c_str(), target, sizeof target);
     if (size < 0) return fail_with(place_, errno);
-    if (++links_ > most_links) return fail_with(place_, ELOOP);
+    if (++links_ > max_links) return fail_with(place_, ELOOP);
     place_ = before;
     add_steps(std::string_view(target, static_cast<std::size_t>(size)));
     if (size > 0 && target[0] == '/') restart();

@@ -19,8 +19,8 @@ Block by_columns(Block block) {
 
 // Whether the target is contiguous along the columns and the source along the rows.
 bool is_across(const Block& block, std::int64_t from, std::int64_t to) {
-  constexpr std::int64_t least_side = 8;
-  return block.rows >= least_side && block.columns >= least_side && block.target_step == to &&
+  constexpr std::int64_t min_side = 8;
+  return block.rows >= min_side && block.columns >= min_side && block.target_step == to &&
          block.source_row_step == from && std::abs(block.source_step) > from;
 }
 

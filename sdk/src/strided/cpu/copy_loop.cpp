@@ -98,8 +98,8 @@ void Copy::split_transposed(int rows, int bytes) {
 
 // Whether a tile has so few words that its overhead would dominate, and a longer axis is left.
 bool Copy::has_small_axes(int rows) const {
-  constexpr std::int64_t few = 64, least_length = 16;
-  return inner() == 2 && rows == 1 && extent(1) * extent(2) <= few && extent(0) >= least_length;
+  constexpr std::int64_t few = 64, min_length = 16;
+  return inner() == 2 && rows == 1 && extent(1) * extent(2) <= few && extent(0) >= min_length;
 }
 
 // Visits the long axis first, in blocks that stay in the L1 cache.

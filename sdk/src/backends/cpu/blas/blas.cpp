@@ -26,10 +26,10 @@ constexpr double one_thread_work = 65536.0 * 4;
 constexpr std::int64_t dot_piece = 1 << 14;
 // Length up to which vectors are left to the library's own threads: they stay in the caches, and
 // the library's threads still spin after a product of NumPy.
-constexpr std::int64_t most_in_caches = 1 << 19;
+constexpr std::int64_t max_in_caches = 1 << 19;
 // Least order of the product of a matrix and its own transpose for which computing one triangle and
 // copying it is faster than computing the whole.
-constexpr std::int64_t least_symmetric = 32;
+constexpr std::int64_t min_symmetric_rows = 32;
 
 template <class T>
 Passed<T> passed(const T& value) {
@@ -172,7 +172,8 @@ class GemmCalls {
 
   bool is_own_transpose(std::int64_t i) const {
     return call_.beta == 0 && left(i) == right(i) && call_.rows == call_.columns &&
-           call_.rows >= least_symmetric && call_.left.is_transposed != call_.right.is_transposed &&
+           call_.rows >= min_symmetric_rows &&
+           call_.left.is_transposed != call_.right.is_transposed &&
            call_.left.leading == call_.right.leading;
   }
   // Computes the upper triangle and copies it to the lower one.
@@ -216,7 +217,7 @@ void run_all(const Functions<T, I>& functions, const GemmCall& call, int threads
   const double work = static_cast<double>(call.rows) * static_cast<double>(call.columns) *
                       static_cast<double>(call.depth);
   // Two parts per thread, so that an interrupted thread delays the result less.
-  if (threads > 1 && (call.batch < threads || call.depth > dot_piece) && work >= least_part_work)
+  if (threads > 1 && (call.batch < threads || call.depth > dot_piece) && work >= min_part_work)
     return products.run_in_parts(2 * threads);
   if (call.batch == 1 || (threads == 0 && work > one_thread_work))
     return products.run(0, call.batch);
@@ -263,7 +264,7 @@ int calling_threads(const BlasLibrary& library) {
 // threads, and not for complex vectors, for which OpenBLAS uses one thread.
 bool shares_by_itself(const BlasLibrary& library, const GemmCall& call) {
   const bool is_of_vectors = call.rows == 1 && call.columns == 1;
-  const bool keeps_threads = call.depth <= most_in_caches && !call.dtype.is_complex();
+  const bool keeps_threads = call.depth <= max_in_caches && !call.dtype.is_complex();
   return library.can_set_threads() && call.batch == 1 && (!is_of_vectors || keeps_threads) &&
          library.get_threads() <= parallel_workers();
 }

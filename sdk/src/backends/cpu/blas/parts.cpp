@@ -19,7 +19,7 @@ double work_of(const GemmCall& call) {
 }
 
 std::int64_t worthy_parts(const GemmCall& call, std::int64_t most) {
-  const double worthy = work_of(call) / least_part_work;
+  const double worthy = work_of(call) / min_part_work;
   return worthy < 2 ? 1 : std::min(most, static_cast<std::int64_t>(std::min(worthy, 1e6)));
 }
 

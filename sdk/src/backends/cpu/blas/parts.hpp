@@ -15,9 +15,9 @@ struct ProductPart {
 };
 
 /// Least number of multiplications for which another thread is worthwhile.
-inline constexpr double least_part_work = 65536.0 * 4;
+inline constexpr double min_part_work = 65536.0 * 4;
 
-/// Splits one result into about `most` parts, nearly square and of at least least_part_work each;
+/// Splits one result into about `most` parts, nearly square and of at least min_part_work each;
 /// returns the whole as one part if it is too small.
 std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t most);
 

@@ -171,7 +171,7 @@ bool AccessCheck::check_change(ShadowCell& cell, std::size_t offset) {
 bool AccessCheck::start_block(std::uint64_t block, unsigned threads) {
   if (!settle()) return false;
   block_ = block;
-  if (block >= AccessOrder::most_blocks) settings_.races = false;
+  if (block >= AccessOrder::max_blocks) settings_.races = false;
   order_.start_block(block, threads);
   for (Region& region : regions_) {
     if (!region.is_shared) continue;

@@ -35,7 +35,7 @@ struct Stamp {
 /// protocols are never reported.
 class AccessOrder {
  public:
-  static constexpr std::uint64_t most_blocks = 1u << 24, most_time = (1u << 28) - 2;
+  static constexpr std::uint64_t max_blocks = 1u << 24, max_time = (1u << 28) - 2;
 
   void start_block(std::uint64_t block, unsigned threads);
   void barrier();
@@ -55,7 +55,7 @@ class AccessOrder {
     return earlier.thread / 32 == thread / 32 && earlier.time < lanes_[thread][earlier.thread % 32];
   }
   /// Whether stamps still have room for the current time.
-  bool is_exhausted() const noexcept { return time_ > most_time; }
+  bool is_exhausted() const noexcept { return time_ > max_time; }
 
  private:
   std::uint64_t time_ = 1, block_ = 0;

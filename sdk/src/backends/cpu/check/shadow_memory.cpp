@@ -8,7 +8,7 @@ namespace spanwise::cpu_backend {
 namespace {
 
 // Limit of one range's shadow, in pages: about 1 GiB for accesses of whole words.
-constexpr std::size_t most_pages = 32 << 10;
+constexpr std::size_t max_pages = 32 << 10;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ ShadowMemory::ShadowMemory(std::uintptr_t begin, std::uintptr_t end)
 ShadowMemory::Page* ShadowMemory::page_for(std::size_t index, bool by_bytes) {
   std::unique_ptr<Page>& page = pages_[index];
   if (!page) {
-    if (used_ >= most_pages) return nullptr;
+    if (used_ >= max_pages) return nullptr;
     ++used_;
     page = std::make_unique<Page>();
     page->cells.resize(page_bytes / page->item);

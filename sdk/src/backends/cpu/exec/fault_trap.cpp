@@ -25,8 +25,8 @@ namespace {
 
 // All traps: those of ended threads are reused by none, but threads that run kernels are few and
 // long-lived.
-constexpr std::size_t most_traps = 4096;
-std::array<std::atomic<FaultTrap*>, most_traps> traps{};
+constexpr std::size_t max_traps = 4096;
+std::array<std::atomic<FaultTrap*>, max_traps> traps{};
 std::atomic<std::size_t> trap_count{0};
 
 thread_local FaultTrap* own_trap = nullptr;
@@ -35,7 +35,7 @@ constexpr std::size_t interrupt_stack_bytes = 1 << 20;
 
 template <class F>
 void for_each_trap(F&& f) {
-  const std::size_t count = std::min(trap_count.load(std::memory_order_acquire), most_traps);
+  const std::size_t count = std::min(trap_count.load(std::memory_order_acquire), max_traps);
   for (std::size_t i = 0; i < count; ++i)
     if (FaultTrap* trap = traps[i].load(std::memory_order_acquire)) f(*trap);
 }
@@ -83,7 +83,7 @@ FaultTrap::FaultTrap() : thread_(pthread_self()) {
   math_code();
   install_signal_stack();
   const std::size_t index = trap_count.fetch_add(1, std::memory_order_acq_rel);
-  if (index < most_traps) traps[index].store(this, std::memory_order_release);
+  if (index < max_traps) traps[index].store(this, std::memory_order_release);
 }
 
 FaultTrap& FaultTrap::current() {

@@ -17,8 +17,8 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-constexpr std::size_t least_spacing = 16 << 10;
-constexpr std::size_t most_spacing = 8 << 20;
+constexpr std::size_t min_spacing = 16 << 10;
+constexpr std::size_t max_spacing = 8 << 20;
 constexpr std::size_t huge_page = 2 << 20;
 // Added to a power of two: an odd number of cache lines from stack to stack spreads the tops of all
 // stacks over all sets of the L1 and L2 caches.
@@ -46,12 +46,12 @@ void FiberStacks::unmap() noexcept {
 bool FiberStacks::reserve(std::size_t bytes) {
   const std::size_t zone = bytes >= guarded_spacing / 2 ? guarded_zone : 64;
   const std::size_t needed = bytes + zone;
-  const std::size_t power = std::bit_ceil(needed < least_spacing ? least_spacing : needed);
+  const std::size_t power = std::bit_ceil(needed < min_spacing ? min_spacing : needed);
   const std::size_t spacing = power + stagger;
   if (spacing <= spacing_) return false;
-  if (power > most_spacing)
+  if (power > max_spacing)
     fail<OutOfMemoryError>("cpu: a kernel needs ", bytes,
-                           " bytes of stack a thread, more than the ", most_spacing,
+                           " bytes of stack a thread, more than the ", max_spacing,
                            " that there are; keep large arrays in __shared__ or global memory");
   // A guard page at either end, and space to align the stacks to a huge page.
   const std::size_t total = spacing * most + huge_page + 2 * page_size();

@@ -15,9 +15,9 @@ namespace {
 // The limits of GPUs since compute capability 3.0, and the shared memory of 9.0 (CUDA C++
 // Programming Guide 13.0, table "Technical Specifications per Compute Capability"): launches that
 // are valid here are valid there.
-constexpr std::int64_t most_threads = 1024, most_block_z = 64;
-constexpr std::int64_t most_grid_x = 2147483647, most_grid_yz = 65535;
-constexpr std::int64_t most_shared = 232448;
+constexpr std::int64_t max_threads = 1024, max_block_z = 64;
+constexpr std::int64_t max_grid_x = 2147483647, max_grid_yz = 65535;
+constexpr std::int64_t max_shared = 232448;
 
 void require_at_most(const char* kernel, const char* what, const Dim3& given, const char* axis,
                      std::int64_t value, std::int64_t limit) {
@@ -30,16 +30,16 @@ void require_at_most(const char* kernel, const char* what, const Dim3& given, co
 }  // namespace
 
 void check_limits(const char* kernel, const Dim3& grid, const Dim3& block, std::int64_t shared) {
-  require_at_most(kernel, "block", block, "x", block.x, most_threads);
-  require_at_most(kernel, "block", block, "y", block.y, most_threads);
-  require_at_most(kernel, "block", block, "z", block.z, most_block_z);
-  require_at_most(kernel, "block", block, "threads", block.x * block.y * block.z, most_threads);
-  require_at_most(kernel, "grid", grid, "x", grid.x, most_grid_x);
-  require_at_most(kernel, "grid", grid, "y", grid.y, most_grid_yz);
-  require_at_most(kernel, "grid", grid, "z", grid.z, most_grid_yz);
-  if (shared < 0 || shared > most_shared)
+  require_at_most(kernel, "block", block, "x", block.x, max_threads);
+  require_at_most(kernel, "block", block, "y", block.y, max_threads);
+  require_at_most(kernel, "block", block, "z", block.z, max_block_z);
+  require_at_most(kernel, "block", block, "threads", block.x * block.y * block.z, max_threads);
+  require_at_most(kernel, "grid", grid, "x", grid.x, max_grid_x);
+  require_at_most(kernel, "grid", grid, "y", grid.y, max_grid_yz);
+  require_at_most(kernel, "grid", grid, "z", grid.z, max_grid_yz);
+  if (shared < 0 || shared > max_shared)
     fail<KernelArgumentError>("kernel '", kernel, "': shared memory of ", shared,
-                              " bytes a block is too large: limit ", most_shared, " bytes");
+                              " bytes a block is too large: limit ", max_shared, " bytes");
 }
 
 namespace {

@@ -10,11 +10,11 @@ namespace {
 constexpr std::size_t reserve = 64 << 10;
 // A bound where the stack has none: NVRTC sets RLIMIT_STACK to unlimited, and a kernel that
 // recurses without end would then take all memory.
-constexpr std::size_t most_used = 64 << 20;
+constexpr std::size_t max_used = 64 << 20;
 
 std::span<std::byte> read_own_stack() {
   std::span<std::byte> all = thread_stack();
-  if (all.size() > most_used) all = all.last(most_used);
+  if (all.size() > max_used) all = all.last(max_used);
   return all.subspan(all.size() < 2 * reserve ? all.size() / 2 : reserve);
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t mapped_from = 128 << 10;  // each block of this size has its own mapping
 constexpr std::size_t zeroed_from = 4 << 20;
-constexpr std::size_t most_kept = std::size_t{1} << 30;
+constexpr std::size_t max_kept = std::size_t{1} << 30;
 
 }  // namespace
 
@@ -139,7 +139,7 @@ bool MemoryPool::keep(void* data, std::size_t size_class) noexcept {
   const std::size_t size = size_of(size_class);
   const bool is_mapped = size >= mapped_from;
   const std::size_t kept = kept_bytes();
-  if (is_mapped && kept > most_kept) return false;
+  if (is_mapped && kept > max_kept) return false;
   const std::lock_guard lock(mutex_);
   try {
     kept_[size_class].push_back(data);  // does not allocate for a slab's block
@@ -149,9 +149,9 @@ bool MemoryPool::keep(void* data, std::size_t size_class) noexcept {
   mark_unused(data, size);
   // Slabs are searched again only when the cached bytes have doubled, so the cost per block is
   // small.
-  if (!is_mapped && kept > most_kept_of_slabs_) [[unlikely]] {
+  if (!is_mapped && kept > max_kept_of_slabs_) [[unlikely]] {
     release_slabs();
-    most_kept_of_slabs_ = std::max(most_kept, 2 * kept_bytes());
+    max_kept_of_slabs_ = std::max(max_kept, 2 * kept_bytes());
   }
   return true;
 }

@@ -54,7 +54,7 @@ class MemoryPool {
   Mutex mutex_;
   // Bytes in arrays, and bytes taken from the system, without the slack.
   std::atomic<std::size_t> used_bytes_{0}, held_bytes_{0};
-  std::size_t most_kept_of_slabs_ = std::size_t{1} << 30;
+  std::size_t max_kept_of_slabs_ = std::size_t{1} << 30;
   std::size_t slack_ = 0;
   std::uint64_t slack_version_ = ~std::uint64_t{0};  // config::version() at which slack_ was read
   Slabs slabs_;

@@ -11,9 +11,9 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-// The slabs of a size double in size up to most_doublings. No huge pages: a program may use only
+// The slabs of a size double in size up to max_doublings. No huge pages: a program may use only
 // one block of a size.
-constexpr std::size_t first_slab = 256 << 10, most_doublings = 3, least_blocks = 8;
+constexpr std::size_t first_slab = 256 << 10, max_doublings = 3, min_blocks = 8;
 
 // Not a multiple of a page: blocks whose addresses agree in the last 12 bits share cache sets.
 std::size_t spacing_for(std::size_t size, std::size_t slack) {
@@ -27,8 +27,8 @@ void Slabs::add_slab(SizeClass& blocks, std::size_t size, std::size_t slack) {
   Slab slab{};
   slab.slack = slack;
   slab.spacing = spacing_for(size, slack);
-  const std::size_t wanted = first_slab << std::min(blocks.slabs.size(), most_doublings);
-  const std::size_t least = slack + least_blocks * slab.spacing;
+  const std::size_t wanted = first_slab << std::min(blocks.slabs.size(), max_doublings);
+  const std::size_t least = slack + min_blocks * slab.spacing;
   slab.bytes = (std::max(wanted, least) + page_bytes - 1) / page_bytes * page_bytes;
   slab.blocks = (slab.bytes - slack) / slab.spacing;
   blocks.slabs.reserve(blocks.slabs.size() + 1);

@@ -18,7 +18,7 @@ constexpr int rounds_before_graph = 2;
 // short.
 constexpr std::size_t max_segment = 24;
 // Batches of at most one launch in a row after which no more are opened: they gain nothing.
-constexpr int most_small_batches = 64;
+constexpr int max_small_batches = 64;
 
 constinit thread_local CudaLaunchBatch* open_batch = nullptr;
 
@@ -30,7 +30,7 @@ void flush_held_launches() noexcept { open_batch->flush(); }
 
 bool CudaLaunchBatch::open(runtime::StreamState& stream) {
   auto& queue = cuda_stream(context_, stream);
-  if (small_batches_ == most_small_batches || open_batch != nullptr || !driver_survives() ||
+  if (small_batches_ == max_small_batches || open_batch != nullptr || !driver_survives() ||
       queue.peek() == CU_STREAM_PER_THREAD || runtime::launch_blocking() ||
       !LaunchTuner::joins_kernels())
     return false;

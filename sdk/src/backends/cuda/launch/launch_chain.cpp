@@ -16,10 +16,10 @@ namespace {
 
 // Graphs that a chain creates at most: creating one takes 10 us and more, and a chain that needs
 // many has kernels that do not repeat.
-constexpr int most_graphs = 8;
+constexpr int max_graphs = 8;
 // Executable graphs of a chain that holds its kernels, and the rounds in a row with arguments of
 // earlier rounds after which one more is created.
-constexpr std::size_t most_executables = 4;
+constexpr std::size_t max_executables = 4;
 constexpr int enough_recurrences = 3;
 
 }  // namespace
@@ -78,7 +78,7 @@ LaunchChain::LaunchChain(const DeviceContext& context, Kernels kernels, int roun
       api_(context.api),
       kernels_(kernels),
       rounds_before_(rounds_before),
-      graphs_left_(most_graphs) {}
+      graphs_left_(max_graphs) {}
 
 LaunchChain::~LaunchChain() {
   const ContextGuard guard(context_, std::nothrow);
@@ -132,7 +132,7 @@ bool LaunchChain::choose_executable() noexcept {
     std::rotate(found, found + 1, executables_.end());
     return true;
   }
-  if (kernels_ != Kernels::held || executables_.size() == most_executables || !is_recurring() ||
+  if (kernels_ != Kernels::held || executables_.size() == max_executables || !is_recurring() ||
       !instantiate())
     std::rotate(executables_.begin(), executables_.begin() + 1, executables_.end());
   return update_nodes(*executables_.back());

@@ -102,7 +102,7 @@ CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream
 // Blocks that SmallBlocks may cache are allocated in its rounded sizes.
 std::size_t MemoryPool::size_of_block(std::size_t bytes, const CudaStream& stream) const noexcept {
   bytes = std::max<std::size_t>(bytes, 1);
-  const bool is_small = stream.small_blocks() != nullptr && bytes <= SmallBlocks::most_bytes;
+  const bool is_small = stream.small_blocks() != nullptr && bytes <= SmallBlocks::max_bytes;
   return is_small ? SmallBlocks::rounded(bytes) : bytes;
 }
 
@@ -138,13 +138,13 @@ void* MemoryPool::allocate_beside_graph(std::size_t bytes, const CudaStream& str
 }
 
 CUdeviceptr MemoryPool::take_small(std::size_t bytes, const CudaStream& stream) noexcept {
-  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes || !driver_survives())
+  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::max_bytes || !driver_survives())
     return 0;
   return stream.small_blocks()->take(bytes);
 }
 
 bool MemoryPool::keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept {
-  return stream.small_blocks() != nullptr && bytes <= SmallBlocks::most_bytes &&
+  return stream.small_blocks() != nullptr && bytes <= SmallBlocks::max_bytes &&
          stream.small_blocks()->keep(data, bytes);
 }
 

@@ -18,15 +18,15 @@ namespace spanwise::cuda {
 /// the driver, whose pool takes about a microsecond per call. Thread-safe; not for forked children.
 class SmallBlocks {
  public:
-  static constexpr std::size_t least_bytes = 512, most_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t min_bytes = 512, max_bytes = std::size_t{1} << 20;
 
   SmallBlocks() = default;
   SmallBlocks(const SmallBlocks&) = delete;
   SmallBlocks& operator=(const SmallBlocks&) = delete;
 
-  /// The block size for `bytes` <= most_bytes: the next power of two, at least least_bytes.
+  /// The block size for `bytes` <= max_bytes: the next power of two, at least min_bytes.
   static std::size_t rounded(std::size_t bytes) noexcept {
-    return std::bit_ceil(std::max(bytes, least_bytes));
+    return std::bit_ceil(std::max(bytes, min_bytes));
   }
   /// A cached block of rounded(bytes), or 0.
   CUdeviceptr take(std::size_t bytes) noexcept {
@@ -38,7 +38,7 @@ class SmallBlocks {
   bool keep(CUdeviceptr block, std::size_t bytes) noexcept {
     SizeBin& bin = bin_for(bytes);
     const std::lock_guard lock(mutex_);
-    if (bin.count == most_kept || bin.count * rounded(bytes) >= most_kept_bytes) return false;
+    if (bin.count == max_kept || bin.count * rounded(bytes) >= max_kept_bytes) return false;
     bin.blocks[bin.count++] = block;
     return true;
   }
@@ -53,22 +53,22 @@ class SmallBlocks {
   std::size_t bytes() const noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < bins_.size(); ++i) bytes += bins_[i].count * (least_bytes << i);
+    for (std::size_t i = 0; i < bins_.size(); ++i) bytes += bins_[i].count * (min_bytes << i);
     return bytes;
   }
 
  private:
-  static constexpr std::size_t most_kept = 64, most_kept_bytes = std::size_t{8} << 20;
+  static constexpr std::size_t max_kept = 64, max_kept_bytes = std::size_t{8} << 20;
   struct SizeBin {
     std::size_t count = 0;
-    std::array<CUdeviceptr, most_kept> blocks;
+    std::array<CUdeviceptr, max_kept> blocks;
   };
   SizeBin& bin_for(std::size_t bytes) noexcept {
-    return bins_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / least_bytes))];
+    return bins_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / min_bytes))];
   }
 
   mutable SpinLock mutex_;
-  std::array<SizeBin, std::countr_zero(most_bytes / least_bytes) + 1> bins_;
+  std::array<SizeBin, std::countr_zero(max_bytes / min_bytes) + 1> bins_;
 };
 
 }  // namespace spanwise::cuda

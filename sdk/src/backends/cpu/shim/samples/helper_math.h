@@ -22,8 +22,8 @@
 #define SW_DIV_ONE(c) a.c / b
 #define SW_ONE_DIV(c) a / b.c
 #define SW_NEGATED(c) -a.c
-#define SW_LEAST(c) min(a.c, b.c)
-#define SW_MOST(c) max(a.c, b.c)
+#define SW_MIN(c) min(a.c, b.c)
+#define SW_MAX(c) max(a.c, b.c)
 #define SW_LEAST_REAL(c) fminf(a.c, b.c)
 #define SW_MOST_REAL(c) fmaxf(a.c, b.c)
 #define SW_CLAMPED(c) clamp(v.c, a.c, b.c)
@@ -53,10 +53,10 @@
   SW_COMPOUND(V, T, *)                                          \
   SW_FN V clamp(V v, T a, T b) { return EACH(SW_CLAMPED_ONE); } \
   SW_FN V clamp(V v, V a, V b) { return EACH(SW_CLAMPED); }
-#define SW_WHOLE(V, T, EACH)                       \
-  SW_ARITHMETIC(V, T, EACH)                        \
-  SW_FN V min(V a, V b) { return EACH(SW_LEAST); } \
-  SW_FN V max(V a, V b) { return EACH(SW_MOST); }
+#define SW_WHOLE(V, T, EACH)                     \
+  SW_ARITHMETIC(V, T, EACH)                      \
+  SW_FN V min(V a, V b) { return EACH(SW_MIN); } \
+  SW_FN V max(V a, V b) { return EACH(SW_MAX); }
 #define SW_SIGNED(V, EACH) \
   SW_FN V operator-(V a) { return EACH(SW_NEGATED); }
 #define SW_REAL(V, EACH)                                        \

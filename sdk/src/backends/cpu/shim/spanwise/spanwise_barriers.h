@@ -110,21 +110,21 @@ SW_FN unsigned sw_reduce(int line, int op, unsigned mask, unsigned value) {
 SW_FN int sw_reduce(int line, int op, unsigned mask, int value) {
   return (int)sw_warp(op, mask, (unsigned)value, 0, warpSize, line);
 }
-SW_FN int sw_reduce_least(int line, unsigned mask, int value) {
+SW_FN int sw_reduce_min(int line, unsigned mask, int value) {
   return sw_reduce(line, sw_warp_min_signed, mask, value);
 }
-SW_FN unsigned sw_reduce_least(int line, unsigned mask, unsigned value) {
+SW_FN unsigned sw_reduce_min(int line, unsigned mask, unsigned value) {
   return sw_reduce(line, sw_warp_min_unsigned, mask, value);
 }
-SW_FN int sw_reduce_most(int line, unsigned mask, int value) {
+SW_FN int sw_reduce_max(int line, unsigned mask, int value) {
   return sw_reduce(line, sw_warp_max_signed, mask, value);
 }
-SW_FN unsigned sw_reduce_most(int line, unsigned mask, unsigned value) {
+SW_FN unsigned sw_reduce_max(int line, unsigned mask, unsigned value) {
   return sw_reduce(line, sw_warp_max_unsigned, mask, value);
 }
 #define __reduce_add_sync(mask, value) sw_reduce(__LINE__, sw_warp_add, mask, value)
-#define __reduce_min_sync(mask, value) sw_reduce_least(__LINE__, mask, value)
-#define __reduce_max_sync(mask, value) sw_reduce_most(__LINE__, mask, value)
+#define __reduce_min_sync(mask, value) sw_reduce_min(__LINE__, mask, value)
+#define __reduce_max_sync(mask, value) sw_reduce_max(__LINE__, mask, value)
 #define __reduce_and_sync(mask, value) sw_reduce(__LINE__, sw_warp_and, mask, (unsigned)(value))
 #define __reduce_or_sync(mask, value) sw_reduce(__LINE__, sw_warp_or, mask, (unsigned)(value))
 #define __reduce_xor_sync(mask, value) sw_reduce(__LINE__, sw_warp_xor, mask, (unsigned)(value))

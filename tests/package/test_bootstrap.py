@@ -1,0 +1,25 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/bootstrap.py makes .venv, and does not remove it while its interpreter runs the script."""
+
+import pytest
+from support import package
+
+
+@pytest.mark.parametrize(("is_inside", "remains"), [(True, True), (False, False)])
+def test_bootstrap_keeps_the_venv_whose_interpreter_runs_it(tmp_path, is_inside, remains):
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "spanwise-python").write_text("another interpreter")
+    program = f"""
+import bootstrap, pathlib, sys
+bootstrap.ROOT = pathlib.Path({str(tmp_path)!r})
+bootstrap.VENV = bootstrap.ROOT / ".venv"
+bootstrap.VENV_PYTHON = bootstrap.VENV / "bin" / "python"
+bootstrap.run = lambda *_, **__: bootstrap.VENV.mkdir()
+if {is_inside}:
+    sys.prefix = str(bootstrap.VENV)
+bootstrap.make_venv()
+print((bootstrap.VENV / "spanwise-python").read_text())
+"""
+    kept = package.run_in_scripts(program).strip() == "another interpreter"
+    assert kept == remains
