@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "spanwise/bridge.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise {
 namespace {

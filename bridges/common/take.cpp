@@ -6,9 +6,9 @@
 #include "event_guarded_owner.hpp"
 #include "foreign_window.hpp"
 #include "spanwise/bridge.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
-#include "spanwise/interpreter_lock.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise {

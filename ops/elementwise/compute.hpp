@@ -5,7 +5,7 @@
 #include <span>
 
 #include "spanwise/array.hpp"
-#include "spanwise/device_table.hpp"
+#include "spanwise/core/device_table.hpp"
 #include "spanwise/export.hpp"
 #include "spanwise/scalar.hpp"
 #include "table.hpp"

@@ -8,7 +8,7 @@
 #include "cpu/host_loops.hpp"
 #include "search.hpp"
 #include "selection.hpp"
-#include "spanwise/device_table.hpp"
+#include "spanwise/core/device_table.hpp"
 
 namespace spanwise::ops {
 

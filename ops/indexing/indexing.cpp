@@ -13,7 +13,7 @@
 #include "simple_index.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {

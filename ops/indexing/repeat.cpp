@@ -8,10 +8,10 @@
 #include "cpu/host_loops.hpp"
 #include "indexing.hpp"
 #include "indices.hpp"
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/element_words.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {

@@ -7,10 +7,10 @@
 #include "backend.hpp"
 #include "indices.hpp"
 #include "spanwise/copy.hpp"
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/element_words.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "spanwise/gemv.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/gemv.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {

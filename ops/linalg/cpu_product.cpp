@@ -9,10 +9,10 @@
 #include "cpu_elements.hpp"
 #include "matrix_by_vector.hpp"
 #include "problem.hpp"
-#include "spanwise/element_words.hpp"
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/parallel.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 /// Products that no library computes: integers and bool, and every dtype if there is no BLAS.
 /// Blocks of both factors are packed in the order in which the innermost loop reads them.

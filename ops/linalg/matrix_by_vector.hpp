@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cpu_elements.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::ops::linalg {
 

@@ -11,7 +11,7 @@
 
 #include "run_product.hpp"
 #include "spanwise/array.hpp"
-#include "spanwise/device_table.hpp"
+#include "spanwise/core/device_table.hpp"
 #include "spanwise/dtype.hpp"
 
 namespace spanwise::ops::linalg {

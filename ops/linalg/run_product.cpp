@@ -11,7 +11,7 @@
 #include "problem.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/gemm.hpp"
+#include "spanwise/runtime/gemm.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/working_device.hpp"
 

@@ -8,7 +8,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::random {

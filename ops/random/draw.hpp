@@ -7,7 +7,7 @@
 
 #include "plan.hpp"
 #include "spanwise/array.hpp"
-#include "spanwise/device_table.hpp"
+#include "spanwise/core/device_table.hpp"
 #include "spanwise/export.hpp"
 
 /// Arrays of random numbers, the same on every device. Element i of a draw depends only on the

@@ -7,7 +7,7 @@
 #include "computed_elements.hpp"
 #include "kinds.hpp"
 #include "spanwise/array.hpp"
-#include "spanwise/device_table.hpp"
+#include "spanwise/core/device_table.hpp"
 #include "spanwise/scalar.hpp"
 
 namespace spanwise::ops::reduce {

@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "spanwise/copy.hpp"
+#include "spanwise/core/shapes_text.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/shapes_text.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {

@@ -7,7 +7,7 @@
 
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::ops {
 namespace {

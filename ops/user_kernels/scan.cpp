@@ -14,7 +14,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/scan.hpp"
+#include "spanwise/runtime/scan.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/strided/walk.hpp"
 #include "spanwise/working_device.hpp"

@@ -7,7 +7,7 @@
 // read once and each result written once. Blocks pass their sums to later blocks (decoupled
 // look-back: Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 // 2016), but add them in a fixed order whatever the order of execution, so that results are the
-// same from run to run. spanwise/scan.hpp computes the launch parameters on the host.
+// same from run to run. spanwise/runtime/scan.hpp computes the launch parameters on the host.
 
 #include <spanwise/scan_part.cuh>
 

@@ -6,7 +6,7 @@
 
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
-#include "spanwise/tools.hpp"
+#include "spanwise/runtime/tools.hpp"
 #include "spanwise/version.hpp"
 
 /// The functions for `python -m spanwise doctor`.

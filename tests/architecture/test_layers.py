@@ -42,14 +42,11 @@ ALLOWED = {
 # The layer of each public header; a folder under include/spanwise is the layer of its name.
 PUBLIC = {
     "core": """
-        array axis_error device device_table dims dtype element_words error export fork half interpreter_lock layout
-        ref scalar shapes_text storage text version view working_device
+        array axis_error device dims dtype error export half layout ref scalar storage version view working_device
     """,
-    "runtime": """
-        communicator config copy creation devices gemm gemv memory parallel scan stream tools
-    """,
+    "runtime": "communicator config copy creation devices memory stream",
     "kernels": "kernel",
-    "op_sdk": "op_sdk plugin plugin_values",
+    "op_sdk": "op_sdk plugin",
     "bridge": "bridge dlpack",
     "umbrella": "spanwise",
 }

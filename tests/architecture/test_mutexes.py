@@ -12,7 +12,7 @@ from support.tree import ROOT, tree_files
 EXCEPTIONS = {
     Path(name)
     for name in (
-        "sdk/include/spanwise/fork.hpp",
+        "sdk/include/spanwise/core/fork.hpp",
         "sdk/include/spanwise/op_sdk/plugin_call.hpp",
         "sdk/src/core/fork.cpp",
         "sdk/src/core/static_guards.cpp",

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

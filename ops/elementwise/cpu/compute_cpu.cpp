@@ -8,7 +8,7 @@
 
 #include "../compute.hpp"
 #include "cpu_kernels.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::ops {
 namespace {

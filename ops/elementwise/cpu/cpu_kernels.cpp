@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "divisions.hpp"
-#include "spanwise/element_words.hpp"
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {

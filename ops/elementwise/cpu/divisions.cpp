@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "spanwise/element_words.hpp"
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
 #if defined(__x86_64__)

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "cpu_kernels.hpp"
-#include "spanwise/element_words.hpp"
+#include "spanwise/core/element_words.hpp"
 
 #if defined(__x86_64__)
 

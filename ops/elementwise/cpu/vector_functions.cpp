@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu_kernels.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
 

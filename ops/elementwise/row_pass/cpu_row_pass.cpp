@@ -9,8 +9,8 @@
 
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/gemv.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/gemv.hpp"
+#include "spanwise/runtime/parallel.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {

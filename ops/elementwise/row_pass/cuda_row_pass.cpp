@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "spanwise/copy.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
-#include "spanwise/interpreter_lock.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/working_device.hpp"
 

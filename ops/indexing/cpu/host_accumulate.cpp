@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "../backend.hpp"
-#include "spanwise/element_words.hpp"
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/half.hpp"
 

@@ -9,7 +9,7 @@
 #include "host_loops.hpp"
 #include "host_mask.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {

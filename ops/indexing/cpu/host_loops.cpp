@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "spanwise/element_words.hpp"
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
 namespace spanwise::ops {

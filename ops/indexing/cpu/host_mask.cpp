@@ -6,7 +6,7 @@
 #include <array>
 
 #include "host_loops.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "host_loops.hpp"
 #include "host_mask.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {

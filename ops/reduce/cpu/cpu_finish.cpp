@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "../job.hpp"
-#include "spanwise/element_words.hpp"
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/half.hpp"
 
 namespace spanwise::ops::reduce {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "spanwise/element_words.hpp"
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 

@@ -11,7 +11,7 @@
 #include "cpu_elements.hpp"
 #include "cpu_finish.hpp"
 #include "cpu_kernels.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

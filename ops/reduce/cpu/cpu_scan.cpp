@@ -7,7 +7,7 @@
 #include "../job.hpp"
 #include "cpu_finish.hpp"
 #include "cpu_kernels.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops::reduce {

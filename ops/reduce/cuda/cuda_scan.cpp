@@ -10,7 +10,7 @@
 #include "../job.hpp"
 #include "cuda_module.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/scan.hpp"
+#include "spanwise/runtime/scan.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/strided/walk.hpp"
 

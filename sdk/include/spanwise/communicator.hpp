@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "spanwise/array.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/device.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/export.hpp"
-#include "spanwise/fork.hpp"
 #include "spanwise/ref.hpp"
 #include "spanwise/stream.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "spanwise/core/text.hpp"
 #include "spanwise/export.hpp"
-#include "spanwise/text.hpp"
 
 namespace spanwise {
 

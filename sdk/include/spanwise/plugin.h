@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#include "spanwise/plugin_values.h"
+#include "spanwise/op_sdk/plugin_values.h"
 
 #ifdef __cplusplus
 extern "C" {

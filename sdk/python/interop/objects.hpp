@@ -5,7 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include "spanwise/bridge.hpp"
-#include "spanwise/interpreter_lock.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
 
 /// Python objects in bridges. Installed as spanwise/python/objects.hpp. Needs the GIL, and the
 /// package `spanwise` to be imported.

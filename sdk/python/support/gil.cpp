@@ -8,7 +8,7 @@
 #include <unwind.h>
 
 #include "bind.hpp"
-#include "spanwise/interpreter_lock.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
 
 namespace spanwise::python {
 namespace {

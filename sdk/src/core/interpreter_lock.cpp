@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/interpreter_lock.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
 
 #include <atomic>
 

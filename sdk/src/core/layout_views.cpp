@@ -6,9 +6,9 @@
 #include <string>
 
 #include "core/checked_int.hpp"
+#include "spanwise/core/shapes_text.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/layout.hpp"
-#include "spanwise/shapes_text.hpp"
 
 namespace spanwise {
 namespace {

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise {
 namespace {

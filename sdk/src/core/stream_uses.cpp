@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/storage.hpp"
 
 namespace spanwise {

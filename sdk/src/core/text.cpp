@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 #include <array>
 #include <charconv>

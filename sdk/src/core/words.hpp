@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 /// Taking texts apart and joining them.
 namespace spanwise {

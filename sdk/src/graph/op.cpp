@@ -5,8 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 #include "spanwise/graph/element_body.hpp"
 #include "spanwise/graph/element_source.hpp"
 

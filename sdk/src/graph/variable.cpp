@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "spanwise/copy.hpp"
+#include "spanwise/core/text.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/shared.hpp"
-#include "spanwise/text.hpp"
 
 namespace spanwise {
 

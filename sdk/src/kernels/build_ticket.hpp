@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "kernels/module_builder.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/interpreter_lock.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::kernels {

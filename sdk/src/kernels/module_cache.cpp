@@ -19,8 +19,8 @@
 #include "kernels/module_builder.hpp"
 #include "source/kernel_source.hpp"
 #include "spanwise/config.hpp"
-#include "spanwise/fork.hpp"
-#include "spanwise/text.hpp"
+#include "spanwise/core/fork.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::kernels {
 namespace {

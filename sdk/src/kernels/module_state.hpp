@@ -12,8 +12,8 @@
 #include "kernels/arguments/signature.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/array.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/device.hpp"
-#include "spanwise/fork.hpp"
 #include "spanwise/ref.hpp"
 
 namespace spanwise::kernels {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/words.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/op_sdk.hpp"
 
 namespace spanwise {

@@ -16,9 +16,9 @@
 #include "spanwise/array.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/gemm.hpp"
+#include "spanwise/runtime/gemm.hpp"
 #include "spanwise/runtime/gpu_context.hpp"
-#include "spanwise/tools.hpp"
+#include "spanwise/runtime/tools.hpp"
 
 /// The interface of a back end. The runtime and the kernels layer use devices only through these
 /// classes; back ends include the runtime's headers, and nothing includes a back end's.

@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "core/words.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 
 namespace spanwise::config {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "runtime/streams/stream_state.hpp"
 #include "source/kernel_source.hpp"
+#include "spanwise/core/text.hpp"
 #include "spanwise/ref.hpp"
 #include "spanwise/runtime/kernel_types.hpp"
-#include "spanwise/text.hpp"
 
 /// The interface of a back end's compiler and of its loaded kernels.
 namespace spanwise::runtime {

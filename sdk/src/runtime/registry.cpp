@@ -7,7 +7,7 @@
 #include "runtime/element_loops.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/streams/lasting_streams.hpp"
-#include "spanwise/device_table.hpp"
+#include "spanwise/core/device_table.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::runtime {

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <utility>
 
-#include "spanwise/fork.hpp"
-#include "spanwise/interpreter_lock.hpp"
+#include "spanwise/core/fork.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
 
 namespace spanwise {
 

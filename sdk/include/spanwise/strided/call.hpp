@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "spanwise/array.hpp"
+#include "spanwise/core/fork.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
 #include "spanwise/export.hpp"
-#include "spanwise/fork.hpp"
-#include "spanwise/interpreter_lock.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/strided/body.hpp"

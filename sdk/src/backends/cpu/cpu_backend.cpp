@@ -21,7 +21,7 @@
 #include "runtime/backend.hpp"
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/tools.hpp"
+#include "spanwise/runtime/tools.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -14,7 +14,7 @@
 #include "backends/cpu/exec/fault_trap.hpp"
 #include "backends/cpu/settings.hpp"
 #include "spanwise/config.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::cpu_backend {

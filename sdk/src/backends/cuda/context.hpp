@@ -8,8 +8,8 @@
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/device_info.hpp"
 #include "backends/cuda/driver.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/device.hpp"
-#include "spanwise/fork.hpp"
 #include "spanwise/ref.hpp"
 
 namespace spanwise::runtime {

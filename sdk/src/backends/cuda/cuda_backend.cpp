@@ -19,7 +19,7 @@
 #include "backends/cuda/transfer.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/tools.hpp"
+#include "spanwise/runtime/tools.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "backends/cuda/context.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda {
 

@@ -11,8 +11,8 @@
 #include "backends/cuda/memory/memory_pool.hpp"
 #include "backends/cuda/stream.hpp"
 #include "spanwise/config.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cuda/cublas.hpp"
-#include "spanwise/gemm.hpp"
+#include "spanwise/runtime/gemm.hpp"
 
 namespace spanwise::cuda {
 

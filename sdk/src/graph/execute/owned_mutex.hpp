@@ -6,8 +6,8 @@
 #include <mutex>
 #include <thread>
 
-#include "spanwise/fork.hpp"
-#include "spanwise/interpreter_lock.hpp"
+#include "spanwise/core/fork.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
 
 namespace spanwise::graph {
 

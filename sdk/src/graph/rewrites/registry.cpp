@@ -15,8 +15,8 @@
 #include "core/words.hpp"
 #include "graph/hooks_in_use.hpp"
 #include "spanwise/config.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace graph {

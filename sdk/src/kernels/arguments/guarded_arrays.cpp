@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "spanwise/copy.hpp"
+#include "spanwise/core/text.hpp"
 #include "spanwise/creation.hpp"
-#include "spanwise/text.hpp"
 
 namespace spanwise::kernels {
 namespace {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "runtime/system/trusted_folder.hpp"
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::kernels {
 namespace {

@@ -11,8 +11,8 @@
 #include "kernels/cache/cache_settings.hpp"
 #include "kernels/cache/sha256.hpp"
 #include "kernels/log.hpp"
-#include "spanwise/fork.hpp"
-#include "spanwise/text.hpp"
+#include "spanwise/core/fork.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::kernels {
 namespace {

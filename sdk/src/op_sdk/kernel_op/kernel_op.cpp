@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "op_sdk/kernel_op/extents.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise {
 namespace op_sdk {

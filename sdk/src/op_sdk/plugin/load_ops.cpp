@@ -12,8 +12,8 @@
 #include "kernels/cache/file_stamp.hpp"
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "runtime/system/loader_path.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace op_sdk {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "spanwise/communicator.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::runtime {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/streams/ordering.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::runtime {
 

@@ -9,8 +9,8 @@
 #include "core/words.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/memory/graph_memory.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace runtime {

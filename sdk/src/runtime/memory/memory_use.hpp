@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/memory.hpp"
 
 namespace spanwise::runtime {

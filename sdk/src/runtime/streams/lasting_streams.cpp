@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::runtime {
 namespace {

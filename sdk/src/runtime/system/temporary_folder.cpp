@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "runtime/system/trusted_folder.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 
 namespace spanwise::runtime {
 namespace {

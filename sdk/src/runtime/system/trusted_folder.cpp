@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::runtime {
 namespace {

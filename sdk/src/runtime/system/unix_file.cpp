@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::runtime {
 

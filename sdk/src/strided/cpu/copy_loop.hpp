@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "spanwise/array.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
 #include "strided/cpu/block_loop.hpp"
 #include "strided/cpu/loops/block.hpp"

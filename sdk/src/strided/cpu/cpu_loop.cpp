@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "spanwise/parallel.hpp"
 #include "spanwise/runtime/host_block.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::strided {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "cpu_loop.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::strided {
 

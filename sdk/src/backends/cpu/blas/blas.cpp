@@ -10,7 +10,7 @@
 
 #include "backends/cpu/blas/library.hpp"
 #include "backends/cpu/blas/parts.hpp"
-#include "spanwise/parallel.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

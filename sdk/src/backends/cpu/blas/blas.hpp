@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/gemm.hpp"
-#include "spanwise/tools.hpp"
+#include "spanwise/runtime/gemm.hpp"
+#include "spanwise/runtime/tools.hpp"
 
 namespace spanwise::cpu_backend {
 

@@ -20,8 +20,8 @@
 
 #include "backends/cpu/blas/blas.hpp"
 #include "spanwise/config.hpp"
-#include "spanwise/fork.hpp"
-#include "spanwise/text.hpp"
+#include "spanwise/core/fork.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::cpu_backend::blas {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "spanwise/gemm.hpp"
+#include "spanwise/runtime/gemm.hpp"
 
 namespace spanwise::cpu_backend::blas {
 

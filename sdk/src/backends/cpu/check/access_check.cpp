@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

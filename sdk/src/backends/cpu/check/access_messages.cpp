@@ -8,7 +8,7 @@
 
 #include "backends/cpu/check/access_check.hpp"
 #include "backends/cpu/exec/launch_plan.hpp"
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 // Barriers of a block and collectives of its warps.
 namespace spanwise::cpu_backend {

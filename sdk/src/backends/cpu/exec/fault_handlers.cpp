@@ -13,7 +13,7 @@
 
 #include "backends/cpu/exec/fault_trap.hpp"
 #include "backends/cpu/exec/fiber_watch.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -17,8 +17,8 @@
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "backends/cpu/exec/stack_switch.hpp"
 #include "backends/cpu/jit/image.hpp"
+#include "spanwise/core/text.hpp"
 #include "spanwise/runtime/interrupt.hpp"
-#include "spanwise/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

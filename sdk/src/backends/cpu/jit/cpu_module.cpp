@@ -17,8 +17,8 @@
 #include "backends/cpu/jit/translation_unit.hpp"
 #include "core/words.hpp"
 #include "runtime/system/temporary_folder.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 
 namespace spanwise::cpu_backend {
 

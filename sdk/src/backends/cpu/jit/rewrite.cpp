@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "backends/cpu/jit/ptx.hpp"
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -12,7 +12,7 @@
 #include "embedded/cpu_shim_samples.hpp"
 #include "embedded/cpu_shim_standard.hpp"
 #include "source/header_names.hpp"
-#include "spanwise/text.hpp"
+#include "spanwise/core/text.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "backends/cpu/memory/slabs.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::cpu_backend {
 

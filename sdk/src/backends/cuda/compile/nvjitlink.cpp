@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cuda/found_library.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda::nvjitlink {
 namespace {

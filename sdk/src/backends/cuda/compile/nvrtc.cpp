@@ -13,8 +13,8 @@
 #include "core/words.hpp"
 #include "runtime/system/library_search.hpp"
 #include "spanwise/config.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda::nvrtc {
 namespace {

@@ -11,7 +11,7 @@
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/cuda/context.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "backends/cuda/context.hpp"
-#include "spanwise/fork.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda {
 
