@@ -53,7 +53,7 @@ class SW_API RefCounted {
   /// keep it for reuse.
   virtual void dispose() noexcept;
   /// Sets the count to 1, for Ref::adopt(), on an object that an override of dispose() has kept.
-  void revive() noexcept { count_.store(1, std::memory_order_relaxed); }
+  void restart_count() noexcept { count_.store(1, std::memory_order_relaxed); }
 
  private:
   // Half the value that stay() sets, so that a release() concurrent with stay() does not bring the

@@ -244,13 +244,13 @@ class SW_API Storage {
     Block() noexcept : RefCounted(1) {}  // the reference of the Storage it is made for
     ~Block() override;
     void dispose() noexcept override;
-    using RefCounted::revive;
+    using RefCounted::restart_count;
     void* data = nullptr;
     std::size_t bytes = 0;
     Device device;
     ReleaseFn release_fn = nullptr;
     void* context = nullptr;
-    bool stays_whole = false;  // the free list keeps the block together with its memory
+    bool is_cached_with_memory = false;  // by the free list, once no reference is left
     StreamUses uses;
   };
 

@@ -25,7 +25,7 @@ void Storage::Block::dispose() noexcept { core::StorageFreeList::cache_or_releas
 Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn release,
                        void* context, bool readonly) {
   Block* block = nullptr;
-  if (data != nullptr || bytes == 0) block = core::StorageFreeList::bare();
+  if (data != nullptr || bytes == 0) block = core::StorageFreeList::new_block();
   if (block == nullptr) [[unlikely]] {
     release_unused(release, context, data, bytes);
     if (data == nullptr && bytes != 0)

@@ -9,36 +9,38 @@ namespace spanwise::core {
 
 /// Has no constructor or destructor, so that accessing the thread-local needs no guard check.
 struct StorageFreeList::Lists {
-  static constexpr std::size_t sizes = max_bytes / unit, max_whole = 8, max_bare = 32;
+  static constexpr std::size_t size_classes = max_bytes / unit, max_per_size = 8,
+                               max_without_memory = 32;
   enum class State : std::uint8_t { unused, open, closed };
 
-  Block* whole[sizes][max_whole];
-  Block* bare[max_bare];
-  std::uint8_t whole_counts[sizes];
-  std::uint8_t bare_count;
+  /// Blocks that keep their memory, by its size class; and blocks that have released theirs.
+  Block* with_memory[size_classes][max_per_size];
+  Block* without_memory[max_without_memory];
+  std::uint8_t with_memory_counts[size_classes];
+  std::uint8_t without_memory_count;
   State state;
 
   static std::size_t size_class(std::size_t bytes) noexcept { return (bytes - 1) / unit; }
 
-  bool keep_whole(Block& block) noexcept {
+  bool cache_with_memory(Block& block) noexcept {
     if (state != State::open && !open()) return false;
     const std::size_t size = size_class(block.bytes);
-    if (whole_counts[size] == max_whole) return false;
-    whole[size][whole_counts[size]++] = &block;
+    if (with_memory_counts[size] == max_per_size) return false;
+    with_memory[size][with_memory_counts[size]++] = &block;
     return true;
   }
-  bool keep_bare(Block& block) noexcept {
+  bool cache_without_memory(Block& block) noexcept {
     if (state != State::open && !open()) return false;
-    if (bare_count == max_bare) return false;
-    bare[bare_count++] = &block;
+    if (without_memory_count == max_without_memory) return false;
+    without_memory[without_memory_count++] = &block;
     return true;
   }
   bool open() noexcept;
-  void empty() noexcept;
+  void clear() noexcept;
 };
 
-struct StorageFreeList::Closer {
-  ~Closer() {
+struct StorageFreeList::AtThreadExit {
+  ~AtThreadExit() {
     lists().state = Lists::State::closed;
     drop();
   }
@@ -47,39 +49,39 @@ struct StorageFreeList::Closer {
 // While the thread's thread-local objects are being destroyed, nothing is cached any more.
 bool StorageFreeList::Lists::open() noexcept {
   if (state == State::closed) return false;
-  thread_local const Closer closer;
-  static_cast<void>(closer);
+  thread_local const AtThreadExit at_exit;
+  static_cast<void>(at_exit);
   state = State::open;
   return true;
 }
 
-void StorageFreeList::Lists::empty() noexcept {
-  for (std::size_t size = 0; size < sizes; ++size) {
-    while (whole_counts[size] > 0) {
-      Block* block = whole[size][--whole_counts[size]];
+void StorageFreeList::Lists::clear() noexcept {
+  for (std::size_t size = 0; size < size_classes; ++size) {
+    while (with_memory_counts[size] > 0) {
+      Block* block = with_memory[size][--with_memory_counts[size]];
       release(*block);
       delete block;
     }
   }
-  while (bare_count > 0) delete bare[--bare_count];
+  while (without_memory_count > 0) delete without_memory[--without_memory_count];
 }
 
-void StorageFreeList::drop() noexcept { lists().empty(); }
+void StorageFreeList::drop() noexcept { lists().clear(); }
 
 StorageFreeList::Lists& StorageFreeList::lists() noexcept {
-  static constinit thread_local Lists of_thread{};
-  return of_thread;
+  static constinit thread_local Lists thread_lists{};
+  return thread_lists;
 }
 
 Storage StorageFreeList::take(std::size_t bytes) noexcept {
   Storage storage;
   if (bytes - 1 >= max_bytes) return storage;  // also for 0 bytes, which wraps around
   Lists& mine = lists();
-  std::uint8_t& count = mine.whole_counts[Lists::size_class(bytes)];
+  std::uint8_t& count = mine.with_memory_counts[Lists::size_class(bytes)];
   if (count == 0) return storage;
-  Block* block = mine.whole[Lists::size_class(bytes)][--count];
+  Block* block = mine.with_memory[Lists::size_class(bytes)][--count];
   block->bytes = bytes;
-  block->revive();
+  block->restart_count();
   storage.block_ = Ref<Block>::adopt(block);
   return storage;
 }
@@ -87,22 +89,22 @@ Storage StorageFreeList::take(std::size_t bytes) noexcept {
 Storage StorageFreeList::adopt(void* data, std::size_t bytes, ReleaseFn release, void* context) {
   Storage storage = Storage::adopt(data, capacity_for(bytes), cpu, release, context);
   storage.block_->bytes = bytes;
-  storage.block_->stays_whole = true;
+  storage.block_->is_cached_with_memory = true;
   return storage;
 }
 
-StorageFreeList::Block* StorageFreeList::bare() noexcept {
+StorageFreeList::Block* StorageFreeList::new_block() noexcept {
   Lists& mine = lists();
-  if (mine.bare_count == 0) return new (std::nothrow) Block;
-  Block* block = mine.bare[--mine.bare_count];
-  block->stays_whole = false;
-  block->revive();
+  if (mine.without_memory_count == 0) return new (std::nothrow) Block;
+  Block* block = mine.without_memory[--mine.without_memory_count];
+  block->is_cached_with_memory = false;
+  block->restart_count();
   return block;
 }
 
 void StorageFreeList::release(Block& block) noexcept {
   if (block.release_fn == nullptr) return;
-  const std::size_t bytes = block.stays_whole ? capacity_for(block.bytes) : block.bytes;
+  const std::size_t bytes = block.is_cached_with_memory ? capacity_for(block.bytes) : block.bytes;
   if (StreamIdentity* stream = block.uses.any())
     stream->release_memory({block.release_fn, block.context, block.data, bytes}, block.uses);
   else
@@ -111,10 +113,10 @@ void StorageFreeList::release(Block& block) noexcept {
 
 void StorageFreeList::cache_or_release(Block& block) noexcept {
   const bool is_idle = block.uses.none();
-  if (block.stays_whole && is_idle && lists().keep_whole(block)) return;
+  if (block.is_cached_with_memory && is_idle && lists().cache_with_memory(block)) return;
   release(block);
   if (!is_idle) block.uses.forget();
-  if (lists().keep_bare(block)) return;
+  if (lists().cache_without_memory(block)) return;
   delete &block;
 }
 

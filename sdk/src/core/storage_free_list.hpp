@@ -35,13 +35,13 @@ class StorageFreeList {
   friend class spanwise::Storage;
   using Block = Storage::Block;
   struct Lists;
-  struct Closer;
+  struct AtThreadExit;
 
   static constexpr std::size_t unit = 256;
 
   static Lists& lists() noexcept;
   /// A Block with a count of 1; null where the host is out of memory.
-  static Block* bare() noexcept;
+  static Block* new_block() noexcept;
   /// After the last reference: caches the block with its memory if possible, else releases the
   /// memory and caches or deletes the block.
   static void cache_or_release(Block& block) noexcept;
