@@ -72,9 +72,9 @@ TEST(LazyThunks, ShareNodesOfOtherOutputs) {
 TEST(LazyThunks, AreHeldToTheirContract) {
   using Cells = TestOp::Cells;
   EXPECT_THAT(error_of([](const Cells&, const Cells&) { return std::vector<int>{7}; }),
-              HasSubstr("asks for input 7 of 1"));
+              HasSubstr("requests input 7 of 1"));
   EXPECT_THAT(error_of([](const Cells&, const Cells&) { return std::vector<int>{0}; }),
-              HasSubstr("asks for inputs that are computed already"));
+              HasSubstr("requests only inputs that are already computed"));
   EXPECT_THAT(error_of([](const Cells&, const Cells&) { return std::vector<int>{}; }),
               HasSubstr("has not set the compute_map"));
   EXPECT_THAT(error_of([](const Cells&, const Cells& out) {

@@ -238,7 +238,7 @@ def test_lazy_thunks_compute_only_requested_inputs():
     ("answers", "kind", "message"),
     [
         ([3], TypeError, "a lazy thunk returns a list"),
-        ([[9]], sw.GraphError, "asks for input 9 of 1"),
+        ([[9]], sw.GraphError, "requests input 9 of 1"),
         ([None], sw.GraphError, "has not set the compute_map"),
         ([[]], sw.GraphError, "has not set the compute_map"),
     ],

@@ -60,8 +60,10 @@ bool is_short_on_host(const Step& step) {
 Program::Program(std::string function_name, std::vector<Step> steps,
                  const std::vector<std::pair<int, int>>& readers_first,
                  const std::vector<Cell*>& outputs)
-    : function_name_(std::move(function_name)), steps_(std::move(steps)), before_(steps_.size()) {
-  std::unordered_map<const Cell*, int> maker;
+    : function_name_(std::move(function_name)),
+      steps_(std::move(steps)),
+      earlier_readers_(steps_.size()) {
+  std::unordered_map<const Cell*, int> computed_by;
   for (std::size_t position = 0; position < steps_.size(); ++position) {
     const Step& step = steps_[position];
     thunks_.push_back(step.thunk.get());
@@ -71,24 +73,25 @@ Program::Program(std::string function_name, std::vector<Step> steps,
       const TensorType& type = step.node->output(static_cast<int>(i)).type();
       slots_.push_back({step.outputs[i].get(), &type, type.device().value_or(step.device),
                         type.dtype(), type.rank(), type.has_fixed_extents()});
-      maker.emplace(step.outputs[i].get(), static_cast<int>(position));
+      computed_by.emplace(step.outputs[i].get(), static_cast<int>(position));
     }
-    makers_.emplace_back();
+    computed_by_.emplace_back();
     for (const Ref<Cell>& input : step.inputs) {
-      const auto found = maker.find(input.get());
-      makers_.back().push_back(found == maker.end() ? -1 : found->second);
+      const auto found = computed_by.find(input.get());
+      computed_by_.back().push_back(found == computed_by.end() ? -1 : found->second);
     }
   }
   first_slot_.push_back(slots_.size());
-  if (!on_demand_) rows_ = LaunchBatches(steps_);
+  if (!on_demand_) launch_batches_ = LaunchBatches(steps_);
   is_async_ = !on_demand_ && std::ranges::all_of(steps_, [](const Step& step) {
     return runs_on_host(step.device) ? is_short_on_host(step) : step.thunk->is_async();
   });
   for (const auto& [first, then] : readers_first)
-    before_[static_cast<std::size_t>(then)].push_back(first);
+    earlier_readers_[static_cast<std::size_t>(then)].push_back(first);
   for (const Cell* output : outputs) {
-    const auto found = maker.find(output);
-    if (found != maker.end()) wanted_.push_back(static_cast<std::size_t>(found->second));
+    const auto found = computed_by.find(output);
+    if (found != computed_by.end())
+      output_steps_.push_back(static_cast<std::size_t>(found->second));
   }
 }
 
@@ -96,7 +99,8 @@ void Program::keep_results_of_shapes(const NodeSet& nodes) {
   while (shape_steps_ < steps_.size() && nodes.contains(steps_[shape_steps_].node.get())) {
     const Step& step = steps_[shape_steps_];
     for (std::size_t i = 0; i < step.inputs.size(); ++i)
-      if (makers_[shape_steps_][i] < 0 && step.node->op().reads_only_shape(static_cast<int>(i)))
+      if (computed_by_[shape_steps_][i] < 0 &&
+          step.node->op().reads_only_shape(static_cast<int>(i)))
         shapes_read_.push_back({step.inputs[i].get(), Shape()});
     ++shape_steps_;
   }
@@ -128,38 +132,38 @@ void Program::run() {
     else
       run_in_order(first);
   } catch (...) {
-    rows_.abort_batch();
-    rethrow_with_note([this] { return note_on_run(function_name_, steps_, running_); });
+    launch_batches_.abort_batch();
+    rethrow_with_note([this] { return note_on_run(function_name_, steps_, current_); });
   }
   are_shapes_known_ = true;
-  rows_.finish();
+  launch_batches_.finish();
 }
 
 void Program::run_in_order(std::size_t first) {
   const std::size_t count = thunks_.size();
-  for (running_ = first; running_ < count; ++running_) {
-    run_any_step(running_);
+  for (current_ = first; current_ < count; ++current_) {
+    run_step(current_);
   }
 }
 
 void Program::run_sharing_memory(std::size_t first) {
   const std::size_t count = thunks_.size();
-  for (running_ = first; running_ < count; ++running_) {
-    plan_.pass_buffers(running_);
-    run_any_step(running_);
-    plan_.check_buffers(running_);
+  for (current_ = first; current_ < count; ++current_) {
+    plan_.pass_buffers(current_);
+    run_step(current_);
+    plan_.check_buffers(current_);
   }
 }
 
 void Program::run_releasing() {
   const std::size_t count = thunks_.size();
-  for (running_ = 0; running_ < count; ++running_) {
-    run_any_step(running_);
-    releases_.after(running_);
+  for (current_ = 0; current_ < count; ++current_) {
+    run_step(current_);
+    releases_.after(current_);
   }
 }
 
-void Program::run_any_step(std::size_t position) {
+void Program::run_step(std::size_t position) {
   if (guard_) [[unlikely]]
     run_guarded_step(position);
   else if (is_checked_) [[unlikely]]
@@ -167,14 +171,14 @@ void Program::run_any_step(std::size_t position) {
   else if (times_ != nullptr) [[unlikely]]
     run_measured_step(position);
   else {
-    rows_.before(position);
-    run_step(position);
+    launch_batches_.before(position);
+    run_thunk(position);
   }
 }
 
 void Program::run_measured_step(std::size_t position) {
   StepTimes::Measure measure(*times_, position, steps_[position]);
-  run_step(position);
+  run_thunk(position);
   measure.finish();
 }
 
@@ -182,19 +186,19 @@ void Program::run_measured_step(std::size_t position) {
 void Program::run_guarded_step(std::size_t position) {
   const Step& step = steps_[position];
   std::vector<bool> is_leaf;
-  for (const int maker : makers_[position]) is_leaf.push_back(maker < 0);
+  for (const int step_index : computed_by_[position]) is_leaf.push_back(step_index < 0);
   check_leaves(step, is_leaf, *guard_);
   const std::string ranges =
       step.node->op().destroy_map().empty() ? std::string() : ranges_of_inputs(step);
-  run_step(position);
+  run_thunk(position);
   check_outputs(step, *guard_, ranges);
 }
 
-void Program::run_step(std::size_t position) {
+void Program::run_thunk(std::size_t position) {
   const std::vector<int> needed = thunks_[position]->run();
   if (!needed.empty())
     fail<GraphError>(steps_[position].node->op().name(),
-                     ": the thunk asks for inputs, yet is not lazy; set its lazy to true");
+                     ": the thunk requests inputs, yet is not lazy; set its lazy to true");
   finish_step(position);
 }
 

@@ -85,12 +85,12 @@ class Program {
   void run_releasing();
   void run_on_demand();
   void run_step(std::size_t position);
-  void run_any_step(std::size_t position);
+  void run_thunk(std::size_t position);
   void run_measured_step(std::size_t position);
   void run_checked_step(std::size_t position);
   void run_guarded_step(std::size_t position);
   bool run_lazy_step(std::size_t position, std::vector<std::size_t>& needed);
-  bool push_missing(std::size_t position, std::vector<std::size_t>& path) const;
+  bool push_prerequisites(std::size_t position, std::vector<std::size_t>& stack) const;
   void finish_step(std::size_t position);
   bool is_done(std::size_t position) const;
 
@@ -100,9 +100,10 @@ class Program {
   std::vector<OutputSlot> slots_;
   std::vector<std::size_t> first_slot_;  // index into slots_ per step, and one past the last
   // per step and input: the step that computes it, or -1 for a leaf
-  std::vector<std::vector<int>> makers_;
-  std::vector<std::vector<int>> before_;  // per step: readers of memory that it overwrites
-  std::vector<std::size_t> wanted_;       // the steps that compute the function's outputs
+  std::vector<std::vector<int>> computed_by_;
+  // per step: the steps that read memory before this one overwrites it
+  std::vector<std::vector<int>> earlier_readers_;
+  std::vector<std::size_t> output_steps_;  // the steps that compute the function's outputs
   /// A shape that the first steps read, as it was when they last ran.
   struct ShapeRead {
     const Cell* cell;
@@ -113,11 +114,11 @@ class Program {
   bool are_shapes_known_ = false;
   MemoryPlan plan_;
   Releases releases_;
-  LaunchBatches rows_;
+  LaunchBatches launch_batches_;
   StepTimes* times_ = nullptr;
   std::optional<NanGuard> guard_;
   bool on_demand_ = false, is_checked_ = false, is_async_ = false;
-  std::size_t running_ = 0;
+  std::size_t current_ = 0;
 };
 
 }  // namespace spanwise::graph

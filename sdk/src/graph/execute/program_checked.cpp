@@ -98,7 +98,7 @@ void check_sharing(const Step& step, const Snapshot& inputs) {
 void Program::run_checked_step(std::size_t position) {
   const Step& step = steps_[position];
   const Snapshot before = values_of(step.inputs, true), given = values_of(step.inputs, false);
-  run_step(position);
+  run_thunk(position);
   check_sharing(step, given);
   check_inputs_kept(step, before);
   const Snapshot first = values_of(step.outputs, true);
@@ -107,7 +107,7 @@ void Program::run_checked_step(std::size_t position) {
   for (std::size_t i = 0; i < before.size(); ++i)
     if (before[i]) step.inputs[i]->value = copy(*before[i]);
   for (const Ref<Cell>& cell : step.outputs) cell->value.reset();
-  run_step(position);
+  run_thunk(position);
   for (std::size_t i = 0; i < first.size(); ++i)
     if (!first[i] || !have_same_values(*first[i], *step.outputs[i]->value, largest_of(before)))
       fail<GraphError>(step.node->op().name(), ": output ", i,

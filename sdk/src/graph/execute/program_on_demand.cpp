@@ -9,17 +9,17 @@
 namespace spanwise::graph {
 
 void Program::run_on_demand() {
-  std::vector<std::size_t> path(wanted_.rbegin(), wanted_.rend());
-  while (!path.empty()) {
-    running_ = path.back();
-    if (is_done(running_)) {
-      path.pop_back();
-    } else if (push_missing(running_, path)) {
+  std::vector<std::size_t> stack(output_steps_.rbegin(), output_steps_.rend());
+  while (!stack.empty()) {
+    current_ = stack.back();
+    if (is_done(current_)) {
+      stack.pop_back();
+    } else if (push_prerequisites(current_, stack)) {
       continue;
-    } else if (!thunks_[running_]->lazy()) {
-      run_any_step(running_);
-    } else if (std::vector<std::size_t> needed; run_lazy_step(running_, needed)) {
-      path.insert(path.end(), needed.rbegin(), needed.rend());
+    } else if (!thunks_[current_]->lazy()) {
+      run_step(current_);
+    } else if (std::vector<std::size_t> needed; run_lazy_step(current_, needed)) {
+      stack.insert(stack.end(), needed.rbegin(), needed.rend());
     }
   }
 }
@@ -31,17 +31,19 @@ bool Program::is_done(std::size_t position) const {
   return true;
 }
 
-// Pushes the steps that must run before `position` in any case; returns true if there are any.
-bool Program::push_missing(std::size_t position, std::vector<std::size_t>& path) const {
-  const std::size_t length = path.size();
-  const auto push = [&](int maker) {
-    if (maker >= 0 && !is_done(static_cast<std::size_t>(maker)))
-      path.push_back(static_cast<std::size_t>(maker));
+// Pushes the steps that must run before the step at `position`: earlier readers of memory that it
+// overwrites and, unless it is lazy, the steps that compute its inputs. Returns true if it pushed
+// any.
+bool Program::push_prerequisites(std::size_t position, std::vector<std::size_t>& stack) const {
+  const std::size_t length = stack.size();
+  const auto push = [&](int step) {
+    if (step >= 0 && !is_done(static_cast<std::size_t>(step)))
+      stack.push_back(static_cast<std::size_t>(step));
   };
-  for (const int reader : before_[position]) push(reader);
+  for (const int step : earlier_readers_[position]) push(step);
   if (!thunks_[position]->lazy())
-    for (const int maker : makers_[position]) push(maker);
-  return path.size() > length;
+    for (const int step : computed_by_[position]) push(step);
+  return stack.size() > length;
 }
 
 // Runs a lazy thunk; returns true if it requested inputs, and adds the steps that compute them to
@@ -49,20 +51,20 @@ bool Program::push_missing(std::size_t position, std::vector<std::size_t>& path)
 bool Program::run_lazy_step(std::size_t position, std::vector<std::size_t>& needed) {
   const Step& step = steps_[position];
   const std::string name = step.node->op().name();
-  const std::vector<int> asked = thunks_[position]->run();
-  for (const int input : asked) {
+  const std::vector<int> requested = thunks_[position]->run();
+  for (const int input : requested) {
     if (input < 0 || static_cast<std::size_t>(input) >= step.inputs.size())
-      fail<GraphError>(name, ": the lazy thunk asks for input ", input, " of ", step.inputs.size());
-    const int maker = makers_[position][static_cast<std::size_t>(input)];
-    if (maker >= 0 && !is_done(static_cast<std::size_t>(maker)))
-      needed.push_back(static_cast<std::size_t>(maker));
+      fail<GraphError>(name, ": the lazy thunk requests input ", input, " of ", step.inputs.size());
+    const int source = computed_by_[position][static_cast<std::size_t>(input)];
+    if (source >= 0 && !is_done(static_cast<std::size_t>(source)))
+      needed.push_back(static_cast<std::size_t>(source));
   }
-  if (!asked.empty() && needed.empty())
-    fail<GraphError>(name, ": the lazy thunk asks for inputs that are computed already");
-  if (!asked.empty()) return true;
+  if (!requested.empty() && needed.empty())
+    fail<GraphError>(name, ": the lazy thunk requests only inputs that are already computed");
+  if (!requested.empty()) return true;
   if (!is_done(position))
     fail<GraphError>(name,
-                     ": the lazy thunk is done, yet has not set the "
+                     ": the lazy thunk requested no inputs, yet has not set the "
                      "compute_map of its outputs; a lazy thunk sets it itself");
   finish_step(position);
   if (guard_) check_outputs(step, *guard_, "");

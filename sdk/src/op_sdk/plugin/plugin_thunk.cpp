@@ -118,7 +118,7 @@ std::vector<int> PluginThunk::run_lazily() {
 void PluginThunk::need_input(int input) {
   const std::size_t i = checked(input, inputs_.size(), "input");
   if (!lazy())
-    fail<GraphError>(name_, ": asks for input ", input,
+    fail<GraphError>(name_, ": requests input ", input,
                      ", and all are computed; set SW_LAZY in flags");
   if (computed_[i] == 0) needed_.push_back(input);
 }

@@ -18,7 +18,7 @@ def cpu_function(inputs, outputs, **options):
     ("how", "message"),
     [
         ("no such", "badly_lazy.*names input 7; expected 0 to 0"),
-        ("nothing", "badly_lazy.*done, yet has not set"),
+        ("nothing", "badly_lazy.*requested no inputs, yet has not set"),
         ("kernel", "badly_lazy.*an array that this call did not give"),
     ],
 )
@@ -32,7 +32,7 @@ def test_invalid_request_of_a_lazy_op_raises(gnu, how, message):
 def test_request_without_missing_inputs_raises(gnu):
     x = T.dvector("x")
     with pytest.raises(
-        sw.GraphError, match="greedy.*asks for input 0, and all are computed.*SW_LAZY"
+        sw.GraphError, match="greedy.*requests input 0, and all are computed.*SW_LAZY"
     ):
         cpu_function([x], gnu.greedy(x))([1])
 
