@@ -14,7 +14,8 @@
 
 namespace spanwise::source {
 
-// Determines kind and names of one declaration.
+// Determines kind and names of one declaration. An object serves one call of is_function() or
+// read().
 class DeclarationReader {
  public:
   DeclarationReader(const std::vector<Token>& tokens, std::size_t begin, std::size_t end)
@@ -35,16 +36,16 @@ class DeclarationReader {
     found.end = end_;
     found.head_end = head_end_;
     if (is_operator_ && has_function_body) found.kind = Declaration::Kind::function;
-    if (is_operator_ || is_kept_) return found;
-    found.names = std::move(called_);
+    if (is_operator_ || declares_no_name_) return found;
+    found.names = std::move(function_names_);
     if (has_function_body) {
       found.kind = Declaration::Kind::function;
     } else if (is_type_ && !has_parentheses_) {
       found.kind = Declaration::Kind::type;
       found.names.insert(found.names.end(), type_names_.begin(), type_names_.end());
       read_declarators(found.names);
-    } else if (words_ < 2 && !is_typedef_) {
-      found.names.clear();  // "MACRO(arguments);" and "MACRO;" declare names that are not seen here
+    } else if (name_count_ < 2 && !is_typedef_) {
+      found.names.clear();  // the names that "MACRO(arguments);" and "MACRO;" declare are unknown
     } else if (has_parentheses_ && !has_equals_ && !is_typedef_) {
       found.kind = Declaration::Kind::prototype;
     } else {
@@ -62,60 +63,74 @@ class DeclarationReader {
 
   // Reads up to a '{', a '=' or the end.
   void read_head() {
-    bool in_bases = false;
     std::size_t i = begin_;
-    for (; i < end_; ++i) {
-      const std::string_view text = at(i);
-      if (tokens_[i].kind == Token::Kind::directive) continue;
-      if (text == "{" || (text == ":" && has_parentheses_)) break;  // body or member initialisers
-      if (text == "=" && !is_operator_) {
-        has_equals_ = true;
-        break;
-      }
-      if (text == "template" && at(i + 1) == "<") {
-        i = skip_balanced(tokens_, i + 1) - 1;
-      } else if (is_attribute_word(text) && at(i + 1) == "(") {
-        i = skip_balanced(tokens_, i + 1) - 1;
-      } else if (text == "[" && at(i + 1) == "[") {
-        i = skip_balanced(tokens_, i) - 1;
-      } else if (is_one_of(text, {"struct", "class", "union", "enum"})) {
-        is_type_ = true;
-        is_enum_ |= text == "enum";
-      } else if (text == "operator") {
-        is_operator_ = true;
-      } else if (text == "typedef") {
-        is_typedef_ = true;
-      } else if (text == "using" || text == "namespace" || text == "static_assert") {
-        ++words_;
-        is_kept_ = text != "using" || at(i + 1) == "namespace";
-      } else if (text == ":") {
-        in_bases = true;
-      } else if (text == "<" && (is_type_ || (i > begin_ && is_name(i - 1)))) {
-        const std::size_t end = skip_balanced(tokens_, i);
-        if (at(end) == "(") called_.push_back(at(i - 1));  // name<float>(...)
-        i = end - 1;
-      } else if (text == "(") {
-        has_parentheses_ = true;
-        if (i > begin_ && is_name(i - 1)) called_.push_back(at(i - 1));
-        const std::size_t end = std::min(skip_balanced(tokens_, i), end_);
-        // A pointer to a function, or the name of a typedef in parentheses.
-        if (at(i + 1) == "*" || is_typedef_)
-          for (std::size_t k = i; k < end; ++k)
-            if (is_name(k)) called_.push_back(at(k));
-        i = end - 1;
-        last_word_ = ")";
-        continue;
-      } else if (is_name(i)) {
-        ++words_;
-        if (is_type_ && !in_bases) type_names_.push_back(text);
-      }
-      last_word_ = text;
-    }
+    while (i < end_ && !ends_head(i)) i = read_token(i);
     head_end_ = i;
   }
 
-  // The names that are followed by the end of a declarator, outside of braces and parentheses; all
-  // names of an enum's braces.
+  // Whether token i begins a body, member initialisers or an initialiser.
+  bool ends_head(std::size_t i) {
+    const std::string_view text = at(i);
+    if (text == "=" && !is_operator_) has_equals_ = true;
+    return has_equals_ || text == "{" || (text == ":" && has_parentheses_);
+  }
+
+  // Whether token i begins template parameters or an attribute, which may contain names that the
+  // declaration does not declare. `open` becomes the index of their bracket.
+  bool begins_ignored_part(std::size_t i, std::size_t& open) const {
+    open = at(i) == "[" ? i : i + 1;
+    return (at(i) == "template" && at(open) == "<") ||
+           (is_attribute_word(at(i)) && at(open) == "(") || (at(i) == "[" && at(i + 1) == "[");
+  }
+
+  // Reads token i, with the brackets that it begins; returns the index after it.
+  std::size_t read_token(std::size_t i) {
+    const std::string_view text = at(i);
+    if (tokens_[i].kind == Token::Kind::directive) return i + 1;
+    last_word_ = text;
+    if (std::size_t open = 0; begins_ignored_part(i, open)) return skip_balanced(tokens_, open);
+    if (text == "(") return read_parentheses(i);
+    if (text == "<" && (is_type_ || (i > begin_ && is_name(i - 1)))) {
+      const std::size_t end = skip_balanced(tokens_, i);
+      if (at(end) == "(") function_names_.push_back(at(i - 1));  // name<float>(...)
+      return end;
+    }
+    if (text == ":") in_bases_ = true;
+    if (is_name(i)) read_word(text, at(i + 1));
+    return i + 1;
+  }
+
+  void read_word(std::string_view word, std::string_view next) {
+    if (is_one_of(word, {"struct", "class", "union", "enum"})) {
+      is_type_ = true;
+      is_enum_ |= word == "enum";
+    } else if (word == "operator") {
+      is_operator_ = true;
+    } else if (word == "typedef") {
+      is_typedef_ = true;
+    } else {
+      ++name_count_;
+      if (is_one_of(word, {"using", "namespace", "static_assert"}))
+        declares_no_name_ = word != "using" || next == "namespace";
+      else if (is_type_ && !in_bases_)
+        type_names_.push_back(word);
+    }
+  }
+
+  std::size_t read_parentheses(std::size_t open) {
+    has_parentheses_ = true;
+    last_word_ = ")";
+    if (open > begin_ && is_name(open - 1)) function_names_.push_back(at(open - 1));
+    const std::size_t end = std::min(skip_balanced(tokens_, open), end_);
+    // A pointer to a function, or the name of a typedef in parentheses.
+    if (at(open + 1) == "*" || is_typedef_)
+      for (std::size_t i = open; i < end; ++i)
+        if (is_name(i)) function_names_.push_back(at(i));
+    return end;
+  }
+
+  // Adds the names, outside of braces and parentheses, whose next token ends a declarator or begins
+  // its extents or initialiser; of an enum, all names in its braces.
   void read_declarators(std::vector<std::string_view>& names) {
     for (std::size_t i = begin_; i < end_; ++i) {
       if (at(i) == "{") {
@@ -134,10 +149,10 @@ class DeclarationReader {
   const std::vector<Token>& tokens_;
   std::size_t begin_, end_, head_end_ = 0;
   bool has_equals_ = false, has_parentheses_ = false, is_type_ = false, is_enum_ = false,
-       is_operator_ = false, is_typedef_ = false, is_kept_ = false;
-  int words_ = 0;
-  std::string_view last_word_;
-  std::vector<std::string_view> called_, type_names_;
+       is_operator_ = false, is_typedef_ = false, in_bases_ = false, declares_no_name_ = false;
+  int name_count_ = 0;          // identifiers of the head, without the keywords of read_word()
+  std::string_view last_word_;  // of the head
+  std::vector<std::string_view> function_names_, type_names_;
 };
 
 }  // namespace spanwise::source

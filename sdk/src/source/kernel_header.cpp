@@ -35,14 +35,14 @@ std::size_t skip_attributes(const std::vector<Token>& tokens, std::size_t i) {
 }
 
 std::vector<SourceParameter> read_parameters(std::span<const Token> tokens,
-                                             const TypeNames& names) {
+                                             const TypeAliases& aliases) {
   std::vector<SourceParameter> parameters;
   int depth = 0;
   std::size_t begin = 0;
   const auto finish = [&](std::size_t end) {
     const auto part = tokens.subspan(begin, end - begin);
     const bool is_void = part.size() == 1 && part[0].text == "void";
-    if (!part.empty() && !is_void) parameters.push_back(read_parameter(part, names));
+    if (!part.empty() && !is_void) parameters.push_back(read_parameter(part, aliases));
     begin = end + 1;
   };
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -80,7 +80,7 @@ bool is_attribute_word(std::string_view word) {
 }
 
 KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start,
-                              const TypeNames& names) {
+                              const TypeAliases& aliases) {
   KernelSite site;
   for (std::size_t i = start + 1; i + 1 < tokens.size(); ++i) {
     const Token& token = tokens[i];
@@ -104,7 +104,7 @@ KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t star
       site.kernel.is_definition = tokens[body].text == "{";
       site.parameters_end = tokens[end - 1].offset + 1;
       site.kernel.parameters =
-          read_parameters(std::span(tokens).subspan(i + 2, end - i - 3), names);
+          read_parameters(std::span(tokens).subspan(i + 2, end - i - 3), aliases);
       break;
     }
   }

@@ -21,30 +21,28 @@ bool is_qualifier(std::string_view word) {
   return is_one_of(word, {"const", "volatile", "struct", "class", "union", "enum", "typename",
                           "__grid_constant__", "register"});
 }
-Words without_default_and_name(std::span<const Token> tokens, std::string& name, bool& is_array) {
+// The words of type and name, without "restrict".
+Words type_and_name(std::span<const Token> tokens) {
   Words words;
-  for (const Token& token : tokens) {
-    if (token.text == "=") break;
-    if (token.text == "[") is_array = true;
-    if (is_array) continue;
-    if (token.kind == Token::Kind::directive || is_restrict(token.text)) continue;
-    words.push_back(token.text);
-  }
-  if (words.empty() || words.back() == ">" || is_type_keyword(words.back()) ||
-      is_qualifier(words.back()))
-    return words;
-  const std::string_view last = words.back();
-  const bool is_word = last != "*" && last != "&" && last != ")" && last != "...";
-  const bool follows_type = std::any_of(words.begin(), words.end() - 1,
-                                        [](std::string_view w) { return !is_qualifier(w); });
-  if (is_word && follows_type && words[words.size() - 2] != "::") {
-    name = last;
-    words.pop_back();
-  }
+  for (const Token& token : tokens)
+    if (token.kind != Token::Kind::directive && !is_restrict(token.text))
+      words.push_back(token.text);
   return words;
 }
 
-std::string spelled(const Words& words) {
+// Whether the last word is the name of the parameter, not a part of its type.
+bool ends_with_name(const Words& words) {
+  const auto is_unnamed_end = [](std::string_view word) {
+    return is_one_of(word, {">", "*", "&", ")", "..."}) || is_type_keyword(word) ||
+           is_qualifier(word);
+  };
+  if (words.size() < 2 || is_unnamed_end(words.back()) || words[words.size() - 2] == "::")
+    return false;
+  return !std::all_of(words.begin(), words.end() - 1, is_qualifier);
+}
+
+// The text of a type, with spaces where C++ code usually has them.
+std::string type_text(const Words& words) {
   std::string out;
   std::string_view before;
   for (const std::string_view word : words) {
@@ -58,16 +56,16 @@ std::string spelled(const Words& words) {
   return out;
 }
 
-Words followed(const Words& words, const TypeNames& names, int depth = 0) {
-  constexpr int deepest = 8;  // ends cyclic aliases
+Words expand_aliases(const Words& words, const TypeAliases& aliases, int depth = 0) {
+  constexpr int max_depth = 8;  // ends cyclic aliases
   Words out;
   for (const std::string_view word : words) {
-    const Words* meaning = depth < deepest ? names.find(word) : nullptr;
+    const Words* meaning = depth < max_depth ? aliases.find(word) : nullptr;
     if (meaning == nullptr) {
       out.push_back(word);
       continue;
     }
-    const Words inner = followed(*meaning, names, depth + 1);
+    const Words inner = expand_aliases(*meaning, aliases, depth + 1);
     // In "const pointer_type p" the pointer is const, not the pointee.
     const bool names_pointer = std::ranges::find(inner, "*") != inner.end();
     if (names_pointer && !out.empty() && out.back() == "const") out.pop_back();
@@ -78,17 +76,17 @@ Words followed(const Words& words, const TypeNames& names, int depth = 0) {
 
 }  // namespace
 
-void TypeNames::add(std::string_view name, std::vector<std::string_view> words) {
+void TypeAliases::add(std::string_view name, std::vector<std::string_view> words) {
   const auto [entry, is_new] = words_.try_emplace(name, words);
-  if (!is_new && entry->second != words) entry->second.clear();
+  if (!is_new && entry->second != words) entry->second.clear();  // ambiguous
 }
 
-const std::vector<std::string_view>* TypeNames::find(std::string_view name) const {
+const std::vector<std::string_view>* TypeAliases::find(std::string_view name) const {
   const auto found = words_.find(name);
   return found == words_.end() || found->second.empty() ? nullptr : &found->second;
 }
 
-void read_type_name(std::span<const Token> declaration, TypeNames& names) {
+void read_alias(std::span<const Token> declaration, TypeAliases& aliases) {
   Words words;
   for (const Token& token : declaration) {
     if (token.kind == Token::Kind::directive) continue;
@@ -96,21 +94,27 @@ void read_type_name(std::span<const Token> declaration, TypeNames& names) {
     words.push_back(token.text);
   }
   if (words.size() >= 3 && words.front() == "typedef") {
-    names.add(words.back(), Words(words.begin() + 1, words.end() - 1));
+    aliases.add(words.back(), Words(words.begin() + 1, words.end() - 1));
   } else if (words.size() >= 4 && words[0] == "using" && words[2] == "=") {
-    names.add(words[1], Words(words.begin() + 3, words.end()));
+    aliases.add(words[1], Words(words.begin() + 3, words.end()));
   }
 }
 
-SourceParameter read_parameter(std::span<const Token> tokens, const TypeNames& names) {
+SourceParameter read_parameter(std::span<const Token> tokens, const TypeAliases& aliases) {
   SourceParameter parameter;
-  bool is_array = false;
-  Words words = without_default_and_name(tokens, parameter.name, is_array);
-  if (is_array) words.push_back("*");
-  parameter.type = spelled(words);
+  const auto end = std::ranges::find_if(tokens, [](const Token& token) {
+    return token.text == "[" || token.text == "=";  // extents or the default value
+  });
+  Words words = type_and_name({tokens.begin(), end});
+  if (ends_with_name(words)) {
+    parameter.name = words.back();
+    words.pop_back();
+  }
+  if (end != tokens.end() && end->text == "[") words.push_back("*");
+  parameter.type = type_text(words);
 
   // Tokens after the last star qualify the pointer; those before it are the pointee.
-  words = followed(words, names);
+  words = expand_aliases(words, aliases);
   const auto stars = std::ranges::count(words, "*");
   parameter.is_pointer = stars > 0;
   if (parameter.is_pointer) {

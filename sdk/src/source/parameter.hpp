@@ -14,8 +14,10 @@ namespace spanwise::source {
 
 /// Type aliases of the source: typedef, using, object-like macros. Only those that hold in every
 /// compilation: not inside #if, and not redefined differently.
-class TypeNames {
+class TypeAliases {
  public:
+  /// `words`: the tokens that the name stands for. A second definition that differs makes the name
+  /// ambiguous.
   void add(std::string_view name, std::vector<std::string_view> words);
   /// Null where the name is unknown or ambiguous.
   const std::vector<std::string_view>* find(std::string_view name) const;
@@ -24,12 +26,12 @@ class TypeNames {
   std::map<std::string_view, std::vector<std::string_view>> words_;
 };
 
-/// Adds "typedef T name" and "using name = T" (without the semicolon) to `names`; ignores other
+/// Adds "typedef T name" and "using name = T" (without the semicolon) to `aliases`; ignores other
 /// declarations.
-void read_type_name(std::span<const Token> declaration, TypeNames& names);
+void read_alias(std::span<const Token> declaration, TypeAliases& aliases);
 
-/// Parses one parameter, "const float *__restrict__ x". Resolves aliases in `names` for dtype and
+/// Parses one parameter, "const float *__restrict__ x". Expands `aliases` for dtype and
 /// is_pointer; `type` stays as written.
-SourceParameter read_parameter(std::span<const Token> tokens, const TypeNames& names);
+SourceParameter read_parameter(std::span<const Token> tokens, const TypeAliases& aliases);
 
 }  // namespace spanwise::source

@@ -47,7 +47,7 @@ class Scanner {
     } else if (in_body()) {
       if (token.kind == Token::Kind::identifier) scan_.uses.add(scopes_.back().name, token.text);
     } else if (token.text == ";") {
-      if (conditionals_.empty()) read_type_name(declaration(), scan_.type_names);
+      if (conditionals_.empty()) read_alias(declaration(), scan_.aliases);
       declaration_ = index_ + 1;
     }
   }
@@ -133,7 +133,7 @@ class Scanner {
     std::erase_if(scopes_, [](const Scope& s) {
       return s.kind == Scope::Kind::body || s.kind == Scope::Kind::type;
     });
-    KernelSite site = read_kernel_header(tokens(), index_, scan_.type_names);
+    KernelSite site = read_kernel_header(tokens(), index_, scan_.aliases);
     const auto before = declaration();
     for (std::size_t i = 0; i < before.size(); ++i) {
       const bool last = i + 1 == before.size();
@@ -184,7 +184,7 @@ class Scanner {
       if (words[i].kind == Token::Kind::identifier) scan_.uses.add(name, words[i].text);
       meaning.push_back(words[i].text);
     }
-    if (!takes_arguments && conditionals_.empty()) scan_.type_names.add(name, std::move(meaning));
+    if (!takes_arguments && conditionals_.empty()) scan_.aliases.add(name, std::move(meaning));
   }
 
   void skip_dead_branch() {

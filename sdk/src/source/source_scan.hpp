@@ -36,7 +36,7 @@ struct SourceScan {
   std::vector<SharedSite> shared;
   /// Indices of tokens outside of any #if.
   std::vector<std::size_t> unconditional;
-  TypeNames type_names;
+  TypeAliases aliases;
   ReferenceGraph uses;
 };
 
@@ -45,7 +45,7 @@ SW_API SourceScan scan_source(std::string_view text);
 /// Parses the declaration after `tokens[start]`, a __global__. Fills name, parameters, line,
 /// is_definition and parameters_end; name is "" for an explicit instantiation or specialisation.
 KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start,
-                              const TypeNames& names);
+                              const TypeAliases& aliases);
 
 /// Whether the text declares variables that persist between launches: __device__, __constant__,
 /// __managed__ and static ones, at any scope, and texture references. Approximate: misses those
