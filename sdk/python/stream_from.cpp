@@ -18,7 +18,8 @@ namespace py = pybind11;
 
 namespace {
 
-std::optional<std::uintptr_t> handle_number_in(py::handle value) {
+// The CUstream in an integer or a ctypes object; nothing for other objects.
+std::optional<std::uintptr_t> handle_value(py::handle value) {
   // ctypes integers (Numba) have the number in .value; a null pointer is None.
   const py::object number = PyLong_Check(value.ptr()) ? py::reinterpret_borrow<py::object>(value)
                                                       : py::getattr(value, "value", value);
@@ -31,21 +32,23 @@ std::string type_name(py::handle object) {
   return py::type::of(object).attr("__name__").cast<std::string>();
 }
 
-std::optional<std::uintptr_t> handle_of(py::handle stream) {
+// The CUstream of another library's stream object; nothing for other objects.
+std::optional<std::uintptr_t> stream_handle(py::handle stream) {
   if (py::hasattr(stream, "__cuda_stream__")) {
     // (protocol version, handle):
     // https://nvidia.github.io/cuda-python/cuda-core/latest/interoperability.html
-    const py::object answer = stream.attr("__cuda_stream__");
-    const py::tuple pair = PyCallable_Check(answer.ptr()) ? py::tuple(answer()) : py::tuple(answer);
-    return handle_number_in(pair[1]);
+    const py::object result = stream.attr("__cuda_stream__");
+    const py::tuple pair = PyCallable_Check(result.ptr()) ? py::tuple(result()) : py::tuple(result);
+    return handle_value(pair[1]);
   }
+  // PyTorch; CuPy; Numba and PyCUDA.
   for (const char* name : {"cuda_stream", "ptr", "handle"}) {
-    if (py::hasattr(stream, name)) return handle_number_in(stream.attr(name));
+    if (py::hasattr(stream, name)) return handle_value(stream.attr(name));
   }
   // Handles of cuda.bindings have __int__ only.
   const std::string type = type_name(stream);
   if (type == "CUstream" || type == "cudaStream_t")
-    return handle_number_in(py::int_(py::reinterpret_borrow<py::object>(stream)));
+    return handle_value(py::int_(py::reinterpret_borrow<py::object>(stream)));
   return std::nullopt;
 }
 
@@ -68,12 +71,12 @@ std::optional<std::int64_t> ordinal_of(py::handle stream) {
   return std::nullopt;
 }
 
-// Throws ArgumentError if the object has the ordinal of another device.
+// Throws ArgumentError if the object names another device.
 void check_device(py::handle stream, Device device) {
   const auto ordinal = ordinal_of(stream);
   if (ordinal.has_value() && *ordinal != device.ordinal())
-    fail<ArgumentError>("stream: expected one of ", device, ", got a ",
-                        Py_TYPE(stream.ptr())->tp_name, " of cuda:", *ordinal, "; make it on ",
+    fail<ArgumentError>("stream: expected a stream of ", device, ", got a ",
+                        Py_TYPE(stream.ptr())->tp_name, " of cuda:", *ordinal, "; create it on ",
                         device);
 }
 
@@ -84,12 +87,12 @@ Stream stream_from(py::handle object, Device device) {
   if (py::isinstance<Stream>(object)) {
     const Stream& own = py::cast<const Stream&>(object);
     if (own.device() != device)
-      fail<ArgumentError>("stream: expected one of ", device, ", got a stream of ", own.device(),
-                          "; make it there: spanwise.Stream(\"", device, "\")");
+      fail<ArgumentError>("stream: expected a stream of ", device, ", got one of ", own.device(),
+                          "; create it with spanwise.Stream(\"", device, "\")");
     return own;
   }
   const bool is_integer = PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr());
-  const auto handle = is_integer ? handle_number_in(object) : handle_of(object);
+  const auto handle = is_integer ? handle_value(object) : stream_handle(object);
   if (!handle.has_value())
     fail<ArgumentError>(
         "stream: expected a spanwise.Stream, an integer handle or a stream of "
@@ -97,12 +100,13 @@ Stream stream_from(py::handle object, Device device) {
         std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name);
   if (!device.is_cuda())
     fail<ArgumentError>("stream: work on ", device, " takes no CUDA stream, got ",
-                        std::string(py::repr(object)), "; pass none, or use arrays of a GPU");
+                        std::string(py::repr(object)), "; omit the stream, or use arrays of a GPU");
   if (is_integer) return Stream::foreign(device, *handle);
   check_device(object, device);
-  const std::uintptr_t named = interface_stream(*handle);
-  if (!owns_its_stream(object)) return Stream::foreign(device, named);
-  return Stream::foreign(device, named, hold_object(object.ptr()));
+  // In a stream object 0 is the legacy default stream; as an integer it is ambiguous and refused.
+  const std::uintptr_t unambiguous = interface_stream(*handle);
+  if (!owns_its_stream(object)) return Stream::foreign(device, unambiguous);
+  return Stream::foreign(device, unambiguous, hold_object(object.ptr()));
 }
 
 Stream foreign_stream(py::handle object, py::handle device) {

@@ -10,7 +10,8 @@
 
 namespace spanwise::python {
 
-/// A tuple of the integers, each multiplied by `factor`: shapes and strides in bytes.
+/// A tuple of the integers, each multiplied by `factor`: 1 for a shape, the itemsize for strides in
+/// bytes.
 inline pybind11::tuple integer_tuple(std::span<const std::int64_t> values,
                                      std::int64_t factor = 1) {
   pybind11::tuple made(values.size());

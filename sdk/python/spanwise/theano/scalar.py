@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import spanwise as sw
 from spanwise.graph import TensorType
 
 __all__ = ["Scalar", "float32", "float64", "int32", "int64", "upcast"]
@@ -21,6 +22,4 @@ float32, float64, int32, int64 = map(Scalar, ("float32", "float64", "int32", "in
 
 def upcast(*dtypes: Any) -> str:
     """The dtype to which `dtypes` are promoted, by NumPy's rules."""
-    import spanwise as sw
-
     return str(sw.result_type(*dtypes))

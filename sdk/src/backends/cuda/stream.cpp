@@ -56,7 +56,7 @@ void CudaStream::wait(runtime::EventState& event) {
   // wait node.
   if (!other.is_captured() && is_capturing(context_.api, stream)) [[unlikely]] {
     flags = CU_EVENT_WAIT_EXTERNAL;
-    other.retire();
+    other.retire();  // each launch of the graph waits for it: it must not be recorded again
   }
   check(context_.api, context_.api.stream_wait_event(stream, other.raw(), flags),
         "making a stream of ", device(), " wait for an event of ", event.device());
@@ -108,12 +108,12 @@ bool CudaStream::attach_to_graph(const RefCounted& object) noexcept {
   return false;
 }
 
-// The work of a captured stream runs when the graph is launched, so there is nothing to order after
-// it.
+// Replaces a stream that its owner may now destroy by one of Spanwise's that waits for its work.
 void CudaStream::detach() noexcept {
-  constexpr std::uintptr_t per_thread = 2;
+  constexpr std::uintptr_t per_thread = 2;  // CU_STREAM_PER_THREAD; default streams always exist
   if (owner_ != Owner::foreign || handle() <= per_thread) return;
   const ContextGuard guard(context_, std::nothrow);
+  // The work of a captured stream runs when the graph is launched: there is nothing to wait for.
   if (!guard.ok() || is_capturing(context_.api, raw())) return;
   try {
     const CUstream successor = context_.successor_stream();
@@ -158,14 +158,14 @@ int ordinal_of(const DriverApi& api, CUcontext context) {
 
 void check_foreign(DeviceContext& context, CUstream stream) {
   const DriverApi& api = context.api;
-  CUcontext theirs = nullptr;
-  check(api, api.stream_get_ctx(stream, &theirs), "looking at the foreign stream ", stream, " for ",
-        context.device);
-  if (theirs == context.handle) return;
-  const int ordinal = ordinal_of(api, theirs);
+  CUcontext owner = nullptr;
+  check(api, api.stream_get_ctx(stream, &owner), "querying the context of the foreign stream ",
+        stream, " for ", context.device);
+  if (owner == context.handle) return;
+  const int ordinal = ordinal_of(api, owner);
   if (ordinal != context.device.ordinal())
     fail<ArgumentError>("Stream.foreign: the stream ", stream, " belongs to cuda:", ordinal,
-                        ", not to ", context.device, "; name the device that the stream is of");
+                        ", not to ", context.device, "; pass the device of the stream");
   fail<ArgumentError>(
       "Stream.foreign: the stream ", stream, " belongs to a context of ", context.device,
       " that is not the primary one (pycuda.autoinit makes such contexts), and memory of one is "

@@ -70,6 +70,7 @@ class CudaStream final : public runtime::StreamState {
     CUgraph graph = nullptr;
   };
   CaptureInfo capture_info() const noexcept;
+  /// The handle as stored, possibly CU_STREAM_PER_THREAD.
   CUstream current() const noexcept { return stream_.load(std::memory_order_acquire); }
 
   DeviceContext& context_;

@@ -40,7 +40,7 @@ Stream Stream::lasting(Device device, std::uintptr_t handle) {
 namespace {
 
 // Whether the stream may be destroyed: the default streams (1, 2) never are.
-bool may_go(std::uintptr_t handle) noexcept {
+bool may_be_destroyed(std::uintptr_t handle) noexcept {
   constexpr std::uintptr_t per_thread = 2;
   return handle > per_thread;
 }
@@ -62,14 +62,15 @@ class ForeignUse final : public RefCounted {
 Stream Stream::foreign(Device device, std::uintptr_t handle) {
   check_foreign_stream(device, handle);
   Stream stream(runtime::backend_for(device).foreign_stream(device.ordinal(), handle));
-  if (may_go(handle)) stream.use_ = make_ref<ForeignUse>(Ref<StreamState>(&stream.state()));
+  if (may_be_destroyed(handle))
+    stream.use_ = make_ref<ForeignUse>(Ref<StreamState>(&stream.state()));
   return stream;
 }
 
 Stream Stream::foreign(Device device, std::uintptr_t handle, Ref<RefCounted> owner) {
   check_foreign_stream(device, handle);
   Stream stream(runtime::backend_for(device).foreign_stream(device.ordinal(), handle));
-  if (may_go(handle)) stream.state().hold(std::move(owner));
+  if (may_be_destroyed(handle)) stream.state().hold(std::move(owner));
   return stream;
 }
 
