@@ -26,12 +26,13 @@ bool is_keyword(std::string_view word) {
       "long unsigned signed float double");
 }
 
-// The names that a part declares: names before a parenthesis, and the first arguments of its own
-// macros, which declare functions and their variants with suffix f. The result contains some
-// parameters and called functions, and lacks some declarations; both only cost time.
-std::set<std::string_view> names_in(std::string_view part) {
+// The names that the header `text` of the shim declares: names before a parenthesis, and the first
+// arguments of its own macros, which declare functions and their variants with suffix f.
+// Approximate: an additional name costs the time to parse a header that is not used, a missing one
+// a second attempt with all headers (heads_for() in translation_unit.cpp).
+std::set<std::string_view> declared_names(std::string_view text) {
   std::set<std::string_view> names;
-  const std::vector<source::Token> tokens = source::lex(part);
+  const std::vector<source::Token> tokens = source::lex(text);
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
     if (tokens[i].kind == source::Token::Kind::directive) {
       const std::vector<source::Token> words = source::lex(tokens[i].text.substr(1));
@@ -60,19 +61,20 @@ bool is_vector_name(std::string_view name) {
                     "char uchar short ushort int uint long ulong longlong ulonglong float double");
 }
 
-// cudaError_t, CUstream
+// Types and functions such as cudaError_t and CUstream. Constants (CU_...) occur beside them.
+// spanwise_cpu.h itself declares the handles of textures and surfaces.
 bool is_host_api_name(std::string_view name) {
-  const auto follows = [&](std::string_view stem) {
-    return name.starts_with(stem) && name.size() > stem.size() && name[stem.size()] != '_';
-  };
   if (name == "cudaTextureObject_t" || name == "cudaSurfaceObject_t") return false;
-  return (follows("cuda") && name[4] >= 'A' && name[4] <= 'Z') || follows("CU");
+  if (name.starts_with("cuda")) return name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z';
+  return name.starts_with("CU") && name.size() > 2 && name[2] != '_';
 }
 
-bool is_object_word(std::string_view name) {
+// Keywords that need operator new, operator delete or the ABI of virtual functions.
+bool is_object_keyword(std::string_view name) {
   return name == "new" || name == "delete" || name == "virtual";
 }
 
+// A header of the shim, and the macro that makes spanwise_cpu.h include it.
 struct ShimPart {
   const char* define;
   std::string_view file;
@@ -106,7 +108,7 @@ std::string shim_parts(const std::set<std::string_view>& used) {
   static const auto& declared = *new Names([] {
     Names names;
     for (std::size_t i = 0; i < parts.size(); ++i)
-      names[i] = names_in(embedded::file_text(embedded::cpu_shim, parts[i].file));
+      names[i] = declared_names(embedded::file_text(embedded::cpu_shim, parts[i].file));
     return names;
   }());
   std::string defines;
@@ -119,7 +121,7 @@ std::string shim_parts(const std::set<std::string_view>& used) {
         any([&](std::string_view name) { return declares(declared[i], name); }))
       define(parts[i].define);
   if (any(is_vector_name)) define("SW_WITH_VECTORS");
-  if (any(is_object_word)) define("SW_WITH_OBJECTS");
+  if (any(is_object_keyword)) define("SW_WITH_OBJECTS");
   if (any(is_host_api_name)) define("SW_WITH_HOST_API");
   if (used.contains("texture")) define("SW_WITH_TEXTURE_REFERENCES");
   return defines;
@@ -151,7 +153,7 @@ void write_shim(const runtime::TemporaryFolder& folder, bool with_standard) {
   for (const embedded::TextFile& file : embedded::cpu_shim_standard) {
     if (with_standard)
       folder.write(file.name, file.text);
-    else
+    else  // an earlier attempt may have written it
       std::filesystem::remove(text(folder.path(), "/", file.name));
   }
 }

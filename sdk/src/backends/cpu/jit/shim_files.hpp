@@ -22,7 +22,8 @@ bool is_replaced_standard_header(std::string_view name);
 /// Writes the shim to the folder, with the replacements of the C library's headers or, for sources
 /// over the system's headers, without them.
 void write_shim(const runtime::TemporaryFolder& folder, bool with_standard);
-/// Defines for the parts of spanwise_cpu.h that declare one of the names in `used`.
+/// #define directives that make spanwise_cpu.h include those of its parts that declare one of the
+/// names in `used`.
 std::string shim_parts(const std::set<std::string_view>& used);
 /// A hash of all shim headers.
 const std::string& shim_fingerprint();

@@ -6,7 +6,7 @@
 namespace spanwise::strided {
 namespace {
 
-BlockKernel wide_cast([[maybe_unused]] DType from, [[maybe_unused]] DType to) {
+BlockKernel simd_cast([[maybe_unused]] DType from, [[maybe_unused]] DType to) {
 #if defined(__x86_64__)
   if (has_avx512()) return avx512_cast(from, to);
   if (has_avx2()) return avx2_cast(from, to);
@@ -17,7 +17,7 @@ BlockKernel wide_cast([[maybe_unused]] DType from, [[maybe_unused]] DType to) {
 }  // namespace
 
 BlockKernel cast_kernel(DType from, DType to) {
-  if (const BlockKernel wide = wide_cast(from, to)) return wide;
+  if (const BlockKernel simd = simd_cast(from, to)) return simd;
   return core::visit(from, "cast",
                      [&](auto type) { return cast_from<typename decltype(type)::type>(to); });
 }

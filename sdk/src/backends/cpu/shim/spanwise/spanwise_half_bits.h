@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Converts the bits of an IEEE 754 binary16 to float and back, rounded to nearest even.
+// Converts the bits of an IEEE 754 binary16 to float and back, rounded to nearest, ties to even.
 
 typedef float sw_float4 __attribute__((vector_size(16)));
 typedef short sw_short8 __attribute__((vector_size(16)));
@@ -11,16 +11,20 @@ SW_FN unsigned short sw_half_from_float(float value) {
 #if defined(__F16C__)
   return (unsigned short)__builtin_ia32_vcvtps2ph((sw_float4){value, 0, 0, 0}, 0)[0];
 #else
-  const unsigned word = sw_bits<unsigned>(value), sign = word >> 16 & 0x8000u,
-                 rest = word & 0x7fffffffu;
-  if (rest > 0x7f800000u) return (unsigned short)(sign | 0x7e00u | (rest >> 13 & 0x1ffu));
-  if (rest >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u);
-  if (rest < 0x38800000u) {
-    // Adding 0.5 moves the subnormal's units into the low bits; the addition rounds to even.
-    const float shifted = sw_bits<float>(rest) + 0.5f;
+  const unsigned bits = sw_bits<unsigned>(value), sign = bits >> 16 & 0x8000u,
+                 magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u)
+    return (unsigned short)(sign | 0x7e00u | (magnitude >> 13 & 0x1ffu));  // NaN
+  if (magnitude >= 0x477ff000u)
+    return (unsigned short)(sign | 0x7c00u);  // 65520 and more: infinity
+  if (magnitude < 0x38800000u) {              // below 2^-14: subnormal
+    // Units of the result, 2^-24, are the last bits of floats in [0.5, 1); the sum is rounded to
+    // them.
+    const float shifted = sw_bits<float>(magnitude) + 0.5f;
     return (unsigned short)(sign | (sw_bits<unsigned>(shifted) - 0x3f000000u));
   }
-  const unsigned rounded = rest + 0xfffu + (rest >> 13 & 1u);
+  const unsigned rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
+  // The exponent's bias changes from 127 to 15.
   return (unsigned short)(sign | (rounded - 0x38000000u) >> 13);
 #endif
 }
