@@ -144,13 +144,13 @@ class Context:
         self.operands.append(operand)
         return operand
 
-    def target(self, dtype, shape, close=EXACT, kind="any"):
+    def target(self, dtype, shape, tolerance=EXACT, kind="any"):
         """An output array: its elements and the memory around it are poisoned."""
         operand = self.array(dtype, shape, kind, repeats=False)
-        operand.memory.written.append((operand, close))
+        operand.memory.written.append((operand, tolerance))
         return operand
 
-    def overlapping(self, dtype, shape, close=EXACT, kind="any"):
+    def overlapping(self, dtype, shape, tolerance=EXACT, kind="any"):
         """(an array to read, one to write) that share memory somehow."""
         read, write = (random_window(self.r, shape) for _ in "rw")
         size = max(read.size, write.size)
@@ -161,19 +161,19 @@ class Context:
             before + int(self.r.random() * (size + more - w.size + 1)) for w in (read, write)
         ]
         source, target = memory.operand(read, offsets[0]), memory.operand(write, offsets[1])
-        memory.written.append((target, close))
+        memory.written.append((target, tolerance))
         self.operands += [source, target]
         return source, target
 
-    def writes(self, operand, close=EXACT):
-        operand.memory.written.append((operand, close))
+    def writes(self, operand, tolerance=EXACT):
+        operand.memory.written.append((operand, tolerance))
 
     # ---- The call ----
 
     def note(self, **words):
         self.notes.append(words)
 
-    def check(self, name, ours, theirs, close=EXACT, out=None, loose_dtype=False):
+    def check(self, name, ours, theirs, tolerance=EXACT, out=None, loose_dtype=False):
         """Runs both sides and compares results, errors and all memory.
 
         `out` is the operand that the result has to be. `loose_dtype` says that NumPy's dtype is another
@@ -201,7 +201,7 @@ class Context:
             if result is not out.ours:
                 raise Wrong("the result is not out")
         else:
-            self._check_result(result, expected, close, loose_dtype)
+            self._check_result(result, expected, tolerance, loose_dtype)
         for i, memory in enumerate(self.memories):
             memory.check(f"memory {i}")
         return True
@@ -215,13 +215,16 @@ class Context:
                 f"raised {type(ours).__name__}: {ours}; NumPy: {type(theirs).__name__}: {theirs}"
             )
 
-    def _check_result(self, ours, theirs, close, loose_dtype):
+    def _check_result(self, ours, theirs, tolerance, loose_dtype):
         if isinstance(theirs, (tuple, list)):
             if not isinstance(ours, (tuple, list)) or len(ours) != len(theirs):
                 raise Wrong(f"{len(theirs)} results expected, got {ours!r:.200}")
             for i, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
                 self._check_result(
-                    mine, other, close[i] if isinstance(close, list) else close, loose_dtype
+                    mine,
+                    other,
+                    tolerance[i] if isinstance(tolerance, list) else tolerance,
+                    loose_dtype,
                 )
             return
         if theirs is None:
@@ -239,7 +242,7 @@ class Context:
             ours = np.asarray(ours)
         if loose_dtype:
             theirs = theirs.astype(ours.dtype)
-        problem = problem_of(ours, theirs, close)
+        problem = problem_of(ours, theirs, tolerance)
         if problem:
             raise Wrong(problem)
 

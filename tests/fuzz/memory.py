@@ -16,7 +16,7 @@ class Wrong(Exception):
 class Operand:
     """One array on both sides, each a view of its own guarded memory."""
 
-    __slots__ = ("close", "dtype", "memory", "ours", "theirs")
+    __slots__ = ("dtype", "memory", "ours", "theirs")
 
     def __init__(self, memory, ours, theirs):
         self.memory, self.ours, self.theirs = memory, ours, theirs
@@ -37,7 +37,7 @@ class Memory:
 
     def __init__(self, context, theirs):
         self.theirs = theirs
-        self.written = []  # windows that a call writes, with how close is right
+        self.written = []  # (operand, tolerance): what a call writes
         self._context = context
         if context.is_cpu:
             self.host = context.next_arena(theirs.nbytes).place(
@@ -63,12 +63,14 @@ class Memory:
         ours = self.host if self._whole is None else self._whole.numpy()
         if ours.tobytes() == self.theirs.tobytes():
             return
-        for operand, close in self.written:
+        for operand, tolerance in self.written:
             mine = operand.ours.numpy()
-            problem = problem_of(mine, operand.theirs, close)
+            problem = problem_of(mine, operand.theirs, tolerance)
             if problem:
                 raise Wrong(f"{what}: {problem}")
-            operand.theirs[...] = mine  # close enough; what is left are the elements around it
+            operand.theirs[...] = (
+                mine  # within the tolerance; the elements around it are compared below
+            )
         if ours.tobytes() == self.theirs.tobytes():
             return
         places = ours.view(np.uint8) != self.theirs.view(np.uint8)

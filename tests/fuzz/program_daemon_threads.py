@@ -15,7 +15,7 @@ import numpy as np
 import spanwise as sw
 from spanwise import tensor
 
-THREADS_PER_WORK = 2
+THREADS_PER_TASK = 2
 sys.setswitchinterval(1e-5)
 
 
@@ -39,11 +39,12 @@ class Foreign:
         sum(range(10))
 
 
-def works():
+def task_makers():
+    """Functions that each make a task for one thread."""
     host = np.ones((200, 200), "float32")
     ours = sw.ones((200, 200), "float32", device="cpu")
     x = tensor.matrix("x", dtype="float32")
-    # One each, so that no thread waits for a call of another's.
+    # One for each thread, because calls of one function exclude each other.
     functions = iter([sw.function([x], Twice()(x) + 1, device="cpu") for _ in range(16)])
     doubled = sw.SourceModule(
         "__global__ void k(float *x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }",
@@ -59,19 +60,19 @@ def works():
     ]
 
 
-def forever(work, begun):
-    work()
+def forever(task, begun):
+    task()
     begun.release()
     while True:
-        work()
+        task()
 
 
 def main():
     begun = threading.Semaphore(0)
-    made = [make() for make in works() for _ in range(THREADS_PER_WORK)]
-    for work in made:
-        threading.Thread(target=forever, args=(work, begun), daemon=True).start()
-    for _ in made:
+    tasks = [make() for make in task_makers() for _ in range(THREADS_PER_TASK)]
+    for task in tasks:
+        threading.Thread(target=forever, args=(task, begun), daemon=True).start()
+    for _ in tasks:
         begun.acquire()
     sys.exit(3)
 

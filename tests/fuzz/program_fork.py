@@ -1,10 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The main thread forks children while other threads compile, call functions, draw and multiply.
+"""The main thread forks children while other threads execute code of the library.
 
-The threads do some of the works below, others in each run. Each child does all of them; it must end,
-and with status 0. It does not run the exit handlers of the program, as children of multiprocessing
-do not.
+Each thread repeats one of TASKS, drawn at random. Each child executes every task once and must end with
+status 0. Like children of multiprocessing, it does not run the exit handlers of the program.
 """
 
 import faulthandler
@@ -23,13 +22,13 @@ import numpy as np
 import spanwise as sw
 from spanwise import tensor
 
-# Since Python 3.12: what this program is about.
+# Python 3.12 and later warn of the fork of a process with threads, which is tested here.
 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
 sw.config.device = "cpu"  # a child cannot use a GPU that its parent has used
 CHILDREN, THREADS = 4, 4
-LIMIT = 90  # seconds that a child may take; far more than it needs
+TIMEOUT = 90  # of a child, in seconds; far more than it needs
 sys.setswitchinterval(1e-4)
-number = count()
+counter = count()
 ours = sw.ones((300, 300), "float32", device="cpu")
 host = np.ones((40, 50), "float32")
 generator = sw.random.default_rng(7)
@@ -57,18 +56,19 @@ def compile_kernel(which):
     assert x.tolist() == [which], x
 
 
-# Each is what a thread of the parent does again and again, and what every child does.
-WORKS = [
-    lambda: compile_kernel(os.getpid() * 1000 + next(number)),
-    lambda: compile_kernel(1),  # the parent may be building it: a child must not wait for that
+TASKS = [
+    lambda: compile_kernel(os.getpid() * 1000 + next(counter)),
+    lambda: compile_kernel(
+        1
+    ),  # a thread of the parent may be compiling the same: a child must not wait for it
     lambda: native(host).tolist() == 2 * 40 * 50 + 40 * 50 or fail("native"),
     lambda: through_python(host)[0, 0] == 2 or fail("through_python"),
     lambda: generator.standard_normal((300, 300), dtype="float32", device="cpu"),
     lambda: float((ours @ ours)[0, 0]) == 300 or fail("product"),
     lambda: float((ours + ours).sum()) == 2 * 300 * 300 or fail("sum"),
     lambda: doubled(sw.ones(5, "float64", device="cpu")).tolist() == [2] * 5 or fail("doubled"),
-    lambda: native.profile and sw.exp(ours),
-    lambda: generator.state and generator.spawn(2),
+    lambda: native.profile and sw.exp(ours),  # reads the profile that other threads write
+    lambda: generator.state and generator.spawn(2),  # the same for the state of the generator
 ]
 
 
@@ -76,19 +76,19 @@ def fail(what):
     raise AssertionError(what)
 
 
-def again_and_again(work, ends):
-    while not ends.is_set():
-        work()
+def repeat(task, stop):
+    while not stop.is_set():
+        task()
 
 
 def in_child():
     faulthandler.enable()
     faulthandler.register(signal.SIGALRM, chain=True)  # a hanging child shows where it waits
-    signal.alarm(LIMIT)
+    signal.alarm(TIMEOUT)
     status = 1
     try:
-        for work in WORKS:
-            work()
+        for task in TASKS:
+            task()
         status = 0
     except BaseException:
         traceback.print_exc()
@@ -97,10 +97,9 @@ def in_child():
 
 
 def main():
-    ends = threading.Event()
+    stop = threading.Event()
     threads = [
-        threading.Thread(target=again_and_again, args=(w, ends))
-        for w in random.sample(WORKS, THREADS)
+        threading.Thread(target=repeat, args=(task, stop)) for task in random.sample(TASKS, THREADS)
     ]
     for thread in threads:
         thread.start()
@@ -110,7 +109,7 @@ def main():
         if child == 0:
             in_child()
         statuses.append(os.waitpid(child, 0)[1])
-    ends.set()
+    stop.set()
     for thread in threads:
         thread.join()
     assert statuses == [0] * CHILDREN, statuses

@@ -12,7 +12,7 @@ import numpy as np
 
 import spanwise as sw
 from fuzz.arena import Arena
-from fuzz.compare import Close, problem_of
+from fuzz.compare import Tolerance, problem_of
 from fuzz.context import Context
 from fuzz.families import FAMILIES
 from fuzz.memory import Wrong
@@ -133,13 +133,13 @@ def test_tolerance_is_in_units_in_the_last_place():
     one = np.array([1.0, 1e-40, np.inf, np.nan, -0.0], "float32")
     near = np.nextafter(one, np.float32(2))
     near[2:] = one[2:]
-    assert problem_of(one, one, Close()) is None
-    assert problem_of(near, one, Close()) is not None
-    assert problem_of(near, one, Close(1)) is None
-    assert problem_of(near, one, Close(0.5)) is not None
+    assert problem_of(one, one, Tolerance()) is None
+    assert problem_of(near, one, Tolerance()) is not None
+    assert problem_of(near, one, Tolerance(1)) is None
+    assert problem_of(near, one, Tolerance(0.5)) is not None
     zero = np.abs(one)
-    assert problem_of(zero, one, Close()) is not None
-    assert problem_of(zero, one, Close(signed=False)) is None
+    assert problem_of(zero, one, Tolerance()) is not None
+    assert problem_of(zero, one, Tolerance(signed_zeros=False)) is None
 
 
 def test_the_pages_beside_an_arena_cannot_be_touched():

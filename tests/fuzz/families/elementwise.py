@@ -9,7 +9,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ..compare import Close
+from ..compare import Tolerance
 from ..values import (
     ALL,
     BFLOAT16,
@@ -23,7 +23,13 @@ from ..values import (
     is_inexact,
 )
 from .elementwise_operands import BINARY, OTHERS, UNARY, operands, random_dtypes
-from .elementwise_reference import COMPLEX_ULPS, REFERENCES, closeness, least, reference_of
+from .elementwise_reference import (
+    COMPLEX_ULPS,
+    REFERENCES,
+    reference_of,
+    smallest_normal,
+    tolerance_of,
+)
 
 
 def _of(values, side):
@@ -89,14 +95,14 @@ def _ufunc(context):
         return
     expected = np.asarray(expected)
     dtype = expected.dtype
-    close = closeness(context, name, theirs, dtype)
+    tolerance = tolerance_of(context, name, theirs, dtype)
     if context.chance(0.55):
-        context.check(name, lambda: function(*ours), lambda: expected, close)
+        context.check(name, lambda: function(*ours), lambda: expected, tolerance)
         return
     if context.chance(0.1) and context.is_cpu:
         _with_dtype(context, name, (function, ours, theirs))
         return
-    _with_out(context, name, (function, ours, theirs, expected, close))
+    _with_out(context, name, (function, ours, theirs, expected, tolerance))
 
 
 def _with_dtype(context, name, call):
@@ -117,12 +123,14 @@ def _with_dtype(context, name, call):
             name, lambda: function(*ours, **options), lambda: reference(*theirs, **options)
         )
         return
-    close = closeness(context, name, theirs, expected.dtype)
-    context.check(name, lambda: function(*ours, dtype=dtype, order=order), lambda: expected, close)
+    tolerance = tolerance_of(context, name, theirs, expected.dtype)
+    context.check(
+        name, lambda: function(*ours, dtype=dtype, order=order), lambda: expected, tolerance
+    )
 
 
 def _with_out(context, name, call):
-    function, ours, theirs, expected, close = call
+    function, ours, theirs, expected, tolerance = call
     dtype = expected.dtype
     into = dtype
     if context.is_cpu and context.chance(0.25):
@@ -139,9 +147,9 @@ def _with_out(context, name, call):
                 # What is computed in float32 is rounded once, to the dtype of out.
                 wide = [v.astype(np.float32) if isinstance(v, np.ndarray) else v for v in theirs]
                 expected = np.asarray(reference_of(name, wide)(*wide))
-                close = closeness(context, name, wide, expected.dtype)
-            close = _of_cast(close, expected, into)
-    out = context.target(into, expected.shape, close)
+                tolerance = tolerance_of(context, name, wide, expected.dtype)
+            tolerance = _tolerance_after_cast(tolerance, expected, into)
+    out = context.target(into, expected.shape, tolerance)
     options = {}
     mask = True
     if context.chance(0.4):
@@ -151,7 +159,7 @@ def _with_out(context, name, call):
         name,
         lambda: function(*ours, out=out.ours, **options),
         lambda: np.copyto(out.theirs, cast(expected, into), where=mask),
-        close,
+        tolerance,
         out=out,
     )
 
@@ -160,18 +168,28 @@ def _refuse():
     raise TypeError("out cannot take the result")
 
 
-def _of_cast(close, expected, into):
-    """A result within its bounds, then rounded to another dtype."""
-    if is_complex(expected.dtype) or close.ulps:
+def _tolerance_after_cast(tolerance, expected, into):
+    """The tolerance of a result that is then converted to the dtype `into`."""
+    if is_complex(expected.dtype) or tolerance.ulps:
         part = np.dtype(f"f{into.itemsize // 2}") if is_complex(into) else into
         eps = float(2.0**-7 if into == BFLOAT16 else np.finfo(part).eps)
         of = float(2.0**-7 if expected.dtype == BFLOAT16 else np.finfo(expected.dtype).eps)
-        # The unit of all subnormal numbers is that of the least normal one.
-        unit = of * least(np.finfo(expected.dtype).dtype) if expected.dtype != BFLOAT16 else 0
+        # All subnormal numbers have the unit in the last place of the smallest normal number.
+        unit = (
+            of * smallest_normal(np.finfo(expected.dtype).dtype)
+            if expected.dtype != BFLOAT16
+            else 0
+        )
         wide = np.abs(np.nan_to_num(expected.astype("complex128")))
-        slack = close.ulps * (of * wide + unit) + eps * wide + least(part)
-        return Close(1, close.exact, slack, signed=False, nan_anywhere=close.nan_anywhere)
-    return close
+        absolute = tolerance.ulps * (of * wide + unit) + eps * wide + smallest_normal(part)
+        return Tolerance(
+            1,
+            tolerance.exact,
+            absolute,
+            signed_zeros=False,
+            nonfinite_in_either_part=tolerance.nonfinite_in_either_part,
+        )
+    return tolerance
 
 
 def _overlap(context, name, shape):
@@ -192,15 +210,19 @@ def _overlap(context, name, shape):
     if not np.can_cast(expected.dtype, dtype, "same_kind"):
         return
     kept = [np.array(v) if isinstance(v, np.ndarray) else v for v in theirs]
-    close = closeness(context, name, kept, expected.dtype)
+    tolerance = tolerance_of(context, name, kept, expected.dtype)
     if expected.dtype != dtype:
-        close = _of_cast(close, expected, dtype) if is_inexact(expected.dtype) else close
-    source.memory.written[:] = [(target, close)]
+        tolerance = (
+            _tolerance_after_cast(tolerance, expected, dtype)
+            if is_inexact(expected.dtype)
+            else tolerance
+        )
+    source.memory.written[:] = [(target, tolerance)]
     context.check(
         name,
         lambda: function(*ours, out=target.ours),
         lambda: np.copyto(target.theirs, expected, casting="same_kind"),
-        close,
+        tolerance,
         out=target,
     )
 
@@ -211,7 +233,8 @@ def _where(context):
     dtypes = random_dtypes(context, 2)
     values = [context.array(d, context.broadcastable(shape)) for d in dtypes]
     if dtypes[0] != BFLOAT16 and context.chance(0.2):
-        # For a number out of range NumPy wraps around only here; we raise as everywhere.
+        # NumPy's `where` wraps a number that is out of range around; Spanwise raises, as NumPy does in
+        # other functions.
         values[1] = context.pick((0, 1, 2, 7, True, 0.5, 2.0, math.inf, 1 + 2j))
         context.note(number=values[1])
     ours, theirs = _of(values, "ours"), _of(values, "theirs")
@@ -237,8 +260,8 @@ def _clip(context):
     for side in ("ours", "theirs"):
         of = _of(values, side)
         sides.append([of[0], *(None if i is None else of[i] for i in limits)])
-    close = Close(signed=False, nan_anywhere=is_complex(dtype))
-    context.check("clip", lambda: sw.clip(*sides[0]), lambda: np.clip(*sides[1]), close)
+    tolerance = Tolerance(signed_zeros=False, nonfinite_in_either_part=is_complex(dtype))
+    context.check("clip", lambda: sw.clip(*sides[0]), lambda: np.clip(*sides[1]), tolerance)
 
 
 def _divmod(context):
@@ -255,17 +278,17 @@ def _divmod(context):
 
 
 def _round(context):
-    """Of numbers that decimal places are there for."""
+    """np.round of numbers small enough to have decimal places."""
     dtype = context.pick((*FLOATS[1:], *INTEGERS) if context.is_cpu else FEW[:2])
     array = context.array(dtype, context.shape(), "mild")
     decimals = context.pick((0, 1, 2, -1))
     context.note(decimals=decimals)
-    close = Close(1, None)
+    tolerance = Tolerance(1, None)
     context.check(
         "round",
         lambda: sw.round(array.ours, decimals),
         lambda: np.round(array.theirs, decimals),
-        close,
+        tolerance,
     )
 
 
@@ -279,14 +302,19 @@ def _in_place(context):
     name = context.pick(_OPERATORS)
     function = getattr(operator, name)
     shape = context.shape()
-    # What float16 becomes in a wider array is rounded once, in NumPy twice.
+    # Spanwise rounds a float16 result in a wider array once, NumPy twice.
     narrow = np.result_type(*dtypes) != dtypes[0] and is_inexact(dtypes[0])
     if narrow or np.dtype("float16") in dtypes:
         dtypes = [dtypes[0]] * 2
-    close = Close()
+    tolerance = Tolerance()
     if is_complex(dtypes[0]):
-        close = Close(COMPLEX_ULPS["cuda"], slack=least(dtypes[0]), signed=False, nan_anywhere=True)
-    target = context.target(dtypes[0], shape, close)
+        tolerance = Tolerance(
+            COMPLEX_ULPS["cuda"],
+            absolute=smallest_normal(dtypes[0]),
+            signed_zeros=False,
+            nonfinite_in_either_part=True,
+        )
+    target = context.target(dtypes[0], shape, tolerance)
     value = context.array(dtypes[1], context.broadcastable(shape))
     context.check(
         name,

@@ -1,19 +1,20 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The results of elementwise operations in NumPy, and how close ours must be."""
+"""Reference results of elementwise operations, by NumPy, and their tolerances."""
 
 import math
 
 import numpy as np
 
-from ..compare import UNSIGNED_ZEROS, Close, wide_dtype
+from ..compare import UNSIGNED_ZEROS, Tolerance, wide_dtype
 from ..values import (
     BFLOAT16,
     is_complex,
     is_inexact,
 )
 
-# Errors in units in the last place, as docs/concepts/elementwise.md says; what is not here is exact.
+# Errors in units in the last place, documented in docs/concepts/elementwise.md. Other operations are
+# exact.
 ULPS = {
     **dict.fromkeys(["exp", "exp2"], 3),
     **dict.fromkeys(["expm1", "log", "log2", "log10", "log1p", "cbrt", "erf"], 4),
@@ -24,18 +25,17 @@ ULPS = {
     **dict.fromkeys(["deg2rad", "rad2deg"], 1),
 }
 
-# Of +0 and -0 either may be the larger; NumPy's next of float16 from one to the other is the first,
-# of other floats the second.
-_ZEROS_ALIKE = {"minimum", "maximum", "fmin", "fmax", "nextafter"}
+# Results may be +0 or -0: IEEE 754 leaves open which of them is the larger, and NumPy's
+# nextafter(0.0, -0.0) is 0.0 for float16 and -0.0 for other floats.
+_EITHER_ZERO = {"minimum", "maximum", "fmin", "fmax", "nextafter"}
 
-# Complex results are right to so many units of the modulus.
+# Errors of complex results, in units in the last place of the modulus.
 COMPLEX_ULPS = {"cpu": 6, "cuda": 64}
 
-# Powers are exponentials, which turn a unit of a large argument into as many as it is large: a few
-# units of it are right, on top of the above.
-_POWER_ULPS = 800
-
+# base**exponent is exp(exponent * log(base)): an error of one unit in the exponential's argument
+# changes the result by as many units as the argument is large. _POWER_ULPS bounds the other errors.
 _ARGUMENT_ULPS = 4
+_POWER_ULPS = 800
 
 
 def _sigmoid(x):
@@ -48,7 +48,7 @@ def _softplus(x):
 
 
 def _log1p(x):
-    """NumPy's of complex numbers takes the logarithm of the modulus of 1 + x, which has lost x near 0."""
+    """NumPy's log1p of complex numbers is inexact near 0, where 1 + x loses the digits of x."""
     if not np.iscomplexobj(x):
         return np.log1p(x)
     near = (np.abs(x.real) < 0.5) & (np.abs(x.imag) < 0.5)
@@ -72,7 +72,7 @@ REFERENCES = {
 
 
 def _widened(values, dtype):
-    """As the operation sees them, in `dtype`, with digits to spare."""
+    """The values as the operation converts them to `dtype`, in a dtype of higher precision."""
     if not isinstance(values, np.ndarray):
         values = np.asarray(values)
     if is_complex(values.dtype) and not is_complex(dtype):
@@ -80,10 +80,10 @@ def _widened(values, dtype):
     return values.astype(dtype).astype(wide_dtype(dtype))
 
 
-def closeness(context, name, values, dtype):
-    """What is right for a result of `dtype`, which is also what was computed in."""
+def tolerance_of(context, name, values, dtype):
+    """The tolerance of the operation `name`, which computes in `dtype` and returns it."""
     if not is_inexact(dtype):
-        return Close()
+        return Tolerance()
 
     def exact():
         wide = [_widened(v, dtype) for v in values]
@@ -93,34 +93,43 @@ def closeness(context, name, values, dtype):
 
     if is_complex(dtype) or any(np.iscomplexobj(v) for v in values):
         ulps = _POWER_ULPS if "power" in name else COMPLEX_ULPS[context.device.kind]
-        slack = None if context.is_cpu else least(dtype)
+        absolute = None if context.is_cpu else smallest_normal(dtype)
         if "power" in name:
-            slack = (slack or 0) + _lost_in_power(exact(), *(_widened(v, dtype) for v in values))
-        errors = 0 if context.is_cpu else 4
-        return Close(ulps, exact, slack, nan_anywhere=True, signed=False, numpys_errors=errors)
+            absolute = (absolute or 0) + _power_error(
+                exact(), *(_widened(v, dtype) for v in values)
+            )
+        factor = 0 if context.is_cpu else 4
+        return Tolerance(
+            ulps,
+            exact,
+            absolute,
+            nonfinite_in_either_part=True,
+            signed_zeros=False,
+            numpy_error_factor=factor,
+        )
     if name in ("logaddexp", "logaddexp2") and not context.is_cpu:
         # The sum of the larger operand and a logarithm, which may cancel.
         with np.errstate(all="ignore"):
             larger = np.maximum(*(np.abs(_widened(v, dtype)) for v in values))
-        slack = 4 * float(np.finfo(dtype).eps if dtype != BFLOAT16 else 2.0**-7) * larger
-        return Close(ULPS[name] + 0.5, exact, np.where(np.isfinite(slack), slack, 0))
+        absolute = 4 * float(np.finfo(dtype).eps if dtype != BFLOAT16 else 2.0**-7) * larger
+        return Tolerance(ULPS[name] + 0.5, exact, np.where(np.isfinite(absolute), absolute, 0))
     if name in ULPS:
         # float16 and bfloat16 are computed in float32 and rounded once.
-        return Close(1.0 if dtype.itemsize == 2 else ULPS[name] + 0.5, exact)
-    return UNSIGNED_ZEROS if name in _ZEROS_ALIKE else Close()
+        return Tolerance(1.0 if dtype.itemsize == 2 else ULPS[name] + 0.5, exact)
+    return UNSIGNED_ZEROS if name in _EITHER_ZERO else Tolerance()
 
 
-def _lost_in_power(answer, base, exponent):
-    """What a few units of exponent * log(base), in the dtype that was computed in, make of the answer."""
+def _power_error(result, base, exponent):
+    """The change of the result if exponent * log(base) changes by _ARGUMENT_ULPS units in the last place."""
     with np.errstate(all="ignore"):
-        argument = np.abs(exponent * np.log(base.astype(answer.dtype)))
-        narrow = np.finfo(np.float32 if answer.dtype == np.complex128 else np.float64)
-        lost = _ARGUMENT_ULPS * narrow.eps * argument * np.abs(answer)
-    return np.where(np.isfinite(lost), lost, 0)
+        argument = np.abs(exponent * np.log(base.astype(result.dtype)))
+        narrow = np.finfo(np.float32 if result.dtype == np.complex128 else np.float64)
+        error = _ARGUMENT_ULPS * narrow.eps * argument * np.abs(result)
+    return np.where(np.isfinite(error), error, 0)
 
 
-def least(dtype):
-    """Below the least normal number there are fewer digits."""
+def smallest_normal(dtype):
+    """The smallest normal number; subnormal numbers have fewer digits."""
     if dtype == BFLOAT16:
         return 2.0**-126
     return float(np.finfo(dtype).tiny)

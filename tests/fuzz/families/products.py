@@ -6,7 +6,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ..compare import EXACT, Close, wide_dtype
+from ..compare import EXACT, Tolerance, wide_dtype
 from ..values import ALL, BFLOAT16, FEW, NUMPYS, cast, is_complex, is_inexact
 
 _EXTENTS = (0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 9, 16, 17)
@@ -43,19 +43,21 @@ def _check(context, name, arrays, depth, call, out=True):
     except Exception:
         context.check(name, lambda: call(sw, *ours), lambda: _numpys(call, theirs))
         return
-    close = EXACT
+    tolerance = EXACT
     if is_inexact(expected.dtype):
-        slack = _Slack(call, theirs, expected.dtype, depth)
-        close = Close(1, lambda: call(np, *_widened(theirs, expected.dtype)), slack, signed=False)
+        absolute = _RoundingBound(call, theirs, expected.dtype, depth)
+        tolerance = Tolerance(
+            1, lambda: call(np, *_widened(theirs, expected.dtype)), absolute, signed_zeros=False
+        )
     if not out or context.chance(0.75):
-        context.check(name, lambda: call(sw, *ours), lambda: expected, close)
+        context.check(name, lambda: call(sw, *ours), lambda: expected, tolerance)
         return
-    target = context.target(expected.dtype, expected.shape, close)
+    target = context.target(expected.dtype, expected.shape, tolerance)
     context.check(
         name,
         lambda: call(sw, *ours, out=target.ours),
         lambda: np.copyto(target.theirs, expected),
-        close,
+        tolerance,
         out=target,
     )
 
@@ -70,8 +72,8 @@ def _widened(values, dtype):
     return [cast(v, dtype).astype(wide_dtype(dtype)) for v in values]
 
 
-class _Slack:
-    """How much rounding may move a sum of products; computed only where bits differ."""
+class _RoundingBound:
+    """The rounding error of a sum of products; computed only where bits differ."""
 
     def __init__(self, *what):
         self._what = what

@@ -8,7 +8,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ..compare import EXACT, Close, wide_dtype
+from ..compare import EXACT, Tolerance, wide_dtype
 from ..values import (
     ALL,
     BFLOAT16,
@@ -99,18 +99,18 @@ def _reduce(context, name):
     def reference():
         return _numpys(name, array.theirs, **options, **theirs)
 
-    close = _closeness(name, array.theirs, {**options, **theirs})
+    tolerance = _tolerance_of(name, array.theirs, {**options, **theirs})
     if (
         name != "count_nonzero"
         and context.chance(0.25)
-        and _with_out(context, name, (array, run, reference, close), options)
+        and _with_out(context, name, (array, run, reference, tolerance), options)
     ):
         return
-    context.check(name, run, reference, close)
+    context.check(name, run, reference, tolerance)
 
 
 def _with_out(context, name, call, options):
-    array, run, reference, close = call
+    array, run, reference, tolerance = call
     try:
         expected = np.array(reference())
     except Exception:
@@ -120,17 +120,17 @@ def _with_out(context, name, call, options):
         and context.chance(0.4)
         and expected.size < array.memory.theirs.size
     ):
-        if close.slack is not None:  # from the elements, before they are overwritten
-            close = replace(close, slack=np.asarray(close.slack))
-        out = _over(context, array, expected.shape, close)
+        if tolerance.absolute is not None:  # from the elements, before they are overwritten
+            tolerance = replace(tolerance, absolute=np.asarray(tolerance.absolute))
+        out = _over(context, array, expected.shape, tolerance)
     else:
-        out = context.target(expected.dtype, expected.shape, close)
+        out = context.target(expected.dtype, expected.shape, tolerance)
     options["out"] = out.ours
-    context.check(name, run, lambda: np.copyto(out.theirs, expected), close, out=out)
+    context.check(name, run, lambda: np.copyto(out.theirs, expected), tolerance, out=out)
     return True
 
 
-def _over(context, array, shape, close):
+def _over(context, array, shape, tolerance):
     """An array to write, somewhere in the memory of one that is read."""
     window = random_window(context.r, shape)
     if window.size > array.memory.theirs.size:
@@ -138,7 +138,7 @@ def _over(context, array, shape, close):
     spare = array.memory.theirs.size - window.size
     out = array.memory.operand(window, int(context.r.random() * (spare + 1)))
     context.operands.append(out)
-    context.writes(out, close)
+    context.writes(out, tolerance)
     return out
 
 
@@ -191,20 +191,26 @@ def _wide(a, dtype):
     return a.astype(np.promote_types(wide_dtype(a.dtype), wide_dtype(dtype)))
 
 
-def _closeness(name, a, options):
-    """A few units, and a few of the sum of the moduli where terms cancel."""
+def _tolerance_of(name, a, options):
+    """A few units in the last place of the result and, where terms cancel, of the sum of their moduli."""
     if name in PLACES + TRUTHS:
         return EXACT
     if name in ORDERS:
-        return Close(signed=False, nan_anywhere=is_complex(a.dtype))
+        return Tolerance(signed_zeros=False, nonfinite_in_either_part=is_complex(a.dtype))
     dtype = _result_dtype(name, a.dtype, options)
     if not is_inexact(dtype):
         return EXACT
-    return Close(2, None, slack=_Slack(name, a, options, dtype), signed=False, nan_anywhere=True)
+    return Tolerance(
+        2,
+        None,
+        absolute=_RoundingBound(name, a, options, dtype),
+        signed_zeros=False,
+        nonfinite_in_either_part=True,
+    )
 
 
-class _Slack:
-    """How much rounding of the terms may move a sum; computed only when bits differ."""
+class _RoundingBound:
+    """The error of a sum caused by rounding its terms; computed only where bits differ."""
 
     def __init__(self, name, a, options, dtype):
         self._all = name, a, options, dtype
@@ -262,7 +268,7 @@ def _scan(context):
     else:
         array, out = context.array(dtype, shape, _kind(context, name), name != "cumprod"), None
     values = np.array(array.theirs)
-    close = _closeness(name, values, options)
+    tolerance = _tolerance_of(name, values, options)
 
     def run():
         return getattr(sw, name)(array.ours, **options)
@@ -271,16 +277,16 @@ def _scan(context):
         return _numpys(name, values, **options)
 
     if out is None and context.chance(0.8):
-        context.check(name, run, reference, close)
+        context.check(name, run, reference, tolerance)
         return
     try:
         expected = reference()
     except Exception:
-        context.check(name, run, reference, close)
+        context.check(name, run, reference, tolerance)
         return
     if out is None:
-        out = context.target(expected.dtype, expected.shape, close)
+        out = context.target(expected.dtype, expected.shape, tolerance)
     else:
-        out.memory.written[:] = [(out, close)]
+        out.memory.written[:] = [(out, tolerance)]
     options["out"] = out.ours
-    context.check(name, run, lambda: np.copyto(out.theirs, expected), close, out=out)
+    context.check(name, run, lambda: np.copyto(out.theirs, expected), tolerance, out=out)
