@@ -58,11 +58,11 @@ TEST_F(CudaCaptureMemory, MemoryThatAGraphWritesIsNotReusedBeforeTheGraphIsDestr
     {
       const Storage dropped = runtime::allocate_on(*stream_, bytes);
       temporary = dropped.data();
-      launch(*late_write(), 1, *stream_, static_cast<int*>(temporary), 5, 0LL);
+      launch(*delayed_write(), 1, *stream_, static_cast<int*>(temporary), 5, 0LL);
     }
     Storage kept = runtime::allocate_on(*stream_, bytes);
     result = kept.data();
-    launch(*relay(), 1, *stream_, static_cast<int*>(temporary), static_cast<int*>(result));
+    launch(*copy_int(), 1, *stream_, static_cast<int*>(temporary), static_cast<int*>(result));
     ASSERT_EQ(capture.end(), CUDA_SUCCESS);
     EXPECT_EQ(capture.node_count(), 2u);
     kept = Storage{};
@@ -79,7 +79,7 @@ TEST_F(CudaCaptureMemory, MemoryOfAGraphIsFreedWithTheGraph) {
   {
     Capture capture(*stream_);
     Storage both[] = {runtime::allocate_on(*stream_, bytes), runtime::allocate_on(*stream_, bytes)};
-    launch(*late_write(), 1, *stream_, static_cast<int*>(both[0].data()), 5, 0LL);
+    launch(*delayed_write(), 1, *stream_, static_cast<int*>(both[0].data()), 5, 0LL);
     both[0] = Storage{};
     ASSERT_EQ(capture.end(), CUDA_SUCCESS);
     both[1] = Storage{};
@@ -93,11 +93,11 @@ TEST_F(CudaCaptureMemory, DroppingMemoryOfAnotherStreamIsNotCaptured) {
   for (const Ref<StreamState>& home : {default_stream(), side_}) {
     DeviceBytes b(4);
     Storage a = runtime::allocate_on(*home, 4);
-    launch(*late_write(), 1, *home, static_cast<int*>(a.data()), 9, 0LL);
+    launch(*delayed_write(), 1, *home, static_cast<int*>(a.data()), 9, 0LL);
     backend_synchronize();
     Capture capture(*stream_);
     runtime::order_use(*stream_, a, false);
-    launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
+    launch(*copy_int(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
     const void* data = a.data();
     a = Storage{};
     ASSERT_EQ(capture.end(), CUDA_SUCCESS) << "it goes on";
@@ -119,7 +119,7 @@ TEST_F(CudaCaptureMemory, OwnerIsReleasedWithTheGraphThatUsesItsMemory) {
     theirs.uses().set_producer(default_stream());
     Capture capture(*stream_);
     runtime::order_use(*stream_, theirs, true);
-    launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
+    launch(*copy_int(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
     theirs = Storage{};
     EXPECT_EQ(releases, 0);
     ASSERT_EQ(capture.end(), CUDA_SUCCESS);

@@ -21,9 +21,9 @@ TEST_F(CudaCapture, LaunchesAndForksBecomeNodes) {
   a.put(&zero), b.put(&zero), c.put(&zero);
   backend().synchronize(0);
   Capture capture(*stream_);
-  launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
+  launch(*copy_int(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
   side_->wait(*stream_->record(false));  // the side stream joins the capture
-  launch(*relay(), 1, *side_, static_cast<int*>(b.data()), static_cast<int*>(c.data()));
+  launch(*copy_int(), 1, *side_, static_cast<int*>(b.data()), static_cast<int*>(c.data()));
   stream_->wait(*side_->record(false));
   ASSERT_EQ(capture.end(), CUDA_SUCCESS);
   EXPECT_EQ(capture.node_count(), 2u);
@@ -36,14 +36,14 @@ TEST_F(CudaCapture, LaunchesAndForksBecomeNodes) {
 
 // Outside of captures such a kernel is launched as a graph of one node.
 TEST_F(CudaCapture, AKernelThatIsLaunchedOftenBecomesAPlainNode) {
-  const LaunchSetting setting("graph");
+  const ScopedLaunchConfig setting("graph");
   DeviceBytes a(4), b(4);
   const auto* from = static_cast<int*>(a.data());
   const auto* to = static_cast<int*>(b.data());
-  for (int i = 0; i < 100; ++i) launch(*relay(), 1, *stream_, from, to);
+  for (int i = 0; i < 100; ++i) launch(*copy_int(), 1, *stream_, from, to);
   backend().synchronize(0);
   Capture capture(*stream_);
-  launch(*relay(), 1, *stream_, from, to);
+  launch(*copy_int(), 1, *stream_, from, to);
   ASSERT_EQ(capture.end(), CUDA_SUCCESS);
   EXPECT_EQ(capture.node_count(), 1u);
   for (const int value : {3, 4}) {
@@ -52,8 +52,8 @@ TEST_F(CudaCapture, AKernelThatIsLaunchedOftenBecomesAPlainNode) {
     capture.run();
     EXPECT_EQ(b.get<int>()[0], value);
   }
-  launch(*late_write(), 1, *stream_, from, 5, 0LL);
-  launch(*relay(), 1, *stream_, from, to);
+  launch(*delayed_write(), 1, *stream_, from, 5, 0LL);
+  launch(*copy_int(), 1, *stream_, from, to);
   stream_->synchronize();
   EXPECT_EQ(b.get<int>()[0], 5);
 }
@@ -63,11 +63,11 @@ TEST_F(CudaCapture, WaitingForWorkFromBeforeTheCaptureIsLegal) {
   const int zero = 0;
   a.put(&zero), b.put(&zero);
   backend().synchronize(0);
-  launch(*late_write(), 1, *side_, static_cast<int*>(a.data()), 5, 30 * milliseconds);
+  launch(*delayed_write(), 1, *side_, static_cast<int*>(a.data()), 5, 30 * ns_per_ms);
   const Ref<runtime::EventState> eager = side_->record(false);
   Capture capture(*stream_);
   stream_->wait(*eager);
-  launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
+  launch(*copy_int(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
   ASSERT_EQ(capture.end(), CUDA_SUCCESS);
   capture.run();
   EXPECT_EQ(b.get<int>()[0], 5);
@@ -79,7 +79,7 @@ TEST_F(CudaCapture, AllocationsAreNotCaptured) {
   Capture capture(*stream_);
   const Storage during = runtime::allocate_on(*stream_, 1 << 20);
   before = {};
-  launch(*late_write(), 1, *stream_, static_cast<int*>(during.data()), 8, 0LL);
+  launch(*delayed_write(), 1, *stream_, static_cast<int*>(during.data()), 8, 0LL);
   ASSERT_EQ(capture.end(), CUDA_SUCCESS);
   EXPECT_EQ(capture.node_count(), 1u);
   capture.run();

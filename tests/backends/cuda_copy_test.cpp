@@ -237,7 +237,7 @@ TEST_F(CudaCopies, AreQueuedOnTheStreamTheyAreGiven) {
   loops().copy(a.array(layout.transpose(), float32), b.array(layout, float32),
                *stream);  // compiles
   backend().synchronize(0);
-  launch(*late_write(), 1, *stream, static_cast<int*>(a.data()), 0x3f800000, 100 * milliseconds);
+  launch(*delayed_write(), 1, *stream, static_cast<int*>(a.data()), 0x3f800000, 100 * ns_per_ms);
   loops().copy(a.array(layout.transpose(), float32), b.array(layout, float32), *stream);
   EXPECT_FALSE(stream->query());
   stream->synchronize();
@@ -246,7 +246,7 @@ TEST_F(CudaCopies, AreQueuedOnTheStreamTheyAreGiven) {
 
 // When kernels are launched as graphs, so are copies of few bytes.
 TEST_F(CudaCopies, SmallRunsMayGoByAKernel) {
-  const LaunchSetting setting("graph");
+  const ScopedLaunchConfig setting("graph");
   constexpr std::int64_t most = (1 << 20) + 3, margin = 64;
   std::vector<unsigned char> bytes(most + 2 * margin), poison(most + 2 * margin, 0xa5);
   for (std::size_t i = 0; i < bytes.size(); ++i)

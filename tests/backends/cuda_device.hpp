@@ -49,21 +49,22 @@ class CudaTest : public testing::Test {
 #define SKIP_UNDER_TOOLS(reason) \
   if (is_watched_by_tool()) GTEST_SKIP() << "under compute-sanitizer or a profiler: " << (reason)
 
-/// config "kernel_launch" as `value` for a while.
-class LaunchSetting {
+/// Sets config "kernel_launch" to `value`; the destructor restores the previous value.
+class ScopedLaunchConfig {
  public:
-  explicit LaunchSetting(const std::string& value) : before_(config::get("kernel_launch")) {
+  explicit ScopedLaunchConfig(const std::string& value) : before_(config::get("kernel_launch")) {
     config::set("kernel_launch", value);
   }
-  ~LaunchSetting() { config::set("kernel_launch", before_); }
-  LaunchSetting(const LaunchSetting&) = delete;
-  LaunchSetting& operator=(const LaunchSetting&) = delete;
+  ~ScopedLaunchConfig() { config::set("kernel_launch", before_); }
+  ScopedLaunchConfig(const ScopedLaunchConfig&) = delete;
+  ScopedLaunchConfig& operator=(const ScopedLaunchConfig&) = delete;
 
  private:
   std::string before_;
 };
 
-/// Bytes on the first device for any of its streams; waits for the device before it frees them.
+/// Memory on the first device that any of its streams may use; waits for the device before it is
+/// freed.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t bytes)
@@ -124,32 +125,33 @@ void launch(runtime::LoadedKernel& kernel, int threads, runtime::StreamState& st
   kernel.launch({}, {threads}, 0, stream, arguments);
 }
 
-/// late_write(int* place, int value, long long nanoseconds): writes after that time.
-inline Ref<runtime::LoadedKernel> late_write() {
+/// delayed_write(int* out, int value, long long nanoseconds): busy-waits, then writes *out = value.
+inline Ref<runtime::LoadedKernel> delayed_write() {
   static const Ref<runtime::LoadedKernel> kernel = load_kernel(
       "__device__ long long now() {\n"
       "  long long t;\n  asm volatile(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(t));\n  return "
       "t;\n}\n"
-      "__global__ void late_write(int* place, int value, long long nanoseconds) {\n"
+      "__global__ void delayed_write(int* out, int value, long long nanoseconds) {\n"
       "  const long long start = now();\n  while (now() - start < nanoseconds) {}\n"
-      "  *place = value;\n}\n",
-      "late_write");
+      "  *out = value;\n}\n",
+      "delayed_write");
   return kernel;
 }
-inline constexpr long long milliseconds = 1000000;
+inline constexpr long long ns_per_ms = 1000000;
 
-/// relay(const int* from, int* to): *to = *from.
-inline Ref<runtime::LoadedKernel> relay() {
+/// copy_int(const int* from, int* to): *to = *from.
+inline Ref<runtime::LoadedKernel> copy_int() {
   static const Ref<runtime::LoadedKernel> kernel = load_kernel(
-      "__global__ void relay(const volatile int* from, int* to) { *to = *from; }\n", "relay");
+      "__global__ void copy_int(const volatile int* from, int* to) { *to = *from; }\n", "copy_int");
   return kernel;
 }
 
-/// add_to(int* cells, int cell, int amount): once per block. Each call makes a new kernel.
-inline Ref<runtime::LoadedKernel> adder() {
+/// add_to(int* sums, int i, int amount): each block adds amount * gridDim.x to sums[i]. Each call
+/// loads another copy of the kernel.
+inline Ref<runtime::LoadedKernel> load_add_to() {
   return load_kernel(
-      "__global__ void add_to(int* cells, int cell, int amount) {\n"
-      "  if (threadIdx.x == 0) atomicAdd(cells + cell, amount * (int)gridDim.x);\n}\n",
+      "__global__ void add_to(int* sums, int i, int amount) {\n"
+      "  if (threadIdx.x == 0) atomicAdd(sums + i, amount * (int)gridDim.x);\n}\n",
       "add_to");
 }
 

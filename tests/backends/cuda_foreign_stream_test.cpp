@@ -45,21 +45,22 @@ class ForeignStreamOwner {
 TEST_F(CudaForeignStreams, WorkOnADestroyedForeignStreamIsWaitedFor) {
   const Ref<StreamState> reader = backend().create_stream(0);
   for (int round = 1; round <= 10; ++round) {
-    DeviceBytes place(4), seen(4);
+    DeviceBytes value(4), seen(4);
     const int zero = 0;
-    place.put(&zero);
+    value.put(&zero);
     backend().synchronize(0);
-    const Storage storage = Storage::adopt(place.data(), 4, gpu, nullptr, nullptr);
+    const Storage storage = Storage::adopt(value.data(), 4, gpu, nullptr, nullptr);
     ForeignStreamOwner owner;
     {
       const Stream foreign = Stream::foreign(gpu, owner.handle());
       runtime::order_use(foreign.state(), storage, true);
-      launch(*late_write(), 1, foreign.state(), static_cast<int*>(place.data()), round,
-             30 * milliseconds);
+      launch(*delayed_write(), 1, foreign.state(), static_cast<int*>(value.data()), round,
+             30 * ns_per_ms);
     }
     owner.destroy();
     runtime::order_use(*reader, storage, false);
-    launch(*relay(), 1, *reader, static_cast<int*>(place.data()), static_cast<int*>(seen.data()));
+    launch(*copy_int(), 1, *reader, static_cast<int*>(value.data()),
+           static_cast<int*>(seen.data()));
     reader->synchronize();
     EXPECT_EQ(seen.get<int>()[0], round);
   }
@@ -72,8 +73,8 @@ TEST_F(CudaForeignStreams, MemoryOfADestroyedForeignStreamIsFreed) {
     {
       const Stream foreign = Stream::foreign(gpu, owner.handle());
       storage = runtime::allocate_on(foreign.state(), 4 << 20);
-      launch(*late_write(), 1, foreign.state(), static_cast<int*>(storage.data()), round,
-             30 * milliseconds);
+      launch(*delayed_write(), 1, foreign.state(), static_cast<int*>(storage.data()), round,
+             30 * ns_per_ms);
     }
     owner.destroy();
     storage = Storage{};

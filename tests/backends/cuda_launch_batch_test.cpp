@@ -25,35 +25,35 @@ class CudaLaunchBatchTest : public CudaTest {
     CudaTest::SetUp();
     if (IsSkipped()) return;
     setting_.emplace("graph");
-    cells_.emplace(8 * sizeof(int));
-    cells_->put(std::vector<int>(8, 0).data());
-    row_ = backend().launch_batch(0);
-    kernel_ = adder();
+    sums_.emplace(8 * sizeof(int));
+    sums_->put(std::vector<int>(8, 0).data());
+    batch_ = backend().launch_batch(0);
+    kernel_ = load_add_to();
   }
-  void TearDown() override { cells_.reset(); }
+  void TearDown() override { sums_.reset(); }
 
-  int* place() const { return static_cast<int*>(cells_->data()); }
-  void add(int cell, int amount, StreamState& stream) {
-    launch(*kernel_, 32, stream, static_cast<const int*>(place()), cell, amount);
+  int* sums() const { return static_cast<int*>(sums_->data()); }
+  void add(int i, int amount, StreamState& stream) {
+    launch(*kernel_, 32, stream, static_cast<const int*>(sums()), i, amount);
   }
-  std::vector<int> cells() const { return cells_->get<int>(); }
+  std::vector<int> sums_on_host() const { return sums_->get<int>(); }
 
-  std::optional<LaunchSetting> setting_;
-  std::optional<DeviceBytes> cells_;
-  Ref<runtime::LaunchBatch> row_;
+  std::optional<ScopedLaunchConfig> setting_;
+  std::optional<DeviceBytes> sums_;
+  Ref<runtime::LaunchBatch> batch_;
   Ref<LoadedKernel> kernel_;
 };
 
 TEST_F(CudaLaunchBatchTest, EachIterationHasItsOwnArguments) {
   int expected = 0;
   for (int round = 1; round <= 50; ++round) {
-    ASSERT_TRUE(row_->open(*default_stream()));
+    ASSERT_TRUE(batch_->open(*default_stream()));
     for (int i = 0; i < 5; ++i) add(i, round * (i + 1), *default_stream());
-    row_->close();
+    batch_->close();
     expected += round;
     if (round % 7 != 0) continue;
-    EXPECT_EQ(cells(), (std::vector<int>{expected, 2 * expected, 3 * expected, 4 * expected,
-                                         5 * expected, 0, 0, 0}));
+    EXPECT_EQ(sums_on_host(), (std::vector<int>{expected, 2 * expected, 3 * expected, 4 * expected,
+                                                5 * expected, 0, 0, 0}));
   }
 }
 
@@ -64,68 +64,68 @@ TEST_F(CudaLaunchBatchTest, RecurringArgumentsAreKeptPerLaunch) {
   for (const int period : {1, 2, 3, 6, 2, 100}) {
     for (int i = 0; i < 40; ++i, ++round) {
       const int phase = i % period;
-      ASSERT_TRUE(row_->open(*default_stream()));
+      ASSERT_TRUE(batch_->open(*default_stream()));
       add(phase % 7, 1 + phase, *default_stream());
       add(7, period == 100 ? round : phase, *default_stream());
-      row_->close();
+      batch_->close();
       expected[static_cast<std::size_t>(phase % 7)] += 1 + phase;
       expected[7] += period == 100 ? round : phase;
     }
-    EXPECT_EQ(cells(), expected) << "period " << period;
+    EXPECT_EQ(sums_on_host(), expected) << "period " << period;
   }
 }
 
 // Each writes what the one before wrote, so that any other order shows.
 TEST_F(CudaLaunchBatchTest, KernelsRunInTheirOrder) {
   for (int round = 1; round <= 20; ++round) {
-    ASSERT_TRUE(row_->open(*default_stream()));
-    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(place()), round,
-           milliseconds / 10);
+    ASSERT_TRUE(batch_->open(*default_stream()));
+    launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(sums()), round,
+           ns_per_ms / 10);
     for (int i = 0; i + 1 < 8; ++i)
-      launch(*relay(), 1, *default_stream(), static_cast<const int*>(place() + i),
-             static_cast<const int*>(place() + i + 1));
-    row_->close();
-    EXPECT_EQ(cells(), std::vector<int>(8, round));
+      launch(*copy_int(), 1, *default_stream(), static_cast<const int*>(sums() + i),
+             static_cast<const int*>(sums() + i + 1));
+    batch_->close();
+    EXPECT_EQ(sums_on_host(), std::vector<int>(8, round));
   }
 }
 
 TEST_F(CudaLaunchBatchTest, BatchesThatNeverHaveSeveralLaunchesEnd) {
   int opened = 0;
-  for (int round = 0; round < 200 && row_->open(*default_stream()); ++round, ++opened) {
+  for (int round = 0; round < 200 && batch_->open(*default_stream()); ++round, ++opened) {
     if (round < 100 && round % 10 == 0) add(1, 0, *default_stream());
     add(0, 1, *default_stream());
-    row_->close();
+    batch_->close();
   }
   EXPECT_GE(opened, 100);
   EXPECT_LT(opened, 200);
-  EXPECT_EQ(cells()[0], opened);
+  EXPECT_EQ(sums_on_host()[0], opened);
 }
 
 TEST_F(CudaLaunchBatchTest, RoundsMayDiffer) {
   int expected = 0;
   for (int round = 0; round < 200; ++round) {
-    ASSERT_TRUE(row_->open(*default_stream()));
+    ASSERT_TRUE(batch_->open(*default_stream()));
     const int length = round % 40 < 20 ? 3 : 1 + round % 6;
     for (int i = 0; i < length; ++i) {
       if (round % 60 > 50 && i == 1)
-        launch(*relay(), 1, *default_stream(), static_cast<const int*>(place()),
-               static_cast<const int*>(place() + 1));
+        launch(*copy_int(), 1, *default_stream(), static_cast<const int*>(sums()),
+               static_cast<const int*>(sums() + 1));
       add(0, 1, *default_stream());
     }
-    row_->close();
+    batch_->close();
     expected += length;
     if (round % 9 != 0) continue;
-    EXPECT_EQ(cells()[0], expected) << round;
+    EXPECT_EQ(sums_on_host()[0], expected) << round;
   }
-  EXPECT_EQ(cells()[0], expected);
+  EXPECT_EQ(sums_on_host()[0], expected);
 }
 
 TEST_F(CudaLaunchBatchTest, LongBatchesAreSubmittedInParts) {
   for (int round = 1; round <= 6; ++round) {
-    ASSERT_TRUE(row_->open(*default_stream()));
+    ASSERT_TRUE(batch_->open(*default_stream()));
     for (int i = 0; i < 1000; ++i) add(i % 8, 1, *default_stream());
-    row_->close();
-    EXPECT_EQ(cells(), std::vector<int>(8, 125 * round));
+    batch_->close();
+    EXPECT_EQ(sums_on_host(), std::vector<int>(8, 125 * round));
   }
 }
 
@@ -133,47 +133,47 @@ TEST_F(CudaLaunchBatchTest, LongBatchesAreSubmittedInParts) {
 TEST_F(CudaLaunchBatchTest, OtherWorkRunsAfterDeferredLaunches) {
   const Ref<StreamState> other = backend().create_stream(0);
   for (int round = 1; round <= 30; ++round) {
-    ASSERT_TRUE(row_->open(*default_stream()));
+    ASSERT_TRUE(batch_->open(*default_stream()));
     add(0, 1, *default_stream());
     add(0, 1, *default_stream());
     int got = 0;
-    backend().download(place(), &got, 4, *default_stream());
+    backend().download(sums(), &got, 4, *default_stream());
     EXPECT_EQ(got, 4 * round - 2);
-    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(place() + 1), round,
-           milliseconds / 10);
-    launch(*relay(), 1, *default_stream(), static_cast<const int*>(place() + 1),
-           static_cast<const int*>(place() + 2));
+    launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(sums() + 1), round,
+           ns_per_ms / 10);
+    launch(*copy_int(), 1, *default_stream(), static_cast<const int*>(sums() + 1),
+           static_cast<const int*>(sums() + 2));
     other->wait(*default_stream()->record(false));
-    launch(*relay(), 1, *other, static_cast<const int*>(place() + 2),
-           static_cast<const int*>(place() + 3));
+    launch(*copy_int(), 1, *other, static_cast<const int*>(sums() + 2),
+           static_cast<const int*>(sums() + 3));
     other->synchronize();
-    backend().download(place() + 3, &got, 4, *other);
+    backend().download(sums() + 3, &got, 4, *other);
     EXPECT_EQ(got, round);
     add(0, 1, *default_stream());
     add(0, 1, *default_stream());
     default_stream()->synchronize();
-    row_->close();
+    batch_->close();
   }
-  EXPECT_EQ(cells()[0], 120);
+  EXPECT_EQ(sums_on_host()[0], 120);
 }
 
 // A freed block may be reused by another thread at once.
 TEST_F(CudaLaunchBatchTest, MemoryIsFreedAfterItsKernels) {
   for (int round = 1; round <= 30; ++round) {
     void* scratch = backend().allocate(0, 256, *default_stream());
-    ASSERT_TRUE(row_->open(*default_stream()));
-    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(scratch), round,
-           milliseconds / 20);
-    launch(*relay(), 1, *default_stream(), static_cast<const int*>(scratch),
-           static_cast<const int*>(place()));
+    ASSERT_TRUE(batch_->open(*default_stream()));
+    launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(scratch), round,
+           ns_per_ms / 20);
+    launch(*copy_int(), 1, *default_stream(), static_cast<const int*>(scratch),
+           static_cast<const int*>(sums()));
     backend().deallocate(0, scratch, 256, *default_stream());
     std::thread([&] {
       void* mine = backend().allocate(0, 256, *default_stream());
-      launch(*late_write(), 1, *default_stream(), static_cast<const int*>(mine), -1, 0LL);
+      launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(mine), -1, 0LL);
       backend().deallocate(0, mine, 256, *default_stream());
     }).join();
-    row_->close();
-    EXPECT_EQ(cells()[0], round);
+    batch_->close();
+    EXPECT_EQ(sums_on_host()[0], round);
   }
 }
 
@@ -205,14 +205,14 @@ TEST_F(CudaLaunchBatchTest, BlockOfAnAllocatorIsFreedAfterItsKernels) {
     use_memory_source(gpu, std::make_shared<ReusingSource>(block.data()));
     Storage scratch = runtime::allocate_on(*default_stream(), 32);
     use_memory_source(gpu, nullptr);
-    ASSERT_TRUE(row_->open(*default_stream()));
-    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(scratch.data()), round,
+    ASSERT_TRUE(batch_->open(*default_stream()));
+    launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(scratch.data()), round,
            0LL);
-    launch(*relay(), 1, *default_stream(), static_cast<const int*>(scratch.data()),
-           static_cast<const int*>(place()));
+    launch(*copy_int(), 1, *default_stream(), static_cast<const int*>(scratch.data()),
+           static_cast<const int*>(sums()));
     scratch = Storage{};
-    row_->close();
-    EXPECT_EQ(cells()[0], round);
+    batch_->close();
+    EXPECT_EQ(sums_on_host()[0], round);
     EXPECT_EQ(block.get<int>()[0], 7) << "a kernel that was kept back wrote to its next user's";
   }
 }
@@ -225,60 +225,61 @@ TEST_F(CudaLaunchBatchTest, OwnerOnTheSameStreamIsReleasedAfterItsKernels) {
   for (int round = 1; round <= 30; ++round) {
     Storage theirs = Storage::adopt(block.data(), 32, gpu, release, nullptr);
     theirs.uses().set_producer(default_stream());
-    ASSERT_TRUE(row_->open(*default_stream()));
-    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(theirs.data()), round, 0LL);
-    launch(*relay(), 1, *default_stream(), static_cast<const int*>(theirs.data()),
-           static_cast<const int*>(place()));
+    ASSERT_TRUE(batch_->open(*default_stream()));
+    launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(theirs.data()), round,
+           0LL);
+    launch(*copy_int(), 1, *default_stream(), static_cast<const int*>(theirs.data()),
+           static_cast<const int*>(sums()));
     theirs = Storage{};
-    row_->close();
-    EXPECT_EQ(cells()[0], round);
+    batch_->close();
+    EXPECT_EQ(sums_on_host()[0], round);
     EXPECT_EQ(block.get<int>()[0], 7) << "a kernel that was kept back wrote to its owner's";
   }
 }
 
 TEST_F(CudaLaunchBatchTest, OtherStreamsAndThreadsLaunchImmediately) {
   const Ref<StreamState> other = backend().create_stream(0);
-  ASSERT_TRUE(row_->open(*default_stream()));
+  ASSERT_TRUE(batch_->open(*default_stream()));
   add(0, 1, *other);
   other->synchronize();
   std::thread([&] {
     add(1, 1, *default_stream());
     default_stream()->synchronize();
-    EXPECT_EQ(cells()[1], 1);
+    EXPECT_EQ(sums_on_host()[1], 1);
   }).join();
-  row_->close();
-  EXPECT_EQ(cells()[0], 1);
+  batch_->close();
+  EXPECT_EQ(sums_on_host()[0], 1);
 }
 
 TEST_F(CudaLaunchBatchTest, OneRowIsOpenAtATime) {
   const Ref<runtime::LaunchBatch> second = backend().launch_batch(0);
-  ASSERT_TRUE(row_->open(*default_stream()));
+  ASSERT_TRUE(batch_->open(*default_stream()));
   EXPECT_FALSE(second->open(*default_stream()));
-  row_->close();
+  batch_->close();
   EXPECT_TRUE(second->open(*default_stream()));
   second->close();
 }
 
 TEST_F(CudaLaunchBatchTest, IsNotOpenedForBlockingOrDirectLaunches) {
   {
-    const LaunchSetting direct("direct");
-    EXPECT_FALSE(row_->open(*default_stream()));
+    const ScopedLaunchConfig direct("direct");
+    EXPECT_FALSE(batch_->open(*default_stream()));
   }
   config::set("launch_blocking", "1");
-  EXPECT_FALSE(row_->open(*default_stream()));
+  EXPECT_FALSE(batch_->open(*default_stream()));
   config::set("launch_blocking", "0");
 }
 
 TEST_F(CudaLaunchBatchTest, KernelsMayGoBeforeTheRow) {
   for (int round = 0; round < 20; ++round) {
-    const Ref<LoadedKernel> first = adder(), second = adder();
-    const auto* cell = static_cast<const int*>(place());
-    ASSERT_TRUE(row_->open(*default_stream()));
-    launch(*first, 32, *default_stream(), cell, 0, 1);
-    launch(*second, 32, *default_stream(), cell, 1, 2);
-    row_->close();
+    const Ref<LoadedKernel> first = load_add_to(), second = load_add_to();
+    const auto* data = static_cast<const int*>(sums());
+    ASSERT_TRUE(batch_->open(*default_stream()));
+    launch(*first, 32, *default_stream(), data, 0, 1);
+    launch(*second, 32, *default_stream(), data, 1, 2);
+    batch_->close();
   }
-  const std::vector<int> got = cells();
+  const std::vector<int> got = sums_on_host();
   EXPECT_EQ(got[0], 20);
   EXPECT_EQ(got[1], 40);
 }

@@ -28,7 +28,7 @@ LaunchTuner::Plan after_timing(LaunchTuner& tuner, LaunchTuner::Time direct,
 }
 
 void expect_decision(int direct, int graph, LaunchPath way) {
-  const LaunchSetting automatic("auto");
+  const ScopedLaunchConfig automatic("auto");
   LaunchTuner tuner;
   EXPECT_TRUE(tuner.plan().is_timed);
   EXPECT_EQ(tuner.plan().way, LaunchPath::direct);
@@ -52,12 +52,12 @@ TEST(CudaLaunchTuner, LaunchesDirectlyWhenGraphsStartTooLate) {
 TEST(CudaLaunchTuner, ObeysTheSetting) {
   LaunchTuner tuner;
   {
-    const LaunchSetting graph("graph");
+    const ScopedLaunchConfig graph("graph");
     EXPECT_EQ(tuner.plan().way, LaunchPath::graph);
     EXPECT_FALSE(tuner.plan().is_timed);
   }
   {
-    const LaunchSetting direct("direct");
+    const ScopedLaunchConfig direct("direct");
     EXPECT_EQ(tuner.plan().way, LaunchPath::direct);
     EXPECT_FALSE(tuner.plan().is_timed);
   }
@@ -75,13 +75,13 @@ class CudaKernelGraphs : public CudaTest {
   }
 
  private:
-  std::optional<LaunchSetting> setting_;
+  std::optional<ScopedLaunchConfig> setting_;
 };
 
 TEST_F(CudaKernelGraphs, EachLaunchHasItsOwnArguments) {
   DeviceBytes cells(many * 4);
   cells.put(std::vector<int>(many, 0).data());
-  const Ref<LoadedKernel> kernel = adder();
+  const Ref<LoadedKernel> kernel = load_add_to();
   const auto* place = static_cast<int*>(cells.data());
   for (int i = 0; i < many; ++i) launch(*kernel, 32, *default_stream(), place, i, i + 1);
   const std::vector<int> got = cells.get<int>();
@@ -113,7 +113,7 @@ TEST_F(CudaKernelGraphs, EachLaunchHasItsOwnExtents) {
 TEST_F(CudaKernelGraphs, RepeatedLaunchRunsAgain) {
   DeviceBytes cell(4);
   cell.put(std::vector<int>{0}.data());
-  const Ref<LoadedKernel> kernel = adder();
+  const Ref<LoadedKernel> kernel = load_add_to();
   const auto* place = static_cast<int*>(cell.data());
   for (int i = 0; i < 100 * many; ++i) launch(*kernel, 32, *default_stream(), place, 0, 1);
   EXPECT_EQ(cell.get<int>()[0], 100 * many);
@@ -124,8 +124,8 @@ TEST_F(CudaKernelGraphs, WorkOfAStreamStaysInItsOrder) {
   const auto* from = static_cast<int*>(cells.data());
   const auto* to = from + 1;
   for (int i = 1; i <= many; ++i) {
-    launch(*late_write(), 1, *default_stream(), from, i, milliseconds / 50);
-    launch(*relay(), 1, *default_stream(), from, to);
+    launch(*delayed_write(), 1, *default_stream(), from, i, ns_per_ms / 50);
+    launch(*copy_int(), 1, *default_stream(), from, to);
     if (i % 50 != 0) continue;
     EXPECT_EQ(cells.get<int>()[1], i);
   }
@@ -145,8 +145,8 @@ TEST_F(CudaKernelGraphs, TheLegacyStreamIsOrderedWithBlockingOnes) {
     for (int i = 1; i <= many; ++i) {
       StreamState& first = i % 2 != 0 ? *blocking : *default_stream();
       StreamState& second = i % 2 != 0 ? *default_stream() : *blocking;
-      launch(*late_write(), 1, first, from, i, milliseconds / 50);
-      launch(*relay(), 1, second, from, to);
+      launch(*delayed_write(), 1, first, from, i, ns_per_ms / 50);
+      launch(*copy_int(), 1, second, from, to);
       EXPECT_EQ(cells.get<int>()[1], i);
     }
   }
@@ -159,12 +159,12 @@ TEST_F(CudaKernelGraphs, StreamsRunConcurrently) {
   DeviceBytes cells(8);
   auto* place = static_cast<int*>(cells.data());
   for (int i = 0; i < many; ++i) {  // so that each has a graph of both kernels
-    launch(*late_write(), 1, *a, place, 0, 0LL);
-    launch(*late_write(), 1, *b, place, 0, 0LL);
+    launch(*delayed_write(), 1, *a, place, 0, 0LL);
+    launch(*delayed_write(), 1, *b, place, 0, 0LL);
   }
   backend().synchronize(0);
-  launch(*late_write(), 1, *a, place, 7, 500 * milliseconds);
-  launch(*late_write(), 1, *b, place + 1, 8, 0LL);
+  launch(*delayed_write(), 1, *a, place, 7, 500 * ns_per_ms);
+  launch(*delayed_write(), 1, *b, place + 1, 8, 0LL);
   b->synchronize();
   EXPECT_FALSE(a->query()) << "the second stream waited for the first one's kernel";
   a->synchronize();
@@ -174,7 +174,7 @@ TEST_F(CudaKernelGraphs, StreamsRunConcurrently) {
 TEST_F(CudaKernelGraphs, ThreadsMayShareAKernelAndAStream) {
   DeviceBytes cells(16);
   cells.put(std::vector<int>(4, 0).data());
-  const Ref<LoadedKernel> kernel = adder();
+  const Ref<LoadedKernel> kernel = load_add_to();
   const auto* place = static_cast<int*>(cells.data());
   std::vector<std::thread> threads;
   for (int id = 0; id < 4; ++id)
@@ -190,10 +190,10 @@ TEST_F(CudaKernelGraphs, KernelMayBeDestroyedWhileItsLaunchesAreQueued) {
   cell.put(std::vector<int>{0}.data());
   const auto* place = static_cast<int*>(cell.data());
   {
-    const Ref<LoadedKernel> kernel = adder();
+    const Ref<LoadedKernel> kernel = load_add_to();
     DeviceBytes other(4);
-    launch(*late_write(), 1, *default_stream(), static_cast<int*>(other.data()), 1,
-           50 * milliseconds);
+    launch(*delayed_write(), 1, *default_stream(), static_cast<int*>(other.data()), 1,
+           50 * ns_per_ms);
     for (int i = 0; i < many; ++i) launch(*kernel, 32, *default_stream(), place, 0, 1);
   }
   EXPECT_EQ(cell.get<int>()[0], many);
@@ -202,7 +202,7 @@ TEST_F(CudaKernelGraphs, KernelMayBeDestroyedWhileItsLaunchesAreQueued) {
 TEST_F(CudaKernelGraphs, ManyStreamsAreServed) {
   DeviceBytes cell(4);
   cell.put(std::vector<int>{0}.data());
-  const Ref<LoadedKernel> kernel = adder();
+  const Ref<LoadedKernel> kernel = load_add_to();
   const auto* place = static_cast<int*>(cell.data());
   std::vector<Ref<StreamState>> streams;
   for (int i = 0; i < 12; ++i) streams.push_back(backend().create_stream(0));

@@ -94,11 +94,11 @@ TEST_F(CudaMemory, FreedMemoryIsReusedInStreamOrder) {
   // The block is freed while a kernel that writes to it is still running; its next user
   // must run after that kernel.
   constexpr std::size_t size = 8 << 20;
-  const Ref<runtime::LoadedKernel> writer = late_write();
+  const Ref<runtime::LoadedKernel> writer = delayed_write();
   const Ref<runtime::StreamState> stream = backend().create_stream(0),
                                   other = backend().create_stream(0);
   void* first = backend().allocate(0, size, *stream);
-  launch(*writer, 1, *stream, static_cast<int*>(first), 7, 50 * milliseconds);
+  launch(*writer, 1, *stream, static_cast<int*>(first), 7, 50 * ns_per_ms);
   backend().deallocate(0, first, size, *stream);
   void* second = backend().allocate(0, size, *other);
   const int mine = 42;

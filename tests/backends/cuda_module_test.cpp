@@ -182,7 +182,7 @@ TEST_F(CudaModules, DynamicSharedMemoryMayUseTheDevicesMaximum) {
 }
 
 TEST_F(CudaModules, LaunchesOverALimitAreRefusedBeforeTheyAreQueued) {
-  const Ref<LoadedKernel> kernel = relay();
+  const Ref<LoadedKernel> kernel = copy_int();
   runtime::StreamState& stream = *default_stream();
   EXPECT_THROW(kernel->launch({1}, {2048}, 0, stream, nullptr), KernelArgumentError);
   EXPECT_THROW(kernel->launch({1}, {1, 1, 65}, 0, stream, nullptr), KernelArgumentError);
@@ -190,7 +190,7 @@ TEST_F(CudaModules, LaunchesOverALimitAreRefusedBeforeTheyAreQueued) {
   EXPECT_THROW(kernel->launch({1, 65536}, {1}, 0, stream, nullptr), KernelArgumentError);
   EXPECT_THAT(test::message_of<KernelArgumentError>(
                   [&] { kernel->launch({1}, {33, 32}, 0, stream, nullptr); }),
-              ::testing::AllOf(HasSubstr("relay"), HasSubstr("1056 threads")));
+              ::testing::AllOf(HasSubstr("copy_int"), HasSubstr("1056 threads")));
 }
 
 TEST_F(CudaModules, ADamagedBinaryIsADeviceErrorWithTheDriversCode) {

@@ -14,25 +14,25 @@
 namespace spanwise::cuda {
 
 template <>
-struct PassedAlike<nccl::Comm, ncclComm_t> : std::true_type {};
+struct IsSameAbi<nccl::Comm, ncclComm_t> : std::true_type {};
 template <>
-struct PassedAlike<nccl::Comm*, ncclComm_t*> : std::true_type {};
+struct IsSameAbi<nccl::Comm*, ncclComm_t*> : std::true_type {};
 template <>
-struct PassedAlike<nccl::UniqueId, ncclUniqueId>
+struct IsSameAbi<nccl::UniqueId, ncclUniqueId>
     : std::bool_constant<sizeof(nccl::UniqueId) == sizeof(ncclUniqueId)> {};
 template <>
-struct PassedAlike<nccl::UniqueId*, ncclUniqueId*> : std::true_type {};
+struct IsSameAbi<nccl::UniqueId*, ncclUniqueId*> : std::true_type {};
 template <>
-struct PassedAlike<nccl::Config*, ncclConfig_t*> : std::true_type {};
+struct IsSameAbi<nccl::Config*, ncclConfig_t*> : std::true_type {};
 template <>
-struct PassedAlike<nccl::Result*, ncclResult_t*> : std::true_type {};
+struct IsSameAbi<nccl::Result*, ncclResult_t*> : std::true_type {};
 
 namespace nccl {
 namespace {
 
-#define SW_COMPARE(name, function, ...)                                         \
-  static_assert(CalledAlike<decltype(Api::name), decltype(&::function)>::value, \
-                #function " is declared otherwise in nccl.h");
+#define SW_COMPARE(name, function, ...)                                              \
+  static_assert(HasSameSignature<decltype(Api::name), decltype(&::function)>::value, \
+                #function " is declared differently in nccl.h");
 SW_NCCL_FUNCTIONS(SW_COMPARE)
 #if NCCL_VERSION_CODE >= 22800
 SW_NCCL_NEWER_FUNCTIONS(SW_COMPARE)
@@ -51,7 +51,7 @@ static_assert(offsetof(Config, size) == offsetof(ncclConfig_t, size) &&
               offsetof(Config, version) == offsetof(ncclConfig_t, version) &&
               offsetof(Config, blocking) == offsetof(ncclConfig_t, blocking));
 
-TEST(NcclPrototypes, AreThoseOfTheRealHeader) {
+TEST(NcclPrototypes, MatchTheHeader) {
   const ncclConfig_t real = NCCL_CONFIG_INITIALIZER;
   EXPECT_EQ(Config{}.magic, real.magic);
 }
@@ -61,5 +61,5 @@ TEST(NcclPrototypes, AreThoseOfTheRealHeader) {
 }  // namespace spanwise::cuda
 
 #else
-TEST(NcclPrototypes, AreThoseOfTheRealHeader) { GTEST_SKIP() << "nccl.h is not installed"; }
+TEST(NcclPrototypes, MatchTheHeader) { GTEST_SKIP() << "nccl.h is not installed"; }
 #endif

@@ -12,17 +12,17 @@
 namespace spanwise::cuda {
 
 template <>
-struct PassedAlike<nvjitlink::Link, nvJitLinkHandle> : std::is_pointer<nvJitLinkHandle> {};
+struct IsSameAbi<nvjitlink::Link, nvJitLinkHandle> : std::is_pointer<nvJitLinkHandle> {};
 template <>
-struct PassedAlike<nvjitlink::Link*, nvJitLinkHandle*> : std::is_pointer<nvJitLinkHandle> {};
+struct IsSameAbi<nvjitlink::Link*, nvJitLinkHandle*> : std::is_pointer<nvJitLinkHandle> {};
 
 namespace nvjitlink {
 namespace {
 
 // The header's names are inline functions around ones with a version in their names.
-#define SW_COMPARE(name, function, ...)                                         \
-  static_assert(CalledAlike<decltype(Api::name), decltype(&::function)>::value, \
-                #function " is declared otherwise in nvJitLink.h");
+#define SW_COMPARE(name, function, ...)                                              \
+  static_assert(HasSameSignature<decltype(Api::name), decltype(&::function)>::value, \
+                #function " is declared differently in nvJitLink.h");
 SW_NVJITLINK_FUNCTIONS(SW_COMPARE)
 #undef SW_COMPARE
 
@@ -31,16 +31,12 @@ static_assert(cubin_input == NVJITLINK_INPUT_CUBIN && ptx_input == NVJITLINK_INP
               lto_ir_input == NVJITLINK_INPUT_LTOIR && fat_binary_input == NVJITLINK_INPUT_FATBIN &&
               object_input == NVJITLINK_INPUT_OBJECT && archive_input == NVJITLINK_INPUT_LIBRARY);
 
-TEST(NvjitlinkPrototypes, AreThoseOfTheRealHeader) {
-  SUCCEED() << "compared when this was compiled";
-}
+TEST(NvjitlinkPrototypes, MatchTheHeader) { SUCCEED() << "compared at compile time"; }
 
 }  // namespace
 }  // namespace nvjitlink
 }  // namespace spanwise::cuda
 
 #else
-TEST(NvjitlinkPrototypes, AreThoseOfTheRealHeader) {
-  GTEST_SKIP() << "nvJitLink.h is not installed";
-}
+TEST(NvjitlinkPrototypes, MatchTheHeader) { GTEST_SKIP() << "nvJitLink.h is not installed"; }
 #endif

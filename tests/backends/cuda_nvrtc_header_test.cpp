@@ -12,16 +12,16 @@
 namespace spanwise::cuda {
 
 template <>
-struct PassedAlike<nvrtc::Program, nvrtcProgram> : std::is_pointer<nvrtcProgram> {};
+struct IsSameAbi<nvrtc::Program, nvrtcProgram> : std::is_pointer<nvrtcProgram> {};
 template <>
-struct PassedAlike<nvrtc::Program*, nvrtcProgram*> : std::is_pointer<nvrtcProgram> {};
+struct IsSameAbi<nvrtc::Program*, nvrtcProgram*> : std::is_pointer<nvrtcProgram> {};
 
 namespace nvrtc {
 namespace {
 
-#define SW_COMPARE(name, function, ...)                                         \
-  static_assert(CalledAlike<decltype(Api::name), decltype(&::function)>::value, \
-                #function " is declared otherwise in nvrtc.h");
+#define SW_COMPARE(name, function, ...)                                              \
+  static_assert(HasSameSignature<decltype(Api::name), decltype(&::function)>::value, \
+                #function " is declared differently in nvrtc.h");
 SW_NVRTC_FUNCTIONS(SW_COMPARE)
 #undef SW_COMPARE
 
@@ -29,12 +29,12 @@ static_assert(success == NVRTC_SUCCESS);
 static_assert(invalid_option == NVRTC_ERROR_INVALID_OPTION);
 static_assert(compilation == NVRTC_ERROR_COMPILATION);
 
-TEST(NvrtcPrototypes, AreThoseOfTheRealHeader) { SUCCEED() << "compared when this was compiled"; }
+TEST(NvrtcPrototypes, MatchTheHeader) { SUCCEED() << "compared at compile time"; }
 
 }  // namespace
 }  // namespace nvrtc
 }  // namespace spanwise::cuda
 
 #else
-TEST(NvrtcPrototypes, AreThoseOfTheRealHeader) { GTEST_SKIP() << "nvrtc.h is not installed"; }
+TEST(NvrtcPrototypes, MatchTheHeader) { GTEST_SKIP() << "nvrtc.h is not installed"; }
 #endif

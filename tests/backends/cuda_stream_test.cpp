@@ -18,10 +18,10 @@ using testing::HasSubstr;
 class CudaStreams : public CudaTest {
  protected:
   static void write_later(StreamState& stream, const DeviceBytes& place, int value, int ms) {
-    launch(*late_write(), 1, stream, static_cast<int*>(place.data()), value, ms * milliseconds);
+    launch(*delayed_write(), 1, stream, static_cast<int*>(place.data()), value, ms * ns_per_ms);
   }
   static void copy_int(StreamState& stream, const DeviceBytes& from, const DeviceBytes& to) {
-    launch(*relay(), 1, stream, static_cast<int*>(from.data()), static_cast<int*>(to.data()));
+    launch(*copy_int(), 1, stream, static_cast<int*>(from.data()), static_cast<int*>(to.data()));
   }
   static void clear(DeviceBytes& place) {
     const int zero = 0;

@@ -51,14 +51,14 @@ TEST_F(CudaTransfer, FillsWithWordsOfEachSize) {
 }
 
 TEST_F(CudaTransfer, SourceMayChangeWhenUploadReturns) {
-  const Ref<runtime::LoadedKernel> writer = late_write();
+  const Ref<runtime::LoadedKernel> writer = delayed_write();
   DeviceBytes flag(4);
   for (const std::size_t size : {std::size_t{100}, std::size_t{200000}, std::size_t{4} << 20}) {
     std::vector<unsigned char> host = pattern(size, 2);
     const std::vector<unsigned char> sent = host;
     DeviceBytes block(size);
     // The stream is busy, so the copy itself cannot have run yet where upload does not wait.
-    launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 20 * milliseconds);
+    launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 20 * ns_per_ms);
     block.put(host.data());
     std::fill(host.begin(), host.end(), 0xee);
     EXPECT_EQ(block.get<unsigned char>(), sent) << size;
@@ -66,24 +66,24 @@ TEST_F(CudaTransfer, SourceMayChangeWhenUploadReturns) {
 }
 
 TEST_F(CudaTransfer, SmallUploadsDoNotWaitForTheStream) {
-  const Ref<runtime::LoadedKernel> writer = late_write();
+  const Ref<runtime::LoadedKernel> writer = delayed_write();
   DeviceBytes flag(4), block(64);
   const std::vector<unsigned char> sent = pattern(64, 3);
   block.put(sent.data());  // allocates the staging block
   backend().synchronize(0);
-  launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 200 * milliseconds);
+  launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 200 * ns_per_ms);
   block.put(sent.data());
   EXPECT_FALSE(default_stream()->query()) << "the kernel before the upload should still be running";
 }
 
 TEST_F(CudaTransfer, LargeUploadsThatFitTheirBlocksDoNotWaitForTheStream) {
-  const Ref<runtime::LoadedKernel> writer = late_write();
+  const Ref<runtime::LoadedKernel> writer = delayed_write();
   const std::size_t size = 3 * StagingArea::piece_bytes;
   DeviceBytes flag(4), block(size);
   const std::vector<unsigned char> first = pattern(size, 5), second = pattern(size, 6);
   block.put(first.data());  // allocates the blocks
   backend().synchronize(0);
-  launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 400 * milliseconds);
+  launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 400 * ns_per_ms);
   block.put(second.data());
   EXPECT_FALSE(default_stream()->query()) << "the kernel before the upload should still be running";
   EXPECT_EQ(block.get<unsigned char>(), second);
@@ -112,9 +112,9 @@ TEST_F(CudaTransfer, LargeCopiesOfManyThreadsDoNotMix) {
 }
 
 TEST_F(CudaTransfer, MoreUploadsThanStagingBlocksStayInOrder) {
-  const Ref<runtime::LoadedKernel> writer = late_write();
+  const Ref<runtime::LoadedKernel> writer = delayed_write();
   DeviceBytes flag(4), block(1000);
-  launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 20 * milliseconds);
+  launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 20 * ns_per_ms);
   for (unsigned i = 0; i < 40; ++i) block.put(pattern(1000, i).data());
   EXPECT_EQ(block.get<unsigned char>(), pattern(1000, 39));
 }

@@ -4,20 +4,22 @@
 
 #include <type_traits>
 
-/// Whether a function that we declare ourselves is called as the real header has it.
+/// Compile-time comparison of function prototypes in this repository with those of a library's
+/// header.
 namespace spanwise::cuda {
 
-/// The same type, or our int for their enumeration. A library's opaque handles are specialisations.
+/// Whether both types are passed alike: the same type, or `int` for an enumeration of the library.
+/// Specialised for opaque handles.
 template <class Ours, class Theirs>
-struct PassedAlike : std::bool_constant<std::is_same_v<Ours, Theirs> ||
-                                        (std::is_same_v<Ours, int> && std::is_enum_v<Theirs> &&
-                                         sizeof(Theirs) == sizeof(int))> {};
+struct IsSameAbi : std::bool_constant<std::is_same_v<Ours, Theirs> ||
+                                      (std::is_same_v<Ours, int> && std::is_enum_v<Theirs> &&
+                                       sizeof(Theirs) == sizeof(int))> {};
 
 template <class Ours, class Theirs>
-struct CalledAlike;
+struct HasSameSignature;
 template <class R, class... A, class S, class... B>
-struct CalledAlike<R (*)(A...), S (*)(B...)>
-    : std::bool_constant<sizeof...(A) == sizeof...(B) && PassedAlike<R, S>::value &&
-                         (PassedAlike<A, B>::value && ...)> {};
+struct HasSameSignature<R (*)(A...), S (*)(B...)>
+    : std::bool_constant<sizeof...(A) == sizeof...(B) && IsSameAbi<R, S>::value &&
+                         (IsSameAbi<A, B>::value && ...)> {};
 
 }  // namespace spanwise::cuda

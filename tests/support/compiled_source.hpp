@@ -14,21 +14,22 @@
 
 namespace spanwise::test {
 
-struct CompiledSource {
+struct CompileSettings {
   std::vector<std::string> options = {};
   bool includes_device_headers = false;  ///< those of <spanwise/...>
 };
 
 /// Expects that NVRTC compiles the CUDA C for compute capability 9.0, and that the module has these
-/// kernels. Needs NVRTC. A failure shows the log, and the text from its last typedef on.
+/// kernels. Needs NVRTC. A failure shows the log and the source from its last typedef on, which is
+/// where the text that depends on the test begins.
 inline void expect_compiles(const std::string& source_text, const std::vector<std::string>& kernels,
-                            const CompiledSource& how = {}) {
+                            const CompileSettings& settings = {}) {
   const source::KernelSource source = source::scan_kernels(source_text);
   runtime::CompileRequest request;
   request.source = &source;
-  request.options = how.options;
+  request.options = settings.options;
   std::optional<kernels::DeviceHeaderFolder> headers;
-  if (how.includes_device_headers) request.include_dirs = {headers.emplace().path()};
+  if (settings.includes_device_headers) request.include_dirs = {headers.emplace().path()};
   try {
     const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
     for (const std::string& kernel : kernels)

@@ -20,7 +20,7 @@ struct HandleState;
 using Handle = HandleState*;
 
 /// cublasOperation_t.
-inline constexpr int keep = 0, transpose = 1, conjugate_transpose = 2;
+inline constexpr int no_transpose = 0, transpose = 1, conjugate_transpose = 2;
 /// cudaDataType.
 inline constexpr int real_32 = 0, real_64 = 1, real_16 = 2, complex_32 = 4, complex_64 = 5,
                      bfloat_16 = 14;

@@ -119,9 +119,9 @@ bool as_cublas_call(const GemmCall& call, bool allow_tf32, CublasCall& out) {
     out.dtype = cublas::complex_64, out.compute = cublas::compute_64;
   else
     return false;
-  out.first_operation = call.right.is_transposed ? cublas::transpose : cublas::keep;
+  out.first_operation = call.right.is_transposed ? cublas::transpose : cublas::no_transpose;
   out.first_leading = call.right.leading;
-  out.second_operation = call.left.is_transposed ? cublas::transpose : cublas::keep;
+  out.second_operation = call.left.is_transposed ? cublas::transpose : cublas::no_transpose;
   out.second_leading = call.left.leading;
   if (call.conjugate_left && call.dtype.is_complex()) {
     // `left` is a single row: passed as a column-major matrix of one row, whose leading dimension
