@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import spanwise as sw
 
-# The rounding of one result, relative to the sum of the sizes of what was added up.
+# The error of one result, relative to the sum of the absolute values of its terms.
 EPS = {
     "float16": 2e-3,
     "bfloat16": 2e-2,
@@ -19,14 +19,14 @@ EPS = {
 
 
 def widened(values):
-    """In 64-bit integers, which wrap around alike, or in double precision."""
+    """Integers unchanged, as they wrap around in NumPy as well; others in double precision."""
     if values.dtype.kind in "biu":
         return values
     return values.astype("complex128" if values.dtype.kind == "c" else "float64")
 
 
-def compare(ours, oracle, sizes, dtype):
-    """`oracle` in higher precision, `sizes` the same product of absolute values."""
+def compare(ours, oracle, magnitudes, dtype):
+    """`oracle`: the expected result in higher precision; `magnitudes`: the product of absolute values."""
     oracle = np.asarray(oracle)
     assert isinstance(ours, sw.Array)
     assert ours.shape == oracle.shape
@@ -36,12 +36,12 @@ def compare(ours, oracle, sizes, dtype):
         np.testing.assert_array_equal(values, oracle.astype(dtype))
         return
     wide = widened(values)
-    bound = EPS[dtype] * np.asarray(sizes) + 1e-30
+    bound = EPS[dtype] * np.asarray(magnitudes) + 1e-30
     assert np.all(np.abs(wide - oracle) <= bound), np.max(np.abs(wide - oracle) / bound)
 
 
 def laid_out(values, layout, device):
-    """The values in memory of another order: ours and NumPy's."""
+    """Views with the layout (order of axes, steps) that have the values: Spanwise's and NumPy's."""
     order, steps = layout
     axes = [axis for axis in order if axis < values.ndim]
     stored = values.transpose(axes)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A rank: collective nodes of graphs. Arguments: folder, engine, device."""
+"""The program of each rank in tests of collective nodes in graphs. Arguments: folder, engine, device."""
 
 import pickle
 import sys
@@ -16,16 +16,16 @@ def data(rank):
     return np.random.default_rng(rank).uniform(0.5, 1.5, (6, 4)).astype("float32")
 
 
-def check(problems, name, got, wanted):
+def check(problems, name, got, expected):
     got = sw.asarray(got).numpy()
-    if got.shape != np.shape(wanted) or not np.allclose(got, wanted, rtol=1e-5):
-        problems.append(f"{name}: got {got!r}, expected {wanted!r}")
+    if got.shape != np.shape(expected) or not np.allclose(got, expected, rtol=1e-5):
+        problems.append(f"{name}: got {got!r}, expected {expected!r}")
 
 
 def run_values(comm, device, problems):
     """Each kind of node, with the outputs listed in another order on rank 0."""
     size, rank = comm.size, comm.rank
-    everyones = [data(r)[: size * (6 // size)] for r in range(size)]
+    inputs = [data(r)[: size * (6 // size)] for r in range(size)]
     x = T.fmatrix("x")
     nodes = {
         "sum": C.all_reduce(x, comm),
@@ -36,27 +36,27 @@ def run_values(comm, device, problems):
         "scatter": C.reduce_scatter(x, comm, "mean"),
         "exchange": C.all_to_all(x, comm),
     }
-    total = sum(everyones)
-    wanted = {
+    total = sum(inputs)
+    expected = {
         "sum": total,
-        "max": 2 * np.max(everyones, axis=0),
+        "max": 2 * np.max(inputs, axis=0),
         "reduce": total if rank == size - 1 else np.zeros_like(total),
-        "broadcast": everyones[0],
-        "gather": np.concatenate(everyones),
+        "broadcast": inputs[0],
+        "gather": np.concatenate(inputs),
         "scatter": np.split(total / size, size)[rank],
-        "exchange": np.concatenate([np.split(each, size)[rank] for each in everyones]),
+        "exchange": np.concatenate([np.split(each, size)[rank] for each in inputs]),
     }
     names = sorted(nodes, reverse=rank == 0)
     f = sw.function([x], [nodes[name] for name in names], device=device)
     for function in (f, pickle.loads(pickle.dumps(f))):
-        for name, got in zip(names, function(everyones[rank]), strict=True):
-            check(problems, name, got, wanted[name])
+        for name, got in zip(names, function(inputs[rank]), strict=True):
+            check(problems, name, got, expected[name])
     if "Collective" not in str([node.op for node in f.maker.fgraph.toposort()]):
         problems.append("the function has no collective nodes")
 
 
 def run_gradients(comm, device, problems):
-    """Of the sum of all ranks' costs."""
+    """Gradients of the sum of the costs of all ranks."""
     size = comm.size
     rows = 6 // size * size
     weights = [np.random.default_rng(9 + r).uniform(1, 2, (rows, 4)) for r in range(size)]
@@ -67,10 +67,10 @@ def run_gradients(comm, device, problems):
         "broadcast": (C.broadcast, sum(weights) if comm.rank == 0 else 0 * weights[0]),
         "reduce": (C.reduce, weights[0]),
     }
-    for name, (op, wanted) in cases.items():
+    for name, (op, expected) in cases.items():
         cost = (op(x, comm) * weights[comm.rank]).sum()
         got = sw.function([x], T.grad(cost, x), device=device)(np.ones((rows, 4)))
-        check(problems, f"gradient of {name}", got, wanted)
+        check(problems, f"gradient of {name}", got, expected)
     big = np.concatenate(weights)
     pieces = [big * (r + 1) for r in range(size)]
     cost = (C.all_gather(x, comm) * pieces[comm.rank]).sum()
@@ -102,8 +102,8 @@ def run_order(comm, device, problems):
     kinds = [str(n.op) for n in f.maker.fgraph.toposort() if "Collective" in str(n.op)]
     if len(kinds) != 2 or kinds != sorted(kinds):
         problems.append(f"order of the nodes: {kinds}")
-    for got, wanted in zip(f(np.arange(3.0)), (1, 0, 0), strict=True):
-        check(problems, "order", got, comm.size * (np.arange(3.0) + wanted))
+    for got, added in zip(f(np.arange(3.0)), (1, 0, 0), strict=True):
+        check(problems, "order", got, comm.size * (np.arange(3.0) + added))
     # Fusing x * x with 2 * x * g would make the first node depend on that of the gradient.
     square = C.all_reduce(x * x, comm)
     f = sw.function([x], [square, T.grad(square.sum(), x)], device=device)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""run_ranks: one rank on each worker, which begin and end together."""
+"""run_ranks: one rank on each worker; all ranks begin and end together."""
 
 import os
 import signal
@@ -15,12 +15,12 @@ distributed = pytest.importorskip("distributed")
 import spanwise.dask  # noqa: E402
 
 
-def described(rank, base):
+def rank_and_process(rank, base):
     return rank.rank, rank.size, base + rank.rank, os.getpid()
 
 
-def test_one_rank_a_worker(client):
-    results = spanwise.dask.run_ranks(client, described, 10)
+def test_each_worker_runs_one_rank(client):
+    results = spanwise.dask.run_ranks(client, rank_and_process, 10)
     assert [result[:3] for result in results] == [(0, 2, 10), (1, 2, 11)]
     assert len({result[3] for result in results}) == 2
 
@@ -49,7 +49,9 @@ def test_first_error_cancels_all_ranks(client, tmp_path):
     with pytest.raises(spanwise.dask.RankError, match=r"rank 1 of 2 on tcp.*ValueError: no such"):
         spanwise.dask.run_ranks(client, failing, str(tmp_path))
     assert wait_for(tmp_path / "ended0")
-    assert len(spanwise.dask.run_ranks(client, described, 0)) == 2  # the workers are free again
+    assert (
+        len(spanwise.dask.run_ranks(client, rank_and_process, 0)) == 2
+    )  # the workers are free again
 
 
 def dying(rank, folder):
@@ -61,7 +63,7 @@ def dying(rank, folder):
 
 
 def test_lost_worker_cancels_all_ranks(tmp_path):
-    with cluster(memory_limit=0) as made, distributed.Client(made) as client:
+    with cluster(memory_limit=0) as scheduler, distributed.Client(scheduler) as client:
         client.wait_for_workers(2, timeout=60)
         begun = time.monotonic()
         with pytest.raises(spanwise.dask.RankError, match="rank 1 of 2 lost its worker tcp"):
@@ -72,10 +74,10 @@ def test_lost_worker_cancels_all_ranks(tmp_path):
 
 def test_unsuitable_clients_are_refused():
     with pytest.raises(TypeError, match="expected a synchronous distributed.Client, got 'tcp"):
-        spanwise.dask.run_ranks("tcp://head:8786", described, 0)
+        spanwise.dask.run_ranks("tcp://head:8786", rank_and_process, 0)
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as made,
-        distributed.Client(made) as client,
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as scheduler,
+        distributed.Client(scheduler) as client,
         pytest.raises(ValueError, match="expected a cluster with workers, got none"),
     ):
-        spanwise.dask.run_ranks(client, described, 0)
+        spanwise.dask.run_ranks(client, rank_and_process, 0)

@@ -18,17 +18,18 @@ EXTENTS = st.sampled_from([0, 1, 2, 3, 5, 17])
 
 @st.composite
 def factors(draw):
-    """Shapes of two operands of matmul: vectors, matrices, batches that broadcast."""
+    """Shapes of two operands of matmul: vectors ("v"), matrices ("m"), batches that broadcast."""
     rows, depth, columns = draw(EXTENTS), draw(EXTENTS), draw(EXTENTS)
     batch = draw(st.lists(st.sampled_from([1, 2, 3]), max_size=2))
     kinds = draw(st.sampled_from(["mm", "mm", "mm", "vm", "mv", "vv"]))
 
-    def own(core):
+    def batched(core):
+        """The shape `core` with the last axes of `batch`, some of them of extent 1."""
         kept = batch[draw(st.integers(0, len(batch))) :]
         return (*(1 if draw(st.booleans()) and draw(st.booleans()) else n for n in kept), *core)
 
-    left = (depth,) if kinds[0] == "v" else own((rows, depth))
-    right = (depth,) if kinds[1] == "v" else own((depth, columns))
+    left = (depth,) if kinds[0] == "v" else batched((rows, depth))
+    right = (depth,) if kinds[1] == "v" else batched((depth, columns))
     return left, right
 
 
@@ -37,25 +38,26 @@ def test_matmul_matches_numpy_in_any_layout(device, data, shapes, dtype, one, tw
     a, x = laid_out(random_values(shapes[0], dtype, seed), one, device)
     b, y = laid_out(random_values(shapes[1], dtype, seed + 1), two, device)
     oracle = np.matmul(widened(x), widened(y))
-    sizes = np.matmul(abs(widened(x)), abs(widened(y))) if dtype in EPS else None
-    compare(sw.matmul(a, b), oracle, sizes, dtype)
-    compare(a @ b, oracle, sizes, dtype)
+    magnitudes = np.matmul(abs(widened(x)), abs(widened(y))) if dtype in EPS else None
+    compare(sw.matmul(a, b), oracle, magnitudes, dtype)
+    compare(a @ b, oracle, magnitudes, dtype)
     if oracle.ndim <= 4:
-        out = _strided_poison(np.shape(oracle), dtype, device, data)
+        out = _strided_poisoned(np.shape(oracle), dtype, device, data)
         assert sw.matmul(a, b, out) is out
-        compare(out, oracle, sizes, dtype)
+        compare(out, oracle, magnitudes, dtype)
 
 
-def _strided_poison(shape, dtype, device, data):
-    """A window of poison: any order of axes, and gaps."""
+def _strided_poisoned(shape, dtype, device, data):
+    """A strided view of a poisoned array: axes in any order, steps of 1, 2 or -1."""
     order = data.draw(st.permutations(range(len(shape))))
     base = poisoned(tuple(2 * shape[axis] + 1 for axis in order), dtype, device)
     step = data.draw(st.sampled_from([1, 2, -1]))
-    key = tuple(
-        slice(0, shape[axis]) if step == 1 else slice(1, 2 * shape[axis], 2) if step == 2
-        else slice(shape[axis] - 1, None, -1) if shape[axis] else slice(0, 0)
-        for axis in order
-    )  # fmt: skip
+    slices = {
+        1: lambda n: slice(0, n),
+        2: lambda n: slice(1, 2 * n, 2),
+        -1: lambda n: slice(n - 1, None, -1) if n else slice(0, 0),
+    }
+    key = tuple(slices[step](shape[axis]) for axis in order)
     return base[(*key, ...)].transpose(np.argsort(order).tolist())
 
 
@@ -71,35 +73,35 @@ def test_matrices_larger_than_a_block_match_numpy(device, dtype, shape, transpos
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     a, x = (a.T, x.T) if transposed[0] else (a, x)
     b, y = (b.T, y.T) if transposed[1] else (b, y)
-    sizes = abs(widened(x)) @ abs(widened(y)) if dtype in EPS else None
-    compare(a @ b, widened(x) @ widened(y), sizes, dtype)
+    magnitudes = abs(widened(x)) @ abs(widened(y)) if dtype in EPS else None
+    compare(a @ b, widened(x) @ widened(y), magnitudes, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
-def test_product_with_the_own_transpose_matches_numpy(device, dtype):
+def test_product_of_matrix_and_its_transpose_matches_numpy(device, dtype):
     x = random_values((70, 45), dtype, 3)
     a = sw.array(x, device=device)
     for ours, theirs in ((a @ a.T, x @ x.T), (a.T @ a, x.T @ x)):
         wide = widened(x)
         wide = wide @ wide.T if ours.shape == (70, 70) else wide.T @ wide
-        sizes = abs(x) @ abs(x.T) if ours.shape == (70, 70) else abs(x.T) @ abs(x)
-        compare(ours, wide, 10 * sizes, dtype)
+        magnitudes = abs(x) @ abs(x.T) if ours.shape == (70, 70) else abs(x.T) @ abs(x)
+        compare(ours, wide, 10 * magnitudes, dtype)
         assert ours.shape == theirs.shape
-        if device.kind == "cpu":  # cuBLAS has no such promise
+        if device.kind == "cpu":  # cuBLAS does not guarantee a symmetric result
             np.testing.assert_array_equal(ours.numpy(), ours.numpy().T)
 
 
 @pytest.mark.parametrize("depth", [1, 7, 8, 9, 16, 100])
-def test_bool_product_is_true_from_the_first_pair_on(device, depth):
-    """A product is true from the first pair on, wherever it is, and whatever byte is true."""
-    for place in range(depth):
+def test_bool_product_is_true_where_one_pair_is_true(device, depth):
+    """One pair of true elements at any position suffices; any nonzero byte is true."""
+    for position in range(depth):
         matrix, vector = np.zeros((3, depth), np.uint8), np.zeros(depth, np.uint8)
-        matrix[1, place] = 254
+        matrix[1, position] = 254
         matrix[2] = 1
-        vector[place] = 3
+        vector[position] = 3
         a, x = (sw.array(values, device=device).view("bool") for values in (matrix, vector))
         assert (a @ x).tolist() == [False, True, True]
-        x[place] = False
+        x[position] = False
         assert (a @ x).tolist() == [False, False, False]
         assert (a[:, ::-1] @ sw.ones(depth, "bool", device=device)).tolist() == [False, True, True]
 
@@ -114,9 +116,9 @@ def test_previous_values_of_out_are_ignored(device):
 
 def test_out_may_be_an_operand(device):
     x, y = (random_values((20, 20), "float64", seed) for seed in (1, 2))
-    for place in (0, 1):
+    for position in (0, 1):
         operands = [sw.array(v, device=device) for v in (x, y)]
-        result = sw.matmul(*operands, out=operands[place].T)
+        result = sw.matmul(*operands, out=operands[position].T)
         np.testing.assert_allclose(result.numpy(), x @ y, rtol=1e-12)
     a = sw.array(x, device=device)
     before = a
@@ -183,8 +185,8 @@ def test_unsuitable_out_raises(device):
         theirs.flags.writeable = False
         with pytest.raises(sw.ReadOnlyError):
             sw.matmul(a, a.T, out=sw.asarray(theirs))
-    crowded = writable_broadcast(sw.ones(2, device=device), (2, 2))
-    assert sw.matmul(a, a.T, out=crowded).tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    overlapping = writable_broadcast(sw.ones(2, device=device), (2, 2))
+    assert sw.matmul(a, a.T, out=overlapping).tolist() == [[3.0, 3.0], [3.0, 3.0]]
     x = sw.ones((2, 2), device=device)
     for other in (
         sw.ones(2, device=device),
@@ -200,7 +202,7 @@ def test_unsuitable_out_raises(device):
 
 
 @pytest.mark.parametrize("name", ["matmul", "vecdot"])
-def test_numpys_ufuncs_give_our_arrays(device, name):
+def test_numpy_ufuncs_return_spanwise_arrays(device, name):
     x = random_values((3, 3), "float64", 1)
     a = sw.array(x, device=device)
     result = getattr(np, name)(a, a)
@@ -210,10 +212,9 @@ def test_numpys_ufuncs_give_our_arrays(device, name):
         product = x @ a
         assert isinstance(product, sw.Array)
         np.testing.assert_allclose(product.numpy(), x @ x)
-        x @ a
 
 
-def test_factors_on_two_devices_raise(device):
+def test_operands_on_two_devices_raise(device):
     if device == "cpu":
         pytest.skip("needs a second device")
     a = sw.ones((2, 2), device=device)
@@ -222,11 +223,11 @@ def test_factors_on_two_devices_raise(device):
 
 
 def test_products_without_blas_match_numpy(device):
-    """config.blas = none: the results are those of the library."""
+    """config.blas = "none" selects the built-in kernels."""
     with sw.config.change(blas="none"):
         for dtype in ("float32", "float64", "complex64", "complex128"):
             x, y = random_values((2, 70, 300), dtype, 1), random_values((300, 140), dtype, 2)
             a, b = sw.array(x, device=device), sw.array(y, device=device)
-            sizes = abs(x) @ abs(y)
-            compare(a @ b, widened(x) @ widened(y), 10 * sizes, dtype)
+            magnitudes = abs(x) @ abs(y)
+            compare(a @ b, widened(x) @ widened(y), 10 * magnitudes, dtype)
             compare(sw.vecdot(a, a), np.vecdot(widened(x), widened(x)), 1e5, dtype)

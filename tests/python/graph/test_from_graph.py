@@ -21,7 +21,7 @@ def pair(inline=False, **options):
     return sw.graph.OpFromGraph([x, y], [(x * y).sum(), sw.exp(x)], inline, **options)
 
 
-def names_in(f):
+def op_names(f):
     return [str(node.op) for node in f.maker.fgraph.toposort()]
 
 
@@ -34,29 +34,29 @@ def test_op_computes_the_graph(inline, device):
     np.testing.assert_allclose(got[0].numpy(), (A * B * 2).sum())
     np.testing.assert_allclose(got[1].numpy(), np.exp(A) - 1)
     assert [str(r.device) for r in got] == [str(device)] * 2
-    assert ("OpFromGraph" in names_in(f)) != inline
+    assert ("OpFromGraph" in op_names(f)) != inline
 
 
 def test_inline_graph_is_fused_with_the_nodes_around_it():
     x = T.dvector("x")
     op = sw.graph.OpFromGraph([x], sw.exp(x) + 1, inline=True)
     f = sw.function([x], op(x * 2) * 3, device="cpu")
-    assert len(names_in(f)) == 1 and "exp" in names_in(f)[0]
+    assert len(op_names(f)) == 1 and "exp" in op_names(f)[0]
     np.testing.assert_allclose(f(A).numpy(), (np.exp(A * 2) + 1) * 3)
 
 
-def test_inline_op_inside_another_is_put_into_the_graph_too():
+def test_nested_inline_op_is_expanded():
     x = T.dvector("x")
     inner = sw.graph.OpFromGraph([x], sw.exp(x), inline=True)
     outer = sw.graph.OpFromGraph([x], inner(x) + 1, inline=True)
     for mode in ("fast_run", "fast_compile", "debug"):
         f = sw.function([x], outer(x), device="cpu", mode=mode)
-        assert not any("OpFromGraph" in name for name in names_in(f))
+        assert not any("OpFromGraph" in name for name in op_names(f))
         np.testing.assert_allclose(f(A).numpy(), np.exp(A) + 1)
 
 
 @INLINE
-def test_gradient_is_that_of_the_graph(inline, device):
+def test_gradient_matches_finite_differences(inline, device):
     op = pair(inline)
     verify_grad(lambda a, b: op(a, b)[0] * op(b, a)[1], [A, B], device=device)
     verify_grad(lambda a, b: op(a, b)[1], [A, B], device=device)
@@ -85,7 +85,7 @@ def test_undefined_derivative_is_an_error_only_where_it_is_needed():
         T.grad(op(x, y).sum(), x)
 
 
-def doubled(inputs, gradients):
+def twice_the_gradient(inputs, gradients):
     g = gradients[0]
     assert isinstance(gradients[1].type, DisconnectedType)
     return [2 * g * inputs[1], 2 * g * inputs[0]]
@@ -96,15 +96,15 @@ def minus_one(inputs, gradients):
 
 
 @INLINE
-def test_gradient_by_a_function(inline, device):
+def test_grad_override_replaces_all_gradients(inline, device):
     a, b = T.dvectors("ab")
-    op = pair(inline, grad_overrides=doubled)
+    op = pair(inline, grad_overrides=twice_the_gradient)
     da, db = sw.function([a, b], T.grad(op(a, b)[0], [a, b]), device=device)(A, B)
     np.testing.assert_allclose(da.numpy(), 2 * B)
     np.testing.assert_allclose(db.numpy(), 2 * A)
 
 
-def test_gradient_by_a_function_for_one_input(device):
+def test_grad_override_of_one_input_leaves_others_at_default(device):
     a, b = T.dvectors("ab")
     op = pair(grad_overrides=["default", minus_one])
     da, db = sw.function([a, b], T.grad(op(a, b)[0], [a, b]), device=device)(A, B)
@@ -121,9 +121,9 @@ def test_shared_variables_of_the_graph_are_read_at_each_call_and_have_gradients(
     f = sw.function([x], cost, updates={w: w - 0.1 * T.grad(cost, w)}, device=device)
     assert op.shared_inputs == [w]
     np.testing.assert_allclose(f(A).numpy(), (A * B).sum() ** 2)
-    moved = B - 0.1 * 2 * (A * B).sum() * A
-    np.testing.assert_allclose(w.get_value().numpy(), moved)
-    np.testing.assert_allclose(f(A).numpy(), (A * moved).sum() ** 2)
+    updated = B - 0.1 * 2 * (A * B).sum() * A
+    np.testing.assert_allclose(w.get_value().numpy(), updated)
+    np.testing.assert_allclose(f(A).numpy(), (A * updated).sum() ** 2)
 
 
 def test_results_share_no_memory_with_arguments(device):
@@ -141,12 +141,12 @@ def test_equal_ops_on_equal_inputs_are_merged():
     other = sw.graph.OpFromGraph([y], sw.exp(y) + 2)
     assert first == second and hash(first) == hash(second) and first != other
     f = sw.function([x], first(x) * second(x) + other(x), device="cpu")
-    assert names_in(f).count("OpFromGraph") == 2
+    assert op_names(f).count("OpFromGraph") == 2
 
 
 @INLINE
 def test_pickled_op_and_function_compute_the_same(inline):
-    op = pair(inline, grad_overrides=doubled, name="pair")
+    op = pair(inline, grad_overrides=twice_the_gradient, name="pair")
     assert pickle.loads(pickle.dumps(op)) == op
     a, b = T.dvectors("ab")
     f = sw.function([a, b], T.grad(op(a, b)[0], [a, b]), device="cpu")
@@ -179,7 +179,7 @@ def test_error_in_the_graph_names_its_node_and_the_op():
         f([1.0, 2.0], [1.0, 2.0, 3.0])
 
 
-def test_outputs_have_the_extents_of_the_inputs_they_are_applied_to():
+def test_output_extents_follow_from_the_applied_inputs():
     x = T.dmatrix("x")
     op = sw.graph.OpFromGraph([x], x.T @ x)
     assert op(T.tensor("float64", (5, 3))).type.shape == (3, 3)

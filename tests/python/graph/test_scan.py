@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over the first axis of variables, compared with loops of NumPy, and their derivatives."""
+"""scan: loops over the first axis of variables against loops over NumPy arrays, and derivatives."""
 
 import pickle
 
@@ -32,7 +32,7 @@ def network(inputs, start, weights):
 
 
 @pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
-def test_states_sequences_and_fixed_inputs(device, mode):
+def test_states_sequences_and_non_sequences_match_numpy_loop(device, mode):
     x, h, w = T.dmatrix("x"), T.dvector("h"), T.dmatrix("w")
     f = sw.function([x, h, w], network(x, h, w), device=device, mode=mode)
     for steps in (5, 1, 0):
@@ -43,7 +43,7 @@ def test_states_sequences_and_fixed_inputs(device, mode):
             np.testing.assert_allclose(got.numpy(), recurrent(*values), rtol=1e-12)
 
 
-def test_several_outputs_some_of_which_are_no_states(device):
+def test_outputs_may_be_states_or_not(device):
     x = T.dvector("x")
     total, double, count = scan(
         lambda e, total, count: [total + e, e * 2, count + 1],
@@ -52,19 +52,19 @@ def test_several_outputs_some_of_which_are_no_states(device):
     )
     f = sw.function([x], [total, double, count], device=device)
     got = [r.numpy() for r in f([1.0, 2.0, 4.0])]
-    for result, wanted in zip(got, ([1, 3, 7], [2, 4, 8], [11, 12, 13]), strict=True):
-        np.testing.assert_array_equal(result, wanted)
+    for result, expected in zip(got, ([1, 3, 7], [2, 4, 8], [11, 12, 13]), strict=True):
+        np.testing.assert_array_equal(result, expected)
     assert [r.shape for r in f(np.zeros(0))] == [(0,)] * 3
 
 
-def test_number_of_steps_order_and_variables_from_outside(device):
+def test_n_steps_go_backwards_and_outer_variables(device):
     x, n = T.dvector("x"), T.iscalar("n")
     w = sw.shared(2.0, "w", target=device)
     powers = scan(lambda p: p * T.exp(x) * w, outputs_info=T.ones_like(x), n_steps=n)
     f = sw.function([x, n], powers, device=device)
     value = matrix(4)
-    wanted = np.cumprod([np.exp(value) * 2] * 3, axis=0)
-    np.testing.assert_allclose(f(value, 3).numpy(), wanted, rtol=1e-12)
+    expected = np.cumprod([np.exp(value) * 2] * 3, axis=0)
+    np.testing.assert_allclose(f(value, 3).numpy(), expected, rtol=1e-12)
     w.set_value(1.0)
     np.testing.assert_allclose(f(value, 2).numpy()[-1], np.exp(value) ** 2, rtol=1e-12)
     backwards = scan(lambda e, last: e - last, x, np.float64(0), n_steps=3, go_backwards=True)
@@ -75,7 +75,7 @@ def test_number_of_steps_order_and_variables_from_outside(device):
     np.testing.assert_array_equal(shortest(a, 0).numpy(), [3, 6, 12])
 
 
-def test_what_does_not_depend_on_the_step_is_computed_once():
+def test_loop_invariant_node_is_computed_once():
     calls = []
 
     @sw.graph.as_op([T.dvector().type], [T.dvector().type])
@@ -116,10 +116,10 @@ def test_derivatives_of_no_steps_and_of_integers(device):
     n = T.iscalar("n")
     cost = scan(lambda e, s: s * e, x, h, n_steps=n).sum() + h
     f = sw.function([x, h, n], T.grad(cost, [x, h]), device=device)
-    for got, wanted in zip(f([2.0, 3.0], 5.0, 0), ([0, 0], 1), strict=True):
-        np.testing.assert_array_equal(got.numpy(), wanted)
-    for got, wanted in zip(f([2.0, 3.0], 5.0, 1), ([5, 0], 3), strict=True):
-        np.testing.assert_array_equal(got.numpy(), wanted)
+    for got, expected in zip(f([2.0, 3.0], 5.0, 0), ([0, 0], 1), strict=True):
+        np.testing.assert_array_equal(got.numpy(), expected)
+    for got, expected in zip(f([2.0, 3.0], 5.0, 1), ([5, 0], 3), strict=True):
+        np.testing.assert_array_equal(got.numpy(), expected)
     k = T.ivector("k")
     counted = scan(lambda e, s: s * e, k.astype("float64"), h)
     with pytest.raises(TypeError, match="int32"):
@@ -149,7 +149,7 @@ def test_equal_loops_are_merged():
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "message"),
     [
         (lambda x: scan(lambda e, s: s, x), "missing|positional"),
         (lambda x: scan(lambda e, s: T.cast(s, "float32"), x, np.float64(0)), "cast one"),
@@ -165,8 +165,8 @@ def test_equal_loops_are_merged():
         (lambda x: scan(lambda e: e, x, n_steps=2.5), "expected an integer"),
     ],
 )
-def test_errors_name_what_is_wrong(make, words):
-    with pytest.raises((TypeError, sw.GraphError), match=words):
+def test_invalid_arguments_raise(make, message):
+    with pytest.raises((TypeError, sw.GraphError), match=message):
         make(T.dvector("x"))
 
 
@@ -180,7 +180,7 @@ def test_short_sequences_and_changing_shapes_are_refused(device):
         g([1.0])
 
 
-def test_a_step_differentiates_non_sequences(device):
+def test_step_may_compute_gradients_of_non_sequences(device):
     x = T.dvector("x")
     y = x**2
     rows = scan(lambda i, y, x: T.grad(y[i], x), T.arange(y.shape[0]), non_sequences=[y, x])

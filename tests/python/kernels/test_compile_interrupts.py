@@ -64,23 +64,23 @@ def start(tmp_path):
         os.kill(int(child.read_text()), signal.SIGKILL)
 
 
-def is_running(process):
+def is_running(pid):
     try:
-        with open(f"/proc/{process}/stat") as status:
+        with open(f"/proc/{pid}/stat") as status:
             return status.read().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
 
 
-def wait_until_gone(process):
-    while is_running(process):
+def wait_until_gone(pid):
+    while is_running(pid):
         pass
 
 
 SOURCE = '"__global__ void k(int *x) { x[0] = 42; }"'
 
 
-def test_ctrl_c_ends_a_compile_and_all_that_it_started(start, tmp_path):
+def test_ctrl_c_ends_a_compile_and_its_child_processes(start, tmp_path):
     process, child = start(f"""
         import spanwise as sw
         try:
@@ -155,7 +155,7 @@ def test_a_thread_that_waits_for_an_interrupted_compile_compiles_itself(start):
         thread.join()
         print(done)
     """)
-    time.sleep(0.5)  # so that it waits, most likely; the result is the same where it does not yet
+    time.sleep(0.5)  # for the thread to begin waiting; the expected output does not depend on it
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     assert (output, errors) == ("interrupted\n[['k']]\n", "")
@@ -183,7 +183,9 @@ def test_ctrl_c_ends_the_wait_for_another_threads_compile(start):
             os.kill(int(open(marker).read()), 9)
         thread.join()
     """)
-    assert process.stdout.readline() == "waiting\n"  # before this a signal is not caught
+    assert (
+        process.stdout.readline() == "waiting\n"
+    )  # the program catches KeyboardInterrupt from here on
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     assert (output, errors) == ("interrupted\n['k']\n", "")

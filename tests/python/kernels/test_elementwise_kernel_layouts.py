@@ -13,8 +13,8 @@ import spanwise as sw
 pytest.importorskip("hypothesis")
 
 
-SHIFT = sw.ElementwiseKernel(
-    "int *z, const int *x", "z[i] = x[i] - (i > 0 ? x[i - 1] : 0) + (i == n - 1)", "shift"
+DIFFERENCE = sw.ElementwiseKernel(
+    "int *z, const int *x", "z[i] = x[i] - (i > 0 ? x[i - 1] : 0) + (i == n - 1)", "difference"
 )
 
 ARITHMETIC = ("uint8", "int32", "float64")
@@ -28,22 +28,22 @@ class TestLayouts:
         shape = tuple(n if data.draw(st.booleans()) else 1 for n in a.shape)
         shape = shape[data.draw(st.integers(0, len(shape))) :]
         b = numbers(shape, dtype, seed + 1)
-        ours, places = SUM_INDEX(x, sw.array(b, device=device))
+        ours, indices = SUM_INDEX(x, sw.array(b, device=device))
         with np.errstate(over="ignore"):
             assert_same(ours, np.add(a, b, dtype=dtype))
-        assert_same(places, np.arange(a.size).reshape(a.shape))
+        assert_same(indices, np.arange(a.size).reshape(a.shape))
 
     @given(data=st.data(), dtype=st.sampled_from(COMPUTABLE), seed=st.integers(0, 99))
     def test_all_dtypes_with_strided_outputs(self, device, data, dtype, seed):
         window = data.draw(windows(broadcast=False))
         x, a = pair(window, dtype, device, seed)
         y, b = pair(window, dtype, device, seed + 1)
-        first, chosen = pair(window, "bool", device, seed + 2)
+        condition, mask = pair(window, "bool", device, seed + 2)
         base = poisoned(window.base_shape, dtype, device)
         z = window.of(base)
         expected_base = base.numpy().copy()
-        window.of(expected_base)[...] = np.where(chosen, a, b)
-        assert PICK(x, first, y, z) is z
+        window.of(expected_base)[...] = np.where(mask, a, b)
+        assert PICK(x, condition, y, z) is z
         assert base.numpy().tobytes() == expected_base.tobytes()
 
     @given(data=st.data(), seed=st.integers(0, 99))
@@ -56,25 +56,25 @@ class TestLayouts:
         assert_same(z, 3 * a + b)
 
     @given(data=st.data(), seed=st.integers(0, 99))
-    def test_other_elements_count_in_c_order(self, device, data, seed):
+    def test_indexed_access_to_other_elements_is_in_c_order(self, device, data, seed):
         x, a = pair(data.draw(windows()), "int32", device, seed)
         z = poisoned(a.shape, "int32", device)
-        SHIFT(z, x)
+        DIFFERENCE(z, x)
         flat = a.reshape(-1)
         expected = np.diff(flat, prepend=np.int32(0)).astype("int32")
         expected[-1:] += 1
         assert_same(z, expected.reshape(a.shape))
 
-    def test_large_arrays_are_shared_among_threads(self, device):
+    def test_large_arrays_computed_by_several_threads(self, device):
         x = np.arange(3_000_001, dtype="int64")
-        ours, places = SUM_INDEX(sw.array(x, device=device)[::-1], 5)
+        ours, indices = SUM_INDEX(sw.array(x, device=device)[::-1], 5)
         assert_same(ours, x[::-1] + 5)
-        assert_same(places, x)
+        assert_same(indices, x)
         square = sw.array(x[:1_000_000].reshape(1000, 1000), device=device)
         ours, _ = SUM_INDEX(square.T, square[0])
         assert_same(ours, square.numpy().T + square.numpy()[0])
 
-    def test_in_place_on_the_same_window_and_on_an_overlapping_one(self, device):
+    def test_output_may_equal_or_overlap_an_input(self, device):
         x = sw.arange(10, dtype="float32", device=device)
         AXPY(x, 2.0, x, x)
         assert_same(x, 3 * np.arange(10, dtype="float32"))

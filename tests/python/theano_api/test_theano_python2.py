@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts in Python 2: their translation, and what they print."""
+"""Scripts in Python 2: their translation and their output."""
 
 import ast
 import subprocess
@@ -61,7 +61,7 @@ def test_lines_keep_their_numbers():
     assert ast.parse(after).body[-1].lineno == 4
 
 
-def test_tokens_are_all_characters():
+def test_tokens_joined_are_the_source():
     source = 'def f(x):\n\treturn `x` + \'a\\\'b\' \\\n  + ur"""c\n""" # d\n@é <> 1e-3L\n'
     assert "".join(token.text for token in tokens_of(source)) == source
 
