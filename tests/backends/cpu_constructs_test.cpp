@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the CPU refuses what of CUDA C it does not run; what it runs is in
+// Errors for CUDA C that the CPU back end does not support. Tests of supported constructs are in
 // tests/python/kernels/test_host_execution.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

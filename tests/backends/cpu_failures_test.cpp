@@ -166,8 +166,9 @@ TEST(CpuStacks, ThatRanOverAreReported) {
   EXPECT_EQ(out, std::vector<int>(4, 700));
 }
 
-// Between barriers, and in kernels without one, no switch of stacks looks at what was used.
-TEST(CpuStacks, ThatRanOverByFarAreReported) {
+// The pattern at the end of a stack is only compared when stacks are switched, at barriers. Here
+// the check on entry of each function has to find the overflow.
+TEST(CpuStacks, LargeOverflowIsReported) {
   const char* source =
       "__device__ __noinline__ int depth(int left) {\n"
       "  volatile char pad[1000];\n  pad[left & 511] = 1;\n"

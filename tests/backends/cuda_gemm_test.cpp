@@ -18,7 +18,7 @@ void column_major_gemm(const CublasCall& own, const GemmCall& call, const Number
   const auto element = [](const Number* matrix, int operation, std::int64_t leading, std::int64_t i,
                           std::int64_t j) {
     const Number value =
-        operation == cublas::keep ? matrix[i + j * leading] : matrix[j + i * leading];
+        operation == cublas::no_transpose ? matrix[i + j * leading] : matrix[j + i * leading];
     return operation == cublas::conjugate_transpose ? std::conj(value) : value;
   };
   for (std::int64_t i = 0; i < call.columns; ++i)

@@ -20,7 +20,7 @@ class CudaStreams : public CudaTest {
   static void write_later(StreamState& stream, const DeviceBytes& place, int value, int ms) {
     launch(*delayed_write(), 1, stream, static_cast<int*>(place.data()), value, ms * ns_per_ms);
   }
-  static void copy_int(StreamState& stream, const DeviceBytes& from, const DeviceBytes& to) {
+  static void launch_copy_int(StreamState& stream, const DeviceBytes& from, const DeviceBytes& to) {
     launch(*copy_int(), 1, stream, static_cast<int*>(from.data()), static_cast<int*>(to.data()));
   }
   static void clear(DeviceBytes& place) {
@@ -63,7 +63,7 @@ TEST_F(CudaStreams, AnEventMakesAnotherStreamWait) {
   write_later(*a, place, 7, 50);
   const Ref<EventState> written = a->record(false);
   b->wait(*written);
-  copy_int(*b, place, seen);
+  launch_copy_int(*b, place, seen);
   b->synchronize();
   EXPECT_EQ(seen.get<int>()[0], 7);
 }
@@ -75,10 +75,10 @@ TEST_F(CudaStreams, WithoutAnEventStreamsDoNotWaitForEachOther) {
   DeviceBytes place(4), seen(4);
   clear(place);
   clear(seen);
-  copy_int(*b, place, seen);  // loads the kernel, which may wait for all streams
+  launch_copy_int(*b, place, seen);  // loads the kernel, which may wait for all streams
   b->synchronize();
   write_later(*a, place, 7, 500);
-  copy_int(*b, place, seen);
+  launch_copy_int(*b, place, seen);
   b->synchronize();
   EXPECT_FALSE(a->query());
   a->synchronize();
@@ -91,7 +91,7 @@ TEST_F(CudaStreams, EventsAreReusedWithoutMixingTheirMeanings) {
   for (int i = 1; i <= 20; ++i) {
     write_later(*a, place, i, 2);
     b->wait(*a->record(false));  // the event returns to the pool at once
-    copy_int(*b, place, seen);
+    launch_copy_int(*b, place, seen);
     a->wait(*b->record(false));
   }
   a->synchronize();
@@ -215,7 +215,7 @@ TEST_F(CudaStreams, ThePerThreadStreamIsOrderedFromOtherThreadsToo) {
     const Ref<EventState> event = mine->record(false);
     EXPECT_FALSE(event->query());
     other->wait(*event);
-    copy_int(*other, place, seen);
+    launch_copy_int(*other, place, seen);
   }).join();
   other->synchronize();
   EXPECT_EQ(seen.get<int>()[0], 9);
