@@ -6,7 +6,7 @@
 
 namespace spanwise::ops::linalg {
 
-/// What a product is besides its factors.
+/// The options of a product.
 struct ProductTerms {
   bool conjugates = false;  ///< conjugates left, whose matrices then have one row
   double alpha = 1, beta = 0;

@@ -81,7 +81,8 @@ class CupyCapture:
 
 
 class BlockingCupyCapture(CupyCapture):
-    """On a stream with which the legacy default stream synchronizes, and is therefore unusable."""
+    """Captures a stream that synchronizes with the legacy default stream, which must not be used during
+    the capture."""
 
     non_blocking = False
 

@@ -144,7 +144,7 @@ def check_out(library, device, layout, dtype):
     read = library.read(theirs)
     assert (read.shape, read.dtype) == (oracle.shape, oracle.dtype)
     np.testing.assert_array_equal(read, oracle)
-    if shares and oracle.size:  # what is shared may go with copyif too, and is shared still
+    if shares and oracle.size:  # copyif=True must not copy what can be shared
         again = give(array, copyif=True)
         assert sw.asarray(again).ptr == array.ptr
     assert sharing_is_seen(library, array, theirs, shares) in (None, shares)
@@ -255,8 +255,8 @@ def held(device):
 
 
 def min_growth(levels):
-    """What leaks grows in every part of a run; allocators and other threads' arenas grow at
-    times."""
+    """The smallest growth between two consecutive levels: a leak grows in each part of a run, memory
+    of allocators and of other threads in some of them."""
     return min(after - before for before, after in itertools.pairwise(levels))
 
 

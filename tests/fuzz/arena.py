@@ -13,7 +13,7 @@ _libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
 
 class Arena:
-    """One piece of memory that is used again and again, for one array at a time."""
+    """A block of memory that is reused, for one array at a time."""
 
     def __init__(self, capacity):
         self.capacity = -(-capacity // _PAGE) * _PAGE

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an attacker with write access near the kernel cache does, as functions to run in a thread.
+"""Attacks on the kernel cache with write access to the folder around it, as functions to run in a thread.
 
 Each repeats one step until its event is set. A kernel of VICTIM writes its own number; the attacker's
 kernels write FORGED, which no victim may ever see.
@@ -47,7 +47,7 @@ print(json.dumps([written, cached, keys]))
 
 
 class Seen(NamedTuple):
-    """What a victim saw."""
+    """The results that a victim process observed."""
 
     written: list[int]
     from_cache: int

@@ -22,14 +22,15 @@ _CAPACITY = 8 << 20
 
 
 class Context:
-    """Where cases of one device run, one after the other. Everything follows from seed and
-    number."""
+    """Draws and runs the cases of one device, one after the other. The seed and the number of a case
+    determine it."""
 
     def __init__(self, device, seed, is_shared=None, variations=1):
-        """Not `is_shared`: arrays are copied to the device, as on a GPU they have to be.
+        """With `is_shared` arrays share memory with NumPy's; without it they are copied to the device,
+        as a GPU requires.
 
-        So many consecutive cases as there are `variations` have the same operations, dtypes, ranks and
-        steps, hence mostly the same kernels, and differ in extents, offsets and values.
+        `variations` consecutive cases have the same operations, dtypes, ranks and steps, hence mostly
+        the same kernels, and differ in extents, offsets and values.
         """
         self.device = sw.device(device)
         self.is_cpu = self.device == sw.device("cpu") if is_shared is None else is_shared

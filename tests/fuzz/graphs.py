@@ -41,7 +41,7 @@ def steps_of(kind, number, device):
 
 
 class Findings:
-    """What a number of graphs gave."""
+    """The results of a number of graphs."""
 
     def __init__(self):
         self.graphs, self.ran, self.ops, self.wrong = 0, Counter(), Counter(), []

@@ -100,7 +100,7 @@ def damage(folder: Path, chance: random.Random) -> None:
 
 
 def attack(device: str, kills: int, processes: int, seed: int, folder: Path) -> list[str]:
-    """What the processes complained about; empty where all is well."""
+    """Kills processes while they use the cache; returns errors of others and the files left behind."""
     chance = random.Random(seed)
     complaints: list[str] = []
     temporary(folder).mkdir(mode=0o700)
@@ -130,7 +130,7 @@ def attack(device: str, kills: int, processes: int, seed: int, folder: Path) -> 
 
 
 def attacks(device: str, rounds: int, folder: Path) -> list[str]:
-    """What was wrong while folders and images were exchanged for forged ones."""
+    """Replaces folders and images by forged ones; returns the wrong results of the victims."""
     complaints = []
     shared = folder / "shared"
     shared.mkdir(mode=0o700)

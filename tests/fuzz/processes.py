@@ -30,7 +30,7 @@ def names() -> list[str]:
 
 
 def problem_of(name: str) -> str | None:
-    """What is wrong with one run of the program; None where nothing is."""
+    """The problem of one run of the program, or None."""
     command = [sys.executable, str(PROGRAMS / f"program_{name}.py")]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -46,7 +46,7 @@ def problem_of(name: str) -> str | None:
 
 
 def attack(name: str, count: int, processes: int) -> collections.Counter[str]:
-    """How many of `count` runs had which problem; empty where all is well."""
+    """Runs the program `count` times; counts the runs by problem."""
     with ThreadPoolExecutor(processes) as pool:
         found = pool.map(problem_of, [name] * count)
         return collections.Counter(problem for problem in found if problem is not None)

@@ -92,7 +92,7 @@ def _whole(random, dtype):
 
 
 def _unit(random, dtype):
-    """Of modulus 1 or nearly: products of many stay in range."""
+    """Values of modulus close to 1, so that products of many stay in range."""
     if not is_inexact(dtype):
         return _whole(random, dtype)
     values = np.exp(random.uniform(-0.1, 0.1, _COUNT)) * random.choice([-1, 1], _COUNT)

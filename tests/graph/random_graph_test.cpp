@@ -138,7 +138,7 @@ class RandomGraph {
     preallocates_ = !frees_ && draw(2) == 0;
   }
 
-  // Nothing where the graph overwrites what it still needs, which is refused.
+  // Empty if compilation is refused because the graph overwrites memory that it still needs.
   std::optional<CompiledFunction> compile(const std::string& mode, bool updates) const {
     FunctionOptions options;
     options.device = cpu;

@@ -72,8 +72,8 @@ TEST_P(ScanKernels, OfManyLines) {
   expect_same_sums(x, 1, result, &out);
 }
 
-// From so many lines on, each has a warp.
-TEST(ScanLines, AreManyOrLong) {
+// Many lines are scanned by a warp each, few long ones by blocks.
+TEST(ScanLines, ManyShortAndFewLongLinesMatch) {
   expect_same_sums(whole_numbers({4100, 36}, float32, 1), 1, float64);
   expect_same_sums(whole_numbers({4, 1300}, float32, 1).slice(1, {0, 500, {}}), 1, float64);
 }

@@ -53,7 +53,7 @@ struct MirroredLine {
     auto* byte = static_cast<unsigned char*>(mirror.data());
     for (std::int64_t i = 0; i < mirror.nbytes(); ++i)
       byte[i] = static_cast<unsigned char>(random());
-    // What is no 0 and no 1 is read as true, but not written back as it was.
+    // Bool bytes other than 0 and 1 are read as true, but copied as 1.
     if (dtype == bool_)
       for (std::int64_t i = 0; i < mirror.nbytes(); ++i) byte[i] &= 1;
     line = to_device(mirror, device, CopyMode::always);

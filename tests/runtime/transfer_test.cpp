@@ -9,8 +9,8 @@
 #include "support/fake_devices.hpp"
 #include "support/naive_loops.hpp"
 
-/// What a copy between devices costs: how many transfers, of how many bytes, and where the rest is
-/// done.
+/// Copies between devices: the number of transfers, their bytes, and on which device elements are
+/// rearranged and cast.
 namespace spanwise {
 namespace {
 

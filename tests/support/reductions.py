@@ -38,7 +38,8 @@ def expected_dtype(name, dtype):
 
 
 def widened(values):
-    """What NumPy computes on exactly enough: double precision, or 64-bit integers."""
+    """The values in a dtype in which NumPy computes the reference: double precision, or unchanged
+    integers."""
     kind = values.dtype.kind
     if kind == "c":
         return values.astype("complex128")

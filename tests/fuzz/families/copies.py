@@ -14,7 +14,7 @@ def _pair(context):
     dtypes = ALL if context.is_cpu else (*FEW, BFLOAT16)
     source = context.pick(dtypes)
     target = source if context.chance(0.4) else context.pick(dtypes)
-    # What a float beyond an integer's range becomes, the processor decides.
+    # The conversion of a float beyond an integer's range depends on the processor.
     lossy = is_inexact(source) and not is_inexact(target) and target != BOOL
     return source, target, "whole" if lossy else "any"
 
@@ -162,7 +162,7 @@ def _like(context):
 
 
 def _array(context):
-    """By way of the constructors, from NumPy's own view."""
+    """sw.array and sw.asarray of a NumPy view."""
     source, target, kind = _pair(context)
     value = context.array(source, context.shape(), kind)
     theirs = value.theirs

@@ -106,7 +106,7 @@ def _ufunc(context):
 
 
 def _with_dtype(context, name, call):
-    """With a requested dtype and order of the result."""
+    """Checks dtype= and order= of the result."""
     function, ours, theirs = call
     dtype, order = context.pick((*FLOATS[1:], *COMPLEX)), context.pick("KCFA")
     if name in ("angle", "absolute", *REFERENCES) or any(

@@ -25,7 +25,7 @@ def take(context):
     axis = _any_axis(context, len(array.shape))
     mode = context.pick(("raise", "raise", "wrap", "clip"))
     if 0 in array.shape:
-        mode = "clip"  # NumPy does not look at indices then
+        mode = "clip"  # NumPy does not check indices of empty arrays
     indices = random_indices(context, _extent(array.shape, axis), context.shape(12), SAFE)
     context.note(axis=axis, mode=mode)
     context.check(

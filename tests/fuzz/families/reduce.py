@@ -143,7 +143,7 @@ def _over(context, array, shape, tolerance):
 
 
 def _other_dtype(context, name, dtype):
-    """One in which a sum of `dtype` does not depend on the order."""
+    """A dtype in which a sum of elements of `dtype` does not depend on the order of the additions."""
     if is_complex(dtype):
         return context.pick(COMPLEX).name
     if is_inexact(dtype):
@@ -172,7 +172,7 @@ def _result_dtype(name, dtype, options):
 
 
 def _numpys(name, a, **options):
-    """In a wider dtype where rounding differs, then in the dtype that NumPy's rules give."""
+    """NumPy's result, computed in a wider dtype if it is rounded, then cast to NumPy's result dtype."""
     if name in ORDERS + TRUTHS + PLACES:
         if a.dtype != BFLOAT16:
             return getattr(np, name)(a, **options)

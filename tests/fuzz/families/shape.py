@@ -67,7 +67,7 @@ def _pad(context):
 
 
 def _dtypes(context, count):
-    """Of arrays to join; bfloat16 only beside its like, since NumPy promotes it by rules of its own."""
+    """Dtypes of arrays to join. All or none are bfloat16, which NumPy promotes by other rules."""
     first = context.pick(ALL)
     if first == BFLOAT16 or context.chance(0.6):
         return [first] * count

@@ -8,7 +8,7 @@ import spanwise as sw
 
 
 class Lazy:
-    """As dask.array.Array: answers NumPy's protocols itself, and __array__() computes."""
+    """Implements NumPy's protocols itself, like dask.array.Array; __array__() computes the elements."""
 
     shape = (3,)
     ndim = 1

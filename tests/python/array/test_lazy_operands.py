@@ -34,7 +34,7 @@ class Collection:
 
 
 class Eager:
-    """As pandas.Series: answers ufuncs itself, and has its elements."""
+    """Implements __array_ufunc__ itself, like pandas.Series, and has its elements in memory."""
 
     def __array__(self, dtype=None, copy=None):
         return np.arange(3.0)

@@ -24,7 +24,7 @@ def why_no_mpi():
 
 
 def mpiexec():
-    """Of the wheel beside this interpreter, else of the system."""
+    """The path of mpiexec: beside this interpreter (a wheel), else of the system, else None."""
     from shutil import which
 
     own = Path(sys.executable).parent / "mpiexec"

@@ -15,8 +15,8 @@ SEEDS = st.integers(0, 2**32)
 NAMES = ("add", "subtract", "multiply", "maximum", "minimum")
 
 
-def without(device, name, dtype):
-    """What a GPU cannot change in one piece."""
+def lacks_atomic(device, name, dtype):
+    """Whether a GPU has no atomic operation for this update."""
     return device.kind == "cuda" and dtype == "complex128" and name not in ("add", "subtract")
 
 
@@ -36,7 +36,7 @@ def small(values):
     where=WHERE,
 )
 def test_random_layouts_and_keys_match_numpy(device, data, window, name, dtype, seed, where):
-    if (name == "subtract" and dtype == "bool") or without(device, name, dtype):
+    if (name == "subtract" and dtype == "bool") or lacks_atomic(device, name, dtype):
         return
     expected = small(numbers(window.base_shape, dtype, seed))
     base = sw.array(expected, device=device)

@@ -29,7 +29,7 @@ def silence():
 
 
 def few(dtypes, device):
-    """On a GPU each dtype of each operation is a compilation."""
+    """Fewer dtypes on a GPU, where each dtype of each operation is a kernel to compile."""
     kept = ("float32", "int32", "bool", "float16", "complex64", "uint8")
     return kept if on_gpu(device) else dtypes
 

@@ -10,9 +10,9 @@ import pytest
 
 import spanwise as sw
 
-# Function, where it is tried, and the bound in ULP of float32 and float64. The vector functions of
-# the C library promise 4 (glibc manual, "Errors in Math Functions"); what is added is rounding of
-# the expression around them.
+# Function, interval of arguments, and the bound in ULP for float32 and float64. The vector functions
+# of the C library guarantee 4 (glibc manual, "Errors in Math Functions"); larger bounds include the
+# rounding of the expression around them.
 CASES = [
     ("exp", (-80, 80), 4),
     ("exp2", (-120, 120), 4),
@@ -130,7 +130,7 @@ def fuses():
 
 
 def test_powers_are_nearly_rounded(device):
-    """Where the product of exponent and logarithm is large, and the logarithm small."""
+    """Bases close to 1 with large exponents y, by which the error of log(x) is multiplied, and others."""
     if np.dtype(np.longdouble).itemsize <= 8:
         pytest.skip("no wider type to compare with")
     random = np.random.default_rng(3)

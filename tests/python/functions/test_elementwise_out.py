@@ -147,8 +147,8 @@ def test_numpy_operands_mix_on_the_cpu_and_raise_on_a_gpu(device):
     assert np.add(a, a, out=b) is b and b.tolist() == [2, 4]
 
 
-# How a window lies in memory: the axes' order there, and what is taken of them. Its fast axis is
-# another than the result's, or runs the other way, or has gaps, or starts anywhere.
+# Layouts of a window in its memory: the order of the axes there, and the selected elements. The axis
+# with the smallest stride differs from that of the result, is reversed, has gaps or an offset.
 LIES = {
     "as it is": ((0, 1, 2), np.s_[:]),
     "transposed": ((2, 1, 0), np.s_[:]),

@@ -190,7 +190,7 @@ def test_out_of_bounds_indices_on_the_device_raise(device):
         array[:, sw.array([0, 9], device=device)]
     with pytest.raises(sw.BoundsError, match="index -5 is out of bounds for axis 0"):
         array[sw.array([-5], "int8", device=device)] = 0
-    # What is broadcast away is not looked at.
+    # Indices are not checked if the other index array is empty.
     assert array[sw.array([9], device=device), sw.array([], "int64", device=device)].shape == (0,)
 
 

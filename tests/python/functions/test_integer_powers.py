@@ -21,7 +21,7 @@ def bases(dtype, size):
 
 
 def wrapped(x, y):
-    """By Python's own numbers, of any size."""
+    """Powers computed with Python's unbounded integers and reduced to the dtype."""
     bits = 8 * x.dtype.itemsize
     powers = [
         pow(int(a), int(b), 1 << bits) for a, b in zip(*np.broadcast_arrays(x, y), strict=True)

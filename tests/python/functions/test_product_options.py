@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What products take besides the factors: NumPy's order=, axes=, axis= and keepdims=."""
+"""Options of products: NumPy's order=, axes=, axis= and keepdims=."""
 
 import itertools
 
@@ -18,8 +18,8 @@ def some(shape, lie=None):
     return stored.transpose(np.argsort(lie))
 
 
-def lies_like(ours, theirs):
-    """One layout: strides of axes that have more than one place."""
+def check_same_layout(ours, theirs):
+    """Compares values, shapes and the strides of axes with more than one element."""
     assert ours.shape == theirs.shape
     steps = [
         (s, t) for n, s, t in zip(ours.shape, ours.strides, theirs.strides, strict=True) if n > 1
@@ -31,7 +31,7 @@ def lies_like(ours, theirs):
 def check(name, device, *factors, **options):
     theirs = getattr(np, name, None) or pytest.skip(f"this NumPy has no {name}")
     ours = [sw.asarray(factor, device=device) for factor in factors]
-    lies_like(getattr(sw, name)(*ours, **options), theirs(*factors, **options))
+    check_same_layout(getattr(sw, name)(*ours, **options), theirs(*factors, **options))
 
 
 @pytest.mark.parametrize("order", "CFAK")
@@ -65,7 +65,7 @@ def test_numpy_matmul_passes_order_on(device):
     ours = np.matmul(sw.asarray(a, device=device), sw.asarray(b, device=device), order="F")
     assert isinstance(ours, sw.Array)
     assert ours.device == device
-    lies_like(ours, np.matmul(a, b, order="F"))
+    check_same_layout(ours, np.matmul(a, b, order="F"))
 
 
 def test_order_is_ignored_with_out(device):

@@ -99,7 +99,8 @@ def test_repeated_sums_are_bitwise_equal(device):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_long_masked_sums_lose_no_more_than_others(device, dtype):
-    """Of equal terms all are rounded to the same side, so a chain of them shows its length."""
+    """Additions of equal terms are rounded in one direction: the error grows with the number of
+    additions in sequence."""
     term, count = np.dtype(dtype).type(0.1), 100_000
     mask = np.arange(count) % 7 != 0
     x = sw.full(count, term, dtype="float64", device=device).astype(dtype)

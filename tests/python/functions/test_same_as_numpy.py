@@ -29,7 +29,7 @@ def same_number(ours, oracle, ulps):
 
 
 def kinds_of(error):
-    """What a program may catch it as."""
+    """The built-in exception classes by which programs catch the error."""
     kinds = (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError, AttributeError)
     return {kind for kind in kinds if isinstance(error, kind)}
 

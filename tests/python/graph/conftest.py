@@ -39,5 +39,5 @@ def many(request, plugin):
 
 @pytest.fixture
 def gnu(plugin):
-    """For what no compiler changes."""
+    """The ops of one compiler, for tests whose result does not depend on it."""
     return plugin("gnu")

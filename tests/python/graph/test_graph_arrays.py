@@ -110,7 +110,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_shape_functions_of_variables_match_arrays(device, name):
-    """As on arrays, which other tests hold against NumPy."""
+    """The expected values are those of eager arrays, which other tests compare with NumPy."""
     x = np.random.default_rng(4).standard_normal((2, 3, 4))
     a, change = like(x), SHAPES[name]
     f = sw.function([a], [change(a), change(a + 1)], device=device)

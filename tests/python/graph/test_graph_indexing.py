@@ -218,7 +218,8 @@ class WhereIs(sw.Op):
 
 @pytest.mark.parametrize("place", ["cpu", "cpu:1"])
 def test_inputs_of_rank_0_on_the_host_are_accepted(place):
-    """Those that an index or a kernel takes by value stay there; what other ops read is moved."""
+    """Inputs that an index or a kernel takes by value stay on the host; other ops get a copy on their
+    device."""
     a, i, x = T.dvector("a"), T.lscalar("i"), T.dscalar("x")
     op = WhereIs()
     f = sw.function([a, i, x], [a[i:] * x, a[i], op(i), x], device=place)

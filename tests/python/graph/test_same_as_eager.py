@@ -39,7 +39,8 @@ def variable(dtype, shape=(3,)):
 
 
 def disagreements(function, operands):
-    """For each list of dtypes, shapes and numbers: where arrays and variables give something else."""
+    """The lists of operands, (dtype, shape) or numbers, for which arrays and variables have different
+    outcomes, with both outcomes."""
     wrong = []
     for operand in operands:
         makers = [

@@ -51,7 +51,7 @@ def test_the_first_program_of_the_tutorial(device, compiler, mode):
         assert "behind the end of the array of argument 1 ('float *dest')" in message
         assert "bytes 400 to 1599" in message and "compute-sanitizer" in message
     assert (dest.numpy() == 7).all(), "a launch that was found wrong changed the array"
-    multiply(dest, a, b, block=(100, 1, 1), grid=(1, 1))  # the device is as good as before
+    multiply(dest, a, b, block=(100, 1, 1), grid=(1, 1))  # the device is still usable
     np.testing.assert_array_equal(dest.numpy(), host * host)
 
 

@@ -147,7 +147,7 @@ def test_file_that_changed_is_compiled_again(folder):
 
 
 def test_kernels_run_in_another_process(folder):
-    """One process for all kinds: each is loaded there by its text alone."""
+    """One new process unpickles kernels of all kinds from their source."""
     module = sw.SourceModule(SOURCE)
     kernels = {
         "module": module,

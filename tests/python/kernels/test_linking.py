@@ -64,7 +64,7 @@ def test_kernels_of_all_sources_are_there_with_their_parameters(linked, device):
 
 
 def test_function_of_another_source_may_use_barriers_and_shared_memory(device):
-    """Of another source, of which the kernel's own says nothing."""
+    """The source of the kernel contains no barrier that would show that the linked function has one."""
     kernel = """
         extern __device__ void turn(int *out);
         __global__ void k(int *out) {

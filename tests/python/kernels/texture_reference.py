@@ -82,7 +82,8 @@ def places(index, n, mode):
 
 
 def sampled(values, points, mode, linear):
-    """By the rules of the programming guide, in float64, at coordinates that count texels."""
+    """Texture fetches by the rules of the CUDA programming guide, in float64, at unnormalized
+    coordinates."""
     rank = values.ndim
     padded = np.pad(values.astype("float64"), [(0, 1)] * rank)
     total = np.zeros(len(points))

@@ -121,7 +121,7 @@ def test_a_function_as_allocator():
     outside = b.numpy()
     del a, b, c
     gc.collect()
-    assert HostBlock.alive == 1  # NumPy looks at it
+    assert HostBlock.alive == 1  # `outside` is a view of it
     np.testing.assert_allclose(outside, values[::2] @ values[::2].T)
     del outside
     assert HostBlock.alive == 0
@@ -248,7 +248,7 @@ def test_other_libraries_pools(gpu, name):
 
 
 def test_allocator_may_be_rmms(gpu, monkeypatch):
-    """With a fake of RMM's classes that allocates from our own pool."""
+    """RMM's classes are replaced by fakes that allocate from Spanwise's own pool."""
     taken = []
 
     class Buffer:

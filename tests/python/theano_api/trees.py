@@ -160,7 +160,8 @@ def places(text):
 
 
 def plain(name):
-    """What an operation is called in both, without its parameters: add, DimShuffle, Sum."""
+    """The name of an operation that Theano and Spanwise have in common, without parameters: add,
+    DimShuffle, Sum."""
     if re.match(r"(Tensor)?Constant{|[\d.\[-]", name):
         return "constant"
     if name.startswith("<"):

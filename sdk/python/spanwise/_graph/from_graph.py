@@ -130,7 +130,8 @@ class OpFromGraph(Op):
         return [next(values) if isinstance(d, Variable) else d for d in derivatives]
 
     def _derivative(self, known: list[tuple[Variable, Variable]], i: int) -> Any:
-        """Of input `i`: a variable of the graph, or a disconnected or undefined derivative."""
+        """The derivative with respect to input `i`: a variable of the graph, or a disconnected or
+        undefined derivative."""
         x = self.inputs[i]
         if not is_differentiable(x):
             return DisconnectedType()()

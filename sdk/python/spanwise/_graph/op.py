@@ -189,7 +189,8 @@ class NativeOp(Op):
         return self._handle.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By the kernel_op declaration, or the registered name and properties; else GraphError."""
+        """Pickles the declaration of kernel_op or the registered name and properties. Raises GraphError
+        for other ops."""
         declaration = self._handle.declaration
         if declaration is not None:
             is_element = "element_inputs" in declaration

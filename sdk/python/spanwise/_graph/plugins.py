@@ -59,7 +59,7 @@ class OpNamespace:
         return hash(self.__name__)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By the path of its library, which must exist where it is loaded."""
+        """Pickles the path of the library, which must exist where it is unpickled."""
         return _load_namespace, (self.__name__, library_paths.get(self.__name__))
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ class OpNamespace:
 
 
 def _load_namespace(name: str, library: str | None) -> OpNamespace:
-    """What pickles refer to; its name and parameters must not change."""
+    """Called by unpickling; its name and parameters must not change, because pickles contain them."""
     found = OpNamespace(name)
     return found if library is None or dir(found) else load_ops(library)
 

@@ -121,7 +121,7 @@ class RandomStreams:
     def binomial(
         self, size: Any = None, n: int = 1, p: Any = 0.5, ndim: Any = None, dtype: Any = "int64"
     ) -> Variable:
-        """How many of `n` events of probability `p` happen. `n` is a Python integer."""
+        """Numbers of successes in `n` trials of probability `p`. `n` is a Python integer."""
         extents = _extents(_shape_of(p, 0) if size is None else size)
         draws = self._draw("uniform", [n, *extents], "float64")
         return _marked(_core.sum(_core.less(draws, p), axis=0).astype(dtype), draws)

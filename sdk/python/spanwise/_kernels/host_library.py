@@ -86,7 +86,7 @@ class HostLibrary:
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By its path, absolute where it names a file: the library must exist on the receiver."""
+        """Pickles the path, absolute if it names a file. The library must exist where it is unpickled."""
         return _load_library, (self._library._name,)
 
     def __repr__(self) -> str:

@@ -142,8 +142,8 @@ class Link:
 
 
 class Monitor:
-    """Of one communicator, whose ranks are `ranks` of the link. See CommunicatorMonitor in
-    spanwise/communicator.hpp for agree, report and last_calls."""
+    """The monitor of one communicator, which consists of `ranks` of the link. agree, report and
+    last_calls implement CommunicatorMonitor in spanwise/communicator.hpp."""
 
     def __init__(self, link: Link, name: str, ranks: list[int], timeout: float) -> None:
         self.link, self.name, self.ranks, self.timeout = link, name, ranks, timeout
@@ -192,7 +192,8 @@ class Monitor:
             communicator._abort(reason)
 
     def agree(self, items: list[tuple[str, list[int], str]], number: int, op: str) -> None:
-        """Of each item (key, ranks, text), `ranks`, all where empty, have to give the same text."""
+        """Checks for each item (key, ranks, text) that all of `ranks` pass the same text. Empty `ranks`
+        means all ranks."""
         everybody = range(len(self.ranks))
         sent = [
             (f"{self.name}: {key}", [self.ranks[rank] for rank in ranks or everybody], text)

@@ -76,7 +76,7 @@ def _elemwise_text(name: str, properties: str, inplace: str) -> str:
 
 
 def _composite_text(properties: str, inplace: str) -> str:
-    """Of operations that run as one, with Theano's names of scalar ops."""
+    """The name of a fused node, with Theano's names of the scalar ops."""
     named = re.sub(r"\w+(?=\()", lambda word: _SCALARS.get(word[0], (word[0],))[0], properties)
     return f"{{Composite{named}}}{inplace}"
 

@@ -9,13 +9,13 @@ namespace {
 
 // Upper bound of the back-off.
 constexpr auto max_backoff = std::chrono::milliseconds(8);
-// A back-off lasts so many times the time that was lost, so that failed attempts, in which an
-// interrupted helper may delay a short job by milliseconds, cost 6 % of the time at most.
+// The length of a back-off in units of the lost time. Failed attempts, in which an interrupted
+// helper may delay a short job by milliseconds, then cost at most 6 % of the time.
 constexpr int pause_per_loss = 16;
 // A job that took less than this beyond its work was not delayed by a helper.
 constexpr auto negligible = std::chrono::microseconds(2);
-// Wakes in a row without help that are no failure, and the back-off after the next: waking helpers
-// for jobs that are over before they come costs some microseconds each.
+// The number of successive wakes without help that cause no back-off, and the back-off after the
+// next one. Each wake of helpers for a job that ends before they run costs some microseconds.
 constexpr int max_wakes = 3;
 constexpr auto pause_after_wakes = std::chrono::milliseconds(20);
 // Delay by which helpers that were just woken may be late before it counts as a failure.
