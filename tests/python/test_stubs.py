@@ -15,7 +15,7 @@ import pytest
 import spanwise as sw
 
 PACKAGE = Path(sw.__file__).parent
-REMEDY = "scripts/make_stubs.py writes _core.pyi with the types of sdk/python/core_types.pyi"
+REMEDY = "scripts/make_stubs.py writes _core.pyi with the types of sdk/python/**/*_types.pyi"
 # Members that only type checkers see, or that every class has.
 NOT_COMPARED = {"__init__", "__hash__", "__doc__", "__module__", "__buffer__", "__numpy_dtype__"}
 
