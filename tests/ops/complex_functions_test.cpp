@@ -23,9 +23,9 @@ namespace gpu {
 #define SW_FN inline
 #include "../../sdk/device/elements.cuh"
 // After it.
-#include "../../ops/elementwise/device/numbers.cuh"
+#include "../../ops/elementwise/numbers.cuh"
 // After both.
-#include "../../ops/elementwise/device/complex.cuh"
+#include "../../ops/elementwise/complex.cuh"
 #undef SW_FN
 }  // namespace gpu
 #if defined(__GNUC__)

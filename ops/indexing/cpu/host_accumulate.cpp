@@ -24,7 +24,7 @@ inline BFloat narrow_bfloat(float x) { return {spanwise::BFloat16(x).bits}; }
 
 #define SW_FN inline
 // Uses the conversions above.
-#include "../device/accumulate.cuh"
+#include "../accumulate.cuh"
 #undef SW_FN
 
 template <class How, class T>

@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "../reduce.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
+#include "reduce.hpp"
 #include "reduce_call_py.hpp"
 #include "spanwise/creation.hpp"
 

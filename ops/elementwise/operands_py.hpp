@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "../compute.hpp"
+#include "compute.hpp"
 #include "python/support/array.hpp"
 #include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"

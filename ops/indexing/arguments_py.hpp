@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "../indexing.hpp"
+#include "indexing.hpp"
 #include "python/array/assign.hpp"
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"

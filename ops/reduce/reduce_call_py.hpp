@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "../reduce.hpp"
 #include "python/support/call.hpp"
+#include "reduce.hpp"
 #include "spanwise/graph/variable.hpp"
 
 /// Calls of the reductions from Python: reads the arguments and computes, of arrays and variables.

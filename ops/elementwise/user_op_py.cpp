@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../graph/user_op.hpp"
+#include "graph/user_op.hpp"
 #include "python/graph/apply.hpp"
 #include "python/graph/object.hpp"
 #include "python/graph/python_op.hpp"

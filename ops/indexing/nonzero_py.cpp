@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "../indexing.hpp"
 #include "arguments_py.hpp"
+#include "indexing.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../compute.hpp"
+#include "compute.hpp"
 #include "python/array/index.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"

@@ -7,10 +7,10 @@
 #include <pybind11/pybind11.h>
 #include <optional>
 
-#include "../table.hpp"
 #include "python/array/order.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/export.hpp"
+#include "table.hpp"
 
 /// Calls of elementwise operations from Python.
 namespace spanwise::python {

@@ -3,14 +3,14 @@
 
 #include <utility>
 
-#include "../indexing.hpp"
-#include "../search.hpp"
 #include "arguments_py.hpp"
+#include "indexing.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
+#include "search.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 

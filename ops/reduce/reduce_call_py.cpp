@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "../reduce_op.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/scalar.hpp"
+#include "reduce_op.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 

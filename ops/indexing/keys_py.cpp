@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../indexing.hpp"
 #include "arguments_py.hpp"
+#include "indexing.hpp"
 #include "python/array/index.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "../compute.hpp"
-#include "../graph/elementwise_op.hpp"
+#include "compute.hpp"
+#include "graph/elementwise_op.hpp"
 #include "operands_py.hpp"
 #include "python/array/order.hpp"
 #include "python/graph/variable.hpp"
