@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-from python.theano_api.runner import WARNING, run_script
+from python.facades.theano.runner import WARNING, run_script
 
 import spanwise as sw
 

@@ -20,7 +20,7 @@ namespace spanwise::ops {
 namespace {
 
 /// From many_searches values on, each block first copies evenly spaced elements to shared memory as
-/// a search tree (device/search.cuh) of max_tree_bytes at most: two blocks of 1024 threads and 64
+/// a search tree (search.cuh) of max_tree_bytes at most: two blocks of 1024 threads and 64
 /// KB fill a multiprocessor of an H200.
 constexpr std::int64_t many_searches = 1 << 16, max_threads = 1024, max_tree_bytes = 64 << 10;
 constexpr std::int64_t few_threads = 256;

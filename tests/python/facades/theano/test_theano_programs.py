@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from python.theano_api.runner import run_script
+from python.facades.theano.runner import run_script
 
 NODES = """
     import numpy, theano, theano.tensor as T

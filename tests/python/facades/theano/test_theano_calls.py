@@ -3,7 +3,7 @@
 """Calls of Theano functions: results of each form, arguments that stay as they are."""
 
 import pytest
-from python.theano_api.runner import run_script
+from python.facades.theano.runner import run_script
 
 RESULTS = """
     import numpy, theano, theano.tensor as T

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """jacobian, hessian and trace of Theano's names."""
 
-from python.theano_api.runner import run_script
+from python.facades.theano.runner import run_script
 
 VALUES = """
     import numpy, theano, theano.tensor as T

@@ -8,7 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from python.dask.cluster import cluster
+from python.facades.dask.cluster import cluster
 
 import spanwise as sw
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CudaNdarray and GpuArray, and their conversions."""
 
-from python.theano_api.runner import run_script
+from python.facades.theano.runner import run_script
 
 CUDA = """
     import copy, pickle, numpy as np

@@ -3,7 +3,7 @@
 """A classifier in the style of the old tutorials on deep learning."""
 
 import pytest
-from python.theano_api.runner import run_script
+from python.facades.theano.runner import run_script
 
 TRAINING = """
     import numpy, theano, theano.tensor as T

@@ -21,7 +21,7 @@ CLASSES = {
 }  # fmt: skip
 HEAD = """# The names of spanwise.pycuda
 
-Written from the modules by `tests/python/pycuda_api/pycuda_names.py`; `tests/python/pycuda_api/test_pycuda_names.py`
+Written from the modules by `tests/python/facades/pycuda/pycuda_names.py`; `tests/python/facades/pycuda/test_pycuda_names.py`
 compares the two. `autoinit` has `context` and `device`, `autoprimaryctx` the same. Importing
 `pycuda.gl` raises ImportError.
 """

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from python.pycuda_api.pycuda_rows import on_device, random
+from python.facades.pycuda.pycuda_rows import on_device, random
 
 import spanwise as sw
 from spanwise import SourceModule

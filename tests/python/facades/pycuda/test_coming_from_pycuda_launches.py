@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
+from python.facades.pycuda.pycuda_rows import SCALE, on_device
 from python.kernels.toolkit import toolkit_headers
-from python.pycuda_api.pycuda_rows import SCALE, on_device
 
 import spanwise as sw
 import spanwise.driver as drv

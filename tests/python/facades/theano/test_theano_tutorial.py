@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from python.theano_api.tutorial import PROGRAMS, START
+from python.facades.theano.tutorial import PROGRAMS, START
 
 THEANO = """
 import spanwise.theano.install, theano, theano.tensor as T

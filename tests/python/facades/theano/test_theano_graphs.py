@@ -3,7 +3,7 @@
 """Programs for Theano that build graphs out of graphs."""
 
 import pytest
-from python.theano_api.runner import run_script
+from python.facades.theano.runner import run_script
 
 FLAGS = pytest.mark.parametrize("flags", ["", "device=gpu,floatX=float32"])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from python.pycuda_api.pycuda_rows import SCALE, on_device, random
+from python.facades.pycuda.pycuda_rows import SCALE, on_device, random
 from support.tree import ROOT
 
 import spanwise as sw

@@ -10,7 +10,12 @@ import spanwise as sw
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
-from python.dask.expressions import EXPRESSIONS, NUMPY_ON_CPU, ON_HOST, operands  # noqa: E402
+from python.facades.dask.expressions import (  # noqa: E402
+    EXPRESSIONS,
+    NUMPY_ON_CPU,
+    ON_HOST,
+    operands,
+)
 
 import spanwise.dask  # noqa: E402
 from spanwise._numpy import array_function  # noqa: E402

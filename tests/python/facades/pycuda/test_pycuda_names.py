@@ -5,7 +5,7 @@
 import importlib
 
 import pytest
-from python.pycuda_api import pycuda_names
+from python.facades.pycuda import pycuda_names
 from support.tree import ROOT
 
 from spanwise.pycuda._unsupported import INSTEAD
@@ -15,7 +15,7 @@ PAGE = "docs/pycuda-names.md"
 
 def test_docs_page_lists_the_names_of_the_modules():
     assert (ROOT / PAGE).read_text() == pycuda_names.text(), (
-        f"update it: PYTHONPATH=build/release/python .venv/bin/python tests/python/pycuda_api/pycuda_names.py > {PAGE}"
+        f"update it: PYTHONPATH=build/release/python .venv/bin/python tests/python/facades/pycuda/pycuda_names.py > {PAGE}"
     )
 
 

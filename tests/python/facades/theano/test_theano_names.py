@@ -14,7 +14,7 @@ import sys
 import textwrap
 
 import pytest
-from python.theano_api.runner import run_script
+from python.facades.theano.runner import run_script
 from support.tree import ROOT
 
 PAGE = ROOT / "docs" / "coming-from-theano.md"

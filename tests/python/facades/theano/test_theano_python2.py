@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from python.theano_api.runner import run_script
+from python.facades.theano.runner import run_script
 
 from spanwise.theano._python2 import is_python2, tokens_of, translate
 

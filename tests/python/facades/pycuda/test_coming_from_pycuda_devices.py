@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from python.pycuda_api.pycuda_rows import SCALE, on_device, random
+from python.facades.pycuda.pycuda_rows import SCALE, on_device, random
 from support.tree import ROOT
 
 import spanwise as sw

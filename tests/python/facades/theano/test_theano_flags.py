@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from python.theano_api.runner import WARNING, run_script
+from python.facades.theano.runner import WARNING, run_script
 
 import spanwise as sw
 from spanwise.theano import _flags

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import pytest
-from python.dask.cluster import cluster
+from python.facades.dask.cluster import cluster
 
 
 @pytest.fixture(scope="module")

@@ -170,7 +170,7 @@ def test_entry_points_register_without_import(tmp_path):
     info = tmp_path / "spanwise-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: spanwise\nVersion: 1.0\n")
-    text = (Path(__file__).parents[3] / "pyproject.toml").read_text()
+    text = (Path(__file__).parents[4] / "pyproject.toml").read_text()
     points = text.split('[project.entry-points."dask.')[1:]
     assert len(points) == 2
     groups = [

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from python.dask.cluster import cluster
+from python.facades.dask.cluster import cluster
 
 distributed = pytest.importorskip("distributed")
 

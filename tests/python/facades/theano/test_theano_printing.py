@@ -3,8 +3,8 @@
 """Trees of debugprint: the text for small graphs."""
 
 import pytest
-from python.theano_api.runner import run_script
-from python.theano_api.trees import GRAPHS, PRINT_GRAPHS, trees
+from python.facades.theano.runner import run_script
+from python.facades.theano.trees import GRAPHS, PRINT_GRAPHS, trees
 
 TEXTS = {
     "logistic": """\

@@ -3,8 +3,15 @@
 """Trees of debugprint have the structure of PyTensor's, where it is installed."""
 
 import pytest
-from python.theano_api.trees import GRAPHS, PRINT_GRAPHS, PRINT_PROGRAMS, places, structure, trees
-from python.theano_api.tutorial import PROGRAMS, START
+from python.facades.theano.trees import (
+    GRAPHS,
+    PRINT_GRAPHS,
+    PRINT_PROGRAMS,
+    places,
+    structure,
+    trees,
+)
+from python.facades.theano.tutorial import PROGRAMS, START
 
 pytest.importorskip("pytensor", reason="PyTensor is not installed")
 

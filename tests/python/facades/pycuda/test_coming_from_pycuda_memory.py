@@ -6,7 +6,7 @@ import gc
 
 import numpy as np
 import pytest
-from python.pycuda_api.pycuda_rows import SCALE, on_device, random
+from python.facades.pycuda.pycuda_rows import SCALE, on_device, random
 
 import spanwise as sw
 import spanwise.driver as drv
