@@ -6,6 +6,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/operators.hpp"
+#include "python/support/slot.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "ufunc_py.hpp"
