@@ -49,11 +49,16 @@ static_assert(sum == ncclSum && prod == ncclProd && max == ncclMax && min == ncc
 static_assert(offsetof(Config, size) == offsetof(ncclConfig_t, size) &&
               offsetof(Config, magic) == offsetof(ncclConfig_t, magic) &&
               offsetof(Config, version) == offsetof(ncclConfig_t, version) &&
-              offsetof(Config, blocking) == offsetof(ncclConfig_t, blocking));
+              offsetof(Config, blocking) == offsetof(ncclConfig_t, blocking) &&
+              offsetof(Config, cga_cluster_size) == offsetof(ncclConfig_t, cgaClusterSize) &&
+              offsetof(Config, net_name) == offsetof(ncclConfig_t, netName) &&
+              offsetof(Config, split_share) == offsetof(ncclConfig_t, splitShare));
 
 TEST(NcclPrototypes, MatchTheHeader) {
   const ncclConfig_t real = NCCL_CONFIG_INITIALIZER;
   EXPECT_EQ(Config{}.magic, real.magic);
+  EXPECT_EQ(Config{}.split_share, real.splitShare);
+  EXPECT_EQ(Config{}.net_name, real.netName);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 """A rank of NCCL: a captured all_reduce, replayed with other values. Arguments: folder."""
 
 import sys
+import time
 
 import torch
 from python.collectives.launch import write_result
@@ -30,8 +31,10 @@ def main():
         graph.replay()
         torch.cuda.synchronize()
         found.append(sorted(set(out.tolist())))
-    write_result(folder, comm.rank, {"size": comm.size, "found": found})
+    start = time.monotonic()
     comm.close()
+    closed_in = time.monotonic() - start
+    write_result(folder, comm.rank, {"size": comm.size, "found": found, "closed in": closed_in})
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A rank of two on two GPUs: queued work that the other rank does not do. Arguments: folder."""
+"""A rank of two on two GPUs: calls that the other rank does not make. Arguments: folder, and what
+happens: "late" (queued work waits), "unconnected" (the host waits for the connection that a message
+needs) or "killed"."""
 
 import os
 import signal
 import sys
 import time
-from pathlib import Path
 
-from python.collectives.launch import results, write_result
+from python.collectives.launch import write_result
 
 import spanwise as sw
 from spanwise import collectives as C  # noqa: N812
@@ -16,13 +17,20 @@ from spanwise import collectives as C  # noqa: N812
 TIMEOUT = 3.0
 
 
-def outcome(comm):
-    """[error of the wait, its text, seconds, error of the next call]."""
+def calls(comm, what):
+    x = sw.ones(1000, device=comm.device)
+    if what == "unconnected":
+        C.send(x, 0, comm) if comm.rank == 1 else C.recv(x, 1, comm)
+    C.all_reduce(x, comm, out=x)
+    sw.synchronize()
+
+
+def outcome(comm, what):
+    """[error of the calls, its text, seconds, error of the next call]."""
     start = time.monotonic()
     found = ["", "", 0.0, ""]
     try:
-        C.all_reduce(sw.ones(1000, device=comm.device), comm)
-        sw.synchronize()
+        calls(comm, what)
     except C.CollectiveError as error:
         found[:2] = ["CollectiveError", str(error)]
     found[2] = time.monotonic() - start
@@ -33,28 +41,17 @@ def outcome(comm):
     return found
 
 
-def connected():
+def main():
+    folder, what = sys.argv[1:]
     comm = C.init("nccl", timeout=TIMEOUT, check=0)
     C.all_reduce(sw.ones(3, device=comm.device), comm)
     sw.synchronize()
-    return comm
-
-
-def main():
-    (folder,) = sys.argv[1:]
-    comm, result = connected(), {}
-    if comm.rank == 1:
-        time.sleep(3 * TIMEOUT)
-    result["late"] = outcome(comm)
-    comm.close()
-    write_result(folder, comm.rank, result)
-    while None in results(Path(folder), 2):  # the late rank ends its call long after the other one
-        time.sleep(0.1)
-    comm = connected()
-    if comm.rank == 1:
+    if comm.rank == 1 and what == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
-    result["killed"] = outcome(comm)
-    write_result(folder, comm.rank, result)
+    if comm.rank == 1:
+        time.sleep(2.5 * TIMEOUT)
+    write_result(folder, comm.rank, outcome(comm, what))
+    comm.close()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@
 namespace spanwise::cuda::nccl {
 namespace {
 
-constexpr int oldest_nccl = 21400;  // the first with ncclCommInitRankConfig
+constexpr int oldest_nccl = 21800;  // the first with ncclCommSplit
 constexpr const char* nccl_soname = "libnccl.so.2";
 
 std::vector<FoundLibrary> nccl_candidates() {

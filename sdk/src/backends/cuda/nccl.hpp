@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <type_traits>
 
 #include "backends/cuda/driver.hpp"
@@ -26,13 +27,17 @@ inline constexpr int int8 = 0, uint8 = 1, int32 = 2, uint32 = 3, int64 = 4, uint
 /// ncclRedOp_t.
 inline constexpr int sum = 0, prod = 1, max = 2, min = 3, average = 4;
 
-/// ncclConfig_t as of version 2.14, which later libraries accept: `size` and `version` say which
+/// ncclConfig_t as of version 2.18, which later libraries accept: `size` and `version` say which
 /// members there are.
 struct Config {
+  static constexpr int undefined = std::numeric_limits<int>::min();
   std::size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
-  unsigned version = 21400;
-  int blocking = 0;
+  unsigned version = 21800;
+  int blocking = undefined;
+  int cga_cluster_size = undefined, min_ctas = undefined, max_ctas = undefined;
+  const char* net_name = nullptr;
+  int split_share = undefined;
 };
 
 /// X(member of Api, NCCL's function, its result and parameter types)
@@ -40,7 +45,7 @@ struct Config {
   X(get_version, ncclGetVersion, Result(int*))                                                    \
   X(get_unique_id, ncclGetUniqueId, Result(UniqueId*))                                            \
   X(init, ncclCommInitRankConfig, Result(Comm*, int, UniqueId, int, Config*))                     \
-  X(finalize, ncclCommFinalize, Result(Comm))                                                     \
+  X(split, ncclCommSplit, Result(Comm, int, int, Comm*, Config*))                                 \
   X(destroy, ncclCommDestroy, Result(Comm))                                                       \
   X(abort, ncclCommAbort, Result(Comm))                                                           \
   X(get_async_error, ncclCommGetAsyncError, Result(Comm, Result*))                                \
@@ -70,7 +75,7 @@ struct Api {
 };
 
 /// Loaded at the first call, the copy that the process has loaded already if there is one; null if
-/// there is none of version 2.14 or newer. A failed search is repeated after a configuration
+/// there is none of version 2.18 or newer. A failed search is repeated after a configuration
 /// change.
 const Api* library();
 

@@ -1,15 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <atomic>
-#include <chrono>
-#include <cstring>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/nccl.hpp"
+#include "backends/cuda/nccl_connection.hpp"
 #include "spanwise/communicator.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -69,21 +66,8 @@ class NcclEngine final : public CommunicatorEngine {
         context_(context),
         rank_(options.rank),
         size_(options.size),
-        timeout_(options.timeout) {}
-  ~NcclEngine() override {
-    if (comm_ != nullptr && driver_survives()) abort();
-  }
-
-  void connect(const std::string& id) {
-    nccl::UniqueId unique{};
-    if (id.size() != sizeof unique)
-      fail<ArgumentError>("nccl: expected an id of ", sizeof unique, " bytes, got ", id.size());
-    std::memcpy(&unique, id.data(), sizeof unique);
-    const ContextGuard guard(context_);
-    nccl::Config config;
-    const nccl::Result result = api_.init(&comm_, size_, unique, rank_, &config);
-    settle(result, "connecting the ranks");
-  }
+        connection_(api, context, options) {}
+  void connect(const std::string& id) { connection_.connect(id, rank_, size_); }
 
   std::string_view name() const noexcept override { return "nccl"; }
   Device device() const noexcept override { return context_.device; }
@@ -91,19 +75,21 @@ class NcclEngine final : public CommunicatorEngine {
   void run(std::span<const CollectiveCall> calls, const Stream& stream) override {
     const ContextGuard guard(context_);
     const auto raw = reinterpret_cast<CUstream>(stream.handle());
-    if (calls.size() == 1 && !needs_group(calls[0].op)) {
-      const nccl::Result result = queue(calls[0], raw);
-      if (result != nccl::success) [[unlikely]]
-        settle(result, name_of(calls[0].op));
-    } else {
-      run_group(calls, raw);
+    if (is_capturing(context_.api, raw)) [[unlikely]]
+      connection_.note_captured();
+    {
+      const NcclConnection::Call current(connection_);
+      if (calls.size() == 1 && !needs_group(calls[0].op))
+        connection_.check(queue(calls[0], raw), name_of(calls[0].op));
+      else
+        run_group(calls, raw);
     }
     for (const auto& [from, to] : copies_) copy(from, to);
     copies_.clear();
   }
 
   void run_group(std::span<const CollectiveCall> calls, CUstream raw) {
-    settle(api_.group_start(), "starting a group");
+    connection_.check(api_.group_start(), "starting a group");
     nccl::Result result = nccl::success;
     for (const CollectiveCall& call : calls) {
       const nccl::Result queued = queue(call, raw);
@@ -111,56 +97,16 @@ class NcclEngine final : public CommunicatorEngine {
         result = queued;
     }
     const nccl::Result ended = api_.group_end();
-    settle(result == nccl::success ? ended : result, "a group");
+    connection_.check(result == nccl::success ? ended : result, "a group");
   }
 
-  std::string poll() override {
-    nccl::Result state = nccl::success;
-    if (is_aborted_.load(std::memory_order_acquire) || comm_ == nullptr) return {};
-    const nccl::Result asked = api_.get_async_error(comm_, &state);
-    if (asked != nccl::success) state = asked;
-    return state == nccl::success || state == nccl::in_progress ? std::string() : reason(state);
-  }
-
-  void abort() noexcept override {
-    if (is_aborted_.exchange(true) || comm_ == nullptr) return;
-    const ContextGuard guard(context_, std::nothrow);
-    const RelaxedCaptureMode relaxed(context_.api);
-    if (guard.ok()) api_.abort(comm_);
-  }
-
-  void close() override {
-    if (is_aborted_.load() || comm_ == nullptr) return;
-    const ContextGuard guard(context_);
-    settle(api_.finalize(comm_), "closing the communicator");
-    if (!is_aborted_.exchange(true)) api_.destroy(comm_);
-  }
+  std::string poll() override { return connection_.poll(); }
+  void abort() noexcept override { connection_.abort(); }
+  void close() override { connection_.close(); }
 
  private:
   bool needs_group(Collective op) const noexcept {
     return op == Collective::all_to_all && api_.all_to_all == nullptr;
-  }
-
-  std::string reason(nccl::Result result) const {
-    const char* detail = comm_ != nullptr ? api_.get_last_error(comm_) : "";
-    return text("NCCL says ", api_.get_error_string(result), " (", result, ')',
-                detail != nullptr && *detail != '\0' ? text(": ", detail) : std::string());
-  }
-
-  // Waits until NCCL has set up what the call needs; the first use of a connection takes time.
-  // The communicator is nonblocking, so that this wait can be bounded.
-  void settle(nccl::Result result, std::string_view what) {
-    const auto deadline = std::chrono::steady_clock::now() + timeout_;
-    while (result == nccl::in_progress) {
-      if (is_aborted_.load(std::memory_order_acquire))
-        fail<CollectiveError>("nccl: ", what, ": aborted");
-      if (std::chrono::steady_clock::now() > deadline)
-        fail<CollectiveError>("nccl: ", what, " did not end within ", timeout_.count() / 1000.0,
-                              " s: a rank is late or has ended");
-      std::this_thread::yield();
-      if (api_.get_async_error(comm_, &result) != nccl::success) break;
-    }
-    if (result != nccl::success) fail<CollectiveError>("nccl: ", what, " failed: ", reason(result));
   }
 
   nccl::Result queue(const CollectiveCall& call, CUstream stream) {
@@ -175,15 +121,18 @@ class NcclEngine final : public CommunicatorEngine {
         return queue_reduction(call, stream);
       case broadcast:
         return api_.broadcast(call.peer == rank_ ? from : to, to, bytes(call.target), nccl::uint8,
-                              call.peer, comm_, stream);
+                              call.peer, connection_.comm(), stream);
       case all_gather:
-        return api_.all_gather(from, to, bytes(call.source), nccl::uint8, comm_, stream);
+        return api_.all_gather(from, to, bytes(call.source), nccl::uint8, connection_.comm(),
+                               stream);
       case all_to_all:
         return queue_all_to_all(call, stream);
       case send:
-        return api_.send(from, bytes(call.source), nccl::uint8, call.peer, comm_, stream);
+        return api_.send(from, bytes(call.source), nccl::uint8, call.peer, connection_.comm(),
+                         stream);
       case recv:
-        return api_.recv(to, bytes(call.target), nccl::uint8, call.peer, comm_, stream);
+        return api_.recv(to, bytes(call.target), nccl::uint8, call.peer, connection_.comm(),
+                         stream);
       case barrier:
         break;
     }
@@ -210,9 +159,10 @@ class NcclEngine final : public CommunicatorEngine {
     const void* from = source.data();
     void* to = target.data();
     if (call.op == Collective::all_reduce)
-      return api_.all_reduce(from, to, count, how.type, how.op, comm_, stream);
-    if (blocks) return api_.reduce_scatter(from, to, count, how.type, how.op, comm_, stream);
-    return api_.reduce(from, to, count, how.type, how.op, call.peer, comm_, stream);
+      return api_.all_reduce(from, to, count, how.type, how.op, connection_.comm(), stream);
+    if (blocks)
+      return api_.reduce_scatter(from, to, count, how.type, how.op, connection_.comm(), stream);
+    return api_.reduce(from, to, count, how.type, how.op, call.peer, connection_.comm(), stream);
   }
 
   nccl::Result queue_all_to_all(const CollectiveCall& call, CUstream stream) const {
@@ -221,11 +171,12 @@ class NcclEngine final : public CommunicatorEngine {
     const auto* from = static_cast<const std::byte*>(call.source.data());
     auto* to = static_cast<std::byte*>(call.target.data());
     if (api_.all_to_all != nullptr)
-      return api_.all_to_all(from, to, block, nccl::uint8, comm_, stream);
+      return api_.all_to_all(from, to, block, nccl::uint8, connection_.comm(), stream);
     for (int peer = 0; peer < size_; ++peer) {
       const std::size_t at = block * static_cast<std::size_t>(peer);
-      api_.send(from + at, block, nccl::uint8, peer, comm_, stream);
-      const nccl::Result result = api_.recv(to + at, block, nccl::uint8, peer, comm_, stream);
+      api_.send(from + at, block, nccl::uint8, peer, connection_.comm(), stream);
+      const nccl::Result result =
+          api_.recv(to + at, block, nccl::uint8, peer, connection_.comm(), stream);
       if (result != nccl::success && result != nccl::in_progress) return result;
     }
     return nccl::success;
@@ -234,15 +185,14 @@ class NcclEngine final : public CommunicatorEngine {
   nccl::Result queue_barrier(CUstream stream) {
     if (!one_) one_ = zeros(Shape{1}, float32, context_.device);
     order_use(Stream::current(context_.device), *one_, true);
-    return api_.all_reduce(one_->data(), one_->data(), 1, nccl::float32, nccl::sum, comm_, stream);
+    return api_.all_reduce(one_->data(), one_->data(), 1, nccl::float32, nccl::sum,
+                           connection_.comm(), stream);
   }
 
   const nccl::Api& api_;
   DeviceContext& context_;
   int rank_, size_;
-  std::chrono::milliseconds timeout_;
-  nccl::Comm comm_ = nullptr;
-  std::atomic<bool> is_aborted_{false};
+  NcclConnection connection_;
   std::optional<Array> one_;                     // operand of barriers
   std::vector<std::pair<Array, Array>> copies_;  // results that are cast when the group has ended
 };
@@ -251,7 +201,7 @@ const nccl::Api& nccl_library() {
   const nccl::Api* api = nccl::library();
   if (api == nullptr)
     fail<DeviceError>(
-        "nccl: found no libnccl.so.2 of version 2.14 or newer; pip install nvidia-nccl-cu13 (or "
+        "nccl: found no libnccl.so.2 of version 2.18 or newer; pip install nvidia-nccl-cu13 (or "
         "-cu12), or set cuda_library_path");
   return *api;
 }
@@ -259,7 +209,7 @@ const nccl::Api& nccl_library() {
 std::string why_no_nccl() {
   if (driver_status().device_count == 0) return driver_status().why_absent;
   return nccl::library() != nullptr ? std::string()
-                                    : std::string("found no libnccl.so.2 of version 2.14 or newer");
+                                    : std::string("found no libnccl.so.2 of version 2.18 or newer");
 }
 
 std::string make_nccl_id() {
