@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products compared with NumPy's."""
 
+from functools import partial
+
 import numpy as np
 from harness import Result, interleave
 
@@ -12,7 +14,7 @@ def _values(shape, dtype="float32"):
     return np.random.default_rng(0).random(shape).astype(dtype)
 
 
-def _same(x):
+def _plain(x):
     return x
 
 
@@ -20,39 +22,44 @@ def _transposed(x):
     return x.swapaxes(-1, -2)
 
 
-# Name, shapes, dtype, the views that are multiplied.
+# Label, shapes, dtype, and the views of the two arrays that are multiplied.
 LINES = [
-    ("4 x 4", (4, 4), (4, 4), "float32", _same, _same),
-    ("16 x 16", (16, 16), (16, 16), "float64", _same, _same),
-    ("512 x 512", (512, 512), (512, 512), "float32", _same, _same),
-    ("512 x 512", (512, 512), (512, 512), "float64", _same, _same),
-    ("512 x 512, left transposed", (512, 512), (512, 512), "float32", _transposed, _same),
+    ("4 x 4", (4, 4), (4, 4), "float32", _plain, _plain),
+    ("16 x 16", (16, 16), (16, 16), "float64", _plain, _plain),
+    ("512 x 512", (512, 512), (512, 512), "float32", _plain, _plain),
+    ("512 x 512", (512, 512), (512, 512), "float64", _plain, _plain),
+    ("512 x 512, left transposed", (512, 512), (512, 512), "float32", _transposed, _plain),
     ("512 x 512, both transposed", (512, 512), (512, 512), "float32", _transposed, _transposed),
-    ("2048 x 2048", (2048, 2048), (2048, 2048), "float32", _same, _same),
-    ("64 of 64 x 64", (64, 64, 64), (64, 64, 64), "float32", _same, _same),
-    ("1000 of 4 x 4", (1000, 4, 4), (1000, 4, 4), "float32", _same, _same),
-    ("64 of 64 x 64 by one", (64, 64, 64), (64, 64), "float32", _same, _same),
-    ("400 x 784 by a vector", (400, 784), (784,), "float32", _same, _same),
-    ("400 x 784 by a vector", (400, 784), (784,), "float64", _same, _same),
-    ("400 x 784, transposed, by a vector", (400, 784), (400,), "float32", _transposed, _same),
-    ("400 x 784, transposed, by a vector", (400, 784), (400,), "float64", _transposed, _same),
-    ("10000 x 100, transposed, by a vector", (10000, 100), (10000,), "float32", _transposed, _same),
-    ("2048 x 2048 by a vector", (2048, 2048), (2048,), "float32", _same, _same),
-    ("1000000 by 1000000", (1_000_000,), (1_000_000,), "float32", _same, _same),
-    ("128 x 128", (128, 128), (128, 128), "int64", _same, _same),
-    ("128 x 128", (128, 128), (128, 128), "float16", _same, _same),
+    ("2048 x 2048", (2048, 2048), (2048, 2048), "float32", _plain, _plain),
+    ("64 of 64 x 64", (64, 64, 64), (64, 64, 64), "float32", _plain, _plain),
+    ("1000 of 4 x 4", (1000, 4, 4), (1000, 4, 4), "float32", _plain, _plain),
+    ("64 of 64 x 64 by one", (64, 64, 64), (64, 64), "float32", _plain, _plain),
+    ("400 x 784 by a vector", (400, 784), (784,), "float32", _plain, _plain),
+    ("400 x 784 by a vector", (400, 784), (784,), "float64", _plain, _plain),
+    ("400 x 784, transposed, by a vector", (400, 784), (400,), "float32", _transposed, _plain),
+    ("400 x 784, transposed, by a vector", (400, 784), (400,), "float64", _transposed, _plain),
+    (
+        "10000 x 100, transposed, by a vector",
+        (10000, 100),
+        (10000,),
+        "float32",
+        _transposed,
+        _plain,
+    ),
+    ("2048 x 2048 by a vector", (2048, 2048), (2048,), "float32", _plain, _plain),
+    ("vector of 1000000 by a vector", (1_000_000,), (1_000_000,), "float32", _plain, _plain),
+    ("128 x 128", (128, 128), (128, 128), "int64", _plain, _plain),
+    ("128 x 128", (128, 128), (128, 128), "float16", _plain, _plain),
 ]
 
 
-def _two(function, a, b):
-    return lambda: function(a, b)
-
-
 def measure():
-    for words, left, right, dtype, turn_left, turn_right in LINES:
-        x, y = turn_left(_values(left, dtype)), turn_right(_values(right, dtype))
+    for label, left, right, dtype, view_left, view_right in LINES:
+        x, y = view_left(_values(left, dtype)), view_right(_values(right, dtype))
         a, b = sw.asarray(x, device="cpu"), sw.asarray(y, device="cpu")
-        yield _line(f"matmul of {words} {dtype}", _two(sw.matmul, a, b), _two(np.matmul, x, y))
+        yield _line(
+            f"matmul of {label} {dtype}", partial(sw.matmul, a, b), partial(np.matmul, x, y)
+        )
     x = _values((512, 300))
     a = sw.asarray(x, device="cpu")
     yield _line("512 x 300 float32 by its transpose", lambda: a @ a.T, lambda: x @ x.T)
@@ -77,10 +84,10 @@ def measure():
     )
 
 
-def _line(words, ours, theirs):
+def _line(label, ours, theirs):
     np.testing.assert_allclose(np.asarray(ours()), theirs(), rtol=2e-2)
     return Result(
-        words,
+        label,
         "spanwise",
         interleave({"spanwise": ours, "numpy": theirs}, rounds=7, seconds=0.01),
         goal=("ratio", "numpy", 1.0),

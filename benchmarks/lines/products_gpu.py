@@ -8,8 +8,8 @@ from harness import Result, installed, interleave
 
 import spanwise as sw
 
-# Matrices that a vector is multiplied by, as they are and transposed: below and above the size from
-# which on cuBLAS multiplies them.
+# Matrices that are multiplied by a vector, as they are and transposed. Small ones use a kernel of
+# Spanwise, large ones cuBLAS.
 MATRICES = (
     ((400, 784), "float32"),
     ((4000, 784), "float32"),
@@ -34,8 +34,8 @@ def measure():
         yield _line(f"{name}, transposed, by a vector", gpu, [x, w], lambda a, w: a.T @ w)
 
 
-def _line(what, gpu, factors, multiply):
-    """The product of the factors by each library."""
+def _line(label, gpu, factors, multiply):
+    """Times multiply(*factors) by each library."""
     arrays = {"spanwise": [sw.asarray(x, device=gpu) for x in factors]}
     if installed("torch"):
         import torch
@@ -45,9 +45,11 @@ def _line(what, gpu, factors, multiply):
         import cupy
 
         arrays["cupy"] = [cupy.asarray(x) for x in factors]
-    calls = {name: queued(lambda given=given: multiply(*given)) for name, given in arrays.items()}
+    calls = {
+        name: queued(lambda factors=factors: multiply(*factors)) for name, factors in arrays.items()
+    }
     return Result(
-        f"{QUEUED} x matmul of {what} on {gpu}",
+        f"{QUEUED} x matmul of {label} on {gpu}",
         "spanwise",
         interleave(calls, rounds=5),
         goal=("ratio", "torch", 1.05) if "torch" in calls else None,

@@ -1,8 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of Theano's GPU tutorial: functions of spanwise.theano and the same ones of spanwise.
+"""The loops of Theano's GPU tutorial: functions of spanwise.theano, compared with equal functions of
+spanwise.
 
-They run in processes of their own, since the modules of Theano change the methods of variables.
+Each loop runs in a process of its own: importing spanwise.theano changes the methods of variables.
 """
 
 import json
@@ -17,7 +18,7 @@ import spanwise as sw
 
 SIZE = 10 * 30 * 768
 CALLS = 20
-#: Name -> the flag, and whether the result stays on the device.
+#: Name -> device= of THEANO_FLAGS, and whether the result stays on that device.
 LOOPS = {
     "check1, device=cpu": ("cpu", False),
     "check1, device=gpu": ("gpu", False),
@@ -36,46 +37,50 @@ def loop(function):
     return run
 
 
-def times(device, stays):
-    """The seconds per call of both functions, for the process in which THEANO_FLAGS are set."""
+def times(device, stays_on_device):
+    """Seconds per call, by library. Runs in a process whose THEANO_FLAGS name `device`."""
     from spanwise.theano import function, shared, tensor
     from spanwise.theano.sandbox.cuda.basic_ops import gpu_from_host
 
     values = np.random.RandomState(22).rand(SIZE).astype("float32")
     y = tensor.exp(shared(values))
-    theirs = function([], gpu_from_host(y) if stays else y)
-    name = "cpu" if device == "cpu" else "cpu:1"  # what stands for the GPU, as without the facade
-    x = sw.shared(values, target=name)
-    ours = sw.function([], sw.Out(sw.exp(x), as_=None if stays else "numpy"), device=name)
+    theanos = function([], gpu_from_host(y) if stays_on_device else y)
+    # Without a GPU, spanwise.theano uses cpu:1 as Theano's GPU.
+    target = "cpu" if device == "cpu" else "cpu:1"
+    x = sw.shared(values, target=target)
+    result = sw.Out(sw.exp(x), as_=None if stays_on_device else "numpy")
+    ours = sw.function([], result, device=target)
     np.testing.assert_array_equal(
-        np.asarray(theirs()), np.asarray(ours().numpy() if stays else ours())
+        np.asarray(theanos()), np.asarray(ours().numpy() if stays_on_device else ours())
     )
-    figures = interleave(
-        {"theano": loop(theirs), "spanwise": loop(ours)}, rounds=301, seconds=0.003
+    timings = interleave(
+        {"theano": loop(theanos), "spanwise": loop(ours)}, rounds=301, seconds=0.003
     )
-    return {name: [each / CALLS for each in found.seconds] for name, found in figures.items()}
+    return {name: [s / CALLS for s in timing.seconds] for name, timing in timings.items()}
 
 
 def measure():
     folder = str(Path(__file__).resolve().parents[1])
-    for name, (device, stays) in LOOPS.items():
+    for name, (device, stays_on_device) in LOOPS.items():
         environment = {
             "THEANO_FLAGS": f"device={device},floatX=float32",
             "SPANWISE_DEVICE": "cpu",
             "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")]),
         }
-        program = f"import json; from lines.theano_cpu import times; print(json.dumps(times({device!r}, {stays})))"
-        done = subprocess.run(
+        call = f"times({device!r}, {stays_on_device})"
+        program = f"import json; from lines.theano_cpu import times; print(json.dumps({call}))"
+        process = subprocess.run(
             python(program),
             env={**os.environ, **environment},
             stdout=subprocess.PIPE,
+            # device=gpu prints a line about the device to stderr, as Theano does.
             stderr=subprocess.DEVNULL if device == "gpu" else None,
             check=True,
         )
-        figures = json.loads(done.stdout)
+        timings = json.loads(process.stdout)
         yield Result(
             f"exp loop {name}, {SIZE} float32",
             "theano",
-            {each: Contender(seconds) for each, seconds in figures.items()},
+            {library: Contender(seconds) for library, seconds in timings.items()},
             goal=("ratio", "spanwise", 1.02),
         )

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from one expression on a GPU: host time of a call and bandwidth, compared with CuPy and PyCUDA."""
+"""Kernels made of expressions, on a GPU: host time of a call and bandwidth, compared with CuPy and
+PyCUDA."""
 
 import functools
 from importlib import import_module
@@ -11,8 +12,9 @@ from harness import Result, installed, interleave
 
 import spanwise as sw
 
-AXPY = ("float *z, float a, float *x, float *y", "z[i] = a * x[i] + y[i]", "axpy")
-CUPYS = ("float32 a, float32 x, float32 y", "float32 z", "z = a * x + y", "axpy")
+# The same kernel, declared as for PyCUDA and as for CuPy.
+PYCUDA_AXPY = ("float *z, float a, float *x, float *y", "z[i] = a * x[i] + y[i]", "axpy")
+CUPY_AXPY = ("float32 a, float32 x, float32 y", "float32 z", "z = a * x + y", "axpy")
 
 
 def measure():
@@ -23,20 +25,23 @@ def measure():
 
 
 def _contenders(gpu, n):
-    """The same kernel on arrays of n elements, by library, and the functions that wait for them."""
-    kernel, x = sw.ElementwiseKernel(*AXPY), sw.ones(n, "float32", device=gpu)
+    """By library: a call of the kernel on arrays of n elements, and a function that waits for it."""
+    kernel, x = sw.ElementwiseKernel(*PYCUDA_AXPY), sw.ones(n, "float32", device=gpu)
     y, z = sw.ones(n, "float32", device=gpu), sw.empty(n, "float32", device=gpu)
     kernel(z, 2.0, x, y)
     np.testing.assert_array_equal(z[:16].numpy(), 3)
-    values = sw.ElementwiseKernel(*CUPYS)
-    calls = {"sw": lambda: kernel(z, 2.0, x, y), "sw, CuPy's words": lambda: values(2.0, x, y, z)}
+    cupy_style = sw.ElementwiseKernel(*CUPY_AXPY)
+    calls = {
+        "sw": lambda: kernel(z, 2.0, x, y),
+        "sw, declared as for CuPy": lambda: cupy_style(2.0, x, y, z),
+    }
     after = {name: lambda: z.sync() for name in calls}
     if installed("cupy"):
         import cupy
 
         cx, cy, cz = (cupy.ones(n, "float32") for _ in range(3))
-        cupys = cupy.ElementwiseKernel(*CUPYS)
-        calls["cupy"] = lambda: cupys(np.float32(2), cx, cy, cz)
+        cupy_kernel = cupy.ElementwiseKernel(*CUPY_AXPY)
+        calls["cupy"] = lambda: cupy_kernel(np.float32(2), cx, cy, cz)
         after["cupy"] = cupy.cuda.Device().synchronize
     if installed("pycuda"):
         import_module("pycuda.autoprimaryctx")  # makes the device's primary context current
@@ -44,8 +49,8 @@ def _contenders(gpu, n):
         from pycuda.elementwise import ElementwiseKernel
 
         px, py, pz = (gpuarray.to_gpu(np.ones(n, "float32")) for _ in range(3))
-        pycudas = ElementwiseKernel(*AXPY)
-        calls["pycuda"] = lambda: pycudas(pz, np.float32(2), px, py)
+        pycuda_kernel = ElementwiseKernel(*PYCUDA_AXPY)
+        calls["pycuda"] = lambda: pycuda_kernel(pz, np.float32(2), px, py)
         after["pycuda"] = driver.Context.synchronize
     return calls, after
 
@@ -77,29 +82,28 @@ def _bandwidth(gpu):
 
 def _reductions(gpu):
     """A reduction is compared with a copy of half the array, which accesses as many bytes; a scan with a copy."""
-    square = sw.ones((1 << 14, 1 << 13), "float32", device=gpu)
+    matrix = sw.ones((1 << 14, 1 << 13), "float32", device=gpu)
     total = sw.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
     running = sw.ScanKernel("float32", "a + b", name_prefix="running")
-    line, out = square.reshape(-1), sw.empty(square.size, "float32", device=gpu)
-    whole = sw.zeros(square.nbytes, "uint8", device=gpu)
-    target = sw.empty(whole.shape, "uint8", device=gpu)
-    half = square.nbytes // 2
-    assert float(total(square[:2])) == 2 << 13
+    flat, out = matrix.reshape(-1), sw.empty(matrix.size, "float32", device=gpu)
+    source = sw.zeros(matrix.nbytes, "uint8", device=gpu)
+    target = sw.empty(source.shape, "uint8", device=gpu)
+    half = matrix.nbytes // 2
+    assert float(total(matrix[:2])) == 2 << 13
     calls = {
-        "ReductionKernel": (lambda: total(square), half, 1 / 0.8),
-        "ReductionKernel along axis 0": (lambda: total(square, axis=0), half, 1 / 0.8),
-        "ReductionKernel along axis 1": (lambda: total(square, axis=1), half, 1 / 0.8),
-        "ScanKernel": (lambda: running(line, out), square.nbytes, 1.15),
+        "ReductionKernel": (lambda: total(matrix), half, 1 / 0.8),
+        "ReductionKernel along axis 0": (lambda: total(matrix, axis=0), half, 1 / 0.8),
+        "ReductionKernel along axis 1": (lambda: total(matrix, axis=1), half, 1 / 0.8),
+        "ScanKernel": (lambda: running(flat, out), matrix.nbytes, 1.15),
     }
     floor = f"{QUEUED} x the driver's copy"
-    for name, (call, size, most) in calls.items():
+    for name, (call, size, max_ratio) in calls.items():
         ours = f"{QUEUED} x spanwise"
-        source, into = whole[:size], target[:size]
-        copy = functools.partial(sw.copyto, into, source)
+        copy = functools.partial(sw.copyto, target[:size], source[:size])
         contenders = {ours: queued(call), floor: queued(copy)}
         yield Result(
             f"{name} of 512 MiB of float32 on a GPU",
             ours,
             interleave(contenders, rounds=7),
-            goal=("ratio", floor, most),
+            goal=("ratio", floor, max_ratio),
         )
