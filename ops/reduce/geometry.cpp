@@ -3,11 +3,14 @@
 #include "geometry.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace spanwise::ops::reduce {
 namespace {
 
-// Strides of an element's index in its output: C order over the reduced axes.
+// For argmin and argmax: the strides by which an element's position along the reduced axes, in C
+// order, is counted; 0 along kept axes.
 Layout index_layout(const ReduceJob& job) {
   Layout layout;
   layout.shape = job.input->shape();
@@ -21,12 +24,48 @@ Layout index_layout(const ReduceJob& job) {
   return layout;
 }
 
-// The operand whose steps determine the order of the axes: one that is not broadcast, if possible.
+// The operand whose strides determine the order of the axes: the largest, which is not broadcast if
+// any is not.
 int leader_of(std::span<const Array* const> operands) {
   const auto is_smaller = [](const Array* a, const Array* b) { return a->size() < b->size(); };
   return static_cast<int>(std::max_element(operands.begin(), operands.end(), is_smaller) -
                           operands.begin());
 }
+
+// The operands of the walk over a job: one for each stride of JobAxis, with strides 0 if the job
+// does not have it, then the operands of computed elements.
+constexpr int job_operands = 6;
+
+class WalkOperands {
+ public:
+  WalkOperands(const ReduceJob& job, bool is_empty)
+      : indices_(info(job.kernel.kind).gives_index && !is_empty ? index_layout(job) : Layout{}) {
+    const auto layout_of = [&](const Array* array, bool is_used = true) {
+      return array != nullptr && is_used ? &array->layout() : &none_;
+    };
+    layouts_ = {layout_of(job.input, !is_empty && job.computed == nullptr),
+                layout_of(job.result),
+                layout_of(job.mask, !is_empty),
+                layout_of(job.subtrahend),
+                layout_of(job.divisors),
+                &indices_};
+    if (job.computed == nullptr) return;
+    const auto operands = job.computed->source.operands();
+    leader_ = job_operands + leader_of(operands);
+    for (const Array* operand : operands) layouts_[count_++] = &operand->layout();
+  }
+  WalkOperands(const WalkOperands&) = delete;
+  WalkOperands& operator=(const WalkOperands&) = delete;
+
+  std::span<const Layout* const> layouts() const { return {layouts_.data(), count_}; }
+  int leader() const { return leader_; }
+
+ private:
+  Layout indices_, none_{};
+  std::array<const Layout*, job_operands + ElementSource::max_operands> layouts_{};
+  std::size_t count_ = job_operands;
+  int leader_ = 0;
+};
 
 }  // namespace
 
@@ -34,39 +73,28 @@ JobAxes::JobAxes(const ReduceJob& job) {
   const bool is_empty = job.input->size() == 0;
   // An empty input may have outputs; each is the identity.
   const Shape& shape = is_empty ? job.result->shape() : job.input->shape();
-  const Layout indices = info(job.kernel.kind).gives_index ? index_layout(job) : Layout{};
-  static const Layout nothing{};
-  const bool has_input = !is_empty && job.computed == nullptr;
-  const auto of = [&](const Array* array, bool is_used) {
-    return array != nullptr && is_used ? &array->layout() : &nothing;
-  };
-  std::array<const Layout*, 6 + ElementSource::max_operands> layouts{
-      of(job.input, has_input), of(job.result, true),   of(job.mask, !is_empty),
-      of(job.companion, true),  of(job.divisors, true), is_empty ? &nothing : &indices};
-  int count = 6, leader = 0;
-  if (job.computed != nullptr) {
-    const auto operands = job.computed->source.operands();
-    leader = count + leader_of(operands);
-    for (const Array* operand : operands)
-      layouts[static_cast<std::size_t>(count++)] = &operand->layout();
-  }
-  const Walk walk(shape, std::span(layouts.data(), static_cast<std::size_t>(count)), leader);
-  for (int i = 0; i < walk.rank(); ++i) {
-    const JobAxis axis{walk.extent(i),    walk.stride(i, 0), walk.stride(i, 1), walk.stride(i, 2),
-                       walk.stride(i, 3), walk.stride(i, 4), walk.stride(i, 5)};
-    const bool is_kept = axis.result != 0;
-    (is_kept ? kept : reduced).push_back(axis);
-    (is_kept ? outputs : elements) *= axis.extent;
-    is_column = is_kept;
-    if (count > 6)
-      std::copy_n(walk.strides(i).begin() + 6, count - 6,
-                  (is_kept ? kept_steps : reduced_steps).emplace_back().begin());
-  }
+  const WalkOperands operands(job, is_empty);
+  const Walk walk(shape, operands.layouts(), operands.leader());
+  for (int axis = 0; axis < walk.rank(); ++axis) add(walk, axis);
   if (is_empty) elements = 0;
   if (kept.empty()) kept.push_back({});
   if (reduced.empty()) reduced.push_back({});
-  kept_steps.resize(count > 6 ? kept.size() : 0);
-  reduced_steps.resize(count > 6 ? reduced.size() : 0);
+  const bool has_computed = walk.operands() > job_operands;
+  kept_steps.resize(has_computed ? kept.size() : 0);
+  reduced_steps.resize(has_computed ? reduced.size() : 0);
+}
+
+void JobAxes::add(const Walk& walk, int i) {
+  const JobAxis axis{walk.extent(i),    walk.stride(i, 0), walk.stride(i, 1), walk.stride(i, 2),
+                     walk.stride(i, 3), walk.stride(i, 4), walk.stride(i, 5)};
+  const bool is_kept = axis.result != 0;
+  (is_kept ? kept : reduced).push_back(axis);
+  (is_kept ? outputs : elements) *= axis.extent;
+  is_column = is_kept;
+  if (walk.operands() == job_operands) return;
+  OperandSteps steps{};
+  std::ranges::copy(walk.strides(i).subspan(job_operands), steps.begin());
+  (is_kept ? kept_steps : reduced_steps).push_back(steps);
 }
 
 }  // namespace spanwise::ops::reduce

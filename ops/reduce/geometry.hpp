@@ -12,10 +12,11 @@
 namespace spanwise::ops::reduce {
 
 /// One axis of the joint iteration over all arrays of a job; strides in elements, 0 for absent
-/// arrays.
+/// arrays. `index` is the stride of an element's position along the reduced axes, in C order of the
+/// original axes.
 struct JobAxis {
   std::int64_t extent = 1;
-  std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, index = 0;
+  std::int64_t input = 0, result = 0, mask = 0, subtrahend = 0, divisor = 0, index = 0;
 };
 
 /// Offsets in the arrays of a job.
@@ -24,7 +25,7 @@ struct JobOffsets : JobAxis {
     input += axis.input * steps;
     result += axis.result * steps;
     mask += axis.mask * steps;
-    companion += axis.companion * steps;
+    subtrahend += axis.subtrahend * steps;
     divisor += axis.divisor * steps;
     index += axis.index * steps;
   }
@@ -34,15 +35,18 @@ struct JobOffsets : JobAxis {
 using OperandSteps = std::array<std::int64_t, ElementSource::max_operands>;
 
 /// The axes of a job, kept and reduced, each outermost first, merged as far as the strides allow.
-/// `place` is the stride of an element's index in its output, in C order of the original axes.
 struct JobAxes {
   explicit JobAxes(const ReduceJob& job);
 
   std::vector<JobAxis> kept, reduced;
   std::vector<OperandSteps> kept_steps, reduced_steps;  ///< as `kept` and `reduced`, or empty
   std::int64_t outputs = 1, elements = 1;               ///< products of the extents
-  /// Whether the axis with the shortest steps of the input is kept.
+  /// Whether the axis with the shortest strides of the input is kept: adjacent elements belong to
+  /// different outputs.
   bool is_column = false;
+
+ private:
+  void add(const Walk& walk, int i);
 };
 
 }  // namespace spanwise::ops::reduce

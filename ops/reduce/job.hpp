@@ -20,15 +20,16 @@ struct ReduceJob {
   /// Of the input's rank, with extent 1 for reduced axes; of the accumulator's dtype (int64 for
   /// indices), or one that can_store() accepts.
   const Array* result;
-  const Array* mask = nullptr;       ///< bool, of the input's shape (strides 0 where broadcast)
-  const Array* companion = nullptr;  ///< a number per output (the mean, or the subtrahend), in the
-                                     ///< result's shape
-  const Array* divisors = nullptr;   ///< float64, in the result's shape
-  double divisor = 1;                ///< used if `divisors` is null
-  double correction = 0;             ///< subtracted from the divisor; the difference is at least 0
+  const Array* mask = nullptr;  ///< bool, of the input's shape (strides 0 where broadcast)
+  /// A number for each output, in the result's shape: the mean of a deviation, or what
+  /// Finish::subtract subtracts.
+  const Array* subtrahend = nullptr;
+  const Array* divisors = nullptr;  ///< float64, in the result's shape
+  double divisor = 1;               ///< used if `divisors` is null
+  double correction = 0;            ///< subtracted from the divisor; the difference is at least 0
   Finish finish = Finish::nothing;
   std::optional<Scalar> initial{};  ///< of the accumulator's dtype
-  /// Gives the elements, in the place of the input; without a mask, a companion and divisors.
+  /// Computes the elements, in place of the input; then mask, subtrahend and divisors are null.
   const ComputedElements* computed = nullptr;
 };
 

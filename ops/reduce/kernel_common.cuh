@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the kernels of reductions and scans share on a GPU. cuda_source.cpp defines before this
-// text: the types E of an element, Z of the result and C of a companion; Body; Index, for counting;
-// and, as 0 or 1 or a number, KEPT and REDUCED (numbers of axes), GROUP (threads that share an
-// output), WIDTH (elements in an access of 16 bytes), GIVES_INDEX, HAS_MASK, HAS_PARAM,
+// text: the types E of an element, Z of the result and C of a subtrahend; Body; Index, for
+// counting; and, as 0 or 1 or a number, KEPT and REDUCED (numbers of axes), GROUP (threads that
+// share an output), WIDTH (elements in an access of 16 bytes), GIVES_INDEX, HAS_MASK, HAS_PARAM,
 // HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp), IS_PACKED (lines of a scan are read and written
 // as packs), OPERANDS (number of operands of computed elements; 0 for those of an array).
 //
@@ -18,7 +18,7 @@ typedef Body::Param P;
 
 // The layout of JobAxis of geometry.hpp, followed by OperandSteps.
 struct Axis {
-  long long extent, input, result, mask, companion, divisor, index;
+  long long extent, input, result, mask, subtrahend, divisor, index;
 #if OPERANDS
   long long operand[OPERANDS];
 #endif
@@ -27,7 +27,7 @@ struct Axes {
   Axis axis[KEPT + REDUCED];
 };
 struct Offsets {
-  long long input, result, mask, companion, divisor, index;
+  long long input, result, mask, subtrahend, divisor, index;
 #if OPERANDS
   long long operand[OPERANDS];
 #endif
@@ -37,7 +37,7 @@ __device__ __forceinline__ void move(Offsets& at, const Axis& axis, Index steps)
   at.input += axis.input * (long long)steps;
   at.result += axis.result * (long long)steps;
   at.mask += axis.mask * (long long)steps;
-  at.companion += axis.companion * (long long)steps;
+  at.subtrahend += axis.subtrahend * (long long)steps;
   at.divisor += axis.divisor * (long long)steps;
   at.index += axis.index * (long long)steps;
 #if OPERANDS
@@ -167,7 +167,7 @@ struct Operand {
 struct Arrays {
   const E* input;
   const unsigned char* mask;
-  const C* companion;
+  const C* subtrahend;
   const double* divisors;
   Z* result;
   double divisor, correction;
@@ -191,7 +191,7 @@ __device__ __forceinline__ void finish_output(const Arrays& arrays, const Axes& 
   arrays.result[at.result] = Store<Z>::from(a);
 #elif FINISH == 3
   arrays.result[at.result] =
-      Store<Z>::from(difference(a, Convert<A>::from(arrays.companion[at.companion])));
+      Store<Z>::from(difference(a, Convert<A>::from(arrays.subtrahend[at.subtrahend])));
 #else
 #if HAS_DIVISORS
   double n = arrays.divisors[at.divisor] - arrays.correction;
@@ -209,7 +209,7 @@ __device__ __forceinline__ void finish_output(const Arrays& arrays, const Axes& 
 
 __device__ __forceinline__ P param_at(const Arrays& arrays, const Offsets& at) {
 #if HAS_PARAM
-  return arrays.companion[at.companion];
+  return arrays.subtrahend[at.subtrahend];
 #else
   return P();
 #endif

@@ -18,14 +18,14 @@ enum class Finish {
   nothing,
   divide,    ///< by a count: a mean
   root,      ///< divide, then the square root
-  subtract,  ///< subtract the companion's value
+  subtract,  ///< subtract ReduceJob::subtrahend
 };
 
 /// The properties of a kind.
 struct KindInfo {
-  const char* body;    ///< name in bodies.cuh
-  bool gives_index;    ///< gives indices: IndexOf<body>
-  bool has_companion;  ///< reads a value per output: the mean of a deviation
+  const char* body;     ///< name in bodies.cuh
+  bool gives_index;     ///< gives indices: IndexOf<body>
+  bool has_subtrahend;  ///< reads ReduceJob::subtrahend
 };
 const KindInfo& info(Kind kind) noexcept;
 

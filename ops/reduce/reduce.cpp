@@ -172,7 +172,7 @@ class ReduceRun {
     const DType result_is = result_dtype(op_, input_.dtype(), options_.dtype);
     const Array result = target(result_is);
     ReduceJob job = job_for(kernel, input, result);
-    job.companion = &mean;
+    job.subtrahend = &mean;
     job.finish = op_ == Operation::std ? Finish::root : Finish::divide;
     job.correction = options_.correction;
     const std::optional<Array> counts = divide_by_counts(job);
@@ -194,7 +194,7 @@ class ReduceRun {
     run(job_for(kernel_for(Kind::min, element, false), input_, lowest));
     ReduceJob job = job_for(kernel_for(Kind::max, element, false), input_, result);
     job.finish = Finish::subtract;
-    job.companion = &lowest;
+    job.subtrahend = &lowest;
     run(job);
     return result;
   }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// An array that a kernel indexes itself: x[k] is its k-th element in C order, for any strides. The
-// host writes the same bytes: address, extents, strides.
+// A raw array of a kernel: x[k] is its k-th element in C order, for any strides.
+// PackedNumbers::raw() writes the same bytes on the host: address, extents, strides in elements.
 template <class T, int N, bool is_dense>
 struct sw_raw {
   T* address;
@@ -26,7 +26,8 @@ struct sw_raw {
   __device__ const long long* shape() const { return extents; }
 };
 
-// The type of `_ind`.
+// The type of `_ind`, `_in_ind` and `_out_ind`, which user code has as in CuPy: size() is the
+// number of elements.
 struct sw_count {
   long long count;
   __device__ long long size() const { return count; }

@@ -52,7 +52,7 @@ void ReductionKernel::Call::launch() {
   std::optional<Array> parts;
   if (parts_ > 1) {
     const std::int64_t bytes = kernel_.accumulator_.is_user_type()
-                                   ? largest_accumulator
+                                   ? max_accumulator_bytes
                                    : std::int64_t{plan_.accumulator.itemsize()};
     parts.emplace(empty(Shape{parts_ * results_ * bytes}, uint8, operands_.device()));
     order_use(stream, *parts, true);
@@ -64,7 +64,7 @@ void ReductionKernel::Call::launch() {
   for (const std::int64_t number : {results_, length_, part_length_, results_per_block_})
     arguments.push_back(KernelArg(number));
   arguments.push_back(parts ? address_of(*parts) : KernelArg::address(0));
-  const std::int64_t threads = on_gpu_ ? reduction_block : 1;
+  const std::int64_t threads = on_gpu_ ? reduction_threads : 1;
   plan.run.launch({{blocks_, parts_, 1}, {threads, 1, 1}, 0, stream}, arguments);
   if (parts_ == 1) return;
   // The fold combines parts_ elements per result; its part length argument is the number of

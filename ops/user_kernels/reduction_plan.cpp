@@ -146,7 +146,7 @@ void ReductionKernel::Call::choose_cpu_parts() {
 
 void ReductionKernel::Call::choose_gpu_parts() {
   plan_.adjacent_results = results_ >= 32 && (are_results_nearer() || length_ < 128) ? 32 : 1;
-  const std::int64_t depth = reduction_block / plan_.adjacent_results;
+  const std::int64_t depth = reduction_threads / plan_.adjacent_results;
   blocks_ = ceil_div(results_, plan_.adjacent_results);
   constexpr std::int64_t enough = 1024;
   const std::int64_t most = std::max<std::int64_t>(1, length_ / (depth * 16));

@@ -7,7 +7,7 @@ namespace spanwise::ops::user_kernels {
 
 std::string ReductionText::write() {
   std::string types = text("typedef ", code_.accumulator, " sw_acc;\n");
-  types += text("static_assert(sizeof(sw_acc) <= ", largest_accumulator,
+  types += text("static_assert(sizeof(sw_acc) <= ", max_accumulator_bytes,
                 ", \"a reduction's accumulator has at most 64 bytes\");\n");
   types += on_gpu_ ? text("typedef unsigned ", shape_.is_large ? "long long" : "int",
                           " sw_index;\n#define SW_ADJACENT ", shape_.adjacent_results, "\n")
@@ -111,10 +111,9 @@ std::string ReductionText::counts_for(bool folds) const {
   return out;
 }
 
-std::string reduction_source(const ReductionCode& words,
-                             std::span<const ConvertedArgument> operands,
+std::string reduction_source(const ReductionCode& code, std::span<const ConvertedArgument> operands,
                              const ReductionShape& shape, bool on_gpu) {
-  return ReductionText(words, operands, shape, on_gpu).write();
+  return ReductionText(code, operands, shape, on_gpu).write();
 }
 
 std::string ReductionText::gpu_body(bool folds) const {
@@ -125,8 +124,8 @@ std::string ReductionText::gpu_body(bool folds) const {
                       reduced_operands()) +
                   elements([](int k, int) { return text("sw_reduced", k); }) + mapped();
   return text(
-      counts_for(folds), "  constexpr int sw_depth = ", reduction_block, " / ", adjacent, ";\n",
-      "  __shared__ alignas(16) unsigned char sw_bytes[", reduction_block,
+      counts_for(folds), "  constexpr int sw_depth = ", reduction_threads, " / ", adjacent, ";\n",
+      "  __shared__ alignas(16) unsigned char sw_bytes[", reduction_threads,
       " * sizeof(sw_acc)];\n  sw_acc* const sw_tile = (sw_acc*)sw_bytes;\n",
       "  const int sw_y = threadIdx.x / ", adjacent, ";\n",
       "  const sw_index sw_result = (sw_index)blockIdx.x * ", adjacent, " + threadIdx.x % ",

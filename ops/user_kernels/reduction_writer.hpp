@@ -14,9 +14,9 @@ namespace spanwise::ops::user_kernels {
 /// Writes the source of one reduction: common parts, and a kernel body per device.
 class ReductionText {
  public:
-  ReductionText(const ReductionCode& words, std::span<const ConvertedArgument> operands,
+  ReductionText(const ReductionCode& code, std::span<const ConvertedArgument> operands,
                 const ReductionShape& shape, bool on_gpu)
-      : code_(words), operands_(operands), shape_(shape), on_gpu_(on_gpu) {}
+      : code_(code), operands_(operands), shape_(shape), on_gpu_(on_gpu) {}
 
   std::string write();
 

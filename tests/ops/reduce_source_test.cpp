@@ -36,7 +36,7 @@ CudaShape shape_of(Kind kind, DType element, Form form) {
                  : can_store(accumulator, element) ? element
                                                    : accumulator;
   if (kind == Kind::deviation) {
-    shape.companion = element.is_complex() ? complex128 : float64;
+    shape.subtrahend = element.is_complex() ? complex128 : float64;
     shape.finish = Finish::root;
   }
   return shape;
@@ -80,7 +80,7 @@ TEST_P(ReduceFinish, Compiles) {
     expect_cubin(mean, {"run", "fold"});
     CudaShape spread = shape_of(Kind::max, element, Form::columns);
     spread.finish = Finish::subtract;
-    spread.companion = element;
+    spread.subtrahend = element;
     expect_cubin(spread, {"run", "fold"});
   }
 }

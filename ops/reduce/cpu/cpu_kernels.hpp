@@ -16,7 +16,7 @@ struct ElementBlock {
   std::int64_t columns = 1, rows = 0;
   std::int64_t column_step = 0, row_step = 0;
   std::int64_t mask_column_step = 0, mask_row_step = 0;
-  const void* companions = nullptr;        ///< one for each column: float64, or complex128
+  const void* subtrahends = nullptr;       ///< one for each column: float64, or complex128
   std::int64_t index = 0, index_step = 0;  ///< index of the first row; step from row to row
 };
 
@@ -43,6 +43,6 @@ const ReduceLoops& find_cpu_kernel(const ReductionTypes& kernel);
 void indices_of(const ReduceLoops& kernel, const void* accumulators, std::int64_t n,
                 std::int64_t* indices);
 /// Bytes: a complex number and its index.
-inline constexpr int largest_accumulator = 24;
+inline constexpr int max_accumulator_bytes = 24;
 
 }  // namespace spanwise::ops::reduce

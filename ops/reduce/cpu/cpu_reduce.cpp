@@ -48,7 +48,7 @@ class CpuReduction {
     const std::int64_t grain = std::max<std::int64_t>(1, grain_elements / task_elements);
     if (pieces_ == 1) {
       parallel_for(tasks, grain, [this](std::int64_t first, std::int64_t last) {
-        alignas(64) std::byte accumulators[max_columns * largest_accumulator];
+        alignas(64) std::byte accumulators[max_columns * max_accumulator_bytes];
         const std::optional<Array> buffer = buffer_of_computed();
         for (std::int64_t task = first; task < last; ++task) {
           add_piece(task, 0, accumulators, buffer);
@@ -127,10 +127,10 @@ class CpuReduction {
     block.row_step = rows_.input;
     block.mask_row_step = rows_.mask;
     block.index_step = rows_.index;
-    alignas(16) std::byte companions[max_columns * 16];
-    if (info(job_.kernel.kind).has_companion) {
-      gather(*job_.companion, tile.companion, columns_.companion, count, companions);
-      block.companions = companions;
+    alignas(16) std::byte subtrahends[max_columns * 16];
+    if (info(job_.kernel.kind).has_subtrahend) {
+      gather(*job_.subtrahend, tile.subtrahend, columns_.subtrahend, count, subtrahends);
+      block.subtrahends = subtrahends;
     }
     const std::int64_t last = std::min((piece + 1) * piece_, axes_.elements);
     for (std::int64_t at = piece * piece_; at < last;) {
@@ -177,10 +177,10 @@ class CpuReduction {
     else if (is_sum(job_.kernel.kind))
       add_zero(dtype, accumulators, count);
     if (job_.finish == Finish::subtract) {
-      const Array& others = *job_.companion;
-      const auto* data =
-          static_cast<const std::byte*>(others.data()) + base.companion * others.dtype().itemsize();
-      subtract(dtype, accumulators, others.dtype(), data, columns_.companion, count);
+      const Array& others = *job_.subtrahend;
+      const auto* data = static_cast<const std::byte*>(others.data()) +
+                         base.subtrahend * others.dtype().itemsize();
+      subtract(dtype, accumulators, others.dtype(), data, columns_.subtrahend, count);
     } else if (job_.finish != Finish::nothing) {
       std::array<double, max_columns> divisors;
       for (std::int64_t i = 0; i < count; ++i)

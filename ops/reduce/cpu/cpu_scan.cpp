@@ -44,7 +44,7 @@ class CpuScan {
     const std::int64_t grain =
         std::max<std::int64_t>(1, scan_grain / std::max<std::int64_t>(length_, 1));
     for_each_line(0, walk_.size(), grain, [this](const std::byte* in, std::byte* out) {
-      alignas(16) std::byte carry[largest_accumulator];
+      alignas(16) std::byte carry[max_accumulator_bytes];
       kernel_.clear(carry, 1);
       scan_line(in, out, length_, carry);
     });

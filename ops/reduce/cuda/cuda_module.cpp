@@ -33,7 +33,7 @@ ReduceKernelTable::Key ReduceKernelTable::key_of(const CudaShape& shape, Device 
           number_of(shape.kernel.element),
           number_of(shape.kernel.accumulator),
           number_of(shape.result),
-          number_of(shape.companion),
+          number_of(shape.subtrahend),
           static_cast<int>(shape.form),
           shape.kept,
           shape.reduced,

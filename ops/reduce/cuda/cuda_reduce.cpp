@@ -23,7 +23,7 @@ std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / 
 
 /// The bytes of struct Arrays of kernel_common.cuh.
 struct ArraysBytes {
-  const void *input, *mask, *companion, *divisors;
+  const void *input, *mask, *subtrahend, *divisors;
   void* result;
   double divisor, correction;
 };
@@ -54,7 +54,7 @@ class CudaReduction {
         job_.computed == nullptr
             ? reduce_kernels(shape_, device)
             : job_.computed->kernels.get(shape_, device, &job_.computed->source);
-    for (const Array* array : {job_.input, job_.mask, job_.companion, job_.divisors})
+    for (const Array* array : {job_.input, job_.mask, job_.subtrahend, job_.divisors})
       if (array != nullptr) order_use(stream, *array, false);
     for (const Array* operand : operands())
       if (!is_by_value(*operand)) order_use(stream, *operand, false);
@@ -78,7 +78,7 @@ class CudaReduction {
   void describe() {
     shape_.kernel = job_.kernel;
     shape_.result = job_.result->dtype();
-    if (job_.companion != nullptr) shape_.companion = job_.companion->dtype();
+    if (job_.subtrahend != nullptr) shape_.subtrahend = job_.subtrahend->dtype();
     shape_.has_mask = job_.mask != nullptr;
     shape_.has_divisors = job_.divisors != nullptr;
     shape_.has_initial = job_.initial.has_value();
@@ -201,7 +201,7 @@ class CudaReduction {
       for (std::size_t i = 0; i < axes.size(); ++i) {
         const JobAxis& axis = axes[i];
         for (const std::int64_t number : {axis.extent, axis.input, axis.result, axis.mask,
-                                          axis.companion, axis.divisor, axis.index})
+                                          axis.subtrahend, axis.divisor, axis.index})
           numbers.push_back(number);
         if (count > 0) numbers.insert(numbers.end(), steps[i].begin(), steps[i].begin() + count);
       }
@@ -224,7 +224,7 @@ class CudaReduction {
 
   std::vector<std::byte> packed_arrays() const {
     const auto data = [](const Array* array) { return array != nullptr ? array->data() : nullptr; };
-    const ArraysBytes arrays{data(job_.input),    data(job_.mask),     data(job_.companion),
+    const ArraysBytes arrays{data(job_.input),    data(job_.mask),     data(job_.subtrahend),
                              data(job_.divisors), job_.result->data(), job_.divisor,
                              job_.correction};
     // The initial value comes last, with its natural alignment; the struct's end is padded to 8

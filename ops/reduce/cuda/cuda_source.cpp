@@ -40,7 +40,7 @@ std::string body_text(const CudaShape& shape) {
     case Kind::count:
       return name;
     case Kind::deviation:
-      return text(name, "<", element_text(shape.companion), " >");
+      return text(name, "<", element_text(shape.subtrahend), " >");
     default:
       break;
   }
@@ -159,14 +159,14 @@ std::string cuda_source(const CudaShape& shape, const ElementSource* computed) {
       "#define SW_FN __device__ __forceinline__\n", reduce_file("element_math.cuh"),
       reduce_file("bodies.cuh"), is_scan(shape) ? reduce_file("running_product.cuh") : "",
       "typedef ", element_text(shape.kernel.element), " E;\ntypedef ", element_text(shape.result),
-      " Z;\ntypedef ", element_text(shape.companion), " C;\ntypedef ", body_text(shape),
+      " Z;\ntypedef ", element_text(shape.subtrahend), " C;\ntypedef ", body_text(shape),
       " Body;\ntypedef ", shape.is_large ? "unsigned long long" : "unsigned int",
       " Index;\n#define FORM ", static_cast<int>(shape.form), "\n#define KEPT ", shape.kept,
       "\n#define REDUCED ", shape.reduced, "\n#define GROUP ", shape.group, "\n#define WIDTH ",
       shape.width, "\n#define IS_PACKED ", int{shape.is_packed}, "\n#define GIVES_INDEX ",
       int{info(shape.kernel.kind).gives_index}, "\n#define IS_SUM ", int{is_sum(shape.kernel.kind)},
       "\n#define HAS_MASK ", int{shape.has_mask}, "\n#define HAS_PARAM ",
-      int{info(shape.kernel.kind).has_companion}, "\n#define HAS_DIVISORS ",
+      int{info(shape.kernel.kind).has_subtrahend}, "\n#define HAS_DIVISORS ",
       int{shape.has_divisors}, "\n#define HAS_INITIAL ", int{shape.has_initial},
       "\n#define FINISH ", static_cast<int>(shape.finish), "\n#define OPERANDS ", shape.operands,
       "\n",

@@ -15,7 +15,7 @@ struct CudaShape {
 
   ReductionTypes kernel;
   DType result;
-  DType companion = float64;
+  DType subtrahend = float64;
   Form form = Form::any;
   int kept = 1, reduced = 1;  ///< number of axes kept, and reduced
   int group = 256;            ///< threads that share an output: 1, 8, 32 or 256
