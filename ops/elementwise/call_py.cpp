@@ -25,11 +25,11 @@ namespace py = pybind11;
 
 namespace {
 
-using ops::facts;
 using ops::max_inputs;
 using ops::Operand;
 using ops::OpId;
 using ops::OpTraits;
+using ops::traits_of;
 
 // resolve() for operands of one dtype; cached, since it would dominate calls on small arrays.
 const ops::OpSignature& resolved(OpId op, DType dtype) {
@@ -40,7 +40,7 @@ const ops::OpSignature& resolved(OpId op, DType dtype) {
   static CachedSignature* const entries = new CachedSignature[ops::op_count * ops::dtype_count];
   const int index = ops::dtype_index(dtype);
   const std::array<DType, max_inputs> dtypes{dtype, dtype, dtype};
-  const auto all = std::span(dtypes.data(), static_cast<std::size_t>(facts(op).inputs));
+  const auto all = std::span(dtypes.data(), static_cast<std::size_t>(traits_of(op).inputs));
   if (index < 0) resolve(op, all);  // throws
   // Written only with the GIL held.
   CachedSignature& entry = entries[static_cast<int>(op) * ops::dtype_count + index];
@@ -144,7 +144,7 @@ bool compare_out_of_range(OpId op, int side) {
 }
 
 std::optional<bool> constant_comparison(OpId op, const UfuncCall& call, PyObject* const* values) {
-  if ((facts(op).traits & ops::compares) == 0) return {};
+  if ((traits_of(op).traits & ops::compares) == 0) return {};
   for (int i = 0; i < 2; ++i) {
     const Array* other = call.operands()[static_cast<std::size_t>(1 - i)].array;
     if (!call.is_weak(i) || other == nullptr) continue;
@@ -181,10 +181,11 @@ bool has_variable(const PyObject* const* values, int count) {
 PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
                              const CallOptions& options) {
   if (given(options.out) || options.where != nullptr || options.dtype)
-    fail<GraphError>(facts(op).name, ": out=, where= and dtype= are for arrays; a variable has ",
+    fail<GraphError>(traits_of(op).name,
+                     ": out=, where= and dtype= are for arrays; a variable has ",
                      "no memory yet. Use where() and astype()");
   std::optional<DType> promoted;
-  const int first = (facts(op).traits & ops::first_is_condition) != 0 ? 1 : 0;
+  const int first = (traits_of(op).traits & ops::first_is_condition) != 0 ? 1 : 0;
   for (int i = first; i < count; ++i) {
     if (!is_variable(values[i])) continue;
     const DType dtype = variable_in(values[i]).type().dtype();
@@ -205,7 +206,7 @@ bool is_square_root(OpId op, PyObject* const* values, const UfuncCall& call,
 }
 
 PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& options) {
-  const OpTraits& known = facts(op);
+  const OpTraits& known = traits_of(op);
   UfuncCall call(op, values);
   const auto dtypes = call.dtypes();
   const bool uniform = !options.dtype && std::all_of(dtypes.begin(), dtypes.end(),
@@ -265,7 +266,7 @@ PyObject* try_call_simple(OpId op, PyObject* const* values, int count) {
 bool is_python_number(PyObject* value) noexcept { return number_kind(value) != NumberKind::none; }
 
 PyObject* call_ufunc(OpId op, PyObject* const* operands, const CallOptions& options) {
-  const int count = facts(op).inputs;
+  const int count = traits_of(op).inputs;
   const bool is_plain = options.out == nullptr && options.where == nullptr && !options.dtype &&
                         options.order == Order::k && options.casting == Casting::same_kind;
   if (is_plain)

@@ -65,7 +65,7 @@ void compute_disjoint(const OpSignature& signature, std::span<const Operand> giv
     return elementwise_backends[result.device()].compute(signature, given, result, where);
   std::array<Operand, max_inputs> operands;
   for (std::size_t i = 0; i < given.size(); ++i)
-    operands[i] = on_device(facts(signature.op), given[i], result.device());
+    operands[i] = on_device(traits_of(signature.op), given[i], result.device());
   if (signature.swapped) std::swap(operands[0], operands[1]);
   elementwise_backends[result.device()].compute(signature, std::span(operands.data(), given.size()),
                                                 result, where);
@@ -73,7 +73,7 @@ void compute_disjoint(const OpSignature& signature, std::span<const Operand> giv
 
 void compute(const OpSignature& signature, std::span<const Operand> given, const Array& result,
              const Array* where) {
-  const char* name = facts(signature.op).name;
+  const char* name = traits_of(signature.op).name;
   if (result.readonly())
     fail<ReadOnlyError>(name, ": cannot write to ", result,
                         ", which is read-only; pass a writable out=");

@@ -22,7 +22,7 @@ namespace spanwise::python {
 class UfuncCall {
  public:
   UfuncCall(ops::OpId op, PyObject* const* values)
-      : op_(op), facts_(ops::facts(op)), count_(facts_.inputs) {
+      : op_(op), traits_(ops::traits_of(op)), count_(traits_.inputs) {
     for (int i = 0; i < count_; ++i) read(i, values[i]);
     find_device();
     for (int i = 0; i < count_; ++i) import_sequence(i, values[i]);
@@ -37,7 +37,7 @@ class UfuncCall {
   }
   Device device() const noexcept { return device_; }
   bool is_weak(int i) const noexcept { return weak_[at(i)] != NumberKind::none; }
-  const ops::OpTraits& traits() const noexcept { return facts_; }
+  const ops::OpTraits& traits() const noexcept { return traits_; }
   /// The dtype of Python number i next to an array of `dtype`: `dtype` if it has the number's kind;
   /// for a number of a lower kind the narrowest dtype, which casts to `dtype` safely.
   DType number_dtype(int i, DType dtype) const {
@@ -110,7 +110,7 @@ class UfuncCall {
   void determine_dtypes() {
     std::optional<DType> strong;
     // A condition does not take part in the promotion.
-    const int first = (facts_.traits & ops::first_is_condition) != 0 ? 1 : 0;
+    const int first = (traits_.traits & ops::first_is_condition) != 0 ? 1 : 0;
     for (int i = 0; i < count_; ++i) {
       const Array* array = operands_[at(i)].array;
       if (array == nullptr) continue;
@@ -129,7 +129,7 @@ class UfuncCall {
   }
 
   ops::OpId op_;
-  const ops::OpTraits& facts_;
+  const ops::OpTraits& traits_;
   int count_;
   std::array<ops::Operand, ops::max_inputs> operands_;
   std::array<NumberKind, ops::max_inputs> weak_{};

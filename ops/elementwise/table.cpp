@@ -107,7 +107,7 @@ int dtype_index(DType dtype) noexcept {
   return index >= 0 && dtypes_in_order[index] == dtype ? index : -1;
 }
 
-const OpTraits& facts(OpId op) noexcept { return op_table[static_cast<int>(op)]; }
+const OpTraits& traits_of(OpId op) noexcept { return op_table[static_cast<int>(op)]; }
 
 std::optional<OpId> swapped_op(OpId op) noexcept {
   static constexpr std::pair<OpId, OpId> pairs[] = {
@@ -129,7 +129,7 @@ std::optional<OpId> swapped_op(OpId op) noexcept {
 std::string display_name(OpId op) {
   std::string name;
   bool starts = true;
-  for (const char c : std::string_view(facts(op).name)) {
+  for (const char c : std::string_view(traits_of(op).name)) {
     if (c != '_') name += starts && c >= 'a' ? static_cast<char>(c - 'a' + 'A') : c;
     starts = c == '_';
   }
@@ -137,7 +137,7 @@ std::string display_name(OpId op) {
 }
 
 OpSignature resolve(OpId op, std::span<const DType> operands, std::optional<DType> wanted) {
-  const OpTraits& known = facts(op);
+  const OpTraits& known = traits_of(op);
   for (const DType dtype : operands)
     if (!dtype.is_computable())
       fail<DTypeError>(known.name, ": cannot compute with ", dtype,

@@ -75,7 +75,7 @@ struct OpTraits {
   Result result;
   unsigned traits;
 };
-SW_API const OpTraits& facts(OpId op) noexcept;
+SW_API const OpTraits& traits_of(OpId op) noexcept;
 inline constexpr int op_count = 0
 #define SW_OP(name, Body, inputs, dtypes, result, traits) +1  // NOLINT: a sum's next term
 #include "table.inc"
@@ -99,7 +99,7 @@ struct OpSignature {
   /// The dtype that operand i (after swapping) is cast to.
   DType operand(int i) const noexcept {
     if (mixed) return i == 0 ? int64 : uint64;
-    return (facts(op).traits & first_is_condition) != 0 && i == 0 ? bool_ : compute;
+    return (traits_of(op).traits & first_is_condition) != 0 && i == 0 ? bool_ : compute;
   }
 };
 
@@ -107,7 +107,7 @@ struct OpSignature {
 /// operation has native_halves.
 inline DType loop_compute(const OpSignature& signature, DType dtype) noexcept {
   const bool is_half = dtype == float16 || dtype == bfloat16;
-  return is_half && (facts(signature.op).traits & native_halves) == 0 ? float32 : dtype;
+  return is_half && (traits_of(signature.op).traits & native_halves) == 0 ? float32 : dtype;
 }
 
 /// The signature for operands of these dtypes; Python numbers have got a dtype before. With

@@ -18,15 +18,15 @@ namespace spanwise::python {
 
 namespace py = pybind11;
 
-using ops::facts;
 using ops::OpId;
 using ops::OpTraits;
+using ops::traits_of;
 
 namespace {
 
 // The dtype of the computation for an array of dtype `target` and the value.
 DType accumulating_dtype(OpId op, DType target, PyObject* value, const Array* array) {
-  const char* name = facts(op).name;
+  const char* name = traits_of(op).name;
   DType wanted = target;
   if (array != nullptr)
     wanted = promote(target, array->dtype());
@@ -52,7 +52,7 @@ char type_character(DType dtype) { return type_characters[ops::dtype_index(dtype
 }  // namespace
 
 void accumulate_at(OpId op, PyObject* target, PyObject* key, PyObject* value) {
-  const char* name = facts(op).name;
+  const char* name = traits_of(op).name;
   if (is_variable(target))
     fail<GraphError>(name, ".at: a variable has no memory yet; use tensor.inc_subtensor(x[i], y)");
   const Array array = writable_array(target);
@@ -70,7 +70,7 @@ void accumulate_at(OpId op, PyObject* target, PyObject* key, PyObject* value) {
 }
 
 py::list types_of(OpId op) {
-  const OpTraits& known = facts(op);
+  const OpTraits& known = traits_of(op);
   py::list types;
   // All dtypes convert to bool, and operations with keeps_integers accept integers.
   unsigned dtypes = (known.traits & ops::boolean_inputs) != 0 ? ops::any_dtype : known.dtypes;

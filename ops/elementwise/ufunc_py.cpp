@@ -24,9 +24,9 @@ namespace py = pybind11;
 
 namespace {
 
-using ops::facts;
 using ops::OpId;
 using ops::OpTraits;
+using ops::traits_of;
 
 struct PyUfunc {
   PyObject_HEAD
@@ -82,7 +82,7 @@ PyObject* vectorcall_ufunc(PyObject* object, PyObject* const* values, size_t fla
                            PyObject* kwnames) {
   const auto* self = reinterpret_cast<const PyUfunc*>(object);
   const Py_ssize_t count = PyVectorcall_NARGS(flags);
-  const int inputs = facts(self->op).inputs;
+  const int inputs = traits_of(self->op).inputs;
   if (count < inputs || count > inputs + 1)
     refuse_call(text(self->name, "() takes ", inputs,
                      " operands and optionally out by position, got ", count));
@@ -111,7 +111,7 @@ OpId op_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->op; 
 py::str name_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->name; }
 
 py::str doc_of(PyObject* self) {
-  const OpTraits& known = facts(op_of(self));
+  const OpTraits& known = traits_of(op_of(self));
   const char* operands = known.inputs == 1 ? "x" : known.inputs == 2 ? "x1, x2" : "x1, x2, x3";
   return py::str(text(known.name, "(", operands,
                       ", /, out=None, *, where=True, casting='same_kind', order='K', "
@@ -140,10 +140,10 @@ PyTypeObject* make_ufunc_type() {
       attribute<&name_of>("__name__"),
       attribute<&name_of>("__qualname__"),
       attribute<&doc_of>("__doc__"),
-      attribute<[](PyObject* self) { return py::int_(facts(op_of(self)).inputs); }>(
+      attribute<[](PyObject* self) { return py::int_(traits_of(op_of(self)).inputs); }>(
           "nin", "The number of operands."),
       attribute<[](PyObject*) { return py::int_(1); }>("nout", "The number of results."),
-      attribute<[](PyObject* self) { return py::int_(facts(op_of(self)).inputs + 1); }>(
+      attribute<[](PyObject* self) { return py::int_(traits_of(op_of(self)).inputs + 1); }>(
           "nargs", "nin + nout"),
       attribute<[](PyObject* self) { return identity_of(op_of(self)); }>(
           "identity", "The identity of the operation, or None."),
@@ -170,7 +170,7 @@ py::object make_ufunc(OpId op) {
   if (object == nullptr) throw py::error_already_set();
   object->vectorcall = guarded<&vectorcall_ufunc>;
   object->op = op;
-  object->name = facts(op).name;
+  object->name = traits_of(op).name;
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
 }
 
@@ -210,7 +210,7 @@ SW_BIND(ufuncs) {
     ufuncs[i] = ufunc.ptr();
     // These names belong to Python functions with optional arguments.
     const bool has_function = op == OpId::clip || op == OpId::where || op == OpId::angle;
-    module.add_object(((has_function ? "_" : "") + std::string(facts(op).name)).c_str(), ufunc);
+    module.add_object(((has_function ? "_" : "") + std::string(traits_of(op).name)).c_str(), ufunc);
   }
   for (const UfuncAlias& alias : ufunc_aliases)
     module.add_object(alias.name,

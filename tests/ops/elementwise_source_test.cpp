@@ -42,7 +42,7 @@ PlanShape dense_shape(const OperationKey& key) {
 }
 
 void expect_compiles(const OperationKey& key, const PlanShape& shape) {
-  SCOPED_TRACE(testing::Message() << facts(key.op).name << " of " << key.operands[0]);
+  SCOPED_TRACE(testing::Message() << traits_of(key.op).name << " of " << key.operands[0]);
   test::expect_compiles(strided::cuda_source(operation_body(key), shape), {"run"},
                         {.options = {"--fmad=false"}});
 }
@@ -52,7 +52,7 @@ class ElementwiseSource : public test::NvrtcTest<testing::TestWithParam<int>> {
  protected:
   OpId op() const { return static_cast<OpId>(GetParam()); }
   std::vector<DType> operands(DType dtype) const {
-    return std::vector<DType>(static_cast<std::size_t>(facts(op()).inputs), dtype);
+    return std::vector<DType>(static_cast<std::size_t>(traits_of(op()).inputs), dtype);
   }
 };
 
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(, ElementwiseLayouts, testing::Range(0, op_count, 5),
 class ElementwiseMixed : public ElementwiseSource {};
 
 TEST_P(ElementwiseMixed, ComparesSignedWithUnsigned) {
-  ASSERT_NE(facts(op()).traits & compares, 0u);
+  ASSERT_NE(traits_of(op()).traits & compares, 0u);
   const DType crossed[] = {uint64, int64};
   const auto signature = signature_for(op(), crossed);
   ASSERT_TRUE(signature && signature->mixed && signature->swapped);

@@ -22,16 +22,16 @@ ElementProgram program_of(DType dtype) {
   for (int i = 0; i < op_count; ++i) {
     const auto op = static_cast<OpId>(i);
     ProgramStep step;
-    const bool is_choice = (facts(op).traits & first_is_condition) != 0;
+    const bool is_choice = (traits_of(op).traits & first_is_condition) != 0;
     if (is_choice) step.arguments = {2, 0, 1};
     if (!is_choice) step.arguments = {0, 1, 0};
     std::array<DType, max_inputs> dtypes;
-    for (int k = 0; k < facts(op).inputs; ++k)
+    for (int k = 0; k < traits_of(op).inputs; ++k)
       dtypes[static_cast<std::size_t>(k)] =
           program.inputs[static_cast<std::size_t>(step.arguments[static_cast<std::size_t>(k)])];
     try {
       step.signature =
-          resolve(op, std::span(dtypes.data(), static_cast<std::size_t>(facts(op).inputs)));
+          resolve(op, std::span(dtypes.data(), static_cast<std::size_t>(traits_of(op).inputs)));
     } catch (const DTypeError&) {
       continue;
     }

@@ -155,7 +155,7 @@ CpuLoops find_cpu_kernel(const OpSignature& signature) {
     kernel = find_vector_power(dtype);
   if (kernel.loop == nullptr) kernel = find_vector_function(signature.op, dtype);
   if (kernel.loop == nullptr) kernel = find_loops(signature.op, dtype);
-  const bool is_cheap = (facts(signature.op).traits & vectorises) != 0;
+  const bool is_cheap = (traits_of(signature.op).traits & vectorises) != 0;
   kernel.grain = is_constant(signature.op, dtype) ? written_grain
                  : is_cheap                       ? cheap_grain
                                                   : costly_grain;

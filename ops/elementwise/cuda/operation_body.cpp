@@ -28,7 +28,7 @@ std::string computation(const OperationKey& key, std::span<const std::string> el
     if (key.checks_exponent && i == 1) operand = text("checked(", operand, ", negative)");
     list += (i > 0 ? ", " : "") + operand;
   }
-  return text("      ", elements[place], " = To<Z>::from(", facts(key.op).body, "::of(", list,
+  return text("      ", elements[place], " = To<Z>::from(", traits_of(key.op).body, "::of(", list,
               "));\n");
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -12,20 +11,21 @@ namespace spanwise::ops {
 namespace {
 
 std::string_view infix(OpId op) {
-  static constexpr std::pair<OpId, std::string_view> signs[] = {
+  static constexpr std::pair<OpId, std::string_view> operators[] = {
       {OpId::add, " + "}, {OpId::subtract, " - "}, {OpId::multiply, " * "}, {OpId::divide, " / "}};
-  for (const auto& [known, sign] : signs)
-    if (known == op) return sign;
+  for (const auto& [id, sign] : operators)
+    if (id == op) return sign;
   return {};
 }
 
-/// One ElementProgram::text().
+/// Writes ElementProgram::text().
 class ProgramText {
  public:
   explicit ProgramText(const ElementProgram& program)
       : program_(program), uses_(static_cast<std::size_t>(program.values())) {
     for (const ProgramStep& step : program.steps)
       for (const int value : program.arguments(step)) ++uses_[static_cast<std::size_t>(value)];
+    for (const int value : program.outputs) ++uses_[static_cast<std::size_t>(value)];
   }
 
   std::string write() const {
@@ -41,11 +41,8 @@ class ProgramText {
 
  private:
   int inputs() const { return static_cast<int>(program_.inputs.size()); }
-  bool is_named(int value) const {
-    const auto& outputs = program_.outputs;
-    const auto given = std::count(outputs.begin(), outputs.end(), value);
-    return uses_[static_cast<std::size_t>(value)] + given > 1;
-  }
+  // A value that is used more than once gets a name, so that its expression is written once.
+  bool is_named(int value) const { return uses_[static_cast<std::size_t>(value)] > 1; }
   std::string name(int value) const {
     return value < inputs() ? text('i', value) : text('t', value - inputs());
   }
@@ -65,11 +62,11 @@ class ProgramText {
     if (const std::string_view sign = infix(signature.op); !sign.empty())
       return text('(', operand(arguments[0]), sign, operand(arguments[1]), ')');
     if (signature.op == OpId::negative) return text("(-", operand(arguments[0]), ')');
-    if (is_cast(signature)) return text("cast{", signature.result, "}", listed(arguments));
-    return facts(signature.op).name + listed(arguments);
+    if (is_cast(signature)) return text("cast{", signature.result, "}", argument_list(arguments));
+    return traits_of(signature.op).name + argument_list(arguments);
   }
 
-  std::string listed(std::span<const int> arguments) const {
+  std::string argument_list(std::span<const int> arguments) const {
     std::string list;
     for (const int argument : arguments) list += (list.empty() ? "(" : ", ") + operand(argument);
     return list + ")";
@@ -77,11 +74,11 @@ class ProgramText {
 
   std::string call(const UserBody& body, std::span<const int> arguments) const {
     const bool is_only = body.text->outputs.size() == 1;
-    return text(body.text->op, is_only ? "" : text(".", body.output), listed(arguments));
+    return text(body.text->op, is_only ? "" : text(".", body.output), argument_list(arguments));
   }
 
   const ElementProgram& program_;
-  std::vector<int> uses_;
+  std::vector<int> uses_;  // of each value, as an argument or as an output
 };
 
 }  // namespace

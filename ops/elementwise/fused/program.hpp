@@ -41,10 +41,11 @@ struct ElementProgram {
   }
   /// The operands of a step.
   std::span<const int> arguments(const ProgramStep& step) const noexcept {
-    const std::size_t operands = static_cast<std::size_t>(facts(step.signature.op).inputs);
+    const std::size_t operands = static_cast<std::size_t>(traits_of(step.signature.op).inputs);
     return {step.arguments.data(), step.body ? step.body.text->inputs.size() : operands};
   }
-  /// "t0 = (i0 * i1); exp((t0 + i2))": the outputs in order, and what several places use.
+  /// "t0 = (i0 * i1); exp((t0 + i2))": first the values that are used more than once, named t0, t1,
+  /// ..., then the outputs in order.
   std::string text() const;
   std::size_t hash() const noexcept;
 

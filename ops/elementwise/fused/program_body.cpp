@@ -38,7 +38,7 @@ std::string result_of(const ElementProgram& program, const ProgramStep& step,
     list += text(i > 0 ? ", " : "", "To<",
                  compute_type(step.signature, step.signature.operand(static_cast<int>(i))),
                  ">::from(", values[static_cast<std::size_t>(arguments[i])], ")");
-  return text("To<", type, ">::from(", facts(step.signature.op).body, "::of(", list, "))");
+  return text("To<", type, ">::from(", traits_of(step.signature.op).body, "::of(", list, "))");
 }
 
 // The steps in order. `elements` are those of the inputs in memory, then the outputs'.

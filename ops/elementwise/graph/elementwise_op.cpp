@@ -48,7 +48,7 @@ class ElementwiseThunk final : public Thunk {
     std::array<Operand, max_inputs> operands;
     for (std::size_t i = 0; i < count_; ++i) operands[i].array = &here(i);
     const std::span<const Operand> all(operands.data(), count_);
-    const Shape shape = common_shape(facts(op_).name, all);
+    const Shape shape = common_shape(traits_of(op_).name, all);
     if (overwritten_ != overwrites_nothing && takes_over(operands, shape))
       compute(signature_, all, *output_->value);
     else
@@ -99,7 +99,7 @@ class ElementwiseOp final : public Op {
   std::size_t hash() const override { return std::hash<std::string>()(name_); }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
-    expect_arity(*this, inputs, facts(op_).inputs);
+    expect_arity(*this, inputs, traits_of(op_).inputs);
     TensorType type(signature_of(op_, inputs).result, broadcast_types(name_, inputs),
                     common_device(*this, inputs));
     return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
@@ -135,7 +135,7 @@ class ElementwiseOp final : public Op {
 bool register_elementwise() {
   for (int i = 0; i < op_count; ++i) {
     const auto op = static_cast<OpId>(i);
-    register_op(facts(op).name, [op] { return elementwise_op(op); });
+    register_op(traits_of(op).name, [op] { return elementwise_op(op); });
   }
   return true;
 }
@@ -165,7 +165,7 @@ Ref<const Op> elementwise_op(OpId op) {
     std::vector<Ref<const Op>> made;
     for (int i = 0; i < op_count; ++i) {
       made.push_back(make_ref<const ElementwiseOp>(static_cast<OpId>(i)));
-      made.back()->set_recipe({facts(static_cast<OpId>(i)).name});
+      made.back()->set_recipe({traits_of(static_cast<OpId>(i)).name});
     }
     return made;
   }());

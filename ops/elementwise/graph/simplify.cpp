@@ -4,15 +4,16 @@
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
-// Removes negations, neutral elements and broadcasts that have no effect. Gradients have many of
+// Removes negations, identity elements and broadcasts that have no effect. Gradients have many of
 // them.
 namespace spanwise::ops {
 namespace {
 
 using namespace expression;
 
-// A variable with the value -x that costs less than x; null where there is none.
-Variable without_minus(const Variable& x) {
+// -x, if its graph has one operation less than that of x: x is a negation, or a product or quotient
+// with a negated operand. Else null.
+Variable cheaper_negative(const Variable& x) {
   if (const Apply* node = node_of(x, "negative")) return node->inputs()[0];
   for (const char* name : {"multiply", "divide"}) {
     const Apply* node = node_of(x, name);
@@ -24,27 +25,31 @@ Variable without_minus(const Variable& x) {
   return {};
 }
 
-Variable simple_negative(const Variable& x) {
-  if (const Variable positive = without_minus(x)) return positive;
+// The functions below return a variable equal to the operation on their arguments that needs fewer
+// operations, or null.
+
+Variable simplified_negative(const Variable& x) {
+  if (const Variable positive = cheaper_negative(x)) return positive;
   if (const Apply* difference = node_of(x, "subtract"))
     return difference->inputs()[1] - difference->inputs()[0];
   return {};
 }
 
-Variable simple_sum(const Variable& a, const Variable& b) {
-  if (const Variable positive = without_minus(b)) return a - positive;
-  if (const Variable positive = without_minus(a)) return b - positive;
+Variable simplified_sum(const Variable& a, const Variable& b) {
+  if (const Variable positive = cheaper_negative(b)) return a - positive;
+  if (const Variable positive = cheaper_negative(a)) return b - positive;
   if (is_number(a, 0)) return b;
   return is_number(b, 0) ? a : Variable();
 }
 
-Variable simple_difference(const Variable& a, const Variable& b) {
-  if (const Variable positive = without_minus(b)) return a + positive;
+Variable simplified_difference(const Variable& a, const Variable& b) {
+  if (const Variable positive = cheaper_negative(b)) return a + positive;
   return is_number(b, 0) ? a : Variable();
 }
 
-// -a * -b; a constant takes the sign of the other operand.
-Variable simple_product(const char* name, const Variable& a, const Variable& b) {
+// Removes pairs of signs from the product or quotient `name` of a and b: -a * -b is a * b, and
+// 2 * -b is -2 * b.
+Variable without_signs(const char* name, const Variable& a, const Variable& b) {
   const Apply *minus_a = node_of(a, "negative"), *minus_b = node_of(b, "negative");
   if (minus_a != nullptr && minus_b != nullptr)
     return call(name, minus_a->inputs()[0], minus_b->inputs()[0]);
@@ -56,16 +61,16 @@ Variable simple_product(const char* name, const Variable& a, const Variable& b) 
   return {};
 }
 
-Variable simple_multiply(const Variable& a, const Variable& b) {
+Variable simplified_product(const Variable& a, const Variable& b) {
   if (is_number(a, 1)) return b;
-  return is_number(b, 1) ? a : simple_product("multiply", a, b);
+  return is_number(b, 1) ? a : without_signs("multiply", a, b);
 }
 
-Variable simple_divide(const Variable& a, const Variable& b) {
-  return is_number(b, 1) ? a : simple_product("divide", a, b);
+Variable simplified_quotient(const Variable& a, const Variable& b) {
+  return is_number(b, 1) ? a : without_signs("divide", a, b);
 }
 
-// Whether the shape of `operand` alone is the shape of the result of `node`.
+// Whether broadcasting `operand` with `broadcast` gives the shape of `operand`.
 bool has_shape_of_result(const Variable& operand, const Variable& broadcast) {
   return operand.type().rank() >= broadcast.type().rank() && have_equal_shapes(operand, broadcast);
 }
@@ -104,29 +109,32 @@ Variable before_broadcast(const Apply& node) {
   return broadcast->op()(operands)[0];
 }
 
-Variable simple(const Apply& node) {
+Variable simplified(const Apply& node) {
   if (!is_elementwise(node.op())) return {};
-  if (const Variable by = without_broadcast(node)) return by;
-  if (const Variable by = before_broadcast(node)) return by;
+  if (const Variable replacement = without_broadcast(node)) return replacement;
+  if (const Variable replacement = before_broadcast(node)) return replacement;
   const std::string& name = node.op().recipe()->name;
   const auto inputs = node.inputs();
-  if (name == "negative") return simple_negative(inputs[0]);
-  if (name == "add") return simple_sum(inputs[0], inputs[1]);
-  if (name == "subtract") return simple_difference(inputs[0], inputs[1]);
-  if (name == "multiply") return simple_multiply(inputs[0], inputs[1]);
-  if (name == "divide") return simple_divide(inputs[0], inputs[1]);
+  if (name == "negative") return simplified_negative(inputs[0]);
+  if (name == "add") return simplified_sum(inputs[0], inputs[1]);
+  if (name == "subtract") return simplified_difference(inputs[0], inputs[1]);
+  if (name == "multiply") return simplified_product(inputs[0], inputs[1]);
+  if (name == "divide") return simplified_quotient(inputs[0], inputs[1]);
   return {};
 }
 
-// Only for floating dtypes: unsigned integers and bool have no negative numbers, and the dtype of a
-// constant may have decided the dtype of the result.
+// Only for floating dtypes, since unsigned integers and bool have no negative numbers. A
+// replacement may have another dtype or rank than the output, if a removed constant determined it;
+// then nothing is replaced.
 std::vector<Variable> simplify(const Apply& node) {
-  const DType dtype = node.output_count() == 1 ? node.output(0).type().dtype() : int64;
-  if (!dtype.is_floating()) return {};
-  const Variable by = simple(node);
-  if (!by || by.type().dtype() != dtype || by.type().rank() != node.output(0).type().rank())
+  if (node.output_count() != 1) return {};
+  const auto& type = node.output(0).type();
+  if (!type.dtype().is_floating()) return {};
+  const Variable replacement = simplified(node);
+  if (!replacement || replacement.type().dtype() != type.dtype() ||
+      replacement.type().rank() != type.rank())
     return {};
-  return {by};
+  return {replacement};
 }
 
 [[maybe_unused]] const bool simplify_registered = register_node_rewrite(

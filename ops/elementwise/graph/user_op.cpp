@@ -15,7 +15,7 @@ namespace {
 
 using Parameter = UserOpSpec::Parameter;
 
-/// An ElementBody as an op.
+/// An op that computes a user's ElementBody.
 class UserOp final : public Op, public HasElementBody {
  public:
   explicit UserOp(UserOpSpec spec) : spec_(std::move(spec)) { check(); }
@@ -62,7 +62,8 @@ class UserOp final : public Op, public HasElementBody {
       fused.program.steps.push_back(std::move(step));
       fused.program.outputs.push_back(static_cast<int>(body->inputs.size() + k));
     }
-    return fused_thunk(std::make_shared<const Fused>(std::move(fused)), {}, context);
+    const Overwrites none{};
+    return fused_thunk(std::make_shared<const Fused>(std::move(fused)), none, context);
   }
 
   bool takes_host_scalars() const override { return true; }
@@ -75,8 +76,9 @@ class UserOp final : public Op, public HasElementBody {
   }
   bool equals(const Op& other) const override {
     const auto* op = dynamic_cast<const UserOp*>(&other);
+    // Gradient rules cannot be compared, so an op with one equals only itself.
     const auto same = [](const Parameter& a, const Parameter& b) {
-      return a.name == b.name && a.letter == b.letter && a.dtype == b.dtype;
+      return a.name == b.name && a.dtype_letter == b.dtype_letter && a.dtype == b.dtype;
     };
     const auto all_same = [&](const auto& a, const auto& b) {
       return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
@@ -90,7 +92,7 @@ class UserOp final : public Op, public HasElementBody {
   std::size_t hash() const override { return std::hash<std::string>()(spec_.operation); }
 
  private:
-  using Types = std::vector<std::pair<std::string, DType>>;
+  using Types = std::vector<std::pair<std::string, DType>>;  // a letter and its dtype
 
   void check() const {
     const auto& inputs = spec_.inputs;
@@ -101,13 +103,14 @@ class UserOp final : public Op, public HasElementBody {
                           spec_.outputs.size());
     for (const Parameter& output : spec_.outputs)
       if (!output.dtype && std::none_of(inputs.begin(), inputs.end(), [&](const Parameter& input) {
-            return input.letter == output.letter;
+            return input.dtype_letter == output.dtype_letter;
           }))
-        fail<ArgumentError>(spec_.name, ": output ", output.name, " has the dtype ", output.letter,
-                            ", which no input has; name a dtype");
+        fail<ArgumentError>(
+            spec_.name, ": output ", output.name, " has the dtype ", output.dtype_letter,
+            ", which no input has; give a letter of an input, or a dtype such as float32");
   }
 
-  // The dtypes of the letters.
+  // The dtype of each letter. Throws DTypeError where two inputs of one letter differ.
   Types bind(std::span<const DType> dtypes) const {
     Types types;
     for (std::size_t i = 0; i < dtypes.size(); ++i) {
@@ -118,12 +121,12 @@ class UserOp final : public Op, public HasElementBody {
                          "; pass the real and imaginary parts");
       std::optional<DType> expected = input.dtype;
       for (const auto& [letter, dtype] : types)
-        if (!input.dtype && letter == input.letter) expected = dtype;
+        if (!input.dtype && letter == input.dtype_letter) expected = dtype;
       if (expected && *expected != dtypes[i])
         fail<DTypeError>(spec_.name, ": input ", input.name, ": expected ", *expected,
-                         input.dtype ? "" : text(", as other inputs of dtype ", input.letter),
+                         input.dtype ? "" : text(", as other inputs of dtype ", input.dtype_letter),
                          ", got ", dtypes[i], "; cast it");
-      if (!expected) types.emplace_back(input.letter, dtypes[i]);
+      if (!expected) types.emplace_back(input.dtype_letter, dtypes[i]);
     }
     return types;
   }
@@ -131,7 +134,7 @@ class UserOp final : public Op, public HasElementBody {
   static DType dtype_of(const Parameter& parameter, const Types& types) {
     if (parameter.dtype) return *parameter.dtype;
     return std::find_if(types.begin(), types.end(),
-                        [&](const auto& type) { return type.first == parameter.letter; })
+                        [&](const auto& type) { return type.first == parameter.dtype_letter; })
         ->second;
   }
 

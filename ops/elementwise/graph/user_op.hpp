@@ -14,8 +14,9 @@ namespace spanwise::ops {
 struct UserOpSpec {
   struct Parameter {
     std::string name;
-    std::string letter{};          ///< T: any dtype, the same for all parameters of this letter
-    std::optional<DType> dtype{};  ///< the one dtype of a parameter without a letter
+    /// A placeholder for a dtype, "T": all parameters with the same one have equal dtypes.
+    std::string dtype_letter{};
+    std::optional<DType> dtype{};  ///< the dtype of a parameter without a letter
   };
   std::string name;
   std::vector<Parameter> inputs, outputs;
