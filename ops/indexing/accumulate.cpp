@@ -14,7 +14,7 @@
 namespace spanwise::ops {
 namespace {
 
-// Atomic functions need aligned addresses.
+// Whether atomic functions of a GPU can access the elements; complex128 is two doubles.
 bool is_aligned(const Array& array) noexcept {
   const DType dtype = array.dtype();
   const int bytes = dtype == complex128 ? 8 : dtype.itemsize();
@@ -28,7 +28,7 @@ bool try_accumulate_simple(const SimpleIndex& simple, const Array& value, Accumu
   const auto* indices = static_cast<const std::int64_t*>(simple.indices.data());
   const std::int64_t count = simple.indices.size();
   const IndexRange kind = classify_indices(indices, count, simple.extent);
-  if (kind == IndexRange::outside) return false;  // select() reports which
+  if (kind == IndexRange::outside) return false;  // select() throws for it
   accumulate_loops(simple.array.dtype(), how)
       .elements(static_cast<std::byte*>(simple.array.data()), indices, count, kind, simple.extent,
                 simple.stride, static_cast<const std::byte*>(value.data()),
@@ -42,9 +42,8 @@ Accumulation accumulation_from(std::string_view name) {
   static constexpr std::string_view names[] = {"add", "subtract", "multiply", "maximum", "minimum"};
   for (int i = 0; i < 5; ++i)
     if (names[i] == name) return static_cast<Accumulation>(i);
-  fail<ArgumentError>(name, ".at: only add, subtract, multiply, maximum and minimum accumulate at ",
-                      "indices; elsewhere write a[i] = ", name,
-                      "(a[i], b) where no index is twice");
+  fail<ArgumentError>(name, ".at: expected add, subtract, multiply, maximum or minimum; if no ",
+                      "index is repeated, write a[i] = ", name, "(a[i], b)");
 }
 
 void accumulate_by(const Array& array, std::span<const IndexPart> key, const Array& value,
@@ -60,9 +59,9 @@ void accumulate_by(const Array& array, std::span<const IndexPart> key, const Arr
     return copy(aligned, array);
   }
   const Selection selection = select(array, key, Bounds::raise, /*writes=*/true);
-  const Array fitting = fitting_value(selection, value);
-  const bool is_ready = !backend.needs_aligned || is_aligned(fitting);
-  backend.accumulate(selection, is_ready ? fitting : copy(fitting), how);
+  Array operand = broadcast_value(selection, value);
+  if (backend.needs_aligned && !is_aligned(operand)) operand = copy(operand);
+  backend.accumulate(selection, operand, how);
 }
 
 }  // namespace spanwise::ops

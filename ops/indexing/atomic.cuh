@@ -4,11 +4,11 @@
 // Atomic<How, T>::apply(target, value): the accumulation of one element on a GPU, by the operations
 // of accumulate.cuh.
 
-// A compare-and-swap loop. W is a word that contains the element, `shift` bits from its lowest bit;
-// the other bytes keep their current values.
+// Accumulates by a compare-and-swap loop. The element is part of a word W, `shift` bits from its
+// lowest bit; other threads may change the other bytes at the same time.
 template <class How, class W, class T>
-__device__ void by_exchange(W* word, unsigned shift, T value) {
-  union Piece {
+__device__ void compare_and_swap(W* word, unsigned shift, T value) {
+  union Element {
     W bits;
     T value;
   };
@@ -16,7 +16,7 @@ __device__ void by_exchange(W* word, unsigned shift, T value) {
   W seen = *(volatile W*)word, before;
   do {
     before = seen;
-    Piece old, now;
+    Element old, now;
     old.bits = (before & mask) >> shift;
     now.bits = 0;
     now.value = accumulated<How>(old.value, value);
@@ -25,38 +25,38 @@ __device__ void by_exchange(W* word, unsigned shift, T value) {
   } while (seen != before);
 }
 
-// Elements of less than 4 bytes are exchanged as part of the aligned 4-byte word.
+// Elements of 1 or 2 bytes are swapped as part of the aligned 4-byte word.
 template <class How, class T>
-__device__ void by_exchange_in_word(T* target, T value) {
+__device__ void compare_and_swap_in_word(T* target, T value) {
   const unsigned long long address = (unsigned long long)target;
-  by_exchange<How>((unsigned*)(address & ~3ull), (unsigned)(address & 3ull) * 8u, value);
+  compare_and_swap<How>((unsigned*)(address & ~3ull), (unsigned)(address & 3ull) * 8u, value);
 }
 template <int bytes>
-struct Exchange {
+struct CompareAndSwap {
   template <class How, class T>
   static __device__ void apply(T* target, T value) {
-    by_exchange_in_word<How>(target, value);
+    compare_and_swap_in_word<How>(target, value);
   }
 };
 template <>
-struct Exchange<4> {
+struct CompareAndSwap<4> {
   template <class How, class T>
   static __device__ void apply(T* target, T value) {
-    by_exchange<How>((unsigned*)target, 0u, value);
+    compare_and_swap<How>((unsigned*)target, 0u, value);
   }
 };
 template <>
-struct Exchange<8> {
+struct CompareAndSwap<8> {
   template <class How, class T>
   static __device__ void apply(T* target, T value) {
-    by_exchange<How>((unsigned long long*)target, 0u, value);
+    compare_and_swap<How>((unsigned long long*)target, 0u, value);
   }
 };
 
 template <class Body, class T>
 struct Atomic {
   static __device__ void apply(T* target, T value) {
-    Exchange<(int)sizeof(T)>::template apply<Body>(target, value);
+    CompareAndSwap<(int)sizeof(T)>::template apply<Body>(target, value);
   }
 };
 
@@ -79,7 +79,7 @@ SW_NATIVE(Smallest, long long, atomicMin)
 SW_NATIVE(Smallest, unsigned long long, atomicMin)
 #undef SW_NATIVE
 
-// Sums of complex numbers are two sums.
+// The real and imaginary part are added separately.
 template <class T>
 struct Atomic<Plus, Complex<T> > {
   static __device__ void apply(Complex<T>* target, Complex<T> value) {
@@ -114,12 +114,13 @@ SW_NEGATED(Complex<float>)
 SW_NEGATED(Complex<double>)
 #undef SW_NEGATED
 
-// A bool changes in one direction only, so concurrent writes are equal.
-#define SW_BOOL(Body, is_changing, result)                   \
+// Accumulating into a bool either sets it to 1 (add, maximum) or to 0 (multiply, minimum), never
+// both, so concurrent writes have the same value and need no atomic function.
+#define SW_BOOL(Body, changes, result)                       \
   template <>                                                \
   struct Atomic<Body, Bool> {                                \
     static __device__ void apply(Bool* target, Bool value) { \
-      if (is_changing) target->byte = result;                \
+      if (changes) target->byte = result;                    \
     }                                                        \
   };
 SW_BOOL(Plus, value.byte != 0, 1)

@@ -27,7 +27,7 @@ Array read(const Selection& selection) {
 }
 
 void write(const Selection& selection, const Array& value) {
-  move(selection, fitting_value(selection, value), Direction::write);
+  move(selection, broadcast_value(selection, value), Direction::write);
 }
 
 Array as_mask(const Array& array) { return array.dtype().is_bool() ? array : astype(array, bool_); }

@@ -78,7 +78,7 @@ void check_writable(const Array& array) {
                         "; assign to a copy: a.copy()");
 }
 
-Array fitting_value(const Selection& selection, Array value) {
+Array broadcast_value(const Selection& selection, Array value) {
   const Array& target = selection.array;
   const Shape shape = selection.result_shape();
   while (value.rank() > shape.size() && value.shape()[0] == 1) value = value.squeeze(0);

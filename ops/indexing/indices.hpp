@@ -32,7 +32,7 @@ void check_writable(const Array& array);
 
 /// The value cast to the target's dtype, on its device, broadcast to the selection's shape and
 /// sharing no memory with the target. Throws LayoutError.
-Array fitting_value(const Selection& selection, Array value);
+Array broadcast_value(const Selection& selection, Array value);
 
 /// Waits for queued work that conflicts with a move on the host.
 void await_all(const Selection& selection, const Array& value, Direction direction);
