@@ -50,12 +50,12 @@ class Backend {
   virtual void* allocate(int ordinal, std::size_t bytes, StreamState& stream) = 0;
   /// As allocate, on a stream under capture (StreamState::is_captured): the allocation does not
   /// become a node of the graph, and the memory can be used at once.
-  virtual void* allocate_beside_graph(int ordinal, std::size_t bytes, StreamState& stream) {
+  virtual void* allocate_outside_graph(int ordinal, std::size_t bytes, StreamState& stream) {
     return allocate(ordinal, bytes, stream);
   }
-  /// Runs `work`, which may make driver calls that stream captures of other threads or libraries
-  /// forbid by default (relaxed capture mode); used for other libraries' allocators.
-  virtual void run_beside_captures(const std::function<void()>& work) { work(); }
+  /// Runs `work`, which may make driver calls that are errors by default while another thread or
+  /// library captures a stream; for other libraries' allocators.
+  virtual void run_in_relaxed_capture_mode(const std::function<void()>& work) { work(); }
   /// As allocate, filled with zeros, where that is cheaper than filling afterwards; else returns
   /// null.
   virtual void* allocate_zeroed([[maybe_unused]] int ordinal, [[maybe_unused]] std::size_t bytes,

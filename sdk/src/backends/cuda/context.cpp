@@ -89,7 +89,7 @@ void ContextGuard::enter(const DeviceContext& context, CUcontext current) noexce
 }
 
 void ContextGuard::refuse(const DeviceContext& context) const {
-  if (!driver_survives()) fail<DeviceError>("cuda: ", why_not_after_fork());
+  if (!usable_after_fork()) fail<DeviceError>("cuda: ", fork_error());
   fail_driver(api_, code_, text("making the primary context of ", context.device, " current"));
 }
 

@@ -79,7 +79,7 @@ class ContextGuard {
   }
   /// Does not throw, for destructors: check ok() before calling the driver.
   ContextGuard(const DeviceContext& context, std::nothrow_t) noexcept : api_(context.api) {
-    if (!driver_survives()) [[unlikely]] {
+    if (!usable_after_fork()) [[unlikely]] {
       code_ = CUDA_ERROR_NOT_INITIALIZED;
       return;
     }

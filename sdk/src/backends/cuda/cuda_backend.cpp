@@ -82,13 +82,13 @@ class CudaBackend final : public runtime::Backend {
 
   int device_count() noexcept override {
     try {
-      return driver_survives() ? driver_status().device_count : 0;
+      return usable_after_fork() ? driver_status().device_count : 0;
     } catch (const std::exception&) {  // out of host memory while loading the driver
       return 0;
     }
   }
   std::string why_absent() override {
-    return driver_survives() ? driver_status().why_absent : why_not_after_fork();
+    return usable_after_fork() ? driver_status().why_absent : fork_error();
   }
   DeviceProperties properties(int ordinal) override {
     DeviceProperties properties = device_info(ordinal).properties;
@@ -101,17 +101,17 @@ class CudaBackend final : public runtime::Backend {
     DeviceContext& context = DeviceContext::of(ordinal);
     return context.memory().allocate(bytes, cuda_stream(context, stream));
   }
-  void* allocate_beside_graph(int ordinal, std::size_t bytes, StreamState& stream) override {
+  void* allocate_outside_graph(int ordinal, std::size_t bytes, StreamState& stream) override {
     DeviceContext& context = DeviceContext::of(ordinal);
-    return context.memory().allocate_beside_graph(bytes, cuda_stream(context, stream));
+    return context.memory().allocate_outside_graph(bytes, cuda_stream(context, stream));
   }
-  void run_beside_captures(const std::function<void()>& work) override {
+  void run_in_relaxed_capture_mode(const std::function<void()>& work) override {
     const RelaxedCaptureMode relaxed(driver());
     work();
   }
   void deallocate(int ordinal, void* data, std::size_t bytes,
                   StreamState& stream) noexcept override {
-    if (!driver_survives() || data == nullptr) return;
+    if (!usable_after_fork() || data == nullptr) return;
     try {
       DeviceContext& context = DeviceContext::of(ordinal);
       context.memory().deallocate(data, bytes, cuda_stream(context, stream));
@@ -130,7 +130,7 @@ class CudaBackend final : public runtime::Backend {
     return DeviceContext::of(ordinal).pinned_pool().take(bytes);
   }
   void release_pinned(int ordinal, void* data, std::size_t bytes) noexcept override {
-    if (!driver_survives()) return;
+    if (!usable_after_fork()) return;
     try {
       DeviceContext::of(ordinal).pinned_pool().put(data, bytes);
     } catch (const std::exception&) {  // as in deallocate()

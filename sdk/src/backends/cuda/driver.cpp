@@ -105,7 +105,7 @@ std::string start(const DriverApi& api, int& device_count) {
 
 std::string version_text(int version) { return text(version / 1000, '.', version % 1000 / 10); }
 
-std::string why_not_after_fork() {
+std::string fork_error() {
   return "this process was forked after CUDA had been used, and CUDA does not work in such a "
          "child: "
          "start workers with the 'spawn' or 'forkserver' method, or fork before the first use";
@@ -151,8 +151,8 @@ const DriverStatus& driver_status() {
 const DriverApi& driver() {
   const DriverStatus& status = driver_status();
   if (!status.usable) fail<DeviceError>("cuda: ", status.why_absent);
-  if (!driver_survives()) [[unlikely]]
-    fail<DeviceError>("cuda: ", why_not_after_fork());
+  if (!usable_after_fork()) [[unlikely]]
+    fail<DeviceError>("cuda: ", fork_error());
   return status.api;
 }
 

@@ -133,14 +133,14 @@ const DriverStatus& driver_status();
 /// in a process that was forked after the driver was initialized.
 const DriverApi& driver();
 
-/// Set in a child process that was forked after the driver was initialized: calling CUDA there is
-/// undefined. Destructors check it and then skip driver calls.
+/// Set in a child process that was forked after the driver was initialized.
 inline std::atomic<bool> forked_after_start{false};
-inline bool driver_survives() noexcept {
+/// False in such a process, where calling CUDA is undefined: destructors then skip driver calls.
+inline bool usable_after_fork() noexcept {
   return !forked_after_start.load(std::memory_order_relaxed);
 }
-/// Why a forked child gets no device, as one sentence.
-std::string why_not_after_fork();
+/// The error text where usable_after_fork() is false.
+std::string fork_error();
 
 /// "13.0" for 13000.
 std::string version_text(int version);

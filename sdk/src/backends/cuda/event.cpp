@@ -24,7 +24,7 @@ void EventPool::put(CUevent event, bool timing) noexcept {
     const std::lock_guard lock(mutex_);
     free_[timing].push_back(event);
   } catch (...) {  // out of host memory for the list
-    if (driver_survives()) api_.event_destroy(event);
+    if (usable_after_fork()) api_.event_destroy(event);
   }
 }
 

@@ -95,7 +95,7 @@ Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
   auto own = std::make_unique<SourceBlock>();
   own->device = device;
   MemoryReservation counted(device, bytes);
-  backend_for(device).run_beside_captures(
+  backend_for(device).run_in_relaxed_capture_mode(
       [&] { own->block = source->allocate(device, bytes, stream.handle()); });
   own->source = std::move(source);
   counted.keep();
@@ -126,7 +126,7 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
   const std::size_t capacity = is_kept ? StorageFreeList::capacity_for(bytes) : bytes;
   MemoryReservation counted(use, device, capacity);
   Backend& backend = *find_backend(device.kind());  // which made the stream
-  void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), capacity, stream)
+  void* data = is_recorded ? backend.allocate_outside_graph(device.ordinal(), capacity, stream)
                            : backend.allocate(device.ordinal(), capacity, stream);
   counted.keep();
   if (is_kept) return StorageFreeList::adopt(data, bytes, deallocate_host_block, nullptr);

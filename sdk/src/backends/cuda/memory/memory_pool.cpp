@@ -72,7 +72,7 @@ void MemoryPool::preallocate() {
   const std::int64_t bytes = preallocate_bytes(setting, static_cast<std::int64_t>(free));
   if (bytes == 0) return;
   CUdeviceptr data = 0;
-  const CUresult code = allocate_beside_capture(data, static_cast<std::size_t>(bytes));
+  const CUresult code = allocate_outside_capture(data, static_cast<std::size_t>(bytes));
   if (code != CUDA_SUCCESS) {
     fail_driver(context_.api, code,
                 text("taking ", bytes_text(bytes), " of ", context_.device, ", of which ",
@@ -82,7 +82,7 @@ void MemoryPool::preallocate() {
   context_.api.mem_free_async(data, side_stream_);
 }
 
-CUresult MemoryPool::allocate_beside_capture(CUdeviceptr& data, std::size_t bytes) {
+CUresult MemoryPool::allocate_outside_capture(CUdeviceptr& data, std::size_t bytes) {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
   if (pool_ == nullptr) return api.mem_alloc(&data, bytes);
@@ -129,16 +129,16 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
 }
 
 // Does not reclaim memory on failure: synchronizing the device is illegal during a capture.
-void* MemoryPool::allocate_beside_graph(std::size_t bytes, const CudaStream& stream) {
+void* MemoryPool::allocate_outside_graph(std::size_t bytes, const CudaStream& stream) {
   const ContextGuard guard(context_);
   bytes = size_of_block(bytes, stream);
   CUdeviceptr data = 0;
-  const CUresult code = allocate_beside_capture(data, bytes);
+  const CUresult code = allocate_outside_capture(data, bytes);
   return allocated(code, data, bytes);
 }
 
 CUdeviceptr MemoryPool::take_small(std::size_t bytes, const CudaStream& stream) noexcept {
-  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::max_bytes || !driver_survives())
+  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::max_bytes || !usable_after_fork())
     return 0;
   return stream.small_blocks()->take(bytes);
 }

@@ -33,7 +33,7 @@ class MemoryPool {
   void* allocate(std::size_t bytes, const CudaStream& stream);
   /// As allocate() while `stream` is captured: the memory is not part of the graph, is usable
   /// immediately, and is not used by any work queued so far.
-  void* allocate_beside_graph(std::size_t bytes, const CudaStream& stream);
+  void* allocate_outside_graph(std::size_t bytes, const CudaStream& stream);
   /// Frees after the work queued so far on `stream`, which must not be captured.
   void deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept;
   /// Reserves the memory of config "preallocate" in the pool. Throws OutOfMemoryError,
@@ -55,7 +55,7 @@ class MemoryPool {
   CUresult try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream);
   std::size_t size_of_block(std::size_t bytes, const CudaStream& stream) const noexcept;
   void* allocated(CUresult code, CUdeviceptr data, std::size_t bytes);
-  CUresult allocate_beside_capture(CUdeviceptr& data, std::size_t bytes);
+  CUresult allocate_outside_capture(CUdeviceptr& data, std::size_t bytes);
   // A cached block of `bytes`, a rounded size, of the stream, or 0.
   CUdeviceptr take_small(std::size_t bytes, const CudaStream& stream) noexcept;
   bool keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept;

@@ -21,7 +21,7 @@ struct PointerAttributes {
 // Queries all attributes in one call, because each call takes as long as half an import. For an
 // unknown address or a missing context, cuPointerGetAttributes returns zeros instead of an error.
 std::optional<PointerAttributes> query_attributes(const void* address) {
-  if (!driver_survives() || !driver_status().usable) return std::nullopt;
+  if (!usable_after_fork() || !driver_status().usable) return std::nullopt;
   std::array attributes{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
                         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT};
   unsigned memory_type = 0, is_managed = 0;
@@ -63,7 +63,7 @@ std::optional<GpuContext> context_of(const void* address) {
 }
 
 std::optional<GpuContext> current_context() {
-  if (!driver_survives() || !driver_status().usable) return std::nullopt;
+  if (!usable_after_fork() || !driver_status().usable) return std::nullopt;
   const DriverApi& api = driver_status().api;
   CUcontext context = nullptr;
   CUdevice device = 0;
