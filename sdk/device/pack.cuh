@@ -38,8 +38,8 @@ struct PackWord<1> {
 };
 
 /// load_pack() reads a pack from any memory, store_pack() writes one to global memory, put_pack()
-/// to shared memory, each with one instruction. `address` is aligned to the whole pack. They access
-/// words, because a compiler may split a copy of elements into many small accesses.
+/// to shared memory, each with one instruction. `address` is aligned to the whole pack. They copy a
+/// pack as one word, because a compiler may split a copy of its elements into many small accesses.
 template <int n, class T>
 __device__ __forceinline__ Pack<T, n> load_pack(const T* address) {
   typedef typename PackWord<(int)sizeof(T) * n>::type Word;

@@ -31,10 +31,11 @@ struct RedZone {
   std::string name{};  ///< "the array of argument 1 ('int *x')"
 };
 
-/// What a checked launch found that is a fault only if the result depends on it.
+/// What a checked launch found that is an error only if runs in other orders of threads have other
+/// results.
 struct LaunchFindings {
-  std::string suspicion;     ///< "thread ... reads ...": "" if nothing was found
-  bool has_atomics = false;  ///< the order of atomic operations may determine the result
+  std::string suspect_access;  ///< "thread ... reads ..."; "" if there is none
+  bool has_atomics = false;    ///< the order of atomic operations may determine the result
 };
 
 /// Options of a checked launch, where the device supports them (LoadedKernel::launch_with).
@@ -59,10 +60,11 @@ struct LaunchAttributes {
 /// A kernel loaded on one device.
 class LoadedKernel : public RefCounted {
  public:
+  /// Where a parameter is in the kernel's parameter buffer, in bytes.
   struct Slot {
     std::int64_t offset = 0, size = 0;
   };
-  /// Offset and size in bytes of each parameter, as the binary has them.
+  /// The slot of each parameter, read from the binary.
   virtual std::vector<Slot> slots() const = 0;
   virtual KernelAttributes attributes() const = 0;
   /// CUfunction as an integer; 0 on the CPU.
@@ -130,8 +132,10 @@ class LoadedModule : public RefCounted {
 /// A compile request. The kernels layer has scanned `source`.
 struct CompileRequest {
   const source::KernelSource* source = nullptr;
-  std::vector<std::string> options{}, names{}, include_dirs{};
-  bool keep = false;
+  std::vector<std::string> options{};
+  std::vector<std::string> names{};  ///< name expressions of template kernels to instantiate
+  std::vector<std::string> include_dirs{};
+  bool keep = false;  ///< keeps the generated files (ModuleOptions::keep)
   /// Further translation units: each source is compiled separately with the same options, and all
   /// are linked into one binary.
   std::vector<source::KernelSource> linked{};

@@ -8,7 +8,8 @@
 
 #include "core/words.hpp"
 
-/// Source lines that a back end inserts before the user's source, and the source in messages.
+/// Lines that a back end inserts before the user's source, and that source with line numbers for
+/// messages.
 namespace spanwise::source {
 
 // Used in place of the compiler options -D and -U: inserted after the back end's own headers, so
@@ -19,8 +20,8 @@ namespace spanwise::source {
 inline std::string define_line(std::string_view macro) {
   macro = macro.substr(0, macro.find('\n'));
   const std::size_t equals = macro.find('=');
-  const std::string_view meaning = equals == macro.npos ? "1" : macro.substr(equals + 1);
-  return "#define " + std::string(macro.substr(0, equals)) + " " + std::string(meaning);
+  const std::string_view value = equals == macro.npos ? "1" : macro.substr(equals + 1);
+  return "#define " + std::string(macro.substr(0, equals)) + " " + std::string(value);
 }
 
 inline std::string undefine_line(std::string_view macro) {
@@ -40,11 +41,11 @@ inline std::string c_literal(std::string_view text) {
 /// `source` with its line numbers in front, for CompileError.
 inline std::string with_line_numbers(std::string_view source) {
   std::string out;
-  int line = 1;
-  for (const std::string_view words : split(source, '\n')) {
-    char number[16];
-    std::snprintf(number, sizeof number, "%5d | ", line++);
-    out.append(number).append(words).append("\n");
+  int number = 1;
+  for (const std::string_view line : split(source, '\n')) {
+    char prefix[16];
+    std::snprintf(prefix, sizeof prefix, "%5d | ", number++);
+    out.append(prefix).append(line).append("\n");
   }
   return out;
 }

@@ -35,9 +35,9 @@ struct SourceOutline {
   struct Declaration {
     /// "function", "prototype", "type", "variable" or "other"
     std::string_view kind;
-    std::size_t begin = 0, end = 0;       ///< tokens
+    std::size_t begin = 0, end = 0;       ///< tokens [begin, end)
     std::string_view head;                ///< the text before a body or initialiser
-    std::vector<std::string_view> names;  ///< that it declares, possibly more
+    std::vector<std::string_view> names;  ///< it declares, and maybe others that it uses
   };
   std::vector<Token> tokens;
   std::vector<Declaration> declarations;
@@ -45,9 +45,10 @@ struct SourceOutline {
 
 SW_API SourceOutline outline_source(std::string_view source);
 
-/// How the CPU serves an #include of `name` that no file of the include folders has: "known" for a
-/// header of CUDA, C or C++; "replaced" by a header of Spanwise, for those of NVIDIA's samples;
-/// "left out" with the host code that needs it; "" for other headers.
+/// What compiling for the CPU does with an #include of `name`, if no include folder has that file:
+/// "known": a header of CUDA, C or C++, which is always found; "replaced": a header of NVIDIA's
+/// samples, in place of which Spanwise has one; "left out": ignored, with the host code that needs
+/// it; "": any other header, an error.
 SW_API std::string_view header_on_cpu(std::string_view name);
 
 }  // namespace spanwise

@@ -16,8 +16,9 @@ namespace spanwise::graph {
 /// Holds a function's mutex: calls of one function run one at a time.
 class CallLock {
  public:
-  /// Waits for a running call. Throws GraphError naming `function` where waiting would deadlock:
-  /// in an op of the function itself, or of a function that the running call waits for.
+  /// Waits for the running call, if any. Throws GraphError naming `function` where that would
+  /// deadlock: if an op of the same call made this one, or if the running call waits for a function
+  /// that the calling thread runs.
   CallLock(OwnedMutex& mutex, const std::string& function);
   ~CallLock() { mutex_.unlock(); }
   CallLock(const CallLock&) = delete;
@@ -33,10 +34,10 @@ class UpdateLock {
   /// `shared`, in the locking order common to all functions, must outlive the lock. Throws
   /// GraphError naming `function`, with nothing locked, where waiting would deadlock.
   UpdateLock(std::span<const Ref<SharedValue>> shared, const std::string& function);
-  /// Locks without waiting, possibly not all of them.
+  /// Locks them in order up to the first that is locked already; see holds_all().
   UpdateLock(std::span<const Ref<SharedValue>> shared, std::try_to_lock_t) noexcept;
   ~UpdateLock() { unlock(); }
-  bool has_all() const noexcept { return locked_ == shared_.size(); }
+  bool holds_all() const noexcept { return locked_ == shared_.size(); }
   UpdateLock(const UpdateLock&) = delete;
   UpdateLock& operator=(const UpdateLock&) = delete;
 

@@ -53,7 +53,7 @@ std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Ar
     return std::nullopt;
   const std::lock_guard call_lock(mutex_, std::adopt_lock);
   const UpdateLock update_lock(locking_order, std::try_to_lock);
-  if (!update_lock.has_all()) return std::nullopt;
+  if (!update_lock.holds_all()) return std::nullopt;
   return run(arguments);
 }
 

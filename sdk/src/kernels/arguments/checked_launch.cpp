@@ -113,15 +113,15 @@ class CheckedRun {
   // A different result is a fault, unless only the order of atomic operations explains it.
   void compare(const std::vector<std::string>& first, Order order, std::uint64_t seed) {
     const std::string found = arrays_.difference(first, run_in(order, seed));
-    if (found.empty() || (findings_.suspicion.empty() && findings_.has_atomics)) return;
+    if (found.empty() || (findings_.suspect_access.empty() && findings_.has_atomics)) return;
     fail<KernelFaultError>(
         "kernel '", function_.name(), "' on ", function_.device(),
-        findings_.suspicion.empty() ? " has a race" : " has an undefined result", ": with threads ",
-        name_of(Order::forward), " and ", name_of(order), " ", found,
-        findings_.suspicion.empty()
+        findings_.suspect_access.empty() ? " has a race" : " has an undefined result",
+        ": with threads ", name_of(Order::forward), " and ", name_of(order), " ", found,
+        findings_.suspect_access.empty()
             ? std::string(". Remedy: put __syncthreads() between what one thread writes and "
                           "another reads, or use atomics where several write one element")
-            : ". The cause may be: " + findings_.suspicion);
+            : ". The cause may be: " + findings_.suspect_access);
   }
 
   Stream stream() const {

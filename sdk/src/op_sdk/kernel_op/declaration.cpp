@@ -92,11 +92,12 @@ void KernelDeclaration::check_bound(const Expression& expression, const std::str
 
 void KernelDeclaration::check_letters() const {
   for (const DeclaredParameter& output : outputs) {
-    bool known = output.letter == 0;
-    for (const DeclaredParameter& input : inputs) known = known || input.letter == output.letter;
+    bool known = output.dtype_letter == 0;
+    for (const DeclaredParameter& input : inputs)
+      known = known || input.dtype_letter == output.dtype_letter;
     if (!known)
       fail<ArgumentError>("kernel_op ", spec.name, ", ", output.name, ": no input has the ",
-                          "dtype ", output.letter, "; name a dtype, such as float32");
+                          "dtype ", output.dtype_letter, "; name a dtype, such as float32");
   }
 }
 
@@ -121,7 +122,7 @@ void KernelDeclaration::read_overwrites() {
         result.extents, given.extents,
         [](const Expression& a, const Expression& b) { return a.text() == b.text(); });
     if (result.strided != given.strided || result.dtype != given.dtype ||
-        result.letter != given.letter || !same_extents)
+        result.dtype_letter != given.dtype_letter || !same_extents)
       fail<ArgumentError>("kernel_op ", spec.name, ", overwrites: ", output, " and ", input,
                           " are not declared alike; expected one layout, dtype and shape");
     overwrites[to].push_back(from);

@@ -68,7 +68,7 @@ void KernelDeclaration::read_template_parameters() {
   for (const std::string& name : template_parameters) {
     bool known = names.find(name) >= 0 && spec.scalars.contains(name);
     for (const DeclaredParameter& input : inputs)
-      known = known || (name.size() == 1 && input.letter == name[0]);
+      known = known || (name.size() == 1 && input.dtype_letter == name[0]);
     if (!known)
       fail<ArgumentError>("kernel_op ", spec.name, ": no input or scalar determines the template ",
                           "parameter ", name, " of ", kernel.name,

@@ -26,7 +26,7 @@ bool same_scalars(const std::map<std::string, Scalar>& a, const std::map<std::st
 TypeBindings letters_of(const KernelDeclaration& declaration, std::span<const Variable> inputs) {
   TypeBindings bindings;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const char letter = declaration.inputs[i].letter;
+    const char letter = declaration.inputs[i].dtype_letter;
     if (letter != 0 && !bindings.find(letter)) bindings.bind(letter, inputs[i].type().dtype());
   }
   return bindings;
@@ -57,13 +57,13 @@ Ref<Apply> KernelOp::make_node(std::span<const Variable> inputs) const {
 void KernelOp::check_input(const DeclaredParameter& parameter, const Variable& input,
                            TypeBindings& bindings) const {
   const TensorType& type = input.type();
-  if (parameter.letter != 0 && !bindings.find(parameter.letter))
-    bindings.bind(parameter.letter, type.dtype());
+  if (parameter.dtype_letter != 0 && !bindings.find(parameter.dtype_letter))
+    bindings.bind(parameter.dtype_letter, type.dtype());
   const DType expected = *bindings.dtype_of(parameter);
   if (type.dtype() != expected)
     fail<DTypeError>(name(), ": input ", parameter.name, ": expected dtype ", expected,
-                     parameter.letter ? text(" (", parameter.letter, ")") : "", ", got ",
-                     type.dtype(), " (", input.label(),
+                     parameter.dtype_letter ? text(" (", parameter.dtype_letter, ")") : "",
+                     ", got ", type.dtype(), " (", input.label(),
                      "); cast it, or declare the dtype with a letter");
   if (type.rank() != parameter.rank())
     fail<LayoutError>(name(), ": input ", parameter.name, ": expected ", parameter.rank(),

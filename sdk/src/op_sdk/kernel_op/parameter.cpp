@@ -69,7 +69,7 @@ DeclaredParameter DeclaredParameter::parse(std::string_view declaration, Names& 
   expect(!has_extents || rest.back() == ']', "\"[\" without \"]\" at the end; ", grammar);
   const std::string_view dtype = before(rest, "[");
   if (dtype.size() == 1 && std::isupper(static_cast<unsigned char>(dtype[0]))) {
-    parameter.letter = dtype[0];
+    parameter.dtype_letter = dtype[0];
   } else {
     expect(is_identifier(dtype), "\"", dtype, "\" is no dtype; ", grammar);
     parameter.dtype = DType::parse(dtype);
@@ -91,7 +91,7 @@ std::optional<DType> TypeBindings::find(char letter) const {
 }
 
 std::optional<DType> TypeBindings::dtype_of(const DeclaredParameter& parameter) const {
-  return parameter.dtype ? parameter.dtype : find(parameter.letter);
+  return parameter.dtype ? parameter.dtype : find(parameter.dtype_letter);
 }
 
 CType c_type(DType dtype, const std::string& where) {

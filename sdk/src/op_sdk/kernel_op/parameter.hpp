@@ -17,7 +17,7 @@ struct DeclaredParameter {
   std::string name;
   bool strided = false;
   std::optional<DType> dtype;  ///< if declared by name
-  char letter = 0;             ///< else its dtype letter
+  char dtype_letter = 0;       ///< else a placeholder for a dtype, "T"
   std::vector<Expression> extents;
 
   int rank() const noexcept { return static_cast<int>(extents.size()); }

@@ -7,10 +7,12 @@
 
 namespace spanwise::cpu_backend {
 
-/// library_gemm() on the CPU: float32, float64 and their complex numbers, by the machine's BLAS.
+/// library_gemm() on the CPU, by the machine's BLAS. Returns false, and does nothing, without a
+/// BLAS, for dtypes other than float32, float64, complex64 and complex128, and for extents that its
+/// integers cannot hold.
 bool blas_gemm(const GemmCall& call);
 
-/// The BLAS, for `python -m spanwise doctor`.
+/// Name, version and path of the BLAS, for `python -m spanwise doctor`.
 Tool blas_tool();
 
 }  // namespace spanwise::cpu_backend

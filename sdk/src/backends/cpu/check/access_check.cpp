@@ -95,7 +95,7 @@ bool AccessCheck::read(Region& region, const Access& access) {
       access.address, access.bytes, [&](ShadowCell& cell, std::size_t offset, std::size_t) {
         if (!good) return;
         if (cell.writer.kind == Stamp::none) {
-          if (region.is_shared && suspicion_.text.empty())
+          if (region.is_shared && suspect_access_.text.empty())
             suspect({text(thread_name(block_, access.thread), " reads ", access.bytes,
                           " bytes at byte ", access.address + offset - region.data, " of ",
                           region.name, ", which no thread of the block had written"),
@@ -201,7 +201,7 @@ bool AccessCheck::fence(unsigned thread) {
 }
 
 void AccessCheck::suspect(Finding finding) {
-  if (suspicion_.text.empty()) suspicion_ = std::move(finding);
+  if (suspect_access_.text.empty()) suspect_access_ = std::move(finding);
 }
 
 }  // namespace spanwise::cpu_backend

@@ -34,10 +34,10 @@ struct CheckedRegion {
 /// thread: accesses outside of all regions, and races, which are accesses by two threads without an
 /// order between them (AccessOrder), one of which changes the memory.
 ///
-/// Two kinds of accesses are faults only if they influence the result: reads of shared memory that
+/// Two kinds of accesses are errors only if they influence the result: reads of shared memory that
 /// no thread has written, and plain reads of what another thread changes by atomic or volatile
-/// accesses. The first of them is the suspicion(), which the caller reports if runs in other
-/// orders, and with other undefined values, have other results.
+/// accesses. The first of them is suspect_access(); the caller reports it if runs in other orders
+/// of threads, or with other undefined values, have other results.
 class AccessCheck {
  public:
   /// The launch's extents, and what is checked.
@@ -69,7 +69,7 @@ class AccessCheck {
 
   void suspect(Finding finding);
   const Finding& finding() const noexcept { return finding_; }
-  const Finding& suspicion() const noexcept { return suspicion_; }
+  const Finding& suspect_access() const noexcept { return suspect_access_; }
   bool has_atomics() const noexcept { return has_atomics_; }
   /// "thread (1, 0, 0) of block (0, 0, 0)"
   std::string thread_name(std::uint64_t block, unsigned thread) const;
@@ -136,7 +136,7 @@ class AccessCheck {
   std::uint64_t block_ = 0;
   const char* code_base_ = nullptr;
   bool has_atomics_ = false;
-  Finding finding_, suspicion_;
+  Finding finding_, suspect_access_;
 };
 
 }  // namespace spanwise::cpu_backend

@@ -120,8 +120,8 @@ void CpuKernel::launch_checked(const LaunchCheck& check, const Dim3& grid, const
   }
   if (check.findings == nullptr) return;
   check.findings->has_atomics |= memory.has_atomics();
-  if (check.findings->suspicion.empty() && !memory.suspicion().text.empty())
-    check.findings->suspicion = with_lines(memory.suspicion());
+  if (check.findings->suspect_access.empty() && !memory.suspect_access().text.empty())
+    check.findings->suspect_access = with_lines(memory.suspect_access());
 }
 
 }  // namespace spanwise::cpu_backend

@@ -10,12 +10,12 @@ namespace spanwise::cpu_backend {
 using StackPointer = void*;
 
 /// Suspends the running stack, stores it in `*from`, and resumes `to`. Returns when the stack is
-/// resumed. Does not change signal masks and floating-point modes.
+/// resumed. Does not change the signal mask or the floating-point mode.
 #if defined(__x86_64__)
-// Saves rbp and the address to continue at, below the red zone; the compiler saves the other
-// registers as far as they are in use. It is inline and neither called nor left by `ret`: the
-// processor predicts a return by the last calls, which were those of another stack, so that each
-// would be a misprediction.
+// Saves rbp and the address at which the stack resumes, below the red zone; the other registers are
+// clobbers, so the compiler saves those in use. It is inline and jumps instead of returning,
+// because the processor predicts the target of a `ret` from the calls on the stack that was left:
+// each `ret` would be mispredicted.
 inline __attribute__((always_inline)) void switch_stack(StackPointer* from,
                                                         StackPointer to) noexcept {
   asm volatile(
