@@ -25,7 +25,7 @@ namespace py = pybind11;
 
 namespace {
 
-bool lies_in(Order order, const Layout& layout) {
+bool has_order(Order order, const Layout& layout) {
   if (order == Order::c) return layout.is_row_major();
   if (order == Order::f) return layout.is_column_major();
   return true;  // "A" and "K" accept any layout
@@ -40,11 +40,11 @@ ImportOptions options_in(PyObject* dtype, PyObject* device, CopyMode mode) {
 
 PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
   Array array = import_array(x, options);
-  if (!lies_in(order, array.layout())) {
+  if (!has_order(order, array.layout())) {
     if (options.copy == CopyMode::never)
-      fail<CopyNeededError>("asarray: ", array,
-                            " does not lie in the order asked for; allow the copy with copy=None, "
-                            "or leave order out");
+      fail<CopyNeededError>(
+          "asarray: ", array,
+          " has another memory order; pass copy=None to allow a copy, or omit order");
     array = copied(array, array.dtype(), array.device(), order);
   }
   // Returns x itself if nothing changed, so that asarray(asarray(x)) makes no new object.
@@ -67,8 +67,11 @@ PyObject* asarray(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy
   return as_array(x, options, order_in(order, Order::k));
 }
 
-// Tried first, since programs that mix libraries call asarray() for every array that they pass.
-PyObject* shared_array(PyObject* x) { return is_array(x) ? Py_NewRef(x) : shared_object(x); }
+// The fast path of asarray() with one argument: programs that mix libraries call it for every array
+// that they pass.
+PyObject* asarray_without_options(PyObject* x) {
+  return is_array(x) ? Py_NewRef(x) : shared_object(x);
+}
 
 Array with_rank(Array array, std::int64_t rank) {
   if (rank > max_rank) fail<LayoutError>("array: expected ndmin <= ", max_rank, ", got ", rank);
@@ -76,8 +79,10 @@ Array with_rank(Array array, std::int64_t rank) {
   return array;
 }
 
-// Numbers and lists are converted to a new array anyway, which need not be copied.
-bool is_values(PyObject* x) { return is_python_scalar(x) || PyList_Check(x) || PyTuple_Check(x); }
+// For these, conversion makes a new array, which array() need not copy.
+bool is_number_or_list(PyObject* x) {
+  return is_python_scalar(x) || PyList_Check(x) || PyTuple_Check(x);
+}
 
 // A single copy in the given order, from memory that is shared or borrowed during the call.
 Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
@@ -99,8 +104,9 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
   return copy(import_array(x, sharing));
 }
 
-PyObject* copied_array(PyObject* x) {
-  return is_values(x) ? nullptr : wrap(copy_of(x, {}, Order::k));
+// The fast path of array() with one argument.
+PyObject* array_without_options(PyObject* x) {
+  return is_number_or_list(x) ? nullptr : wrap(copy_of(x, {}, Order::k));
 }
 
 PyObject* array(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, PyObject* order,
@@ -108,7 +114,7 @@ PyObject* array(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, 
   const CopyMode mode = copy == nullptr ? CopyMode::always : mode_in(copy);
   const Order wanted = order_in(order, Order::k);
   ImportOptions options = options_in(dtype, device, mode);
-  if (mode != CopyMode::always || is_values(x)) {
+  if (mode != CopyMode::always || is_number_or_list(x)) {
     if (mode == CopyMode::always) options.copy = CopyMode::if_needed;
     const auto created = py::reinterpret_steal<py::object>(as_array(x, options, wanted));
     if (!created || !given(ndmin)) return Py_XNewRef(created.ptr());
@@ -167,15 +173,15 @@ PyMethodDef import_functions[] = {
         "`x` (a number, nested lists, or any library's array) as an Array. It shares the memory of "
         "`x`\nif it can, else copies; copy=False raises CopyNeededError instead, copy=True always "
         "copies.\nThe default device is that of `x`; for numbers and lists the default device.",
-        &asarray<true>, &shared_array>(),
+        &asarray<true>, &asarray_without_options>(),
     declared<"_asarray(x, dtype=None, *, device=None, copy=None, order=None)",
              "asarray() for operands: raises BridgeError (a TypeError) for a lazy array.",
-             &asarray<false>, &shared_array>(),
+             &asarray<false>, &asarray_without_options>(),
     declared<
         "array(x, dtype=None, *, device=None, copy=True, order='K', ndmin=0)",
         "A new array with a copy of `x`: a number, nested lists, or any library's array. "
         "copy=False\nraises CopyNeededError where a copy is needed, copy=None copies only then.",
-        &array, &copied_array>(),
+        &array, &array_without_options>(),
     declared<"ascontiguousarray(a, dtype=None, *, device=None)",
              "`a` itself if it is C-contiguous, else a C-contiguous copy; at least of rank 1.",
              &ascontiguousarray>(),

@@ -64,7 +64,7 @@ Dim3 dim3_from(PyObject* object, const char* what) {
   return dims;
 }
 
-std::int64_t whole_number_from(PyObject* object, const char* what) {
+std::int64_t int64_from(PyObject* object, const char* what) {
   std::int64_t value = 0;
   if (PyIndex_Check(object) && read(object, value)) return value;
   PyErr_Clear();

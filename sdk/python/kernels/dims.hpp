@@ -13,7 +13,8 @@ namespace spanwise::python {
 /// KernelArgumentError.
 Dim3 dim3_from(PyObject* object, const char* what);
 
-/// An integer, by __index__. Throws KernelArgumentError.
-std::int64_t whole_number_from(PyObject* object, const char* what);
+/// `object` as an integer, by __index__; `what` names the argument in messages. Throws
+/// KernelArgumentError.
+std::int64_t int64_from(PyObject* object, const char* what);
 
 }  // namespace spanwise::python

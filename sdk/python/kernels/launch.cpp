@@ -87,7 +87,7 @@ bool read_keywords(PyObject* names, PyObject* const* values, const Kernel& funct
         config.grid = dim3_from(values[i], "grid=");
         break;
       case shared:
-        config.shared_bytes = whole_number_from(values[i], "shared=");
+        config.shared_bytes = int64_from(values[i], "shared=");
         break;
       case stream:
         if (values[i] != Py_None) config.stream = stream_from(values[i], function.device());

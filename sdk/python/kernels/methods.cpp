@@ -42,7 +42,7 @@ void read_prepared_keywords(PyObject* names, PyObject* const* values, LaunchConf
     if (PyUnicode_CompareWithASCIIString(name, "shared_size") != 0)
       fail<KernelArgumentError>("prepared call: unexpected keyword argument '",
                                 std::string(py::str(name)), "'; there is shared_size");
-    config.shared_bytes = whole_number_from(values[i], "shared_size=");
+    config.shared_bytes = int64_from(values[i], "shared_size=");
   }
 }
 
@@ -91,7 +91,7 @@ PyObject* bind(PyObject* self, PyObject* args) {
 }
 
 std::int64_t shared_from(PyObject* shared) {
-  return given(shared) ? whole_number_from(shared, "shared=") : 0;
+  return given(shared) ? int64_from(shared, "shared=") : 0;
 }
 
 PyObject* max_active_blocks(PyObject* self, PyObject* threads, PyObject* shared) {
@@ -126,7 +126,7 @@ PyObject* function_subscript(PyObject* self, PyObject* key) {
   config.block = dim3_from(PyTuple_GET_ITEM(key, 1), "block");
   PyObject* stream = size > 2 ? PyTuple_GET_ITEM(key, 2) : Py_None;
   if (stream != Py_None) config.stream = stream_from(stream, function.device());
-  if (size > 3) config.shared_bytes = whole_number_from(PyTuple_GET_ITEM(key, 3), "shared");
+  if (size > 3) config.shared_bytes = int64_from(PyTuple_GET_ITEM(key, 3), "shared");
   return wrap_launch(function, config, stream);
 }
 

@@ -52,6 +52,7 @@ struct ScalarType {
   bool value_follows_head;
 };
 
+// The value follows PyObject_HEAD at its alignment, which for a complex number is that of a part.
 std::size_t value_offset(DType dtype) {
   const int part = dtype.is_complex() ? dtype.itemsize() / 2 : dtype.itemsize();
   const auto alignment = static_cast<std::size_t>(std::min(part, 8));
@@ -62,14 +63,16 @@ const char* value_in(PyObject* scalar, DType dtype) {
   return reinterpret_cast<const char*>(scalar) + value_offset(dtype);
 }
 
-// True only for a class of the numpy module, and if the buffer protocol gives the same bytes.
+// Checks the layout once per type: true only for a class of the numpy module, if the buffer
+// protocol gives the same bytes.
 bool value_follows_head(PyObject* scalar, DType dtype) {
   PyTypeObject* type = Py_TYPE(scalar);
   const py::handle class_object(reinterpret_cast<PyObject*>(type));
-  const py::object offered =
+  const py::object numpy_type =
       py::getattr(py::module_::import("numpy"), class_object.attr("__name__"), py::none());
   const std::string bytes = bytes_of(scalar);
-  return offered.is(class_object) && bytes.size() == static_cast<std::size_t>(dtype.itemsize()) &&
+  return numpy_type.is(class_object) &&
+         bytes.size() == static_cast<std::size_t>(dtype.itemsize()) &&
          static_cast<std::size_t>(type->tp_basicsize) >= value_offset(dtype) + bytes.size() &&
          std::memcmp(value_in(scalar, dtype), bytes.data(), bytes.size()) == 0;
 }

@@ -19,15 +19,15 @@ from ._numpy.operands import writable_array
 from ._numpy.random_arguments import (
     Shape,
     as_shape,
+    bound_array,
     bounds_of,
     broadcast_with,
     check_range,
-    delivered,
+    integer_bound,
     is_number,
+    out_or_result,
     probabilities,
     result_for,
-    whole,
-    whole_array,
     with_inclusive_high,
 )
 from ._numpy.random_floating import FloatingGenerator
@@ -52,7 +52,7 @@ def default_rng(seed: Any = None, device: Any = None) -> Generator:
         if device is not None and _core.device(device) != seed.device:
             raise _core.ArgumentError(
                 "default_rng: a generator keeps the device that it was made with, "
-                f"{seed.device}; say device= in its calls"
+                f"{seed.device}; pass device= to its methods"
             )
         return seed
     return Generator(seed, device)
@@ -85,52 +85,54 @@ class Generator(FloatingGenerator):
         device: Any = None,
     ) -> Array:
         """Uniform integers in [low, high), in [low, high] with `endpoint`, and in [0, low) without
-        `high`. Bounds may be arrays. Raises ArgumentError for an empty range, or one that `dtype`
-        (an integer dtype or bool) does not hold; to check arrays it waits for them."""
-        wanted, least, most = bounds_of(dtype)
+        `high`. Bounds may be arrays. Raises ArgumentError if the range is empty or exceeds that of
+        `dtype`, an integer dtype or bool; to check arrays it waits for them."""
+        dtype, smallest, largest = bounds_of(dtype)
         if high is None:
             low, high = 0, low
         target = self._device_for(device, low, high)
         if not (is_number(low) and is_number(high)):
-            return self._integers_within(low, high, size, wanted, bool(endpoint), out, target)
-        first, last = whole(low), whole(high) - (not endpoint)
+            return self._integers_between_arrays(
+                low, high, size, dtype, bool(endpoint), out, target
+            )
+        first, last = integer_bound(low), integer_bound(high) - (not endpoint)
         shape = as_shape(size) if out is None else asarray(out).shape
         if math.prod(shape) == 0:
-            return delivered(result_for("integers", size, wanted, out, target), out)
-        check_range(first < least, last > most, first > last, wanted, low, high, endpoint)
-        result = result_for("integers", size, wanted, out, target)
+            return out_or_result(result_for("integers", size, dtype, out, target), out)
+        check_range(first < smallest, last > largest, first > last, dtype, low, high, endpoint)
+        result = result_for("integers", size, dtype, out, target)
         span = last - first + 1
-        return delivered(
+        return out_or_result(
             _core._random_integers(self._counter, result, first % (1 << 64), span), out
         )
 
-    def _integers_within(
-        self, low: Any, high: Any, size: _Size, wanted: Any, endpoint: bool, out: Any, target: Any
+    def _integers_between_arrays(
+        self, low: Any, high: Any, size: _Size, dtype: Any, endpoint: bool, out: Any, target: Any
     ) -> Array:
-        _, least, most = bounds_of(wanted)
-        place = asarray(out).device if out is not None else target
+        _, smallest, largest = bounds_of(dtype)
+        device = asarray(out).device if out is not None else target
         high, endpoint = with_inclusive_high(high, endpoint)
-        starts = whole_array("low", low, wanted, place)
-        stops = whole_array("high", high, wanted, place)
+        starts = bound_array("low", low, dtype, device)
+        stops = bound_array("high", high, dtype, device)
         shape = broadcast_with("integers", size, out, starts.shape, stops.shape)
-        result = result_for("integers", shape, wanted, out, target)
+        result = result_for("integers", shape, dtype, out, target)
         if result.size == 0:
-            return delivered(result, out)
+            return out_or_result(result, out)
         empty = starts > stops if endpoint else starts >= stops
         check_range(
-            int(_core.min(starts).item()) < least,
-            int(_core.max(stops).item()) - (not endpoint) > most,
+            int(_core.min(starts).item()) < smallest,
+            int(_core.max(stops).item()) - (not endpoint) > largest,
             bool(_core.any(empty)),
-            wanted, low, high, endpoint,
+            dtype, low, high, endpoint,
         )  # fmt: skip
-        lows = _core.empty(shape, "uint64", device=place)
+        lows = _core.empty(shape, "uint64", device=device)
         lows[...] = starts.astype("uint64")
-        spans = _core.empty(shape, "uint64", device=place)
+        spans = _core.empty(shape, "uint64", device=device)
         spans[...] = stops.astype("uint64")
         _core.subtract(spans, lows, out=spans)
         if endpoint:
             _core.add(spans, 1, out=spans)
-        return delivered(_core._random_integers_within(self._counter, result, lows, spans), out)
+        return out_or_result(_core._random_integers_within(self._counter, result, lows, spans), out)
 
     def bytes(self, length: int) -> bytes:
         """`length` random bytes, computed on the host."""
@@ -143,7 +145,7 @@ class Generator(FloatingGenerator):
 
     # ---- Permutations and samples ----
 
-    def _places(self, size: int, count: int, device: Any) -> Array:
+    def _permuted_indices(self, size: int, count: int, device: Any) -> Array:
         """The first `count` elements of a random permutation of range(size), int64."""
         result = _core.empty((count,), "int64", device=device)
         return _core._random_permutation(self._counter, result, size)
@@ -153,10 +155,10 @@ class Generator(FloatingGenerator):
         its slices along `axis` in random order."""
         if _is_count(x):
             count = max(operator.index(x), 0)
-            return self._places(count, count, self._device_for(device))
+            return self._permuted_indices(count, count, self._device_for(device))
         array = asarray(x, device=None if device is None else _core.device(device))
         extent = array.shape[axis_in(axis, array.ndim, "permutation")]
-        return _core.take(array, self._places(extent, extent, array.device), axis)
+        return _core.take(array, self._permuted_indices(extent, extent, array.device), axis)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Shuffles in place the slices of an array along `axis`, or the items of a list. Raises
@@ -164,14 +166,14 @@ class Generator(FloatingGenerator):
         if isinstance(x, MutableSequence):
             if axis != 0:
                 raise _core.NotSupportedError("Axis argument is only supported on arrays")
-            order = self._places(len(x), len(x), _HOST).tolist()
+            order = self._permuted_indices(len(x), len(x), _HOST).tolist()
             x[:] = [x[i] for i in order]
             return
         if not hasattr(x, "shape"):
             raise _core.DTypeError(f"shuffle: expected an array or a list, got {type(x).__name__}")
         array = writable_array(x, "shuffle")
         extent = array.shape[axis_in(axis, array.ndim, "shuffle")]
-        array[...] = _core.take(array, self._places(extent, extent, array.device), axis)
+        array[...] = _core.take(array, self._permuted_indices(extent, extent, array.device), axis)
 
     def choice(
         self,
@@ -210,8 +212,8 @@ class Generator(FloatingGenerator):
                 f"{count} of {population}"
             )
         weights = None if p is None else probabilities(p, population)
-        places = self._sample(population, shape, replace, weights, target)
-        return places if array is None else _core.take(array, places, axis)
+        indices = self._sample(population, shape, replace, weights, target)
+        return indices if array is None else _core.take(array, indices, axis)
 
     def _sample(
         self, population: int, shape: Shape, replace: bool, weights: Array | None, device: Any
@@ -222,29 +224,29 @@ class Generator(FloatingGenerator):
         if weights is None and replace:
             return self.integers(population, size=shape, device=device)
         if weights is None:
-            return self._places(population, count, device).reshape(shape)
+            return self._permuted_indices(population, count, device).reshape(shape)
         if not replace:
-            return self._weighted_places(weights, count).reshape(shape).to(device)
+            return self._weighted_indices(weights, count).reshape(shape).to(device)
         table = _core.cumsum(weights)
         table = (table / table[-1]).to(device)
         result = _core.empty(shape, "int64", device=device)
         return _core._random_picks(self._counter, result, table)
 
-    def _weighted_places(self, weights: Array, count: int) -> Array:
+    def _weighted_indices(self, weights: Array, count: int) -> Array:
         """Samples `count` indices without replacement: those with the smallest exponential variates
         of rates `weights`, in ascending order of the variates (Efraimidis and Spirakis, "Weighted
         random sampling with a reservoir", 2006). Computed on the host."""
         import numpy as np
 
         rates = weights.numpy()
-        rings = np.flatnonzero(rates)
-        if rings.size < count:
+        candidates = np.flatnonzero(rates)
+        if candidates.size < count:
             raise _core.ArgumentError(
-                f"choice: Fewer non-zero entries in p than size: {rings.size} of {count}"
+                f"choice: Fewer non-zero entries in p than size: {candidates.size} of {count}"
             )
-        clocks = self.standard_exponential(weights.size, device=_HOST).numpy()
-        order = np.argsort(clocks[rings] / rates[rings], kind="stable")[:count]
-        return _core.array(rings[order], "int64", device=_HOST)
+        variates = self.standard_exponential(weights.size, device=_HOST).numpy()
+        order = np.argsort(variates[candidates] / rates[candidates], kind="stable")[:count]
+        return _core.array(candidates[order], "int64", device=_HOST)
 
 
 def _is_count(x: Any) -> bool:

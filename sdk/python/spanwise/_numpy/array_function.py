@@ -59,7 +59,11 @@ def array_function(
         return on_host(name, function, args, kwargs, f"Spanwise has no function numpy.{name}")
     if misfit := _misfit(ours, len(args), tuple(kwargs)):
         return on_host(
-            name, function, args, kwargs, f"spanwise.{name} takes no such call ({misfit})"
+            name,
+            function,
+            args,
+            kwargs,
+            f"spanwise.{name} does not accept these arguments ({misfit})",
         )
     try:
         return ours(*args, **kwargs)

@@ -99,8 +99,8 @@ def result_for(who: str, size: Any, dtype: Any, out: Any, device: Any) -> Array:
     return array
 
 
-def delivered(result: Array, out: Any) -> Array:
-    """The return value of a method: the caller's `out` object if given, else the result."""
+def out_or_result(result: Array, out: Any) -> Array:
+    """The return value of a method: the object passed as `out` if any, else `result`."""
     returned: Array = result if out is None else out
     return returned
 
@@ -151,7 +151,8 @@ def device_of(*values: Any) -> Any:
     return _core.device("cpu")
 
 
-def whole(value: Any) -> int:
+def integer_bound(value: Any) -> int:
+    """A bound as an integer; a float is accepted if it is one. Raises DTypeError."""
     try:
         return operator.index(value)
     except TypeError:
@@ -162,16 +163,16 @@ def whole(value: Any) -> int:
         ) from None
 
 
-def _all_whole(values: Any) -> bool:
+def _all_integers(values: Any) -> bool:
     if isinstance(values, list | tuple):
-        return all(map(_all_whole, values))
+        return all(map(_all_integers, values))
     return isinstance(values, int)
 
 
 def with_inclusive_high(high: Any, endpoint: bool) -> tuple[Any, bool]:
     """(high, endpoint), made inclusive (high - 1, True) where an exclusive bound is 2**64, which no
     dtype holds."""
-    if endpoint or not _all_whole(high):
+    if endpoint or not _all_integers(high):
         return high, endpoint
 
     def has_end(values: Any) -> bool:
@@ -183,12 +184,12 @@ def with_inclusive_high(high: Any, endpoint: bool) -> tuple[Any, bool]:
     return (less_one(high), True) if has_end(high) else (high, False)
 
 
-def whole_array(which: str, values: Any, dtype: Any, device: Any) -> Array:
-    """The bounds `which` ("low" or "high") as an array on `device`: uint64 if they are, else int64.
+def bound_array(which: str, values: Any, dtype: Any, device: Any) -> Array:
+    """The bounds `which` ("low" or "high") as an array on `device`: uint64 if any needs it, else int64.
     Raises ArgumentError or DTypeError."""
     try:
         array = asarray(values)
-        if array.dtype == "float64" and _all_whole(values):  # integers of more than 63 bits
+        if array.dtype == "float64" and _all_integers(values):  # integers of more than 63 bits
             array = asarray(values, "uint64")
     except OverflowError:
         raise _core.ArgumentError(

@@ -14,10 +14,10 @@ from .random_arguments import (
     broadcast_with,
     check_scale,
     check_span,
-    delivered,
     device_of,
     floating,
     is_number,
+    out_or_result,
     result_for,
 )
 from .random_state import Philox
@@ -47,7 +47,7 @@ class FloatingGenerator(Philox):
             return _core._random_new(self._counter, kind, size, dtype, target, shift, scale, who)
         result = result_for(who, size, floating(who, dtype, out), out, None)
         _core._random_draw(self._counter, kind, result, shift, scale)
-        return delivered(result, out)
+        return out_or_result(result, out)
 
     def random(
         self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
@@ -104,7 +104,7 @@ class FloatingGenerator(Philox):
         if out is None and work == wanted:
             return made
         result[...] = made
-        return delivered(result, out)
+        return out_or_result(result, out)
 
     def uniform(
         self,

@@ -26,27 +26,27 @@ def _mask(condition: Any, device: Any = None) -> Array:
 
 
 def _masked(who: str, arr: Any, mask: Any) -> tuple[Array, Array]:
-    """An array that is assigned to, and its mask, of its shape."""
+    """The array `arr`, checked to be writable, and `mask` as a bool array of its shape."""
     array = writable_array(arr, who)
-    chosen = _mask(mask)
-    if chosen.size != array.size:
+    selected = _mask(mask)
+    if selected.size != array.size:
         raise _core.ArgumentError(
-            f"{who}: mask and data must be the same size, got shapes {chosen.shape} and {array.shape}"
+            f"{who}: mask and data must be the same size, got shapes {selected.shape} and {array.shape}"
         )
-    return array, chosen.reshape(array.shape)
+    return array, selected.reshape(array.shape)
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """arr[mask] = vals in place, with `vals` flattened and repeated, as numpy.place. Waits for the
     mask on a GPU. Raises ArgumentError for a mask of another size and for empty `vals`."""
-    array, chosen = _masked("place", arr, mask)
-    count = int(_core.count_nonzero(chosen))
+    array, selected = _masked("place", arr, mask)
+    count = int(_core.count_nonzero(selected))
     if count == 0:
         return
     values = _values_for(array, vals, "place").reshape(-1)
     if values.size == 0:
         raise _core.ArgumentError("place: cannot insert from an empty array")
-    array[chosen] = cycled(values, count)
+    array[selected] = cycled(values, count)
 
 
 def _values_for(array: Array, values: Any, who: str) -> Array:
@@ -65,15 +65,15 @@ def _values_for(array: Array, values: Any, who: str) -> Array:
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """a.flat[i] = values.flat[i % values.size] for each i where `mask` is true, in place. Raises
     ArgumentError for a mask of another size."""
-    array, chosen = _masked("putmask", a, mask)
+    array, selected = _masked("putmask", a, mask)
     given = _values_for(array, values, "putmask")
     if given.size == 0:
         return
     if given.size == 1:
-        array[chosen] = given.reshape(())
+        array[selected] = given.reshape(())
         return
-    whole = cycled(given.reshape(-1), array.size).reshape(array.shape)
-    array[chosen] = whole[chosen]
+    repeated = cycled(given.reshape(-1), array.size).reshape(array.shape)
+    array[selected] = repeated[selected]
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
@@ -97,12 +97,13 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         c if isinstance(c, Array) else asarray(c, device=conditions[0].device)
         for c in (*choicelist, default)
     ]
-    weak = [
+    # Python numbers do not widen the dtype.
+    promoted = [
         c if isinstance(c, int | float | complex) else a
         for c, a in zip((*choicelist, default), choices, strict=True)
     ]
     shape = broadcast_shapes(*(a.shape for a in (*conditions, *choices)))
-    result = _core.empty(shape, _core.result_type(*weak), device=conditions[0].device)
+    result = _core.empty(shape, _core.result_type(*promoted), device=conditions[0].device)
     result[...] = choices[-1]
     for condition, choice in reversed(list(zip(conditions, choices, strict=False))):
         mask = condition.broadcast_to(shape)
@@ -113,7 +114,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def choose(
     a: Any, choices: Any, out: Any = None, mode: Literal["raise", "wrap", "clip"] = "raise"
 ) -> Array:
-    """result[i] = choices[a[i]][i], as numpy.choose. With mode="raise" an index outside raises
+    """result[i] = choices[a[i]][i], as numpy.choose. With mode="raise" an out-of-range index raises
     ArgumentError."""
     indices = asarray(a)
     arrays = [asarray(c, device=indices.device) for c in choices]
@@ -127,8 +128,8 @@ def choose(
     rows = list(range(count)) + ([count] * count if mode == "raise" else [])
     table_of_rows = _core.array(rows, "int64", device=indices.device)
     try:
-        places = _core.take(table_of_rows, indices.astype("int64"), mode=mode)
-        chosen = _core.take_along_axis(table, places.broadcast_to(shape)[None], 0)[0]
+        choice = _core.take(table_of_rows, indices.astype("int64"), mode=mode)
+        chosen = _core.take_along_axis(table, choice.broadcast_to(shape)[None], 0)[0]
     except _core.BoundsError as error:
         raise _core.ArgumentError(
             f"choose: invalid entry in choice array: expected 0 to {count - 1}; {error}"

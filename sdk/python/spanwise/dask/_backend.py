@@ -19,8 +19,9 @@ from ._random import BitGenerator, RandomState
 
 
 def _create(name: str, *args: Any, meta: Any = None, **options: Any) -> da.Array:
-    """dask.array's function with chunks of Spanwise; the worker that runs a chunk allocates it."""
+    """dask.array's function `name` with chunks of Spanwise, which the workers allocate."""
     meta = sw.empty((), dtype=options.get("dtype")) if meta is None else meta
+    # With the backend "spanwise", da.<name> would call this function again.
     with dask.config.set({"array.backend": "numpy"}):
         return getattr(da, name)(*args, meta=meta, **options)
 

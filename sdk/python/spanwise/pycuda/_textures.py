@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texture references, which CUDA 12 removed, by texture objects.
+"""Texture references, which CUDA 12 removed, implemented by texture objects.
 
 In the source of a module ``texture<float, 2> t;`` becomes a constant of type cudaTextureObject_t and
 ``tex2D(t, x, y)`` becomes ``tex2D<float>(t, x, y)``. TextureReference sets the constant before the
@@ -41,7 +41,7 @@ _DECLARATION = re.compile(
 _RANKS = {"1": 1, "2": 2, "3": 3, **{f"cudaTextureType{n}D": n for n in (1, 2, 3)}}
 
 
-class Declared:
+class TextureDeclaration:
     """The declaration of a texture reference: its element type, rank and read mode."""
 
     def __init__(self, element, rank, mode):
@@ -55,14 +55,15 @@ class Declared:
             self.result = "float" if self.channels == 1 else f"float{self.channels}"
 
 
-def translated(source):
-    """(source with texture objects, {name: Declared}). Declarations of other types or ranks stay."""
+def with_texture_objects(source):
+    """(source with texture objects, {name: TextureDeclaration}). Declarations of types or ranks that
+    textures do not have are unchanged."""
     found = {}
 
     def declare(match):
         element, rank, mode, name = match.groups()
         try:
-            declared = Declared(" ".join(element.split()), rank, mode)
+            declared = TextureDeclaration(" ".join(element.split()), rank, mode)
         except TypeError:
             return match[0]
         if declared.rank is None:
@@ -78,48 +79,49 @@ def translated(source):
 
 
 class TextureReference:
-    """What a kernel reads by the name of a texture reference: set_array() or set_address() binds
-    memory, and the modes determine the reads."""
+    """A texture reference of a module: set_array() or set_address() sets the memory that kernels
+    read, the modes how they read it."""
 
     def __init__(self, declared, address):
         self._declared, self._address = declared, address
         self._source, self._linear, self._texture = None, False, None
         self._modes, self._filter, self._flags = [address_mode.CLAMP] * 3, filter_mode.POINT, 0
 
-    def _changed(self, **fields):
+    def _set(self, **fields):
         self.__dict__.update(fields)
-        self._texture = None
+        self._texture = None  # update() makes it again
 
     def set_array(self, array):
         """Reads from the Array `array`, which is copied before the next launch."""
-        self._changed(_source=array.array, _linear=False)
+        self._set(_source=array.array, _linear=False)
 
     def set_address(self, devptr, bytes, allow_offset=False):
         """Reads elements from device memory, by tex1Dfetch. Returns the offset, 0."""
         declared = self._declared
-        held = memory(devptr, bytes)
-        flat = held.array[: int(bytes)].view(declared.dtype)
+        allocation = memory(devptr, bytes)
+        flat = allocation.array[: int(bytes)].view(declared.dtype)
         shape = (-1, declared.channels) if declared.channels > 1 else (-1,)
-        self._changed(_source=flat.reshape(shape), _linear=True)
+        self._set(_source=flat.reshape(shape), _linear=True)
         return 0
 
     def set_address_mode(self, dim, mode):
-        """What coordinates outside read, an address_mode, for the direction `dim`: 0 is x."""
+        """How out-of-range coordinates are read along axis `dim`, 0 for x: an address_mode."""
         self._modes[dim] = address_mode(mode)
-        self._changed()
+        self._set()
 
     def set_filter_mode(self, mode):
-        self._changed(_filter=filter_mode(mode))
+        self._set(_filter=filter_mode(mode))
 
     def set_flags(self, flags):
-        """TRSF_NORMALIZED_COORDINATES: coordinates from 0 to 1."""
-        self._changed(_flags=int(flags))
+        """With TRSF_NORMALIZED_COORDINATES coordinates are from 0 to 1. Other flags have no effect."""
+        self._set(_flags=int(flags))
 
     def get_flags(self):
         return self._flags
 
     def set_format(self, fmt, num_components):
-        """Raises ValueError unless the declaration, whose type is used, has that many channels."""
+        """Only checks the number of channels, since the declaration in the source determines the
+        format. Raises ValueError for another number."""
         if num_components != self._declared.channels:
             raise ValueError(
                 f"set_format: expected {self._declared.channels} channels, as declared, got {num_components}"
@@ -130,19 +132,19 @@ class TextureReference:
         if self._texture is not None or self._source is None:
             return
         declared = self._declared
-        chosen = {} if declared.channels == 1 else {"channels": declared.channels}
+        options = {} if declared.channels == 1 else {"channels": declared.channels}
         if not self._linear:
             modes = tuple(mode.name.lower() for mode in self._modes[: declared.rank])
-            chosen.update(address=modes, filter=self._filter.name.lower())
-            chosen["normalized"] = bool(self._flags & TRSF_NORMALIZED_COORDINATES)
-        made = sw.Texture(
+            options.update(address=modes, filter=self._filter.name.lower())
+            options["normalized"] = bool(self._flags & TRSF_NORMALIZED_COORDINATES)
+        texture = sw.Texture(
             self._source, read=declared.read, device=sw.device(),
-            memory="linear" if self._linear else "array", **chosen,
+            memory="linear" if self._linear else "array", **options,
         )  # fmt: skip
-        sw.device().synchronize()  # launches that read the previous value
-        memcpy_htod(self._address, np.uint64(made.handle))
+        sw.device().synchronize()  # running launches read the previous handle
+        memcpy_htod(self._address, np.uint64(texture.handle))
         sw.device().synchronize()
-        self._texture = made
+        self._texture = texture
 
 
 class Array:

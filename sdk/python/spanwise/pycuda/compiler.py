@@ -10,7 +10,7 @@ import spanwise as sw
 from ._complex import with_headers
 from ._errors import CompileError
 from ._modules import Module
-from ._textures import translated
+from ._textures import with_texture_objects
 from ._unsupported import module_getattr
 
 __all__ = [
@@ -71,7 +71,7 @@ class SourceModule(Module):
         cache_dir=None,
         include_dirs=(),
     ):
-        text, textures = translated(with_headers(str(source)))
+        text, textures = with_texture_objects(with_headers(str(source)))
         module = _compiled(
             text,
             options=_options(options, arch, code),

@@ -1,9 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The classes of the ops that Theano shows, on the host and on the GPU.
+"""Classes that describe the ops of a compiled program by Theano's names, for the host and the GPU.
 
-Each class stands for a kind of op; an object of it describes one op of a program. The module and
-class names are Theano's, since scripts test them and profiles print them.
+Scripts test the names of op classes and their modules, and profiles print them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from ._op import Op
 
 
 class ProgramOp(Op):
-    """An op of a compiled program as Theano shows it: ``str(op)`` is its name. `native` is the op
+    """An op of a compiled program; ``str(op)`` is its name in Theano. `native` is the op of Spanwise
     that runs."""
 
     def __init__(self, text: str, native: Any = None) -> None:
@@ -35,7 +34,7 @@ class ProgramOp(Op):
 
 
 class ScalarOp:
-    """The scalar operation of an Elemwise; its class has Theano's name of it."""
+    """The scalar operation of an Elemwise; the name of its class is Theano's."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -45,6 +44,7 @@ class ScalarOp:
 
 
 def kinds_of(module: str, *names: str) -> list[type[ProgramOp]]:
+    """New subclasses of ProgramOp with these names in ``theano.<module>``."""
     return [type(name, (ProgramOp,), {"__module__": f"theano.{module}"}) for name in names]
 
 
@@ -66,14 +66,15 @@ IncSubtensor, AdvancedIncSubtensor, AdvancedIncSubtensor1 = kinds_of(
 (IfElse,) = kinds_of("ifelse", "IfElse")
 (Shape,) = kinds_of("compile.ops", "Shape")
 
-#: Class on the host -> class on the GPU.
-_SHARED_NAMES = {
+#: Name of a class on the host -> name on the GPU, the same in both GPU back ends of Theano.
+_GPU_NAMES = {
     name: f"Gpu{name.removeprefix('C')}"
     for name in (
         *("Elemwise", "DimShuffle", "Alloc", "Reshape", "Join", "Subtensor", "IncSubtensor"),
         *("CGemv", "Gemm", "Dot22", "BatchedDot"),
     )
 }
+#: First part of a device name of Theano -> the package of its back end.
 PACKAGES = {"gpu": "sandbox.cuda", "cuda": "gpuarray"}
 _TRANSFERS = ("HostFromGpu", "GpuFromHost", "GpuToGpu", "GpuContiguous")
 
@@ -83,7 +84,7 @@ def _gpu_kinds(dialect: str) -> dict[str, type[ProgramOp]]:
     package = PACKAGES[dialect]
     reduce = "GpuCAReduce" if dialect == "gpu" else "GpuCAReduceCuda"
     kinds = {}
-    for host, name in {**_SHARED_NAMES, "CAReduce": reduce, "Sum": reduce}.items():
+    for host, name in {**_GPU_NAMES, "CAReduce": reduce, "Sum": reduce}.items():
         module = (
             "blas" if name in ("GpuGemv", "GpuGemm", "GpuDot22", "GpuBatchedDot") else "basic_ops"
         )
