@@ -51,8 +51,9 @@ PUBLIC = {
     "umbrella": "spanwise",
 }
 LAYER_OF_PUBLIC = {name: layer for layer, names in PUBLIC.items() for name in names.split()}
-# Written as a stranger would write theirs: against the installed headers only.
-OUTSIDERS = {"ops", "bridges", "python"}
+# Layers that use the rest of the library only through installed headers, as code outside the tree
+# does.
+ONLY_PUBLIC_HEADERS = {"ops", "bridges", "python"}
 CUDA_HEADER = re.compile(
     r"(cuda|nvrtc|cublas|nvJitLink|nccl|cudaProfiler)\w*\.h$|device_launch_parameters\.h$"
 )
@@ -73,7 +74,7 @@ def test_every_include_is_an_allowed_edge():
     assert not wrong, "\n".join(["", *wrong, "", REMEDY])
 
 
-def test_no_headers_include_each_other_in_a_circle():
+def test_headers_do_not_include_each_other_in_cycles():
     edges: dict[Path, set[Path]] = {}
     for file, _, _, target in includes():
         if target and target != file:
@@ -81,9 +82,9 @@ def test_no_headers_include_each_other_in_a_circle():
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as error:
-        circle = " -> ".join(str(path) for path in error.args[1])
+        cycle = " -> ".join(str(path) for path in error.args[1])
         raise AssertionError(
-            f"{circle}\nForward-declare in one of them, or split what both need."
+            f"{cycle}\nForward-declare in one of them, or split what both need."
         ) from None
 
 
@@ -106,20 +107,20 @@ def resolve(file: Path, included: str) -> Path | None:
 
 def forbidden(file: Path, included: str, target: Path | None) -> str | None:
     source = layer(file)
-    in_shim = "sdk/src/backends/cpu/shim" in str(file)  # replaces CUDA's headers by its own
+    in_shim = "sdk/src/backends/cpu/shim" in str(file)  # these headers replace CUDA's
     if CUDA_HEADER.search(included) and source != "backends/cuda" and not in_shim:
-        return "only sdk/src/backends/cuda sees CUDA's headers"
+        return "only sdk/src/backends/cuda may include CUDA's headers"
     if target is None:
         return None
-    there = layer(target)
-    if there not in {source, *ALLOWED[source]}:
-        return f"{source} may not see {there}"
-    if source == "ops" and there == "python" and not file.stem.endswith("_py"):
-        return "only the Python face of a family, *_py.cpp, sees python"
-    own_folder = file.parts[:2] == target.parts[:2] or there == "python"
-    public = target.is_relative_to("sdk/include") or there == "device"
-    if source in OUTSIDERS and not own_folder and not public:
-        return f"{source} uses public headers and its own folder only"
+    target_layer = layer(target)
+    if target_layer not in {source, *ALLOWED[source]}:
+        return f"{source} may not include headers of {target_layer}"
+    if source == "ops" and target_layer == "python" and not file.stem.endswith("_py"):
+        return "only the Python bindings of a family, *_py.cpp, may include headers of python"
+    own_folder = file.parts[:2] == target.parts[:2] or target_layer == "python"
+    public = target.is_relative_to("sdk/include") or target_layer == "device"
+    if source in ONLY_PUBLIC_HEADERS and not own_folder and not public:
+        return f"{source} may include public headers and those of its own folder only"
     return None
 
 

@@ -145,7 +145,7 @@ TEST_F(LibrarySearch, HeadersOfCcclAreInAToolkitOrInAWheel) {
   EXPECT_EQ(cccl_headers(wheels), fs::path{});
   const auto make_cccl = [&](const std::string& folder) {
     make_file(folder + "/nv/target");
-    EXPECT_FALSE(has_cccl(root_ / folder)) << "as in the wheels of CUDA 13";
+    EXPECT_FALSE(has_cccl(root_ / folder)) << "the wheels of CUDA 13 have only nv/target";
     make_file(folder + "/cuda/std/type_traits");
   };
   make_cccl("cuda/include/cccl");

@@ -18,6 +18,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+constexpr std::uintptr_t foreign_handle = 0x77;
+constexpr const char* foreign_name = "f119";  // of that handle in RecordingBackend::detached()
+
 class StreamTest : public test::RuntimeTest {};
 
 TEST_F(StreamTest, ThreadsThatSetNoStreamShareTheDefault) {
@@ -53,16 +56,17 @@ TEST_F(StreamTest, GuardDoesNotAffectOtherDevices) {
 
 TEST_F(StreamTest, TheGuardKeepsItsStreamAlive) {
   const StreamGuard guard(Stream::create(test::gpu));
-  EXPECT_EQ(Stream::current(test::gpu).handle(), 0x2001U);
+  constexpr std::uintptr_t first_created = 0x2001;  // the handle of RecordingBackend's first stream
+  EXPECT_EQ(Stream::current(test::gpu).handle(), first_created);
 }
 
-TEST_F(StreamTest, OfAnotherLibraryKeepsItsHandle) {
-  const Stream stream = Stream::foreign(test::gpu, 0x77);
-  EXPECT_EQ(stream.handle(), 0x77U);
-  EXPECT_EQ(stream, Stream::foreign(test::gpu, 0x77)) << "the same queue";
-  EXPECT_NE(stream, Stream::foreign(test::second_gpu, 0x77));
+TEST_F(StreamTest, ForeignStreamKeepsItsHandle) {
+  const Stream stream = Stream::foreign(test::gpu, foreign_handle);
+  EXPECT_EQ(stream.handle(), foreign_handle);
+  EXPECT_EQ(stream, Stream::foreign(test::gpu, foreign_handle));
+  EXPECT_NE(stream, Stream::foreign(test::second_gpu, foreign_handle));
   EXPECT_NE(Stream::foreign(test::gpu, 2), Stream::foreign(test::gpu, 2))
-      << "the per-thread default stream is another on each thread";
+      << "handle 2 is the per-thread default stream, so two objects may mean different streams";
   EXPECT_THROW(Stream::foreign(test::gpu, 0), ArgumentError);
   EXPECT_THROW(Stream::foreign(cpu, 5), ArgumentError);
   EXPECT_THROW(Stream::foreign(Device(DeviceKind::cuda, 4), 5), DeviceError);
@@ -71,43 +75,43 @@ TEST_F(StreamTest, OfAnotherLibraryKeepsItsHandle) {
 TEST_F(StreamTest, UsedForeignStreamIsDetachedWithItsLastObject) {
   const Array array = empty({4}, float32, test::gpu);
   {
-    const Stream stream = Stream::foreign(test::gpu, 0x77);
+    const Stream stream = Stream::foreign(test::gpu, foreign_handle);
     const Stream copy = stream;
     order_use(copy, array, true);
     EXPECT_THAT(gpus().detached(), IsEmpty());
   }
-  EXPECT_THAT(gpus().detached(), ElementsAre("f119"));
+  EXPECT_THAT(gpus().detached(), ElementsAre(foreign_name));
 }
 
-TEST_F(StreamTest, AForeignStreamIsInUseWhileItIsTheCurrentOne) {
+TEST_F(StreamTest, ForeignStreamIsNotDetachedWhileItIsTheCurrentStream) {
   const Array array = empty({4}, float32, test::gpu);
   {
-    const StreamGuard guard(Stream::foreign(test::gpu, 0x77));
+    const StreamGuard guard(Stream::foreign(test::gpu, foreign_handle));
     order_use(Stream::current(test::gpu), array, true);
     EXPECT_THAT(gpus().detached(), IsEmpty());
   }
-  EXPECT_THAT(gpus().detached(), ElementsAre("f119"));
+  EXPECT_THAT(gpus().detached(), ElementsAre(foreign_name));
 }
 
 TEST_F(StreamTest, UnusedForeignStreamIsNotDetached) {
-  Stream::foreign(test::gpu, 0x77).synchronize();
+  Stream::foreign(test::gpu, foreign_handle).synchronize();
   {
     const StreamGuard guard(Stream::foreign(test::gpu, 0x78));
   }
   EXPECT_THAT(gpus().detached(), IsEmpty());
 }
 
-TEST_F(StreamTest, OwnerOfAForeignStreamIsHeldWhileMemoryRecordsIt) {
+TEST_F(StreamTest, OwnerOfAForeignStreamIsKeptWhileMemoryRecordsTheStream) {
   class StreamOwner final : public RefCounted {};
   const auto owner = make_ref<StreamOwner>();
   Array array = empty({4}, float32, test::gpu);
-  order_use(Stream::foreign(test::gpu, 0x77, owner), array, true);
+  order_use(Stream::foreign(test::gpu, foreign_handle, owner), array, true);
   EXPECT_EQ(owner->use_count(), 2);
   array = {};
   EXPECT_EQ(owner->use_count(), 1);
   EXPECT_THAT(gpus().detached(), IsEmpty());
   static_cast<void>(Stream::foreign(test::gpu, 1, owner));
-  EXPECT_EQ(owner->use_count(), 1) << "the default stream needs none";
+  EXPECT_EQ(owner->use_count(), 1) << "the default stream keeps no owner";
 }
 
 TEST_F(StreamTest, WaitingForAnotherStreamUsesOneEvent) {
@@ -123,22 +127,22 @@ TEST_F(StreamTest, WaitingForItselfDoesNothing) {
   EXPECT_THAT(gpus().take_log(), IsEmpty());
 }
 
-TEST_F(StreamTest, TheHostIsNeverWaitedForAndWaitsByBlocking) {
+TEST_F(StreamTest, WaitOfADeviceForTheHostDoesNothingAndOfTheHostBlocks) {
   const Stream host = Stream::current(cpu), device = Stream::create(test::gpu);
   device.wait(host);
   device.wait(host.record());
   EXPECT_THAT(gpus().take_log(), IsEmpty());
-  const Event point = device.record();
-  EXPECT_FALSE(point.query());
-  host.wait(point);
-  EXPECT_TRUE(point.query());
+  const Event event = device.record();
+  EXPECT_FALSE(event.query());
+  host.wait(event);
+  EXPECT_TRUE(event.query());
   device.record();
   EXPECT_FALSE(device.query());
   host.wait(device);
   EXPECT_TRUE(device.query());
 }
 
-TEST_F(StreamTest, EventsPassInTheOrderOfTheStream) {
+TEST_F(StreamTest, EventsCompleteInStreamOrder) {
   const Stream stream = Stream::create(test::gpu);
   const Event first = stream.record(), second = stream.record();
   EXPECT_EQ(first.device(), test::gpu);
@@ -153,7 +157,7 @@ TEST_F(StreamTest, EventsPassInTheOrderOfTheStream) {
 TEST_F(StreamTest, TimeIsMeasuredBetweenTimedEventsOfOneDevice) {
   const Stream stream = Stream::create(test::gpu);
   const Event start = stream.record(/*timing=*/true), end = stream.record(/*timing=*/true);
-  EXPECT_THROW(end.milliseconds_since(start), DeviceError) << "not passed yet";
+  EXPECT_THROW(end.milliseconds_since(start), DeviceError) << "the events are not complete";
   stream.synchronize();
   EXPECT_EQ(end.milliseconds_since(start), 1.0);
   EXPECT_THROW(end.milliseconds_since(Stream::create(test::second_gpu).record(true)),
@@ -166,7 +170,7 @@ TEST_F(StreamTest, StreamOfAnIdentityIsTheOriginalStream) {
   EXPECT_EQ(Stream::of(identity), stream);
 }
 
-TEST_F(StreamTest, OnTheCpuIsAlwaysIdle) {
+TEST_F(StreamTest, CpuStreamIsAlwaysIdle) {
   const Stream stream = Stream::current(cpu);
   EXPECT_EQ(stream.device(), cpu);
   EXPECT_EQ(stream.handle(), 0U);

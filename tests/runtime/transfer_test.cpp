@@ -27,7 +27,7 @@ class TransferTest : public test::RuntimeTest {
   }
 };
 
-TEST_F(TransferTest, EqualDenseLayoutsMoveDirectly) {
+TEST_F(TransferTest, EqualDenseLayoutsAreTransferredDirectly) {
   const Array host = zeros({2, 3}, float32, cpu), device = zeros({2, 3}, float32, test::gpu),
               other = zeros({2, 3}, float32, test::second_gpu);
   EXPECT_THAT(log_of(host, device), ElementsAre("upload d0 24"));
@@ -36,7 +36,7 @@ TEST_F(TransferTest, EqualDenseLayoutsMoveDirectly) {
               ElementsAre("record d0 e1", "wait d1 e1", "copy_peer d1 0->1 24"));
 }
 
-TEST_F(TransferTest, DenseInAnyOrderMovesDirectly) {
+TEST_F(TransferTest, EqualLayoutsDenseInAnotherOrderAreTransferredDirectly) {
   const Array host = zeros({4, 2, 3}, float32, cpu), device = zeros({4, 2, 3}, float32, test::gpu);
   const int axes[] = {1, 2, 0};
   EXPECT_THAT(log_of(host.permute(axes), device.permute(axes)), ElementsAre("upload d0 96"));
@@ -45,7 +45,7 @@ TEST_F(TransferTest, DenseInAnyOrderMovesDirectly) {
               ElementsAre("download d0 96"));
 }
 
-TEST_F(TransferTest, TheGpuChangesTheOrder) {
+TEST_F(TransferTest, TheGpuPermutesAxes) {
   const Array host = zeros({2, 3}, float32, cpu), device = zeros({3, 2}, float32, test::gpu);
   EXPECT_THAT(log_of(host.transpose(), device),
               ElementsAre("allocate d0 24", "upload d0 24", "copy d0", "deallocate d0"));
@@ -62,7 +62,8 @@ TEST_F(TransferTest, GapsAreNotTransferred) {
               ElementsAre("allocate d0 40", "copy d0", "download d0 40", "deallocate d0"));
 }
 
-// While one slice travels the host packs the next, in room for one.
+// While one slice is transferred, the host packs the next. A slice has as many rows as fit in 2
+// MiB: 524 rows of 4000 bytes.
 TEST_F(TransferTest, HostPackedDataIsTransferredInSlices) {
   const Array host = full({2100, 1001}, 1.0f, float32, cpu),
               device = zeros({2100, 1000}, float32, test::gpu);
@@ -79,7 +80,7 @@ TEST_F(TransferTest, HostPackedDataIsTransferredInSlices) {
   }
 }
 
-TEST_F(TransferTest, CastsWhereFewerBytesTravel) {
+TEST_F(TransferTest, CastsOnTheSideThatTransfersFewerBytes) {
   const Array small = zeros({6}, uint8, cpu), large = zeros({6}, float64, cpu);
   const Array small_device = zeros({6}, uint8, test::gpu),
               large_device = zeros({6}, float64, test::gpu);
@@ -91,7 +92,7 @@ TEST_F(TransferTest, CastsWhereFewerBytesTravel) {
               ElementsAre("allocate d0 6", "copy d0", "download d0 6", "deallocate d0"));
 }
 
-TEST_F(TransferTest, OfEqualWidthsTheGpuCasts) {
+TEST_F(TransferTest, TheGpuCastsBetweenEqualSizes) {
   const Array host = zeros({6}, int32, cpu), device = zeros({6}, float32, test::gpu);
   EXPECT_THAT(log_of(host, device),
               ElementsAre("allocate d0 24", "upload d0 24", "copy d0", "deallocate d0"));
@@ -107,15 +108,15 @@ TEST_F(TransferTest, BroadcastElementsAreTransferredOnce) {
   EXPECT_EQ(item(device.index(0, 99).index(0, 99)).as_double(), 5.0);
 }
 
-TEST_F(TransferTest, PageableMemoryMayBeReusedAtOnce) {
+TEST_F(TransferTest, PageableMemoryMayBeChangedAfterTheCopyReturns) {
   const Array host = full({4}, 1.0f, float32, cpu);
   const Array device = to_device(host, test::gpu);
   fill(host, 2.0f);
   EXPECT_THAT(test::values(to_device(device, cpu)), Each(Complex(1)));
 }
 
-// Pinned memory is read asynchronously, so a write to it or its release must wait.
-TEST_F(TransferTest, PinnedMemoryIsOrderedByItsUses) {
+// Pinned memory is read asynchronously, so writing or releasing it must wait.
+TEST_F(TransferTest, WriteToPinnedMemoryWaitsForItsTransfer) {
   static float memory[4] = {1, 1, 1, 1};
   static bool released_in_order = false;
   const Stream stream = Stream::create(test::gpu);
@@ -136,11 +137,11 @@ TEST_F(TransferTest, PinnedMemoryIsOrderedByItsUses) {
     fill(pinned, 2.0f);
     EXPECT_EQ(memory[0], 2.0f);
   }
-  EXPECT_TRUE(released_in_order) << "the release did not get the stream";
+  EXPECT_TRUE(released_in_order) << "the release function was not passed the stream";
   EXPECT_THAT(test::values(to_device(device, cpu)), Each(Complex(1)));
 }
 
-TEST_F(TransferTest, ManagedMemoryIsTheHosts) {
+TEST_F(TransferTest, ManagedMemoryIsCopiedAsHostMemory) {
   static float memory[4] = {1, 2, 3, 4};
   const Array managed(
       Storage::adopt(memory, sizeof memory, Device(DeviceKind::cuda_managed), nullptr, nullptr),

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies between all kinds of layouts, against NumPy: every byte of the target's memory, the bytes
-around the window included."""
+"""Copies between views of all kinds of layouts, compared with NumPy's: all bytes of the target's
+memory, also those outside of the view."""
 
 import gc
 import warnings
@@ -14,7 +14,7 @@ from support.arrays import numbers, pair, poisoned, windows, writable_broadcast
 
 import spanwise as sw
 
-# One dtype a size of element, and one that is made of two.
+# All element sizes, and for 8 bytes a dtype of one number and one of two.
 SIZES = ("uint8", "float16", "float32", "float64", "complex64", "complex128")
 
 
@@ -24,7 +24,7 @@ def permutations_of(rank):
 
 @st.composite
 def layouts(draw, rank):
-    """An order of axes in memory, a step for each (negative ones too), and room behind each."""
+    """The order of the axes in memory, a step for each, of any sign, and a gap behind each."""
     return (
         draw(permutations_of(rank)),
         [draw(st.sampled_from([1, 1, 1, 2, 3, -1, -2])) for _ in range(rank)],
@@ -33,25 +33,24 @@ def layouts(draw, rank):
 
 
 def memory_and_view(shape, layout):
-    """The shape of memory that holds `shape` in `layout`, and what makes the view of it."""
+    """The shape of an array that contains a view of shape `shape` with `layout`, and the function
+    that takes that view of it."""
     order, steps, gaps = layout
     extents = [n * abs(step) + gap for n, step, gap in zip(shape, steps, gaps, strict=True)]
     inverse = [order.index(axis) for axis in range(len(shape))]
 
     def view(memory):
-        keys = []
-        for n, step in zip(shape, steps, strict=True):
-            forwards = slice(0, n * abs(step), abs(step))
-            keys.append(forwards)
-        window = memory.transpose(inverse)[tuple(keys)]
-        turned = tuple(slice(None, None, -1 if step < 0 else 1) for step in steps)
-        return window[turned]
+        forwards = memory.transpose(inverse)[
+            tuple(slice(0, n * abs(s), abs(s)) for n, s in zip(shape, steps, strict=True))
+        ]
+        return forwards[tuple(slice(None, None, -1 if step < 0 else 1) for step in steps)]
 
     return tuple(extents[axis] for axis in order), view
 
 
 def check(source, target, device, dtype, target_dtype=None, seed=0):
-    """Copies one view to another on the device, and compares all of the target's memory."""
+    """Copies one view to another on the device, and compares all of the target's memory with what
+    NumPy's copy gives. `source` and `target` are results of memory_and_view()."""
     (source_shape, source_view), (target_shape, target_view) = source, target
     values = numbers(source_shape, dtype, seed)
     memory = poisoned(target_shape, target_dtype or dtype, device)
@@ -65,11 +64,11 @@ def check(source, target, device, dtype, target_dtype=None, seed=0):
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
-def test_any_layout_to_any_layout(device, data):
+def test_copy_matches_numpy_for_any_two_layouts(device, data):
     rank = data.draw(st.integers(1, 4))
-    most = {1: 3000, 2: 90, 3: 30, 4: 12}[rank]
-    shape = tuple(data.draw(st.integers(1, most)) for _ in range(rank))
-    source, target = (memory_and_view(shape, data.draw(layouts(rank))) for _ in "st")
+    max_extent = {1: 3000, 2: 90, 3: 30, 4: 12}[rank]
+    shape = tuple(data.draw(st.integers(1, max_extent)) for _ in range(rank))
+    source, target = (memory_and_view(shape, data.draw(layouts(rank))) for _ in range(2))
     check(source, target, device, data.draw(st.sampled_from(SIZES)))
 
 
@@ -77,14 +76,14 @@ def test_any_layout_to_any_layout(device, data):
 @given(data=st.data())
 def test_copy_with_cast_matches_numpy_in_any_layout(device, data):
     shape = tuple(data.draw(st.integers(1, 40)) for _ in range(2))
-    source, target = (memory_and_view(shape, data.draw(layouts(2))) for _ in "st")
+    source, target = (memory_and_view(shape, data.draw(layouts(2))) for _ in range(2))
     dtypes = st.sampled_from(("uint8", "int16", "float32", "float64", "complex64", "int64"))
     check(source, target, device, data.draw(dtypes), data.draw(dtypes))
 
 
 @settings(max_examples=80, deadline=None)
 @given(window=windows(), dtype=st.sampled_from(SIZES))
-def test_windows_with_repeats_and_empty_axes(device, window, dtype):
+def test_copy_from_broadcast_and_empty_views_matches_numpy(device, window, dtype):
     ours, theirs = pair(window, dtype, device, 3)
     target = poisoned(theirs.shape, dtype, device)
     target[...] = ours
@@ -108,7 +107,7 @@ def test_windows_with_repeats_and_empty_axes(device, window, dtype):
         ((2, 2051, 4), (0, 2, 1)),
     ],
 )
-def test_permuted_axes_are_copied_exactly(device, dtype, shape, axes):
+def test_copy_of_permuted_axes_matches_numpy(device, dtype, shape, axes):
     source = shape, lambda memory: memory.transpose(axes)
     target = tuple(shape[axis] for axis in axes), lambda memory: memory
     check(source, target, device, dtype)
@@ -117,20 +116,20 @@ def test_permuted_axes_are_copied_exactly(device, dtype, shape, axes):
 @pytest.mark.parametrize("dtype", SIZES)
 @pytest.mark.parametrize("first", [0, 1, 3])
 @pytest.mark.parametrize("step", [1, 2, 3, 8, -1, -2])
-def test_strided_and_unaligned_rows_are_copied_exactly(device, dtype, first, step):
+def test_copy_of_strided_and_unaligned_vectors_matches_numpy(device, dtype, first, step):
     n = 2003
-    long = n * abs(step) + first
+    extent = n * abs(step) + first
 
-    def steps(memory):
+    def strided(memory):
         forwards = memory[first : first + n * abs(step) : abs(step)]
         return forwards[::-1] if step < 0 else forwards
 
-    check(((long,), steps), ((n + 5,), lambda memory: memory[2 : n + 2]), device, dtype)
-    check(((n,), lambda memory: memory), ((long,), steps), device, dtype)
+    check(((extent,), strided), ((n + 5,), lambda memory: memory[2 : n + 2]), device, dtype)
+    check(((n,), lambda memory: memory), ((extent,), strided), device, dtype)
 
 
 @pytest.mark.parametrize("dtype", SIZES)
-def test_rows_and_columns_are_stretched(device, dtype):
+def test_rows_and_columns_are_broadcast(device, dtype):
     row, column = numbers((301,), dtype, 1), numbers((64, 1), dtype, 2)
     for values in (row, column, row[:1], row[::-1]):
         target = poisoned((64, 301), dtype, device)
@@ -140,36 +139,36 @@ def test_rows_and_columns_are_stretched(device, dtype):
 
 @pytest.mark.parametrize("dtype", ["int16", "float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("shape", [(7,), (1000,), (33, 65)])
-def test_swapped_byte_order_is_converted(device, dtype, shape):
+def test_import_converts_swapped_byte_order(device, dtype, shape):
     values = numbers(shape, dtype, 4)
     swapped = values.astype(values.dtype.newbyteorder(">"))
     for view in (lambda a: a, lambda a: a.T, lambda a: a[::-1]):
-        taken = sw.array(view(swapped), device=device)
-        np.testing.assert_array_equal(taken.numpy(), view(values))
+        native = sw.array(view(swapped), device=device)
+        np.testing.assert_array_equal(native.numpy(), view(values))
 
 
 @settings(max_examples=100, deadline=None)
 @given(data=st.data(), dtype=st.sampled_from(SIZES))
-def test_overlapping_windows_read_before_they_write(device, data, dtype):
+def test_overlapping_views_are_read_before_they_are_written(device, data, dtype):
     shape = data.draw(st.sampled_from([(40,), (6, 6), (70, 70), (3, 5, 5)]))
     slices = [
         data.draw(st.sampled_from([(slice(1, None), slice(None, -1)), (slice(None),) * 2]))
         for _ in shape
     ]
-    to, source = (tuple(s[i] for s in slices) for i in (0, 1))
-    turned = data.draw(st.sampled_from([slice(None), slice(None, None, -1)]))
+    target, source = (tuple(s[i] for s in slices) for i in (0, 1))
+    reversal = data.draw(st.sampled_from([slice(None), slice(None, None, -1)]))
     values = numbers(shape, dtype, 5)
     ours, oracle = sw.array(values, device=device), values.copy()
-    ours[to] = ours[source][turned]
-    oracle[to] = oracle[source][turned].copy()
+    ours[target] = ours[source][reversal]
+    oracle[target] = oracle[source][reversal].copy()
     np.testing.assert_array_equal(ours.numpy(), oracle)
 
 
-def test_last_write_to_an_element_wins(device):
+def test_repeated_element_keeps_the_last_value(device):
     memory = sw.zeros(3, device=device)
-    stretched = writable_broadcast(memory, (4, 3))
+    repeated = writable_broadcast(memory, (4, 3))
     values = np.arange(12.0).reshape(4, 3)
-    stretched[...] = sw.array(values, device=device)
+    repeated[...] = sw.array(values, device=device)
     np.testing.assert_array_equal(memory.numpy(), values[-1])
 
 
@@ -185,7 +184,7 @@ def test_large_transposed_copy_is_complete(device):
 
 @pytest.mark.parametrize("key", [(0, 0), (-1, -4), (2, 1)])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float64", "complex128"])
-def test_elements_are_assigned_one_by_one(device, dtype, key):
+def test_assigning_one_element_matches_numpy(device, dtype, key):
     values = numbers((3, 4), dtype, 7)
     for view in (lambda a: a, lambda a: a[::-1, ::-1]):
         ours, oracle = sw.array(values, device=device), values.copy()
@@ -194,7 +193,7 @@ def test_elements_are_assigned_one_by_one(device, dtype, key):
         np.testing.assert_array_equal(ours.numpy(), oracle)
 
 
-def test_missing_or_read_only_element_raises(device):
+def test_assigning_an_out_of_range_or_read_only_element_raises(device):
     array = sw.zeros((3, 4), device=device)
     for key in [(3, 0), (0, -5), (10**30, 0)]:
         with pytest.raises(IndexError):
@@ -206,14 +205,14 @@ def test_missing_or_read_only_element_raises(device):
         array[0, 0] = 1.0
 
 
-def test_flags_keep_their_array(device):
+def test_flags_keep_their_array_alive(device):
     array = sw.zeros((2, 3), device=device)
     flags = array.flags
-    gone = weakref.ref(array)
+    reference = weakref.ref(array)
     del array
     gc.collect()
     assert flags.c_contiguous and flags["OWNDATA"] and not flags.f_contiguous
-    assert gone() is not None
+    assert reference() is not None
     del flags
     gc.collect()
-    assert gone() is None
+    assert reference() is None
