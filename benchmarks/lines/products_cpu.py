@@ -14,48 +14,38 @@ def _values(shape, dtype="float32"):
     return np.random.default_rng(0).random(shape).astype(dtype)
 
 
-def _plain(x):
-    return x
+def _operand(shape, dtype, transposition):
+    x = _values(shape, dtype)
+    return x.swapaxes(-1, -2) if transposition == "T" else x
 
 
-def _transposed(x):
-    return x.swapaxes(-1, -2)
-
-
-# Label, shapes, dtype, and the views of the two arrays that are multiplied.
+# Label, shapes, dtype, and for each operand whether it is transposed, as in BLAS: "N" or "T".
 LINES = [
-    ("4 x 4", (4, 4), (4, 4), "float32", _plain, _plain),
-    ("16 x 16", (16, 16), (16, 16), "float64", _plain, _plain),
-    ("512 x 512", (512, 512), (512, 512), "float32", _plain, _plain),
-    ("512 x 512", (512, 512), (512, 512), "float64", _plain, _plain),
-    ("512 x 512, left transposed", (512, 512), (512, 512), "float32", _transposed, _plain),
-    ("512 x 512, both transposed", (512, 512), (512, 512), "float32", _transposed, _transposed),
-    ("2048 x 2048", (2048, 2048), (2048, 2048), "float32", _plain, _plain),
-    ("64 of 64 x 64", (64, 64, 64), (64, 64, 64), "float32", _plain, _plain),
-    ("1000 of 4 x 4", (1000, 4, 4), (1000, 4, 4), "float32", _plain, _plain),
-    ("64 of 64 x 64 by one", (64, 64, 64), (64, 64), "float32", _plain, _plain),
-    ("400 x 784 by a vector", (400, 784), (784,), "float32", _plain, _plain),
-    ("400 x 784 by a vector", (400, 784), (784,), "float64", _plain, _plain),
-    ("400 x 784, transposed, by a vector", (400, 784), (400,), "float32", _transposed, _plain),
-    ("400 x 784, transposed, by a vector", (400, 784), (400,), "float64", _transposed, _plain),
-    (
-        "10000 x 100, transposed, by a vector",
-        (10000, 100),
-        (10000,),
-        "float32",
-        _transposed,
-        _plain,
-    ),
-    ("2048 x 2048 by a vector", (2048, 2048), (2048,), "float32", _plain, _plain),
-    ("vector of 1000000 by a vector", (1_000_000,), (1_000_000,), "float32", _plain, _plain),
-    ("128 x 128", (128, 128), (128, 128), "int64", _plain, _plain),
-    ("128 x 128", (128, 128), (128, 128), "float16", _plain, _plain),
+    ("4 x 4", (4, 4), (4, 4), "float32", "NN"),
+    ("16 x 16", (16, 16), (16, 16), "float64", "NN"),
+    ("512 x 512", (512, 512), (512, 512), "float32", "NN"),
+    ("512 x 512", (512, 512), (512, 512), "float64", "NN"),
+    ("512 x 512, left transposed", (512, 512), (512, 512), "float32", "TN"),
+    ("512 x 512, both transposed", (512, 512), (512, 512), "float32", "TT"),
+    ("2048 x 2048", (2048, 2048), (2048, 2048), "float32", "NN"),
+    ("64 of 64 x 64", (64, 64, 64), (64, 64, 64), "float32", "NN"),
+    ("1000 of 4 x 4", (1000, 4, 4), (1000, 4, 4), "float32", "NN"),
+    ("64 of 64 x 64 by one", (64, 64, 64), (64, 64), "float32", "NN"),
+    ("400 x 784 by a vector", (400, 784), (784,), "float32", "NN"),
+    ("400 x 784 by a vector", (400, 784), (784,), "float64", "NN"),
+    ("400 x 784, transposed, by a vector", (400, 784), (400,), "float32", "TN"),
+    ("400 x 784, transposed, by a vector", (400, 784), (400,), "float64", "TN"),
+    ("10000 x 100, transposed, by a vector", (10000, 100), (10000,), "float32", "TN"),
+    ("2048 x 2048 by a vector", (2048, 2048), (2048,), "float32", "NN"),
+    ("vector of 1000000 by a vector", (1_000_000,), (1_000_000,), "float32", "NN"),
+    ("128 x 128", (128, 128), (128, 128), "int64", "NN"),
+    ("128 x 128", (128, 128), (128, 128), "float16", "NN"),
 ]
 
 
 def measure():
-    for label, left, right, dtype, view_left, view_right in LINES:
-        x, y = view_left(_values(left, dtype)), view_right(_values(right, dtype))
+    for label, left, right, dtype, transpositions in LINES:
+        x, y = _operand(left, dtype, transpositions[0]), _operand(right, dtype, transpositions[1])
         a, b = sw.asarray(x, device="cpu"), sw.asarray(y, device="cpu")
         yield _line(
             f"matmul of {label} {dtype}", partial(sw.matmul, a, b), partial(np.matmul, x, y)
