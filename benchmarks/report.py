@@ -22,8 +22,8 @@ def as_text(result: Result) -> str:
     head = result.name + (f"  ({result.note})" if result.note else "")
     goal = ""
     if result.goal is not None:
-        words = {True: "reached", False: "NOT reached", None: "peer absent"}[result.reached]
-        goal = f"\n  goal: {_goal(result.goal)}: {words}"
+        verdict = {True: "reached", False: "NOT reached", None: "peer absent"}[result.reached]
+        goal = f"\n  goal: {_goal(result.goal)}: {verdict}"
     return head + "\n" + "\n".join(rows) + goal + "\n"
 
 

@@ -69,7 +69,7 @@ class Log:
 
     def hop(
         self,
-        who: str,
+        step: str,
         run: Callable[[], Any],
         explained: sw.Exchange | None = None,
         reason: str = "",
@@ -82,7 +82,7 @@ class Log:
         how = "shared" if shares else "copied"
         moved = 0 if explained is None else explained.bytes
         why = explained.reason if explained is not None else reason
-        print(f"{who:<28} {how}  {moved:>9,} bytes  {took:>11,.1f} us   {why}")
+        print(f"{step:<28} {how}  {moved:>9,} bytes  {took:>11,.1f} us   {why}")
         return result
 
 

@@ -173,8 +173,8 @@ def sanitized(tool: str, cxx: dict[str, str], python: str = "", *options: str) -
     results = {}
     for name, program in kernel_tests(cxx, python):
         print(f"\n== {tool} {name}", flush=True)
-        words = [str(part) for part in [*command, *program]]
-        done = subprocess.run(words, cwd=ROOT, env=exact, text=True, capture_output=True)
+        command_line = [str(part) for part in [*command, *program]]
+        done = subprocess.run(command_line, cwd=ROOT, env=exact, text=True, capture_output=True)
         results[name] = judged(done.stdout)
         print(done.stdout[-4000:] if not results[name]["passed"] else results[name])
     if not results:
@@ -226,9 +226,9 @@ def benchmarks() -> dict:
 
 
 def succeeds(command: list) -> bool:
-    words = [str(part) for part in command]
-    print(f"\n== {' '.join(words)}", flush=True)
-    return subprocess.run(words, cwd=ROOT, env=environment(PRESET)).returncode == 0
+    command_line = [str(part) for part in command]
+    print(f"\n== {' '.join(command_line)}", flush=True)
+    return subprocess.run(command_line, cwd=ROOT, env=environment(PRESET)).returncode == 0
 
 
 def junit(file: Path) -> dict:

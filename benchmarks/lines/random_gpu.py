@@ -42,6 +42,6 @@ def measure():
         yield Result(
             f"{QUEUED} x {name} of 1 GiB of float32 on {gpu}",
             "spanwise",
-            interleave({who: queued(call) for who, call in contenders.items()}, rounds=5),
+            interleave({name: queued(call) for name, call in contenders.items()}, rounds=5),
             goal=("ratio", peers[name], 1.0) if peers[name] in contenders else None,
         )

@@ -29,7 +29,7 @@ def _call(function, array, axis):
 def measure():
     for name in NAMES:
         for size in SIZES:
-            for words, values, axis in _layouts(size):
+            for label, values, axis in _layouts(size):
                 # Values for which any and all cannot stop early.
                 given = np.zeros_like(values) if name == "any" else values
                 ours = sw.asarray(given, device="cpu")
@@ -38,7 +38,7 @@ def measure():
                     "numpy": _call(getattr(np, name), given, axis),
                 }
                 yield Result(
-                    f"{name} of {size} float32, {words}",
+                    f"{name} of {size} float32, {label}",
                     "spanwise",
                     interleave(calls, rounds=7, seconds=0.01),
                     goal=("ratio", "numpy", 1.0),

@@ -26,8 +26,8 @@ thread_local int strict_depth = 0;
 
 }  // namespace
 
-SharingError::SharingError(std::string_view who, ShareBlocker blocker)
-    : CopyNeededError(text(who, ": ", blocker.reason, "; ", blocker.remedy)),
+SharingError::SharingError(std::string_view prefix, ShareBlocker blocker)
+    : CopyNeededError(text(prefix, ": ", blocker.reason, "; ", blocker.remedy)),
       blocker_(std::move(blocker)) {}
 
 Bridge::~Bridge() = default;

@@ -96,9 +96,9 @@ Array gather(const Array& bytes, const ForeignMemory& memory) {
   return result;
 }
 
-Array take(ForeignView& view, CopyMode mode, std::string_view who) {
+Array take(ForeignView& view, CopyMode mode, std::string_view prefix) {
   const auto refuse = [&](ShareBlocker blocker) {
-    if (mode == CopyMode::never) throw SharingError(who, std::move(blocker));
+    if (mode == CopyMode::never) throw SharingError(prefix, std::move(blocker));
   };
   if (std::optional<Array> shared = share(view)) {
     if (view.copied || view.created) {

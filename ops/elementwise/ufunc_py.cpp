@@ -39,10 +39,10 @@ PyTypeObject* ufunc_type = nullptr;
 PyObject* ufuncs[ops::op_count] = {};
 
 // out= may be a tuple of one array, as for ufuncs of several results.
-PyObject* single_out(const char* who, PyObject* out) {
+PyObject* single_out(const char* caller, PyObject* out) {
   if (!PyTuple_Check(out)) return out;
   if (PyTuple_GET_SIZE(out) != 1) {
-    PyErr_Format(PyExc_ValueError, "%s: out= must hold one array, got a tuple of %zd", who,
+    PyErr_Format(PyExc_ValueError, "%s: out= must hold one array, got a tuple of %zd", caller,
                  PyTuple_GET_SIZE(out));
     throw py::error_already_set();
   }

@@ -22,13 +22,13 @@ namespace py = pybind11;
 namespace {
 
 // The result, or `out` if given, to which the result is copied.
-PyObject* stored_in_out(Array result, PyObject* out, const char* who) {
+PyObject* stored_in_out(Array result, PyObject* out, const char* caller) {
   if (!given(out)) return wrap(std::move(result));
   const Array target = writable_array(out);
   if (target.shape() != result.shape())
-    fail<LayoutError>(who, ": output array does not match the result: expected shape ",
+    fail<LayoutError>(caller, ": output array does not match the result: expected shape ",
                       result.shape(), ", got ", target.shape());
-  check_casting(result.dtype(), target.dtype(), "same_kind", who);
+  check_casting(result.dtype(), target.dtype(), "same_kind", caller);
   assign(target, result);
   return Py_NewRef(out);
 }

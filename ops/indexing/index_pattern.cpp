@@ -17,11 +17,11 @@ namespace {
 }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view by) {
-  std::vector<std::string_view> words;
+  std::vector<std::string_view> parts;
   while (true) {
     const std::size_t end = text.find(by);
-    words.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return words;
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + by.size());
   }
 }

@@ -162,9 +162,9 @@ class SetSubtensor final : public NamedOp {
   bool overwrites_;
 };
 
-IndexPattern pattern_of(const char* who, const OpProperties& properties) {
-  expect_properties(who, properties, {"index"});
-  return IndexPattern(property<std::string>(who, properties, "index"));
+IndexPattern pattern_of(const char* caller, const OpProperties& properties) {
+  expect_properties(caller, properties, {"index"});
+  return IndexPattern(property<std::string>(caller, properties, "index"));
 }
 
 [[maybe_unused]] const bool subtensor_registered =

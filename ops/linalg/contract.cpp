@@ -74,12 +74,12 @@ Array as_matrix(const Array& array, std::span<const int> order, int batch, int f
   return reshape(permuted, shape);
 }
 
-void check_pairs(const char* who, const Array& left, const Array& right,
+void check_pairs(const char* caller, const Array& left, const Array& right,
                  const ContractedAxes& axes) {
   for (std::size_t i = 0; i < axes.left_sum.size(); ++i) {
     const std::int64_t a = left.shape()[axes.left_sum[i]], b = right.shape()[axes.right_sum[i]];
     if (a != b)
-      fail<LayoutError>(who, ": shapes ", left.shape(), " and ", right.shape(),
+      fail<LayoutError>(caller, ": shapes ", left.shape(), " and ", right.shape(),
                         " are not aligned: ", a, " (dim ", axes.left_sum[i], ") != ", b, " (dim ",
                         axes.right_sum[i], "); the axes that are summed over must be equal");
   }
@@ -87,10 +87,11 @@ void check_pairs(const char* who, const Array& left, const Array& right,
 
 }  // namespace
 
-Array contract(const char* who, const Array& left, const Array& right, const ContractedAxes& axes) {
-  check_device(who, right, left.device());
-  check_pairs(who, left, right, axes);
-  const DType dtype = computed_dtype(who, left, right, {});
+Array contract(const char* caller, const Array& left, const Array& right,
+               const ContractedAxes& axes) {
+  check_device(caller, right, left.device());
+  check_pairs(caller, left, right, axes);
+  const DType dtype = computed_dtype(caller, left, right, {});
   const AxisList left_own = other_axes(left, axes.left_batch, axes.left_sum);
   const AxisList right_own = other_axes(right, axes.right_batch, axes.right_sum);
   const int batch = static_cast<int>(axes.left_batch.size());
@@ -101,7 +102,7 @@ Array contract(const char* who, const Array& left, const Array& right, const Con
     const std::int64_t a = left.shape()[axes.left_batch[pair]];
     const std::int64_t b = right.shape()[axes.right_batch[pair]];
     if (a != b && a != 1 && b != 1)
-      fail<LayoutError>(who, ": shapes ", left.shape(), " and ", right.shape(),
+      fail<LayoutError>(caller, ": shapes ", left.shape(), " and ", right.shape(),
                         " do not broadcast: ", a, " and ", b);
     shape[axis++] = a == 1 ? b : a;
   }

@@ -36,10 +36,10 @@ Array product_unlocked(ProductKind product, const Factors& factors, const Produc
   return ops::linalg::multiply(product, left, right, options);
 }
 
-PyObject* apply_matmul(const char* who, PyObject* left, PyObject* right, bool has_options) {
+PyObject* apply_matmul(const char* caller, PyObject* left, PyObject* right, bool has_options) {
   if (!is_variable(left) && !is_variable(right)) return nullptr;
   if (has_options)
-    fail<GraphError>(who,
+    fail<GraphError>(caller,
                      ": out=, dtype=, order= and axes= are for arrays; a variable has no "
                      "memory yet. Use astype() and transposes");
   const Variable operands[] = {as_variable(left), as_variable(right)};

@@ -48,6 +48,6 @@ Array product_unlocked(ops::linalg::ProductKind product, const Factors& factors,
                        const ops::linalg::ProductOptions& options);
 
 /// Returns the result of a graph node if an operand is a variable, else null.
-PyObject* apply_matmul(const char* who, PyObject* left, PyObject* right, bool has_options);
+PyObject* apply_matmul(const char* caller, PyObject* left, PyObject* right, bool has_options);
 
 }  // namespace spanwise::python

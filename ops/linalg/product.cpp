@@ -103,29 +103,29 @@ class ProductOperands {
 
 }  // namespace
 
-void check_device(const char* who, const Array& array, Device device) {
+void check_device(const char* caller, const Array& array, Device device) {
   if (!work_together(array.device(), device))
-    fail<DeviceError>(who, ": operands are on ", device, " and on ", array.device(),
+    fail<DeviceError>(caller, ": operands are on ", device, " and on ", array.device(),
                       "; expected one device, move one of them with .to(\"", device, "\")");
 }
 
-DType computed_dtype(const char* who, const Array& left, const Array& right,
+DType computed_dtype(const char* caller, const Array& left, const Array& right,
                      const ProductOptions& options) {
   std::array<const Array*, 3> operands{&left, &right, options.addend};
   const auto count = options.addend == nullptr ? 2 : 3;
   DType dtype = left.dtype();
   for (const Array* array : std::span(operands.data(), count)) {
     if (!array->dtype().is_computable())
-      fail<DTypeError>(who, ": cannot multiply arrays of ", array->dtype(), " (shapes ",
+      fail<DTypeError>(caller, ": cannot multiply arrays of ", array->dtype(), " (shapes ",
                        left.shape(), " and ", right.shape(), "); cast them with astype()");
     if (array->dtype() != dtype) dtype = promote(dtype, array->dtype());
   }
   if (options.dtype) dtype = *options.dtype;
-  if (!dtype.is_computable()) fail<DTypeError>(who, ": cannot compute in ", dtype);
+  if (!dtype.is_computable()) fail<DTypeError>(caller, ": cannot compute in ", dtype);
   if (options.casting == Casting::unsafe) return dtype;
   for (const Array* array : std::span(operands.data(), count))
     if (!can_cast(array->dtype(), dtype, options.casting))
-      fail<DTypeError>(who, ": cannot cast an operand from ", array->dtype(), " to ", dtype,
+      fail<DTypeError>(caller, ": cannot cast an operand from ", array->dtype(), " to ", dtype,
                        " by the casting rule; allow more with casting=\"unsafe\"");
   return dtype;
 }
@@ -176,12 +176,12 @@ Array multiply_and_broadcast(const ProductOperands& operation, const Array& left
 
 Array multiply(ProductKind product, const Array& left, const Array& right,
                const ProductOptions& options) {
-  const char* who = info_of(product).name;
+  const char* caller = info_of(product).name;
   const ProductOperands operation(product, left, right);
-  check_device(who, right, left.device());
+  check_device(caller, right, left.device());
   const Array* const addend = options.addend;
-  if (addend != nullptr) check_device(who, *addend, left.device());
-  const DType dtype = computed_dtype(who, left, right, options);
+  if (addend != nullptr) check_device(caller, *addend, left.device());
+  const DType dtype = computed_dtype(caller, left, right, options);
   if (!fits_product(operation.shape(), addend))
     return multiply_and_broadcast(operation, left, right, product, options, dtype);
   const ProductTerms terms{.conjugates = info_of(product).conjugates && dtype.is_complex(),
@@ -195,7 +195,7 @@ Array multiply(ProductKind product, const Array& left, const Array& right,
   const Array& out = *options.out;
   operation.check_out(out);
   if (options.casting != Casting::unsafe && !can_cast(dtype, out.dtype(), options.casting))
-    fail<DTypeError>(who, ": cannot cast the result from ", dtype, " to ", out.dtype(),
+    fail<DTypeError>(caller, ": cannot cast the result from ", dtype, " to ", out.dtype(),
                      " by the casting rule; allow more with casting=\"unsafe\", or pass another "
                      "out=");
   const bool is_beside_addend = addend == nullptr || !may_share_memory(*addend, out) ||

@@ -64,8 +64,9 @@ struct ContractedAxes {
 
 /// A new C-contiguous array with the axes (batch..., left's others..., right's others...), of the
 /// operands' promoted dtype. The axes of a pair have equal extents; those of a batch pair may have
-/// extent 1, too. Throws LayoutError, DTypeError and DeviceError, whose messages begin with `who`.
-SW_API Array contract(const char* who, const Array& left, const Array& right,
+/// extent 1, too. Throws LayoutError, DTypeError and DeviceError, whose messages begin with
+/// `caller`.
+SW_API Array contract(const char* caller, const Array& left, const Array& right,
                       const ContractedAxes& axes);
 
 }  // namespace spanwise::ops::linalg

@@ -35,9 +35,9 @@ class ProductShape {
 };
 
 /// Throws DeviceError unless `array` is on `device` or both are on the host.
-void check_device(const char* who, const Array& array, Device device);
+void check_device(const char* caller, const Array& array, Device device);
 /// The dtype in which the product is computed. Throws DTypeError where the options forbid it.
-DType computed_dtype(const char* who, const Array& left, const Array& right,
+DType computed_dtype(const char* caller, const Array& left, const Array& right,
                      const ProductOptions& options);
 
 }  // namespace spanwise::ops::linalg

@@ -89,7 +89,7 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
   PyObject* single = out;
   if (PyTuple_Check(out)) {
     if (PyTuple_GET_SIZE(out) != 1)
-      throw py::value_error(text(signature.who, ": out= must hold one array, got a tuple of ",
+      throw py::value_error(text(signature.caller, ": out= must hold one array, got a tuple of ",
                                  PyTuple_GET_SIZE(out)));
     single = PyTuple_GET_ITEM(out, 0);
   }
@@ -119,10 +119,11 @@ PyObject* contract_call(PyObject* name, PyObject* a, PyObject* b, PyObject* batc
   const std::vector<int> left_sum = axes_in(sum_of_a, left), right_sum = axes_in(sum_of_b, right);
   if (left_batch.size() != right_batch.size() || left_sum.size() != right_sum.size())
     fail<ArgumentError>("_contract: axes come in pairs");
-  const char* who = text_in(name).data();
+  const char* caller = text_in(name).data();
   Array result = [&] {
     const GilRelease unlocked(is_long(left, right));
-    return ops::linalg::contract(who, left, right, {left_batch, right_batch, left_sum, right_sum});
+    return ops::linalg::contract(caller, left, right,
+                                 {left_batch, right_batch, left_sum, right_sum});
   }();
   return wrap(std::move(result));
 }
@@ -186,7 +187,7 @@ PyMethodDef product_functions[] = {
     method<&product_call<ProductKind::vecmat>>(
         "vecmat",
         "vecmat" SW_PRODUCT "The products of conjugated vectors and matrices, as numpy.vecmat."),
-    declared<"_contract(who, left, right, left_batch, right_batch, left_sum, right_sum)",
+    declared<"_contract(caller, left, right, left_batch, right_batch, left_sum, right_sum)",
              "The sums over left_sum and right_sum, with the axes (batch..., left's others..., "
              "right's others...).",
              &contract_call>(),

@@ -97,11 +97,11 @@ PyObject* random_draw(PyObject* counter, PyObject* kind, PyObject* out, PyObject
 
 // Draws into a new array, in one call, since most draws are small.
 PyObject* random_new(PyObject* counter, PyObject* kind, PyObject* size, PyObject* dtype,
-                     PyObject* device, PyObject* shift, PyObject* scale, PyObject* who) {
+                     PyObject* device, PyObject* shift, PyObject* scale, PyObject* caller) {
   const Numbers numbers = floating_numbers(kind, shift, scale);
   const DType wanted = dtype_in(dtype, float64);
   if (wanted != float64 && wanted != float32 && wanted != float16 && wanted != bfloat16)
-    fail<DTypeError>(std::string(py::str(who)), ": Unsupported dtype ", wanted,
+    fail<DTypeError>(std::string(py::str(caller)), ": Unsupported dtype ", wanted,
                      "; expected float16, bfloat16, float32 or float64");
   const Shape shape = given(size) ? shape_from(size) : Shape{};
   const Device target_device = given(device) ? device_from(device) : default_device();
@@ -155,7 +155,7 @@ PyObject* random_permutation(PyObject* counter, PyObject* out, PyObject* size) {
 PyMethodDef random_functions[] = {
     declared<"_random_counter(key, stream, position)", "", &random_counter>(),
     declared<"_random_position(counter, move)", "", &random_position>(),
-    declared<"_random_new(counter, kind, size, dtype, device, shift, scale, who)", "",
+    declared<"_random_new(counter, kind, size, dtype, device, shift, scale, caller)", "",
              &random_new>(),
     declared<"_random_draw(counter, kind, out, shift, scale)", "", &random_draw>(),
     declared<"_random_integers(counter, out, low, span)", "", &random_integers>(),

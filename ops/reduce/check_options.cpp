@@ -83,12 +83,12 @@ std::optional<Array> check_options(Operation op, const Array& array, const Optio
   return mask;
 }
 
-void check_out(const char* who, const Array& out, const Shape& shape, Device device) {
+void check_out(const char* caller, const Array& out, const Shape& shape, Device device) {
   if (out.shape() != shape)
-    fail<LayoutError>(who, ": expected an out of shape ", shape, ", got ", out.shape());
-  if (out.readonly()) fail<ReadOnlyError>(who, ": out is read-only; pass a writable one");
+    fail<LayoutError>(caller, ": expected an out of shape ", shape, ", got ", out.shape());
+  if (out.readonly()) fail<ReadOnlyError>(caller, ": out is read-only; pass a writable one");
   if (out.device() != device)
-    fail<DeviceError>(who, ": out is on ", out.device(), " and the array on ", device,
+    fail<DeviceError>(caller, ": out is on ", out.device(), " and the array on ", device,
                       "; pass an out on ", device);
 }
 

@@ -18,7 +18,7 @@ std::int64_t elements_of(const Array& array, const AxisSet& axes);
 std::optional<Array> check_options(Operation op, const Array& array, const Options& options);
 
 /// Throws LayoutError, ReadOnlyError or DeviceError if `out` cannot take a result of this shape on
-/// this device; `who` names the function in the message.
-void check_out(const char* who, const Array& out, const Shape& shape, Device device);
+/// this device; `caller` names the function in the message.
+void check_out(const char* caller, const Array& out, const Shape& shape, Device device);
 
 }  // namespace spanwise::ops::reduce

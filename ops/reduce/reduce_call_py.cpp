@@ -106,10 +106,10 @@ Array reduced(Operation op, const ReduceCall& call, const Array& array,
 // ---- variables of graphs
 
 PyObject* reduce_variable(Operation op, const ReduceCall& call) {
-  const char* who = ops::reduce::name_of(op);
+  const char* caller = ops::reduce::name_of(op);
   const bool has_mask = given(call.where) && call.where != Py_True;
   if (given(call.out) || given(call.initial) || has_mask || given(call.mean))
-    fail<GraphError>(who,
+    fail<GraphError>(caller,
                      ": out=, initial=, where= and mean= are for arrays; of a variable "
                      "choose elements by T.where()");
   const Variable& variable = variable_in(call.array);
@@ -121,12 +121,12 @@ PyObject* reduce_variable(Operation op, const ReduceCall& call) {
   if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
   options.correction = reduce_correction_in(call);
   const OpProperties properties = ops::reduce::properties_for(op, rank, options);
-  return wrap_variable(apply_op(who, properties, std::span(&variable, 1)));
+  return wrap_variable(apply_op(caller, properties, std::span(&variable, 1)));
 }
 
-PyObject* scan_variable(const char* who, const Variable& given_variable, PyObject* axis,
+PyObject* scan_variable(const char* caller, const Variable& given_variable, PyObject* axis,
                         PyObject* dtype, PyObject* out) {
-  if (given(out)) fail<GraphError>(who, ": out= is for arrays; a variable has no memory yet");
+  if (given(out)) fail<GraphError>(caller, ": out= is for arrays; a variable has no memory yet");
   Variable variable = given_variable;
   const bool flattens = !given(axis) || variable.type().rank() == 0;
   const int along = flattens ? 0 : variable_axis(variable, integer_from(axis));
@@ -135,7 +135,7 @@ PyObject* scan_variable(const char* who, const Variable& given_variable, PyObjec
         apply_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}, std::span(&variable, 1));
   OpProperties properties{{"axis", std::vector<std::int64_t>{along}}};
   if (given(dtype)) properties.emplace("dtype", text(dtype_from(dtype)));
-  return wrap_variable(apply_op(who, properties, std::span(&variable, 1)));
+  return wrap_variable(apply_op(caller, properties, std::span(&variable, 1)));
 }
 
 PyObject* reduce_call(Operation op, const ReduceCall& call) {

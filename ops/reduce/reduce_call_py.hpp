@@ -32,7 +32,7 @@ PyObject* reduce_call(ops::reduce::Operation op, const ReduceCall& call);
 
 /// The cumulative sum or product of a variable, as a new reference. Flattens the variable if no
 /// axis is given, as NumPy does.
-PyObject* scan_variable(const char* who, const Variable& variable, PyObject* axis, PyObject* dtype,
-                        PyObject* out);
+PyObject* scan_variable(const char* caller, const Variable& variable, PyObject* axis,
+                        PyObject* dtype, PyObject* out);
 
 }  // namespace spanwise::python

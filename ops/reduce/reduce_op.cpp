@@ -42,13 +42,13 @@ std::string op_display_name(const char* name, const ReduceProperties& properties
   return display_name(name) + (listed.empty() ? "" : "{" + listed + "}");
 }
 
-ReduceProperties parse_properties(const char* who, const OpProperties& given) {
+ReduceProperties parse_properties(const char* caller, const OpProperties& given) {
   ReduceProperties properties;
-  properties.axes = optional_property<std::vector<std::int64_t>>(who, given, "axis");
-  properties.keepdims = optional_property<bool>(who, given, "keepdims").value_or(false);
-  if (const auto dtype = optional_property<std::string>(who, given, "dtype"))
+  properties.axes = optional_property<std::vector<std::int64_t>>(caller, given, "axis");
+  properties.keepdims = optional_property<bool>(caller, given, "keepdims").value_or(false);
+  if (const auto dtype = optional_property<std::string>(caller, given, "dtype"))
     properties.dtype = DType::parse(*dtype);
-  properties.correction = optional_property<double>(who, given, "correction").value_or(0);
+  properties.correction = optional_property<double>(caller, given, "correction").value_or(0);
   return properties;
 }
 
@@ -189,10 +189,10 @@ bool register_reductions() {
       return make_ref<const ReduceOp>(op, parse_properties(name_of(op), properties));
     });
   for (const Operation op : {Operation::sum, Operation::prod}) {
-    const char* who = ScanOp::registered_name(op);
-    register_op(who, [op, who](const OpProperties& properties) -> Ref<const spanwise::Op> {
-      expect_properties(who, properties, {"axis", "dtype"});
-      return make_ref<const ScanOp>(op, parse_properties(who, properties));
+    const char* caller = ScanOp::registered_name(op);
+    register_op(caller, [op, caller](const OpProperties& properties) -> Ref<const spanwise::Op> {
+      expect_properties(caller, properties, {"axis", "dtype"});
+      return make_ref<const ScanOp>(op, parse_properties(caller, properties));
     });
   }
   return true;

@@ -13,16 +13,16 @@ namespace spanwise::ops::reduce {
 
 Array scan(Operation op, const Array& array, int axis, std::optional<DType> dtype,
            const Array* out) {
-  const char* who = op == Operation::sum ? "cumsum" : "cumprod";
+  const char* caller = op == Operation::sum ? "cumsum" : "cumprod";
   if (!array.dtype().is_computable())
-    fail<DTypeError>(who, ": cannot compute on ", array.dtype(), "; cast with astype() first");
+    fail<DTypeError>(caller, ": cannot compute on ", array.dtype(), "; cast with astype() first");
   const DType wanted = result_dtype(op, array.dtype(), dtype);
   DType element = element_for(array.dtype(), wanted);
   const Kind kind = kind_of(op, element);
   if (is_whole(element) && !is_whole(wanted)) element = float64;
   const ReductionTypes kernel = kernel_for(kind, element, false);
   const DType stored = can_store(kernel.accumulator, wanted) ? wanted : kernel.accumulator;
-  if (out != nullptr) check_out(who, *out, array.shape(), array.device());
+  if (out != nullptr) check_out(caller, *out, array.shape(), array.device());
   const Array input =
       element == array.dtype() ? array : astype(array, element, CopyMode::if_needed);
   const bool writes_out = out != nullptr && out->dtype() == stored &&

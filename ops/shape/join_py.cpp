@@ -32,13 +32,13 @@ namespace {
 
 bool is_list_or_tuple(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
-py::tuple sequence_in(PyObject* sequence, const char* who) {
+py::tuple sequence_in(PyObject* sequence, const char* caller) {
   try {
     return items_of(sequence);
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_TypeError)) throw;
     throw py::type_error(
-        text(who, ": expected a sequence of arrays, got a ", Py_TYPE(sequence)->tp_name));
+        text(caller, ": expected a sequence of arrays, got a ", Py_TYPE(sequence)->tp_name));
   }
 }
 
@@ -62,10 +62,10 @@ bool has_no_device(PyObject* object) {
 
 // Arrays of any library stay on their device; lists and numbers are copied to the first array's
 // device. Adds all dtypes to `promotion`, Python numbers as weak scalars.
-std::vector<Array> arrays_in(const py::tuple& items, const char* who,
+std::vector<Array> arrays_in(const py::tuple& items, const char* caller,
                              Promotion* promotion = nullptr) {
   const std::size_t size = items.size();
-  if (size == 0) fail<ArgumentError>(who, ": need at least one array to ", who);
+  if (size == 0) fail<ArgumentError>(caller, ": need at least one array to ", caller);
   std::vector<Array> arrays(size);
   ImportOptions values;
   for (const bool is_value : {false, true}) {
@@ -83,9 +83,9 @@ std::vector<Array> arrays_in(const py::tuple& items, const char* who,
 // `promoted`: the dtype of the result if neither out= nor dtype= is given; default: the arrays'
 // promoted dtype.
 PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObject* dtype,
-               PyObject* casting, const char* who, std::optional<DType> promoted = {}) {
+               PyObject* casting, const char* caller, std::optional<DType> promoted = {}) {
   if (given(out) && given(dtype)) {
-    throw py::type_error(text(who,
+    throw py::type_error(text(caller,
                               "() only takes `out` or `dtype` as an argument, but both were "
                               "provided"));
   }
@@ -100,7 +100,7 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
   if (wanted) {
     const std::string rule =
         given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
-    for (const Array& array : arrays) check_casting(array.dtype(), common, rule, who);
+    for (const Array& array : arrays) check_casting(array.dtype(), common, rule, caller);
   }
   std::int64_t bytes = 0;
   for (const Array& array : arrays) bytes += array.nbytes();
@@ -131,8 +131,8 @@ std::vector<Variable> variables_in(const py::tuple& items) {
 }
 
 PyObject* join_variables(const std::vector<Variable>& variables, int axis, PyObject* out,
-                         PyObject* dtype, const char* who) {
-  if (given(out)) fail<GraphError>(who, ": out= is for arrays; a variable has no memory yet");
+                         PyObject* dtype, const char* caller) {
+  if (given(out)) fail<GraphError>(caller, ": out= is for arrays; a variable has no memory yet");
   const Variable joined = apply_op("concatenate", {{"axis", std::int64_t{axis}}}, variables);
   if (!given(dtype) || dtype_from(dtype) == joined.type().dtype()) return wrap_variable(joined);
   return wrap_variable(

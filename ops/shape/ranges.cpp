@@ -39,9 +39,9 @@ void write_range(const Array& target, Number first, Number step) {
   });
 }
 
-void check_floating(const char* who, DType dtype) {
+void check_floating(const char* caller, DType dtype) {
   if (dtype != float64 && dtype != float32)
-    fail<DTypeError>(who, ": expected float64 or float32, got ", dtype,
+    fail<DTypeError>(caller, ": expected float64 or float32, got ", dtype,
                      "; cast the range of float64");
 }
 

@@ -198,10 +198,10 @@ class BroadcastTo final : public ShapedOp {
 };
 
 template <class Kind>
-Ref<const Op> make_with_shape(const char* who, const OpProperties& properties) {
-  expect_properties(who, properties, {"shape"});
+Ref<const Op> make_with_shape(const char* caller, const OpProperties& properties) {
+  expect_properties(caller, properties, {"shape"});
   return make_ref<const Kind>(
-      TargetShape(property<std::vector<std::int64_t>>(who, properties, "shape")));
+      TargetShape(property<std::vector<std::int64_t>>(caller, properties, "shape")));
 }
 
 [[maybe_unused]] const bool reshape_registered = register_op(

@@ -35,9 +35,9 @@ const char* expected_kind(const Parameter& parameter) {
 
 }  // namespace
 
-Operands::Operands(const std::string& who, std::span<const Parameter> parameters,
+Operands::Operands(const std::string& label, std::span<const Parameter> parameters,
                    std::span<const Argument> arguments)
-    : who_(who), count_(parameters.size()) {
+    : label_(label), count_(parameters.size()) {
   operands_.make(count_);
   bindings_.make(count_);
   for (std::size_t i = 0; i < count_; ++i) operands_[i].parameter = &parameters[i];
@@ -56,7 +56,7 @@ Operands::Operands(const std::string& who, std::span<const Parameter> parameters
 }
 
 std::string Operands::argument_prefix(const Parameter& parameter) const {
-  return text(who_, ": argument '", parameter.name, "': ");
+  return text(label_, ": argument '", parameter.name, "': ");
 }
 
 // The device of the first array of rank > 0, else of the first array on a GPU, else of the first.
@@ -158,18 +158,18 @@ std::optional<Shape> Operands::broadcast_shape(bool with_outputs) const {
   try {
     return spanwise::broadcast_shape(std::span(arrays.data(), count));
   } catch (const LayoutError& error) {
-    fail<LayoutError>(who_, ": ", error.what());
+    fail<LayoutError>(label_, ": ", error.what());
   }
 }
 
 void Operands::check_output(std::size_t i, const Shape& shape) const {
   const ConvertedArgument& output = operands_[i];
   if (!output.is_raw() && output.array->shape() != shape)
-    fail<LayoutError>(who_, ": '", output.parameter->name, "': expected an output of shape ", shape,
-                      ", got ", output.array->shape(), "; pass an array of that shape");
+    fail<LayoutError>(label_, ": '", output.parameter->name, "': expected an output of shape ",
+                      shape, ", got ", output.array->shape(), "; pass an array of that shape");
   const Layout& layout = output.array->layout();
   if (!layout.is_row_major() && layout.may_overlap_itself())
-    fail<LayoutError>(who_, ": output '", output.parameter->name,
+    fail<LayoutError>(label_, ": output '", output.parameter->name,
                       "' has several elements at one address: ", *output.array, "; pass a copy");
 }
 
@@ -183,7 +183,7 @@ void Operands::separate_from(std::size_t i, bool allows_same_view) {
     if (!other.parameter->is_output) {
       if (!is_same || other.parameter->needs_whole_array) keep(k, copy(*other.array));
     } else if (k > i && !is_same) {
-      fail<LayoutError>(who_, ": outputs '", output.parameter->name, "' and '",
+      fail<LayoutError>(label_, ": outputs '", output.parameter->name, "' and '",
                         other.parameter->name, "' share memory; pass separate arrays");
     }
   }
@@ -246,7 +246,7 @@ void Operands::convert_numbers(std::span<const Argument> arguments) {
     }
     operand.dtype = dtype_of(parameter);
     if (!(operand.number.dtype() == operand.dtype))
-      operand.number = converted_number(who_, parameter, operand.number, operand.dtype);
+      operand.number = converted_number(label_, parameter, operand.number, operand.dtype);
   }
 }
 
@@ -262,7 +262,7 @@ void Operands::refuse(const Parameter& parameter, const Argument& argument) cons
                             ", got ", got, "; ", remedy);
 }
 
-Scalar converted_number(const std::string& who, const Parameter& parameter, const Scalar& number,
+Scalar converted_number(const std::string& label, const Parameter& parameter, const Scalar& number,
                         DType dtype) {
   const DType from = number.dtype();
   const bool is_whole = from.is_bool() || from.is_integer();
@@ -272,7 +272,7 @@ Scalar converted_number(const std::string& who, const Parameter& parameter, cons
   if (keeps && !is_whole && !from.is_complex())
     keeps = !std::isfinite(number.as_double()) || std::isfinite(number.cast(dtype).as_double());
   if (!keeps) [[unlikely]]
-    fail<KernelArgumentError>(who, ": argument '", parameter.name, "': the number ", number, " (",
+    fail<KernelArgumentError>(label, ": argument '", parameter.name, "': the number ", number, " (",
                               from, ") cannot be passed as ", dtype,
                               " without loss; convert it, or declare another type");
   return number.cast(dtype);

@@ -66,7 +66,7 @@ class UninitializedArray {
 /// for arrays of several devices, ReadOnlyError; each names the kernel, the argument and a remedy.
 class Operands {
  public:
-  Operands(const std::string& who, std::span<const Parameter> parameters,
+  Operands(const std::string& label, std::span<const Parameter> parameters,
            std::span<const Argument> arguments);
   Operands(const Operands&) = delete;
   Operands& operator=(const Operands&) = delete;
@@ -112,7 +112,7 @@ class Operands {
     const Parameter* by;
   };
 
-  const std::string& who_;
+  const std::string& label_;
   std::size_t count_ = 0;
   std::size_t binding_count_ = 0;
   Device device_, output_device_;
@@ -123,7 +123,7 @@ class Operands {
 
 /// The number as `dtype`. Integers must be representable; reals may be rounded, but neither
 /// truncated to integers nor overflow. Throws KernelArgumentError.
-Scalar converted_number(const std::string& who, const Parameter& parameter, const Scalar& number,
+Scalar converted_number(const std::string& label, const Parameter& parameter, const Scalar& number,
                         DType dtype);
 
 }  // namespace spanwise::ops::user_kernels

@@ -10,22 +10,22 @@
 namespace spanwise::ops::user_kernels {
 namespace {
 
-[[noreturn]] void refuse_use(const std::string& who, const std::string& name) {
-  fail<ArgumentError>(who, ": an element body reads its own elements only, and uses ", name,
+[[noreturn]] void refuse_use(const std::string& label, const std::string& name) {
+  fail<ArgumentError>(label, ": an element body reads its own elements only, and uses ", name,
                       ". Remedy: use sw.ElementwiseKernel, or a kernel with __global__");
 }
 
-void check_body(const std::string& who, const std::string& operation,
+void check_body(const std::string& label, const std::string& operation,
                 const std::vector<Parameter>& parameters) {
   for (const char* name :
        {"_ind", "threadIdx", "blockIdx", "blockDim", "gridDim", "__shared__", "__syncthreads"})
-    if (has_token(operation, name)) refuse_use(who, name);
-  if (has_token(operation, "i") && !declares_index(operation)) refuse_use(who, "the index i");
+    if (has_token(operation, name)) refuse_use(label, name);
+  if (has_token(operation, "i") && !declares_index(operation)) refuse_use(label, "the index i");
   for (const Parameter& parameter : parameters) {
     if (parameter.kind == Parameter::Kind::raw)
-      refuse_use(who, text("the whole array ", parameter.name));
+      refuse_use(label, text("the whole array ", parameter.name));
     if (parameter.is_user_type())
-      fail<ArgumentError>(who, ": ", parameter.name, " is of type ", parameter.type,
+      fail<ArgumentError>(label, ": ", parameter.name, " is of type ", parameter.type,
                           "; expected a dtype or a letter that stands for one");
   }
 }
@@ -41,32 +41,32 @@ std::string without_index(std::string operation, const std::vector<std::string>&
 }
 
 // PyCUDA's: "float *z, float *x, float a" with z[i] in the operation.
-std::vector<Parameter> pointer_elements(const std::string& who, const std::string& declared,
+std::vector<Parameter> pointer_elements(const std::string& label, const std::string& declared,
                                         const std::string& preamble, std::string& operation) {
-  std::vector<Parameter> parameters = pointer_parameters(who, declared, preamble);
+  std::vector<Parameter> parameters = pointer_parameters(label, declared, preamble);
   find_elements(operation, false, parameters);
   for (const Parameter& parameter : parameters)
     if (parameter.kind == Parameter::Kind::element && parameter.needs_whole_array)
-      refuse_use(who, text("other elements of ", parameter.name));
+      refuse_use(label, text("other elements of ", parameter.name));
   operation = without_index(operation, element_names(parameters));
   return parameters;
 }
 
 }  // namespace
 
-ElementDeclaration element_declaration(const std::string& who, const std::string& inputs,
+ElementDeclaration element_declaration(const std::string& label, const std::string& inputs,
                                        const std::string& outputs, std::string operation,
                                        const std::string& preamble) {
   std::vector<Parameter> parameters;
   if (outputs.empty()) {
-    parameters = pointer_elements(who, inputs, preamble, operation);
+    parameters = pointer_elements(label, inputs, preamble, operation);
   } else {
-    parameters = value_parameters(who, inputs, false);
-    for (Parameter& output : value_parameters(who, outputs, true))
+    parameters = value_parameters(label, inputs, false);
+    for (Parameter& output : value_parameters(label, outputs, true))
       parameters.push_back(std::move(output));
   }
-  check_names(who, parameters);
-  check_body(who, operation, parameters);
+  check_names(label, parameters);
+  check_body(label, operation, parameters);
   ElementDeclaration declared;
   declared.operation = std::move(operation);
   for (Parameter& parameter : parameters)

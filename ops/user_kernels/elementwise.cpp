@@ -20,32 +20,32 @@ bool is_array_parameter(const Parameter& parameter) {
 }  // namespace
 
 ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
-    : spec_(std::move(spec)), who_(checked_who(spec_.common)) {
+    : spec_(std::move(spec)), label_(checked_label(spec_.common)) {
   const std::string& preamble = spec_.common.preamble;
   const std::string all = text(spec_.loop_prep, "\n", spec_.operation, "\n", spec_.after_loop);
   operation_ = spec_.operation;
   if (spec_.style == ParameterStyle::pointers) {
-    parameters_ = pointer_parameters(who_, spec_.arguments, preamble);
+    parameters_ = pointer_parameters(label_, spec_.arguments, preamble);
     const bool has_own_index = declares_index(spec_.operation);
     find_elements(all, has_own_index, parameters_);
     if (!has_own_index)
       operation_ = replace_element_accesses(spec_.operation, element_names(parameters_));
     inputs_ = parameters_.size();
   } else {
-    parameters_ = value_parameters(who_, spec_.in_params, false);
+    parameters_ = value_parameters(label_, spec_.in_params, false);
     inputs_ = parameters_.size();
-    for (Parameter& output : value_parameters(who_, spec_.out_params, true))
+    for (Parameter& output : value_parameters(label_, spec_.out_params, true))
       parameters_.push_back(std::move(output));
     for (Parameter& parameter : parameters_)
       parameter.needs_whole_array = parameter.kind == Parameter::Kind::raw;
     if (parameters_.size() <= inputs_)
-      fail<ArgumentError>(who_,
+      fail<ArgumentError>(label_,
                           ": expected outputs such as \"T z\", got none; declare them as the "
                           "second string");
   }
-  check_names(who_, parameters_);
+  check_names(label_, parameters_);
   if (!std::any_of(parameters_.begin(), parameters_.end(), is_array_parameter))
-    fail<ArgumentError>(who_,
+    fail<ArgumentError>(label_,
                         ": expected an array among the arguments, got numbers only; declare one "
                         "such as \"float *z\"");
   outputs_need_memory_ = user_kernels::outputs_need_memory(spec_);
@@ -70,7 +70,7 @@ void ElementwiseKernel::operator()(std::span<const Argument> arguments,
                                    std::optional<std::int64_t> size,
                                    std::vector<Array>& allocated) const {
   if (arguments.size() != parameters_.size())
-    fail<KernelArgumentError>(who_, ": expected ", parameters_.size(), " arguments, got ",
+    fail<KernelArgumentError>(label_, ": expected ", parameters_.size(), " arguments, got ",
                               arguments.size());
   Call(*this, arguments).run(size, allocated);
 }

@@ -39,7 +39,7 @@ class SW_API ElementwiseKernel : public RefCounted {
   ~ElementwiseKernel() override;
 
   const ElementwiseSpec& spec() const noexcept { return spec_; }
-  const std::string& who() const noexcept { return who_; }
+  const std::string& label() const noexcept { return label_; }
   std::span<const Parameter> parameters() const noexcept { return parameters_; }
   /// The number of inputs with ParameterStyle::values; the outputs follow them.
   std::size_t inputs() const noexcept { return inputs_; }
@@ -64,7 +64,7 @@ class SW_API ElementwiseKernel : public RefCounted {
   strided::PlanOptions plan_options() const;
 
   ElementwiseSpec spec_;
-  std::string who_;
+  std::string label_;
   std::vector<Parameter> parameters_;
   std::size_t inputs_ = 0;
   bool needs_index_ = false;

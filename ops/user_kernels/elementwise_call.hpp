@@ -28,7 +28,7 @@ class ElementwiseKernel::Call {
  public:
   Call(const ElementwiseKernel& kernel, std::span<const Argument> arguments)
       : kernel_(kernel),
-        operands_(kernel.who_, kernel.parameters_, arguments),
+        operands_(kernel.label_, kernel.parameters_, arguments),
         on_gpu_(!runs_on_host(operands_.device()) || kernel.spec_.common.use_gpu_code) {}
 
   void run(std::optional<std::int64_t> size, std::vector<Array>& allocated);

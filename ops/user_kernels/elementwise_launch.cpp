@@ -19,9 +19,9 @@ std::string ElementwiseKernel::Call::source(std::optional<std::int64_t> size, bo
 }
 
 std::string ElementwiseKernel::Call::source() const {
-  const ElementwiseCode words{kernel_.spec_, kernel_.operation_, kernel_.needs_index_};
-  if (!on_gpu_) return elementwise_source(words, operands_.all(), plan_);
-  return cuda_source(elementwise_body(words, operands_.all(), plan_), loop_->shape());
+  const ElementwiseCode code{kernel_.spec_, kernel_.operation_, kernel_.needs_index_};
+  if (!on_gpu_) return elementwise_source(code, operands_.all(), plan_);
+  return cuda_source(elementwise_body(code, operands_.all(), plan_), loop_->shape());
 }
 
 const Kernel& ElementwiseKernel::Call::function() {

@@ -27,7 +27,7 @@ void ElementwiseKernel::Call::find_shape(std::optional<std::int64_t> size) {
 
 void ElementwiseKernel::Call::use_given_size(std::optional<std::int64_t> size, bool has_elements) {
   if (has_elements)
-    fail<ArgumentError>(kernel_.who_,
+    fail<ArgumentError>(kernel_.label_,
                         ": size= is for kernels whose arrays are all raw; arrays that are "
                         "accessed element by element determine the size here");
   const bool any_output = std::any_of(
@@ -41,8 +41,8 @@ void ElementwiseKernel::Call::use_given_size(std::optional<std::int64_t> size, b
                   operand.parameter->kind == Parameter::Kind::element;
   if (!size && any_output && has_values) return;  // numbers only: one element
   if (!size.has_value())
-    fail<ArgumentError>(kernel_.who_, ": no array determines the number of elements; pass size=");
-  if (*size < 0) fail<ArgumentError>(kernel_.who_, ": expected size >= 0, got ", *size);
+    fail<ArgumentError>(kernel_.label_, ": no array determines the number of elements; pass size=");
+  if (*size < 0) fail<ArgumentError>(kernel_.label_, ": expected size >= 0, got ", *size);
   shape_ = Shape{*size};
 }
 
@@ -51,7 +51,7 @@ void ElementwiseKernel::Call::make_outputs(std::vector<Array>& allocated) {
     ConvertedArgument& operand = operands_[i];
     if (operand.array != nullptr || !operand.parameter->is_output) continue;
     if (operand.parameter->kind != Parameter::Kind::element)
-      fail<KernelArgumentError>(kernel_.who_, ": output '", operand.parameter->name,
+      fail<KernelArgumentError>(kernel_.label_, ": output '", operand.parameter->name,
                                 "' is raw, so its shape is unknown; pass an array for it");
     allocated.push_back(operands_.keep(i, new_output(operands_.dtype_of(*operand.parameter))));
   }

@@ -14,9 +14,9 @@ namespace {
 /// Writes one kernel.
 class ElementwiseText {
  public:
-  ElementwiseText(const ElementwiseCode& words, std::span<const ConvertedArgument> operands,
+  ElementwiseText(const ElementwiseCode& code, std::span<const ConvertedArgument> operands,
                   const ElementwiseShape& shape)
-      : code_(words), operands_(operands), shape_(shape) {}
+      : code_(code), operands_(operands), shape_(shape) {}
 
   std::string cpu_source() {
     std::string types;
@@ -261,16 +261,16 @@ strided::ArrayRole role_of(const ConvertedArgument& operand, bool needs_memory) 
   return needs_memory ? strided::ArrayRole::write_in_place : strided::ArrayRole::update;
 }
 
-std::string elementwise_source(const ElementwiseCode& words,
+std::string elementwise_source(const ElementwiseCode& code,
                                std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape) {
-  return ElementwiseText(words, operands, shape).cpu_source();
+  return ElementwiseText(code, operands, shape).cpu_source();
 }
 
-strided::Body elementwise_body(const ElementwiseCode& words,
+strided::Body elementwise_body(const ElementwiseCode& code,
                                std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape) {
-  return ElementwiseText(words, operands, shape).gpu_body();
+  return ElementwiseText(code, operands, shape).gpu_body();
 }
 
 }  // namespace spanwise::ops::user_kernels

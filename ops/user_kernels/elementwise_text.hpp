@@ -34,14 +34,14 @@ struct ElementwiseCode {
 /// (see parameter_text()); if not flat, sw_raw of each array that is also used as a whole, and the
 /// walk over the elements and, if needed, the index; the number of elements and of elements per
 /// block, which has one thread.
-std::string elementwise_source(const ElementwiseCode& words,
+std::string elementwise_source(const ElementwiseCode& code,
                                std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape);
 
 /// The kernel on a GPU. Arrays: those accessed by element, in order, then the index, if it is
 /// needed or there are no others. Parameters: the other operands; if not flat, sw_raw of each array
 /// that is also used as a whole; the number of elements.
-strided::Body elementwise_body(const ElementwiseCode& words,
+strided::Body elementwise_body(const ElementwiseCode& code,
                                std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape);
 

@@ -55,14 +55,14 @@ std::string with_line_numbers(std::string_view code) {
 
 }  // namespace
 
-std::string who_of(const CommonSpec& spec) { return text(spec.kind, " '", spec.name, "'"); }
+std::string label_of(const CommonSpec& spec) { return text(spec.kind, " '", spec.name, "'"); }
 
-std::string checked_who(const CommonSpec& spec) {
-  std::string who = who_of(spec);
+std::string checked_label(const CommonSpec& spec) {
+  std::string label = label_of(spec);
   if (!is_identifier(spec.name))
-    fail<ArgumentError>(who, ": expected a name that C++ allows for a function, got '", spec.name,
+    fail<ArgumentError>(label, ": expected a name that C++ allows for a function, got '", spec.name,
                         "'; use letters, digits and _");
-  return who;
+  return label;
 }
 
 OperandForm raw_form(const ConvertedArgument& operand) {
@@ -289,7 +289,7 @@ Kernel compiled(const CommonSpec& spec, const std::string& source, const std::st
                             "' is neither an argument nor known otherwise; declare it "
                             "among the arguments, or define it in preamble=.");
     const std::string shown_code = with_line_numbers(user_code);
-    throw CompileError(text(who_of(spec), ": does not compile for ", device, ".", remedy,
+    throw CompileError(text(label_of(spec), ": does not compile for ", device, ".", remedy,
                             " The compiler's output:\n", error.log(), '\n', shown_code),
                        error.log(), shown_code);
   }

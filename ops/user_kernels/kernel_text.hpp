@@ -29,9 +29,9 @@ struct CommonSpec {
 };
 
 /// The name in error messages: "ElementwiseKernel 'scale'".
-std::string who_of(const CommonSpec& spec);
-/// who_of(). Throws ArgumentError if the kernel's name is not a C++ identifier.
-std::string checked_who(const CommonSpec& spec);
+std::string label_of(const CommonSpec& spec);
+/// label_of(). Throws ArgumentError if the kernel's name is not a C++ identifier.
+std::string checked_label(const CommonSpec& spec);
 
 /// How the kernel accesses one operand; determines the generated source.
 struct OperandForm {

@@ -17,9 +17,9 @@ namespace {
 
 using source::Token;
 
-std::string joined(const std::vector<std::string_view>& words) {
+std::string joined(const std::vector<std::string_view>& tokens) {
   std::string out;
-  for (const std::string_view word : words) out.append(out.empty() ? "" : " ").append(word);
+  for (const std::string_view word : tokens) out.append(out.empty() ? "" : " ").append(word);
   return out;
 }
 
@@ -29,21 +29,22 @@ bool is_type_parameter(std::string_view word) {
   return word.size() == 1 && std::isupper(static_cast<unsigned char>(word[0])) != 0;
 }
 
-[[noreturn]] void refuse_type(const std::string& who, const std::string& type, const char* known) {
-  fail<ArgumentError>(who, ": expected a type, got '", type, "', which is unknown. ", known);
+[[noreturn]] void refuse_type(const std::string& label, const std::string& type,
+                              const char* known) {
+  fail<ArgumentError>(label, ": expected a type, got '", type, "', which is unknown. ", known);
 }
 
 // A type of C, a dtype's name, a vector type, or a name in the preamble.
-Parameter c_typed(const std::string& who, const std::vector<std::string_view>& words,
+Parameter c_typed(const std::string& label, const std::vector<std::string_view>& tokens,
                   std::string_view preamble) {
   Parameter parameter;
-  const std::string type = joined(words);
-  const bool is_vector = !words.empty() && is_vector_type(words.back());
-  if (!is_vector) parameter.dtype = source::c_dtype(words);
-  if (!parameter.dtype && words.size() == 1) parameter.dtype = numpy_dtype_named(words[0]);
+  const std::string type = joined(tokens);
+  const bool is_vector = !tokens.empty() && is_vector_type(tokens.back());
+  if (!is_vector) parameter.dtype = source::c_dtype(tokens);
+  if (!parameter.dtype && tokens.size() == 1) parameter.dtype = numpy_dtype_named(tokens[0]);
   if (parameter.dtype) {
     // C types are kept as written, so that functions of a preamble get the type that they declare.
-    parameter.type = std::all_of(words.begin(), words.end(), source::is_type_keyword)
+    parameter.type = std::all_of(tokens.begin(), tokens.end(), source::is_type_keyword)
                          ? type
                          : c_type(*parameter.dtype);
     return parameter;
@@ -51,14 +52,14 @@ Parameter c_typed(const std::string& who, const std::vector<std::string_view>& w
   parameter.type = type;
   const bool may_be_included = preamble.find("#include") != std::string_view::npos;
   const bool is_known =
-      !words.empty() && (is_vector || may_be_included ||
-                         std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-                           return word != "struct" && !source::is_type_keyword(word) &&
-                                  has_token(preamble, word);
-                         }));
+      !tokens.empty() && (is_vector || may_be_included ||
+                          std::any_of(tokens.begin(), tokens.end(), [&](std::string_view word) {
+                            return word != "struct" && !source::is_type_keyword(word) &&
+                                   has_token(preamble, word);
+                          }));
   if (!is_known)
     refuse_type(
-        who, type,
+        label, type,
         "Known are C's types (float, unsigned int, ...), CUDA's (float4, ...) and dtypes by "
         "name (float32, ...); define any other in preamble=");
   return parameter;
@@ -79,25 +80,25 @@ std::vector<std::vector<Token>> split(std::string_view text) {
   return parts;
 }
 
-std::vector<std::string_view> texts_of(const std::vector<Token>& words) {
-  std::vector<std::string_view> texts(words.size());
-  std::transform(words.begin(), words.end(), texts.begin(),
+std::vector<std::string_view> texts_of(const std::vector<Token>& tokens) {
+  std::vector<std::string_view> texts(tokens.size());
+  std::transform(tokens.begin(), tokens.end(), texts.begin(),
                  [](const Token& word) { return word.text; });
   return texts;
 }
 
-std::string shown(const std::vector<Token>& words) { return joined(texts_of(words)); }
+std::string shown(const std::vector<Token>& tokens) { return joined(texts_of(tokens)); }
 
-Parameter pointer_parameter(const std::string& who, const std::vector<Token>& words,
+Parameter pointer_parameter(const std::string& label, const std::vector<Token>& tokens,
                             std::string_view preamble) {
-  if (words.size() < 2 || !is_name(words.back()))
-    fail<ArgumentError>(who, ": expected an argument such as \"float *x\" or \"int n\", got \"",
-                        shown(words), "\"; give its type, then its name");
+  if (tokens.size() < 2 || !is_name(tokens.back()))
+    fail<ArgumentError>(label, ": expected an argument such as \"float *x\" or \"int n\", got \"",
+                        shown(tokens), "\"; give its type, then its name");
   std::vector<std::string_view> type;
   int stars = 0;
   bool is_const = false;
-  for (std::size_t k = 0; k + 1 < words.size(); ++k) {
-    const std::string_view word = words[k].text;
+  for (std::size_t k = 0; k + 1 < tokens.size(); ++k) {
+    const std::string_view word = tokens[k].text;
     if (word == "*")
       ++stars;
     else if (word == "const")
@@ -106,37 +107,37 @@ Parameter pointer_parameter(const std::string& who, const std::vector<Token>& wo
       type.push_back(word);
   }
   if (stars > 1)
-    fail<ArgumentError>(who, ": argument \"", shown(words),
+    fail<ArgumentError>(label, ": argument \"", shown(tokens),
                         "\" is a pointer to pointers; pass one array, and index into it");
-  Parameter parameter = c_typed(who, type, preamble);
-  parameter.name = words.back().text;
+  Parameter parameter = c_typed(label, type, preamble);
+  parameter.name = tokens.back().text;
   parameter.kind = stars == 1 ? Parameter::Kind::raw : Parameter::Kind::number;
   parameter.is_output = stars == 1 && !is_const;
   return parameter;
 }
 
-Parameter value_parameter(const std::string& who, std::vector<Token> words, bool is_output) {
+Parameter value_parameter(const std::string& label, std::vector<Token> tokens, bool is_output) {
   Parameter parameter;
-  if (words.size() == 3 && words[0].text == "raw") {
+  if (tokens.size() == 3 && tokens[0].text == "raw") {
     parameter.kind = Parameter::Kind::raw;
-    words.erase(words.begin());
+    tokens.erase(tokens.begin());
   }
-  if (words.size() != 2 || !is_name(words[1]))
-    fail<ArgumentError>(who,
+  if (tokens.size() != 2 || !is_name(tokens[1]))
+    fail<ArgumentError>(label,
                         ": expected an argument such as \"float32 x\", \"T y\" or \"raw T z\", "
                         "got \"",
-                        shown(words),
+                        shown(tokens),
                         "\"; pointers belong to the syntax in which all arguments are "
                         "in one string");
-  parameter.name = words[1].text;
+  parameter.name = tokens[1].text;
   parameter.is_output = is_output;
-  if (is_type_parameter(words[0].text)) {
-    parameter.type_parameter = words[0].text;
+  if (is_type_parameter(tokens[0].text)) {
+    parameter.type_parameter = tokens[0].text;
     return parameter;
   }
-  parameter.dtype = numpy_dtype_named(words[0].text);
+  parameter.dtype = numpy_dtype_named(tokens[0].text);
   if (!parameter.dtype)
-    refuse_type(who, std::string(words[0].text),
+    refuse_type(label, std::string(tokens[0].text),
                 "Known are dtypes by name (float32, int64, bool, ...) and single capital letters "
                 "for any dtype (T)");
   parameter.type = c_type(*parameter.dtype);
@@ -145,46 +146,46 @@ Parameter value_parameter(const std::string& who, std::vector<Token> words, bool
 
 }  // namespace
 
-std::vector<Parameter> pointer_parameters(const std::string& who, std::string_view text,
+std::vector<Parameter> pointer_parameters(const std::string& label, std::string_view text,
                                           std::string_view preamble) {
   std::vector<Parameter> parameters;
-  for (const std::vector<Token>& words : split(text))
-    parameters.push_back(pointer_parameter(who, words, preamble));
+  for (const std::vector<Token>& tokens : split(text))
+    parameters.push_back(pointer_parameter(label, tokens, preamble));
   return parameters;
 }
 
-std::vector<Parameter> value_parameters(const std::string& who, std::string_view text,
+std::vector<Parameter> value_parameters(const std::string& label, std::string_view text,
                                         bool are_outputs) {
   std::vector<Parameter> parameters;
-  for (const std::vector<Token>& words : split(text))
-    parameters.push_back(value_parameter(who, words, are_outputs));
+  for (const std::vector<Token>& tokens : split(text))
+    parameters.push_back(value_parameter(label, tokens, are_outputs));
   return parameters;
 }
 
-Parameter type_named(const std::string& who, std::string_view text, std::string_view preamble) {
-  const std::vector<Token> words = source::lex(text);
+Parameter type_named(const std::string& label, std::string_view text, std::string_view preamble) {
+  const std::vector<Token> tokens = source::lex(text);
   Parameter parameter;
-  if (words.size() == 1 && is_type_parameter(words[0].text) &&
-      !has_token(preamble, words[0].text)) {
-    parameter.type_parameter = words[0].text;
+  if (tokens.size() == 1 && is_type_parameter(tokens[0].text) &&
+      !has_token(preamble, tokens[0].text)) {
+    parameter.type_parameter = tokens[0].text;
     return parameter;
   }
-  return c_typed(who, texts_of(words), preamble);
+  return c_typed(label, texts_of(tokens), preamble);
 }
 
-void check_names(const std::string& who, const std::vector<Parameter>& parameters) {
+void check_names(const std::string& label, const std::vector<Parameter>& parameters) {
   static constexpr std::size_t max_count = 24;
   if (parameters.size() > max_count)
-    fail<ArgumentError>(who, ": ", parameters.size(), " arguments are more than the ", max_count,
+    fail<ArgumentError>(label, ": ", parameters.size(), " arguments are more than the ", max_count,
                         " that a kernel takes here; write it as a SourceModule");
   std::set<std::string> seen;
   for (const Parameter& parameter : parameters) {
     const std::string& name = parameter.name;
     if (name == "i" || name == "n" || name == "_ind" || name.starts_with("sw_"))
-      fail<ArgumentError>(who, ": an argument cannot be named '", name,
+      fail<ArgumentError>(label, ": an argument cannot be named '", name,
                           "', which is reserved in the operation; rename it");
     if (!seen.insert(name).second)
-      fail<ArgumentError>(who, ": two arguments are named '", name, "'; rename one");
+      fail<ArgumentError>(label, ": two arguments are named '", name, "'; rename one");
   }
 }
 

@@ -35,15 +35,16 @@ struct Parameter {
 };
 
 /// "float *x, const float *y, int n". Every pointer is Kind::raw and an output unless const. Types
-/// that are neither C's nor CUDA's must be names in `preamble`. Throws ArgumentError naming `who`.
-std::vector<Parameter> pointer_parameters(const std::string& who, std::string_view text,
+/// that are neither C's nor CUDA's must be names in `preamble`. Throws ArgumentError naming
+/// `label`.
+std::vector<Parameter> pointer_parameters(const std::string& label, std::string_view text,
                                           std::string_view preamble);
 /// "float32 x, T y, raw Z w". Throws as pointer_parameters().
-std::vector<Parameter> value_parameters(const std::string& who, std::string_view text,
+std::vector<Parameter> value_parameters(const std::string& label, std::string_view text,
                                         bool are_outputs);
 /// A type in either syntax, for accumulators and results: "float", "float32", "T" or a name in the
 /// preamble.
-Parameter type_named(const std::string& who, std::string_view text, std::string_view preamble);
+Parameter type_named(const std::string& label, std::string_view text, std::string_view preamble);
 
 /// Determines from `body` which arrays of ParameterStyle::pointers are accessed by element
 /// (Kind::element), and which are written. With `has_own_index` each is also used as a whole. If no
@@ -54,7 +55,7 @@ void find_elements(const std::string& body, bool has_own_index, std::vector<Para
 std::vector<std::string> element_names(const std::vector<Parameter>& parameters);
 
 /// Throws ArgumentError if two have the same name, or a name that generated source uses.
-void check_names(const std::string& who, const std::vector<Parameter>& parameters);
+void check_names(const std::string& label, const std::vector<Parameter>& parameters);
 
 /// The declaration of an element body.
 struct ElementDeclaration {
@@ -63,9 +64,9 @@ struct ElementDeclaration {
 };
 
 /// Reads CuPy's declarations "T x, T y" and "T z" or, where `outputs` is empty, PyCUDA's "float *z,
-/// float *x" with z[i] in the operation. Throws ArgumentError naming `who`, also for operations
+/// float *x" with z[i] in the operation. Throws ArgumentError naming `label`, also for operations
 /// that use more than their own elements.
-SW_API ElementDeclaration element_declaration(const std::string& who, const std::string& inputs,
+SW_API ElementDeclaration element_declaration(const std::string& label, const std::string& inputs,
                                               const std::string& outputs, std::string operation,
                                               const std::string& preamble);
 

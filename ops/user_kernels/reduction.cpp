@@ -18,47 +18,47 @@ constexpr const char* result_name = "sw_out";
 }  // namespace
 
 ReductionKernel::ReductionKernel(ReductionSpec spec)
-    : spec_(std::move(spec)), who_(checked_who(spec_.common)) {
+    : spec_(std::move(spec)), label_(checked_label(spec_.common)) {
   if (spec_.reduce_expr.empty())
-    fail<ArgumentError>(who_, ": expected reduce_expr such as \"a + b\", got nothing");
+    fail<ArgumentError>(label_, ": expected reduce_expr such as \"a + b\", got nothing");
   const std::string& preamble = spec_.common.preamble;
   map_expr_ = spec_.map_expr;
   if (spec_.style == ParameterStyle::pointers) {
-    parameters_ = pointer_parameters(who_, spec_.arguments, preamble);
-    check_names(who_, parameters_);
+    parameters_ = pointer_parameters(label_, spec_.arguments, preamble);
+    check_names(label_, parameters_);
     find_elements(spec_.map_expr, false, parameters_);
     for (Parameter& parameter : parameters_) parameter.is_output = false;
     inputs_ = parameters_.size();
     if (inputs_ <= 0)
-      fail<ArgumentError>(who_, ": expected arguments such as \"float *x\", got none");
+      fail<ArgumentError>(label_, ": expected arguments such as \"float *x\", got none");
     if (spec_.map_expr.empty()) map_expr_ = parameters_[0].name + "[i]";
     if (spec_.map_expr.empty()) parameters_[0].needs_whole_array = false;
     map_expr_ = replace_element_accesses(map_expr_, element_names(parameters_));
-    Parameter result = type_named(who_, spec_.result_type, preamble);
+    Parameter result = type_named(label_, spec_.result_type, preamble);
     if (!result.dtype.has_value())
-      fail<ArgumentError>(who_, ": expected dtype_out as a dtype, got '", spec_.result_type, "'");
+      fail<ArgumentError>(label_, ": expected dtype_out as a dtype, got '", spec_.result_type, "'");
     result.name = result_name;
     result.is_output = true;
     result.needs_whole_array = false;
     parameters_.push_back(std::move(result));
   } else {
-    parameters_ = value_parameters(who_, spec_.in_params, false);
+    parameters_ = value_parameters(label_, spec_.in_params, false);
     inputs_ = parameters_.size();
-    for (Parameter& output : value_parameters(who_, spec_.out_params, true))
+    for (Parameter& output : value_parameters(label_, spec_.out_params, true))
       parameters_.push_back(std::move(output));
-    check_names(who_, parameters_);
+    check_names(label_, parameters_);
     for (Parameter& parameter : parameters_) parameter.needs_whole_array = false;
     if (inputs_ <= 0 || parameters_.size() <= inputs_)
-      fail<ArgumentError>(who_, ": expected inputs and outputs such as \"T x\" and \"T y\"");
+      fail<ArgumentError>(label_, ": expected inputs and outputs such as \"T x\" and \"T y\"");
     if (map_expr_.empty())
-      fail<ArgumentError>(who_, ": expected map_expr such as \"x * x\", got nothing");
+      fail<ArgumentError>(label_, ": expected map_expr such as \"x * x\", got nothing");
     for (std::size_t k = inputs_; k < parameters_.size(); ++k)
       if (parameters_[k].kind != Parameter::Kind::element)
-        fail<ArgumentError>(who_, ": output '", parameters_[k].name,
+        fail<ArgumentError>(label_, ": output '", parameters_[k].name,
                             "' is raw; declare it without raw");
   }
   const std::string type = spec_.reduce_type.empty() ? "" : spec_.reduce_type;
-  accumulator_ = type.empty() ? parameters_[inputs_] : type_named(who_, type, preamble);
+  accumulator_ = type.empty() ? parameters_[inputs_] : type_named(label_, type, preamble);
   accumulator_.name = "reduce_type";
   needs_index_ = has_token(map_expr_, "i") || has_token(preamble, "i");
 }
@@ -68,7 +68,7 @@ ReductionKernel::~ReductionKernel() = default;
 void ReductionKernel::operator()(std::span<const Argument> arguments, const ReductionAxes& axes,
                                  std::vector<Array>& allocated) const {
   if (arguments.size() != parameters_.size())
-    fail<KernelArgumentError>(who_, ": expected ", parameters_.size(), " arguments, got ",
+    fail<KernelArgumentError>(label_, ": expected ", parameters_.size(), " arguments, got ",
                               arguments.size());
   Call(*this, arguments, axes).run(allocated);
 }

@@ -48,7 +48,7 @@ class SW_API ReductionKernel : public RefCounted {
   ~ReductionKernel() override;
 
   const ReductionSpec& spec() const noexcept { return spec_; }
-  const std::string& who() const noexcept { return who_; }
+  const std::string& label() const noexcept { return label_; }
   std::span<const Parameter> parameters() const noexcept { return parameters_; }
   std::size_t inputs() const noexcept { return inputs_; }
 
@@ -63,7 +63,7 @@ class SW_API ReductionKernel : public RefCounted {
   struct Plan;
 
   ReductionSpec spec_;
-  std::string who_;
+  std::string label_;
   std::vector<Parameter> parameters_;
   std::size_t inputs_ = 0;
   Parameter accumulator_;

@@ -28,7 +28,7 @@ class ReductionKernel::Call {
   Call(const ReductionKernel& kernel, std::span<const Argument> arguments,
        const ReductionAxes& axes)
       : kernel_(kernel),
-        operands_(kernel.who_, kernel.parameters_, arguments),
+        operands_(kernel.label_, kernel.parameters_, arguments),
         axes_(axes),
         on_gpu_(!runs_on_host(operands_.device()) || kernel.spec_.common.use_gpu_code) {}
 

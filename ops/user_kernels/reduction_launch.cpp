@@ -21,11 +21,11 @@ std::string ReductionKernel::Call::source(bool on_gpu) {
 
 std::string ReductionKernel::Call::source_text(bool on_gpu) const {
   const Parameter& accumulator = kernel_.accumulator_;
-  const ReductionCode words{
+  const ReductionCode code{
       kernel_.spec_, kernel_.map_expr_,
       accumulator.is_user_type() ? accumulator.type : c_type(plan_.accumulator),
       kernel_.needs_index_};
-  return reduction_source(words, operands_.all(), plan_, on_gpu);
+  return reduction_source(code, operands_.all(), plan_, on_gpu);
 }
 
 const ReductionKernel::Plan& ReductionKernel::Call::plan_for_launch() {

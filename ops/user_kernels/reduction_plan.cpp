@@ -34,7 +34,7 @@ bool ReductionKernel::Call::plan(std::vector<Array>& allocated) {
   make_outputs(allocated);
   if (results_ == 0) return false;
   if (length_ <= 0 && kernel_.spec_.identity.empty())
-    fail<ArgumentError>(kernel_.who_, ": no elements to reduce in shape ", shape_,
+    fail<ArgumentError>(kernel_.label_, ": no elements to reduce in shape ", shape_,
                         ", and no identity; give the kernel one");
   plan_walks();
   return true;
@@ -43,7 +43,7 @@ bool ReductionKernel::Call::plan(std::vector<Array>& allocated) {
 void ReductionKernel::Call::find_shape() {
   const std::optional<Shape> shape = operands_.broadcast_shape(/*with_outputs=*/false);
   if (!shape)
-    fail<ArgumentError>(kernel_.who_,
+    fail<ArgumentError>(kernel_.label_,
                         ": no array determines the shape; declare one that is not raw");
   shape_ = *shape;
 }

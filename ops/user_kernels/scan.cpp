@@ -57,16 +57,17 @@ bool overlaps_partially(const Array& input, const Array& output) {
 
 }  // namespace
 
-ScanKernel::ScanKernel(ScanSpec spec) : spec_(std::move(spec)), who_(checked_who(spec_.common)) {
+ScanKernel::ScanKernel(ScanSpec spec)
+    : spec_(std::move(spec)), label_(checked_label(spec_.common)) {
   if (spec_.scan_expr.empty())
-    fail<ArgumentError>(who_, ": expected scan_expr such as \"a + b\", got nothing");
+    fail<ArgumentError>(label_, ": expected scan_expr such as \"a + b\", got nothing");
   if (spec_.is_exclusive && spec_.neutral.empty())
-    fail<ArgumentError>(who_,
+    fail<ArgumentError>(label_,
                         ": an exclusive scan needs neutral, got none; pass it, such as \"0\" for a "
                         "sum");
-  element_ = type_named(who_, spec_.type, "");
+  element_ = type_named(label_, spec_.type, "");
   if (!element_.dtype.has_value())
-    fail<ArgumentError>(who_, ": expected a dtype, got '", spec_.type, "'");
+    fail<ArgumentError>(label_, ": expected a dtype, got '", spec_.type, "'");
 }
 
 ScanKernel::~ScanKernel() = default;
@@ -160,21 +161,22 @@ ScanKernel::Plan ScanKernel::compiled_plan(Device device, int line_rank, bool is
 void ScanKernel::check(const Array& input, const Array& output) const {
   for (const Array* array : {&input, &output})
     if (array->dtype() != *element_.dtype)
-      fail<DTypeError>(who_, ": expected arrays of ", *element_.dtype, ", got ", array->dtype(),
+      fail<DTypeError>(label_, ": expected arrays of ", *element_.dtype, ", got ", array->dtype(),
                        "; convert with .astype(\"", *element_.dtype, "\")");
   if (input.shape() != output.shape())
-    fail<LayoutError>(who_, ": expected an output of shape ", input.shape(), ", got ",
+    fail<LayoutError>(label_, ": expected an output of shape ", input.shape(), ", got ",
                       output.shape());
   if (!work_together(input.device(), output.device()))
-    fail<DeviceError>(who_, ": the input is on ", input.device(), " and the output on ",
+    fail<DeviceError>(label_, ": the input is on ", input.device(), " and the output on ",
                       output.device(), "; move one with .to()");
   if (output.readonly())
-    fail<ReadOnlyError>(who_, ": the output is read-only; pass a writable one, or output=\"new\"");
+    fail<ReadOnlyError>(label_,
+                        ": the output is read-only; pass a writable one, or output=\"new\"");
   if (!output.layout().is_row_major() && output.layout().may_overlap_itself())
-    fail<LayoutError>(who_, ": several elements of the output share an address: ", output,
+    fail<LayoutError>(label_, ": several elements of the output share an address: ", output,
                       "; pass a copy");
   if (input.rank() <= 0)
-    fail<LayoutError>(who_, ": expected an array of rank 1 or more, got rank 0");
+    fail<LayoutError>(label_, ": expected an array of rank 1 or more, got rank 0");
 }
 
 void ScanKernel::operator()(const Array& given, const Array& output, int axis) const {

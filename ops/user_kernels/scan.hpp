@@ -30,7 +30,7 @@ class SW_API ScanKernel : public RefCounted {
   ~ScanKernel() override;
 
   const ScanSpec& spec() const noexcept { return spec_; }
-  const std::string& who() const noexcept { return who_; }
+  const std::string& label() const noexcept { return label_; }
 
   /// Scans along `axis` (from the end if negative), from `input` to `output`, which may be the same
   /// view. Both have the kernel's dtype and one shape. Queued on the current stream. Throws
@@ -51,7 +51,7 @@ class SW_API ScanKernel : public RefCounted {
   void check(const Array& input, const Array& output) const;
 
   ScanSpec spec_;
-  std::string who_;
+  std::string label_;
   Parameter element_;
 
   mutable CompiledPlans<Plan> plans_;

@@ -68,10 +68,10 @@ Casting casting_in(PyObject* rule) {
   return casting_from(text_in(rule));
 }
 
-void check_casting(DType from, DType to, const std::string& casting, const char* who) {
+void check_casting(DType from, DType to, const std::string& casting, const char* caller) {
   const Casting rule = casting_from(casting);
   if (rule != Casting::unsafe && !can_cast(from, to, rule))
-    fail<DTypeError>(who, ": cannot cast ", from, " to ", to, " under casting=\"", casting,
+    fail<DTypeError>(caller, ": cannot cast ", from, " to ", to, " under casting=\"", casting,
                      "\"; allow more with casting=\"unsafe\"");
 }
 

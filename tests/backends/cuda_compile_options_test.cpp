@@ -82,10 +82,10 @@ TEST(CompileOptions, UnsupportedOptionIsRefusedWithTheRemedy) {
 TEST(Architecture, IsThatOfTheDeviceByDefault) {
   EXPECT_EQ(translate_options({}, 9, 0).architecture, "sm_90");
   EXPECT_EQ(translate_options({}, 12, 1).architecture, "sm_121");
-  const Options variant{"-arch=sm_90a"}, words{"--gpu-architecture", "compute_80"};
+  const Options variant{"-arch=sm_90a"}, separate{"--gpu-architecture", "compute_80"};
   EXPECT_EQ(translate_options(variant, 9, 0).architecture, "sm_90a");
-  EXPECT_EQ(translate_options(words, 9, 0).architecture, "compute_80");
-  EXPECT_THAT(translate_options(words, 9, 0).arguments, IsEmpty());
+  EXPECT_EQ(translate_options(separate, 9, 0).architecture, "compute_80");
+  EXPECT_THAT(translate_options(separate, 9, 0).arguments, IsEmpty());
   EXPECT_EQ(architecture_for(variant, 9, 0), "sm_90a");
   EXPECT_EQ(architecture_for({}, 9, 0), "sm_90");
 }

@@ -5,7 +5,7 @@
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/launch/launch_limits.hpp"
 #include "backends/cuda/memory/preallocate.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 

@@ -136,7 +136,7 @@ def test_gpu_array_accepts_any_stream_but_0(device):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "kwargs",
     [
         {"max_version": 1},
         {"max_version": (1,)},
@@ -147,9 +147,9 @@ def test_gpu_array_accepts_any_stream_but_0(device):
     ],
     ids=str,
 )
-def test_malformed_arguments_are_type_errors(words):
+def test_malformed_arguments_are_type_errors(kwargs):
     with pytest.raises(TypeError):
-        sw.zeros(3, device="cpu").__dlpack__(**words)
+        sw.zeros(3, device="cpu").__dlpack__(**kwargs)
 
 
 def test_positional_arguments_raise():

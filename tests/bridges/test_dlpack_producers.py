@@ -46,7 +46,7 @@ def test_producers_before_1_0_are_called_again_without_keywords():
 
 def test_producers_refusal_is_reported():
     class Refuses(Producer):
-        def __dlpack__(self, **words):
+        def __dlpack__(self, **kwargs):
             raise BufferError("not in this state")
 
     with pytest.raises(sw.BridgeError, match="not in this state"):
@@ -57,7 +57,7 @@ def test_producers_refusal_is_reported():
 
 def test_producers_own_error_propagates():
     class Broken(Producer):
-        def __dlpack__(self, **words):
+        def __dlpack__(self, **kwargs):
             raise ZeroDivisionError("inside")
 
     with pytest.raises(ZeroDivisionError, match="inside"):
@@ -76,7 +76,7 @@ def test_a_malformed_device_is_an_error(device):
 
 def test_result_other_than_a_capsule_is_refused():
     class Odd(Producer):
-        def __dlpack__(self, **words):
+        def __dlpack__(self, **kwargs):
             return 3
 
     with pytest.raises(sw.BridgeError, match="capsule"):

@@ -28,9 +28,9 @@ extern "C" __global__ void spin(float* x, int n, float value, long long cycles) 
 kernel = sw.SourceModule(SPIN, device=gpu).get_function("spin")
 N = 1000
 
-def spin(x, value, cycles=40_000_000, **words):
+def spin(x, value, cycles=40_000_000, **kwargs):
     kernel(x, np.int32(x.size), np.float32(value), np.int64(cycles),
-           block=(256, 1, 1), grid=(1, 1), **words)
+           block=(256, 1, 1), grid=(1, 1), **kwargs)
 
 def others():
     '''Streams that may get the addresses of destroyed ones; idle, so that an event says nothing.'''

@@ -97,7 +97,7 @@ def test_new_type_at_the_address_of_a_freed_one_is_examined():
             "Foreign",
             (),
             {
-                "__dlpack__": lambda self, **words: np.arange(3.0).__dlpack__(**words),
+                "__dlpack__": lambda self, **kwargs: np.arange(3.0).__dlpack__(**kwargs),
                 "__dlpack_device__": lambda self: (1, 0),
             },
         )

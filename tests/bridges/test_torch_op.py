@@ -222,7 +222,7 @@ def test_names_are_registered_once(device):
 
 
 @pytest.mark.parametrize(
-    ("op", "words", "error", "message"),
+    ("op", "kwargs", "error", "message"),
     [
         (3, {}, TypeError, "expected an op.*got 3"),
         (lambda x: x, {}, sw.ArgumentError, "expected a name of letters.*pass name="),
@@ -239,6 +239,6 @@ def test_names_are_registered_once(device):
         ),
     ],
 )
-def test_unsuitable_ops_raise(op, words, error, message):
+def test_unsuitable_ops_raise(op, kwargs, error, message):
     with pytest.raises(error, match=message):
-        sw.torch_op(op, **words)
+        sw.torch_op(op, **kwargs)

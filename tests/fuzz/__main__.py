@@ -100,7 +100,7 @@ def write(options, head, pool, done, seconds):
         "wrong": len(pool.failures),
         "errors_alike": errors,
         "families": counts,
-        "failures": [{"case": number, "words": problem} for number, problem in pool.failures],
+        "failures": [{"case": number, "problem": problem} for number, problem in pool.failures],
         "processes": options.processes,
     }
     what = "random layout x operation x dtype compared with NumPy, tests/fuzz"

@@ -171,8 +171,8 @@ class Context:
 
     # ---- The call ----
 
-    def note(self, **words):
-        self.notes.append(words)
+    def note(self, **kwargs):
+        self.notes.append(kwargs)
 
     def check(self, name, ours, theirs, tolerance=EXACT, out=None, loose_dtype=False):
         """Runs both sides and compares results, errors and all memory.
@@ -249,5 +249,5 @@ class Context:
 
     def description(self):
         parts = [self.name, *(f"[{i}] {operand}" for i, operand in enumerate(self.operands))]
-        parts += [", ".join(f"{k}={v!r:.300}" for k, v in words.items()) for words in self.notes]
+        parts += [", ".join(f"{k}={v!r:.300}" for k, v in kwargs.items()) for kwargs in self.notes]
         return "; ".join(parts)

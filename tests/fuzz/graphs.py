@@ -51,8 +51,8 @@ class Findings:
         self.ran.update(other.ran)
         self.ops.update(other.ops)
         self.wrong += other.wrong
-        for words in other.wrong:
-            print("WRONG", words, flush=True)
+        for problem in other.wrong:
+            print("WRONG", problem, flush=True)
 
 
 def chunk(orders, device, first, count, until):
@@ -66,10 +66,10 @@ def chunk(orders, device, first, count, until):
             found.graphs += 1
             found.ops.update(steps_of(kind, number, device))
             for mode in MODES:
-                did_run, words = tried(kind, number, device, mode)
+                did_run, problem = tried(kind, number, device, mode)
                 found.ran[mode] += did_run
-                if words:
-                    found.wrong.append(words)
+                if problem:
+                    found.wrong.append(problem)
     return found
 
 

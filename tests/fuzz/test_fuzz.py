@@ -28,10 +28,10 @@ def test_random_cases_match_numpy(device, family):
     share = FAMILIES[family][1] / sum(share for _, share in FAMILIES.values())
     wrong = []
     for number in range(int(CASES[device.kind] * share)):
-        words = runner.run(number)
-        if words:
+        problem = runner.run(number)
+        if problem:
             wrong.append(
-                f"--device {device} --seed {SEED} --only {family} --case {number}: {words}"
+                f"--device {device} --seed {SEED} --only {family} --case {number}: {problem}"
             )
         if len(wrong) == 5:
             break
@@ -65,7 +65,7 @@ def test_variations_share_an_operation_and_differ_in_its_arrays():
     several = [cases[at : at + 4] for at in range(0, len(cases), 4)]
     # A draw for which NumPy defines no result is repeated, with another operation.
     assert sum(len({name for name, _ in group}) == 1 for group in several) >= groups - 3
-    assert sum(len({words for _, words in group}) > 1 for group in several) >= groups - 3
+    assert sum(len({problem for _, problem in group}) > 1 for group in several) >= groups - 3
 
 
 def test_a_write_outside_of_the_array_is_found():
@@ -109,8 +109,8 @@ def test_wrong_values_dtypes_shapes_and_errors_are_found():
         "shape": lambda: a.ours[:4],
         "raised ValueError": lambda: a.ours.reshape(7),
     }
-    for words, ours in wrong.items():
-        with pytest.raises(Wrong, match=words if "Value" not in words else "raised"):
+    for problem, ours in wrong.items():
+        with pytest.raises(Wrong, match=problem if "Value" not in problem else "raised"):
             context.check("copy", ours, lambda: a.theirs.copy())
     with pytest.raises(Wrong, match="did not raise"):
         context.check("copy", lambda: a.ours, lambda: a.theirs.reshape(7))

@@ -51,11 +51,11 @@ class Same final : public plugin::Op {
 };
 SW_REGISTER_OP(Same, {.name = "same", .views = {{0, 0}}});
 
-const std::string who = "libtest.so";
+const std::string library_name = "libtest.so";
 
 const sw_plugin& described() {
   static const sw_plugin* const table = [] {
-    sw_call call(who);
+    sw_call call(library_name);
     const sw_plugin* made = nullptr;
     op_sdk::call_plugin(call, &plugin::describe, "test", &op_sdk::plugin_host(), &call, &made);
     return made;
@@ -64,7 +64,7 @@ const sw_plugin& described() {
 }
 
 Ref<const Op> same_op() {
-  static const op_sdk::PluginTable table = op_sdk::read_plugin_table(described(), who);
+  static const op_sdk::PluginTable table = op_sdk::read_plugin_table(described(), library_name);
   return make_ref<const op_sdk::PluginOp>(
       make_ref<const op_sdk::PluginInstance>(table.ops.front(), OpProperties{}));
 }
@@ -83,7 +83,7 @@ TEST(PluginTables, OfALaterMinorVersionAreReadUpToTheKnownFields) {
   later.plugin.struct_size = sizeof later;
   later.plugin.abi_minor = SW_PLUGIN_ABI_MINOR + 1;
   later.plugin.ops = ops;
-  const op_sdk::PluginTable table = op_sdk::read_plugin_table(later.plugin, who);
+  const op_sdk::PluginTable table = op_sdk::read_plugin_table(later.plugin, library_name);
   ASSERT_EQ(table.ops.size(), 1u);
   EXPECT_EQ(table.ops[0].name, "test.same");
   EXPECT_EQ(table.ops[0].functions.run, described().ops[0]->run);
@@ -95,20 +95,21 @@ TEST(PluginTables, OfALazyOpShareNoMemory) {
   const sw_op* const ops[] = {&lazy};
   sw_plugin plugin = described();
   plugin.ops = ops;
-  EXPECT_THAT(test::message_of<GraphError>([&] { op_sdk::read_plugin_table(plugin, who); }),
-              HasSubstr("test.same: is SW_LAZY, and shares memory"));
+  EXPECT_THAT(
+      test::message_of<GraphError>([&] { op_sdk::read_plugin_table(plugin, library_name); }),
+      HasSubstr("test.same: is SW_LAZY, and shares memory"));
 }
 
 TEST(PluginTables, OfAnotherMajorVersionAreRefusedUnread) {
   sw_plugin other{};  // no other field may be read
   other.abi_major = SW_PLUGIN_ABI_MAJOR + 1;
-  EXPECT_THROW(op_sdk::read_plugin_table(other, who), GraphError);
+  EXPECT_THROW(op_sdk::read_plugin_table(other, library_name), GraphError);
 }
 
 TEST(PluginHost, PluginRefusesAnOlderHost) {
   sw_host older = op_sdk::plugin_host();
   older.struct_size -= sizeof older.launch;
-  sw_call call(who);
+  sw_call call(library_name);
   const sw_plugin* table = nullptr;
   const sw_host* const before = plugin::host;
   EXPECT_EQ(plugin::describe("test", &older, &call, &table), SW_ERROR);
@@ -122,7 +123,7 @@ TEST(PluginHost, PluginRefusesAnOlderHost) {
 
 TEST(PluginHost, RefusesCallsInTheWrongState) {
   const sw_host& host = op_sdk::plugin_host();
-  sw_call call(who);
+  sw_call call(library_name);
   sw_compiled_kernel* kernel = nullptr;
   const sw_kernel_source source{sizeof(sw_kernel_source), "", "f", nullptr, 0};
   EXPECT_EQ(host.new_output(&call, 0, 0, nullptr), nullptr);
@@ -143,7 +144,7 @@ TEST(PluginHost, RefusesUnknownOptions) {
   sw_compiled_kernel* kernel = nullptr;
   const char* const options[] = {"-DN=1", nullptr};
   const auto message = [&](const char* const* given, std::int32_t count) -> std::string {
-    sw_call call(who);
+    sw_call call(library_name);
     call.device = cpu;
     const sw_kernel_source source{sizeof source, "__global__ void f() {}", "f", given, count};
     EXPECT_EQ(host.compile(&call, &source, &kernel), SW_HOST_FAILED);

@@ -17,10 +17,10 @@ namespace {
 
 class ProductSource : public test::NvrtcTest<testing::TestWithParam<DType>> {};
 
-void expect_compiles(DType dtype, const std::string& words,
+void expect_compiles(DType dtype, const std::string& source,
                      const std::vector<std::string>& kernels) {
   SCOPED_TRACE(testing::Message() << dtype);
-  test::expect_compiles(words, kernels);
+  test::expect_compiles(source, kernels);
 }
 
 TEST_P(ProductSource, Compiles) {

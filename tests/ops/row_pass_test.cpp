@@ -45,9 +45,9 @@ TEST_F(RowPassSource, Compiles) {
     for (const int width : {1, 2})
       for (const std::uint64_t numbers : {0, 0b101000}) {
         const RowPassShape shape{width, 3, 64, 4, numbers};
-        const std::string words = row_pass_source(pass_of(dtype), shape);
+        const std::string source = row_pass_source(pass_of(dtype), shape);
         SCOPED_TRACE(testing::Message() << dtype);
-        test::expect_compiles(words, {"pass", "finish"}, {.options = {"--fmad=false"}});
+        test::expect_compiles(source, {"pass", "finish"}, {.options = {"--fmad=false"}});
       }
 }
 

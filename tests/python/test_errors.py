@@ -62,7 +62,7 @@ def test_each_error_class_is_preserved(name):
     with pytest.raises(sw.Error) as caught:
         RAISED[name]()
     assert type(caught.value) is getattr(sw, name)
-    assert len(str(caught.value)) > 20  # who, expected, got, what to do
+    assert len(str(caught.value)) > 20  # the function, expected, got, what to do
 
 
 def test_a_device_error_has_the_drivers_code_and_name():

@@ -59,7 +59,7 @@ def test_private_functions_take_arrays_only(call):
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (
             lambda: sw.copyto(sw.ones(2), [1], casting=3),
@@ -73,8 +73,8 @@ def test_private_functions_take_arrays_only(call):
         (lambda: sw.Stream.foreign(2**70, "cuda:0"), "from 0 to 2|cuda"),
     ],
 )
-def test_conversion_errors_name_expected_and_actual_types(call, words):
-    with pytest.raises((TypeError, sw.Error), match=words) as caught:
+def test_conversion_errors_name_expected_and_actual_types(call, message):
+    with pytest.raises((TypeError, sw.Error), match=message) as caught:
         call()
     assert "Unable to cast" not in str(caught.value)
 

@@ -11,9 +11,9 @@ import pytest
 from support.tree import BUILD, ROOT
 
 
-def run(*command, **words) -> str:
+def run(*command, **kwargs) -> str:
     """The output of the command; fails with its output if the command fails."""
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **words)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **kwargs)
     said = f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{said}"
     return done.stdout

@@ -47,11 +47,11 @@ bool read_python_number(PyObject* value, Argument& argument) {
 
 }  // namespace
 
-KernelCallArguments::KernelCallArguments(const std::string& who, PyObject* const* values,
+KernelCallArguments::KernelCallArguments(const std::string& label, PyObject* const* values,
                                          std::size_t count, std::size_t max_count)
-    : who_(who), max_count_(max_count) {
+    : label_(label), max_count_(max_count) {
   if (count > max_count)
-    fail<KernelArgumentError>(who_, ": expected at most ", max_count, " arguments, got ", count);
+    fail<KernelArgumentError>(label_, ": expected at most ", max_count, " arguments, got ", count);
   arguments_.make(max_count);
   for (std::size_t i = 0; i < count; ++i) set(i, values[i]);
 }
@@ -99,16 +99,17 @@ std::int64_t KernelCallArguments::bytes() const noexcept {
   return bytes;
 }
 
-KernelOutputs::KernelOutputs(const std::string& who, KernelCallArguments& arguments,
+KernelOutputs::KernelOutputs(const std::string& label, KernelCallArguments& arguments,
                              PyObject* const* values, std::size_t count, std::size_t inputs,
                              std::size_t total, PyObject* out)
-    : who_(who), inputs_(inputs), count_(total - inputs) {
+    : label_(label), inputs_(inputs), count_(total - inputs) {
   if (count != inputs && count != total) {
     const std::string other = count_ == 0 ? "" : text(", or ", total, " with the outputs");
-    fail<KernelArgumentError>(who, ": expected ", inputs, " arguments", other, ", got ", count);
+    fail<KernelArgumentError>(label, ": expected ", inputs, " arguments", other, ", got ", count);
   }
   if (given(out) && count != inputs)
-    fail<KernelArgumentError>(who, ": outputs were given by position and in out=; use one of them");
+    fail<KernelArgumentError>(label,
+                              ": outputs were given by position and in out=; use one of them");
   std::copy(values + inputs, values + count, given_.begin());
   if (given(out)) take(out, arguments);
 }
@@ -117,7 +118,7 @@ void KernelOutputs::take(PyObject* out, KernelCallArguments& arguments) {
   const bool is_tuple = PyTuple_Check(out);
   const auto count = is_tuple ? static_cast<std::size_t>(PyTuple_GET_SIZE(out)) : 1;
   if (count != count_)
-    fail<KernelArgumentError>(who_, ": expected ", count_, " outputs in out=, got ", count);
+    fail<KernelArgumentError>(label_, ": expected ", count_, " outputs in out=, got ", count);
   for (std::size_t k = 0; k < count_; ++k) {
     given_[k] = is_tuple ? PyTuple_GET_ITEM(out, static_cast<Py_ssize_t>(k)) : out;
     arguments.set(inputs_ + k, given_[k]);
@@ -138,8 +139,9 @@ py::object KernelOutputs::object_of(std::size_t output) {
   return py::reinterpret_steal<py::object>(allocated);
 }
 
-KernelKeywords kernel_keywords(const std::string& who, std::initializer_list<const char*> accepted,
-                               PyObject* names, PyObject* const* values) {
+KernelKeywords kernel_keywords(const std::string& label,
+                               std::initializer_list<const char*> accepted, PyObject* names,
+                               PyObject* const* values) {
   static constexpr std::pair<std::string_view, PyObject * KernelKeywords::*> members[] = {
       {"size", &KernelKeywords::size},     {"out", &KernelKeywords::out},
       {"axis", &KernelKeywords::axis},     {"keepdims", &KernelKeywords::keepdims},
@@ -149,14 +151,14 @@ KernelKeywords kernel_keywords(const std::string& who, std::initializer_list<con
   for (Py_ssize_t i = 0; i < count; ++i) {
     const std::string word = py::str(PyTuple_GET_ITEM(names, i));
     if (word == "range" || word == "slice")
-      fail<ArgumentError>(who, ": ", word,
+      fail<ArgumentError>(label, ": ", word,
                           "= is not supported; pass slices of the arrays instead, for example "
                           "kernel(x[a:b], z[a:b]), which are views");
     if (std::find(accepted.begin(), accepted.end(), word) == accepted.end()) {
       std::string list;
       for (const char* name : accepted) list += text(list.empty() ? "" : ", ", name);
-      fail<KernelArgumentError>(who, ": unexpected keyword argument '", word, "'; expected ", list,
-                                ", and arguments by position");
+      fail<KernelArgumentError>(label, ": unexpected keyword argument '", word, "'; expected ",
+                                list, ", and arguments by position");
     }
     for (const auto& [name, member] : members)
       if (name == word) keywords.*member = values[i];

@@ -23,8 +23,8 @@ namespace spanwise::python {
 /// The converted arguments of one call. Imported arrays live as long as this object.
 class KernelCallArguments {
  public:
-  /// Throws KernelArgumentError in the name of `who` if there are more than `max_count`.
-  KernelCallArguments(const std::string& who, PyObject* const* values, std::size_t count,
+  /// Throws KernelArgumentError in the name of `label` if there are more than `max_count`.
+  KernelCallArguments(const std::string& label, PyObject* const* values, std::size_t count,
                       std::size_t max_count);
   KernelCallArguments(const KernelCallArguments&) = delete;
   KernelCallArguments& operator=(const KernelCallArguments&) = delete;
@@ -41,7 +41,7 @@ class KernelCallArguments {
     return {arguments_.data(), max_count_};
   }
 
-  const std::string& who_;
+  const std::string& label_;
   std::size_t max_count_;
   ops::user_kernels::UninitializedArray<ops::user_kernels::Argument> arguments_;
   std::vector<Array> imported_;
@@ -54,8 +54,8 @@ class KernelOutputs {
  public:
   /// Reads the outputs among the `count` values, and those of `out` (null and None: none; one
   /// object or a tuple), which are added to `arguments`. Throws KernelArgumentError in the name of
-  /// `who` if some, but not all, are given.
-  KernelOutputs(const std::string& who, KernelCallArguments& arguments, PyObject* const* values,
+  /// `label` if some, but not all, are given.
+  KernelOutputs(const std::string& label, KernelCallArguments& arguments, PyObject* const* values,
                 std::size_t count, std::size_t inputs, std::size_t total, PyObject* out);
 
   /// The outputs that the kernel allocates, in order.
@@ -68,7 +68,7 @@ class KernelOutputs {
   void take(PyObject* out, KernelCallArguments& arguments);
   pybind11::object object_of(std::size_t output);
 
-  const std::string& who_;
+  const std::string& label_;
   std::size_t inputs_, count_;
   std::array<PyObject*, ops::user_kernels::max_operands> given_{};  // borrowed from the call
   std::vector<Array> allocated_;
@@ -80,9 +80,10 @@ struct KernelKeywords {
   PyObject *size = nullptr, *out = nullptr, *axis = nullptr, *keepdims = nullptr;
   PyObject *stream = nullptr, *block_size = nullptr;
 };
-/// Reads those that are among `accepted`; throws in the name of `who` for others.
-KernelKeywords kernel_keywords(const std::string& who, std::initializer_list<const char*> accepted,
-                               PyObject* names, PyObject* const* values);
+/// Reads those that are among `accepted`; throws in the name of `label` for others.
+KernelKeywords kernel_keywords(const std::string& label,
+                               std::initializer_list<const char*> accepted, PyObject* names,
+                               PyObject* const* values);
 
 /// Whether a call on arrays of at most `bytes` bytes releases the GIL: for long work on the CPU, or
 /// with config.launch_blocking on a GPU, where launches are asynchronous otherwise. Compiling
@@ -107,9 +108,9 @@ struct UserKernelCall {
                  PyObject* const* values, std::size_t flags, PyObject* names)
       : count(static_cast<std::size_t>(PyVectorcall_NARGS(flags))),
         total(kernel.parameters().size()),
-        keywords(kernel_keywords(kernel.who(), accepted, names, values + count)),
-        arguments(kernel.who(), values, count, total),
-        outputs(kernel.who(), arguments, values, count, kernel.inputs(), total, keywords.out) {}
+        keywords(kernel_keywords(kernel.label(), accepted, names, values + count)),
+        arguments(kernel.label(), values, count, total),
+        outputs(kernel.label(), arguments, values, count, kernel.inputs(), total, keywords.out) {}
 
   template <class Kernel, class Option>
   void run(const Kernel& kernel, const Option& option) {

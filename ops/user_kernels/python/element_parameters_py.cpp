@@ -31,11 +31,11 @@ py::list described(const std::vector<Parameter>& parameters) {
 }
 
 // (inputs, outputs, operation).
-py::tuple element_parameters(const std::string& who, const std::string& inputs,
+py::tuple element_parameters(const std::string& label, const std::string& inputs,
                              const std::string& outputs, const std::string& operation,
                              const std::string& preamble) {
   const auto declared =
-      ops::user_kernels::element_declaration(who, inputs, outputs, operation, preamble);
+      ops::user_kernels::element_declaration(label, inputs, outputs, operation, preamble);
   return py::make_tuple(described(declared.inputs), described(declared.outputs),
                         declared.operation);
 }

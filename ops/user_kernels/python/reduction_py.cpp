@@ -46,7 +46,7 @@ ReductionAxes reduction_axes(const ReductionKernel& kernel, const KernelCallArgu
   const auto add = [&](PyObject* axis) {
     const auto index = static_cast<std::size_t>(all.normalise_axis(integer_from(axis)));
     if (axes.axes[index])
-      fail<ArgumentError>(kernel.who(),
+      fail<ArgumentError>(kernel.label(),
                           ": duplicate value in axis: ", std::string(py::repr(keywords.axis)));
     axes.axes.set(index);
   };

@@ -32,13 +32,13 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
       "ScanKernel", {"input", "output", "allocator", "stream", "axis"}, 1, 4};
   const auto [input, output, allocator, stream, axis] = signature.read(values, count, names);
   if (given(allocator))
-    fail<ArgumentError>(kernel.who(), ": allocator= is not supported; pass the output instead");
+    fail<ArgumentError>(kernel.label(), ": allocator= is not supported; pass the output instead");
   const bool is_new = given(output) && PyUnicode_Check(output) &&
                       PyUnicode_CompareWithASCIIString(output, "new") == 0;
   const bool is_in_place = !given(output);
   const Array source = is_in_place ? writable_array(input) : import_array(input);
   if (source.rank() != 1 && !given(axis))
-    fail<LayoutError>(kernel.who(), ": expected one axis, got ", source,
+    fail<LayoutError>(kernel.label(), ": expected one axis, got ", source,
                       "; give it with axis=, or pass x.reshape(-1)");
   const StreamForCall current(stream, runs_on_host(source.device()) ? cpu : source.device());
   const Array target = is_new        ? empty(source.shape(), source.dtype(), source.device())

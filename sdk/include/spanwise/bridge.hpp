@@ -38,10 +38,10 @@ struct ShareBlocker {
   std::string remedy;  ///< an imperative: "pass x.copy()"
 };
 
-/// A CopyNeededError with its parts; the message is "<who>: <reason>; <remedy>".
+/// A CopyNeededError with its parts; the message is "<prefix>: <reason>; <remedy>".
 class SW_API SharingError : public CopyNeededError {
  public:
-  SharingError(std::string_view who, ShareBlocker blocker);
+  SharingError(std::string_view prefix, ShareBlocker blocker);
   const ShareBlocker& blocker() const noexcept { return blocker_; }
 
  private:
@@ -177,9 +177,9 @@ SW_API Array share_bytes(ForeignView& view);
 /// Copies the result of share_bytes() into a new C-contiguous array of `memory`'s shape and dtype.
 SW_API Array gather(const Array& bytes, const ForeignMemory& memory);
 /// Combines the three above: shares where possible and `mode` is not always, else copies, without
-/// the interpreter's lock, and sets view.copied. `who` begins messages. Throws SharingError under
-/// CopyMode::never.
-SW_API Array take(ForeignView& view, CopyMode mode, std::string_view who);
+/// the interpreter's lock, and sets view.copied. `prefix` begins messages. Throws SharingError
+/// under CopyMode::never.
+SW_API Array take(ForeignView& view, CopyMode mode, std::string_view prefix);
 
 /// The owner's context where the memory of `storage` was adopted with `release`, directly or by
 /// take(); else null.

@@ -71,13 +71,13 @@ ResultForm form_from(py::handle keys, const std::vector<std::optional<std::strin
 using Pairs = std::vector<std::pair<Variable, Variable>>;
 
 Mode mode_from(const py::tuple& given) {
-  const auto words = [&](int i) {
+  const auto strings = [&](int i) {
     return value_of<std::vector<std::string>>(given[static_cast<std::size_t>(i)], "mode");
   };
   const auto errors = value_of<std::array<bool, 3>>(given[3], "mode");
   return {.name = value_of<std::string>(given[0], "mode"),
-          .including = words(1),
-          .excluding = words(2),
+          .including = strings(1),
+          .excluding = strings(2),
           .nan_guard = {errors[0], errors[1], errors[2]}};
 }
 

@@ -60,23 +60,23 @@ bool may_share_at_once(const ImportOptions& options) noexcept {
   return options.copy != CopyMode::always && !options.dtype && !options.device && !options.writable;
 }
 
-// The Array of a view, with the conversions of `options`; updates the bridge's counters. `who`
+// The Array of a view, with the conversions of `options`; updates the bridge's counters. `prefix`
 // begins messages.
-Array finish_import(BridgeMatch& found, const ImportOptions& options, std::string_view who) {
+Array finish_import(BridgeMatch& found, const ImportOptions& options, std::string_view prefix) {
   ForeignView& view = found.view;
   if (view.created) {
     if (options.copy == CopyMode::never)
-      throw SharingError(who, {"numbers have no memory to share", "leave copy=False out"});
-    return adapt(*std::move(view.made), {.dtype = options.dtype, .device = options.device}, who,
+      throw SharingError(prefix, {"numbers have no memory to share", "leave copy=False out"});
+    return adapt(*std::move(view.made), {.dtype = options.dtype, .device = options.device}, prefix,
                  true);
   }
   const CopyMode mode = unless_strict(options.copy);
   const bool always = mode == CopyMode::always;
-  Array array = take(view, always ? CopyMode::if_needed : mode, who);
+  Array array = take(view, always ? CopyMode::if_needed : mode, prefix);
   const bool changes = (options.dtype && *options.dtype != array.dtype()) ||
                        (options.device && *options.device != array.device());
   if (changes || always || options.writable)
-    array = adapt(std::move(array), options, who, view.copied);
+    array = adapt(std::move(array), options, prefix, view.copied);
   found.bridge->count_import(view.copied || changes || always, array.nbytes());
   return array;
 }
@@ -117,11 +117,12 @@ std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_c
   return found;
 }
 
-Array adapt(Array array, const ImportOptions& options, std::string_view who, bool private_already) {
+Array adapt(Array array, const ImportOptions& options, std::string_view prefix,
+            bool private_already) {
   const CopyMode mode = unless_strict(options.copy);
   const auto refuse = [&](const std::string& reason) {
     if (mode == CopyMode::never) {
-      throw SharingError(who,
+      throw SharingError(prefix,
                          {reason, "allow a copy (copy=None, copyif=True), or leave it as it is"});
     }
   };
@@ -138,7 +139,8 @@ Array adapt(Array array, const ImportOptions& options, std::string_view who, boo
   if (options.copy == CopyMode::always && !private_already)
     array = without_gil([&] { return copy(array); });
   if (options.writable && array.readonly())
-    fail<ReadOnlyError>(who, ": ", array, " is read-only; expected writable memory, pass a copy");
+    fail<ReadOnlyError>(prefix, ": ", array,
+                        " is read-only; expected writable memory, pass a copy");
   return array;
 }
 

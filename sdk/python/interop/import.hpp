@@ -59,7 +59,8 @@ std::optional<Array> import_foreign(PyObject* object, const ImportOptions& optio
 /// Converts `array` to the dtype, device, and copy mode of `options`, and checks that it is
 /// writable if they require it. `private_already`: the memory is a copy already. Throws
 /// SharingError, ReadOnlyError.
-Array adapt(Array array, const ImportOptions& options, std::string_view who, bool private_already);
+Array adapt(Array array, const ImportOptions& options, std::string_view prefix,
+            bool private_already);
 
 /// import_array() through one bridge, for from_torch() etc. Throws BridgeError if the bridge does
 /// not accept `object`.

@@ -19,47 +19,47 @@ namespace py = pybind11;
 
 namespace {
 
-std::int64_t integer_in(py::handle value, const char* key, std::string_view who) {
+std::int64_t integer_in(py::handle value, const char* key, std::string_view prefix) {
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
   int overflow = 0;
   long long result = -1;
   if (number) result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   PyErr_Clear();
   if (!number || overflow != 0)
-    fail<BridgeError>(who, ": \"", key, "\" holds ", std::string(py::repr(value)),
+    fail<BridgeError>(prefix, ": \"", key, "\" holds ", std::string(py::repr(value)),
                       "; expected an integer of 64 bits");
   return result;
 }
 
 template <class D>
-D dims_in(const py::object& value, const char* key, std::string_view who) {
+D dims_in(const py::object& value, const char* key, std::string_view prefix) {
   if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
-    fail<BridgeError>(who, ": \"", key, "\" is a ", Py_TYPE(value.ptr())->tp_name,
+    fail<BridgeError>(prefix, ": \"", key, "\" is a ", Py_TYPE(value.ptr())->tp_name,
                       "; expected a tuple of integers");
   const py::tuple items = items_of(value.ptr());
   if (items.size() > max_rank)
-    fail<BridgeError>(who, ": \"", key, "\" has ", items.size(), " axes; expected at most ",
+    fail<BridgeError>(prefix, ": \"", key, "\" has ", items.size(), " axes; expected at most ",
                       max_rank);
   D result(static_cast<int>(items.size()));
   for (int axis = 0; axis < result.size(); ++axis)
-    result[axis] = integer_in(items[static_cast<std::size_t>(axis)], key, who);
+    result[axis] = integer_in(items[static_cast<std::size_t>(axis)], key, prefix);
   return result;
 }
 
 class Parser {
  public:
-  Parser(py::handle dict, std::string_view who) : dict_(dict), who_(who) {}
+  Parser(py::handle dict, std::string_view prefix) : dict_(dict), prefix_(prefix) {}
 
   InterfaceDict parse() {
     if (!PyDict_Check(dict_.ptr()))
-      fail<BridgeError>(who_, ": expected a dict, got ", Py_TYPE(dict_.ptr())->tp_name);
+      fail<BridgeError>(prefix_, ": expected a dict, got ", Py_TYPE(dict_.ptr())->tp_name);
     InterfaceDict result;
     ForeignMemory& memory = result.memory;
-    memory.shape = dims_in<Shape>(required("shape"), "shape", who_);
+    memory.shape = dims_in<Shape>(required("shape"), "shape", prefix_);
     read_element(memory);
     const py::object strides = optional("strides");
     memory.row_major = !strides;
-    if (strides) memory.byte_strides = dims_in<Strides>(strides, "strides", who_);
+    if (strides) memory.byte_strides = dims_in<Strides>(strides, "strides", prefix_);
     read_data(result);
     if (const py::object version = optional("version"))
       result.version = integer(version, "version");
@@ -67,7 +67,7 @@ class Parser {
     if (const py::object stream = optional("stream"))
       result.stream = static_cast<std::uintptr_t>(integer(stream, "stream"));
     if (optional("mask"))
-      fail<ArgumentError>(who_, ": an array with a mask; expected elements that ",
+      fail<ArgumentError>(prefix_, ": an array with a mask; expected elements that ",
                           "are all there, fill the masked ones first");
     return result;
   }
@@ -81,20 +81,20 @@ class Parser {
   }
   py::object required(const char* key) const {
     py::object value = optional(key);
-    if (!value) fail<BridgeError>(who_, ": the dict has no \"", key, "\"");
+    if (!value) fail<BridgeError>(prefix_, ": the dict has no \"", key, "\"");
     return value;
   }
 
   std::int64_t integer(py::handle value, const char* key) const {
-    return integer_in(value, key, who_);
+    return integer_in(value, key, prefix_);
   }
 
   void read_element(ForeignMemory& memory) const {
     const py::object typestr = required("typestr");
     if (!PyUnicode_Check(typestr.ptr()))
-      fail<BridgeError>(who_, ": \"typestr\" is a ", Py_TYPE(typestr.ptr())->tp_name,
+      fail<BridgeError>(prefix_, ": \"typestr\" is a ", Py_TYPE(typestr.ptr())->tp_name,
                         "; expected text such as \"<f4\"");
-    const ElementType element = element_from_typestr(std::string(py::str(typestr)), who_);
+    const ElementType element = element_from_typestr(std::string(py::str(typestr)), prefix_);
     memory.dtype = element.dtype;
     memory.byte_swapped = element.byte_swapped;
   }
@@ -104,7 +104,7 @@ class Parser {
     if (!result.data || !PyTuple_Check(result.data.ptr())) return;
     const auto pair = py::reinterpret_steal<py::tuple>(result.data.release());
     if (pair.size() != 2)
-      fail<BridgeError>(who_, ": \"data\" has ", pair.size(),
+      fail<BridgeError>(prefix_, ": \"data\" has ", pair.size(),
                         " entries; expected (address, read-only)");
     // Addresses above 2^63 are no int64, so they are read as unsigned.
     const py::object address = pair[0].is_none() ? py::int_(0) : py::object(pair[0]);
@@ -114,7 +114,7 @@ class Parser {
     const bool failed = PyErr_Occurred() != nullptr;
     PyErr_Clear();
     if (failed)
-      fail<BridgeError>(who_, ": \"data\" holds the address ", std::string(py::repr(address)),
+      fail<BridgeError>(prefix_, ": \"data\" holds the address ", std::string(py::repr(address)),
                         "; expected 64 bits");
     result.has_address = true;
     result.memory.data = reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));
@@ -124,20 +124,20 @@ class Parser {
   }
 
   py::handle dict_;
-  std::string_view who_;
+  std::string_view prefix_;
 };
 
 }  // namespace
 
-InterfaceDict parse_interface(py::handle dict, std::string_view who) {
-  return Parser(dict, who).parse();
+InterfaceDict parse_interface(py::handle dict, std::string_view prefix) {
+  return Parser(dict, prefix).parse();
 }
 
-Shape integers_of(PyObject* object, const Name& name, std::string_view who) {
+Shape integers_of(PyObject* object, const Name& name, std::string_view prefix) {
   const py::object values = attribute_or_null(object, name);
   if (!values)
-    fail<BridgeError>(who, ": ", name.text(), " is missing; expected a tuple of integers");
-  return dims_in<Shape>(values, name.text(), who);
+    fail<BridgeError>(prefix, ": ", name.text(), " is missing; expected a tuple of integers");
+  return dims_in<Shape>(values, name.text(), prefix);
 }
 
 py::dict interface_of(const Array& array) {

@@ -26,16 +26,16 @@ struct InterfaceDict {
 };
 
 /// Reads and checks `dict`. Throws BridgeError, naming the entry, for a malformed one,
-/// ArgumentError for a mask, DTypeError for unsupported element types. `who` is the prefix of
+/// ArgumentError for a mask, DTypeError for unsupported element types. `prefix` begins
 /// messages.
-InterfaceDict parse_interface(pybind11::handle dict, std::string_view who);
+InterfaceDict parse_interface(pybind11::handle dict, std::string_view prefix);
 
 /// The entries shape, typestr, descr, strides (None in C order) and version 3.
 pybind11::dict interface_of(const Array& array);
 
-/// x.<name> as a Shape. Throws BridgeError if it is no tuple or list of integers. `who` is the
-/// prefix of messages.
-Shape integers_of(PyObject* object, const Name& name, std::string_view who);
+/// x.<name> as a Shape. Throws BridgeError if it is no tuple or list of integers. `prefix` begins
+/// messages.
+Shape integers_of(PyObject* object, const Name& name, std::string_view prefix);
 
 /// The attributes of one library's arrays that describe their layout, named as NumPy's.
 struct LayoutAttributes {

@@ -66,14 +66,14 @@ Device default_gpu() {
   return chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0);
 }
 
-Device device_of_memory(const void* address, std::string_view who) {
+Device device_of_memory(const void* address, std::string_view prefix) {
   if (address != nullptr)
     if (const auto device = device_of(address)) return *device;
   const std::string reason = why_no_cuda();
   if (!reason.empty())
-    fail<DeviceError>(who, ": the array is on a GPU, but no GPU is available: ", reason);
+    fail<DeviceError>(prefix, ": the array is on a GPU, but no GPU is available: ", reason);
   if (address != nullptr)
-    fail<BridgeError>(who, ": the CUDA driver does not recognize the address ", address,
+    fail<BridgeError>(prefix, ": the CUDA driver does not recognize the address ", address,
                       "; the memory was freed, or is no GPU memory");
   return default_gpu();
 }

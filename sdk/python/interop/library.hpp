@@ -64,10 +64,10 @@ std::optional<ShareBlocker> readonly_share_blocker(const Array& array, std::stri
 std::optional<ShareBlocker> host_share_blocker(const Array& array, std::string_view library);
 /// The default device if it is a GPU, else cuda:0.
 Device default_gpu();
-/// The device of memory that library `who` says is on a GPU; default_gpu() for a null address, of
+/// The device of memory that another library says is on a GPU; default_gpu() for a null address, of
 /// an array without elements. Throws DeviceError if there is no GPU, BridgeError for an address
 /// that the driver does not know.
-Device device_of_memory(const void* address, std::string_view who);
+Device device_of_memory(const void* address, std::string_view prefix);
 /// A private C-contiguous copy on a GPU: the array's own, else default_gpu().
 Array copy_on_gpu(const Array& array);
 

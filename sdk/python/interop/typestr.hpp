@@ -23,11 +23,11 @@ struct ElementType {
 };
 
 /// Throws DTypeError, with advice, for kinds that Spanwise does not have, BridgeError for a
-/// malformed string; `who` is the prefix of messages.
-ElementType element_from_typestr(std::string_view typestr, std::string_view who);
+/// malformed string; `prefix` begins messages.
+ElementType element_from_typestr(std::string_view typestr, std::string_view prefix);
 
 /// A format of one element in the buffer protocol (PEP 3118). Throws as above.
-ElementType element_from_format(std::string_view format, int itemsize, std::string_view who);
+ElementType element_from_format(std::string_view format, int itemsize, std::string_view prefix);
 
 /// "<f4", ...; for dtypes that the interface has no kind for (bfloat16, float8) raw bytes: "<V2".
 std::string typestr_of(DType dtype);

@@ -53,8 +53,8 @@ void bind_records(py::module_& module) {
       .def_property_readonly(
           "layout",
           [](const KernelParameter& self) {
-            constexpr std::array words{"", "raw", "contiguous", "strided"};
-            return words[static_cast<std::size_t>(self.layout)];
+            constexpr std::array names{"", "raw", "contiguous", "strided"};
+            return names[static_cast<std::size_t>(self.layout)];
           },
           "How it accepts an array: \"raw\", \"contiguous\" or \"strided\"; \"\" for a value.")
       .def_property_readonly(

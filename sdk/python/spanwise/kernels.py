@@ -75,8 +75,10 @@ def prepare(function, arg_types):
     return function
 
 
-def _refusal(function, who, expected, got):
-    return KernelArgumentError(f"kernel {function.name!r}, {who}: expected {expected}, got {got}")
+def _refusal(function, caller, expected, got):
+    return KernelArgumentError(
+        f"kernel {function.name!r}, {caller}: expected {expected}, got {got}"
+    )
 
 
 # PyCUDA's driver.function_attribute -> the attribute of KernelFunction.

@@ -93,7 +93,7 @@ class _Printer:
         return f"{node.op}{index} {self._id(node)}{shown_type} '{variable.name or ''}'   {place}"
 
 
-def _roots(who: str, obj: Any) -> list[tuple[Variable, list[Apply]]]:
+def _roots(caller: str, obj: Any) -> list[tuple[Variable, list[Apply]]]:
     """The outputs of `obj`, each with the execution order of its function, empty outside of one."""
     roots: list[tuple[Variable, list[Apply]]] = []
     for thing in obj if isinstance(obj, (list, tuple, set)) else [obj]:
@@ -106,7 +106,7 @@ def _roots(who: str, obj: Any) -> list[tuple[Variable, list[Apply]]]:
             roots += [(output, fgraph.toposort()) for output in fgraph.outputs]
         else:
             raise TypeError(
-                f"{who}: expected a Variable, an Apply, a CompiledFunction or a list of them, got {thing!r}"
+                f"{caller}: expected a Variable, an Apply, a CompiledFunction or a list of them, got {thing!r}"
             )
     return roots
 

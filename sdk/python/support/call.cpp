@@ -36,7 +36,7 @@ bool is_word(PyObject* word, const char* name) noexcept {
   return PyUnicode_CompareWithASCIIString(word, name) == 0;
 }
 
-int index_of(const char* who, const char* const* names, int size, PyObject* word) {
+int index_of(const char* caller, const char* const* names, int size, PyObject* word) {
   for (int i = 0; i < size; ++i) {
     if (is_word(word, names[i])) return i;
   }
@@ -44,7 +44,7 @@ int index_of(const char* who, const char* const* names, int size, PyObject* word
   const bool asks_for_dtype =
       is_word(word, "signature") &&
       std::any_of(names, names + size, [](const char* name) { return name == "dtype"sv; });
-  refuse(text(who, "() has no argument '", std::string(pybind11::str(word)), "'; it has ",
+  refuse(text(caller, "() has no argument '", std::string(pybind11::str(word)), "'; it has ",
               listed(names, size),
               asks_for_dtype ? "; set the dtype of the computation with dtype=" : ""));
 }
@@ -53,26 +53,26 @@ int index_of(const char* who, const char* const* names, int size, PyObject* word
 
 namespace detail {
 
-void read_arguments(const char* who, const char* const* names, int size, int required,
+void read_arguments(const char* caller, const char* const* names, int size, int required,
                     int positional, PyObject** out, PyObject* const* values, Py_ssize_t count,
                     PyObject* kwnames) {
   if (count > positional) {
-    if (size == 0) refuse(text(who, "() takes no arguments, got ", count));
-    refuse(text(who, "() takes at most ", positional, " arguments by position (of ",
+    if (size == 0) refuse(text(caller, "() takes no arguments, got ", count));
+    refuse(text(caller, "() takes at most ", positional, " arguments by position (of ",
                 listed(names, size), "), got ", count));
   }
   for (Py_ssize_t i = 0; i < count; ++i) out[i] = values[i];
   const Py_ssize_t named = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
-    PyObject*& argument = out[index_of(who, names, size, PyTuple_GET_ITEM(kwnames, i))];
+    PyObject*& argument = out[index_of(caller, names, size, PyTuple_GET_ITEM(kwnames, i))];
     if (argument != nullptr) {
-      refuse(text(who, "() got '", std::string(pybind11::str(PyTuple_GET_ITEM(kwnames, i))),
+      refuse(text(caller, "() got '", std::string(pybind11::str(PyTuple_GET_ITEM(kwnames, i))),
                   "' twice, by position and by name"));
     }
     argument = values[count + i];
   }
   for (int i = 0; i < required; ++i) {
-    if (out[i] == nullptr) refuse(text(who, "() needs '", names[i], "'"));
+    if (out[i] == nullptr) refuse(text(caller, "() needs '", names[i], "'"));
   }
 }
 

@@ -30,7 +30,7 @@ struct Literal {
 /// The parameters of a function, in order.
 template <std::size_t n>
 struct CallSignature {
-  const char* who;
+  const char* caller;
   std::array<const char*, n> names;
   int required;    ///< the first `required` parameters have no default
   int positional;  ///< the first `positional` parameters may be passed by position
@@ -41,7 +41,7 @@ struct CallSignature {
 };
 
 namespace detail {
-void read_arguments(const char* who, const char* const* names, int size, int required,
+void read_arguments(const char* caller, const char* const* names, int size, int required,
                     int positional, PyObject** out, PyObject* const* values, Py_ssize_t count,
                     PyObject* kwnames);
 }  // namespace detail
@@ -50,8 +50,8 @@ template <std::size_t n>
 std::array<PyObject*, n> CallSignature<n>::read(PyObject* const* values, Py_ssize_t count,
                                                 PyObject* kwnames) const {
   std::array<PyObject*, n> out{};
-  detail::read_arguments(who, names.data(), static_cast<int>(n), required, positional, out.data(),
-                         values, count, kwnames);
+  detail::read_arguments(caller, names.data(), static_cast<int>(n), required, positional,
+                         out.data(), values, count, kwnames);
   return out;
 }
 

@@ -48,9 +48,9 @@ class Promotion {
 
 /// NumPy's rule for casts, a str. Throws ArgumentError for another object.
 Casting casting_in(PyObject* rule);
-/// Throws DTypeError, whose message names the function `who`, unless NumPy's rule `casting`
+/// Throws DTypeError, whose message names the function `caller`, unless NumPy's rule `casting`
 /// ("safe", ...) allows the cast; ArgumentError for an unknown rule.
-void check_casting(DType from, DType to, const std::string& casting, const char* who);
+void check_casting(DType from, DType to, const std::string& casting, const char* caller);
 
 /// The buffer protocol's (PEP 3118) format of one element, as NumPy writes it; null for dtypes that
 /// have none (bfloat16, ...).

@@ -5,7 +5,7 @@
 #include <array>
 #include <ostream>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {

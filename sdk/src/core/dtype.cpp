@@ -6,7 +6,7 @@
 #include <numeric>
 #include <ostream>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {

@@ -57,12 +57,12 @@ decltype(auto) visit_integer(bool is_signed, int bits, F&& f) {
 }  // namespace detail
 
 /// Calls f(std::type_identity<T>{}) with the C++ type T of `dtype`. Throws DTypeError, with a
-/// message that begins with `who`, for a dtype that is not computable.
+/// message that begins with `caller`, for a dtype that is not computable.
 template <class F>
-decltype(auto) visit(DType dtype, const char* who, F&& f) {
+decltype(auto) visit(DType dtype, const char* caller, F&& f) {
   if (!dtype.is_computable())
     fail<DTypeError>(
-        who, ": cannot compute on ", dtype,
+        caller, ": cannot compute on ", dtype,
         "; expected bool, an integer, float16/32/64, bfloat16 or complex64/128. Data of "
         "this dtype can be moved and viewed (reinterpret), or cast by its own library");
   if (dtype == float32) return f(std::type_identity<float>{});

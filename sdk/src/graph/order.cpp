@@ -26,7 +26,7 @@ Apply* maker_of(const Variable& variable, const VariableSet& boundary) {
 
 // A dependency graph: per node, the positions of the nodes that wait for it, and the number of
 // nodes that it waits for.
-struct Waiting {
+struct DependencyGraph {
   std::vector<std::vector<int>> waiters;
   std::vector<int> count;
 
@@ -36,25 +36,27 @@ struct Waiting {
   }
 };
 
-Waiting who_waits(const std::vector<Ref<Apply>>& nodes, const std::vector<Before>& edges) {
+DependencyGraph dependency_graph(const std::vector<Ref<Apply>>& nodes,
+                                 const std::vector<Before>& edges) {
   std::unordered_map<const Apply*, int> position;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     position.emplace(nodes[i].get(), static_cast<int>(i));
-  Waiting waiting{std::vector<std::vector<int>>(nodes.size()), std::vector<int>(nodes.size(), 0)};
+  DependencyGraph graph{std::vector<std::vector<int>>(nodes.size()),
+                        std::vector<int>(nodes.size(), 0)};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const Variable& input : nodes[i]->inputs()) {
       const auto maker = position.find(input.owner());
-      if (maker != position.end()) waiting.add(maker->second, static_cast<int>(i));
+      if (maker != position.end()) graph.add(maker->second, static_cast<int>(i));
     }
   }
-  for (const auto& [first, then] : edges) waiting.add(first, then);
-  return waiting;
+  for (const auto& [first, then] : edges) graph.add(first, then);
+  return graph;
 }
 
 [[noreturn]] void fail_circle(const std::vector<Ref<Apply>>& nodes,
-                              const std::vector<Before>& edges, const Waiting& waiting) {
+                              const std::vector<Before>& edges, const DependencyGraph& graph) {
   for (const auto& [first, then] : edges) {
-    if (waiting.count[static_cast<std::size_t>(first)] == 0) continue;
+    if (graph.count[static_cast<std::size_t>(first)] == 0) continue;
     const Apply& later = *nodes[static_cast<std::size_t>(then)];
     if (dynamic_cast<const SequencedOp*>(&later.op()) != nullptr)
       fail<GraphError>("function: ", nodes[static_cast<std::size_t>(first)]->label(),
@@ -111,20 +113,20 @@ std::vector<Before> sequences(const std::vector<Ref<Apply>>& nodes) {
 std::vector<Ref<Apply>> reorder(const std::vector<Ref<Apply>>& nodes,
                                 const std::vector<Before>& edges) {
   if (edges.empty()) return nodes;
-  Waiting waiting = who_waits(nodes, edges);
+  DependencyGraph graph = dependency_graph(nodes, edges);
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (waiting.count[i] == 0) ready.push(static_cast<int>(i));
+    if (graph.count[i] == 0) ready.push(static_cast<int>(i));
   std::vector<Ref<Apply>> order;
   order.reserve(nodes.size());
   while (!ready.empty()) {
     const auto position = static_cast<std::size_t>(ready.top());
     ready.pop();
     order.push_back(nodes[position]);
-    for (const int then : waiting.waiters[position])
-      if (--waiting.count[static_cast<std::size_t>(then)] == 0) ready.push(then);
+    for (const int then : graph.waiters[position])
+      if (--graph.count[static_cast<std::size_t>(then)] == 0) ready.push(then);
   }
-  if (order.size() != nodes.size()) fail_circle(nodes, edges, waiting);
+  if (order.size() != nodes.size()) fail_circle(nodes, edges, graph);
   return order;
 }
 

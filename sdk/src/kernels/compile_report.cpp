@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 namespace spanwise::kernels {
 namespace {

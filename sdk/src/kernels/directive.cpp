@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "source/kernel_source.hpp"
 
 namespace spanwise::kernels {

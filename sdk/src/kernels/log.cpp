@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 namespace spanwise::kernels {
 namespace {

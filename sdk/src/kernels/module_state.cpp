@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "kernels/arguments/signature.hpp"
 
 #include "spanwise/error.hpp"

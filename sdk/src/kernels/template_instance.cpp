@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "source/source_scan.hpp"
 
 namespace spanwise::kernels {

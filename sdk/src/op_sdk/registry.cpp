@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/op_sdk.hpp"
 

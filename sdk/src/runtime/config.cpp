@@ -9,7 +9,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
 
@@ -70,23 +70,23 @@ Setting& find(SettingRegistry& known, std::string_view name) {
 }
 
 // "config: floatX", or "config: floatX (from SPANWISE_FLOATX)".
-std::string who(const Setting& setting) {
-  std::string words = text("config: ", setting.name);
+std::string caller(const Setting& setting) {
+  std::string prefix = text("config: ", setting.name);
   if (setting.source == "environment")
-    words += text(" (from ", environment_name(setting.name), ')');
-  return words;
+    prefix += text(" (from ", environment_name(setting.name), ')');
+  return prefix;
 }
 
 void check(const Setting& setting, std::string_view value) {
   if (!setting.choices.empty() &&
       std::ranges::find(setting.choices, value) == setting.choices.end())
-    fail<ArgumentError>(who(setting), " cannot be \"", value, "\"; expected one of ",
+    fail<ArgumentError>(caller(setting), " cannot be \"", value, "\"; expected one of ",
                         joined(setting.choices));
   if (setting.check == nullptr) return;
   try {
     setting.check(value);
   } catch (const ArgumentError& error) {
-    fail<ArgumentError>(who(setting), " cannot be \"", value, "\": ", error.what());
+    fail<ArgumentError>(caller(setting), " cannot be \"", value, "\": ", error.what());
   }
 }
 

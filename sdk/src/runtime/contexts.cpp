@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"

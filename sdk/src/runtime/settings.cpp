@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string_view>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "runtime/settings.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/device.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "source/declarations.hpp"
 #include "source/source_scan.hpp"
 

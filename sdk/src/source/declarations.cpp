@@ -86,9 +86,9 @@ class Splitter {
   }
 
   void directive(std::string_view text) {
-    const std::vector<Token> words = lex(text.substr(1));
-    const std::string_view word = words.empty() ? std::string_view{} : words[0].text;
-    if (word == "if" && words.size() == 2 && words[1].text == "0") {
+    const std::vector<Token> parts = lex(text.substr(1));
+    const std::string_view word = parts.empty() ? std::string_view{} : parts[0].text;
+    if (word == "if" && parts.size() == 2 && parts[1].text == "0") {
       conditionals_.push_back(state_);
       skip_dead_branch();
     } else if (word == "if" || word == "ifdef" || word == "ifndef") {
@@ -113,8 +113,8 @@ class Splitter {
     for (int depth = 0; index_ + 1 < tokens_.size(); ++index_) {
       const Token& next = tokens_[index_ + 1];
       if (next.kind != Token::Kind::directive) continue;
-      const std::vector<Token> words = lex(next.text.substr(1));
-      const std::string_view word = words.empty() ? std::string_view{} : words[0].text;
+      const std::vector<Token> parts = lex(next.text.substr(1));
+      const std::string_view word = parts.empty() ? std::string_view{} : parts[0].text;
       if (depth == 0 && (word == "else" || word == "endif" || word.starts_with("elif"))) return;
       if (word.starts_with("if")) ++depth;
       if (word == "endif") --depth;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/header_names.hpp"
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 namespace spanwise::source {
 namespace {

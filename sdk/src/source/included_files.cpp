@@ -46,8 +46,8 @@ const std::string& IncludedFiles::text_of(const std::string& path) {
 
 Include IncludedFiles::read_include(std::string_view directive, const std::string& folder) const {
   Include include;
-  const std::vector<Token> words = lex(directive.substr(1));
-  include.is_include = words.size() >= 2 && words[0].text == "include";
+  const std::vector<Token> parts = lex(directive.substr(1));
+  include.is_include = parts.size() >= 2 && parts[0].text == "include";
   const std::size_t open = directive.find_first_of("<\"");
   if (!include.is_include || open == std::string_view::npos) return include;
   include.is_quoted = directive[open] == '"';

@@ -72,11 +72,11 @@ std::size_t skip_balanced(const std::vector<Token>& tokens, std::size_t open) {
 }
 
 bool is_attribute_word(std::string_view word) {
-  static constexpr std::array<std::string_view, 12> words{
+  static constexpr std::array<std::string_view, 12> keywords{
       "__launch_bounds__", "__cluster_dims__", "__block_size__", "__maxnreg__",
       "__attribute__",     "__attribute",      "__align__",      "alignas",
       "__declspec",        "noexcept",         "explicit",       "decltype"};
-  return std::ranges::find(words, word) != words.end();
+  return std::ranges::find(keywords, word) != keywords.end();
 }
 
 KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start,

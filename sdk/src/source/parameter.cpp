@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/source/c_type.hpp"
 
 namespace spanwise::source {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 namespace spanwise::source {
 

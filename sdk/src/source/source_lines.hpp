@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 /// Lines that a back end inserts before the user's source, and that source with line numbers for
 /// messages.

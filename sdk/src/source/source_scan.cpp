@@ -156,10 +156,10 @@ class Scanner {
 
   void directive(std::string_view text) {
     // Lexes the directive again to remove line splices and comments.
-    const std::vector<Token> words = lex(text.substr(1));
-    if (words.empty()) return;
-    const std::string_view word = words[0].text;
-    if (word == "if" && words.size() == 2 && words[1].text == "0") {
+    const std::vector<Token> parts = lex(text.substr(1));
+    if (parts.empty()) return;
+    const std::string_view word = parts[0].text;
+    if (word == "if" && parts.size() == 2 && parts[1].text == "0") {
       conditionals_.push_back({scopes_, declaration_});
       skip_dead_branch();
     } else if (word == "if" || word == "ifdef" || word == "ifndef") {
@@ -170,19 +170,19 @@ class Scanner {
       declaration_ = in_body() ? index_ + 1 : conditionals_.back().declaration;
     } else if (word == "endif" && !conditionals_.empty()) {
       conditionals_.pop_back();
-    } else if (word == "define" && words.size() > 1) {
-      macro(words);
+    } else if (word == "define" && parts.size() > 1) {
+      macro(parts);
     }
   }
 
-  void macro(const std::vector<Token>& words) {
-    const std::string_view name = words[1].text;
-    const bool takes_arguments = words.size() > 2 && words[2].text == "(" &&
-                                 words[2].offset == words[1].offset + name.size();
+  void macro(const std::vector<Token>& parts) {
+    const std::string_view name = parts[1].text;
+    const bool takes_arguments = parts.size() > 2 && parts[2].text == "(" &&
+                                 parts[2].offset == parts[1].offset + name.size();
     std::vector<std::string_view> meaning;
-    for (std::size_t i = 2; i < words.size(); ++i) {
-      if (words[i].kind == Token::Kind::identifier) scan_.uses.add(name, words[i].text);
-      meaning.push_back(words[i].text);
+    for (std::size_t i = 2; i < parts.size(); ++i) {
+      if (parts[i].kind == Token::Kind::identifier) scan_.uses.add(name, parts[i].text);
+      meaning.push_back(parts[i].text);
     }
     if (!takes_arguments && conditionals_.empty()) scan_.aliases.add(name, std::move(meaning));
   }
@@ -192,8 +192,8 @@ class Scanner {
     while (index_ + 1 < tokens().size()) {
       const Token& next = tokens()[index_ + 1];
       if (next.kind == Token::Kind::directive) {
-        const std::vector<Token> words = lex(next.text.substr(1));
-        const std::string_view word = words.empty() ? std::string_view{} : words[0].text;
+        const std::vector<Token> parts = lex(next.text.substr(1));
+        const std::string_view word = parts.empty() ? std::string_view{} : parts[0].text;
         if (depth == 0 && (word == "else" || word == "endif" || word.starts_with("elif"))) return;
         if (word.starts_with("if")) ++depth;
         if (word == "endif") --depth;

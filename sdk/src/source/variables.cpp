@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "source/source_scan.hpp"
 
 namespace spanwise::source {

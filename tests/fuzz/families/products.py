@@ -191,15 +191,15 @@ _EINSUMS = (
 
 
 def _einsum(context):
-    words = context.pick(_EINSUMS)
-    terms = words.split("->")[0].split(",")
+    subscripts = context.pick(_EINSUMS)
+    terms = subscripts.split("->")[0].split(",")
     labels = sorted(set("".join(terms)))
     extents = dict(zip(labels, (min(n, 9) for n in _extents(context, len(labels))), strict=True))
     shapes = [tuple(extents[label] for label in term) for term in terms]
     arrays = _operands(context, shapes)
-    context.note(words=words)
+    context.note(subscripts=subscripts)
     depth = int(np.prod([max(n, 1) for n in extents.values()]))
-    _check(context, "einsum", arrays, depth, lambda m, *a: m.einsum(words, *a), out=False)
+    _check(context, "einsum", arrays, depth, lambda m, *a: m.einsum(subscripts, *a), out=False)
 
 
 OPERATIONS = (

@@ -217,21 +217,21 @@ class _RoundingBound:
 
     def __array__(self, dtype=None, copy=None):
         name, a, options, result = self._all
-        words = {k: v for k, v in options.items() if k in ("axis", "keepdims", "where")}
+        kwargs = {k: v for k, v in options.items() if k in ("axis", "keepdims", "where")}
         moduli = np.abs(_wide(a, result)).astype(np.float64)
         part = np.dtype(f"f{result.itemsize // 2}") if is_complex(result) else result
         eps = 2.0**-8 if result == BFLOAT16 else float(np.finfo(part).eps)
         if name in SCANS:
-            return np.asarray(_scanned(name, moduli, words["axis"], eps))
-        count = max(moduli.size / max(np.sum(moduli, **words).size, 1), 1)
+            return np.asarray(_scanned(name, moduli, kwargs["axis"], eps))
+        count = max(moduli.size / max(np.sum(moduli, **kwargs).size, 1), 1)
         if name == "prod":
-            return np.asarray(eps * 2 * count * np.prod(moduli, **words))
+            return np.asarray(eps * 2 * count * np.prod(moduli, **kwargs))
         # float32 and less are added up in float64; of equal terms all are rounded to the same side.
         own = (eps if part == np.float64 else 1e-15) * (4 + min(count, 2048) / 4)
         if name in ("var", "std"):
-            square = np.mean(moduli**2, **words)
+            square = np.mean(moduli**2, **kwargs)
             return np.asarray((own + eps) * (square if name == "var" else np.sqrt(square)))
-        total = np.sum(moduli, **words) if name != "nansum" else np.nansum(moduli, **words)
+        total = np.sum(moduli, **kwargs) if name != "nansum" else np.nansum(moduli, **kwargs)
         return np.asarray(own * total / (count if name == "mean" else 1))
 
 

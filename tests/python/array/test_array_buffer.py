@@ -87,7 +87,7 @@ def test_buffer_has_the_requested_format():
 
 
 @pytest.mark.parametrize(
-    ("view", "flags", "words"),
+    ("view", "flags", "message"),
     [
         (lambda a: a.T, SIMPLE, "C-contiguous"),
         (lambda a: a.T, ND, "C-contiguous"),
@@ -97,8 +97,8 @@ def test_buffer_has_the_requested_format():
         (lambda a: a.view("uint16").view("bfloat16"), STRIDES | FORMAT, "view"),
     ],
 )
-def test_unsupported_buffer_requests_raise_buffer_error(view, flags, words):
-    with pytest.raises(BufferError, match=words):
+def test_unsupported_buffer_requests_raise_buffer_error(view, flags, message):
+    with pytest.raises(BufferError, match=message):
         request(view(sw.zeros((2, 3), "int16", device="cpu")), flags)
 
 

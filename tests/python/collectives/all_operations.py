@@ -63,16 +63,16 @@ def run_case(comm, case, number, device):
     x = array(key, dtype, comm.rank, layout, device)
     everyones = [as_numpy(array(key, dtype, r, layout, "cpu")) for r in range(comm.size)]
     wanted = expected(op, everyones, reduction, comm.rank, root)
-    words = {"op": reduction} if op in REDUCING else {}
+    kwargs = {"op": reduction} if op in REDUCING else {}
     if op in ("broadcast", "reduce"):
-        words["root"] = root
+        kwargs["root"] = root
     if place == "in place":
-        words["out"] = x
+        kwargs["out"] = x
     elif place != "new":
         shape = np.shape(everyones[0]) if wanted is None else wanted.shape
-        words["out"] = poisoned(shape, dtype, device, is_strided=place == "strided")
+        kwargs["out"] = poisoned(shape, dtype, device, is_strided=place == "strided")
     before = as_numpy(x).copy()
-    got = getattr(C, op)(x, comm, **words)
+    got = getattr(C, op)(x, comm, **kwargs)
     if wanted is None:
         wanted = before if place == "in place" else None
         if got is None:

@@ -50,7 +50,7 @@ def test_ranks_find_each_other_by_each_store(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("store", "error", "words"),
+    ("store", "error", "message"),
     [
         ("redis://host:1", ValueError, "expected store= of"),
         ("tcp://host", ValueError, "expected store= of"),
@@ -58,11 +58,11 @@ def test_ranks_find_each_other_by_each_store(tmp_path):
         ("file:///tmp/x", ValueError, "pass rank= and size="),
     ],
 )
-def test_wrong_stores_are_refused(store, error, words, monkeypatch):
+def test_wrong_stores_are_refused(store, error, message, monkeypatch):
     for name in ("RANK", "WORLD_SIZE", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"):
         monkeypatch.delenv(name, raising=False)
     numbers = (0, 1) if isinstance(store, str) and not store.startswith("file") else (None, None)
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=message):
         connect(store, *numbers, timeout=1)
 
 

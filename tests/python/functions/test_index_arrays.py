@@ -149,7 +149,7 @@ def test_indexed_assignment_writes_only_the_view(device):
 
 
 @pytest.mark.parametrize(
-    ("key", "words"),
+    ("key", "message"),
     [
         ([4], "index 4 is out of bounds for axis 0 with size 4"),
         ([0, -5], "index -5 is out of bounds for axis 0 with size 4"),
@@ -172,14 +172,14 @@ def test_indexed_assignment_writes_only_the_view(device):
         (object(), "got a object"),
     ],
 )
-def test_invalid_keys_raise_before_anything_is_written(device, key, words):
+def test_invalid_keys_raise_before_anything_is_written(device, key, message):
     values = numbers((4, 3), "float32", 1)
     with pytest.raises(IndexError):
         values[key]
     array = sw.array(values, device=device)
-    with pytest.raises(sw.BoundsError, match=words):
+    with pytest.raises(sw.BoundsError, match=message):
         array[key]
-    with pytest.raises(sw.BoundsError, match=words):
+    with pytest.raises(sw.BoundsError, match=message):
         array[key] = 0
     assert_same(array, values)
 
@@ -195,7 +195,7 @@ def test_out_of_bounds_indices_on_the_device_raise(device):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "words"),
+    ("key", "value", "message"),
     [
         ([0, 1], np.zeros((2, 2)), r"value array of shape \(2, 2\) .* result of shape \(2, 3\)"),
         (
@@ -205,11 +205,11 @@ def test_out_of_bounds_indices_on_the_device_raise(device):
         ),
     ],
 )
-def test_values_of_a_wrong_shape_raise(device, key, value, words):
+def test_values_of_a_wrong_shape_raise(device, key, value, message):
     array = sw.zeros((4, 3), "float32", device=device)
     with pytest.raises(ValueError, match="shape mismatch|cannot assign"):
         np.zeros((4, 3))[key] = value
-    with pytest.raises(sw.LayoutError, match=words):
+    with pytest.raises(sw.LayoutError, match=message):
         array[key] = value
 
 

@@ -283,6 +283,6 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_invalid_calls_raise_with_a_reason(device, name):
-    call, kind, words = WRONG[name]
-    with pytest.raises(kind, match=words):
+    call, kind, message = WRONG[name]
+    with pytest.raises(kind, match=message):
         call(on(device, numbers((3, 4), "float32", 1) + 1))

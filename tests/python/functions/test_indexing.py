@@ -76,7 +76,7 @@ def test_slices_with_bounds_far_outside_match_numpy(key):
 
 
 @pytest.mark.parametrize(
-    ("key", "words"),
+    ("key", "message"),
     [
         (4, "4"),
         (-5, "-5"),
@@ -88,12 +88,12 @@ def test_slices_with_bounds_far_outside_match_numpy(key):
         ("name", "got a str"),
     ],
 )
-def test_invalid_indices_raise_index_error(device, key, words):
+def test_invalid_indices_raise_index_error(device, key, message):
     array = sw.zeros((4, 3), device=device)
-    with pytest.raises(sw.BoundsError, match=words) as caught:
+    with pytest.raises(sw.BoundsError, match=message) as caught:
         array[key]
     assert isinstance(caught.value, IndexError)
-    with pytest.raises(sw.BoundsError, match=words):
+    with pytest.raises(sw.BoundsError, match=message):
         array[key] = 0
 
 

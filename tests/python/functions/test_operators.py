@@ -194,8 +194,8 @@ def test_errors_name_the_operation_and_the_remedy(device):
         (lambda: sw.where(a > 0, a), ValueError, "both or neither.*nonzero"),
         (lambda: sw.add(a, a, out=readonly), ValueError, "read-only"),
     ]
-    for call, kind, words in cases:
-        with pytest.raises(kind, match=words):
+    for call, kind, message in cases:
+        with pytest.raises(kind, match=message):
             call()
 
 

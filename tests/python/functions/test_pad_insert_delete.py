@@ -20,17 +20,17 @@ def test_pad_matches_numpy_in_every_mode(device, data, window, seed, mode):
     widths = [(data.draw(width), data.draw(width)) for _ in range(oracle.ndim)]
     if not widths:
         widths = 2
-    words = {}
+    kwargs = {}
     if mode in ("constant", "linear_ramp"):
         key = "constant_values" if mode == "constant" else "end_values"
-        words[key] = data.draw(st.sampled_from((3, (1, 2))))
+        kwargs[key] = data.draw(st.sampled_from((3, (1, 2))))
     try:
-        expected = np.pad(oracle, widths, mode, **words)
+        expected = np.pad(oracle, widths, mode, **kwargs)
     except ValueError:
         with pytest.raises(sw.Error, match="pad"):
-            sw.pad(ours, widths, mode, **words)
+            sw.pad(ours, widths, mode, **kwargs)
         return
-    assert_same(sw.pad(ours, widths, mode, **words), expected)
+    assert_same(sw.pad(ours, widths, mode, **kwargs), expected)
 
 
 STATISTICS = ("maximum", "minimum", "mean", "median")
@@ -42,14 +42,14 @@ def test_pad_with_statistics_matches_numpy(device, data, window, seed, mode):
     ours, oracle = pair(window, dtype, device, seed)
     width, length = st.integers(0, 3), st.integers(1, 4)
     widths = [(data.draw(width), data.draw(width)) for _ in range(oracle.ndim)]
-    words = {"stat_length": data.draw(st.none() | length | st.tuples(length, length))}
+    kwargs = {"stat_length": data.draw(st.none() | length | st.tuples(length, length))}
     try:
-        expected = np.pad(oracle, widths, mode, **words)
+        expected = np.pad(oracle, widths, mode, **kwargs)
     except ValueError:
         with pytest.raises(sw.Error, match="pad"):
-            sw.pad(ours, widths, mode, **words)
+            sw.pad(ours, widths, mode, **kwargs)
         return
-    padded = sw.pad(ours, widths, mode, **words)
+    padded = sw.pad(ours, widths, mode, **kwargs)
     assert (padded.shape, padded.dtype) == (expected.shape, expected.dtype)
     np.testing.assert_allclose(padded.numpy(), expected, rtol=1e-5 if dtype == "float32" else 1e-12)
 

@@ -67,13 +67,13 @@ def test_ufuncs_have_no_methods(device):
 
 def test_invalid_pad_calls_raise(device):
     a = sw.ones(3, device=device)
-    for words in (
+    for kwargs in (
         {"mode": "mean", "stat_length": 0},
         {"mode": "reflect", "reflect_type": "odd"},
         {"mode": lambda *_: None},
     ):
         with pytest.raises(ValueError, match="pad"):
-            sw.pad(a, 1, **words)
+            sw.pad(a, 1, **kwargs)
 
 
 def test_values_that_broadcast_are_assigned(device):

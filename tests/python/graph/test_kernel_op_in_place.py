@@ -24,14 +24,14 @@ __global__ void negate(spanwise::View<double, 2> z, int h, int w) {
 """
 
 
-def add_to(**words):
+def add_to(**kwargs):
     declared = {
         "inputs": ["x: contiguous float64[n]", "y: contiguous float64[n]"],
         "outputs": ["total: contiguous float64[n]"],
         "arguments": ["total", "y", "n"],
         "overwrites": {"total": "x"},
     }
-    return sw.kernel_op("add_to", IN_PLACE, **{**declared, **words})
+    return sw.kernel_op("add_to", IN_PLACE, **{**declared, **kwargs})
 
 
 @pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
@@ -77,7 +77,7 @@ def test_strided_view_is_overwritten_in_place(device):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("kwargs", "message"),
     [
         ({"overwrites": {"sum": "x"}}, "expected the name of an output, got sum"),
         ({"overwrites": {"total": "z"}}, "expected the name of an input, got z"),
@@ -91,6 +91,6 @@ def test_strided_view_is_overwritten_in_place(device):
         ),
     ],
 )
-def test_invalid_overwrites_raise(words, message):
+def test_invalid_overwrites_raise(kwargs, message):
     with pytest.raises(sw.ArgumentError, match=f"kernel_op add_to, overwrites: .*{message}"):
-        add_to(**words)
+        add_to(**kwargs)

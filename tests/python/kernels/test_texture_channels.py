@@ -178,7 +178,7 @@ def test_texture_handle_is_an_integer_and_freed_with_its_object(device):
 
 
 @pytest.mark.parametrize(
-    ("array", "options", "words"),
+    ("array", "options", "message"),
     [
         (np.zeros(3, "float64"), {}, "float64"),
         (np.zeros((1, 1, 1, 1), "float32"), {}, "1 to 3 dimensions"),
@@ -188,7 +188,7 @@ def test_texture_handle_is_an_integer_and_freed_with_its_object(device):
         (np.zeros(3, "float32"), {"read": "normalized"}, "read='element'"),
         (np.zeros(3, "float32"), {"address": "wrap"}, "normalized=True"),
         (np.zeros(3, "float32"), {"address": "edge"}, "'clamp'"),
-        (np.zeros(3, "float32"), {"address": ("clamp", "clamp")}, "one a direction"),
+        (np.zeros(3, "float32"), {"address": ("clamp", "clamp")}, "one for each axis"),
         (np.zeros(3, "float32"), {"filter": "cubic"}, "'linear'"),
         (np.zeros((3, 3, 3), "float32"), {"memory": "linear"}, "tex1Dfetch"),
         (np.zeros((3, 6), "float32")[:, ::2], {"memory": "linear"}, "contiguous rows"),
@@ -204,8 +204,8 @@ def test_texture_handle_is_an_integer_and_freed_with_its_object(device):
         (np.zeros(6, "float32")[::2], {"memory": "linear"}, "tex1Dfetch"),
     ],
 )
-def test_unsupported_texture_options_raise(array, options, words):
-    with pytest.raises(sw.ArgumentError, match=words):
+def test_unsupported_texture_options_raise(array, options, message):
+    with pytest.raises(sw.ArgumentError, match=message):
         sw.Texture(array, **options)
 
 

@@ -153,14 +153,14 @@ def test_a_function_that_fails():
         return SimpleNamespace(data_ptr=lambda: 0)
 
     used = sw.memory.stats("cpu")["used"]
-    for function, error, words in (
+    for function, error, message in (
         (out_of_memory, sw.OutOfMemoryError, r"out_of_memory has no .* bytes.*all gone"),
         (broken, KeyError, "its own fault"),
         (bare, sw.ArgumentError, "bare address"),
         (odd, sw.ArgumentError, "16 divides"),
         (nothing, sw.OutOfMemoryError, "gave no memory"),
     ):
-        with sw.memory.use_allocator(function, "cpu"), pytest.raises(error, match=words):
+        with sw.memory.use_allocator(function, "cpu"), pytest.raises(error, match=message):
             sw.zeros(100, device="cpu")
     assert sw.memory.stats("cpu")["used"] == used
 

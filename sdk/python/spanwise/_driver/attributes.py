@@ -182,8 +182,8 @@ def stop_profiler() -> None:
 
 def get_driver_version() -> int:
     """The CUDA version of the driver: 13000 for 13.0; 0 if the default device is the CPU."""
-    words = _core.device().properties.driver
-    major, _, minor = words.partition(".")
+    version = _core.device().properties.driver
+    major, _, minor = version.partition(".")
     return int(major) * 1000 + int(minor or 0) * 10 if major.isdigit() else 0
 
 

@@ -47,17 +47,17 @@ class Texels:
         return Texels(copy, self.channels, self.layers, self.extent, self.width_bytes)
 
 
-def texels(who: str, array: Any, device: Any, channels: int | None, layered: bool) -> Texels:
+def texels(caller: str, array: Any, device: Any, channels: int | None, layered: bool) -> Texels:
     """`array` (of any library) as texels, on `device` if given. Raises ArgumentError for dtypes,
     channels and ranks that textures and surfaces do not support."""
     source = _core._asarray(array, device=device)
     if source.dtype.name not in DTYPES:
         raise _core.ArgumentError(
-            f"{who}: expected an array of {', '.join(DTYPES)}, got {source.dtype}; convert it with astype()"
+            f"{caller}: expected an array of {', '.join(DTYPES)}, got {source.dtype}; convert it with astype()"
         )
     if channels is not None and channels not in _CHANNELS:
         raise _core.ArgumentError(
-            f"{who}: expected channels to be one of {_CHANNELS}, got {channels!r}; three channels are "
+            f"{caller}: expected channels to be one of {_CHANNELS}, got {channels!r}; three channels are "
             "stored as four"
         )
     shape, meaning = list(source.shape), "1 to 3 dimensions"
@@ -65,7 +65,7 @@ def texels(who: str, array: Any, device: Any, channels: int | None, layered: boo
         last = shape.pop() if shape else 0
         if last != channels:
             raise _core.ArgumentError(
-                f"{who}: expected the last axis to be the {channels} channels, got shape {source.shape}"
+                f"{caller}: expected the last axis to be the {channels} channels, got shape {source.shape}"
             )
         meaning += ", and one of channels"
     layers = 0
@@ -74,7 +74,7 @@ def texels(who: str, array: Any, device: Any, channels: int | None, layered: boo
         meaning = f"1 or 2 dimensions{meaning[17:]} behind one of layers"
     if not 1 <= len(shape) <= (2 if layered else 3) or source.size == 0:
         raise _core.ArgumentError(
-            f"{who}: expected an array of {meaning} with elements, got shape {source.shape}"
+            f"{caller}: expected an array of {meaning} with elements, got shape {source.shape}"
         )
     extent = tuple(reversed(shape))
     return Texels(source, channels or 1, layers, extent, _pitch(source, channels, extent))

@@ -38,10 +38,10 @@ class _Record(ctypes.Structure):
     )
 
 
-def _chosen(who: str, what: str, value: Any, choices: Any) -> Any:
+def _chosen(caller: str, what: str, value: Any, choices: Any) -> Any:
     if value not in choices:
         names = ", ".join(repr(choice) for choice in choices)
-        raise _core.ArgumentError(f"{who}: expected {what} to be one of {names}, got {value!r}")
+        raise _core.ArgumentError(f"{caller}: expected {what} to be one of {names}, got {value!r}")
     return value
 
 
@@ -126,16 +126,16 @@ class Texture(_Object):
     ) -> Texture:
         source = texels("Texture", array, device, channels, layered)
         rank = len(source.extent)
-        words = (address,) * rank if isinstance(address, str) else tuple(address)
-        if len(words) != rank:
+        addresses = (address,) * rank if isinstance(address, str) else tuple(address)
+        if len(addresses) != rank:
             raise _core.ArgumentError(
-                f"Texture: expected address as one word or {rank}, one a direction, got {address!r}"
+                f"Texture: expected address as one mode or {rank}, one for each axis, got {address!r}"
             )
-        modes = [_ADDRESS[_chosen("Texture", "address", word, _ADDRESS)] for word in words]
+        modes = [_ADDRESS[_chosen("Texture", "address", word, _ADDRESS)] for word in addresses]
         linear = _FILTER[_chosen("Texture", "filter", filter, _FILTER)]
         fraction = _READ[_chosen("Texture", "read", read, _READ)]
         shared = _chosen("Texture", "memory", memory, _MEMORY) == "linear"
-        _check_reading(source, words, linear=linear, normalized=normalized, fraction=fraction)
+        _check_reading(source, addresses, linear=linear, normalized=normalized, fraction=fraction)
         if shared:
             _check_shared(source, linear=linear, normalized=normalized)
         modes += [_ADDRESS["clamp"]] * (3 - len(modes))
@@ -158,7 +158,7 @@ class Texture(_Object):
 
 
 def _check_reading(
-    source: Texels, words: tuple[str, ...], *, linear: int, normalized: bool, fraction: int
+    source: Texels, addresses: tuple[str, ...], *, linear: int, normalized: bool, fraction: int
 ) -> None:
     name = source.array.dtype.name
     if fraction and name not in FRACTIONS:
@@ -170,9 +170,9 @@ def _check_reading(
             f"Texture: filter='linear' needs real values, got {name}; use read='normalized' for 8- and 16-bit "
             "integers, or astype('float32')"
         )
-    if not normalized and {"wrap", "mirror"} & set(words):
+    if not normalized and {"wrap", "mirror"} & set(addresses):
         raise _core.ArgumentError(
-            f"Texture: address {words!r} repeats the array, which only normalized=True does; use 'clamp' or "
+            f"Texture: address {addresses!r} repeats the array, which only normalized=True does; use 'clamp' or "
             "'border', or coordinates from 0 to 1"
         )
 

@@ -32,7 +32,7 @@ class Computation:
 
     def __init__(
         self,
-        who: str,
+        caller: str,
         library: str,
         op: Callable[..., Any],
         name: str | None,
@@ -40,9 +40,9 @@ class Computation:
         outputs: int | None,
     ) -> None:
         if isinstance(op, ElementwiseKernel):
-            op = ElementwiseOp(who, op)
-        self.name, self.inputs, self.outputs = signature_of(who, op, name, outputs)
-        self._who, self._library = f"{who}: {self.name}", library
+            op = ElementwiseOp(caller, op)
+        self.name, self.inputs, self.outputs = signature_of(caller, op, name, outputs)
+        self._caller, self._library = f"{caller}: {self.name}", library
         self._functions: dict[Any, Any] = {}
         self._grad = None
         if grad is not None and isinstance(op, KernelOp):
@@ -51,7 +51,7 @@ class Computation:
         elif callable(grad):
             self._grad = grad
         elif grad is not None:
-            raise TypeError(f"{self._who}: grad: expected a function, got {grad!r}")
+            raise TypeError(f"{self._caller}: grad: expected a function, got {grad!r}")
         self._op = op
 
     @property
@@ -76,7 +76,7 @@ class Computation:
             ]
         if any(extent is None for shape in shapes for extent in shape):
             raise ArgumentError(
-                f"{self._who}: expected an op whose output shapes follow from the input shapes, got {outputs[0].type}; "
+                f"{self._caller}: expected an op whose output shapes follow from the input shapes, got {outputs[0].type}; "
                 "give extents as numbers, or as expressions of a kernel op, or in the output types of make_node"
             )
         return [(str(output.dtype), shape) for output, shape in zip(outputs, shapes, strict=True)]
@@ -136,7 +136,7 @@ class Computation:
         outputs = list(result) if isinstance(result, (list, tuple)) else [result]
         if len(outputs) != self.outputs or not all(isinstance(y, Variable) for y in outputs):
             raise GraphError(
-                f"{self._who}: expected {self.outputs} output variables, got {result!r}; pass outputs= for another number"
+                f"{self._caller}: expected {self.outputs} output variables, got {result!r}; pass outputs= for another number"
             )
         return outputs
 
@@ -154,12 +154,12 @@ class Computation:
         found = converted_gradients(self.name, self._grad(inputs, without_none(cotangents)))
         if len(found) != len(inputs):
             raise GraphError(
-                f"{self._who}: grad: expected {len(inputs)} derivatives, got {len(found)}"
+                f"{self._caller}: grad: expected {len(inputs)} derivatives, got {len(found)}"
             )
         for i in wrt:
             if isinstance(found[i], str):
                 raise GraphError(
-                    f"{self._who}: input {self.inputs[i]} has no derivative: {found[i]}"
+                    f"{self._caller}: input {self.inputs[i]} has no derivative: {found[i]}"
                 )
         return [_core._zeros_like(inputs[i]) if found[i] is None else found[i] for i in wrt]
 

@@ -17,18 +17,18 @@ class ElementwiseOp(Op):
 
     __props__ = ("kernel",)
 
-    def __init__(self, who: str, kernel: ElementwiseKernel) -> None:
+    def __init__(self, caller: str, kernel: ElementwiseKernel) -> None:
         inputs, outputs = kernel.declared
         if not outputs:
             raise ArgumentError(
-                f"{who}: {kernel.name}: expected a kernel declared by values, such as "
+                f"{caller}: {kernel.name}: expected a kernel declared by values, such as "
                 '("T x, T y", "T z", "z = x * y"), got one declared by pointers'
             )
         self.kernel = kernel
         declared = [text.split() for text in inputs.split(",")]
-        self.inputs = tuple(words[-1] for words in declared)
+        self.inputs = tuple(tokens[-1] for tokens in declared)
         self.outputs = len(outputs.split(","))
-        self._is_raw = tuple(words[0] == "raw" for words in declared)
+        self._is_raw = tuple(tokens[0] == "raw" for tokens in declared)
 
     def make_node(self, *inputs: Any) -> Apply:
         variables = [_core._as_variable(x) for x in inputs]

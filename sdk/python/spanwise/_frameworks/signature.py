@@ -23,7 +23,7 @@ class Signature(NamedTuple):
 
 
 def signature_of(
-    who: str, op: Callable[..., Any], name: str | None, outputs: int | None
+    caller: str, op: Callable[..., Any], name: str | None, outputs: int | None
 ) -> Signature:
     """The signature of `op`; `name` and `outputs` are the caller's values, or None.
 
@@ -32,7 +32,7 @@ def signature_of(
     """
     if not callable(op):
         raise TypeError(
-            f"{who}: expected an op, such as the result of sw.kernel_op, or a function of variables, got {op!r}"
+            f"{caller}: expected an op, such as the result of sw.kernel_op, or a function of variables, got {op!r}"
         )
     known: int | None
     if isinstance(op, KernelOp):
@@ -42,10 +42,12 @@ def signature_of(
     elif isinstance(op, ElementwiseOp):
         inputs, known = list(op.inputs), op.outputs
     else:
-        inputs = _parameters(who, op)
+        inputs = _parameters(caller, op)
         known = len(op.otypes) if isinstance(op, Op) and op.otypes is not None else None
     if outputs is not None and (outputs < 1 or outputs != (known or outputs)):
-        raise ArgumentError(f"{who}: {op}: expected {known or 'at least 1'} outputs, got {outputs}")
+        raise ArgumentError(
+            f"{caller}: {op}: expected {known or 'at least 1'} outputs, got {outputs}"
+        )
     return Signature(name or _name(op), tuple(inputs), known or outputs or 1)
 
 
@@ -54,7 +56,7 @@ def _name(op: Any) -> str:
     return re.sub(r"\W+", "_", text).strip("_")
 
 
-def _parameters(who: str, op: Any) -> list[str]:
+def _parameters(caller: str, op: Any) -> list[str]:
     if isinstance(op, Op) and op.itypes is not None:
         return [f"x{i}" for i in range(len(op.itypes))]
     function = op.make_node if isinstance(op, Op) else op
@@ -64,7 +66,7 @@ def _parameters(who: str, op: Any) -> list[str]:
     ]
     if not parameters or any(p.kind not in named for p in parameters):
         raise ArgumentError(
-            f"{who}: {op}: expected parameters that name the inputs, got {inspect.signature(function)}; "
+            f"{caller}: {op}: expected parameters that name the inputs, got {inspect.signature(function)}; "
             "pass a function, such as lambda x, y: op(x, y), and name="
         )
     return [p.name for p in parameters]

@@ -135,9 +135,11 @@ def _derivatives(
     disconnected: str,
 ) -> Any:
     borders = list(consider_constant or ())
-    for who, x in [("wrt", x) for x in _listed(wrt)] + [("consider_constant", x) for x in borders]:
+    for caller, x in [("wrt", x) for x in _listed(wrt)] + [
+        ("consider_constant", x) for x in borders
+    ]:
         if not isinstance(x, Variable):
-            raise TypeError(f"grad: {who}: expected variables, got {x!r}")
+            raise TypeError(f"grad: {caller}: expected variables, got {x!r}")
     found = _core._gradients(known, _listed(wrt), borders, disconnected)
     return found if isinstance(wrt, (list, tuple)) else found[0]
 
@@ -167,11 +169,11 @@ def _name(cost: Variable | None, wrt: Any, derivatives: Any) -> None:
             derivative.name = f"(d{cost.name}/d{variable.name})"
 
 
-def _pairs(who: str, variables: Any, points: Any) -> list[tuple[Variable, Variable]]:
+def _pairs(caller: str, variables: Any, points: Any) -> list[tuple[Variable, Variable]]:
     first, second = _listed(variables), [_core._as_variable(x) for x in _listed(points)]
     if len(first) != len(second):
         raise GraphError(
-            f"{who}: {len(first)} variables and {len(second)} eval_points; expected one each"
+            f"{caller}: {len(first)} variables and {len(second)} eval_points; expected one each"
         )
     return list(zip(first, second, strict=True))
 

@@ -36,10 +36,10 @@ def inc_subtensor(place: Variable, value: Any) -> Variable:
     return apply_registered("inc_subtensor", x, value, *inputs, index=index)
 
 
-def _indexed(place: Any, who: str) -> tuple[Variable, str, list[Variable]]:
+def _indexed(place: Any, caller: str) -> tuple[Variable, str, list[Variable]]:
     """(x, text of the index, inputs of the index) for `place` = x[index]."""
     op = place.owner.op if isinstance(place, Variable) and place.owner is not None else None
     name, properties = op.recipe if isinstance(op, NativeOp) and op.recipe else ("", {})
     if name != "subtensor":
-        raise GraphError(f"{who}: expected an index of a variable, such as x[1:], got {place!r}")
+        raise GraphError(f"{caller}: expected an index of a variable, such as x[1:], got {place!r}")
     return place.owner.inputs[0], properties["index"], place.owner.inputs[1:]

@@ -17,46 +17,46 @@ def _options(options) -> tuple:
     return (options,) if isinstance(options, str) else tuple(options)
 
 
-def _text(who, name, value) -> str:
+def _text(label, name, value) -> str:
     if isinstance(value, str):
         return value
-    raise TypeError(f"{who}: expected {name} as a string of CUDA C, got {value!r}")
+    raise TypeError(f"{label}: expected {name} as a string of CUDA C, got {value!r}")
 
 
-def _declarations(who, value) -> str:
+def _declarations(label, value) -> str:
     """PyCUDA's `arguments` as one string; it may be a list of its VectorArg and ScalarArg."""
     if isinstance(value, (list, tuple)) and all(hasattr(one, "declarator") for one in value):
         return ", ".join(one.declarator() for one in value)
-    return _text(who, "arguments", value)
+    return _text(label, "arguments", value)
 
 
 class _Signature:
     """The parameters of one constructor signature, by position: `required`, then `defaults`."""
 
-    def __init__(self, who, required, **defaults):
-        self.who, self.required, self.defaults = who, required, defaults
+    def __init__(self, label, required, **defaults):
+        self.label, self.required, self.defaults = label, required, defaults
         self.names = (*required, *defaults)
 
     def read(self, args, kwargs) -> dict:
         if len(args) > len(self.names):
             raise TypeError(
-                f"{self.who}: expected at most {len(self.names)} arguments, got {len(args)}"
+                f"{self.label}: expected at most {len(self.names)} arguments, got {len(args)}"
             )
         found = dict(zip(self.names, args, strict=False))
         for name in found:
             if name in kwargs:
-                raise TypeError(f"{self.who}: {name!r} is given by position and by name")
+                raise TypeError(f"{self.label}: {name!r} is given by position and by name")
         found.update(kwargs)
         if found.pop("keep", False):
             raise ArgumentError(
-                f"{self.who}: keep= is not taken; the compiler's files are kept by "
+                f"{self.label}: keep= is not taken; the compiler's files are kept by "
                 "SourceModule(..., keep=True), and a CompileError has the whole source"
             )
         takes = ", ".join(self.names)
         if unknown := sorted(set(found) - set(self.names)):
-            raise TypeError(f"{self.who}: unexpected arguments {unknown}; there are {takes}")
+            raise TypeError(f"{self.label}: unexpected arguments {unknown}; there are {takes}")
         if missing := [name for name in self.required if name not in found]:
-            raise TypeError(f"{self.who}: missing {missing}; it takes {takes}")
+            raise TypeError(f"{self.label}: missing {missing}; it takes {takes}")
         return {**self.defaults, **found}
 
 
@@ -86,17 +86,19 @@ class ElementwiseKernel(_core._ElementwiseKernel):
     __slots__ = ("declared",)
 
     def __new__(cls, *args, **kwargs):
-        who = "ElementwiseKernel"
+        label = "ElementwiseKernel"
         first = args[0] if args else kwargs.get("arguments", "")
         by_pointers = "arguments" in kwargs or not isinstance(first, str) or "*" in first
         if by_pointers:
             given = _ELEMENTWISE_POINTERS.read(args, kwargs)
-            declared = (_declarations(who, given["arguments"]), "")
+            declared = (_declarations(label, given["arguments"]), "")
         else:
             given = _ELEMENTWISE_VALUES.read(args, kwargs)
-            declared = tuple(_text(who, name, given[name]) for name in ("in_params", "out_params"))
+            declared = tuple(
+                _text(label, name, given[name]) for name in ("in_params", "out_params")
+            )
         parts = (
-            _text(who, name, given[name])
+            _text(label, name, given[name])
             for name in ("operation", "name", "preamble", "loop_prep", "after_loop")
         )
         kernel = super().__new__(
@@ -153,25 +155,25 @@ class ReductionKernel(_core._ReductionKernel):
     __slots__ = ()
 
     def __new__(cls, *args, **kwargs):
-        who = "ReductionKernel"
+        label = "ReductionKernel"
         first = args[0] if args else kwargs.get("in_params")
         if isinstance(first, str) and len(first.split()) > 1:
             given = _REDUCTION_VALUES.read(args, kwargs)
             declared = (False, given["in_params"], given["out_params"])
             rest = (
-                _text(who, "post_map_expr", given["post_map_expr"]),
+                _text(label, "post_map_expr", given["post_map_expr"]),
                 _expression(given["identity"]),
             )
-            map_expr = _text(who, "map_expr", given["map_expr"])
+            map_expr = _text(label, "map_expr", given["map_expr"])
             reduce_type = given["reduce_type"] or ""
         else:
             given = _REDUCTION_POINTERS.read(args, kwargs)
             if given["allocator"] is not None:
                 raise ArgumentError(
-                    f"{who}: allocator= is not taken; results come from the device's pool, "
+                    f"{label}: allocator= is not taken; results come from the device's pool, "
                     "see spanwise.memory, or pass out= when calling"
                 )
-            arguments = _declarations(who, given["arguments"])
+            arguments = _declarations(label, given["arguments"])
             declared = (True, arguments, _core.dtype(given["dtype_out"]).name)
             rest = ("", _expression(given["neutral"]))
             map_expr = given["map_expr"] or ""
@@ -180,7 +182,7 @@ class ReductionKernel(_core._ReductionKernel):
             cls,
             *declared,
             map_expr,
-            _text(who, "reduce_expr", given["reduce_expr"]),
+            _text(label, "reduce_expr", given["reduce_expr"]),
             *rest,
             reduce_type,
             given["name"],
@@ -207,12 +209,12 @@ class ScanKernel(_core._ScanKernel):
     __slots__ = ()
 
     def __new__(cls, *args, **kwargs):
-        who = "ScanKernel"
+        label = "ScanKernel"
         given = _SCAN.read(args, kwargs)
         return super().__new__(
             cls,
             _core.dtype(given["dtype"]).name,
-            _text(who, "scan_expr", given["scan_expr"]),
+            _text(label, "scan_expr", given["scan_expr"]),
             _expression(given["neutral"]),
             bool(given["exclusive"]),
             given["name_prefix"],

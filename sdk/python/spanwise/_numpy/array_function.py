@@ -127,11 +127,11 @@ def _misfit(ours: Any, positional: int, keywords: tuple[str, ...]) -> str:
 # ---- Functions with other parameter names in NumPy, or with results of NumPy's types ----
 
 
-def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **words: Any) -> Any:
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Any:
     from .elementwise import clip
 
-    low, high = words.pop("min", a_min), words.pop("max", a_max)
-    return clip(a, low, high, out=out, **words)
+    low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
+    return clip(a, low, high, out=out, **kwargs)
 
 
 def _copy(a: Any, order: Any = "K") -> Array:

@@ -34,8 +34,8 @@ class _Limits:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def __repr__(self) -> str:
-        words = ", ".join(f"{name}={value}" for name, value in self._shown().items())
-        return f"{type(self).__name__}({words})"
+        fields = ", ".join(f"{name}={value}" for name, value in self._shown().items())
+        return f"{type(self).__name__}({fields})"
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._shown() == vars(other)

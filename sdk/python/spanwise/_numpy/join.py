@@ -17,10 +17,10 @@ from .shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
 _ON_NO_DEVICE = (bool, int, float, complex, list, tuple)
 
 
-def _listed(arrays: Any, who: str) -> list[Array]:
+def _listed(arrays: Any, caller: str) -> list[Array]:
     if not isinstance(arrays, Iterable):
         raise _core.BridgeError(
-            f'{who}: arrays to stack must be passed as a "sequence" type such as list or tuple, '
+            f'{caller}: arrays to stack must be passed as a "sequence" type such as list or tuple, '
             f"got a {type(arrays).__name__}"
         )
     # Numbers and lists become arrays on the device of the first array.
@@ -28,7 +28,7 @@ def _listed(arrays: Any, who: str) -> list[Array]:
     device = next((x.device for x in given if isinstance(x, Array)), None)
     listed = [asarray(x, device=device) if isinstance(x, _ON_NO_DEVICE) else x for x in given]
     if not listed:
-        raise _core.ArgumentError(f"{who}: need at least one array to concatenate")
+        raise _core.ArgumentError(f"{caller}: need at least one array to concatenate")
     return listed
 
 
@@ -105,10 +105,10 @@ def split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[A
     return array_split(array, indices_or_sections, axis)
 
 
-def _split_from(array: Array, sections: Any, rank: int, axis: int, who: str) -> list[Array]:
+def _split_from(array: Array, sections: Any, rank: int, axis: int, caller: str) -> list[Array]:
     if array.ndim < rank:
         raise _core.LayoutError(
-            f"{who}: only works on arrays of {rank} or more dimensions, got shape {array.shape}"
+            f"{caller}: only works on arrays of {rank} or more dimensions, got shape {array.shape}"
         )
     return split(array, sections, axis)
 
@@ -201,14 +201,14 @@ def _insert_at(array: Array, axis: int, position: int, added: Array) -> Array:
     return result
 
 
-def _line(arr: Any, axis: SupportsIndex | None, who: str) -> tuple[Array, int]:
+def _line(arr: Any, axis: SupportsIndex | None, caller: str) -> tuple[Array, int]:
     array = asarray(arr)
     if axis is None:
         return array.ravel(), 0
-    return array, axis_in(axis, array.ndim, who)
+    return array, axis_in(axis, array.ndim, caller)
 
 
-def _named(obj: Any, extent: int | None, who: str) -> Array:
+def _named(obj: Any, extent: int | None, caller: str) -> Array:
     """`obj` as integers, or a mask of shape (extent,), on the host. Raises ArgumentError for a mask
     of another shape, BoundsError for another dtype."""
     named = asarray(obj, device="cpu")
@@ -216,12 +216,12 @@ def _named(obj: Any, extent: int | None, who: str) -> Array:
         return named.astype("int64")
     if named.dtype == "bool" and extent is not None and named.shape != (extent,):
         raise _core.ArgumentError(
-            f"{who}: boolean array argument obj to {who} must be one dimensional and match the "
+            f"{caller}: boolean array argument obj to {caller} must be one dimensional and match the "
             f"axis length of {extent}, got shape {named.shape}"
         )
     if named.dtype.kind not in "iub":
         raise _core.BoundsError(
-            f"{who}: arrays used as indices must be of integer (or boolean) type, got {named.dtype}"
+            f"{caller}: arrays used as indices must be of integer (or boolean) type, got {named.dtype}"
         )
     return named
 

@@ -50,12 +50,12 @@ def integers(x: Any) -> tuple[int, ...]:
     return tuple(map(operator.index, listed(x)))
 
 
-def writable_array(a: Any, who: str) -> Array:
+def writable_array(a: Any, caller: str) -> Array:
     """`a`, an array of any library, as an Array over the same memory. Raises ReadOnlyError."""
     array = asarray(a, copy=False)
     if not array.flags.writeable:
         raise _core.ReadOnlyError(
-            f"{who}: assignment destination is read-only, {array.dtype} {array.shape}; "
+            f"{caller}: assignment destination is read-only, {array.dtype} {array.shape}; "
             "write to a copy: a.copy()"
         )
     return array

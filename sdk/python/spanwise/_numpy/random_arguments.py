@@ -53,7 +53,7 @@ def as_shape(size: Any) -> Shape:
     return (operator.index(size),)
 
 
-def floating(who: str, dtype: Any, out: Any) -> Any:
+def floating(caller: str, dtype: Any, out: Any) -> Any:
     """The floating dtype of the result: `dtype`, else that of `out`, else float64. Raises
     DTypeError."""
     if dtype is None:
@@ -62,7 +62,7 @@ def floating(who: str, dtype: Any, out: Any) -> Any:
         wanted = _core.dtype(dtype)
     if str(wanted) not in ("float16", "bfloat16", "float32", "float64"):
         raise _core.DTypeError(
-            f"{who}: Unsupported dtype {wanted}; expected float16, bfloat16, float32 or float64"
+            f"{caller}: Unsupported dtype {wanted}; expected float16, bfloat16, float32 or float64"
         )
     return wanted
 
@@ -82,7 +82,7 @@ def bounds_of(dtype: Any) -> tuple[Any, int, int]:
     )
 
 
-def result_for(who: str, size: Any, dtype: Any, out: Any, device: Any) -> Array:
+def result_for(caller: str, size: Any, dtype: Any, out: Any, device: Any) -> Array:
     """The array to fill: `out` if given, else a new array. Raises LayoutError or DTypeError where
     `out` does not fit."""
     if out is None:
@@ -90,11 +90,11 @@ def result_for(who: str, size: Any, dtype: Any, out: Any, device: Any) -> Array:
     array = asarray(out, copy=False)
     if size is not None and as_shape(size) != array.shape:
         raise _core.LayoutError(
-            f"{who}: size must match out.shape when used together: got {size} and {array.shape}"
+            f"{caller}: size must match out.shape when used together: got {size} and {array.shape}"
         )
     if array.dtype != dtype:
         raise _core.DTypeError(
-            f"{who}: Supplied output array has the wrong type. Expected {dtype}, got {array.dtype}"
+            f"{caller}: Supplied output array has the wrong type. Expected {dtype}, got {array.dtype}"
         )
     return array
 
@@ -105,7 +105,7 @@ def out_or_result(result: Array, out: Any) -> Array:
     return returned
 
 
-def broadcast_with(who: str, size: Any, out: Any, *shapes: Shape) -> Shape:
+def broadcast_with(caller: str, size: Any, out: Any, *shapes: Shape) -> Shape:
     """The shape of a result whose parameters have these shapes: `size`, else the shape of `out`,
     else their broadcast shape. Raises LayoutError where they do not broadcast to it."""
     common = broadcast_shapes(*shapes)
@@ -114,7 +114,7 @@ def broadcast_with(who: str, size: Any, out: Any, *shapes: Shape) -> Shape:
     wanted = as_shape(size) if size is not None else asarray(out, copy=False).shape
     if broadcast_shapes(common, wanted) != wanted:
         raise _core.LayoutError(
-            f"{who}: size {wanted} does not fit parameters of the common shape {common}"
+            f"{caller}: size {wanted} does not fit parameters of the common shape {common}"
         )
     return wanted
 
@@ -213,7 +213,7 @@ def check_span(finite: bool, negative: bool, low: Any, high: Any) -> None:
         )
 
 
-def check_scale(who: str, scale: Any) -> None:
+def check_scale(caller: str, scale: Any) -> None:
     """Raises ArgumentError for a negative scale: -0.0 is negative, as in NumPy, and NaN is not."""
     if is_number(scale):
         negative = math.copysign(1.0, scale) < 0 and not math.isnan(scale)
@@ -221,7 +221,7 @@ def check_scale(who: str, scale: Any) -> None:
         signs = _core.signbit(scale) & _core.logical_not(_core.isnan(scale))
         negative = bool(_core.any(signs))
     if negative:
-        raise _core.ArgumentError(f"{who}: scale < 0: expected a width >= 0, got {scale}")
+        raise _core.ArgumentError(f"{caller}: scale < 0: expected a width >= 0, got {scale}")
 
 
 def check_range(

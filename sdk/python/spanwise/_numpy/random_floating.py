@@ -32,7 +32,7 @@ class FloatingGenerator(Philox):
 
     def _draw(
         self,
-        who: str,
+        caller: str,
         kind: str,
         size: Any,
         dtype: Any,
@@ -44,8 +44,8 @@ class FloatingGenerator(Philox):
         """Draws x of the distribution `kind` and returns x * scale + shift, new or in `out`."""
         if out is None:
             target = self._device if device is None else device
-            return _core._random_new(self._counter, kind, size, dtype, target, shift, scale, who)
-        result = result_for(who, size, floating(who, dtype, out), out, None)
+            return _core._random_new(self._counter, kind, size, dtype, target, shift, scale, caller)
+        result = result_for(caller, size, floating(caller, dtype, out), out, None)
         _core._random_draw(self._counter, kind, result, shift, scale)
         return out_or_result(result, out)
 
@@ -73,14 +73,14 @@ class FloatingGenerator(Philox):
     ) -> Array:
         """Exponential numbers of mean 1. Always by inversion, also for `method="zig"`: NumPy's
         ziggurat uses a varying number of random words per element."""
-        who = "standard_exponential"
+        caller = "standard_exponential"
         if method not in ("zig", "inv"):
-            raise _core.ArgumentError(f"{who}: method must be 'zig' or 'inv', got {method!r}")
-        return self._draw(who, "exponential", size, dtype, out, device)
+            raise _core.ArgumentError(f"{caller}: method must be 'zig' or 'inv', got {method!r}")
+        return self._draw(caller, "exponential", size, dtype, out, device)
 
     def _draw_by_arrays(
         self,
-        who: str,
+        caller: str,
         kind: str,
         shift: Array,
         scale: Array,
@@ -90,15 +90,15 @@ class FloatingGenerator(Philox):
         target: Any,
     ) -> Array:
         """_draw() with arrays `shift` and `scale`, rounded as the kernels of _draw() round."""
-        wanted = floating(who, dtype, out)
-        shape = broadcast_with(who, size, out, shift.shape, scale.shape)
-        result = result_for(who, shape, wanted, out, target)
+        wanted = floating(caller, dtype, out)
+        shape = broadcast_with(caller, size, out, shift.shape, scale.shape)
+        result = result_for(caller, shape, wanted, out, target)
         # 16-bit floats are computed in float32; uniform numbers are first drawn in the 16-bit
         # dtype.
         work = wanted if wanted.itemsize > 2 else _core.dtype("float32")
         first = wanted if kind == "uniform" else work
         place = result.device
-        made = self._draw(who, kind, shape, first, None, place).astype(work, copy=False)
+        made = self._draw(caller, kind, shape, first, None, place).astype(work, copy=False)
         _core.multiply(made, scale.to(place).astype(work), out=made)
         _core.add(made, shift.to(place).astype(work), out=made)
         if out is None and work == wanted:

@@ -25,13 +25,13 @@ def _mask(condition: Any, device: Any = None) -> Array:
     return mask if mask.dtype == "bool" else mask.astype("bool")
 
 
-def _masked(who: str, arr: Any, mask: Any) -> tuple[Array, Array]:
+def _masked(caller: str, arr: Any, mask: Any) -> tuple[Array, Array]:
     """The array `arr`, checked to be writable, and `mask` as a bool array of its shape."""
-    array = writable_array(arr, who)
+    array = writable_array(arr, caller)
     selected = _mask(mask)
     if selected.size != array.size:
         raise _core.ArgumentError(
-            f"{who}: mask and data must be the same size, got shapes {selected.shape} and {array.shape}"
+            f"{caller}: mask and data must be the same size, got shapes {selected.shape} and {array.shape}"
         )
     return array, selected.reshape(array.shape)
 
@@ -49,14 +49,14 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     array[selected] = cycled(values, count)
 
 
-def _values_for(array: Array, values: Any, who: str) -> Array:
+def _values_for(array: Array, values: Any, caller: str) -> Array:
     """`values` as an Array on the device of `array`. Raises DTypeError for an array whose dtype
     does not cast safely to that of `array`, as NumPy."""
     given = asarray(values, device=array.device)
     is_array = hasattr(values, "dtype") and hasattr(values, "__setitem__")  # not a NumPy scalar
     if is_array and not _core.can_cast(given.dtype, array.dtype, "safe"):
         raise _core.DTypeError(
-            f"{who}: cannot cast values from {given.dtype} to {array.dtype} under casting='safe'; "
+            f"{caller}: cannot cast values from {given.dtype} to {array.dtype} under casting='safe'; "
             f"cast them first: values.astype('{array.dtype}')"
         )
     return given

@@ -18,22 +18,24 @@ from .operands import integers, listed
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
-def axis_in(axis: SupportsIndex, rank: int, who: str) -> int:
+def axis_in(axis: SupportsIndex, rank: int, caller: str) -> int:
     """`axis` as an index >= 0. Raises AxisError for an out-of-range axis."""
     at = operator.index(axis)
     if not -rank <= at < rank:
         raise _core.AxisError(
-            f"{who}: axis {at} is out of bounds for array of dimension {rank}; "
+            f"{caller}: axis {at} is out of bounds for array of dimension {rank}; "
             f"expected {-rank} to {rank - 1}"
         )
     return at % rank
 
 
-def axes_in(axes: Axes, rank: int, who: str) -> tuple[int, ...]:
+def axes_in(axes: Axes, rank: int, caller: str) -> tuple[int, ...]:
     """One axis or several, as indices >= 0. Raises AxisError, and LayoutError for repeated axes."""
-    found = tuple(axis_in(axis, rank, who) for axis in listed(axes))
+    found = tuple(axis_in(axis, rank, caller) for axis in listed(axes))
     if len(set(found)) != len(found):
-        raise _core.LayoutError(f"{who}: repeated axis in {axes} for an array of {rank} dimensions")
+        raise _core.LayoutError(
+            f"{caller}: repeated axis in {axes} for an array of {rank} dimensions"
+        )
     return found
 
 
@@ -163,10 +165,10 @@ def flip(m: Any, axis: Axes | None = None) -> Array:
     return array[(*key, ...)]
 
 
-def _with_rank(m: Any, rank: int, who: str) -> Array:
+def _with_rank(m: Any, rank: int, caller: str) -> Array:
     array = _operand(m)
     if array.ndim < rank:
-        raise _core.LayoutError(f"{who}: input must be >= {rank}-d, got shape {array.shape}")
+        raise _core.LayoutError(f"{caller}: input must be >= {rank}-d, got shape {array.shape}")
     return array
 
 

@@ -59,10 +59,12 @@ def tri(
     return _core.array(ones, wanted, device=_core.device(device))
 
 
-def _without(m: Any, k: int, lower: bool, who: str) -> Array:
+def _without(m: Any, k: int, lower: bool, caller: str) -> Array:
     array = asarray(m)
     if array.ndim == 0:
-        raise _core.LayoutError(f"{who}: expected an array of 1 dimension at least, got shape ()")
+        raise _core.LayoutError(
+            f"{caller}: expected an array of 1 dimension at least, got shape ()"
+        )
     square = array if array.ndim > 1 else array.broadcast_to((array.size, array.size))
     import numpy as np
 
@@ -102,8 +104,8 @@ def triu_indices(
 def _indices_from(indices: Callable[..., tuple[Array, ...]], arr: Any, k: int) -> Any:
     a = asarray(arr)
     if a.ndim != 2:
-        who = f"{indices.__name__}_from"
-        raise _core.LayoutError(f"{who}: input array must be 2-d, got shape {a.shape}")
+        caller = f"{indices.__name__}_from"
+        raise _core.LayoutError(f"{caller}: input array must be 2-d, got shape {a.shape}")
     return indices(a.shape[0], k, a.shape[1], device=a.device)
 
 

@@ -88,12 +88,18 @@ def record(function: str, *args: Any, **kwargs: Any) -> Node:
 
 
 def _clip_arguments(
-    x: Any, low: Any = None, high: Any = None, *, a_min: Any = None, a_max: Any = None, **words: Any
+    x: Any,
+    low: Any = None,
+    high: Any = None,
+    *,
+    a_min: Any = None,
+    a_max: Any = None,
+    **kwargs: Any,
 ) -> tuple[Any, ...]:
     """The arguments of numpy.clip by position: NumPy and Spanwise name them differently."""
-    bounds = [(low, a_min, words.pop("min", None)), (high, a_max, words.pop("max", None))]
-    if words:
-        raise TypeError(f"clip: expected the array and two bounds, got {', '.join(words)} too")
+    bounds = [(low, a_min, kwargs.pop("min", None)), (high, a_max, kwargs.pop("max", None))]
+    if kwargs:
+        raise TypeError(f"clip: expected the array and two bounds, got {', '.join(kwargs)} too")
     return x, *(next((b for b in given if b is not None), None) for given in bounds)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from .. import _core
 
 
-def our_array(x: Any, who: str, error: type[Exception]) -> _core.Array:
+def our_array(x: Any, caller: str, error: type[Exception]) -> _core.Array:
     """``x`` if it is a spanwise.Array, else raises `error`, as Theano's functions did for other
     arrays than their own."""
     if isinstance(x, _core.Array):
         return x
     raise error(
-        f"{who}: expected a spanwise.Array, got {type(x).__name__}; pass spanwise.asarray(x)"
+        f"{caller}: expected a spanwise.Array, got {type(x).__name__}; pass spanwise.asarray(x)"
     )

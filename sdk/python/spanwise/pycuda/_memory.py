@@ -116,7 +116,7 @@ def memory(x, nbytes):
     return x if held is None else memory(held, nbytes)
 
 
-def host_bytes(x, who):
+def host_bytes(x, caller):
     """The bytes of a contiguous host array, bytes or another buffer, in the order of memory. Raises
     ValueError for strided arrays."""
     if not isinstance(x, np.ndarray):
@@ -126,7 +126,7 @@ def host_bytes(x, who):
     if x.flags.f_contiguous:
         return x.T.reshape(-1).view("uint8")
     raise ValueError(
-        f"{who}: expected contiguous host memory, got strides {x.strides} for shape {x.shape}; pass "
+        f"{caller}: expected contiguous host memory, got strides {x.strides} for shape {x.shape}; pass "
         "numpy.ascontiguousarray(x)"
     )
 

@@ -36,11 +36,11 @@ def _into(out, result, like):
     return out
 
 
-def _outputs(arrays, out, dest_shape, who):
+def _outputs(arrays, out, dest_shape, caller):
     if out is None:
         return [GPUArray(dest_shape, x.dtype, x.allocator) for x in arrays]
     if len(out) != len(arrays):
-        raise ValueError(f"{who}: expected {len(arrays)} outputs, got {len(out)}")
+        raise ValueError(f"{caller}: expected {len(arrays)} outputs, got {len(out)}")
     return out
 
 

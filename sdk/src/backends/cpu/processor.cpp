@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "backends/cpu/control_groups.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "backends/cpu/processor.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 

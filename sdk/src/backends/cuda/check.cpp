@@ -58,12 +58,13 @@ const char* advice(CUresult code) {
 }  // namespace
 
 void fail_driver(const DriverApi& api, CUresult code, const std::string& what) {
-  const char *name = nullptr, *words = nullptr;
+  const char *name = nullptr, *description = nullptr;
   api.get_error_name(code, &name);
-  api.get_error_string(code, &words);
+  api.get_error_string(code, &description);
   if (name == nullptr) name = "unknown error";
-  std::string message = text("cuda: ", what, " failed: ", words != nullptr ? words : name, " (",
-                             name, ", ", static_cast<int>(code), ')');
+  std::string message =
+      text("cuda: ", what, " failed: ", description != nullptr ? description : name, " (", name,
+           ", ", static_cast<int>(code), ')');
   if (const char* more = advice(code)) message += text("; ", more);
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {
     throw OutOfMemoryError(message, static_cast<int>(code), name);

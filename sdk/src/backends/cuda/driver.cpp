@@ -89,12 +89,12 @@ std::string hint(CUresult code) {
 
 std::string start(const DriverApi& api, int& device_count) {
   if (const CUresult code = api.init(0); code != CUDA_SUCCESS) {
-    const char *name = nullptr, *words = nullptr;
+    const char *name = nullptr, *description = nullptr;
     api.get_error_name(code, &name);
-    api.get_error_string(code, &words);
-    return text("the CUDA driver does not start: ", words != nullptr ? words : "unknown error",
-                " (", name != nullptr ? name : "cuInit", ", ", static_cast<int>(code), ')',
-                hint(code));
+    api.get_error_string(code, &description);
+    return text(
+        "the CUDA driver does not start: ", description != nullptr ? description : "unknown error",
+        " (", name != nullptr ? name : "cuInit", ", ", static_cast<int>(code), ')', hint(code));
   }
   if (api.device_get_count(&device_count) != CUDA_SUCCESS) device_count = 0;
   return device_count > 0 ? ""

@@ -8,7 +8,7 @@
 #include "backends/cuda/compile/binary_symbols.hpp"
 #include "backends/cuda/compile/image_contents.hpp"
 #include "backends/cuda/compile/linker.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 namespace spanwise::cuda {
 namespace {

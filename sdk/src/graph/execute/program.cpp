@@ -20,15 +20,15 @@ namespace {
   const auto found = std::ranges::find_if(
       step.outputs, [&](const Ref<Cell>& cell) { return cell.get() == slot.cell; });
   const auto index = found - step.outputs.begin();
-  const std::string who = text(step.node->op().name(), ": output ", index);
+  const std::string caller = text(step.node->op().name(), ": output ", index);
   if (!slot.cell->value.has_value())
-    fail<GraphError>(who, " was not computed; expected the thunk to put an array into its cell");
+    fail<GraphError>(caller, " was not computed; expected the thunk to put an array into its cell");
   const Array& got = *slot.cell->value;
   const auto mismatch = slot.type->mismatch(got);
   if (mismatch)
-    fail<GraphError>(who, " does not fit its type ", *slot.type, ": ", mismatch.value_or(""),
+    fail<GraphError>(caller, " does not fit its type ", *slot.type, ": ", mismatch.value_or(""),
                      "; correct the type that make_node declares or what the thunk computes");
-  fail<GraphError>(who, " is on ", got.device(), "; expected ", slot.device,
+  fail<GraphError>(caller, " is on ", got.device(), "; expected ", slot.device,
                    ", where the node runs");
 }
 

@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "graph/hooks_in_use.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/core/fork.hpp"
@@ -57,10 +57,10 @@ std::string mode_of(std::string word) {
 void check_mode(std::string_view value) { mode_of(std::string(value)); }
 
 double parse_seconds(std::string_view value) {
-  const std::string words(value);
+  const std::string number(value);
   char* end = nullptr;
-  const double seconds = std::strtod(words.c_str(), &end);
-  if (end == words.c_str() || *end != '\0' || std::isnan(seconds) || seconds < 0)
+  const double seconds = std::strtod(number.c_str(), &end);
+  if (end == number.c_str() || *end != '\0' || std::isnan(seconds) || seconds < 0)
     fail<ArgumentError>("expected a number of seconds");
   return seconds;
 }
@@ -86,9 +86,9 @@ bool declare_graph_settings() {
 
 [[maybe_unused]] const bool graph_settings_declared = declare_graph_settings();
 
-bool has_name_or_tag(const Rewrite& rewrite, const std::vector<std::string>& words) {
-  return std::ranges::any_of(words, [&](const std::string& word) {
-    return word == rewrite.name || std::ranges::find(rewrite.tags, word) != rewrite.tags.end();
+bool has_name_or_tag(const Rewrite& rewrite, const std::vector<std::string>& names) {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return name == rewrite.name || std::ranges::find(rewrite.tags, name) != rewrite.tags.end();
   });
 }
 
@@ -96,14 +96,14 @@ bool has_name_or_tag(const Rewrite& rewrite, const std::vector<std::string>& wor
 // fused, the node computes several of the program's, and inplace, it has overwritten an input.
 const std::vector<std::string> left_out_by_nan_guard{"fusion", "inplace"};
 
-void check_words(const std::vector<Rewrite>& all, const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
+void check_names_or_tags(const std::vector<Rewrite>& all, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
     const bool is_known = std::ranges::any_of(
-        all, [&](const Rewrite& rewrite) { return has_name_or_tag(rewrite, {word}); });
+        all, [&](const Rewrite& rewrite) { return has_name_or_tag(rewrite, {name}); });
     if (is_known) continue;
     std::set<std::string> tags;
     for (const Rewrite& rewrite : all) tags.insert(rewrite.tags.begin(), rewrite.tags.end());
-    fail<ArgumentError>("mode: no rewrite has the name or tag \"", word,
+    fail<ArgumentError>("mode: no rewrite has the name or tag \"", name,
                         "\"; expected one of the tags ", joined(tags), " or of the names ",
                         joined(all, ", ", &Rewrite::name));
   }
@@ -122,8 +122,8 @@ std::string mode_name(const std::string& given) {
 std::vector<RewriteReport> run_rewrites(const std::string& function_name, const Mode& mode,
                                         RewriteGraph& graph) {
   const std::vector<Rewrite> all = rewrites();
-  check_words(all, mode.including);
-  check_words(all, mode.excluding);
+  check_names_or_tags(all, mode.including);
+  check_names_or_tags(all, mode.excluding);
   const std::string name = mode_name(mode.name);
   const std::string tag = name == "fast_compile" ? name : "fast_run";
   const double limit = parse_seconds(config::get("rewrite_seconds"));

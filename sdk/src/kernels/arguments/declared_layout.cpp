@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "kernels/module_state.hpp"
 #include "spanwise/error.hpp"
 

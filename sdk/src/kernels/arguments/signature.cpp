@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 namespace spanwise::kernels {
 namespace {

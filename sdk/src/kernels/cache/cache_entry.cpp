@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "kernels/cache/sha256.hpp"
 
 namespace spanwise::kernels {

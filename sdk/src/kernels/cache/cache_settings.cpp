@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 

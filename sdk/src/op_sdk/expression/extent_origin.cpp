@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 

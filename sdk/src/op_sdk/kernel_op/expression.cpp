@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::op_sdk {

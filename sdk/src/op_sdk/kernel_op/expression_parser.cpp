@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "op_sdk/kernel_op/expression.hpp"
 #include "spanwise/error.hpp"
 

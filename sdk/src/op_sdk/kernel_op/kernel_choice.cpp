@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "kernels/arguments/signature.hpp"
 #include "op_sdk/kernel_op/declaration.hpp"
 
@@ -125,34 +125,35 @@ KernelArgument KernelDeclaration::read_argument(const std::string& given) {
 void KernelDeclaration::check_argument(const KernelArgument& argument,
                                        const SourceParameter& parameter,
                                        const std::string& given) const {
-  const std::string who = text("kernel_op ", spec.name, ": ", given, " is passed to parameter \"",
-                               parameter.type, " ", parameter.name, "\" of ", kernel.name);
+  const std::string caller =
+      text("kernel_op ", spec.name, ": ", given, " is passed to parameter \"", parameter.type, " ",
+           parameter.name, "\" of ", kernel.name);
   const bool is_array =
       argument.kind == KernelArgument::Kind::input || argument.kind == KernelArgument::Kind::output;
   if (!is_array) {
     if (parameter.is_pointer || is_view(parameter))
-      fail<ArgumentError>(who, "; expected an input or an output there");
+      fail<ArgumentError>(caller, "; expected an input or an output there");
     return;
   }
   const auto& all = argument.kind == KernelArgument::Kind::input ? inputs : outputs;
   const DeclaredParameter& declared = all[static_cast<std::size_t>(argument.index)];
   if (declared.strided) {
     if (parameter.is_pointer)
-      fail<ArgumentError>(who,
+      fail<ArgumentError>(caller,
                           "; a strided array needs a parameter "
                           "spanwise::View<T, N>: a pointer cannot carry strides; change the "
                           "parameter, or declare the array contiguous");
   } else {
-    if (is_view(parameter)) fail<ArgumentError>(who, "; declare the array strided");
+    if (is_view(parameter)) fail<ArgumentError>(caller, "; declare the array strided");
   }
   // A non-pointer of known dtype is a number; types from headers are unknown here.
   if (!parameter.is_pointer && parameter.dtype)
-    fail<ArgumentError>(who, "; expected a pointer or a spanwise::View");
+    fail<ArgumentError>(caller, "; expected a pointer or a spanwise::View");
   if (argument.kind != KernelArgument::Kind::input && parameter.is_const)
-    fail<ArgumentError>(who, ", which is const; an output is written");
+    fail<ArgumentError>(caller, ", which is const; an output is written");
   const bool both_known = declared.dtype && parameter.dtype && parameter.is_pointer;
   if (both_known && *declared.dtype != *parameter.dtype)
-    fail<ArgumentError>(who, "; the array is declared ", *declared.dtype,
+    fail<ArgumentError>(caller, "; the array is declared ", *declared.dtype,
                         ", the parameter points to ", *parameter.dtype);
 }
 

@@ -4,7 +4,7 @@
 
 #include <cctype>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/source/element_text.hpp"
 
@@ -49,9 +49,9 @@ std::vector<std::string_view> split_extents(std::string_view text) {
 
 DeclaredParameter DeclaredParameter::parse(std::string_view declaration, Names& names,
                                            const std::string& where) {
-  const std::string who = text(where, ": in \"", declaration, "\"");
+  const std::string caller = text(where, ": in \"", declaration, "\"");
   const auto expect = [&](bool condition, const auto&... what) {
-    if (!condition) fail<ArgumentError>(who, ": ", what...);
+    if (!condition) fail<ArgumentError>(caller, ": ", what...);
   };
   DeclaredParameter parameter;
   std::string_view rest = trimmed(declaration);
@@ -77,7 +77,7 @@ DeclaredParameter DeclaredParameter::parse(std::string_view declaration, Names& 
   if (has_extents) {
     rest.remove_suffix(1);
     for (const std::string_view extent : split_extents(rest))
-      parameter.extents.push_back(Expression::parse(extent, names, who));
+      parameter.extents.push_back(Expression::parse(extent, names, caller));
   }
   expect(!parameter.strided || parameter.rank() > 0,
          "a strided parameter has at least one axis; declare it contiguous, as a pointer");

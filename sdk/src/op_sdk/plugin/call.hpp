@@ -22,10 +22,10 @@ using InferredTypes = std::vector<std::optional<TensorType>>;
 
 /// The context of one call into a plug-in, passed to the host functions that it calls.
 struct sw_call {
-  /// `who_is_called` begins error messages and must outlive the call.
-  explicit sw_call(const std::string& who_is_called) : who(who_is_called) {}
+  /// `name`, of what is called, begins error messages and must outlive the call.
+  explicit sw_call(const std::string& name) : callee(name) {}
 
-  const std::string& who;
+  const std::string& callee;
   spanwise::op_sdk::InferredTypes* inferred = nullptr;  ///< in infer
   std::optional<spanwise::Device> device{};             ///< in bind and run
   spanwise::op_sdk::PluginThunk* run = nullptr;         ///< in run

@@ -32,7 +32,7 @@ Result guarded(sw_call* call, Result failed, Work&& work) noexcept {
 
 PluginThunk& running(const sw_call& call, const char* function) {
   if (call.run == nullptr)
-    fail<GraphError>(call.who, ": calls ", function, " outside of run; call it there");
+    fail<GraphError>(call.callee, ": calls ", function, " outside of run; call it there");
   return *call.run;
 }
 
@@ -43,7 +43,7 @@ DType dtype_from(sw_dtype dtype) {
 template <class List>
 List extents_from(const sw_call& call, std::int32_t rank, const std::int64_t* values) {
   if (rank < 0 || rank > max_rank || (rank != 0 && values == nullptr))
-    fail<LayoutError>(call.who, ": gives ", rank, " axes",
+    fail<LayoutError>(call.callee, ": gives ", rank, " axes",
                       values == nullptr ? " at no address" : "", "; expected 0 to ", max_rank,
                       " and an array of that many");
   return List(std::span(values, static_cast<std::size_t>(rank)));
@@ -69,7 +69,8 @@ std::exception_ptr exception_for(sw_status status, const std::string& message) {
 sw_status host_fail(sw_call* call, sw_status status, const char* message) {
   if (status == SW_OK) status = SW_ERROR;
   return guarded(call, status, [&] {
-    call->failure = exception_for(status, text(call->who, ": ", message == nullptr ? "" : message));
+    call->failure =
+        exception_for(status, text(call->callee, ": ", message == nullptr ? "" : message));
     return status;
   });
 }
@@ -77,10 +78,10 @@ sw_status host_fail(sw_call* call, sw_status status, const char* message) {
 sw_status host_set_output_type(sw_call* call, std::int32_t output, const sw_type* type) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
     if (call->inferred == nullptr || type == nullptr)
-      fail<GraphError>(call->who, ": calls set_output_type outside of infer, or without a type");
+      fail<GraphError>(call->callee, ": calls set_output_type outside of infer, or without a type");
     auto& types = *call->inferred;
     if (output < 0 || static_cast<std::size_t>(output) >= types.size())
-      fail<GraphError>(call->who, ": says the type of output ", output, "; expected 0 to ",
+      fail<GraphError>(call->callee, ": says the type of output ", output, "; expected 0 to ",
                        types.size() - 1);
     types[static_cast<std::size_t>(output)].emplace(
         dtype_from(type->dtype), extents_from<Shape>(*call, type->rank, type->shape));
@@ -118,13 +119,13 @@ const sw_array* host_scratch(sw_call* call, sw_dtype dtype, std::int32_t rank,
 std::vector<std::string> options_of(const sw_call& call, const sw_kernel_source& source) {
   const std::int32_t count = source.option_count;
   if (count < 0 || (count > 0 && source.options == nullptr))
-    fail<ArgumentError>(call.who, ": calls compile with ", count, " options",
+    fail<ArgumentError>(call.callee, ": calls compile with ", count, " options",
                         source.options == nullptr ? " at no address" : "",
                         "; expected option_count >= 0 and an array of that many");
   std::vector<std::string> options;
   for (std::int32_t i = 0; i < count; ++i) {
     if (source.options[i] == nullptr)
-      fail<ArgumentError>(call.who, ": calls compile with option ", i,
+      fail<ArgumentError>(call.callee, ": calls compile with option ", i,
                           " null; expected a text that ends in a zero byte");
     options.emplace_back(source.options[i]);
   }
@@ -134,11 +135,11 @@ std::vector<std::string> options_of(const sw_call& call, const sw_kernel_source&
 sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_compiled_kernel** kernel) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
     if (!call->device.has_value())
-      fail<GraphError>(call->who,
+      fail<GraphError>(call->callee,
                        ": calls compile outside of bind and run, where no device is known");
     if (source == nullptr || kernel == nullptr || source->text == nullptr ||
         source->name == nullptr || source->struct_size < sizeof(sw_kernel_source))
-      fail<ArgumentError>(call->who, ": calls compile without text, name, or struct_size");
+      fail<ArgumentError>(call->callee, ": calls compile without text, name, or struct_size");
     ModuleOptions options;
     options.device = *call->device;
     options.options = options_of(*call, *source);
@@ -172,7 +173,7 @@ KernelArg kernel_argument(const PluginThunk& thunk, const sw_call& call,
       return KernelArg::bytes({static_cast<const std::byte*>(argument.as.bytes),
                                static_cast<std::size_t>(argument.byte_count)});
     default:
-      fail<ArgumentError>(call.who, ": gives a kernel an argument of kind ", argument.kind,
+      fail<ArgumentError>(call.callee, ": gives a kernel an argument of kind ", argument.kind,
                           "; expected SW_ARRAY_ARGUMENT to SW_BYTES_ARGUMENT");
   }
 }
@@ -183,7 +184,7 @@ sw_status host_launch(sw_call* call, sw_compiled_kernel* kernel, const sw_launch
     PluginThunk& thunk = running(*call, "launch");
     if (kernel == nullptr || launch == nullptr || launch->struct_size < sizeof(sw_launch) ||
         count < 0 || (count != 0 && arguments == nullptr))
-      fail<ArgumentError>(call->who, ": calls launch without kernel, launch, or struct_size");
+      fail<ArgumentError>(call->callee, ": calls launch without kernel, launch, or struct_size");
     std::vector<KernelArg>& converted = thunk.arguments();
     converted.clear();
     for (std::int32_t i = 0; i < count; ++i)
@@ -202,12 +203,12 @@ sw_status host_launch(sw_call* call, sw_compiled_kernel* kernel, const sw_launch
 void throw_plugin_failure(sw_call& call, sw_status status) {
   if (const std::exception_ptr failure = std::exchange(call.failure, nullptr))
     std::rethrow_exception(failure);
-  fail<GraphError>(call.who, ": the plug-in gives status ", status,
+  fail<GraphError>(call.callee, ": the plug-in gives status ", status,
                    " and no reason; expected SW_OK, or what sw_host.fail() returned");
 }
 
 void throw_plugin_exception(const sw_call& call) {
-  fail<GraphError>(call.who,
+  fail<GraphError>(call.callee,
                    ": the plug-in let a C++ exception out; expected a status, as "
                    "<spanwise/plugin.hpp> makes of exceptions");
 }

@@ -17,7 +17,7 @@ namespace {
 class GradientReader {
  public:
   GradientReader(const PluginOpTable& op, const PluginTable& table, const std::string& library)
-      : op_(op.functions), own_(op), who_(text(library, ": op ", op.name, ": ")) {
+      : op_(op.functions), own_(op), prefix_(text(library, ": op ", op.name, ": ")) {
     const std::string name = text(table.name_space, ".", op_.gradient_op);
     const auto found = std::ranges::find_if(
         table.ops, [&](const PluginOpTable& other) { return other.name == name; });
@@ -31,7 +31,7 @@ class GradientReader {
  private:
   template <class... What>
   void expect(bool condition, const What&... what) const {
-    if (!condition) fail<GraphError>(who_, what...);
+    if (!condition) fail<GraphError>(prefix_, what...);
   }
 
   std::optional<std::vector<sw_gradient_input>> inputs() const {
@@ -96,7 +96,7 @@ class GradientReader {
 
   const sw_op& op_;
   const PluginOpTable& own_;
-  std::string who_;
+  std::string prefix_;
   const PluginOpTable* gradient_ = nullptr;
 };
 

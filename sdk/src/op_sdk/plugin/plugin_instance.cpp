@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "spanwise/error.hpp"
 
@@ -80,7 +80,7 @@ sw_value value_of(const OpProperty& property) {
   if (const auto* flag = std::get_if<bool>(&property)) value.as.integer = *flag;
   if (const auto* integer = std::get_if<std::int64_t>(&property)) value.as.integer = *integer;
   if (const auto* real = std::get_if<double>(&property)) value.as.real = *real;
-  if (const auto* words = std::get_if<std::string>(&property)) value.as.text = words->c_str();
+  if (const auto* string = std::get_if<std::string>(&property)) value.as.text = string->c_str();
   if (const auto* list = std::get_if<std::vector<std::int64_t>>(&property)) {
     value.count = static_cast<std::int32_t>(list->size());
     value.as.integers = list->data();

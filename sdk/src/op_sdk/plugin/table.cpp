@@ -33,7 +33,7 @@ const char* or_none(const char* name) { return name == nullptr ? "none" : name; 
 class OpReader {
  public:
   OpReader(const sw_op& op, const std::string& name_space, const std::string& library)
-      : who_(text(library, ": op ", name_space, ".")) {
+      : prefix_(text(library, ": op ", name_space, ".")) {
     expect(op.struct_size >= min_op, "?: its table has ", op.struct_size,
            " bytes; expected at least ", min_op,
            ": set struct_size to sizeof(sw_op), and build it with <spanwise/plugin.h>");
@@ -42,7 +42,7 @@ class OpReader {
       table_.functions.gradient_op = table_.functions.element_body = nullptr;
     expect(is_python_name(op.name), or_none(op.name), ": is no name; expected letters, digits, _");
     table_.name = text(name_space, ".", op.name);
-    who_ += text(op.name, ": ");
+    prefix_ += text(op.name, ": ");
     if (op.summary != nullptr) table_.summary = op.summary;
   }
 
@@ -72,7 +72,7 @@ class OpReader {
  private:
   template <class... What>
   void expect(bool condition, const What&... what) const {
-    if (!condition) fail<GraphError>(who_, what...);
+    if (!condition) fail<GraphError>(prefix_, what...);
   }
 
   template <class T>
@@ -136,7 +136,7 @@ class OpReader {
     }
   }
 
-  std::string who_;
+  std::string prefix_;
   PluginOpTable table_{};
 };
 

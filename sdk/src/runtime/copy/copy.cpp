@@ -19,9 +19,9 @@ namespace {
 using runtime::as_computable;
 using runtime::execution_device;
 
-void check_writable(const Array& target, const char* who) {
+void check_writable(const Array& target, const char* caller) {
   if (target.readonly())
-    fail<ReadOnlyError>(who, ": ", target, " is read-only; write to a copy of it");
+    fail<ReadOnlyError>(caller, ": ", target, " is read-only; write to a copy of it");
 }
 
 void check_dtypes(DType source, DType target) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/storage_free_list.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/memory/graph_memory.hpp"
 #include "spanwise/core/fork.hpp"

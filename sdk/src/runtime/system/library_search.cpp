@@ -8,7 +8,7 @@
 #include <system_error>
 #include <tuple>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/config.hpp"
 
 namespace spanwise::runtime {

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions of dask.array, one a line. Their names are those of operands(): a, b float64 (12,
+"""Expressions of dask.array, one per line. Their names are those of operands(): a, b float64 (12,
 10); v a vector; i integers; p positive; m a mask; t a in one column of chunks; s square and well-
 conditioned; o a in one chunk."""
 

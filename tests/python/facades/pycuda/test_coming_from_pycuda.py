@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's documented kernel features, one test a row of docs/coming-from-pycuda.md."""
+"""PyCUDA's documented kernel features, one test for each row of docs/coming-from-pycuda.md."""
 
 import re
 from pathlib import Path
@@ -153,7 +153,7 @@ def test_arrays_and_strides(scale):
 
 
 def test_removed_names_name_a_replacement():
-    for name, words in (
+    for name, message in (
         ("TextureReference", "sw.Texture"),
         ("np_to_array", "CUDA arrays"),
         ("managed_empty", "x.numpy"),
@@ -161,7 +161,7 @@ def test_removed_names_name_a_replacement():
         ("Linker", "link="),
         ("PointerHolderBase", "__cuda_array_interface__"),
     ):
-        with pytest.raises(AttributeError, match=words):
+        with pytest.raises(AttributeError, match=message):
             getattr(drv, name)
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's documented features of devices, contexts, streams and modules, one test a row of docs/coming-from-pycuda.md."""
+"""PyCUDA's documented features of devices, contexts, streams and modules, one test for each row of docs/coming-from-pycuda.md."""
 
 import subprocess
 import sys

@@ -19,15 +19,15 @@ INCLUDE = f"-I{ROOT / 'sdk' / 'include'}"
 @functools.cache
 def works(compiler: str) -> bool:
     """Whether the compiler compiles and links a program in C++, or in C for a C compiler."""
-    words = shlex.split(compiler)
-    if shutil.which(words[0]) is None:
+    arguments = shlex.split(compiler)
+    if shutil.which(arguments[0]) is None:
         return False
-    text = "#include <string>\n" if "++" in words[0] else ""
-    language = "c++" if "++" in words[0] else "c"
-    words += ["-x", language, "-", "-o", os.devnull]
+    text = "#include <string>\n" if "++" in arguments[0] else ""
+    language = "c++" if "++" in arguments[0] else "c"
+    arguments += ["-x", language, "-", "-o", os.devnull]
     return (
         subprocess.run(
-            words, input=text + "int main() {}", text=True, capture_output=True
+            arguments, input=text + "int main() {}", text=True, capture_output=True
         ).returncode
         == 0
     )
@@ -36,8 +36,8 @@ def works(compiler: str) -> bool:
 def compiled(command: str, source: Path, library: Path) -> Path:
     if not works(command):
         pytest.skip(f"{command} is not installed, or its C++ library is missing")
-    words = [*shlex.split(command), "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
-    words += [INCLUDE, str(source), "-o", str(library)]
-    done = subprocess.run(words, capture_output=True, text=True)
+    arguments = [*shlex.split(command), "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+    arguments += [INCLUDE, str(source), "-o", str(library)]
+    done = subprocess.run(arguments, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return library

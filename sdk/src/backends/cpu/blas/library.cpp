@@ -75,9 +75,9 @@ class Symbols {
 std::string version_of_blas(const Symbols& symbols) {
   const char* (*get_config)() = nullptr;
   if (!symbols.get("openblas_get_config", get_config)) return {};
-  const std::string words = get_config();
-  const std::size_t name_end = words.find(' ');
-  return words.substr(0, words.find(' ', name_end == words.npos ? name_end : name_end + 1));
+  const std::string config = get_config();
+  const std::size_t name_end = config.find(' ');
+  return config.substr(0, config.find(' ', name_end == config.npos ? name_end : name_end + 1));
 }
 
 // Null if the library cannot be used; the reason is appended to `reason`. Never closed: its threads

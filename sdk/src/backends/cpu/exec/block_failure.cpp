@@ -88,9 +88,9 @@ std::string BlockRunner::standstill() const {
     ++count;
   }
   std::string list;
-  for (const auto& [what, who] : places)
-    list += text(list.empty() ? "" : "; ", thread_label(who.first), " waits at ", what, " (",
-                 who.second, who.second == 1 ? " thread)" : " threads)");
+  for (const auto& [what, threads] : places)
+    list += text(list.empty() ? "" : "; ", thread_label(threads.first), " waits at ", what, " (",
+                 threads.second, threads.second == 1 ? " thread)" : " threads)");
   return text("threads of one block wait for one another for ever: ", list,
               ". Every lane of a mask, and every thread of a block, must reach the same call");
 }

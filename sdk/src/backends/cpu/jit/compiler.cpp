@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "backends/cpu/exec/stack_limit.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "runtime/system/unix_file.hpp"
 #include "spanwise/error.hpp"
 

@@ -15,7 +15,7 @@
 #include "backends/cpu/jit/image.hpp"
 #include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/translation_unit.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/error.hpp"
@@ -77,7 +77,7 @@ runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
   return {data, static_cast<std::size_t>(element->st_size)};
 }
 
-// The first of the inlined frames, one a line, that is in a file of the user: atomics and other
+// The first of the inlined frames, one per line, that is in a file of the user: atomics and other
 // functions of ours are in headers.
 std::string CpuModule::innermost_line(const std::string& frames) const {
   for (const std::string_view line : split(frames, '\n'))

@@ -13,7 +13,7 @@
 #include "backends/cpu/jit/translation_unit.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/settings.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "source/included_files.hpp"
 #include "source/source_lines.hpp"
@@ -28,13 +28,13 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
                                       const std::string& output,
                                       const runtime::TemporaryFolder& folder,
                                       const Translation& module, bool with_system, bool with_cccl) {
-  std::vector<std::string> words{compiler.path};
+  std::vector<std::string> command{compiler.path};
   const auto add = [&](const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
+    command.insert(command.end(), more.begin(), more.end());
   };
   add(compiler.arguments);
   add(base_flags(compiler));
-  words.push_back(options.language);
+  command.push_back(options.language);
   // The shim's headers before all others: the C library's would clash with CUDA's intrinsics. CCCL
   // must not find them in place of the toolkit's.
   add({with_cccl ? "-iquote" : "-I", folder.path()});
@@ -50,10 +50,10 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   if (with_system) add({"-fexceptions", "-Wl,--as-needed", "-lstdc++", "-lgcc_s"});
   add({"-lm", "-lc", "-lgcc"});
   if (!sanitizer.empty()) {
-    std::erase(words, "-nodefaultlibs");
-    std::erase(words, "-Wl,-z,defs");  // the sanitizer's functions come with its runtime
+    std::erase(command, "-nodefaultlibs");
+    std::erase(command, "-Wl,-z,defs");  // the sanitizer's functions come with its runtime
   }
-  return words;
+  return command;
 }
 
 // The compiler's output, without the temporary folder in file names.

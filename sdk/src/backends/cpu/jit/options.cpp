@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 

@@ -152,21 +152,21 @@ class Rewriter {
   // `extern __shared__ T name[];` in the body of a function-like macro.
   void macro(const Token& directive) {
     if (directive.text.find("__shared__") == directive.text.npos) return;
-    const std::vector<Token> words = source::lex(directive.text.substr(1));
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words[i].text != "extern") continue;
+    const std::vector<Token> tokens = source::lex(directive.text.substr(1));
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].text != "extern") continue;
       std::string type, name;
       std::size_t k = i + 1;
-      for (; k < words.size() && words[k].kind == Token::Kind::identifier; ++k) {
-        if (words[k].text == "__shared__") continue;
+      for (; k < tokens.size() && tokens[k].kind == Token::Kind::identifier; ++k) {
+        if (tokens[k].text == "__shared__") continue;
         type.append(type.empty() ? "" : " ").append(name);
-        name = words[k].text;
+        name = tokens[k].text;
       }
-      if (k + 2 >= words.size() || words[k].text != "[" || words[k + 1].text != "]" ||
-          words[k + 2].text != ";" || type.empty())
+      if (k + 2 >= tokens.size() || tokens[k].text != "[" || tokens[k + 1].text != "]" ||
+          tokens[k + 2].text != ";" || type.empty())
         continue;
-      edits_.replace(directive.offset + 1 + words[i].offset,
-                     words[k + 1].offset + 1 - words[i].offset,
+      edits_.replace(directive.offset + 1 + tokens[i].offset,
+                     tokens[k + 1].offset + 1 - tokens[i].offset,
                      text(type, "* const ", name, " = (", type, "*)sw_dynamic_shared"));
     }
   }

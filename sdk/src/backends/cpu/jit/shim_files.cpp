@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "embedded/cpu_shim.hpp"
 #include "embedded/cpu_shim_samples.hpp"
 #include "embedded/cpu_shim_standard.hpp"
@@ -35,9 +35,9 @@ std::set<std::string_view> declared_names(std::string_view text) {
   const std::vector<source::Token> tokens = source::lex(text);
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
     if (tokens[i].kind == source::Token::Kind::directive) {
-      const std::vector<source::Token> words = source::lex(tokens[i].text.substr(1));
-      for (std::size_t w = 0; w + 1 < words.size(); ++w)
-        if (words[w + 1].text == "(") names.insert(words[w].text);
+      const std::vector<source::Token> parts = source::lex(tokens[i].text.substr(1));
+      for (std::size_t w = 0; w + 1 < parts.size(); ++w)
+        if (parts[w + 1].text == "(") names.insert(parts[w].text);
     }
     if (tokens[i].kind != source::Token::Kind::identifier || tokens[i + 1].text != "(") continue;
     names.insert(tokens[i].text.starts_with("SW_") ? tokens[i + 2].text : tokens[i].text);

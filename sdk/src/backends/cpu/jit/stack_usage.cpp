@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cpu_backend {

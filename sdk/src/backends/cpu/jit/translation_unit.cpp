@@ -8,7 +8,7 @@
 #include "backends/cpu/jit/rewrite.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/source_files.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "runtime/system/library_search.hpp"
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
@@ -21,9 +21,10 @@ using Kernel = RewriteResult::Kernel;
 // A use of a macro counts as a use of the identifiers in its body.
 void add_macro_uses(const HostOptions& options, source::ReferenceGraph& uses) {
   for (const std::string& directive : options.directives) {
-    const std::vector<source::Token> words = source::lex(std::string_view(directive).substr(1));
-    for (std::size_t i = 2; i < words.size() && words[0].text == "define"; ++i)
-      if (words[i].kind == source::Token::Kind::identifier) uses.add(words[1].text, words[i].text);
+    const std::vector<source::Token> tokens = source::lex(std::string_view(directive).substr(1));
+    for (std::size_t i = 2; i < tokens.size() && tokens[0].text == "define"; ++i)
+      if (tokens[i].kind == source::Token::Kind::identifier)
+        uses.add(tokens[1].text, tokens[i].text);
   }
 }
 
@@ -119,11 +120,11 @@ class Tail {
     if (start == std::string::npos) return;
     bool has_barrier = false;
     std::string counter = "int";
-    const std::vector<source::Token> words = source::lex(expression);
+    const std::vector<source::Token> tokens = source::lex(expression);
     for (const Kernel& kernel : found_.kernels)
-      for (const source::Token& token : words)
+      for (const source::Token& token : tokens)
         if (token.text == kernel.kernel.name) counter = kernel.counter;
-    for (const source::Token& token : words)
+    for (const source::Token& token : tokens)
       has_barrier |=
           token.kind == source::Token::Kind::identifier && uses_.reaches_barrier(token.text);
     if (!module_.symbols.emplace(expression, expression).second) return;

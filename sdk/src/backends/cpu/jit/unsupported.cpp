@@ -5,7 +5,7 @@
 #include <array>
 
 #include "backends/cpu/jit/ptx.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -13,7 +13,7 @@
 #include "backends/cpu/memory/mapping.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/settings.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/compile/compile_failure.hpp"
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
@@ -125,10 +125,10 @@ std::string standard(std::string_view value) {
 }
 
 // True if `option` is -arch or --gpu-architecture; `value` then receives its value.
-bool is_architecture(std::string_view option, OptionReader& words, std::string& value) {
+bool is_architecture(std::string_view option, OptionReader& reader, std::string& value) {
   for (const std::string_view name : {"-arch"sv, "--gpu-architecture"sv}) {
     if (option == name) {
-      value = words.value_of(option);
+      value = reader.value_of(option);
       return true;
     }
     if (option.starts_with(name) && option[name.size()] == '=') {
@@ -169,7 +169,7 @@ void take_value(std::string_view name, std::string_view value, CompileOptions& o
   }
 }
 
-void translate_word(std::string_view option, OptionReader& words, CompileOptions& out) {
+void translate_word(std::string_view option, OptionReader& reader, CompileOptions& out) {
   if (std::find(dropped.begin(), dropped.end(), option) != dropped.end()) return;
   for (const auto& [from, to] : replaced) {
     if (option == from) return out.arguments.emplace_back(to), void();
@@ -180,7 +180,7 @@ void translate_word(std::string_view option, OptionReader& words, CompileOptions
   for (const auto& [name, to] : with_value) {
     const bool joined = has_joined_value(option, name);
     if (!joined && option != name) continue;
-    return take_value(to, joined ? joined_value(option, name) : words.value_of(option), out);
+    return take_value(to, joined ? joined_value(option, name) : reader.value_of(option), out);
   }
   if (!option.starts_with('-')) refuse(option, "it is no option; options start with '-'");
   out.arguments.emplace_back(option);
@@ -196,14 +196,14 @@ int architecture_number(std::string_view architecture) {
 CompileOptions translate_options(std::span<const std::string> options, int major, int minor) {
   CompileOptions result;
   result.architecture = text("sm_", major, minor);
-  for (OptionReader words{options}; !words.done();) {
-    const std::string_view option = words.take();
+  for (OptionReader reader{options}; !reader.done();) {
+    const std::string_view option = reader.take();
     std::string architecture;
     if (option.empty()) continue;
-    if (is_architecture(option, words, architecture)) {
+    if (is_architecture(option, reader, architecture)) {
       result.architecture = checked_architecture(architecture, major, minor);
     } else {
-      translate_word(option, words, result);
+      translate_word(option, reader, result);
     }
   }
   return result;
@@ -211,8 +211,8 @@ CompileOptions translate_options(std::span<const std::string> options, int major
 
 std::string architecture_for(std::span<const std::string> options, int major, int minor) {
   std::string architecture;
-  for (OptionReader words{options}; !words.done();)
-    is_architecture(words.take(), words, architecture);
+  for (OptionReader reader{options}; !reader.done();)
+    is_architecture(reader.take(), reader, architecture);
   return architecture.empty() ? text("sm_", major, minor)
                               : checked_architecture(architecture, major, minor);
 }

@@ -142,10 +142,11 @@ class NvrtcCompilation {
   // nvJitLink is missing or older than NVRTC, and not together with inputs that are already
   // compiled, because nvJitLink does not resolve their calls to functions in LTO-IR.
   const ImageForm& form_to_link() const {
-    const auto& words = options_.arguments;
-    const bool debugs = std::any_of(words.begin(), words.end(), [](const std::string& word) {
-      return word == "-G" || word == "--device-debug";
-    });
+    const auto& arguments = options_.arguments;
+    const bool debugs =
+        std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+          return argument == "-G" || argument == "--device-debug";
+        });
     const bool all_open = std::all_of(request_.linked.begin(), request_.linked.end(),
                                       [](const source::KernelSource& source) {
                                         return !source.is_compiled || is_lto_ir(source.text);
@@ -184,16 +185,17 @@ class NvrtcCompilation {
   };
   Attempt attempt(const source::KernelSource& source, const ImageForm& form,
                   const std::vector<std::string>& names, const RtcHeaders& headers) const {
-    const std::string words = with_macros(source, options_);
+    const std::string source_text = with_macros(source, options_);
     auto arguments = arguments_for(request_, options_, architecture_, folders_);
     arguments.insert(arguments.end(), form.options.begin(), form.options.end());
     const auto run = [&]() -> Attempt {
-      auto program = std::make_unique<NvrtcProgram>(library_, words, source.file_name, headers);
+      auto program =
+          std::make_unique<NvrtcProgram>(library_, source_text, source.file_name, headers);
       for (const std::string& name : names) program->add_name(name);
       const nvrtc::Result result = program->compile(arguments);
       return {std::move(program), result};
     };
-    if (has_minimal_option(library_.major, library_.minor) && may_be_minimal(words)) {
+    if (has_minimal_option(library_.major, library_.minor) && may_be_minimal(source_text)) {
       arguments.emplace_back(minimal_option);
       if (Attempt quick = run(); quick.result == nvrtc::success) return quick;
       arguments.pop_back();  // the log then is that of the source with all declarations

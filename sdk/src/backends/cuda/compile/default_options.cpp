@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "embedded/rtc_headers.hpp"
 #include "embedded/rtc_replaced_headers.hpp"
 #include "embedded/rtc_toolkit_headers.hpp"

@@ -18,13 +18,15 @@ namespace {
 using runtime::build_stamp;
 
 bool includes_anything(const runtime::CompileRequest& request) {
-  const auto says_so = [](const std::string& words) { return words.find("include") != words.npos; };
+  const auto has_include = [](const std::string& text) {
+    return text.find("include") != text.npos;
+  };
   const auto in_text = [&](const source::KernelSource& source) {
-    return !source.is_compiled && says_so(source.text);
+    return !source.is_compiled && has_include(source.text);
   };
   return in_text(*request.source) ||
          std::any_of(request.linked.begin(), request.linked.end(), in_text) ||
-         std::any_of(request.options.begin(), request.options.end(), says_so);
+         std::any_of(request.options.begin(), request.options.end(), has_include);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "backends/cuda/compile/compile_options.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "runtime/system/elf_image.hpp"
 #include "spanwise/error.hpp"
 

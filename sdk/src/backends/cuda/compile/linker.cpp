@@ -64,11 +64,11 @@ class Linking {
  public:
   Linking(const nvjitlink::Library& library, const std::vector<std::string>& options)
       : library_(library) {
-    std::vector<const char*> words;
-    words.reserve(options.size());
-    for (const std::string& option : options) words.push_back(option.c_str());
-    const nvjitlink::Result result =
-        library_.api.create(&link_, static_cast<std::uint32_t>(words.size()), words.data());
+    std::vector<const char*> option_pointers;
+    option_pointers.reserve(options.size());
+    for (const std::string& option : options) option_pointers.push_back(option.c_str());
+    const nvjitlink::Result result = library_.api.create(
+        &link_, static_cast<std::uint32_t>(option_pointers.size()), option_pointers.data());
     std::string all;
     for (const std::string& option : options) all.append(" ").append(option);
     if (result != nvjitlink::success)
@@ -88,9 +88,9 @@ class Linking {
   void complete() { check(library_.api.complete(link_), "the whole"); }
   std::string cubin() const { return read(library_.api.get_cubin_size, library_.api.get_cubin); }
   std::string ptx() const {
-    std::string words = read(library_.api.get_ptx_size, library_.api.get_ptx);
-    while (words.ends_with('\0')) words.pop_back();
-    return words;
+    std::string ptx = read(library_.api.get_ptx_size, library_.api.get_ptx);
+    while (ptx.ends_with('\0')) ptx.pop_back();
+    return ptx;
   }
 
  private:

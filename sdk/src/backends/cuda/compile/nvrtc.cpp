@@ -10,7 +10,7 @@
 
 #include "backends/cuda/driver.hpp"
 #include "backends/cuda/found_library.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "runtime/system/library_search.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/core/fork.hpp"

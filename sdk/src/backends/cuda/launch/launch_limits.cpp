@@ -12,17 +12,17 @@ namespace {
 
 using runtime::extents_text;
 
-void check_extents(const std::string& who, const char* what, const Dim3& dim,
+void check_extents(const std::string& caller, const char* what, const Dim3& dim,
                    const std::array<std::int64_t, 3>& most, const char* remedy) {
   const std::array extents{dim.x, dim.y, dim.z};
   for (std::size_t i = 0; i < 3; ++i) {
     const char axis = "xyz"[i];
     if (extents[i] < 1)
-      fail<KernelArgumentError>(who, what, ' ', extents_text(dim), " has ", axis, " = ", extents[i],
-                                "; each extent is at least 1");
+      fail<KernelArgumentError>(caller, what, ' ', extents_text(dim), " has ", axis, " = ",
+                                extents[i], "; each extent is at least 1");
     if (extents[i] > most[i])
-      fail<KernelArgumentError>(who, what, ' ', extents_text(dim), " has ", axis, " = ", extents[i],
-                                ", at most ", most[i], " is possible; ", remedy);
+      fail<KernelArgumentError>(caller, what, ' ', extents_text(dim), " has ", axis, " = ",
+                                extents[i], ", at most ", most[i], " is possible; ", remedy);
   }
 }
 
@@ -30,21 +30,21 @@ void check_extents(const std::string& who, const char* what, const Dim3& dim,
 
 void LaunchLimits::refuse(const std::string& kernel, const Dim3& grid, const Dim3& block,
                           std::int64_t shared_bytes) const {
-  const std::string who = text("kernel ", kernel, " on ", device->name, ": ");
-  check_extents(who, "block", block, device->max_block, "use a smaller block and a larger grid");
+  const std::string caller = text("kernel ", kernel, " on ", device->name, ": ");
+  check_extents(caller, "block", block, device->max_block, "use a smaller block and a larger grid");
   const std::int64_t threads = block.x * block.y * block.z;
   if (threads > max_threads)
-    fail<KernelArgumentError>(who, "block ", extents_text(block), " has ", threads,
+    fail<KernelArgumentError>(caller, "block ", extents_text(block), " has ", threads,
                               " threads, at most ", max_threads,
                               max_threads < device->max_threads_per_block
                                   ? " are possible for this kernel, whose registers do not "
                                     "suffice for more; use a smaller block, or "
                                     "compile with -maxrregcount or __launch_bounds__"
                                   : " are possible; use a smaller block and a larger grid");
-  check_extents(who, "grid", grid, device->max_grid,
+  check_extents(caller, "grid", grid, device->max_grid,
                 "let each block do more, or spread the grid over x");
   spanwise::fail<KernelArgumentError>(
-      who, "shared = ", shared_bytes, " bytes a block",
+      caller, "shared = ", shared_bytes, " bytes a block",
       shared_bytes < 0 ? " is negative; pass 0 or more" : "",
       shared_bytes < 0
           ? ""

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "backends/cuda/memory/preallocate.hpp"
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/config.hpp"
 
 namespace spanwise::cuda {

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 

@@ -7,24 +7,24 @@
 #include <string_view>
 #include <vector>
 
-#include "core/words.hpp"
+#include "core/string_utils.hpp"
 
 namespace spanwise {
 namespace {
 
 using Parts = std::vector<std::string_view>;
 
-TEST(Words, SeparatorAtTheEndAddsNoPart) {
+TEST(StringUtils, SeparatorAtTheEndAddsNoPart) {
   EXPECT_EQ(split("a,,b,", ','), (Parts{"a", "", "b"}));
   EXPECT_EQ(split("", ','), Parts{});
 }
 
-TEST(Words, EmptyFirstItemIsFollowedByTheSeparator) {
+TEST(StringUtils, EmptyFirstItemIsFollowedByTheSeparator) {
   EXPECT_EQ(joined(Parts{"", "a", ""}), ", a, ");
   EXPECT_EQ(joined(Parts{}), "");
 }
 
-TEST(Words, NumbersMustFitAndFillTheText) {
+TEST(StringUtils, NumbersMustFitAndFillTheText) {
   EXPECT_EQ(number_in("-12"), -12);
   EXPECT_EQ(number_in<std::int64_t>("4294967296"), 4294967296);
   for (const std::string_view text : {"4294967296", "12 ", "+1", "x", ""})

@@ -18,7 +18,7 @@
 
 #include "spanwise/core/text.hpp"
 
-/// Taking texts apart and joining them.
+/// Functions on strings: splitting, joining, trimming, numbers, a hash.
 namespace spanwise {
 
 /// The parts of `text` between separators, such as the lines of a file. A separator at the end is
