@@ -26,7 +26,7 @@ def measure():
         yield _rows(loops, z, x, y)
         yield _dot(loops, x, y)
         yield _running_sum(loops, z, x)
-    yield _axpy(loops, z, x, y, "all threads", most=1.0)
+    yield _axpy(loops, z, x, y, "all threads", max_ratio=1.0)
 
 
 def _pointers(*arrays):
@@ -53,7 +53,7 @@ def _call():
     )
 
 
-def _axpy(loops, z, x, y, note, most=1.3):
+def _axpy(loops, z, x, y, note, max_ratio=1.3):
     kernel = sw.ElementwiseKernel(*AXPY)
     sz, sx, sy = map(sw.asarray, (z, x, y))
     pointers = _pointers(x, y)
@@ -67,7 +67,7 @@ def _axpy(loops, z, x, y, note, most=1.3):
         f"ElementwiseKernel z = a x + y, 4M float32, {note}",
         "ElementwiseKernel",
         interleave({"ElementwiseKernel": lambda: kernel(sz, 2.0, sx, sy), "plain loop": plain}),
-        goal=("ratio", "plain loop", most),
+        goal=("ratio", "plain loop", max_ratio),
     )
 
 

@@ -69,7 +69,7 @@ Array to_host(const Array& array, const Request& request) {
   if (!can || request.copy == CopyMode::never) {
     throw SharingError("__dlpack__",
                        {text("the array is on ", array.device(), ", and device (",
-                             static_cast<int>(wanted.type), ", ", wanted.id, ") was asked for"),
+                             static_cast<int>(wanted.type), ", ", wanted.id, ") was requested"),
                         "move it first: x.to(...)"});
   }
   if (request.stream)

@@ -49,12 +49,12 @@ void run_one(const HostGemv<T>& gemv) {
 
 // Threads compute elements of the result, a multiple of `unit` each.
 template <class T>
-void share_results(const HostGemv<T>& gemv, std::int64_t most) {
+void share_results(const HostGemv<T>& gemv, std::int64_t max_results) {
   const std::int64_t grain = thread_elements / gemv.depth / unit + 1;
   parallel_for((gemv.rows + unit - 1) / unit, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t first = begin * unit; first < end * unit; first += most) {
+    for (std::int64_t first = begin * unit; first < end * unit; first += max_results) {
       HostGemv<T> part = gemv;
-      part.rows = std::min({most, end * unit - first, gemv.rows - first});
+      part.rows = std::min({max_results, end * unit - first, gemv.rows - first});
       part.matrix += first * gemv.row_stride;
       part.y += first * gemv.y_stride;
       if (part.addend != nullptr) part.addend += first * gemv.addend_stride;

@@ -87,9 +87,9 @@ GemvLaunch plan(const Problem& problem) {
   } else {
     // Segments of at least 32 bytes, and otherwise as many blocks as possible.
     launch.threads = 32;
-    const std::int64_t least = std::max<std::int64_t>(1, 32 / (each * itemsize));
+    const std::int64_t min_threads = std::max<std::int64_t>(1, 32 / (each * itemsize));
     const auto blocks = [&] { return ceil_divide(problem.rows, launch.threads * each); };
-    while (launch.threads > least && blocks() < many_blocks) launch.threads /= 2;
+    while (launch.threads > min_threads && blocks() < many_blocks) launch.threads /= 2;
     launch.blocks = blocks();
   }
   return launch;

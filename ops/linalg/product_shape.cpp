@@ -49,11 +49,11 @@ Shape ProductShape::whole() const {
   return shape;
 }
 
-void ProductShape::check_rank(const Shape& shape, int operand, int least) const {
-  if (shape.size() < least)
+void ProductShape::check_rank(const Shape& shape, int operand, int min_rank) const {
+  if (shape.size() < min_rank)
     fail<LayoutError>(info_.name, ": Input operand ", operand,
                       " does not have enough dimensions (has ", shape.size(),
-                      ", gufunc core with signature ", info_.signature, " requires ", least,
+                      ", gufunc core with signature ", info_.signature, " requires ", min_rank,
                       "; shape ", shapes_text(std::span(&shape, 1)), ")",
                       shape.empty() ? "; use * for numbers" : "");
 }

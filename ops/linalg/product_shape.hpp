@@ -26,7 +26,7 @@ class ProductShape {
   Shape whole() const;
 
  private:
-  void check_rank(const Shape& shape, int operand, int least) const;
+  void check_rank(const Shape& shape, int operand, int min_rank) const;
   void check_depth() const;
   Shape broadcast_batch(const Shape& left, const Shape& right) const;
 

@@ -149,8 +149,8 @@ void ReductionKernel::Call::choose_gpu_parts() {
   const std::int64_t depth = reduction_threads / plan_.adjacent_results;
   blocks_ = ceil_div(results_, plan_.adjacent_results);
   constexpr std::int64_t enough = 1024;
-  const std::int64_t most = std::max<std::int64_t>(1, length_ / (depth * 16));
-  part_length_ = ceil_div(length_, std::clamp<std::int64_t>(enough / blocks_, 1, most));
+  const std::int64_t max_parts = std::max<std::int64_t>(1, length_ / (depth * 16));
+  part_length_ = ceil_div(length_, std::clamp<std::int64_t>(enough / blocks_, 1, max_parts));
 }
 
 bool ReductionKernel::Call::are_results_nearer() const {

@@ -100,12 +100,12 @@ std::optional<DType> from_numpy_dtype(py::handle object) {
 // find(object), which takes microseconds, cached. Only objects that name a dtype are added, at most
 // 128: dtypes of other byte orders and structs, which may be many, are not.
 std::optional<DType> cached(py::handle object, std::optional<DType> (*find)(py::handle)) {
-  static constexpr std::size_t most = 128;
+  static constexpr std::size_t max_cached = 128;
   static auto* const known = new std::unordered_map<PyObject*, DType>;
   if (const auto found = known->find(object.ptr()); found != known->end()) return found->second;
   const auto dtype = find(object);
   // The cache owns a reference, so that the address is not reused.
-  if (dtype && known->size() < most) known->emplace(object.inc_ref().ptr(), *dtype);
+  if (dtype && known->size() < max_cached) known->emplace(object.inc_ref().ptr(), *dtype);
   return dtype;
 }
 

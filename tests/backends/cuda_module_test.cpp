@@ -72,15 +72,15 @@ TEST_F(CudaModules, KernelsAreFoundByPlainQualifiedAndMangledName) {
       "namespace image { __global__ void blur(float* x) { *x = 1; } }\n"
       "extern \"C\" __global__ void plain(float* x) { *x = 2; }\n"
       "static __global__ void hidden(float* x) { *x = 3; }\n");
-  DeviceBytes place(4);
+  DeviceBytes memory(4);
   const std::vector<std::pair<const char*, float>> names{{"blur", 1.f},
                                                          {"image::blur", 1.f},
                                                          {"_ZN5image4blurEPf", 1.f},
                                                          {"plain", 2.f},
                                                          {"hidden", 3.f}};
   for (const auto& [name, value] : names) {
-    launch(*module->kernel(name), 1, *default_stream(), static_cast<float*>(place.data()));
-    EXPECT_EQ(place.get<float>()[0], value) << name;
+    launch(*module->kernel(name), 1, *default_stream(), static_cast<float*>(memory.data()));
+    EXPECT_EQ(memory.get<float>()[0], value) << name;
   }
   EXPECT_THAT(test::message_of<ArgumentError>([&] { module->kernel("blurr"); }),
               ::testing::AllOf(HasSubstr("blurr"), HasSubstr("image::blur")));
@@ -120,41 +120,41 @@ TEST_F(CudaModules, TemplatesAreFoundByTheirNameExpressions) {
   request.source = &source;
   const KernelBinary binary = backend().compile(0, request);
   const Ref<LoadedModule> module = backend().load(0, binary);
-  DeviceBytes place(4);
-  launch(*module->kernel(binary.symbols.at("fill<float>")), 1, *default_stream(), place.data());
-  EXPECT_EQ(place.get<float>()[0], 2.75f);
-  launch(*module->kernel(binary.symbols.at("fill<int>")), 1, *default_stream(), place.data());
-  EXPECT_EQ(place.get<int>()[0], 2);
+  DeviceBytes memory(4);
+  launch(*module->kernel(binary.symbols.at("fill<float>")), 1, *default_stream(), memory.data());
+  EXPECT_EQ(memory.get<float>()[0], 2.75f);
+  launch(*module->kernel(binary.symbols.at("fill<int>")), 1, *default_stream(), memory.data());
+  EXPECT_EQ(memory.get<int>()[0], 2);
 }
 
 TEST_F(CudaModules, AKernelKeepsItsModuleLoaded) {
   Ref<LoadedModule> module = load_module("__global__ void k(int* p) { *p = 77; }\n");
   const Ref<LoadedKernel> kernel = module->kernel("k");
   module = nullptr;
-  DeviceBytes place(4);
-  launch(*kernel, 1, *default_stream(), static_cast<int*>(place.data()));
-  EXPECT_EQ(place.get<int>()[0], 77);
+  DeviceBytes memory(4);
+  launch(*kernel, 1, *default_stream(), static_cast<int*>(memory.data()));
+  EXPECT_EQ(memory.get<int>()[0], 77);
 }
 
 TEST_F(CudaModules, AKernelThatStillRunsSurvivesItsModule) {
-  DeviceBytes place(4);
+  DeviceBytes memory(4);
   {
     const Ref<LoadedKernel> kernel = load_kernel(
         "__global__ void slow(int* p) {\n  for (int i = 0; i < 200; ++i) __nanosleep(100000);\n  "
         "*p = 88;\n}\n",
         "slow");
-    launch(*kernel, 1, *default_stream(), static_cast<int*>(place.data()));
+    launch(*kernel, 1, *default_stream(), static_cast<int*>(memory.data()));
   }
-  EXPECT_EQ(place.get<int>()[0], 88);
+  EXPECT_EQ(memory.get<int>()[0], 88);
 }
 
 TEST_F(CudaModules, PtxIsCompiledByTheDriver) {
   CompileRequest request;
   request.options = {"-arch=compute_80"};
   const Ref<LoadedModule> module = load_module("__global__ void k(int* p) { *p = 55; }\n", request);
-  DeviceBytes place(4);
-  launch(*module->kernel("k"), 1, *default_stream(), static_cast<int*>(place.data()));
-  EXPECT_EQ(place.get<int>()[0], 55);
+  DeviceBytes memory(4);
+  launch(*module->kernel("k"), 1, *default_stream(), static_cast<int*>(memory.data()));
+  EXPECT_EQ(memory.get<int>()[0], 55);
 }
 
 TEST_F(CudaModules, DynamicSharedMemoryMayUseTheDevicesMaximum) {
@@ -164,9 +164,9 @@ TEST_F(CudaModules, DynamicSharedMemoryMayUseTheDevicesMaximum) {
       "  int sum = 0;\n  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += s[n - 1 - i];\n"
       "  atomicAdd(out, sum);\n}\n",
       "k");
-  const std::int64_t most = backend().properties(0).max_shared_bytes_optin;
-  ASSERT_GT(most, 49152);
-  for (const std::int64_t bytes : {std::int64_t{1024}, std::int64_t{49152} + 1024, most}) {
+  const std::int64_t max_shared = backend().properties(0).max_shared_bytes_optin;
+  ASSERT_GT(max_shared, 49152);
+  for (const std::int64_t bytes : {std::int64_t{1024}, std::int64_t{49152} + 1024, max_shared}) {
     DeviceBytes out(4);
     const int zero = 0;
     out.put(&zero);
@@ -177,7 +177,7 @@ TEST_F(CudaModules, DynamicSharedMemoryMayUseTheDevicesMaximum) {
     EXPECT_EQ(out.get<int>()[0], static_cast<int>((std::int64_t{n} * (n - 1) / 2) & 0xffffffff))
         << bytes;
   }
-  EXPECT_THROW(kernel->launch({}, {256}, most + 1, *default_stream(), nullptr),
+  EXPECT_THROW(kernel->launch({}, {256}, max_shared + 1, *default_stream(), nullptr),
                KernelArgumentError);
 }
 

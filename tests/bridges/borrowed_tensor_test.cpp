@@ -152,7 +152,7 @@ TEST(BorrowedTensor, NonTrivialTensorsFallBackToAView) {
 class MadeInPlace : public ::testing::Test {
  protected:
   // Where an array is made, if it is; the caller destroys it.
-  Array* place() noexcept { return reinterpret_cast<Array*>(room_); }
+  Array* slot() noexcept { return reinterpret_cast<Array*>(room_); }
 
   alignas(Array) std::byte room_[sizeof(Array)];
   float values_[4] = {};
@@ -161,35 +161,35 @@ class MadeInPlace : public ::testing::Test {
 
 TEST_F(MadeInPlace, ReusesTheStorageOfAnEarlierArray) {
   const Described given{{4}, {4}};
-  ASSERT_TRUE(share_at(place(), given.open(values_, float32, false), first_.owner()));
-  const ReleaseFn release = place()->storage().release_fn();
-  EXPECT_EQ(place()->reclaim(release), &first_);
-  Storage spare = place()->take_storage();
-  place()->~Array();
+  ASSERT_TRUE(share_at(slot(), given.open(values_, float32, false), first_.owner()));
+  const ReleaseFn release = slot()->storage().release_fn();
+  EXPECT_EQ(slot()->reclaim(release), &first_);
+  Storage spare = slot()->take_storage();
+  slot()->~Array();
 
   const Described shorter{{2}, {-4}};
   BorrowedTensor memory = shorter.open(values_ + 1, float32, false);
   memory.readonly = true;
-  ASSERT_TRUE(share_at(place(), memory, second_.owner(), std::move(spare)));
+  ASSERT_TRUE(share_at(slot(), memory, second_.owner(), std::move(spare)));
   EXPECT_FALSE(spare);
-  EXPECT_EQ(place()->data(), values_ + 1);
-  EXPECT_EQ(place()->storage().data(), values_);
-  EXPECT_EQ(place()->storage().bytes(), 8U);
-  EXPECT_TRUE(place()->readonly());
-  EXPECT_EQ(place()->storage().context(), &second_);
-  place()->~Array();
+  EXPECT_EQ(slot()->data(), values_ + 1);
+  EXPECT_EQ(slot()->storage().data(), values_);
+  EXPECT_EQ(slot()->storage().bytes(), 8U);
+  EXPECT_TRUE(slot()->readonly());
+  EXPECT_EQ(slot()->storage().context(), &second_);
+  slot()->~Array();
   EXPECT_EQ(first_.releases, 0) << "the caller of reclaim releases the owner";
   EXPECT_EQ(second_.releases, 1);
 }
 
 TEST_F(MadeInPlace, RefusedTensorIsReleasedAndTheStorageUntouched) {
   const Described given{{4}, {4}}, wrong{{0}, {4}};
-  ASSERT_TRUE(share_at(place(), given.open(values_, float32, false), first_.owner()));
-  EXPECT_EQ(place()->reclaim(place()->storage().release_fn()), &first_);
-  Storage spare = place()->take_storage();
-  place()->~Array();
+  ASSERT_TRUE(share_at(slot(), given.open(values_, float32, false), first_.owner()));
+  EXPECT_EQ(slot()->reclaim(slot()->storage().release_fn()), &first_);
+  Storage spare = slot()->take_storage();
+  slot()->~Array();
   EXPECT_FALSE(
-      share_at(place(), wrong.open(values_, float32, false), second_.owner(), std::move(spare)));
+      share_at(slot(), wrong.open(values_, float32, false), second_.owner(), std::move(spare)));
   EXPECT_EQ(second_.releases, 1);
   EXPECT_TRUE(spare);
 }

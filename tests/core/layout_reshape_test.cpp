@@ -48,7 +48,7 @@ TEST(LayoutReshape, IsAViewExactlyWhereStridesCanRepresentIt) {
   Random random(1);
   int views = 0, copies = 0;
   for (int round = 0; round < 20000; ++round) {
-    const Shape shape = test::random_shape(random, 4, 6, /*least=*/1);
+    const Shape shape = test::random_shape(random, 4, 6, /*min_extent=*/1);
     const Layout base = round % 2 == 0 ? test::with_disjoint_strides(random, shape)
                                        : test::with_random_strides(random, shape, 3);
     const Shape target = random_factors(random, base.size());

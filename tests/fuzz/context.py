@@ -69,8 +69,8 @@ class Context:
     def pick(self, several):
         return several[int(self.r.random() * len(several))]
 
-    def shape(self, most=None, min_rank=0):
-        return random_shape(self.r, most, min_rank, self.varied)
+    def shape(self, max_size=None, min_rank=0):
+        return random_shape(self.r, max_size, min_rank, self.varied)
 
     def broadcastable(self, shape):
         """A shape that broadcasts to `shape`."""
@@ -81,7 +81,7 @@ class Context:
         return tuple(1 if self.r.random() < 0.35 else n for n in kept)
 
     def axis(self, rank, wrong=0.004):
-        """An axis from the front or the back; now and then one that there is not."""
+        """An axis counted from the front or the back; rarely an out-of-range one."""
         if rank == 0 or self.r.random() < wrong:
             return self.r.choice((rank, -rank - 1, rank + 3)) if rank else self.r.choice((0, -1, 1))
         return int(self.r.random() * 2 * rank) - rank

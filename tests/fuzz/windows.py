@@ -9,13 +9,13 @@ _STEPS = (1, 1, 1, 1, 1, 2, 3, -1, -1, -1, -2)
 _MAX_MEAN = 1 << 18  # elements of memory behind one window
 
 
-def random_shape(r, most=None, min_rank=0, extents_of=None):
+def random_shape(r, max_size=None, min_rank=0, extents_of=None):
     """Mostly a few hundred elements at most, now and then enough for tiles and threads. Extents are drawn
     from `extents_of`, if given, so that others may stand in the same places."""
     extents_of = extents_of or r
-    if most is None:
+    if max_size is None:
         u = r.random()
-        most = 60 if u < 0.6 else 500 if u < 0.985 else 120_000
+        max_size = 60 if u < 0.6 else 500 if u < 0.985 else 120_000
     rank = r.choice(_RANKS)
     rank = max(rank, min_rank)
     extents = []
@@ -23,17 +23,17 @@ def random_shape(r, most=None, min_rank=0, extents_of=None):
         u = r.random()
         if u < 0.025:
             extents.append(0)
-        elif u < 0.15 or most < 2:
+        elif u < 0.15 or max_size < 2:
             extents.append(1)
         else:
-            top = most if left == 1 else max(2, int(most ** (1.6 / (left + 0.6))))
-            if most > 1000:
+            top = max_size if left == 1 else max(2, int(max_size ** (1.6 / (left + 0.6))))
+            if max_size > 1000:
                 n = max(2, int(top * (0.3 + 0.7 * extents_of.random())))
             else:
                 n = 2 + int((top - 1) * extents_of.random())
-            n = min(n, most)
+            n = min(n, max_size)
             extents.append(n)
-            most //= n
+            max_size //= n
     r.shuffle(extents)
     return tuple(extents)
 
@@ -84,10 +84,10 @@ def random_window(r, shape, repeats=False):
     if rank > 1 and r.random() < 0.6:
         r.shuffle(order)
     extents, keys, is_cut = [0] * rank, [], False
-    stretched = repeats and r.random() < 0.35
+    is_broadcast = repeats and r.random() < 0.35
     broadcast = False
     for axis, n in enumerate(shape):
-        if stretched and r.random() < 0.4:
+        if is_broadcast and r.random() < 0.4:
             extents[axis] = 1
             keys.append(slice(None))
             broadcast = True

@@ -135,7 +135,7 @@ TEST_F(CopyTest, IsRightWhereTheTwoOverlap) {
   Random random(7);
   for (const Device device : {cpu, test::gpu}) {
     for (int round = 0; round < 1000; ++round) {
-      const Shape shape = test::random_shape(random, 3, 5, /*least=*/1);
+      const Shape shape = test::random_shape(random, 3, 5, /*min_extent=*/1);
       const Layout target_layout = test::with_disjoint_strides(random, shape);
       const Layout source_layout = test::with_random_strides(random, shrunk(random, shape), 7);
       const MirroredLine line(random, std::max(room_for(source_layout), room_for(target_layout)),

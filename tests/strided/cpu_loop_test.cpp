@@ -49,7 +49,7 @@ struct Memory {
   std::vector<double> doubles;
 };
 
-std::size_t place(const Memory& memory, const std::vector<std::int64_t>& index) {
+std::size_t flat_index(const Memory& memory, const std::vector<std::int64_t>& index) {
   std::int64_t at = memory.first;
   for (std::size_t i = 0; i < index.size(); ++i)
     at += index[i] * memory.layout.strides[static_cast<int>(i)];
@@ -105,11 +105,11 @@ TEST(CpuLoop, ComputesEachElementOfRandomLayoutsOnceAndNoOther) {
     auto floats = sum.floats;
     auto doubles = sum.doubles;
     test::for_each_index(shape, [&](const std::vector<std::int64_t>& index) {
-      if (is_masked && selected[place(mask, index)] == 0) return;
+      if (is_masked && selected[flat_index(mask, index)] == 0) return;
       const double value =
-          static_cast<double>(a.floats[place(a, index)]) + b.doubles[place(b, index)];
-      floats[place(sum, index)] = static_cast<float>(value);
-      doubles[place(sum, index)] = value;
+          static_cast<double>(a.floats[flat_index(a, index)]) + b.doubles[flat_index(b, index)];
+      floats[flat_index(sum, index)] = static_cast<float>(value);
+      doubles[flat_index(sum, index)] = value;
     });
     CpuBody body;
     body.loop = add_doubles;

@@ -144,11 +144,11 @@ inline Visited expected(const RandomArrays& arrays) {
   for (std::int64_t i = 0; i < all.size(); ++i, ++visited.count) {
     std::vector<std::int64_t> at;
     for (const Layout& layout : arrays.layouts) {
-      const Layout stretched = layout.broadcast_to(arrays.shape);
+      const Layout broadcast = layout.broadcast_to(arrays.shape);
       std::int64_t offset = 0;
-      for (int axis = 0; axis < stretched.rank(); ++axis)
+      for (int axis = 0; axis < broadcast.rank(); ++axis)
         offset += i / std::max<std::int64_t>(all.strides[axis], 1) % arrays.shape[axis] *
-                  stretched.strides[axis];
+                  broadcast.strides[axis];
       at.push_back(offset);
     }
     visited.offsets.insert(at);

@@ -105,8 +105,8 @@ def windows(draw, broadcast=True, min_rank=0):
         elif kind == "transpose":
             argument = tuple(draw(st.permutations(range(view.ndim))))
         else:
-            stretched = [draw(st.integers(0, 3)) if n == 1 else n for n in view.shape]
-            argument = (*draw(hnp.array_shapes(min_dims=0, max_dims=1, max_side=3)), *stretched)
+            extents = [draw(st.integers(0, 3)) if n == 1 else n for n in view.shape]
+            argument = (*draw(hnp.array_shapes(min_dims=0, max_dims=1, max_side=3)), *extents)
         after = Window(view.shape, ((kind, argument),)).of(view)
         if after.ndim < min_rank:
             continue

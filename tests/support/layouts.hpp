@@ -58,9 +58,10 @@ inline std::int64_t between(Random& random, std::int64_t low, std::int64_t high)
 }
 
 /// Up to `rank` axes of up to `extent` elements.
-inline Shape random_shape(Random& random, int rank, std::int64_t extent, std::int64_t least = 0) {
+inline Shape random_shape(Random& random, int rank, std::int64_t extent,
+                          std::int64_t min_extent = 0) {
   Shape shape(static_cast<int>(between(random, 0, rank)));
-  for (std::int64_t& each : shape) each = between(random, least, extent);
+  for (std::int64_t& each : shape) each = between(random, min_extent, extent);
   return shape;
 }
 
@@ -68,13 +69,13 @@ inline Shape random_shape(Random& random, int rank, std::int64_t extent, std::in
 /// negative.
 inline Layout with_random_strides(Random& random, const Shape& shape, std::int64_t step) {
   Layout layout{shape, Strides(shape.size()), 0};
-  std::int64_t least = 0;
+  std::int64_t lowest = 0;
   for (int axis = 0; axis < shape.size(); ++axis) {
     layout.strides[axis] = between(random, -step, step);
     if (shape[axis] > 0)
-      least += std::min<std::int64_t>(0, (shape[axis] - 1) * layout.strides[axis]);
+      lowest += std::min<std::int64_t>(0, (shape[axis] - 1) * layout.strides[axis]);
   }
-  layout.offset = between(random, 0, 3) - least;
+  layout.offset = between(random, 0, 3) - lowest;
   return layout;
 }
 

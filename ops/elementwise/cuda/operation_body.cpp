@@ -21,15 +21,16 @@ __device__ __forceinline__ T checked(T exponent, int* negative) {
 // The call of the operation. `elements` are those of the operands in memory, then the result's.
 std::string computation(const OperationKey& key, std::span<const std::string> elements) {
   std::string list;
-  std::size_t place = 0;
+  std::size_t next_element = 0;
   for (int i = 0; i < key.inputs; ++i) {
-    std::string operand =
-        key.is_number(i) ? text("a", i) : text("To<C", i, ">::from(", elements[place++], ")");
+    std::string operand = key.is_number(i)
+                              ? text("a", i)
+                              : text("To<C", i, ">::from(", elements[next_element++], ")");
     if (key.checks_exponent && i == 1) operand = text("checked(", operand, ", negative)");
     list += (i > 0 ? ", " : "") + operand;
   }
-  return text("      ", elements[place], " = To<Z>::from(", traits_of(key.op).body, "::of(", list,
-              "));\n");
+  return text("      ", elements[next_element], " = To<Z>::from(", traits_of(key.op).body, "::of(",
+              list, "));\n");
 }
 
 }  // namespace

@@ -46,10 +46,11 @@ std::unique_ptr<std::byte[]> CpuProgram::prepare(std::span<const Array* const> i
 
 void CpuProgram::run_block(const void* context, std::int64_t count, std::byte* const* arrays) {
   const auto& [program, constants] = *static_cast<const Run*>(context);
-  const std::size_t most = static_cast<std::size_t>(program->inputs_) + program->outputs_.size();
+  const std::size_t array_count =
+      static_cast<std::size_t>(program->inputs_) + program->outputs_.size();
   std::byte* bases[max_arrays + 2];
-  std::copy_n(arrays, most + 1, bases);  // the thread's memory follows the arrays
-  bases[most + 1] = constants;
+  std::copy_n(arrays, array_count + 1, bases);  // the thread's memory follows the arrays
+  bases[array_count + 1] = constants;
   for (const Instruction& step : program->steps_) {
     std::byte* lanes[max_operands + 1];
     for (int i = 0; i < step.count; ++i) {

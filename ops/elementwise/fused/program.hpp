@@ -36,8 +36,8 @@ struct ElementProgram {
 
   int values() const noexcept { return static_cast<int>(inputs.size() + steps.size()); }
   DType dtype(int value) const noexcept {
-    const auto place = static_cast<std::size_t>(value);
-    return place < inputs.size() ? inputs[place] : steps[place - inputs.size()].signature.result;
+    const auto index = static_cast<std::size_t>(value);
+    return index < inputs.size() ? inputs[index] : steps[index - inputs.size()].signature.result;
   }
   /// The operands of a step.
   std::span<const int> arguments(const ProgramStep& step) const noexcept {

@@ -59,10 +59,10 @@ std::string loop_source(const UserBody& body) {
   const ElementBody& given = *body.text;
   std::string arrays;
   std::vector<std::string> elements;
-  const auto array = [&](const char* constness, DType dtype, std::size_t place) {
+  const auto array = [&](const char* constness, DType dtype, std::size_t index) {
     const std::string type = dtype.is_bool() ? "unsigned char" : text_type(dtype);
-    arrays += text("  ", constness, type, "* sw_", place, " = (", constness, type, "*)sw_arrays[",
-                   place, "];\n");
+    arrays += text("  ", constness, type, "* sw_", index, " = (", constness, type, "*)sw_arrays[",
+                   index, "];\n");
   };
   for (std::size_t i = 0; i < given.inputs.size(); ++i) {
     array("const ", given.inputs[i].dtype, i);

@@ -187,8 +187,8 @@ constexpr Rule rules[] = {
 #undef SW_OP
 };
 
-/// Whether another operand may have stretched axis `axis` (counted from the last) of input `i`.
-bool may_be_stretched(const Apply& node, std::size_t i, int from_last) {
+/// Whether another operand may have broadcast axis `axis` (counted from the last) of input `i`.
+bool may_be_broadcast(const Apply& node, std::size_t i, int from_last) {
   for (std::size_t k = 0; k < node.inputs().size(); ++k) {
     const Shape& shape = node.inputs()[k].type().shape();
     if (k != i && from_last < shape.size() && shape[shape.size() - 1 - from_last] != 1) return true;
@@ -203,7 +203,7 @@ Variable unbroadcast(const Variable& derivative, const Apply& node, std::size_t 
   for (int k = 0; k < type.rank(); ++k) {
     const std::int64_t own = type.shape()[type.rank() - 1 - k];
     const bool is_open = own == 1 || own == TensorType::any;
-    if (is_open && may_be_stretched(node, i, k)) return sum_to(derivative, node.inputs()[i]);
+    if (is_open && may_be_broadcast(node, i, k)) return sum_to(derivative, node.inputs()[i]);
   }
   return derivative;
 }

@@ -68,12 +68,12 @@ class Arguments {
   }
 
  private:
-  static constexpr std::size_t most = 16 + 2 * max_program_inputs + max_program_outputs;
+  static constexpr std::size_t max_arguments = 16 + 2 * max_program_inputs + max_program_outputs;
 
   const Stream& stream_;
   std::size_t count_ = 0;
-  std::uint64_t values_[most];
-  void* pointers_[most];
+  std::uint64_t values_[max_arguments];
+  void* pointers_[max_arguments];
 };
 
 // Of a vector, or of one element for all rows.

@@ -182,11 +182,11 @@ class CudaReduction {
     blocks_ = all_tiles * split_.pieces;
   }
 
-  // Splits outputs into pieces of at least `least` elements until enough_threads threads have work;
-  // `threads` is their number without a split.
-  void split_outputs(std::int64_t threads, std::int64_t least) {
-    const std::int64_t wanted =
-        std::min(enough_threads / std::max<std::int64_t>(threads, 1), split_.elements / least);
+  // Splits outputs into pieces of at least `min_elements` elements until enough_threads threads
+  // have work; `threads` is their number without a split.
+  void split_outputs(std::int64_t threads, std::int64_t min_elements) {
+    const std::int64_t wanted = std::min(enough_threads / std::max<std::int64_t>(threads, 1),
+                                         split_.elements / min_elements);
     if (wanted <= 1) return;
     // A multiple of the elements per access, so that pieces stay aligned.
     split_.piece = quotient_up(quotient_up(split_.elements, wanted), 256) * 256;

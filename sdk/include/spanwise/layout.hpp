@@ -75,7 +75,7 @@ struct SW_API Layout {
   Layout permute(std::span<const int> axes) const;
   /// All axes in reverse order.
   Layout transpose() const;
-  /// NumPy's broadcasting to `target`, with stride 0 on stretched axes. Throws LayoutError.
+  /// NumPy's broadcasting to `target`, with stride 0 on broadcast axes. Throws LayoutError.
   Layout broadcast_to(const Shape& target) const;
   /// numpy.diagonal: removes both axes and appends the diagonal as the last axis. Throws
   /// LayoutError.

@@ -38,7 +38,7 @@ void check_request(const Array& array, int flags) {
            "copy it to the host with a.numpy() or a.to('cpu')", no_buffer_error);
   }
   if ((flags & PyBUF_WRITABLE) != 0 && array.readonly()) {
-    refuse("a writable buffer of read-only memory was asked for", "copy it first: a.copy()");
+    refuse("a writable buffer of read-only memory was requested", "copy it first: a.copy()");
   }
   const bool row_major = array.layout().is_row_major(),
              column_major = array.layout().is_column_major();
@@ -49,7 +49,7 @@ void check_request(const Array& array, int flags) {
   if (asked(PyBUF_ANY_CONTIGUOUS) && !row_major && !column_major)
     refuse("it is not contiguous", remedy);
   if (!asked(PyBUF_STRIDES) && !row_major) {
-    refuse("a buffer without strides was asked for, but it is not C-contiguous", remedy);
+    refuse("a buffer without strides was requested, but the array is not C-contiguous", remedy);
   }
 }
 

@@ -149,11 +149,11 @@ PyObject* diagonal(PyObject* self, PyObject* offset, PyObject* axis1, PyObject* 
 }
 
 // Read-only as in NumPy: several elements may have the same address.
-PyObject* stretched(PyObject* source, PyObject* shape) {
+PyObject* broadcast_view(PyObject* source, PyObject* shape) {
   return wrap_view(source, array_in(source).broadcast_to(shape_from(shape)).as_readonly());
 }
 
-PyObject* broadcast_to(PyObject* self, PyObject* shape) { return stretched(self, shape); }
+PyObject* broadcast_to(PyObject* self, PyObject* shape) { return broadcast_view(self, shape); }
 
 PyMethodDef view_methods[] = {
     method<&reshape>(
@@ -200,7 +200,7 @@ PyObject* broadcast_to_function(PyObject* array, PyObject* shape) {
   if (is_variable(array))
     return py::handle(array).attr("broadcast_to")(py::handle(shape)).release().ptr();
   const py::object object = as_object(array);
-  return stretched(object.ptr(), shape);
+  return broadcast_view(object.ptr(), shape);
 }
 
 PyMethodDef view_functions[] = {

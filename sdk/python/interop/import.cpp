@@ -127,12 +127,12 @@ Array adapt(Array array, const ImportOptions& options, std::string_view prefix,
     }
   };
   if (options.dtype && *options.dtype != array.dtype()) {
-    refuse(text("its dtype is ", array.dtype(), ", and ", *options.dtype, " was asked for"));
+    refuse(text("its dtype is ", array.dtype(), ", and ", *options.dtype, " was requested"));
     array = without_gil([&] { return astype(array, *options.dtype); });
     private_already = true;
   }
   if (options.device && *options.device != array.device()) {
-    refuse(text("it is on ", array.device(), ", and ", *options.device, " was asked for"));
+    refuse(text("it is on ", array.device(), ", and ", *options.device, " was requested"));
     array = without_gil([&] { return to_device(array, *options.device); });
     private_already = true;
   }

@@ -110,9 +110,9 @@ def set_attribute(function, attribute, value):
     if attribute != _DYNAMIC_SHARED:
         known = f"{_DYNAMIC_SHARED}, the one that can be set"
         raise _refusal(function, "set_attribute", known, repr(attribute))
-    most = get_attribute(function, _DYNAMIC_SHARED)
-    if not 0 <= value <= most:
-        known = f"0 to {most} bytes of dynamic shared memory on {function.device}"
+    max_shared = get_attribute(function, _DYNAMIC_SHARED)
+    if not 0 <= value <= max_shared:
+        known = f"0 to {max_shared} bytes of dynamic shared memory on {function.device}"
         raise _refusal(function, "set_attribute", known, value)
 
 

@@ -123,7 +123,7 @@ Layout Layout::broadcast_to(const Shape& target) const {
   for (int axis = added; axis < target.size(); ++axis) {
     const std::int64_t extent = shape[axis - added];
     if (extent != target[axis] && extent != 1)
-      fail<LayoutError>("broadcast: shape ", shape, " does not stretch to ", target, ": extent ",
+      fail<LayoutError>("broadcast: shape ", shape, " does not broadcast to ", target, ": extent ",
                         extent, " on axis ", axis - added, "; expected 1 or ", target[axis]);
     if (extent == target[axis]) view.strides[axis] = strides[axis - added];
   }

@@ -141,9 +141,9 @@ std::span<const KernelParameter> Kernel::parameters() const noexcept {
 KernelAttributes Kernel::attributes() const { return state().kernel().attributes(); }
 
 int Kernel::max_active_blocks(int threads, std::int64_t shared_bytes) const {
-  const int most = attributes().max_threads_per_block;
-  if (threads < 1 || threads > most || shared_bytes < 0)
-    fail<KernelArgumentError>("kernel '", name(), "': expected a block of 1 to ", most,
+  const int max_threads = attributes().max_threads_per_block;
+  if (threads < 1 || threads > max_threads || shared_bytes < 0)
+    fail<KernelArgumentError>("kernel '", name(), "': expected a block of 1 to ", max_threads,
                               " threads and shared memory of at least 0 bytes, got ", threads,
                               " and ", shared_bytes);
   return state().kernel().max_active_blocks(threads, shared_bytes);
@@ -155,8 +155,8 @@ BlockSize Kernel::occupancy_block_size(std::int64_t shared_bytes) const {
   if (this->device().is_cpu()) return {middle, device.multiprocessors};
   BlockSize best;
   int busy = 0;
-  const int most = attributes().max_threads_per_block;
-  for (int threads = most / device.warp_size * device.warp_size; threads > 0;
+  const int max_threads = attributes().max_threads_per_block;
+  for (int threads = max_threads / device.warp_size * device.warp_size; threads > 0;
        threads -= device.warp_size) {
     const int blocks = max_active_blocks(threads, shared_bytes);
     if (blocks * threads <= busy) continue;

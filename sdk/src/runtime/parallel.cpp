@@ -40,8 +40,8 @@ void detail::parallel_for(std::int64_t count, std::int64_t grain,
                           void* context) {
   runtime::Backend& backend = runtime::backend_for(cpu);
   const std::int64_t workers = backend.workers();
-  const std::int64_t most = count / std::max<std::int64_t>(grain, 1);
-  WorkPieces pieces{count, std::min(most, workers * pieces_per_worker), call, context};
+  const std::int64_t max_pieces = count / std::max<std::int64_t>(grain, 1);
+  WorkPieces pieces{count, std::min(max_pieces, workers * pieces_per_worker), call, context};
   if (workers < 2 || pieces.pieces < 2) return call(context, 0, count);
   backend.run_parallel(static_cast<std::uint64_t>(pieces.pieces), &WorkPieces::run, &pieces);
 }

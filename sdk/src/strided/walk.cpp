@@ -9,7 +9,7 @@
 namespace spanwise {
 namespace {
 
-// The stride of one operand along an axis of the broadcast shape; 0 where it is stretched.
+// The stride of one operand along an axis of the broadcast shape; 0 where it is broadcast.
 std::int64_t stride_at(const Layout& layout, int axis, int rank) noexcept {
   const int own = axis - (rank - layout.rank());
   return own < 0 || layout.shape[own] == 1 ? 0 : layout.strides[own];
@@ -143,13 +143,13 @@ Layout result_layout(const Shape& shape, std::span<const Layout* const> operands
   // operands the comparison is no strict weak ordering, so another algorithm would give another
   // result.
   for (int i = 1; i < rank; ++i) {
-    int place = i;
+    int position = i;
     for (int j = i - 1; j >= 0; --j) {
       const int swaps = should_swap(order[i], order[j], rank, operands);
       if (swaps == 0) break;
-      if (swaps == 1) place = j;
+      if (swaps == 1) position = j;
     }
-    std::rotate(order + place, order + i, order + i + 1);
+    std::rotate(order + position, order + i, order + i + 1);
   }
   std::int64_t stride = 1;
   for (int i = 0; i < rank; ++i) {

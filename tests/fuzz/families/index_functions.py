@@ -74,7 +74,7 @@ def extract(context):
 
 def along(context):
     dtype = context.pick(ALL)
-    shape = context.shape(most=300, min_rank=1)
+    shape = context.shape(max_size=300, min_rank=1)
     axis = int(context.r.random() * len(shape))
     index_shape = list(shape)
     index_shape[axis] = int(context.r.random() * 5) if shape[axis] else 0
@@ -118,7 +118,7 @@ def nonzero(context):
 
 
 def repeat(context):
-    array = context.array(context.pick(ALL), context.shape(most=300))
+    array = context.array(context.pick(ALL), context.shape(max_size=300))
     axis = _any_axis(context, len(array.shape))
     extent = _extent(array.shape, axis)
     if context.chance(0.5) or extent > 400:

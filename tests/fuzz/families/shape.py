@@ -42,20 +42,20 @@ def _roll(context):
 
 
 def _tile(context):
-    array = any_array(context, most=200)
+    array = any_array(context, max_size=200)
     reps = tuple(context.pick((0, 1, 1, 2, 3)) for _ in range(context.pick((0, 1, 1, 2, 3))))
     call(context, "tile", [array], reps if context.chance(0.7) else context.pick((0, 1, 2, 5)))
 
 
 def _resize(context):
-    call(context, "resize", [any_array(context, most=200)], context.shape(300))
+    call(context, "resize", [any_array(context, max_size=200)], context.shape(300))
 
 
 _PADS = ("constant", "constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp")
 
 
 def _pad(context):
-    array = any_array(context, most=200, min_rank=1, dtypes=NUMPYS)
+    array = any_array(context, max_size=200, min_rank=1, dtypes=NUMPYS)
     widths = tuple((context.pick((0, 1, 2, 5)), context.pick((0, 0, 1, 3, 9))) for _ in array.shape)
     mode = context.pick(_PADS)
     if mode == "linear_ramp" and array.dtype.kind not in "iu":
@@ -108,7 +108,7 @@ def _concatenate(context):
 
 
 def _stack(context):
-    shape = context.shape(most=300)
+    shape = context.shape(max_size=300)
     arrays = [context.array(d, shape) for d in _dtypes(context, context.pick((1, 2, 3)))]
     ours, theirs = [a.ours for a in arrays], [a.theirs for a in arrays]
     name = context.pick(("stack", "stack", "vstack", "hstack", "dstack", "column_stack"))
@@ -142,7 +142,7 @@ def _append(context):
 
 
 def _delete(context):
-    array = any_array(context, most=300, min_rank=1)
+    array = any_array(context, max_size=300, min_rank=1)
     axis = context.axis(len(array.shape), 0)
     extent = array.shape[axis]
     if extent == 0:
@@ -153,7 +153,7 @@ def _delete(context):
 
 
 def _insert(context):
-    array = any_array(context, most=300, min_rank=1)
+    array = any_array(context, max_size=300, min_rank=1)
     axis = context.axis(len(array.shape), 0)
     at = int(context.r.random() * (array.shape[axis] + 1))
     call(context, "insert", [array], context.pick((at, [at, 0], [0])), context.pick((0, 1)), axis)
@@ -166,7 +166,7 @@ def _diff(context):
 
 
 def _grid(context):
-    arrays = [any_array(context, most=30) for _ in range(context.pick((1, 2, 3)))]
+    arrays = [any_array(context, max_size=30) for _ in range(context.pick((1, 2, 3)))]
     arrays = [context.array(a.dtype, (context.pick((0, 1, 2, 5, 8)),)) for a in arrays[:2]]
     options = {"indexing": context.pick(("xy", "ij")), "sparse": context.chance(0.3)}
     call(context, "meshgrid", arrays, **options)

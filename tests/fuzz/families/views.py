@@ -10,8 +10,8 @@ from ..values import ALL, NUMPYS
 from ..windows import size_of
 
 
-def any_array(context, most=None, min_rank=0, dtypes=ALL):
-    return context.array(context.pick(dtypes), context.shape(most, min_rank))
+def any_array(context, max_size=None, min_rank=0, dtypes=ALL):
+    return context.array(context.pick(dtypes), context.shape(max_size, min_rank))
 
 
 def call(context, name, arrays, *arguments, **options):

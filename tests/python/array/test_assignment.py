@@ -58,7 +58,7 @@ def test_assignment_broadcasts_and_casts(device, data, window, source, dtypes, s
     target_shape = oracle[key].shape
     value, value_oracle = pair(source, dtypes[1], device, seed)
     if not fits(value_oracle.shape, target_shape):
-        # One that does: the target's shape, with some axes to stretch.
+        # One that does: the target's shape, with extent 1 on some axes.
         shape = tuple(n if data.draw(st.booleans()) else 1 for n in target_shape)
         value_oracle = numbers(shape, dtypes[1], seed)
         value = sw.array(value_oracle, device=device)

@@ -58,10 +58,10 @@ def test_diagonal_matches_numpys_layout(device, data, window, seed, offset):
 @given(data=st.data(), window=windows(broadcast=False), seed=SEEDS)
 def test_broadcast_to_matches_numpys_layout_and_is_read_only(device, data, window, seed):
     ours, oracle = pair(window, "uint8", device, seed)
-    stretched = [data.draw(st.integers(0, 4)) if n == 1 else n for n in oracle.shape]
+    extents = [data.draw(st.integers(0, 4)) if n == 1 else n for n in oracle.shape]
     shape = (
         *data.draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3)),
-        *stretched,
+        *extents,
     )
     expected = np.broadcast_to(oracle, shape)
     for mine in (ours.broadcast_to(shape), sw.broadcast_to(ours, shape)):

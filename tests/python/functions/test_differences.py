@@ -64,12 +64,12 @@ def test_diagonals_can_be_written(device):
     assert not np.zeros((2, 2)).diagonal().flags.writeable
 
 
-def test_stretched_views_are_read_only(device):
+def test_broadcast_views_are_read_only(device):
     row = sw.zeros(2, device=device)
-    same, stretched = sw.broadcast_arrays(sw.zeros((3, 2), device=device), row)
+    same, broadcast = sw.broadcast_arrays(sw.zeros((3, 2), device=device), row)
     assert same.flags.writeable
     with pytest.raises(sw.ReadOnlyError):
-        stretched[0, 0] = 1
+        broadcast[0, 0] = 1
     assert row.flags.writeable
 
 

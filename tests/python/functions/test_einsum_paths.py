@@ -76,12 +76,12 @@ def test_invalid_paths_raise_as_in_numpy(device, optimize):
 
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "c", "f", "a"])
-@pytest.mark.parametrize("lie", ["CC", "FF", "CF", "FC"])
+@pytest.mark.parametrize("orders", ["CC", "FF", "CF", "FC"])
 @pytest.mark.parametrize(
     "subscripts", ["ij,jk->ik", "ij,jk->ki", "ij,jk->ijk", "...ij,jk->...ik", "ij,kl->ik"]
 )
-def test_result_has_the_requested_order(device, subscripts, lie, order):
-    arrays = [np.asarray(a, order=o) for a, o in zip(operands(device)[0], lie, strict=False)]
+def test_result_has_the_requested_order(device, subscripts, orders, order):
+    arrays = [np.asarray(a, order=o) for a, o in zip(operands(device)[0], orders, strict=False)]
     ours = [sw.array(a, device=device) for a in arrays]
     expected = np.einsum(subscripts, *arrays, order=order)
     found = sw.einsum(subscripts, *ours, order=order)

@@ -148,7 +148,7 @@ def test_random_layouts_match_numpy(device):
     @hypothesis.given(data=st.data(), window=windows(), seed=st.integers(0, 2**31))
     def run(data, window, seed):
         shape = window.shape
-        # The other operand: the same shape with some axes stretched from 1, or missing in front.
+        # The other operand: the same shape with extent 1 on some axes, or without leading axes.
         other_shape = tuple(data.draw(st.sampled_from((1, n))) for n in shape)
         other_shape = other_shape[data.draw(st.integers(0, len(shape))) :]
         other = numbers(other_shape, "float32", seed + 1) + np.float32(0.5)

@@ -18,7 +18,7 @@ def numbers(shape, dtype, seed):
 
 @st.composite
 def operands(draw, count):
-    """(shape, values and how each lies in memory: plain, transposed, backwards or both)."""
+    """(shape, values and the layout of each: plain, transposed, backwards or both)."""
     shape = draw(SHAPES)
     values = [numbers(shape, draw(st.sampled_from(DTYPES)), k) for k in range(count)]
     return shape, [

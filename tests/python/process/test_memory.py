@@ -94,7 +94,7 @@ def test_allocation_beyond_the_limit_raises(pool, device):
     pool.limit = pool.used + MIB
     assert pool.limit == pool.used + MIB
     a = sw.zeros(MIB // 2, "uint8", device=device)
-    with pytest.raises(sw.OutOfMemoryError, match=r"asked for where arrays hold .* may hold"):
+    with pytest.raises(sw.OutOfMemoryError, match=r"requested where arrays hold .* may hold"):
         sw.zeros(MIB, "uint8", device=device)
     with pytest.raises(MemoryError):
         sw.ones((1024, 1024), device=device)

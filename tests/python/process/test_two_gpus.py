@@ -27,7 +27,7 @@ VIEWS = {
     "transposed": lambda a: a.T,
     "backwards": lambda a: a[::-1, ::-2],
     "a window": lambda a: a[3:-5, 7:90:3],
-    "stretched": lambda a: a[:1].broadcast_to((40, a.shape[1]))
+    "broadcast": lambda a: a[:1].broadcast_to((40, a.shape[1]))
     if hasattr(a, "sync")
     else np.broadcast_to(a[:1], (40, a.shape[1])),
     "empty": lambda a: a[:0],

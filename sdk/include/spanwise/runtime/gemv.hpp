@@ -47,8 +47,8 @@ SW_API void gemv_by_columns(HostGemv<double> gemv);
 class GemvParts {
  public:
   GemvParts(std::int64_t rows, std::int64_t row_bytes) : rows_(rows) {
-    constexpr std::int64_t min_bytes = 512 << 10, most = 64;
-    while (count_ < most && 2 * count_ * min_bytes <= rows * row_bytes && 2 * count_ <= rows)
+    constexpr std::int64_t min_bytes = 512 << 10, max_count = 64;
+    while (count_ < max_count && 2 * count_ * min_bytes <= rows * row_bytes && 2 * count_ <= rows)
       count_ *= 2;
   }
 

@@ -47,8 +47,8 @@ def _chosen(caller: str, what: str, value: Any, choices: Any) -> Any:
 
 def _record(of: Texels, **fields: Any) -> _Record:
     extent = (*of.extent, 1, 1)[:3]
-    place = {"texels": of.array.ptr, "pitch": of.pitch, "extent": extent, "layers": of.layers}
-    return _Record(kind=of.kind, channels=of.channels, rank=len(of.extent), **place, **fields)
+    location = {"texels": of.array.ptr, "pitch": of.pitch, "extent": extent, "layers": of.layers}
+    return _Record(kind=of.kind, channels=of.channels, rank=len(of.extent), **location, **fields)
 
 
 class _Object(int):

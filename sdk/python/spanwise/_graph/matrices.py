@@ -92,8 +92,8 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variabl
     others = [i for i in range(v.ndim) if i not in (first, second)]
     part = v.dimshuffle(first, second, *others)
     part = part[:, offset:] if offset >= 0 else part[-offset:]
-    places = arange(_core.minimum(part.shape[0], part.shape[1]))
-    found = part[places, places]
+    indices = arange(_core.minimum(part.shape[0], part.shape[1]))
+    found = part[indices, indices]
     return found.dimshuffle(*range(1, found.ndim), 0)
 
 
@@ -153,10 +153,10 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
     if (isinstance(repeats, Variable) and repeats.ndim) or isinstance(repeats, (list, tuple)):
         return v.take(RepeatedPositions()(repeats), axis)
     extents: list[Any] = [v.shape[i] for i in range(v.ndim)]
-    stretched = v.dimshuffle(*range(axis + 1), "x", *range(axis + 1, v.ndim))
-    stretched = stretched.broadcast_to((*extents[: axis + 1], repeats, *extents[axis + 1 :]))
+    repeated = v.dimshuffle(*range(axis + 1), "x", *range(axis + 1, v.ndim))
+    repeated = repeated.broadcast_to((*extents[: axis + 1], repeats, *extents[axis + 1 :]))
     extents[axis] = extents[axis] * repeats
-    return stretched.reshape(*extents)
+    return repeated.reshape(*extents)
 
 
 class RepeatedPositions(Op):
@@ -188,8 +188,8 @@ def tile(x: Any, reps: int | Sequence[Any], ndim: int | None = None) -> Variable
     for axis, count in enumerate(times):
         pattern += ["x", axis]
         wide += [count, v.shape[axis]]
-    stretched = v.dimshuffle(*pattern).broadcast_to(tuple(wide))
-    return stretched.reshape(*(v.shape[axis] * count for axis, count in enumerate(times)))
+    repeated = v.dimshuffle(*pattern).broadcast_to(tuple(wide))
+    return repeated.reshape(*(v.shape[axis] * count for axis, count in enumerate(times)))
 
 
 def shape_padleft(x: Any, n_ones: int = 1) -> Variable:

@@ -131,10 +131,10 @@ class RandomStreams:
     ) -> Variable:
         """Uniform integers from `low` to `high`, which is included; both are Python integers. Raises
         ArgumentError for an empty range, or one that `dtype` does not hold."""
-        _, least, most = bounds_of(dtype)
-        if not least <= low <= high <= most:
+        _, smallest, largest = bounds_of(dtype)
+        if not smallest <= low <= high <= largest:
             raise _core.ArgumentError(
-                f"random_integers: expected {least} <= low <= high <= {most} for {dtype}, got "
+                f"random_integers: expected {smallest} <= low <= high <= {largest} for {dtype}, got "
                 f"{low} and {high}"
             )
         return self._draw("integers", _extents(size), dtype, low, high - low + 1)

@@ -97,10 +97,10 @@ class FloatingGenerator(Philox):
         # dtype.
         work = wanted if wanted.itemsize > 2 else _core.dtype("float32")
         first = wanted if kind == "uniform" else work
-        place = result.device
-        made = self._draw(caller, kind, shape, first, None, place).astype(work, copy=False)
-        _core.multiply(made, scale.to(place).astype(work), out=made)
-        _core.add(made, shift.to(place).astype(work), out=made)
+        device = result.device
+        made = self._draw(caller, kind, shape, first, None, device).astype(work, copy=False)
+        _core.multiply(made, scale.to(device).astype(work), out=made)
+        _core.add(made, shift.to(device).astype(work), out=made)
         if out is None and work == wanted:
             return made
         result[...] = made

@@ -71,15 +71,15 @@ def moveaxis(a: Any, source: Axes, destination: Axes) -> Array:
     """View with the axes `source` at the positions `destination`, the others in their order."""
     array = _operand(a)
     sources = axes_in(source, array.ndim, "moveaxis")
-    places = axes_in(destination, array.ndim, "moveaxis")
-    if len(sources) != len(places):
+    positions = axes_in(destination, array.ndim, "moveaxis")
+    if len(sources) != len(positions):
         raise _core.ArgumentError(
             "moveaxis: `source` and `destination` arguments must have the same number of elements, "
             f"got {source} and {destination}"
         )
     order = [axis for axis in range(array.ndim) if axis not in sources]
-    for place, axis in sorted(zip(places, sources, strict=True)):
-        order.insert(place, axis)
+    for position, axis in sorted(zip(positions, sources, strict=True)):
+        order.insert(position, axis)
     return array.transpose(order)
 
 
@@ -88,15 +88,15 @@ def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
     array = _operand(a)
     rank = array.ndim
     moved = axis_in(axis, rank, "rollaxis")
-    place = operator.index(start)
-    if not -rank <= place <= rank:
+    position = operator.index(start)
+    if not -rank <= position <= rank:
         raise _core.AxisError(
-            f"rollaxis: start {place} is out of bounds; expected {-rank} to {rank}"
+            f"rollaxis: start {position} is out of bounds; expected {-rank} to {rank}"
         )
-    place += rank if place < 0 else 0
-    place -= 1 if moved < place else 0
+    position += rank if position < 0 else 0
+    position -= 1 if moved < position else 0
     order = [i for i in range(rank) if i != moved]
-    order.insert(place, moved)
+    order.insert(position, moved)
     return array.transpose(order)
 
 
@@ -112,12 +112,12 @@ def expand_dims(a: Any, axis: Axes) -> Array:
     """View with new axes of extent 1 at the positions `axis` of the result."""
     array = _operand(a)
     if isinstance(axis, int):
-        place = axis_in(axis, array.ndim + 1, "expand_dims")
-        return array[(slice(None),) * place + (None,)]
+        position = axis_in(axis, array.ndim + 1, "expand_dims")
+        return array[(slice(None),) * position + (None,)]
     axes = listed(axis)
     count = len(axes)
-    places = axes_in(axes, array.ndim + count, "expand_dims")
-    key = (None if i in places else slice(None) for i in range(array.ndim + count))
+    positions = axes_in(axes, array.ndim + count, "expand_dims")
+    key = (None if i in positions else slice(None) for i in range(array.ndim + count))
     return array[(*key, ...)]  # with "...", indexing an array of rank 0 returns a view
 
 
@@ -139,12 +139,12 @@ def atleast_2d(*arys: Any) -> Any:
 def atleast_3d(*arys: Any) -> Any:
     """Views with at least three axes; (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1). A tuple for
     several arguments."""
-    places: dict[int, tuple[Any, ...]] = {
+    positions: dict[int, tuple[Any, ...]] = {
         0: (None, None, None),
         1: (None, slice(None), None),
         2: (slice(None), slice(None), None),
     }
-    return _at_least(arys, lambda a: a[places[a.ndim]] if a.ndim < 3 else a)
+    return _at_least(arys, lambda a: a[positions[a.ndim]] if a.ndim < 3 else a)
 
 
 # ---- Order of elements ----

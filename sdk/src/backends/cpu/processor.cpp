@@ -77,9 +77,9 @@ const std::string& processor_features() {
 int processor_count() {
   // The affinity mask: the system's count ignores taskset and cpusets.
   int count = static_cast<int>(std::thread::hardware_concurrency());
-  constexpr int most = 1 << 16;
-  if (cpu_set_t* set = CPU_ALLOC(most)) {
-    const std::size_t bytes = CPU_ALLOC_SIZE(most);
+  constexpr int max_processors = 1 << 16;
+  if (cpu_set_t* set = CPU_ALLOC(max_processors)) {
+    const std::size_t bytes = CPU_ALLOC_SIZE(max_processors);
     CPU_ZERO_S(bytes, set);
     if (::sched_getaffinity(0, bytes, set) == 0) count = CPU_COUNT_S(bytes, set);
     CPU_FREE(set);

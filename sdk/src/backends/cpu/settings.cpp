@@ -29,13 +29,13 @@ int open_mp_threads() {
   return parse(trimmed(list.substr(0, list.find(','))));
 }
 
-// Throws unless `value` is a whole number from `least` to `most`.
-void check_number(const char* setting, std::string_view value, int least, int most,
+// Throws unless `value` is a whole number from `min_value` to `max_value`.
+void check_number(const char* setting, std::string_view value, int min_value, int max_value,
                   const char* unit = "", const char* remedy = "") {
   const int number = parse(value);
-  if (number < least || number > most)
-    fail<ArgumentError>("config ", setting, ": expected a number", unit, " from ", least, " to ",
-                        most, ", got '", value, "'", remedy);
+  if (number < min_value || number > max_value)
+    fail<ArgumentError>("config ", setting, ": expected a number", unit, " from ", min_value,
+                        " to ", max_value, ", got '", value, "'", remedy);
 }
 
 bool declare_all() {
@@ -55,7 +55,7 @@ bool declare_all() {
                    .default_value = "forward",
                    .choices = {"forward", "reverse"}});
   config::declare({.name = "cpu_stack_kb",
-                   .description = "least stack in KiB of a CPU kernel's thread that waits at "
+                   .description = "min_value stack in KiB of a CPU kernel's thread that waits at "
                                   "barriers, for deep recursions",
                    .default_value = "0",
                    .check = [](std::string_view value) {

@@ -63,12 +63,13 @@ KernelAttributes CudaKernel::attributes() const {
 // not affect the cost of a launch.
 void CudaKernel::allow_dynamic_shared() {
   const ContextGuard guard(context_);
-  const std::int64_t most = context_.info.properties.max_shared_bytes_optin - limits_.static_shared;
+  const std::int64_t max_bytes =
+      context_.info.properties.max_shared_bytes_optin - limits_.static_shared;
   check(context_.api,
         context_.api.func_set_attribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                        static_cast<int>(most)),
-        "allowing kernel ", name_, ' ', most, " bytes of shared memory");
-  dynamic_shared_.store(most, std::memory_order_relaxed);
+                                        static_cast<int>(max_bytes)),
+        "allowing kernel ", name_, ' ', max_bytes, " bytes of shared memory");
+  dynamic_shared_.store(max_bytes, std::memory_order_relaxed);
 }
 
 // Checks a launch against the limits and raises the dynamic shared memory limit if necessary.
@@ -131,13 +132,13 @@ void CudaKernel::check_attributes(const runtime::LaunchAttributes& attributes, c
                               " in each direction; choose a grid of whole clusters");
   if (!attributes.cooperative) return;
   const std::int64_t threads = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
-  const std::int64_t most =
+  const std::int64_t max_blocks =
       std::int64_t{max_active_blocks(static_cast<int>(threads), shared_bytes)} *
       context_.info.properties.multiprocessors;
-  if (blocks > most)
+  if (blocks > max_blocks)
     fail<KernelArgumentError>("kernel ", name_, " on ", context_.device,
                               ": a cooperative launch of ", blocks,
-                              " blocks, but all have to run at once and ", most,
+                              " blocks, but all have to run at once and ", max_blocks,
                               " do; use a smaller grid, and let each block do more");
 }
 

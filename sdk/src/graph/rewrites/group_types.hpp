@@ -10,7 +10,7 @@
 
 namespace spanwise::graph {
 
-/// Whether values of the two types may have the same shape, and are stretched along the same axes
+/// Whether values of the two types may have the same shape, and are broadcast along the same axes
 /// where one of their extents is 1 by its type.
 bool have_equal_patterns(const TensorType& a, const TensorType& b);
 

@@ -110,13 +110,13 @@ class KernelThunk final : public Thunk {
   }
 
   void check(const char* what, const std::vector<Expression>& extents, const Dim3& got,
-             std::int64_t least) const {
-    if (got.x >= least && got.y >= least && got.z >= least) return;
+             std::int64_t min_extent) const {
+    if (got.x >= min_extent && got.y >= min_extent && got.z >= min_extent) return;
     const std::int64_t values[] = {got.x, got.y, got.z};
     for (std::size_t i = 0; i < extents.size(); ++i)
-      if (values[i] < least)
+      if (values[i] < min_extent)
         fail<ArgumentError>(declaration_.spec.name, ": ", what, ": ", extents[i].text(), " = ",
-                            values[i], "; expected at least ", least);
+                            values[i], "; expected at least ", min_extent);
   }
 
   std::int64_t shared_bytes() const {

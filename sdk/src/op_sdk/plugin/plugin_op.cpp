@@ -41,11 +41,11 @@ PluginOp::PluginOp(Ref<const PluginInstance> instance, int overwritten)
 
 Ref<Apply> PluginOp::make_node(std::span<const Variable> inputs) const {
   const PluginOpTable& table = instance_->table();
-  const int least = table.functions.input_count, given = static_cast<int>(inputs.size());
-  if (table.has(SW_MORE_INPUTS) && given < least)
-    fail<GraphError>(name_, ": expected at least ", least,
-                     least == 1 ? " input, got " : " inputs, got ", given);
-  expect_arity(*this, inputs, table.has(SW_MORE_INPUTS) ? given : least);
+  const int min_inputs = table.functions.input_count, given = static_cast<int>(inputs.size());
+  if (table.has(SW_MORE_INPUTS) && given < min_inputs)
+    fail<GraphError>(name_, ": expected at least ", min_inputs,
+                     min_inputs == 1 ? " input, got " : " inputs, got ", given);
+  expect_arity(*this, inputs, table.has(SW_MORE_INPUTS) ? given : min_inputs);
 
   const std::vector<sw_type> types = plugin_types(inputs);
   InferredTypes inferred(static_cast<std::size_t>(table.functions.output_count));

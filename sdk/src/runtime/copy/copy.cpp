@@ -158,8 +158,8 @@ void copy(const Array& source, const Array& target) {
   if (copied_at_once(source, target) || copied_by_buffer(source, target)) return;
   check_dtypes(source.dtype(), target.dtype());
   if (is_plain(source, target)) return runtime::copy_on_device(source, target);
-  const Array stretched = source.broadcast_to(target.shape());
-  if (target.size() == 0 || is_same_window(stretched, target)) return;
+  const Array broadcast = source.broadcast_to(target.shape());
+  if (target.size() == 0 || is_same_window(broadcast, target)) return;
   const auto [from, to] = as_computable(source, target);
   if (may_share_memory(source, target)) {
     // The arrays overlap: copies the source first. A broadcast source is copied without repetition.

@@ -45,7 +45,7 @@ void MemoryUse::reset_peak() noexcept {
 void MemoryUse::refuse(Device device, std::int64_t bytes) {
   const std::int64_t used = used_.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
   fail<OutOfMemoryError>(
-      device, ": ", bytes_text(bytes), " (", bytes, " bytes) were asked for where arrays hold ",
+      device, ": ", bytes_text(bytes), " (", bytes, " bytes) were requested where arrays hold ",
       bytes_text(used), " and may hold ", bytes_text(limit_.load(std::memory_order_relaxed)),
       " (limit_memory; in Python sw.memory.pool().limit). Drop arrays, or raise the limit");
 }

@@ -61,11 +61,11 @@ void convert_block(DType from, DType to, const HostBlock& given) {
       return transpose(other);
   } else if (is_across(block, size, to.itemsize())) {
     // A block that is larger than the tile is split by rows.
-    const std::int64_t most = std::max<std::int64_t>(8, tile_bytes / (block.columns * size));
-    if (block.columns * size * most <= tile_bytes) {
+    const std::int64_t max_rows = std::max<std::int64_t>(8, tile_bytes / (block.columns * size));
+    if (block.columns * size * max_rows <= tile_bytes) {
       Block part = block;
-      for (std::int64_t row = 0; row < block.rows; row += most) {
-        part.rows = std::min(most, block.rows - row);
+      for (std::int64_t row = 0; row < block.rows; row += max_rows) {
+        part.rows = std::min(max_rows, block.rows - row);
         transpose_then(part, size, cast_kernel(from, to));
         part.target += part.rows * part.target_row_step;
         part.source += part.rows * part.source_row_step;

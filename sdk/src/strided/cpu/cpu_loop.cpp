@@ -115,14 +115,16 @@ void CpuLoop::split() {
   for (std::size_t k = 0; k < count_; ++k) widest = std::max(widest, places_[k].compute_size);
   const std::int64_t columns = walk_.extent(walk_.rank() - 1);
   const std::int64_t rows = split_.rows < 0 ? 1 : walk_.extent(split_.rows);
-  std::int64_t most = direct_columns;
+  std::int64_t max_columns = direct_columns;
   if (mode_ == Mode::buffered)
-    most = buffer_bytes >> std::countr_zero(static_cast<std::uint64_t>(widest));
-  if (body_.block != 0) most = body_.block;
-  split_.block_columns = std::min({columns, most, has_transposed_ ? transposed_columns : most});
+    max_columns = buffer_bytes >> std::countr_zero(static_cast<std::uint64_t>(widest));
+  if (body_.block != 0) max_columns = body_.block;
+  split_.block_columns =
+      std::min({columns, max_columns, has_transposed_ ? transposed_columns : max_columns});
   if (split_.block_columns == columns)
-    split_.block_rows =
-        rows * columns <= most ? rows : std::clamp<std::int64_t>(most / columns, 1, rows);
+    split_.block_rows = rows * columns <= max_columns
+                            ? rows
+                            : std::clamp<std::int64_t>(max_columns / columns, 1, rows);
   if (mode_ == Mode::buffered && !has_mask_) run_rows_ = split_.block_rows;
   if (has_transposed_)
     split_.block_rows = std::max(split_.block_rows, std::min(rows, transposed_rows));

@@ -221,7 +221,7 @@ def test_nodes_of_unequal_shapes_that_read_the_same_variable(device):
         np.testing.assert_allclose(got.numpy(), np.tanh(value * k))
 
 
-def test_extents_that_a_rewrite_fixed_at_1_are_not_stretched(device):
+def test_extents_that_a_rewrite_fixed_at_1_are_not_broadcast(device):
     z, y, c = (
         T.tensor("float64", shape, "zyc"[i]) for i, shape in enumerate([(2, 1), (2, 3), (1, 1)])
     )

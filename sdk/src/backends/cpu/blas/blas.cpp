@@ -56,8 +56,8 @@ class GemmCalls {
     for (std::int64_t i = first; i < last; ++i) multiply(i);
   }
 
-  // Computes one result after the other, each split among all threads into about `most` parts.
-  void run_in_parts(std::int64_t most) const {
+  // Computes one result after the other, each split among all threads into about `max_parts` parts.
+  void run_in_parts(std::int64_t max_parts) const {
     for (std::int64_t i = 0; i < call_.batch; ++i) {
       if (call_.rows == 1 && call_.columns == 1) {
         multiply_vectors(i);
@@ -67,7 +67,7 @@ class GemmCalls {
       one.left.data = left(i);
       one.right.data = right(i);
       one.result = result(i);
-      multiply_parts(one, is_own_transpose(i), most);
+      multiply_parts(one, is_own_transpose(i), max_parts);
     }
   }
 
@@ -89,9 +89,9 @@ class GemmCalls {
   I row_step() const { return whole(call_.left.is_transposed ? call_.left.leading : 1); }
   I column_step() const { return whole(call_.right.is_transposed ? 1 : call_.right.leading); }
 
-  void multiply_parts(const GemmCall& one, bool is_symmetric, std::int64_t most) const {
+  void multiply_parts(const GemmCall& one, bool is_symmetric, std::int64_t max_parts) const {
     const std::vector<ProductPart> parts =
-        is_symmetric ? upper_parts_of(one, most) : parts_of(one, most);
+        is_symmetric ? upper_parts_of(one, max_parts) : parts_of(one, max_parts);
     if (parts.size() == 1) return GemmCalls(functions_, one, threads_).run(0, 1);
     parallel_for(static_cast<std::int64_t>(parts.size()), 1,
                  [&](std::int64_t first, std::int64_t last) {
@@ -228,10 +228,10 @@ void run_all(const Functions<T, I>& functions, const GemmCall& call, int threads
 
 template <class I>
 bool fits(const GemmCall& call) {
-  const std::int64_t most = std::numeric_limits<I>::max();
+  const std::int64_t max_value = std::numeric_limits<I>::max();
   for (const std::int64_t number : {call.rows, call.columns, call.depth, call.left.leading,
                                     call.right.leading, call.result_leading})
-    if (number > most) return false;
+    if (number > max_value) return false;
   return true;
 }
 

@@ -18,9 +18,9 @@ double work_of(const GemmCall& call) {
          static_cast<double>(call.depth);
 }
 
-std::int64_t worthy_parts(const GemmCall& call, std::int64_t most) {
+std::int64_t worthy_parts(const GemmCall& call, std::int64_t max_parts) {
   const double worthy = work_of(call) / min_part_work;
-  return worthy < 2 ? 1 : std::min(most, static_cast<std::int64_t>(std::min(worthy, 1e6)));
+  return worthy < 2 ? 1 : std::min(max_parts, static_cast<std::int64_t>(std::min(worthy, 1e6)));
 }
 
 std::int64_t rounded_up(std::int64_t number) { return (number + unit - 1) / unit * unit; }
@@ -36,18 +36,18 @@ std::byte* moved(const void* data, std::int64_t elements, DType dtype) {
 
 }  // namespace
 
-std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t most) {
-  const std::int64_t count = worthy_parts(call, most);
+std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t max_parts) {
+  const std::int64_t count = worthy_parts(call, max_parts);
   // Each part reads its rows of `left` and its columns of `right`; of all parts of the same area, a
   // square reads least.
   std::int64_t down = 1;
-  double least = 0;
+  double min_reads = 0;
   for (std::int64_t n = 1; n <= count; ++n) {
     if (count % n != 0) continue;
     const double reads = static_cast<double>(part_extent(call.rows, n)) +
                          static_cast<double>(part_extent(call.columns, count / n));
-    if (n == 1 || reads < least) {
-      least = reads;
+    if (n == 1 || reads < min_reads) {
+      min_reads = reads;
       down = n;
     }
   }
@@ -61,9 +61,9 @@ std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t most) {
   return parts;
 }
 
-std::vector<ProductPart> upper_parts_of(const GemmCall& call, std::int64_t most) {
+std::vector<ProductPart> upper_parts_of(const GemmCall& call, std::int64_t max_parts) {
   const auto sides = static_cast<std::int64_t>(
-      std::ceil(std::sqrt(static_cast<double>(worthy_parts(call, most)))));
+      std::ceil(std::sqrt(static_cast<double>(worthy_parts(call, max_parts)))));
   const std::int64_t side = part_extent(call.rows, std::max<std::int64_t>(1, sides));
   std::vector<ProductPart> parts;
   for (std::int64_t row = 0; row < call.rows; row += side)

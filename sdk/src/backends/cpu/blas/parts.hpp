@@ -17,13 +17,13 @@ struct ProductPart {
 /// Least number of multiplications for which another thread is worthwhile.
 inline constexpr double min_part_work = 65536.0 * 4;
 
-/// Splits one result into about `most` parts, nearly square and of at least min_part_work each;
-/// returns the whole as one part if it is too small.
-std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t most);
+/// Splits one result into about `max_parts` parts, nearly square and of at least min_part_work
+/// each; returns the whole as one part if it is too small.
+std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t max_parts);
 
 /// The parts of a matrix's product with its own transpose that are on or above the diagonal. Parts
 /// on the diagonal are square.
-std::vector<ProductPart> upper_parts_of(const GemmCall& call, std::int64_t most);
+std::vector<ProductPart> upper_parts_of(const GemmCall& call, std::int64_t max_parts);
 
 /// The call that computes `part` of the first result of the batch.
 GemmCall part_of(const GemmCall& call, const ProductPart& part);

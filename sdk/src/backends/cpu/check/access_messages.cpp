@@ -63,14 +63,14 @@ std::string AccessCheck::nearest(std::uintptr_t address) const {
     return address >= range.begin && address < range.end;
   });
   std::string found;
-  std::uintptr_t least = std::numeric_limits<std::uintptr_t>::max();
-  constexpr std::uintptr_t most = std::uintptr_t{1} << 46;
+  std::uintptr_t min_distance = std::numeric_limits<std::uintptr_t>::max();
+  constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 46;
   for (const Region& region : regions_) {
     if (region.is_shared) continue;
     const bool is_behind = address >= region.data;
     const std::uintptr_t distance = is_behind ? address - region.data : region.data - address;
-    if (distance >= least || distance > most) continue;
-    least = distance;
+    if (distance >= min_distance || distance > max_distance) continue;
+    min_distance = distance;
     found = text(", ", distance, is_behind ? " bytes behind" : " bytes before",
                  " the first byte of ", region.name, ", which has ", region.data_end - region.data);
   }

@@ -54,11 +54,11 @@ bool FiberStacks::reserve(std::size_t bytes) {
                            " bytes of stack a thread, more than the ", max_spacing,
                            " that there are; keep large arrays in __shared__ or global memory");
   // A guard page at either end, and space to align the stacks to a huge page.
-  const std::size_t total = spacing * most + huge_page + 2 * page_size();
+  const std::size_t total = spacing * max_stacks + huge_page + 2 * page_size();
   void* base = ::mmap(nullptr, total, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (base == MAP_FAILED)
-    fail<OutOfMemoryError>("cpu: no address space for ", most, " stacks of ", spacing,
+    fail<OutOfMemoryError>("cpu: no address space for ", max_stacks, " stacks of ", spacing,
                            " bytes each");
   unmap();
   base_ = static_cast<std::byte*>(base);
@@ -66,7 +66,7 @@ bool FiberStacks::reserve(std::size_t bytes) {
   spacing_ = spacing;
   std::byte* first = stack(0);
   if (::mprotect(first - page_size(), page_size(), PROT_NONE) != 0 ||
-      ::mprotect(first + spacing * most, page_size(), PROT_NONE) != 0) {
+      ::mprotect(first + spacing * max_stacks, page_size(), PROT_NONE) != 0) {
     const int reason = errno;
     unmap();
     base_ = nullptr;
@@ -77,7 +77,7 @@ bool FiberStacks::reserve(std::size_t bytes) {
         "config cpu_threads is too high");
   }
   // Large stacks are used at their tops only, and would waste most of each huge page.
-  if (spacing <= (64 << 10)) ::madvise(first, spacing * most, MADV_HUGEPAGE);
+  if (spacing <= (64 << 10)) ::madvise(first, spacing * max_stacks, MADV_HUGEPAGE);
   return true;
 }
 

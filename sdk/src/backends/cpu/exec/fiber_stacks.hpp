@@ -18,7 +18,7 @@ namespace spanwise::cpu_backend {
 /// would cost two mappings per stack; a process can have 65,530.
 class FiberStacks {
  public:
-  static constexpr int most = 1024;
+  static constexpr int max_stacks = 1024;
 
   FiberStacks() = default;
   FiberStacks(const FiberStacks&) = delete;

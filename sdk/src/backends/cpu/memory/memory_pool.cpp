@@ -112,7 +112,7 @@ void* MemoryPool::allocate(std::size_t bytes) {
     return data;
   }
   const auto memory = system_memory();
-  fail<OutOfMemoryError>("cpu: out of memory: ", bytes, " bytes were asked for, ",
+  fail<OutOfMemoryError>("cpu: out of memory: ", bytes, " bytes were requested, ",
                          bytes_text(static_cast<std::int64_t>(memory.available)), " of ",
                          bytes_text(static_cast<std::int64_t>(memory.total)),
                          " are free, and arrays hold ", bytes_text(usage().used),

@@ -28,8 +28,8 @@ void Slabs::add_slab(SizeClass& blocks, std::size_t size, std::size_t slack) {
   slab.slack = slack;
   slab.spacing = spacing_for(size, slack);
   const std::size_t wanted = first_slab << std::min(blocks.slabs.size(), max_doublings);
-  const std::size_t least = slack + min_blocks * slab.spacing;
-  slab.bytes = (std::max(wanted, least) + page_bytes - 1) / page_bytes * page_bytes;
+  const std::size_t min_bytes = slack + min_blocks * slab.spacing;
+  slab.bytes = (std::max(wanted, min_bytes) + page_bytes - 1) / page_bytes * page_bytes;
   slab.blocks = (slab.bytes - slack) / slab.spacing;
   blocks.slabs.reserve(blocks.slabs.size() + 1);
   slab.base = static_cast<std::byte*>(map_memory(slab.bytes));

@@ -110,7 +110,7 @@ class HostCodeRemoval {
     return out.append(text, copied);
   }
 
-  // The text in the place of a directive; empty if it stays.
+  // The text in place of a directive; empty if it stays.
   std::optional<std::string> replacement(const Include& include, const Uses& uses) {
     const std::string& name = include.name;
     if (!include.path.empty()) return "#include " + c_literal(header_name(include.path));
@@ -131,17 +131,17 @@ class HostCodeRemoval {
   }
 
   std::string header_name(const std::string& path) {
-    const auto [place, is_new] = headers_.try_emplace(path);
+    const auto [entry, is_new] = headers_.try_emplace(path);
     // Registered before it is read, because headers may include one another cyclically.
     if (is_new) {
-      place->second.name = text("spanwise_device_", headers_.size(), ".h");
+      entry->second.name = text("spanwise_device_", headers_.size(), ".h");
       std::string contents = rewritten(files_.text_of(path), fs::path(path).parent_path().string());
       headers_.at(path).text = text("#line 1 ", c_literal(path), "\n", contents, "\n");
     }
     return headers_.at(path).name;
   }
 
-  // The directive for a header of libcu++ in the place of the C++ library's, with its names in
+  // The directive for a header of libcu++ in place of that of the C++ library, with its names in
   // namespace std; "" if the toolkit has none.
   std::string cuda_std(const std::string& name) {
     std::error_code error;

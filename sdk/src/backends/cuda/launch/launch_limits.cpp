@@ -13,16 +13,16 @@ namespace {
 using runtime::extents_text;
 
 void check_extents(const std::string& caller, const char* what, const Dim3& dim,
-                   const std::array<std::int64_t, 3>& most, const char* remedy) {
+                   const std::array<std::int64_t, 3>& limits, const char* remedy) {
   const std::array extents{dim.x, dim.y, dim.z};
   for (std::size_t i = 0; i < 3; ++i) {
     const char axis = "xyz"[i];
     if (extents[i] < 1)
       fail<KernelArgumentError>(caller, what, ' ', extents_text(dim), " has ", axis, " = ",
                                 extents[i], "; each extent is at least 1");
-    if (extents[i] > most[i])
+    if (extents[i] > limits[i])
       fail<KernelArgumentError>(caller, what, ' ', extents_text(dim), " has ", axis, " = ",
-                                extents[i], ", at most ", most[i], " is possible; ", remedy);
+                                extents[i], ", at most ", limits[i], " is possible; ", remedy);
   }
 }
 

@@ -18,7 +18,7 @@ struct LaunchLimits {
 
   /// Whether a launch is within all limits.
   bool allow(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes) const noexcept {
-    const auto in = [](std::int64_t n, std::int64_t most) { return n >= 1 && n <= most; };
+    const auto in = [](std::int64_t n, std::int64_t limit) { return n >= 1 && n <= limit; };
     const auto& b = device->max_block;
     const auto& g = device->max_grid;
     return in(block.x, b[0]) && in(block.y, b[1]) && in(block.z, b[2]) &&

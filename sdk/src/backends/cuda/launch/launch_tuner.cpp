@@ -72,20 +72,20 @@ bool LaunchTuner::joins_kernels() {
 // another process.
 void LaunchTuner::record(LaunchPath path, Time time) noexcept {
   Samples& samples = samples_[static_cast<std::size_t>(path)];
-  Time::rep least = samples.least.load(std::memory_order_relaxed);
-  while (time.count() < least &&
-         !samples.least.compare_exchange_weak(least, time.count(), std::memory_order_relaxed)) {
+  Time::rep min_time = samples.min_time.load(std::memory_order_relaxed);
+  while (time.count() < min_time && !samples.min_time.compare_exchange_weak(
+                                        min_time, time.count(), std::memory_order_relaxed)) {
   }
   if (samples.count.fetch_add(1, std::memory_order_relaxed) + 1 == enough_samples) decide(path);
 }
 
 void LaunchTuner::decide(LaunchPath path) noexcept {
-  const Time::rep by_direct = of(LaunchPath::direct).least.load(std::memory_order_relaxed);
+  const Time::rep by_direct = of(LaunchPath::direct).min_time.load(std::memory_order_relaxed);
   State next = State::direct;
   if (path == LaunchPath::direct) {
     if (by_direct > pace_of_graphs.count() && !is_watched_by_tool()) next = State::timing_graph;
   } else {
-    const Time::rep by_graph = of(LaunchPath::graph).least.load(std::memory_order_relaxed);
+    const Time::rep by_graph = of(LaunchPath::graph).min_time.load(std::memory_order_relaxed);
     if (static_cast<double>(by_graph) < worth * static_cast<double>(by_direct)) next = State::graph;
   }
   state_.store(next, std::memory_order_relaxed);

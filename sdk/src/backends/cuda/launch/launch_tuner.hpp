@@ -40,7 +40,7 @@ class LaunchTuner {
   enum class State : std::uint8_t { timing_direct, timing_graph, direct, graph };
   struct Samples {
     std::atomic<int> count{0};
-    std::atomic<Time::rep> least{Time::max().count()};
+    std::atomic<Time::rep> min_time{Time::max().count()};
   };
   void decide(LaunchPath way) noexcept;
   const Samples& of(LaunchPath way) const noexcept {

@@ -236,7 +236,7 @@ void MemoryPool::fail_out_of_memory(std::size_t bytes) const {
   const runtime::MemoryInfo now = info();
   throw OutOfMemoryError(
       text("cuda: no memory left on ", context_.device, " (", context_.info.properties.name,
-           "): asked for ", bytes_text(static_cast<std::int64_t>(bytes)), " (", bytes, " bytes), ",
+           "): requested ", bytes_text(static_cast<std::int64_t>(bytes)), " (", bytes, " bytes), ",
            bytes_text(now.free), " of ", bytes_text(now.total), " are free; Spanwise's pool holds ",
            bytes_text(now.held), ", of which ", bytes_text(now.used),
            " are in use by arrays. Drop arrays, or free what other libraries and processes hold"),
