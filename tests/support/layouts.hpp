@@ -69,13 +69,13 @@ inline Shape random_shape(Random& random, int rank, std::int64_t extent,
 /// negative.
 inline Layout with_random_strides(Random& random, const Shape& shape, std::int64_t step) {
   Layout layout{shape, Strides(shape.size()), 0};
-  std::int64_t lowest = 0;
+  std::int64_t min_offset = 0;
   for (int axis = 0; axis < shape.size(); ++axis) {
     layout.strides[axis] = between(random, -step, step);
     if (shape[axis] > 0)
-      lowest += std::min<std::int64_t>(0, (shape[axis] - 1) * layout.strides[axis]);
+      min_offset += std::min<std::int64_t>(0, (shape[axis] - 1) * layout.strides[axis]);
   }
-  layout.offset = between(random, 0, 3) - lowest;
+  layout.offset = between(random, 0, 3) - min_offset;
   return layout;
 }
 
