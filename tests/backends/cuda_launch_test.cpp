@@ -98,9 +98,9 @@ TEST_F(CudaKernelGraphs, EachLaunchHasItsOwnExtents) {
       "    cells[cell] = gridDim.x * 1000000 + gridDim.y * 10000 + blockDim.x + (int)bytes;\n}\n",
       "extents");
   DeviceBytes cells(many * 4);
-  void* address = cells.data();
+  void* place = cells.data();
   for (int i = 0; i < many; ++i) {
-    void* arguments[] = {&address, &i};
+    void* arguments[] = {&place, &i};
     kernel->launch({1 + i % 3, 1 + i % 5}, {32 + i % 7}, 128 * (1 + i % 400), *default_stream(),
                    arguments);
   }
@@ -157,7 +157,7 @@ TEST_F(CudaKernelGraphs, StreamsRunConcurrently) {
   SKIP_UNDER_TOOLS("graphs of two streams run one after the other");
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
   DeviceBytes cells(8);
-  auto* address = static_cast<int*>(cells.data());
+  auto* place = static_cast<int*>(cells.data());
   for (int i = 0; i < many; ++i) {  // so that each has a graph of both kernels
     launch(*delayed_write(), 1, *a, place, 0, 0LL);
     launch(*delayed_write(), 1, *b, place, 0, 0LL);
@@ -179,8 +179,7 @@ TEST_F(CudaKernelGraphs, ThreadsMayShareAKernelAndAStream) {
   std::vector<std::thread> threads;
   for (int id = 0; id < 4; ++id)
     threads.emplace_back([&, id] {
-      for (int i = 0; i < 10 * many; ++i)
-        launch(*kernel, 32, *default_stream(), address, id, id + 1);
+      for (int i = 0; i < 10 * many; ++i) launch(*kernel, 32, *default_stream(), place, id, id + 1);
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(cells.get<int>(), (std::vector<int>{10 * many, 20 * many, 30 * many, 40 * many}));
@@ -189,7 +188,7 @@ TEST_F(CudaKernelGraphs, ThreadsMayShareAKernelAndAStream) {
 TEST_F(CudaKernelGraphs, KernelMayBeDestroyedWhileItsLaunchesAreQueued) {
   DeviceBytes cell(4);
   cell.put(std::vector<int>{0}.data());
-  const auto* address = static_cast<int*>(cell.data());
+  const auto* place = static_cast<int*>(cell.data());
   {
     const Ref<LoadedKernel> kernel = load_add_to();
     DeviceBytes other(4);
@@ -208,7 +207,7 @@ TEST_F(CudaKernelGraphs, ManyStreamsAreServed) {
   std::vector<Ref<StreamState>> streams;
   for (int i = 0; i < 12; ++i) streams.push_back(backend().create_stream(0));
   for (int i = 0; i < many; ++i)
-    for (const Ref<StreamState>& stream : streams) launch(*kernel, 32, *stream, address, 0, 1);
+    for (const Ref<StreamState>& stream : streams) launch(*kernel, 32, *stream, place, 0, 1);
   backend().synchronize(0);
   EXPECT_EQ(cell.get<int>()[0], 12 * many);
 }

@@ -23,9 +23,9 @@ class CudaStreams : public CudaTest {
   static void launch_copy_int(StreamState& stream, const DeviceBytes& from, const DeviceBytes& to) {
     launch(*copy_int(), 1, stream, static_cast<int*>(from.data()), static_cast<int*>(to.data()));
   }
-  static void clear(DeviceBytes& memory) {
+  static void clear(DeviceBytes& place) {
     const int zero = 0;
-    memory.put(&zero);
+    place.put(&zero);
     backend().synchronize(0);
   }
 };
@@ -46,21 +46,21 @@ TEST_F(CudaStreams, NewStreamsAreIndependent) {
 
 TEST_F(CudaStreams, QueryAndSynchronizeCoverQueuedWork) {
   const Ref<StreamState> stream = backend().create_stream(0);
-  DeviceBytes memory(4);
-  clear(memory);
-  write_later(*stream, memory, 5, 50);
+  DeviceBytes place(4);
+  clear(place);
+  write_later(*stream, place, 5, 50);
   EXPECT_FALSE(stream->query());
   stream->synchronize();
   EXPECT_TRUE(stream->query());
-  EXPECT_EQ(memory.get<int>()[0], 5);
+  EXPECT_EQ(place.get<int>()[0], 5);
 }
 
 TEST_F(CudaStreams, AnEventMakesAnotherStreamWait) {
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
-  DeviceBytes memory(4), seen(4);
-  clear(memory);
+  DeviceBytes place(4), seen(4);
+  clear(place);
   clear(seen);
-  write_later(*a, memory, 7, 50);
+  write_later(*a, place, 7, 50);
   const Ref<EventState> written = a->record(false);
   b->wait(*written);
   launch_copy_int(*b, place, seen);
@@ -72,8 +72,8 @@ TEST_F(CudaStreams, WithoutAnEventStreamsDoNotWaitForEachOther) {
   SKIP_UNDER_TOOLS("kernels of two streams run one after the other");
   // Control for the test above: without the wait, the streams are not ordered.
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
-  DeviceBytes memory(4), seen(4);
-  clear(memory);
+  DeviceBytes place(4), seen(4);
+  clear(place);
   clear(seen);
   launch_copy_int(*b, place, seen);  // loads the kernel, which may wait for all streams
   b->synchronize();
@@ -87,9 +87,9 @@ TEST_F(CudaStreams, WithoutAnEventStreamsDoNotWaitForEachOther) {
 
 TEST_F(CudaStreams, EventsAreReusedWithoutMixingTheirMeanings) {
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
-  DeviceBytes memory(4), seen(4);
+  DeviceBytes place(4), seen(4);
   for (int i = 1; i <= 20; ++i) {
-    write_later(*a, memory, i, 2);
+    write_later(*a, place, i, 2);
     b->wait(*a->record(false));  // the event returns to the pool at once
     launch_copy_int(*b, place, seen);
     a->wait(*b->record(false));
@@ -101,8 +101,8 @@ TEST_F(CudaStreams, EventsAreReusedWithoutMixingTheirMeanings) {
 
 TEST_F(CudaStreams, EventsCanBeQueriedAndSynchronized) {
   const Ref<StreamState> stream = backend().create_stream(0);
-  DeviceBytes memory(4);
-  write_later(*stream, memory, 1, 50);
+  DeviceBytes place(4);
+  write_later(*stream, place, 1, 50);
   const Ref<EventState> event = stream->record(false);
   EXPECT_NE(event->handle(), 0u);
   EXPECT_FALSE(event->query());
@@ -112,9 +112,9 @@ TEST_F(CudaStreams, EventsCanBeQueriedAndSynchronized) {
 
 TEST_F(CudaStreams, TimingIsInMilliseconds) {
   const Ref<StreamState> stream = backend().create_stream(0);
-  DeviceBytes memory(4);
+  DeviceBytes place(4);
   const Ref<EventState> start = stream->record(true);
-  write_later(*stream, memory, 1, 20);
+  write_later(*stream, place, 1, 20);
   const Ref<EventState> end = stream->record(true);
   EXPECT_THROW(end->milliseconds_since(*start), DeviceError) << "it has not passed yet";
   end->synchronize();
@@ -135,10 +135,10 @@ TEST_F(CudaStreams, WrappedForeignHandlesAreNotDestroyed) {
   {
     const Ref<StreamState> foreign = backend().foreign_stream(0, ours->handle());
   }
-  DeviceBytes memory(4);
-  write_later(*backend().foreign_stream(0, ours->handle()), memory, 3, 1);
+  DeviceBytes place(4);
+  write_later(*backend().foreign_stream(0, ours->handle()), place, 3, 1);
   ours->synchronize();
-  EXPECT_EQ(memory.get<int>()[0], 3);
+  EXPECT_EQ(place.get<int>()[0], 3);
 }
 
 TEST_F(CudaStreams, PersistentStreamIsOneObject) {
@@ -183,32 +183,32 @@ TEST_F(CudaStreams, AStreamOfAnotherDeviceIsRefused) {
   if (backend().device_count() < 2) GTEST_SKIP() << "one device only";
   const Ref<StreamState> there = backend().create_stream(1);
   EXPECT_THROW(backend().foreign_stream(0, there->handle()), ArgumentError);
-  DeviceBytes memory(4);
-  EXPECT_THROW(write_later(*there, memory, 1, 0), ArgumentError);
+  DeviceBytes place(4);
+  EXPECT_THROW(write_later(*there, place, 1, 0), ArgumentError);
   EXPECT_THROW(backend().allocate(0, 16, *there), ArgumentError);
 }
 
 TEST_F(CudaStreams, EventsOrderStreamsOfTwoDevices) {
   if (backend().device_count() < 2) GTEST_SKIP() << "one device only";
   const Ref<StreamState> here = backend().create_stream(0), there = backend().create_stream(1);
-  DeviceBytes memory(4);
-  clear(memory);
-  write_later(*here, memory, 11, 50);
+  DeviceBytes place(4);
+  clear(place);
+  write_later(*here, place, 11, 50);
   there->wait(*here->record(false));
   int got = 0;
   void* copy = backend().allocate(1, 4, *there);
-  backend().copy_peer(memory.data(), 0, copy, 1, 4, *there);
+  backend().copy_peer(place.data(), 0, copy, 1, 4, *there);
   backend().download(copy, &got, 4, *there);
   EXPECT_EQ(got, 11);
   backend().deallocate(1, copy, 4, *there);
 }
 
 TEST_F(CudaStreams, ThePerThreadStreamIsOrderedFromOtherThreadsToo) {
-  DeviceBytes memory(4), seen(4);
-  clear(memory);
+  DeviceBytes place(4), seen(4);
+  clear(place);
   clear(seen);
   const Ref<StreamState> mine = backend().foreign_stream(0, 2);
-  write_later(*mine, memory, 9, 100);
+  write_later(*mine, place, 9, 100);
   const Ref<StreamState> other = backend().create_stream(0);
   std::thread([&] {
     // Here the driver's handle 2 would name this thread's own, empty queue.
@@ -228,16 +228,16 @@ TEST_F(CudaStreams, RestoreTheCallersContext) {
     return context;
   };
   const auto use_everything = [] {
-    DeviceBytes memory(64);
-    clear(memory);
+    DeviceBytes place(64);
+    clear(place);
     const Ref<StreamState> stream = backend().create_stream(0);
-    write_later(*stream, memory, 1, 0);
+    write_later(*stream, place, 1, 0);
     stream->record(true)->synchronize();
     stream->query();
     backend().memory(0);
     backend().properties(0);
     load_module("__device__ int v; __global__ void k() {}")->global("v");
-    loops().fill(memory.array(Layout::row_major({16}), float32), Scalar(1.5f), *stream);
+    loops().fill(place.array(Layout::row_major({16}), float32), Scalar(1.5f), *stream);
     backend().synchronize(0);
   };
   std::thread([&] {
@@ -270,20 +270,20 @@ TEST_F(CudaStreams, ManyThreadsShareOneStream) {
   const Ref<StreamState> stream = backend().create_stream(0);
   const Ref<runtime::LoadedKernel> add =
       load_kernel("__global__ void add(int* p) { atomicAdd(p, 1); }\n", "add");
-  DeviceBytes memory(4);
-  clear(memory);
+  DeviceBytes place(4);
+  clear(place);
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 100; ++i) {
-        launch(*add, 32, *stream, static_cast<int*>(memory.data()));
+        launch(*add, 32, *stream, static_cast<int*>(place.data()));
         stream->record(i % 2 == 0);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   stream->synchronize();
-  EXPECT_EQ(memory.get<int>()[0], 8 * 100 * 32);
+  EXPECT_EQ(place.get<int>()[0], 8 * 100 * 32);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds max_leaving{10};
 }  // namespace
 
 NcclConnection::~NcclConnection() {
-  if (driver_survives()) abort();
+  if (usable_after_fork()) abort();
 }
 
 void NcclConnection::connect(const std::string& id, int rank, int size) {
