@@ -231,8 +231,9 @@ class SW_API Communicator final : public RefCounted {
   void note_start(Pending& call);
   void note_queued(const Stream& stream);
   std::string watch();
-  bool has_queued_work() const noexcept;
-  [[noreturn]] void fail_current(const std::string& reason);
+  bool is_busy() const;
+  bool may_be_busy() const noexcept;
+  [[noreturn]] void fail_current(std::string reason);
 
   Options options_;
   Ref<CommunicatorEngine> engine_;
@@ -241,9 +242,8 @@ class SW_API Communicator final : public RefCounted {
   mutable Mutex mutex_;  // of the members up to the blank line
   std::string failure_;
   std::optional<Last> last_;
-  Ref<StreamIdentity> queued_on_;  // the stream of the last call on a GPU
-  std::int64_t queued_ = 0, watched_ = 0;
-  std::vector<Queued> watching_;
+  Ref<StreamIdentity> queued_on_;  // the stream of the last call on a GPU, for a rank alone
+  std::vector<Queued> watching_;   // queued work, for several ranks
 
   std::atomic<bool> is_usable_{true};
   std::int64_t collectives_ = 0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A rank of two on two GPUs: calls that the other rank does not make. Arguments: folder, and what
 happens: "late" (queued work waits), "unconnected" (the host waits for the connection that a message
-needs) or "killed"."""
+needs), "behind" (the host waits for room in a full queue of work) or "killed"."""
 
 import os
 import signal
@@ -15,13 +15,16 @@ import spanwise as sw
 from spanwise import collectives as C  # noqa: N812
 
 TIMEOUT = 3.0
+#: More than a GPU's queue holds.
+MANY = 5000
 
 
 def calls(comm, what):
     x = sw.ones(1000, device=comm.device)
     if what == "unconnected":
         C.send(x, 0, comm) if comm.rank == 1 else C.recv(x, 1, comm)
-    C.all_reduce(x, comm, out=x)
+    for _ in range(MANY if what == "behind" else 1):
+        C.all_reduce(x, comm, out=x)
     sw.synchronize()
 
 

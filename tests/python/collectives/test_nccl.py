@@ -55,7 +55,7 @@ def test_captured_all_reduce_replays_on_every_rank(tmp_path, ranks):
         assert result["closed in"] < 10  # the graph exists still
 
 
-@pytest.mark.parametrize("what", ["late", "unconnected", "killed"])
+@pytest.mark.parametrize("what", ["late", "unconnected", "behind", "killed"])
 def test_calls_raise_where_the_other_rank_is(what, tmp_path):
     if reason := why_not(2):
         pytest.skip(reason)

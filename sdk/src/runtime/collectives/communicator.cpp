@@ -227,11 +227,12 @@ void Communicator::run_on_engine(std::span<const Pending> calls, const Stream& s
 }
 
 // The ranks are no longer in step: the communicator ends here.
-void Communicator::fail_current(const std::string& reason) {
+void Communicator::fail_current(std::string reason) {
   std::string op;
   std::int64_t number = -1;
   {
     const std::lock_guard lock(mutex_);
+    if (!failure_.empty()) reason = failure_;  // why another thread has ended the call
     if (last_) op = text_of(*last_), number = last_->number;
   }
   const std::string message = text("communicator ", name(), ", rank ", rank(), " of ", size(),

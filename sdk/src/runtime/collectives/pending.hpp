@@ -19,9 +19,12 @@ struct Communicator::Pending {
 
 /// Work of a GPU that the watchdog waits for: complete when `event` is.
 struct Communicator::Queued {
+  using Clock = std::chrono::steady_clock;
   Ref<runtime::EventState> event;
-  std::chrono::steady_clock::time_point deadline;
-  std::string text;
+  /// Set when the watchdog first sees the work; later calls replace what it has not seen.
+  Clock::time_point deadline = Clock::time_point::max();
+  std::string text{};
+  bool is_seen() const noexcept { return deadline != Clock::time_point::max(); }
 };
 
 }  // namespace spanwise

@@ -11,32 +11,39 @@
 // The end of a communicator: time limits of queued work, errors of the engine, closing.
 namespace spanwise {
 
-// Called for each call, so it records no event: watch() does, a few times a second. The identity of
-// the stream stays valid when its owner destroys the stream.
+// The calling thread records the event: recording waits while the GPU's queue of work is full,
+// which the watchdog must not. A rank alone waits for no other, so its stream serves.
 void Communicator::note_queued(const Stream& stream) {
+  auto& state = static_cast<runtime::StreamState&>(stream.identity());
+  if (size() == 1) {
+    const std::lock_guard lock(mutex_);
+    if (queued_on_.get() != &state) queued_on_ = Ref<StreamIdentity>(&state);
+    return;
+  }
+  if (state.is_captured()) return;
+  Queued call{.event = state.record(false)};
   const std::lock_guard lock(mutex_);
-  if (queued_on_.get() != &stream.identity()) queued_on_ = Ref<StreamIdentity>(&stream.identity());
-  ++queued_;
+  if (watching_.empty() || watching_.back().is_seen())
+    watching_.push_back(std::move(call));
+  else
+    std::swap(watching_.back(), call);
 }
 
 // Why the communicator must end now; "" where it need not.
 std::string Communicator::watch() {
   std::string reason = engine_->poll();
   if (!reason.empty()) return reason;
+  const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
-  if (queued_ != watched_ && queued_on_) {
-    auto& stream = static_cast<runtime::StreamState&>(*queued_on_);
-    if (!stream.is_captured()) {
-      watching_.push_back({stream.record(false),
-                           std::chrono::steady_clock::now() + options_.timeout,
-                           last_ ? text_of(*last_) : std::string()});
-      watched_ = queued_;
-    }
-  }
   const auto running =
       std::ranges::find_if(watching_, [](const Queued& each) { return !each.event->query(); });
   watching_.erase(watching_.begin(), running);
-  if (watching_.empty() || std::chrono::steady_clock::now() < watching_.front().deadline) return {};
+  if (watching_.empty()) return {};
+  if (Queued& newest = watching_.back(); !newest.is_seen()) {
+    newest.deadline = now + options_.timeout;
+    newest.text = last_ ? text_of(*last_) : std::string();
+  }
+  if (now < watching_.front().deadline) return {};
   return text("queued work up to ", watching_.front().text, " did not end within ",
               options_.timeout.count() / 1000.0, " s");
 }
@@ -54,22 +61,26 @@ void Communicator::poll() noexcept {
   abort(reason);
 }
 
-// Whether work of this communicator may be unfinished.
-bool Communicator::has_queued_work() const noexcept {
+// Whether work of this communicator may be unfinished. Throws the errors of the device.
+bool Communicator::is_busy() const {
+  const std::lock_guard lock(mutex_);
+  if (queued_on_) {
+    auto& stream = static_cast<runtime::StreamState&>(*queued_on_);
+    return !stream.is_captured() && !stream.query();
+  }
+  return std::ranges::any_of(watching_, [](const Queued& each) { return !each.event->query(); });
+}
+
+bool Communicator::may_be_busy() const noexcept {
   try {
-    const std::lock_guard lock(mutex_);
-    if (queued_ != watched_ && queued_on_) {
-      auto& stream = static_cast<runtime::StreamState&>(*queued_on_);
-      if (!stream.is_captured()) return !stream.query();
-    }
-    return std::ranges::any_of(watching_, [](const Queued& each) { return !each.event->query(); });
+    return is_busy();
   } catch (const std::exception&) {
-    return true;  // an error of the device
+    return true;
   }
 }
 
 void Communicator::abort(const std::string& reason) noexcept {
-  const bool has_queued = has_queued_work();
+  const bool has_queued = may_be_busy();
   {
     const std::lock_guard lock(mutex_);
     if (!failure_.empty()) return;
@@ -85,14 +96,13 @@ void Communicator::close() noexcept {
   using Clock = std::chrono::steady_clock;
   try {
     const Clock::time_point deadline = Clock::now() + options_.timeout;
-    const auto is_busy = [this] {
-      const std::lock_guard lock(mutex_);
-      return queued_ != watched_ || !watching_.empty();
-    };
     while (is_busy() && Clock::now() < deadline && is_usable_.load()) {
       poll();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+    if (is_usable_.load() && is_busy())
+      return abort(text("closing: queued work did not end within ",
+                        options_.timeout.count() / 1000.0, " s"));
     {
       const std::lock_guard lock(mutex_);
       if (!failure_.empty()) return;
