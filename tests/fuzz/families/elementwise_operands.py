@@ -81,3 +81,8 @@ def operands(context, name, shape):
         context.array(d, shape if i == full else context.broadcastable(shape), kind)
         for i, d in enumerate(dtypes)
     ]
+
+
+def one_side(values, side):
+    """The arrays of one `side`, "ours" or "theirs", of operands; numbers are the same on both."""
+    return [getattr(v, side) if hasattr(v, side) else v for v in values]
