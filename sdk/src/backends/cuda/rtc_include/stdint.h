@@ -13,14 +13,16 @@ typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 
-typedef int8_t int_least8_t;
-typedef int16_t int_least16_t;
-typedef int32_t int_least32_t;
-typedef int64_t int_least64_t;
-typedef uint8_t uint_least8_t;
-typedef uint16_t uint_least16_t;
-typedef uint32_t uint_least32_t;
-typedef uint64_t uint_least64_t;
+#define SW_WIDTH(n)                      \
+  typedef int##n##_t int_least##n##_t;   \
+  typedef uint##n##_t uint_least##n##_t; \
+  typedef int##n##_t int_fast##n##_t;    \
+  typedef uint##n##_t uint_fast##n##_t;
+SW_WIDTH(8)
+SW_WIDTH(16)
+SW_WIDTH(32)
+SW_WIDTH(64)
+#undef SW_WIDTH
 
 typedef int64_t intptr_t;
 typedef uint64_t uintptr_t;

@@ -46,30 +46,22 @@ SW_FN double2 curand_normal2_double(SwState* state) {
   return sw_box_muller(x0, x1, y0, y1);
 }
 // The second number of a pair is kept for the next call.
-template <class SwState>
-SW_FN float curand_normal(SwState* state) {
-  state->boxmuller_flag = !state->boxmuller_flag;
-  if (!state->boxmuller_flag) return state->boxmuller_extra;
-  const float2 pair = curand_normal2(state);
-  state->boxmuller_extra = pair.y;
-  return pair.x;
-}
-template <class SwState>
-SW_FN double curand_normal_double(SwState* state) {
-  state->boxmuller_flag_double = !state->boxmuller_flag_double;
-  if (!state->boxmuller_flag_double) return state->boxmuller_extra_double;
-  const double2 pair = curand_normal2_double(state);
-  state->boxmuller_extra_double = pair.y;
-  return pair.x;
-}
-template <class SwState>
-SW_FN float curand_log_normal(SwState* state, float mean, float deviation) {
-  return expf(mean + deviation * curand_normal(state));
-}
-template <class SwState>
-SW_FN double curand_log_normal_double(SwState* state, double mean, double deviation) {
-  return exp(mean + deviation * curand_normal_double(state));
-}
+#define SW_NORMAL(real, suffix, exponential)                                        \
+  template <class SwState>                                                          \
+  SW_FN real curand_normal##suffix(SwState* state) {                                \
+    state->boxmuller_flag##suffix = !state->boxmuller_flag##suffix;                 \
+    if (!state->boxmuller_flag##suffix) return state->boxmuller_extra##suffix;      \
+    const real##2 pair = curand_normal2##suffix(state);                             \
+    state->boxmuller_extra##suffix = pair.y;                                        \
+    return pair.x;                                                                  \
+  }                                                                                 \
+  template <class SwState>                                                          \
+  SW_FN real curand_log_normal##suffix(SwState* state, real mean, real deviation) { \
+    return exponential(mean + deviation * curand_normal##suffix(state));            \
+  }
+SW_NORMAL(float, , expf)
+SW_NORMAL(double, _double, exp)
+#undef SW_NORMAL
 SW_FN float4 curand_uniform4(curandStatePhilox4_32_10_t* state) {
   const uint4 x = curand4(state);
   return {sw_curand_fraction(x.x), sw_curand_fraction(x.y), sw_curand_fraction(x.z),

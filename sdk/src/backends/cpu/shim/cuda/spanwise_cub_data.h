@@ -33,11 +33,7 @@ class BlockLoad {
   BlockLoad() = default;
   explicit BlockLoad(TempStorage&) {}
   template <class SwFrom>
-  void Load(SwFrom from, SwT (&items)[SwN]) {
-    for (int i = 0; i < SwN; ++i) items[i] = from[place(i)];
-  }
-  template <class SwFrom>
-  void Load(SwFrom from, SwT (&items)[SwN], int valid) {
+  void Load(SwFrom from, SwT (&items)[SwN], int valid = 0x7fffffff) {
     for (int i = 0; i < SwN; ++i)
       if (place(i) < valid) items[i] = from[place(i)];
   }
@@ -128,22 +124,18 @@ class BlockRadixSort {
   };
   explicit BlockRadixSort(TempStorage& storage) : at_(storage) {}
 
-  void Sort(SwKey (&keys)[SwN], int first = 0, int last = 8 * sizeof(SwKey),
-            sw_line line = sw_line(__builtin_LINE())) {
-    sort(keys, static_cast<SwValue*>(nullptr), first, last, 0, line);
+#define SW_SORT(name, flip)                                                                        \
+  void name(SwKey(&keys)[SwN], int first = 0, int last = 8 * sizeof(SwKey),                        \
+            sw_line line = sw_line(__builtin_LINE())) {                                            \
+    sort(keys, static_cast<SwValue*>(nullptr), first, last, flip, line);                           \
+  }                                                                                                \
+  void name(SwKey(&keys)[SwN], SwValue(&values)[SwN], int first = 0, int last = 8 * sizeof(SwKey), \
+            sw_line line = sw_line(__builtin_LINE())) {                                            \
+    sort(keys, values, first, last, flip, line);                                                   \
   }
-  void SortDescending(SwKey (&keys)[SwN], int first = 0, int last = 8 * sizeof(SwKey),
-                      sw_line line = sw_line(__builtin_LINE())) {
-    sort(keys, static_cast<SwValue*>(nullptr), first, last, ~0ull, line);
-  }
-  void Sort(SwKey (&keys)[SwN], SwValue (&values)[SwN], int first = 0, int last = 8 * sizeof(SwKey),
-            sw_line line = sw_line(__builtin_LINE())) {
-    sort(keys, values, first, last, 0, line);
-  }
-  void SortDescending(SwKey (&keys)[SwN], SwValue (&values)[SwN], int first = 0,
-                      int last = 8 * sizeof(SwKey), sw_line line = sw_line(__builtin_LINE())) {
-    sort(keys, values, first, last, ~0ull, line);
-  }
+  SW_SORT(Sort, 0)
+  SW_SORT(SortDescending, ~0ull)
+#undef SW_SORT
 
  private:
   void sort(SwKey* keys, SwValue* values, int first, int last, unsigned long long flip,

@@ -24,6 +24,9 @@ SW_OPERATION(Max, SwT(a < b ? b : a))
 SW_OPERATION(Min, SwT(b < a ? b : a))
 SW_OPERATION(Equality, a == b)
 SW_OPERATION(Inequality, a != b)
+// Of KeyValuePairs; of equal values, that of the first key.
+SW_OPERATION(ArgMax, b.value > a.value || (b.value == a.value && b.key < a.key) ? b : a)
+SW_OPERATION(ArgMin, b.value < a.value || (b.value == a.value && b.key < a.key) ? b : a)
 #undef SW_OPERATION
 
 struct NullType {};
@@ -36,18 +39,6 @@ struct KeyValuePair {
   SwValue value;
   KeyValuePair() = default;
   KeyValuePair(const SwKey& key, const SwValue& value) : key(key), value(value) {}
-};
-struct ArgMax {
-  template <class SwPair>
-  SwPair operator()(const SwPair& a, const SwPair& b) const {
-    return b.value > a.value || (b.value == a.value && b.key < a.key) ? b : a;
-  }
-};
-struct ArgMin {
-  template <class SwPair>
-  SwPair operator()(const SwPair& a, const SwPair& b) const {
-    return b.value < a.value || (b.value == a.value && b.key < a.key) ? b : a;
-  }
 };
 
 namespace sw_detail {
@@ -117,41 +108,24 @@ namespace sw_detail {
 template <class SwScan, class SwT>
 class scans {
  public:
-  template <class SwIn, class SwOut, class SwOp>
-  void InclusiveScan(SwIn&& in, SwOut&& out, SwOp op, sw_line line = sw_line(__builtin_LINE())) {
-    self().inclusive(in, out, op, nullptr, line);
+#define SW_UNWRAP(...) __VA_ARGS__
+#define SW_SCAN(name, types, parameters, member, arguments)          \
+  template <class SwIn, class SwOut SW_UNWRAP types>                 \
+  void name(SwIn&& in, SwOut&& out SW_UNWRAP parameters,             \
+            sw_line line = sw_line(__builtin_LINE())) {              \
+    self().member(in, out, SW_UNWRAP arguments, nullptr, line);      \
+  }                                                                  \
+  template <class SwIn, class SwOut SW_UNWRAP types>                 \
+  void name(SwIn&& in, SwOut&& out SW_UNWRAP parameters, SwT& total, \
+            sw_line line = sw_line(__builtin_LINE())) {              \
+    self().member(in, out, SW_UNWRAP arguments, &total, line);       \
   }
-  template <class SwIn, class SwOut, class SwOp>
-  void InclusiveScan(SwIn&& in, SwOut&& out, SwOp op, SwT& total,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    self().inclusive(in, out, op, &total, line);
-  }
-  template <class SwIn, class SwOut, class SwOp>
-  void ExclusiveScan(SwIn&& in, SwOut&& out, SwT first, SwOp op,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    self().exclusive(in, out, first, op, nullptr, line);
-  }
-  template <class SwIn, class SwOut, class SwOp>
-  void ExclusiveScan(SwIn&& in, SwOut&& out, SwT first, SwOp op, SwT& total,
-                     sw_line line = sw_line(__builtin_LINE())) {
-    self().exclusive(in, out, first, op, &total, line);
-  }
-  template <class SwIn, class SwOut>
-  void InclusiveSum(SwIn&& in, SwOut&& out, sw_line line = sw_line(__builtin_LINE())) {
-    self().inclusive(in, out, cub::Sum(), nullptr, line);
-  }
-  template <class SwIn, class SwOut>
-  void InclusiveSum(SwIn&& in, SwOut&& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
-    self().inclusive(in, out, cub::Sum(), &total, line);
-  }
-  template <class SwIn, class SwOut>
-  void ExclusiveSum(SwIn&& in, SwOut&& out, sw_line line = sw_line(__builtin_LINE())) {
-    self().exclusive(in, out, SwT(0), cub::Sum(), nullptr, line);
-  }
-  template <class SwIn, class SwOut>
-  void ExclusiveSum(SwIn&& in, SwOut&& out, SwT& total, sw_line line = sw_line(__builtin_LINE())) {
-    self().exclusive(in, out, SwT(0), cub::Sum(), &total, line);
-  }
+  SW_SCAN(InclusiveScan, (, class SwOp), (, SwOp op), inclusive, (op))
+  SW_SCAN(ExclusiveScan, (, class SwOp), (, SwT first, SwOp op), exclusive, (first, op))
+  SW_SCAN(InclusiveSum, (), (), inclusive, (cub::Sum()))
+  SW_SCAN(ExclusiveSum, (), (), exclusive, (SwT(0), cub::Sum()))
+#undef SW_SCAN
+#undef SW_UNWRAP
 
  private:
   SwScan& self() { return static_cast<SwScan&>(*this); }

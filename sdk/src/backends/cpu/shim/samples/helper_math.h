@@ -8,9 +8,12 @@
 #include "spanwise_vectors.h"
 
 // Component by component, for two vectors and for a vector and a number.
-#define SW_EACH2(E) {E(x), E(y)}
-#define SW_EACH3(E) {E(x), E(y), E(z)}
-#define SW_EACH4(E) {E(x), E(y), E(z), E(w)}
+#define SW_EACH2(E) \
+  { E(x), E(y) }
+#define SW_EACH3(E) \
+  { E(x), E(y), E(z) }
+#define SW_EACH4(E) \
+  { E(x), E(y), E(z), E(w) }
 #define SW_ADD(c) a.c + b.c
 #define SW_ADD_ONE(c) a.c + b
 #define SW_SUB(c) a.c - b.c
@@ -88,27 +91,21 @@ SW_FN float smoothstep(float a, float b, float v) {
   return t * t * (3.0f - 2.0f * t);
 }
 
-SW_FN float dot(float2 a, float2 b) { return a.x * b.x + a.y * b.y; }
-SW_FN float dot(float3 a, float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-SW_FN float dot(float4 a, float4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
-SW_FN int dot(int2 a, int2 b) { return a.x * b.x + a.y * b.y; }
-SW_FN int dot(int3 a, int3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-SW_FN int dot(int4 a, int4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
-SW_FN unsigned dot(uint2 a, uint2 b) { return a.x * b.x + a.y * b.y; }
-SW_FN unsigned dot(uint3 a, uint3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-SW_FN unsigned dot(uint4 a, uint4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
-SW_REAL(float2, SW_EACH2)
-SW_WHOLE(int2, int, SW_EACH2)
-SW_SIGNED(int2, SW_EACH2)
-SW_WHOLE(uint2, unsigned, SW_EACH2)
-SW_REAL(float3, SW_EACH3)
-SW_WHOLE(int3, int, SW_EACH3)
-SW_SIGNED(int3, SW_EACH3)
-SW_WHOLE(uint3, unsigned, SW_EACH3)
-SW_REAL(float4, SW_EACH4)
-SW_WHOLE(int4, int, SW_EACH4)
-SW_SIGNED(int4, SW_EACH4)
-SW_WHOLE(uint4, unsigned, SW_EACH4)
+#define SW_DOT(V, T)                                                        \
+  SW_FN T dot(V##2 a, V##2 b) { return a.x * b.x + a.y * b.y; }             \
+  SW_FN T dot(V##3 a, V##3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; } \
+  SW_FN T dot(V##4 a, V##4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+#define SW_VECTORS(n)               \
+  SW_REAL(float##n, SW_EACH##n)     \
+  SW_WHOLE(int##n, int, SW_EACH##n) \
+  SW_SIGNED(int##n, SW_EACH##n)     \
+  SW_WHOLE(uint##n, unsigned, SW_EACH##n)
+SW_DOT(float, float)
+SW_DOT(int, int)
+SW_DOT(uint, unsigned)
+SW_VECTORS(2)
+SW_VECTORS(3)
+SW_VECTORS(4)
 SW_FN float3 cross(float3 a, float3 b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }

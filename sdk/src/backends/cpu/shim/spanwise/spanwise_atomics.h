@@ -31,24 +31,16 @@ SW_FN SwT sw_atomic_update(SwT* address, SwF f) {
     return expected;                                                               \
   }
 
+#define SW_ATOMIC_FETCH(name, T, fetch) \
+  SW_FN T name(T* address, T value) { return fetch(address, value, __ATOMIC_RELAXED); }
 #define SW_ATOMIC_INTEGER(T)                                                            \
   SW_ATOMIC_EXCHANGE(T)                                                                 \
   SW_ATOMIC_COMPARE(T)                                                                  \
-  SW_FN T atomicAdd(T* address, T value) {                                              \
-    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);                        \
-  }                                                                                     \
-  SW_FN T atomicSub(T* address, T value) {                                              \
-    return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);                        \
-  }                                                                                     \
-  SW_FN T atomicAnd(T* address, T value) {                                              \
-    return __atomic_fetch_and(address, value, __ATOMIC_RELAXED);                        \
-  }                                                                                     \
-  SW_FN T atomicOr(T* address, T value) {                                               \
-    return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);                         \
-  }                                                                                     \
-  SW_FN T atomicXor(T* address, T value) {                                              \
-    return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);                        \
-  }                                                                                     \
+  SW_ATOMIC_FETCH(atomicAdd, T, __atomic_fetch_add)                                     \
+  SW_ATOMIC_FETCH(atomicSub, T, __atomic_fetch_sub)                                     \
+  SW_ATOMIC_FETCH(atomicAnd, T, __atomic_fetch_and)                                     \
+  SW_ATOMIC_FETCH(atomicOr, T, __atomic_fetch_or)                                       \
+  SW_ATOMIC_FETCH(atomicXor, T, __atomic_fetch_xor)                                     \
   SW_FN T atomicMin(T* address, T value) {                                              \
     return sw_atomic_update(address, [=](T old) { return old < value ? old : value; }); \
   }                                                                                     \
@@ -62,6 +54,7 @@ SW_ATOMIC_INTEGER(unsigned long)
 SW_ATOMIC_INTEGER(long long)
 SW_ATOMIC_INTEGER(unsigned long long)
 #undef SW_ATOMIC_INTEGER
+#undef SW_ATOMIC_FETCH
 SW_ATOMIC_COMPARE(unsigned short)
 
 #define SW_ATOMIC_REAL(T)                                                 \

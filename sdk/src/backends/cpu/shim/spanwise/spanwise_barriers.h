@@ -12,7 +12,7 @@
   threadIdx.y = sw_y;                                                        \
   threadIdx.z = sw_z;
 
-SW_FN void sw_barrier(int line){SW_WAITING(sw_rt -> barrier(sw_worker, line))} SW_FN
+SW_FN void sw_barrier(int line){SW_WAITING(sw_rt->barrier(sw_worker, line))} SW_FN
     int sw_barrier_vote(int op, int predicate, int line) {
   int result;
   SW_WAITING(result = sw_rt->barrier_vote(sw_worker, op, predicate, line))
@@ -110,18 +110,13 @@ SW_FN unsigned sw_reduce(int line, int op, unsigned mask, unsigned value) {
 SW_FN int sw_reduce(int line, int op, unsigned mask, int value) {
   return (int)sw_warp(op, mask, (unsigned)value, 0, warpSize, line);
 }
-SW_FN int sw_reduce_min(int line, unsigned mask, int value) {
-  return sw_reduce(line, sw_warp_min_signed, mask, value);
-}
-SW_FN unsigned sw_reduce_min(int line, unsigned mask, unsigned value) {
-  return sw_reduce(line, sw_warp_min_unsigned, mask, value);
-}
-SW_FN int sw_reduce_max(int line, unsigned mask, int value) {
-  return sw_reduce(line, sw_warp_max_signed, mask, value);
-}
-SW_FN unsigned sw_reduce_max(int line, unsigned mask, unsigned value) {
-  return sw_reduce(line, sw_warp_max_unsigned, mask, value);
-}
+#define SW_REDUCE(name, T, op) \
+  SW_FN T name(int line, unsigned mask, T value) { return sw_reduce(line, op, mask, value); }
+SW_REDUCE(sw_reduce_min, int, sw_warp_min_signed)
+SW_REDUCE(sw_reduce_min, unsigned, sw_warp_min_unsigned)
+SW_REDUCE(sw_reduce_max, int, sw_warp_max_signed)
+SW_REDUCE(sw_reduce_max, unsigned, sw_warp_max_unsigned)
+#undef SW_REDUCE
 #define __reduce_add_sync(mask, value) sw_reduce(__LINE__, sw_warp_add, mask, value)
 #define __reduce_min_sync(mask, value) sw_reduce_min(__LINE__, mask, value)
 #define __reduce_max_sync(mask, value) sw_reduce_max(__LINE__, mask, value)

@@ -58,6 +58,13 @@ struct sw_type_list {
 // threadIdx.x does not overflow, which the compiler must know to vectorize.
 #define SW_MOST_INDEX (0x7fffffffu - 1024u)
 
+// The i-th of first .. last - 1, in the order of config cpu_thread_order, which defines SW_REVERSE.
+#ifdef SW_REVERSE
+#define SW_TURN(i, first, last) ((first) + ((last)-1 - (i)))
+#else
+#define SW_TURN(i, first, last) (i)
+#endif
+
 template <auto K, class Counter, class F>
 struct sw_code;
 template <auto K, class Counter, class... T>
@@ -116,9 +123,8 @@ struct sw_code<K, Counter, void (*)(T...)> {
 
   // Runs the threads of blocks first .. last - 1 along x as loops: row by row of the blocks'
   // threads, each row for all blocks, so that the innermost loops access memory in order. Threads
-  // that never wait may run in any order; SW_REVERSE, defined where config cpu_thread_order is
-  // "reverse", runs them backwards. Each built-in variable is set from a scalar here, where the
-  // compiler sees it.
+  // that never wait may run in any order. Each built-in variable is set from a scalar here, where
+  // the compiler sees it.
   __attribute__((flatten, noinline)) static void rows(unsigned first, unsigned last, unsigned by,
                                                       unsigned bz, const sw_range* r,
                                                       T... arguments) {
@@ -133,20 +139,12 @@ struct sw_code<K, Counter, void (*)(T...)> {
     blockIdx.y = by;
     blockIdx.z = bz;
     for (unsigned row = 0; row < ny * nz; ++row) {
-#ifdef SW_REVERSE
-      const unsigned yz = ny * nz - 1 - row;
-#else
-      const unsigned yz = row;
-#endif
+      const unsigned yz = SW_TURN(row, 0u, ny * nz);
       const unsigned y = nz == 1 ? yz : yz % ny, z = nz == 1 ? 0 : yz / ny;
       threadIdx.y = y;
       threadIdx.z = z;
       for (unsigned block = first; block < last; ++block) {
-#ifdef SW_REVERSE
-        const unsigned bx = first + (last - 1 - block);
-#else
-        const unsigned bx = block;
-#endif
+        const unsigned bx = SW_TURN(block, first, last);
         if (bx * nx > SW_MOST_INDEX) __builtin_unreachable();
         blockIdx.x = bx;
         // The loop counter is the global index, in the type that the kernel uses for it: a guard
@@ -154,11 +152,7 @@ struct sw_code<K, Counter, void (*)(T...)> {
         // there instead of masking every store.
         const Counter begin = (Counter)(bx * nx), end = begin + (Counter)nx;
         for (Counter n = begin; n < end; ++n) {
-#ifdef SW_REVERSE
-          const Counter i = begin + (end - 1 - n);
-#else
-          const Counter i = n;
-#endif
+          const Counter i = SW_TURN(n, begin, end);
           threadIdx.x = (unsigned)i - (unsigned)begin;
           K(arguments...);
         }

@@ -71,16 +71,6 @@ double modf(double, double*) noexcept;
 float modff(float, float*) noexcept;
 double remquo(double, double, int*) noexcept;
 float remquof(float, float, int*) noexcept;
-int ilogb(double) noexcept;
-int ilogbf(float) noexcept;
-long lrint(double) noexcept;
-long lrintf(float) noexcept;
-long lround(double) noexcept;
-long lroundf(float) noexcept;
-long long llrint(double) noexcept;
-long long llrintf(float) noexcept;
-long long llround(double) noexcept;
-long long llroundf(float) noexcept;
 double nan(const char*) noexcept;
 float nanf(const char*) noexcept;
 double j0(double) noexcept;
@@ -114,11 +104,18 @@ SW_FN float scalbn(float x, int n) { return scalbnf(x, n); }
 SW_FN float frexp(float x, int* n) { return frexpf(x, n); }
 SW_FN float modf(float x, float* n) { return modff(x, n); }
 SW_FN float remquo(float x, float y, int* n) { return remquof(x, y, n); }
-SW_FN int ilogb(float x) { return ilogbf(x); }
-SW_FN long lrint(float x) { return lrintf(x); }
-SW_FN long lround(float x) { return lroundf(x); }
-SW_FN long long llrint(float x) { return llrintf(x); }
-SW_FN long long llround(float x) { return llroundf(x); }
+#define SW_WHOLE(name, T)    \
+  extern "C" {               \
+  T name(double) noexcept;   \
+  T name##f(float) noexcept; \
+  }                          \
+  SW_FN T name(float x) { return name##f(x); }
+SW_WHOLE(ilogb, int)
+SW_WHOLE(lrint, long)
+SW_WHOLE(lround, long)
+SW_WHOLE(llrint, long long)
+SW_WHOLE(llround, long long)
+#undef SW_WHOLE
 SW_FN long abs(long x) { return x < 0 ? -x : x; }
 SW_FN long long abs(long long x) { return x < 0 ? -x : x; }
 SW_FN float abs(float x) { return __builtin_fabsf(x); }

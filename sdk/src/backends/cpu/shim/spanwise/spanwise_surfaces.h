@@ -47,19 +47,14 @@ SW_FN SwT* sw_surface_address(cudaSurfaceObject_t object, int rank, bool is_laye
 }
 
 #define SW_UNWRAP(...) __VA_ARGS__
-#define SW_SURFACE_READ(name, parameters, ...)                                \
-  template <class SwT>                                                        \
-  SW_FN SwT name(cudaSurfaceObject_t object, SW_UNWRAP parameters,            \
-                 cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {       \
-    const SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode);  \
-    return address == nullptr ? SwT{} : *address;                             \
-  }                                                                           \
-  template <class SwT>                                                        \
-  SW_FN void name(SwT* out, cudaSurfaceObject_t object, SW_UNWRAP parameters, \
-                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
-    const SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode);  \
-    *out = address == nullptr ? SwT{} : *address;                             \
-  }
+#define SW_SURFACE_READ(name, parameters, ...)                               \
+  template <class SwT>                                                       \
+  SW_FN SwT name(cudaSurfaceObject_t object, SW_UNWRAP parameters,           \
+                 cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
+    const SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode); \
+    return address == nullptr ? SwT{} : *address;                            \
+  }                                                                          \
+  SW_READ_INTO(name)
 #define SW_SURFACE_WRITE(name, parameters, ...)                                              \
   template <class SwT>                                                                       \
   SW_FN void name(SwT value, cudaSurfaceObject_t object, SW_UNWRAP parameters,               \

@@ -55,6 +55,13 @@ SW_KINDS(float, float, sw_f32)
 #undef SW_KINDS
 #undef SW_KIND
 
+// A read's form with an address of the result.
+#define SW_READ_INTO(name)                                          \
+  template <class SwT, class... SwX>                                \
+  SW_FN void name(SwT* out, unsigned long long object, SwX... at) { \
+    *out = name<SwT>(object, at...);                                \
+  }
+
 SW_FN int sw_texel_bytes(const sw_texture& t) {
   const int size = t.kind <= sw_s8 ? 1 : t.kind <= sw_s16 || t.kind == sw_f16 ? 2 : 4;
   return size * t.channels;

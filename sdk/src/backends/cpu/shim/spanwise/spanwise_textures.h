@@ -161,16 +161,9 @@ SW_FN SwT tex1Dfetch(cudaTextureObject_t object, int x) {
   const int at[3] = {is_outside ? -1 : x, 0, 0};
   return sw_texel<SwT>(t, at, nullptr, 0);
 }
-template <class SwT>
-SW_FN void tex1Dfetch(SwT* out, cudaTextureObject_t object, int x) {
-  *out = tex1Dfetch<SwT>(object, x);
-}
-template <class SwT>
-SW_FN void tex2Dgather(SwT* out, cudaTextureObject_t object, float x, float y, int channel = 0) {
-  *out = tex2Dgather<SwT>(object, x, y, channel);
-}
+SW_READ_INTO(tex1Dfetch)
+SW_READ_INTO(tex2Dgather)
 
-// A fetch by the given coordinates that returns the texel, and one that stores it in `out`.
 #define SW_UNWRAP(...) __VA_ARGS__
 #define SW_TEXTURE_FETCH(name, rank, is_layered, layer, parameters, ...)               \
   template <class SwT>                                                                 \
@@ -178,11 +171,7 @@ SW_FN void tex2Dgather(SwT* out, cudaTextureObject_t object, float x, float y, i
     const float coordinates[rank] = {__VA_ARGS__};                                     \
     return sw_fetch<SwT>(sw_texture_at(object, rank, is_layered), coordinates, layer); \
   }                                                                                    \
-  template <class SwT>                                                                 \
-  SW_FN void name(SwT* out, cudaTextureObject_t object, SW_UNWRAP parameters) {        \
-    const float coordinates[rank] = {__VA_ARGS__};                                     \
-    *out = sw_fetch<SwT>(sw_texture_at(object, rank, is_layered), coordinates, layer); \
-  }
+  SW_READ_INTO(name)
 SW_TEXTURE_FETCH(tex1D, 1, false, 0, (float x), x)
 SW_TEXTURE_FETCH(tex2D, 2, false, 0, (float x, float y), x, y)
 SW_TEXTURE_FETCH(tex3D, 3, false, 0, (float x, float y, float z), x, y, z)

@@ -4,22 +4,16 @@
 
 // Replaces the C library's header; spanwise_cpu.h has declared the types of exact width.
 
-typedef __INT_LEAST8_TYPE__ int_least8_t;
-typedef __UINT_LEAST8_TYPE__ uint_least8_t;
-typedef __INT_FAST8_TYPE__ int_fast8_t;
-typedef __UINT_FAST8_TYPE__ uint_fast8_t;
-typedef __INT_LEAST16_TYPE__ int_least16_t;
-typedef __UINT_LEAST16_TYPE__ uint_least16_t;
-typedef __INT_FAST16_TYPE__ int_fast16_t;
-typedef __UINT_FAST16_TYPE__ uint_fast16_t;
-typedef __INT_LEAST32_TYPE__ int_least32_t;
-typedef __UINT_LEAST32_TYPE__ uint_least32_t;
-typedef __INT_FAST32_TYPE__ int_fast32_t;
-typedef __UINT_FAST32_TYPE__ uint_fast32_t;
-typedef __INT_LEAST64_TYPE__ int_least64_t;
-typedef __UINT_LEAST64_TYPE__ uint_least64_t;
-typedef __INT_FAST64_TYPE__ int_fast64_t;
-typedef __UINT_FAST64_TYPE__ uint_fast64_t;
+#define SW_WIDTH(n)                                   \
+  typedef __INT_LEAST##n##_TYPE__ int_least##n##_t;   \
+  typedef __UINT_LEAST##n##_TYPE__ uint_least##n##_t; \
+  typedef __INT_FAST##n##_TYPE__ int_fast##n##_t;     \
+  typedef __UINT_FAST##n##_TYPE__ uint_fast##n##_t;
+SW_WIDTH(8)
+SW_WIDTH(16)
+SW_WIDTH(32)
+SW_WIDTH(64)
+#undef SW_WIDTH
 typedef __INTMAX_TYPE__ intmax_t;
 typedef __UINTMAX_TYPE__ uintmax_t;
 
