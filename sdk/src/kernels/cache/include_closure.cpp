@@ -3,7 +3,6 @@
 #include "kernels/cache/include_closure.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <deque>
 #include <filesystem>
 #include <iterator>
@@ -14,6 +13,7 @@
 #include "kernels/cache/device_headers.hpp"
 #include "kernels/cache/sha256.hpp"
 #include "kernels/directive.hpp"
+#include "source/option_reader.hpp"
 #include "source/source_scan.hpp"
 
 namespace spanwise::kernels {
@@ -21,64 +21,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct SearchOptions {
-  std::vector<std::string> folders;
-  std::vector<HeaderName> included_first;  // -include
-  std::vector<std::pair<std::string, std::string>> macros;
-};
-
-// The value of option i if it is one of `names`, joined ("-Ix", "--include-path=x") or as the next
-// option ("-I", "x"), to which `i` then advances.
-std::optional<std::string_view> option_value(std::span<const std::string> options, std::size_t& i,
-                                             std::initializer_list<std::string_view> names) {
-  const std::string_view option = options[i];
-  for (const std::string_view name : names) {
-    if (!option.starts_with(name)) continue;
-    if (option.size() == name.size() && i + 1 < options.size()) return options[++i];
-    std::string_view value = option.substr(name.size());
-    if (name.starts_with("--") && !value.starts_with('=')) continue;
-    if (value.starts_with('=')) value.remove_prefix(1);
-    return value;
-  }
-  return std::nullopt;
-}
-
-SearchOptions read_options(std::span<const std::string> options,
-                           std::span<const std::string> include_dirs) {
-  SearchOptions out;
-  out.folders.assign(include_dirs.begin(), include_dirs.end());
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    if (const auto folder =
-            option_value(options, i, {"-isystem", "-iquote", "--include-path", "-I"})) {
-      out.folders.emplace_back(*folder);
-    } else if (const auto file =
-                   option_value(options, i, {"-include", "-imacros", "--pre-include"})) {
-      out.included_first.push_back({std::string(*file), HeaderName::Form::quoted});
-    } else if (const auto macro = option_value(options, i, {"--define-macro", "-D"})) {
-      const std::size_t equals = macro->find('=');
-      if (equals != std::string_view::npos)
-        out.macros.emplace_back(macro->substr(0, equals), macro->substr(equals + 1));
-    }
-  }
+source::PreprocessorOptions read_options(std::span<const std::string> options,
+                                         std::span<const std::string> include_dirs) {
+  source::PreprocessorOptions out;
+  out.include_dirs.assign(include_dirs.begin(), include_dirs.end());
+  for (source::OptionReader words(options); words.next();) read_preprocessor_option(words, out);
   return out;
 }
 
 class ClosureSearch {
  public:
-  explicit ClosureSearch(SearchOptions options) : options_(std::move(options)) {
-    for (const auto& [name, value] : options_.macros)
-      if (HeaderName header = parse_header_name(value); !header.text.empty())
-        macros_.emplace(name, std::move(header));
-  }
+  explicit ClosureSearch(source::PreprocessorOptions options) : options_(std::move(options)) {}
 
   IncludeClosure run(std::string_view source) {
     // Fast path: most kernels include nothing.
     const bool includes =
         source.find("include") != source.npos || source.find("import") != source.npos;
-    if (!includes && options_.included_first.empty()) return {};
+    if (!includes && options_.pre_includes.empty()) return {};
     // Compilers look up a quoted name in the including file's folder; for source without a file, in
     // the current directory.
-    for (const HeaderName& header : options_.included_first) resolve(header, ".");
+    for (const std::string& file : options_.pre_includes)
+      resolve({file, HeaderName::Form::quoted}, ".");
+    for (const std::string& directive : options_.directives) scan(directive, ".");
     scan(source, ".");
     read_unread_files();
     resolve_computed();
@@ -104,7 +68,7 @@ class ClosureSearch {
   void resolve(const HeaderName& header, const std::string& folder) {
     closure_.wants_device_headers |= header.text.starts_with(device_header_prefix);
     if (header.form == HeaderName::Form::quoted) add_file(fs::path(folder) / header.text);
-    for (const std::string& dir : options_.folders) add_file(fs::path(dir) / header.text);
+    for (const std::string& dir : options_.include_dirs) add_file(fs::path(dir) / header.text);
     if (fs::path(header.text).is_absolute()) add_file(header.text);
   }
 
@@ -151,7 +115,7 @@ class ClosureSearch {
     }
   }
 
-  SearchOptions options_;
+  source::PreprocessorOptions options_;
   IncludeClosure closure_;
   std::deque<std::string> unread_;
   std::set<std::string> seen_;

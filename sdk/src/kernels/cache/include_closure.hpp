@@ -44,8 +44,7 @@ struct IncludeClosure {
   bool unchanged() const noexcept;
 };
 
-/// `options` are the compiler's, of which these are read: -I, -isystem, -iquote, --include-path,
-/// -include, -imacros, --pre-include, -D, --define-macro.
+/// `options` are the compiler's, of which read_preprocessor_option() reads some.
 IncludeClosure find_includes(std::string_view source, std::span<const std::string> options,
                              std::span<const std::string> include_dirs);
 

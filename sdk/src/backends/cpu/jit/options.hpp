@@ -6,15 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "source/option_reader.hpp"
+
 namespace spanwise::cpu_backend {
 
 /// A request's options, translated for the host compiler.
-struct HostOptions {
-  /// "#define N 4" and "#undef N", in the order given. They are inserted after the shim, so that a
-  /// macro called T cannot break it.
-  std::vector<std::string> directives;
-  std::vector<std::string> include_dirs;
-  std::vector<std::string> pre_includes;
+struct HostOptions : source::PreprocessorOptions {
   std::vector<std::string> flags;  ///< passed to the compiler
   std::string language = "-std=c++17";
 };

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "core/string_utils.hpp"
-#include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
@@ -20,27 +20,6 @@ using namespace std::string_view_literals;
   fail<ArgumentError>("SourceModule: option \"", option,
                       "\" cannot be used for a CUDA device: ", why);
 }
-
-// Options with a value, given as -option=value or as the next argument, and the name that
-// take_value() gets for them. NVRTC accepts only the form with '='.
-constexpr std::array with_value{
-    std::pair{"-D"sv, "-D"sv},
-    std::pair{"--define-macro"sv, "-D"sv},
-    std::pair{"-U"sv, "-U"sv},
-    std::pair{"--undefine-macro"sv, "-U"sv},
-    std::pair{"-I"sv, "-I"sv},
-    std::pair{"-isystem"sv, "-I"sv},
-    std::pair{"-iquote"sv, "-I"sv},
-    std::pair{"--include-path"sv, "-I"sv},
-    std::pair{"-include"sv, "-include"sv},
-    std::pair{"--pre-include"sv, "-include"sv},
-    std::pair{"-Xptxas"sv, "--ptxas-options="sv},
-    std::pair{"--ptxas-options"sv, "--ptxas-options="sv},
-    std::pair{"-maxrregcount"sv, "--maxrregcount="sv},
-    std::pair{"--maxrregcount"sv, "--maxrregcount="sv},
-    std::pair{"-std"sv, "-std="sv},
-    std::pair{"--std"sv, "-std="sv},
-};
 
 // Options of nvcc and host compilers that NVRTC implies or that have no effect on kernels; they are
 // ignored.
@@ -95,48 +74,13 @@ constexpr std::array refused{
     RefusedOption{"--ptx", ptx_format},
 };
 
-struct OptionReader {
-  std::span<const std::string> options;
-  std::size_t next = 0;
-
-  bool done() const { return next == options.size(); }
-  std::string_view take() { return options[next++]; }
-  std::string_view value_of(std::string_view option) {
-    if (done()) refuse(option, "its value is missing");
-    return take();
-  }
-};
-
-bool has_joined_value(std::string_view option, std::string_view name) {
-  if (!option.starts_with(name) || option.size() == name.size()) return false;
-  // -DX=1, -I/path: short names take the value without '='.
-  return option[name.size()] == '=' || name.size() == 2;
-}
-
-std::string_view joined_value(std::string_view option, std::string_view name) {
-  option.remove_prefix(name.size());
-  if (option.starts_with('=') && name.size() > 2) option.remove_prefix(1);
-  return option;
-}
-
 std::string standard(std::string_view value) {
   if (value.starts_with("gnu++")) return text("c++", value.substr(5));
   return std::string(value);
 }
 
-// True if `option` is -arch or --gpu-architecture; `value` then receives its value.
-bool is_architecture(std::string_view option, OptionReader& reader, std::string& value) {
-  for (const std::string_view name : {"-arch"sv, "--gpu-architecture"sv}) {
-    if (option == name) {
-      value = reader.value_of(option);
-      return true;
-    }
-    if (option.starts_with(name) && option[name.size()] == '=') {
-      value = option.substr(name.size() + 1);
-      return true;
-    }
-  }
-  return false;
+std::optional<std::string> architecture_in(source::OptionReader& reader) {
+  return reader.value_of({"arch", "gpu-architecture"});
 }
 
 std::string checked_architecture(const std::string& value, int major, int minor) {
@@ -156,34 +100,26 @@ std::string checked_architecture(const std::string& value, int major, int minor)
                                      " or sm_", ours, "a, or compute_", ours, " or lower for PTX"));
 }
 
-// Adds -D, -U and -include to their lists in `out` and passes all other options to NVRTC.
-void take_value(std::string_view name, std::string_view value, CompileOptions& out) {
-  if (name == "-D") {
-    out.directives.push_back(source::define_line(value));
-  } else if (name == "-U") {
-    out.directives.push_back(source::undefine_line(value));
-  } else if (name == "-include") {
-    out.pre_includes.emplace_back(value);
-  } else {
-    out.arguments.push_back(text(name, name == "-std=" ? standard(value) : std::string(value)));
-  }
-}
-
-void translate_word(std::string_view option, OptionReader& reader, CompileOptions& out) {
-  if (std::find(dropped.begin(), dropped.end(), option) != dropped.end()) return;
+void translate_word(source::OptionReader& reader, CompileOptions& out) {
+  const std::string& option = reader.option();
+  if (std::ranges::find(dropped, option) != dropped.end()) return;
   for (const auto& [from, to] : replaced) {
     if (option == from) return out.arguments.emplace_back(to), void();
   }
   for (const auto& [prefix, why] : refused) {
     if (option.starts_with(prefix)) refuse(option, why);
   }
-  for (const auto& [name, to] : with_value) {
-    const bool joined = has_joined_value(option, name);
-    if (!joined && option != name) continue;
-    return take_value(to, joined ? joined_value(option, name) : reader.value_of(option), out);
-  }
+  if (read_preprocessor_option(reader, out)) return;
   if (!option.starts_with('-')) refuse(option, "it is no option; options start with '-'");
-  out.arguments.emplace_back(option);
+  // NVRTC accepts values after '=' only.
+  if (const auto value = reader.value_of({"Xptxas", "ptxas-options"}))
+    out.arguments.push_back("--ptxas-options=" + *value);
+  else if (const auto count = reader.value_of({"maxrregcount"}))
+    out.arguments.push_back("--maxrregcount=" + *count);
+  else if (const auto language = reader.value_of({"std"}))
+    out.arguments.push_back("-std=" + standard(*language));
+  else
+    out.arguments.push_back(option);
 }
 
 }  // namespace
@@ -196,23 +132,20 @@ int architecture_number(std::string_view architecture) {
 CompileOptions translate_options(std::span<const std::string> options, int major, int minor) {
   CompileOptions result;
   result.architecture = text("sm_", major, minor);
-  for (OptionReader reader{options}; !reader.done();) {
-    const std::string_view option = reader.take();
-    std::string architecture;
-    if (option.empty()) continue;
-    if (is_architecture(option, reader, architecture)) {
-      result.architecture = checked_architecture(architecture, major, minor);
-    } else {
-      translate_word(option, reader, result);
-    }
+  for (source::OptionReader reader(options); reader.next();) {
+    if (const auto architecture = architecture_in(reader))
+      result.architecture = checked_architecture(*architecture, major, minor);
+    else
+      translate_word(reader, result);
   }
+  for (const std::string& folder : result.include_dirs) result.arguments.push_back("-I" + folder);
   return result;
 }
 
 std::string architecture_for(std::span<const std::string> options, int major, int minor) {
   std::string architecture;
-  for (OptionReader reader{options}; !reader.done();)
-    is_architecture(reader.take(), reader, architecture);
+  for (source::OptionReader reader(options); reader.next();)
+    if (auto given = architecture_in(reader)) architecture = *std::move(given);
   return architecture.empty() ? text("sm_", major, minor)
                               : checked_architecture(architecture, major, minor);
 }

@@ -6,19 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "source/option_reader.hpp"
+
 namespace spanwise::cuda {
 
 /// A user's compiler options, translated for NVRTC.
-struct CompileOptions {
-  /// Arguments for NVRTC, without the architecture, Spanwise's own include folders and the two
-  /// lists below.
+struct CompileOptions : source::PreprocessorOptions {
+  /// Arguments for NVRTC, without the architecture and Spanwise's own include folders; with -I for
+  /// include_dirs.
   std::vector<std::string> arguments;
-  /// "#define N 4" and "#undef N", in the order given. They are prepended to the source, not passed
-  /// as -D, because NVRTC also applies -DT=float to its built-in headers, which have template
-  /// parameters named T.
-  std::vector<std::string> directives;
-  std::vector<std::string> pre_includes;  ///< files to include after the directives
-  std::string architecture;               ///< "sm_90", "sm_90a", or "compute_80" for PTX
+  std::string architecture;  ///< "sm_90", "sm_90a", or "compute_80" for PTX
 };
 
 /// Accepts NVRTC's options, options of nvcc that have the same effect on kernels, and options of
