@@ -79,6 +79,11 @@ def test_tensordot_equals_numpy(axes, device):
     np.testing.assert_allclose(got, np.tensordot(a, b, axes))
 
 
+def test_tensordot_refuses_axes_that_a_variable_lacks():
+    with pytest.raises(sw.ArgumentError, match="tensordot: shape-mismatch"):
+        T.tensordot(T.dmatrix(), T.dmatrix(), ([5], [0]))
+
+
 def test_outer_and_batched_dot_equal_numpy(device):
     x, y = T.dmatrix("x"), T.dvector("y")
     a, b = RNG.normal(size=(2, 3)), RNG.normal(size=4)

@@ -59,7 +59,7 @@ struct NodeRewrite {
   std::vector<std::string> tags{};  ///< as Rewrite::tags; "stabilize": also before differentiation
   /// Returns a replacement for each output of `node`, of the same dtype and shape as far as both
   /// are known, or nothing if the node stays. A replacement that is computed by a new node is
-  /// rewritten again.
+  /// rewritten again; the nodes before it, which may include `node` itself, are not.
   std::function<std::vector<Variable>(const Apply& node)> apply{};
   /// In the place of `apply`, for a rewrite that depends on more than the node.
   std::function<std::vector<Variable>(const Apply& node, const NodeSurroundings& around)>

@@ -19,6 +19,11 @@ def driver() -> ctypes.CDLL:
     return ctypes.CDLL("libcuda.so.1")
 
 
+def c_fields(*declared: tuple[str, Any]) -> list[tuple[str, Any]]:
+    """The ``_fields_`` of a ctypes.Structure from pairs of names, separated by spaces, and type."""
+    return [(name, kind) for names, kind in declared for name in names.split()]
+
+
 def check(code: int, what: str) -> None:
     if code != 0:
         text = ctypes.c_char_p()

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import _core
 from . import contexts as _contexts
+from .contexts import c_fields
 from .texels import REALS, Texels
 
 # CUarray_format.
@@ -35,43 +36,32 @@ _DEVICE_MEMORY, _ARRAY_MEMORY = 0x02, 0x03  # CUmemorytype
 class _ArrayDescriptor(ctypes.Structure):
     """CUDA_ARRAY3D_DESCRIPTOR"""
 
-    _fields_ = (
-        ("width", ctypes.c_size_t),
-        ("height", ctypes.c_size_t),
-        ("depth", ctypes.c_size_t),
+    _fields_ = c_fields(
+        ("width height depth", ctypes.c_size_t),
         ("format", ctypes.c_int),
-        ("channels", ctypes.c_uint),
-        ("flags", ctypes.c_uint),
+        ("channels flags", ctypes.c_uint),
     )
 
 
 class _End(ctypes.Structure):
     """The source or destination half of CUDA_MEMCPY3D."""
 
-    _fields_ = (
-        ("x_bytes", ctypes.c_size_t),
-        ("y", ctypes.c_size_t),
-        ("z", ctypes.c_size_t),
-        ("level", ctypes.c_size_t),
+    _fields_ = c_fields(
+        ("x_bytes y z level", ctypes.c_size_t),
         ("memory", ctypes.c_int),
         ("host", ctypes.c_void_p),
         ("device", ctypes.c_uint64),
-        ("array", ctypes.c_void_p),
-        ("reserved", ctypes.c_void_p),
-        ("pitch", ctypes.c_size_t),
-        ("height", ctypes.c_size_t),
+        ("array reserved", ctypes.c_void_p),
+        ("pitch height", ctypes.c_size_t),
     )
 
 
 class _Copy(ctypes.Structure):
     """CUDA_MEMCPY3D"""
 
-    _fields_ = (
-        ("source", _End),
-        ("target", _End),
-        ("width_bytes", ctypes.c_size_t),
-        ("height", ctypes.c_size_t),
-        ("depth", ctypes.c_size_t),
+    _fields_ = c_fields(
+        ("source target", _End),
+        ("width_bytes height depth", ctypes.c_size_t),
     )
 
 
@@ -85,13 +75,11 @@ class _LinearMemory(ctypes.Structure):
 
 
 class _PitchedMemory(ctypes.Structure):
-    _fields_ = (
+    _fields_ = c_fields(
         ("address", ctypes.c_uint64),
         ("format", ctypes.c_int),
         ("channels", ctypes.c_uint),
-        ("width", ctypes.c_size_t),
-        ("height", ctypes.c_size_t),
-        ("pitch", ctypes.c_size_t),
+        ("width height pitch", ctypes.c_size_t),
     )
 
 
@@ -116,15 +104,12 @@ _OF_ARRAY, _OF_LINEAR_MEMORY, _OF_PITCHED_MEMORY = 0x00, 0x02, 0x03  # CUresourc
 class _TextureDescriptor(ctypes.Structure):
     """CUDA_TEXTURE_DESC"""
 
-    _fields_ = (
+    _fields_ = c_fields(
         ("address", ctypes.c_int * 3),
         ("filter", ctypes.c_int),
-        ("flags", ctypes.c_uint),
-        ("max_anisotropy", ctypes.c_uint),
+        ("flags max_anisotropy", ctypes.c_uint),
         ("level_filter", ctypes.c_int),
-        ("level_bias", ctypes.c_float),
-        ("min_level", ctypes.c_float),
-        ("max_level", ctypes.c_float),
+        ("level_bias min_level max_level", ctypes.c_float),
         ("border", ctypes.c_float * 4),
         ("reserved", ctypes.c_int * 12),
     )

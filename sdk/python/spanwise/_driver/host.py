@@ -100,18 +100,19 @@ def pagelocked_zeros(
     return out
 
 
-def _order_of(like: Any) -> str:
+def order_of(like: Any) -> str:
+    """ "F" for a NumPy array that is contiguous in Fortran order only, else "C"."""
     return "F" if like.flags.f_contiguous and not like.flags.c_contiguous else "C"
 
 
 def pagelocked_empty_like(array: Any, mem_flags: int = 0) -> np.ndarray[Any, Any]:
     """pagelocked_empty() with the shape, dtype and order of `array`."""
-    return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+    return pagelocked_empty(array.shape, array.dtype, order_of(array), mem_flags)
 
 
 def pagelocked_zeros_like(array: Any, mem_flags: int = 0) -> np.ndarray[Any, Any]:
     """As pagelocked_empty_like, filled with zeros."""
-    return pagelocked_zeros(array.shape, array.dtype, _order_of(array), mem_flags)
+    return pagelocked_zeros(array.shape, array.dtype, order_of(array), mem_flags)
 
 
 def register_host_memory(array: Any, flags: int = 0) -> np.ndarray[Any, Any]:
@@ -134,4 +135,4 @@ def register_host_memory(array: Any, flags: int = 0) -> np.ndarray[Any, Any]:
     memory = (ctypes.c_uint8 * array.nbytes).from_address(array.ctypes.data)
     memory.owner = array  # outlives the registration
     _kept(memory, device, "cuMemHostUnregister", array.ctypes.data)
-    return np.frombuffer(memory, array.dtype).reshape(array.shape, order=_order_of(array))
+    return np.frombuffer(memory, array.dtype).reshape(array.shape, order=order_of(array))

@@ -9,6 +9,7 @@ C-contiguous.
 """
 
 from .. import _core
+from .host import order_of
 
 __all__ = [
     "DeviceAllocation", "from_device", "from_device_like", "mem_alloc", "mem_alloc_like",
@@ -98,17 +99,13 @@ def host_bytes(x, what):
 
 
 def _copy(target, source, stream):
-    if stream is None:
-        _core.copyto(target, source)
-    else:
-        on_stream(stream, _core.copyto, target, source)
+    on_stream(stream, _core.copyto, target, source)
 
 
 def on_stream(stream, copy, *args):
     if stream is None:
         return copy(*args)
-    own = stream if isinstance(stream, _core.Stream) else _core.Stream.foreign(stream)
-    with own:
+    with _core.Stream.foreign(stream):
         return copy(*args)
 
 
@@ -172,6 +169,4 @@ def from_device(allocation, shape, dtype, order="C"):
 
 def from_device_like(allocation, other):
     """A new NumPy array like `other` with the allocation's bytes."""
-    return from_device(
-        allocation, other.shape, other.dtype, "C" if other.flags.c_contiguous else "F"
-    )
+    return from_device(allocation, other.shape, other.dtype, order_of(other))

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import _core
 from . import cuda_arrays as _cuda_arrays
+from .contexts import c_fields
 from .texels import FRACTIONS, REALS, Texels, texels
 
 _ADDRESS = {"wrap": 0, "clamp": 1, "mirror": 2, "border": 3}
@@ -23,18 +24,12 @@ _MEMORY = ("array", "linear")
 class _Record(ctypes.Structure):
     """The struct that the CPU's texture functions read: sw_texture of the CUDA shim."""
 
-    _fields_ = (
+    _fields_ = c_fields(
         ("texels", ctypes.c_void_p),
         ("pitch", ctypes.c_longlong),
-        ("kind", ctypes.c_int),
-        ("channels", ctypes.c_int),
-        ("rank", ctypes.c_int),
-        ("layers", ctypes.c_int),
-        ("extent", ctypes.c_int * 3),
-        ("address", ctypes.c_int * 3),
-        ("linear", ctypes.c_int),
-        ("normalized", ctypes.c_int),
-        ("as_fraction", ctypes.c_int),
+        ("kind channels rank layers", ctypes.c_int),
+        ("extent address", ctypes.c_int * 3),
+        ("linear normalized as_fraction", ctypes.c_int),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Apply, TensorType, Variable
+from .._numpy.linalg import paired_axes
 from .._numpy.shape import axis_in
 from .functions import as_variable
 from .op import Op, apply_registered
@@ -129,15 +130,9 @@ def _stacked(x: Variable, kept: list[Any], batch: Any, rows: Any, columns: Any) 
 
 def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
     """numpy.tensordot: the product summed over the last `axes` axes of `a` and the first of `b`, or
-    over the axes listed in `axes` for each."""
+    over the axes listed in `axes` for each. Raises ArgumentError for axes that do not fit."""
     left, right = as_variable(a), as_variable(b)
-    if isinstance(axes, int):
-        axes = range(left.ndim - axes, left.ndim), range(axes)
-    first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
-    if len(first) != len(second):
-        raise _core.LayoutError(f"tensordot: axes lists {len(first)} and {len(second)} axes")
-    over = [x % left.ndim for x in first], [x % right.ndim for x in second]
-    return contract(left, right, ((), ()), over)
+    return contract(left, right, ((), ()), paired_axes(left.type.shape, right.type.shape, axes))
 
 
 def batched_dot(a: Any, b: Any) -> Variable:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -32,7 +33,8 @@ def rewrite(
     It is called with each node, an `Apply` whose inputs have been rewritten already, and returns
     None where the node stays, or what replaces its outputs: a variable, or a list with one for each
     output, of the same dtype and rank. It must not change the node. A replacement is rewritten
-    again until nothing changes.
+    again until nothing changes, but not the nodes before it, among which may be the node itself:
+    ``node.out + 1`` adds 1 once.
 
     Rewrites run in the order of `position`: "stable_functions" at 5, "merge" at 10,
     "fold_constants" at 20, "inplace" at 80. `tags` selects the modes, "fast_run" and
@@ -43,6 +45,9 @@ def rewrite(
     """
 
     def register(function: _Function) -> _Function:
+        if not isinstance(position, numbers.Real):
+            raise TypeError(f"rewrite {name}: expected position as a number, got {position!r}")
+
         def apply(node: Apply) -> list[Variable]:
             return _replacements(name, node, function)
 

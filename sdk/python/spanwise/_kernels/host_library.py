@@ -178,11 +178,7 @@ class Launcher:
 
     def _queue(self, device: _core.device, stream: Any) -> _core.Stream:
         if self._takes_stream or device.kind == "cpu":
-            if stream is None:
-                return _core.current_stream(device)
-            return (
-                stream if isinstance(stream, _core.Stream) else _core.Stream.foreign(stream, device)
-            )
+            return _core.Stream.foreign(stream, device)  # None: the current one
         if stream is not None:
             raise _core.KernelArgumentError(
                 f"launcher {self.name!r}: expected no stream=, as its declaration has no cudaStream_t, got {stream!r}. "

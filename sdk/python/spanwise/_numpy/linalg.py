@@ -8,7 +8,7 @@ from operator import index
 from typing import Any
 
 from .. import _core
-from .operands import as_arrays
+from .operands import as_arrays, integers
 from .shape import axes_in, moveaxis
 
 # Core dimensions of x1, x2 and the result; of matmul those for matrices.
@@ -39,39 +39,31 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:
     """The sum of products over pairs of axes, as numpy.tensordot; an integer n pairs the last n
     axes of `a` with the first n of `b`. Raises ArgumentError for axes that do not fit."""
     a, b = as_arrays(a, b)
-    a_axes, b_axes = _paired_axes(a, b, axes)
-    fits = len(a_axes) == len(b_axes) and all(
-        -a.ndim <= i < a.ndim and -b.ndim <= j < b.ndim and a.shape[i] == b.shape[j]
-        for i, j in zip(a_axes, b_axes, strict=True)
+    return _core._contract("tensordot", a, b, (), (), *paired_axes(a.shape, b.shape, axes))
+
+
+def paired_axes(a: Any, b: Any, axes: Any) -> tuple[list[int], list[int]]:
+    """The axes, >= 0, over which tensordot() of operands with the shapes `a` and `b` sums; an extent
+    of None is not known. Raises as tensordot()."""
+    try:
+        first, second = map(integers, axes)
+    except TypeError:
+        count = index(axes)
+        if not 0 <= count <= min(len(a), len(b)):
+            raise IndexError(
+                f"tensordot: axes={count} is more than arrays of shapes {a} and {b} have"
+            ) from None
+        first, second = tuple(range(-count, 0)), tuple(range(count))
+    fits = len(first) == len(second) and all(
+        -len(a) <= i < len(a) and -len(b) <= j < len(b) and (a[i] == b[j] or None in (a[i], b[j]))
+        for i, j in zip(first, second, strict=True)
     )
     if not fits:
         raise _core.ArgumentError(
-            f"tensordot: shape-mismatch for sum: axes {a_axes} of shape {a.shape} and {b_axes} of "
-            f"shape {b.shape}; expected as many axes of each, in pairs of equal extent"
+            f"tensordot: shape-mismatch for sum: axes {first} of shape {a} and {second} of "
+            f"shape {b}; expected as many axes of each, in pairs of equal extent"
         )
-    return _core._contract("tensordot", a, b, (), (), a_axes, b_axes)
-
-
-def _paired_axes(
-    a: _core.Array, b: _core.Array, axes: Any
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    try:
-        first, second = axes
-    except TypeError:
-        count = index(axes)
-        if not 0 <= count <= min(a.ndim, b.ndim):
-            raise IndexError(
-                f"tensordot: axes={count} is more than arrays of shapes {a.shape} and {b.shape} have"
-            ) from None
-        return tuple(range(a.ndim - count, a.ndim)), tuple(range(count))
-    return _axis_list(first), _axis_list(second)
-
-
-def _axis_list(axes: Any) -> tuple[int, ...]:
-    try:
-        return tuple(map(index, axes))
-    except TypeError:
-        return (index(axes),)
+    return [i % len(a) for i in first], [j % len(b) for j in second]
 
 
 def along_axes(
@@ -124,7 +116,7 @@ def _core_axes(name: str, axes: Any, counts: tuple[int, ...]) -> list[tuple[int,
         return last_ones
     if not isinstance(axes, (list, tuple)):
         raise TypeError(f"{name}: axes should be a list, got {axes!r}")
-    entries = [_axis_list(entry) for entry in axes]
+    entries = [integers(entry) for entry in axes]
     if len(entries) == 2 and _CORES[name][2] == 0:  # the result's axes default to the last ones
         entries.append(last_ones[2])
     if [len(entry) for entry in entries] != list(counts):

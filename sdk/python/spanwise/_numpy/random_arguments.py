@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Array, _asarray as asarray
+from .operands import integers
 from .shape import broadcast_shapes
 
 Shape = tuple[int, ...]
@@ -46,11 +47,7 @@ def is_number(x: Any) -> bool:
 
 def as_shape(size: Any) -> Shape:
     """NumPy's size= as a shape; None is ()."""
-    if size is None:
-        return ()
-    if isinstance(size, tuple | list):
-        return tuple(map(operator.index, size))
-    return (operator.index(size),)
+    return () if size is None else integers(size)
 
 
 def floating(caller: str, dtype: Any, out: Any) -> Any:
@@ -143,12 +140,9 @@ def probabilities(p: Any, population: int) -> Array:
     return weights
 
 
-def device_of(*values: Any) -> Any:
-    """The device of the first Array among `values`, else the CPU."""
-    for value in values:
-        if isinstance(value, Array):
-            return value.device
-    return _core.device("cpu")
+def device_of(*values: Any, default: Any = "cpu") -> Any:
+    """The device of the first Array among `values`, else `default`."""
+    return next((x.device for x in values if isinstance(x, Array)), default)
 
 
 def integer_bound(value: Any) -> int:

@@ -79,32 +79,37 @@ class FloatingGenerator(Philox):
         return self._draw(caller, "exponential", size, dtype, out, device)
 
     def _draw_by_arrays(
-        self,
-        caller: str,
-        kind: str,
-        shift: Array,
-        scale: Array,
-        size: _Size,
-        dtype: Any,
-        out: Any,
-        target: Any,
+        self, kind: str, shift: Array, scale: Array, size: _Size, dtype: Any, out: Any, target: Any
     ) -> Array:
         """_draw() with arrays `shift` and `scale`, rounded as the kernels of _draw() round."""
-        wanted = floating(caller, dtype, out)
-        shape = broadcast_with(caller, size, out, shift.shape, scale.shape)
-        result = result_for(caller, shape, wanted, out, target)
+        wanted = floating(kind, dtype, out)
+        shape = broadcast_with(kind, size, out, shift.shape, scale.shape)
+        result = result_for(kind, shape, wanted, out, target)
         # 16-bit floats are computed in float32; uniform numbers are first drawn in the 16-bit
         # dtype.
         work = wanted if wanted.itemsize > 2 else _core.dtype("float32")
         first = wanted if kind == "uniform" else work
         device = result.device
-        made = self._draw(caller, kind, shape, first, None, device).astype(work, copy=False)
+        made = self._draw(kind, kind, shape, first, None, device).astype(work, copy=False)
         _core.multiply(made, scale.to(device).astype(work), out=made)
         _core.add(made, shift.to(device).astype(work), out=made)
         if out is None and work == wanted:
             return made
         result[...] = made
         return out_or_result(result, out)
+
+    def _draw_scaled(
+        self, kind: str, shift: Any, scale: Any, size: _Size, dtype: Any, out: Any, device: Any
+    ) -> Array:
+        """_draw() with numbers or arrays `shift` and `scale`; raises ArgumentError for scale < 0."""
+        if is_number(shift) and is_number(scale):
+            check_scale(kind, scale)
+            return self._draw(kind, kind, size, dtype, out, device, float(shift), float(scale))
+        center = asarray(shift, device=device_of(shift, scale))
+        width = asarray(scale, device=center.device)
+        check_scale(kind, width)
+        target = self._device_for(device, shift, scale)
+        return self._draw_by_arrays(kind, center, width, size, dtype, out, target)
 
     def uniform(
         self,
@@ -127,16 +132,8 @@ class FloatingGenerator(Philox):
         spans = asarray(high, device=start.device).astype("float64") - start
         finite = bool(_core.all(_core.isfinite(spans)))
         check_span(finite, finite and bool(_core.any(spans < 0)), low, high)
-        return self._draw_by_arrays(
-            "uniform",
-            "uniform",
-            start,
-            spans,
-            size,
-            dtype,
-            out,
-            self._device_for(device, low, high),
-        )
+        target = self._device_for(device, low, high)
+        return self._draw_by_arrays("uniform", start, spans, size, dtype, out, target)
 
     def normal(
         self,
@@ -150,16 +147,7 @@ class FloatingGenerator(Philox):
     ) -> Array:
         """loc + scale * standard_normal(); `loc` and `scale` may be arrays. Raises ArgumentError
         for scale < 0; to check an array it waits for it."""
-        if is_number(loc) and is_number(scale):
-            check_scale("normal", scale)
-            return self._draw(
-                "normal", "normal", size, dtype, out, device, float(loc), float(scale)
-            )
-        center = asarray(loc, device=device_of(loc, scale))
-        width = asarray(scale, device=center.device)
-        check_scale("normal", width)
-        target = self._device_for(device, loc, scale)
-        return self._draw_by_arrays("normal", "normal", center, width, size, dtype, out, target)
+        return self._draw_scaled("normal", loc, scale, size, dtype, out, device)
 
     def exponential(
         self,
@@ -172,15 +160,4 @@ class FloatingGenerator(Philox):
     ) -> Array:
         """scale * standard_exponential(); `scale` may be an array. Raises ArgumentError for
         scale < 0; to check an array it waits for it."""
-        if is_number(scale):
-            check_scale("exponential", scale)
-            return self._draw(
-                "exponential", "exponential", size, dtype, out, device, 0.0, float(scale)
-            )
-        width = asarray(scale)
-        check_scale("exponential", width)
-        zero = _core.zeros((), "float64", device=width.device)
-        target = self._device_for(device, scale)
-        return self._draw_by_arrays(
-            "exponential", "exponential", zero, width, size, dtype, out, target
-        )
+        return self._draw_scaled("exponential", 0.0, scale, size, dtype, out, device)

@@ -11,8 +11,7 @@ from threading import Lock
 from typing import Any
 
 from .. import _core
-from .._core import Array
-from .random_arguments import words_of_seed
+from .random_arguments import device_of, words_of_seed
 
 # One lock for all generators, held for a few assignments; fork() acquires it so that the child
 # finds it free.
@@ -119,11 +118,7 @@ class Philox:
         among `parameters`, else the default device."""
         if device is not None:
             return _core.device(device)
-        if self._device is None:
-            for value in parameters:
-                if isinstance(value, Array):
-                    return value.device
-        return self.device
+        return device_of(*parameters, default=self.device) if self._device is None else self.device
 
 
 def hashed_key(entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> tuple[int, int]:

@@ -95,9 +95,7 @@ def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
         )
     position += rank if position < 0 else 0
     position -= 1 if moved < position else 0
-    order = [i for i in range(rank) if i != moved]
-    order.insert(position, moved)
-    return array.transpose(order)
+    return moveaxis(array, moved, position)
 
 
 # ---- Axes of extent 1 ----

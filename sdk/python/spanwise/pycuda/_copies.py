@@ -8,7 +8,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._memory import host_bytes, mem_alloc, memory, on_stream
+from ._memory import host_bytes, mem_alloc, memory, on_stream, order_of
 
 __all__ = [
     "Memcpy2D", "Memcpy3D", "from_device", "from_device_like", "mem_alloc_like", "mem_alloc_pitch",
@@ -110,8 +110,7 @@ def from_device(devptr, shape, dtype, order="C"):
 
 def from_device_like(devptr, other):
     """A new NumPy array with the shape and dtype of `other` and the bytes at `devptr`."""
-    f_order = other.flags.f_contiguous and not other.flags.c_contiguous
-    return from_device(devptr, other.shape, other.dtype, "F" if f_order else "C")
+    return from_device(devptr, other.shape, other.dtype, order_of(other))
 
 
 def _resolved(setter, on_host):

@@ -35,8 +35,13 @@ def packed_strides(shape, itemsize, order):
     """Strides in bytes of a contiguous array. Raises ValueError for an order other than C or F."""
     if order not in ("C", "F"):
         raise ValueError(f"GPUArray: expected order 'C' or 'F', got {order!r}")
+    axes = range(len(shape))
+    return _strides_by(axes if order == "F" else reversed(axes), shape, itemsize)
+
+
+def _strides_by(axes, shape, itemsize):
+    """Strides in bytes of a contiguous array; `axes` lists that with the smallest stride first."""
     strides, step = [0] * len(shape), itemsize
-    axes = range(len(shape)) if order == "F" else reversed(range(len(shape)))
     for axis in axes:
         strides[axis] = step
         step *= shape[axis]
@@ -50,20 +55,13 @@ def by_stride(strides, shape):
 
 def packed_like(x, dtype=None):
     """Strides of a contiguous array with the shape of `x` and its order of axes."""
-    strides, step = [0] * len(x.shape), np.dtype(x.dtype if dtype is None else dtype).itemsize
-    for axis in reversed(by_stride(x.strides, x.shape)):
-        strides[axis] = step
-        step *= x.shape[axis]
-    return tuple(strides)
+    itemsize = np.dtype(x.dtype if dtype is None else dtype).itemsize
+    return _strides_by(reversed(by_stride(x.strides, x.shape)), x.shape, itemsize)
 
 
 def _is_packed(shape, strides, axes, itemsize):
-    step = itemsize
-    for axis in reversed(axes):
-        if shape[axis] != 1 and strides[axis] != step:
-            return False
-        step *= shape[axis]
-    return True
+    packed = _strides_by(reversed(axes), shape, itemsize)
+    return all(shape[axis] == 1 or strides[axis] == packed[axis] for axis in axes)
 
 
 def array_over(gpudata, shape, dtype, strides):

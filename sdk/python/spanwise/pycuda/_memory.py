@@ -133,6 +133,9 @@ def host_bytes(x, caller):
 
 def on_stream(stream):
     """A context in which `stream`, if there is one, is the current stream."""
-    if stream is None:
-        return contextlib.nullcontext()
-    return stream if isinstance(stream, sw.Stream) else sw.Stream.foreign(stream)
+    return contextlib.nullcontext() if stream is None else sw.Stream.foreign(stream)
+
+
+def order_of(x):
+    """ "F" for an array that is contiguous in Fortran order only, else "C"."""
+    return "F" if x.flags.f_contiguous and not x.flags.c_contiguous else "C"

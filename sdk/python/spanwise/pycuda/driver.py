@@ -13,6 +13,7 @@ from ._memory import (
     PointerHolderBase as PointerHolderBase,
     find as _find,
     mem_alloc as mem_alloc,
+    order_of as _order_of,
 )
 from ._modules import *  # noqa: F403
 from ._textures import *  # noqa: F403
@@ -37,8 +38,7 @@ class compute_mode:  # noqa: N801  (PyCUDA's name)
 
 def aligned_empty_like(array, alignment=4096):
     """aligned_empty() with the shape, dtype and order of `array`."""
-    f_order = array.flags.f_contiguous and not array.flags.c_contiguous
-    return _sw.driver.aligned_empty(array.shape, array.dtype, "F" if f_order else "C", alignment)
+    return _sw.driver.aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
 
 
 def aligned_zeros_like(array, alignment=4096):

@@ -10,7 +10,7 @@ import spanwise as sw
 
 from ._array import ArrayFlags, GPUArray, to_gpu
 from ._layout import packed_like, splay
-from ._memory import mem_alloc, on_stream
+from ._memory import mem_alloc, on_stream, order_of
 from ._types import vec
 from ._unsupported import module_getattr
 
@@ -100,8 +100,7 @@ def empty_like(other_ary, dtype=None, order="K"):
         strides = packed_like(other_ary, dtype)
         return GPUArray(other_ary.shape, dtype, allocator, strides=strides)
     if order == "A":
-        flags = other_ary.flags
-        order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+        order = order_of(other_ary)
     return GPUArray(other_ary.shape, dtype, allocator, order=order)
 
 

@@ -25,7 +25,7 @@ source::PreprocessorOptions read_options(std::span<const std::string> options,
                                          std::span<const std::string> include_dirs) {
   source::PreprocessorOptions out;
   out.include_dirs.assign(include_dirs.begin(), include_dirs.end());
-  for (source::OptionReader words(options); words.next();) read_preprocessor_option(words, out);
+  for (source::OptionReader reader(options); reader.next();) read_preprocessor_option(reader, out);
   return out;
 }
 

@@ -184,3 +184,15 @@ def test_debug_mode_finds_a_rewrite_that_changes_values(register, device):
     with pytest.raises(sw.GraphError, match="update 0 differs"):
         step([1.0, 2.0])
     assert total.get_value().tolist() == [0, 0]
+
+
+def test_replacement_may_contain_the_node_itself(register, device):
+    register(lambda node: node.out + 1 if is_op(node, "exp") else None)
+    x = T.dvector("x")
+    f = sw.function([x], T.exp(x) * 2, device=device)
+    assert f([0.0]).tolist() == [4.0]
+
+
+def test_position_that_is_no_number_is_refused():
+    with pytest.raises(TypeError, match="expected position as a number, got 'last'"):
+        sw.graph.rewrite("test_position", "last")(lambda node: None)
