@@ -90,13 +90,17 @@ std::string lto_ir_of(const char* source) {
 }
 
 // nvJitLink needs no GPU either.
-class Linker : public test::NvrtcTest<> {
+template <class Base>
+class NvJitLinkTest : public test::NvrtcTest<Base> {
  protected:
   void SetUp() override {
-    NvrtcTest::SetUp();
-    if (nvjitlink::installed().empty()) GTEST_SKIP() << "nvJitLink is not installed";
+    test::NvrtcTest<Base>::SetUp();
+    if (!Base::IsSkipped() && nvjitlink::installed().empty())
+      GTEST_SKIP() << "nvJitLink is not installed";
   }
 };
+
+class Linker : public NvJitLinkTest<testing::Test> {};
 
 TEST_F(Linker, LinksSeveralSourcesIntoOneCubin) {
   const KernelBinary binary = build_linked({triple_source, shift_source});
@@ -198,9 +202,9 @@ TEST_F(CudaLinker, DriverErrorNamesMissingSymbols) {
   EXPECT_THROW(link_with_driver(open, 0), DeviceError);
 }
 
-TEST_F(CudaLinker, LtoIrIsLoadedLikeOtherBinaries) {
-  if (nvrtc::installation()->library.empty() || nvjitlink::installed().empty())
-    GTEST_SKIP() << "NVRTC or nvJitLink is not installed";
+class CudaLinkerOfLtoIr : public NvJitLinkTest<CudaLinker> {};
+
+TEST_F(CudaLinkerOfLtoIr, IsLoadedLikeOtherBinaries) {
   const std::vector<float> y =
       run_apply(lto_ir_of("extern \"C\" __global__ void apply(float* y, const float* x) {\n"
                           "  y[threadIdx.x] = x[threadIdx.x] + 1;\n}\n"));
