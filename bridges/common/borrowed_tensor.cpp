@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <new>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "spanwise/bridge.hpp"

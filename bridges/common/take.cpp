@@ -1,8 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "event_guarded_owner.hpp"
 #include "foreign_window.hpp"
 #include "spanwise/bridge.hpp"

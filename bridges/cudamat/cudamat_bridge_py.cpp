@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <string>
 
 #include "python/interop/interface.hpp"
 #include "python/interop/legacy.hpp"

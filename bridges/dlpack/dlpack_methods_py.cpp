@@ -9,6 +9,7 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_export.hpp"
 #include "dlpack_tensor.hpp"
+#include "python/interop/objects.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
@@ -137,7 +138,7 @@ PyObject* dlpack(PyObject* self, PyObject* stream, PyObject* max_version, PyObje
   return export_array(array_in(self), read(stream, max_version, device, copy));
 }
 
-PyObject* dlpack_device(PyObject* self, PyObject*) noexcept {
+PyObject* dlpack_device(PyObject* self) {
   const TensorDevice device = device_of(array_in(self));
   return Py_BuildValue("(ii)", static_cast<int>(device.type), static_cast<int>(device.id));
 }
@@ -148,8 +149,8 @@ PyMethodDef dlpack_methods[] = {
         "A DLPack capsule that shares the array's memory. `stream` is the consumer's, and is made "
         "to\nwait for queued work. Read-only arrays need max_version >= (1, 0).",
         &dlpack>(),
-    {"__dlpack_device__", &dlpack_device, METH_NOARGS,
-     "__dlpack_device__($self, /)\n--\n\nDLPack's (device type, device id)."},
+    python::declared<"__dlpack_device__($self, /)", "DLPack's (device type, device id).",
+                     &dlpack_device>(),
     {}};
 
 }  // namespace
@@ -157,9 +158,7 @@ PyMethodDef dlpack_methods[] = {
 SW_BIND(bridge_dlpack, array_type) {
   python::add_array_methods(dlpack_methods);
   auto* table = const_cast<ExchangeApi*>(&exchange_api());
-  const auto capsule =
-      py::reinterpret_steal<py::object>(PyCapsule_New(table, exchange_capsule_name, nullptr));
-  if (!capsule) throw py::error_already_set();
+  const py::object capsule = python::owned(PyCapsule_New(table, exchange_capsule_name, nullptr));
   py::setattr(reinterpret_cast<PyObject*>(python::array_type), "__dlpack_c_exchange_api__",
               capsule);
 }

@@ -8,6 +8,7 @@
 #include "dlpack_export.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/interop/exchange.hpp"
+#include "python/interop/objects.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 
@@ -24,9 +25,7 @@ struct ImmutableProducer {
     const auto number = stream.cast<std::optional<std::int64_t>>();
     if (const auto consumer = dlpack::consumer_stream(number, array.device()))
       dlpack::make_wait(*consumer, array);
-    PyObject* result = dlpack::capsule_of(array, /*versioned=*/false);
-    if (result == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(result);
+    return python::owned(dlpack::capsule_of(array, /*versioned=*/false));
   }
 };
 

@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <string>
 
 #include "python/interop/legacy.hpp"
 #include "python/interop/library.hpp"

@@ -3,8 +3,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <utility>
-
 #include "python/interop/interface.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"

@@ -5,7 +5,6 @@
 #include <Python.h>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 

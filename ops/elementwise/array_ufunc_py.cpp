@@ -5,6 +5,7 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
 
@@ -60,8 +61,8 @@ PyMethodDef elementwise_methods[] = {
     in_python<"_numpy.elementwise", "round($self, decimals=0, out=None)",
               "Rounded to `decimals` places, halves to even, as numpy.ndarray.round.">(),
     in_python<"_numpy.elementwise", "__round__($self, decimals=0)", "round(self)", "round">(),
-    method_without_arguments<&array_conj>("conj", "The complex conjugate."),
-    method_without_arguments<&array_conj>("conjugate", "The complex conjugate."),
+    declared<"conj($self)", "The complex conjugate.", &array_conj>(),
+    declared<"conjugate($self)", "The complex conjugate.", &array_conj>(),
     {"__array_ufunc__", as_c_function(guarded<&array_ufunc_method>), METH_VARARGS | METH_KEYWORDS,
      "Makes NumPy's ufuncs return Spanwise arrays for Spanwise arrays."},
     {nullptr, nullptr, 0, nullptr}};

@@ -6,13 +6,13 @@
 #include <structmember.h>
 
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/type.hpp"
 #include "spanwise/error.hpp"
@@ -153,7 +153,7 @@ PyTypeObject* make_ufunc_type() {
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyUfunc, vectorcall), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyMethodDef methods[] = {method_without_arguments<&name_of>("__reduce__"),
+  static PyMethodDef methods[] = {declared<"__reduce__($self)", "", &name_of>(),
                                   {"at", as_c_function(guarded<&ufunc_at>), METH_FASTCALL, at_doc},
                                   {nullptr, nullptr, 0, nullptr}};
   return make_type("spanwise.ufunc", sizeof(PyUfunc),

@@ -59,24 +59,12 @@ class ValueArray {
   Array array_;
 };
 
-/// Runs `work` without the GIL.
-template <class Work>
-auto unlocked(Work&& work) {
-  const GilRelease released;
-  return work();
-}
-
-/// Whether work on the array takes less time than releasing and acquiring the GIL.
-inline bool is_small(const Array& array) noexcept {
-  return runs_on_host(array.device()) && array.nbytes() < 1 << 16;
-}
-inline bool is_small(const Array& array, std::span<const ops::IndexPart> key) noexcept {
-  if (!is_small(array)) return false;
-  for (const ops::IndexPart& part : key) {
-    const auto* indices = std::get_if<Array>(&part);
-    if (indices != nullptr && !is_small(*indices)) return false;
-  }
-  return true;
+/// is_long() of the array or of an index array of `key`.
+inline bool is_long(const Array& array, std::span<const ops::IndexPart> key) noexcept {
+  return is_long(array) || std::ranges::any_of(key, [](const ops::IndexPart& part) {
+           const auto* indices = std::get_if<Array>(&part);
+           return indices != nullptr && is_long(*indices);
+         });
 }
 
 }  // namespace spanwise::python

@@ -56,7 +56,7 @@ PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObj
   const Array wanted = index_array_in(indices);
   const ops::Bounds bounds = bounds_of(mode);
   const auto work = [&, &from = source, &at = dim] { return ops::take(from, wanted, at, bounds); };
-  return stored_in_out(is_small(source) && is_small(wanted) ? work() : unlocked(work), out, "take");
+  return stored_in_out(without_gil(is_long(source) || is_long(wanted), work), out, "take");
 }
 
 PyObject* take(PyObject* a, PyObject* indices, PyObject* axis, PyObject* out, PyObject* mode) {
@@ -78,8 +78,7 @@ PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis,
   const auto work = [&, &from = source, &at = dim] {
     return ops::take(from, ops::positions_of_true(mask).index(0, 0), at, ops::Bounds::raise);
   };
-  return stored_in_out(is_small(source) && is_small(mask) ? work() : unlocked(work), out,
-                       "compress");
+  return stored_in_out(without_gil(is_long(source) || is_long(mask), work), out, "compress");
 }
 
 PyObject* compress(PyObject* condition, PyObject* a, PyObject* axis, PyObject* out) {
@@ -92,8 +91,7 @@ PyObject* compress_method(PyObject* self, PyObject* condition, PyObject* axis, P
 PyObject* repeated(const Array& array, PyObject* repeats, PyObject* axis) {
   const auto [source, dim] = resolve_axis(array, axis);
   const auto work_with = [&, &from = source, &at = dim](const auto& times) {
-    const auto work = [&] { return ops::repeat(from, times, at); };
-    return wrap(is_small(from) ? work() : unlocked(work));
+    return wrap(without_gil(is_long(from), [&] { return ops::repeat(from, times, at); }));
   };
   if (PyLong_CheckExact(repeats)) return work_with(integer_from(repeats));
   return work_with(index_array_in(repeats));
@@ -114,8 +112,8 @@ PyObject* take_along_axis(PyObject* arr, PyObject* indices, PyObject* axis) {
   const Array source = is_flat ? flat(array) : array;
   const int dim =
       is_flat ? 0 : source.layout().normalise_axis(axis == nullptr ? -1 : integer_from(axis));
-  const auto work = [&] { return ops::take_along(source, wanted, dim); };
-  return wrap(is_small(source) && is_small(wanted) ? work() : unlocked(work));
+  return wrap(without_gil(is_long(source) || is_long(wanted),
+                          [&] { return ops::take_along(source, wanted, dim); }));
 }
 
 // ---- Writing ----
@@ -123,7 +121,7 @@ PyObject* take_along_axis(PyObject* arr, PyObject* indices, PyObject* axis) {
 // Writes to a flat view of the array, or to a flat copy that is copied back.
 template <class Write>
 void write_flat(const Array& target, Write&& write) {
-  unlocked([&] {
+  without_gil([&] {
     if (const auto view = target.try_reshape({target.size()})) return write(*view);
     const Array line = reshape(target, {-1}, CopyMode::always);
     write(line);
@@ -159,7 +157,7 @@ PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* given_value
     write_flat(target, [&](const Array& line) { ops::put_along(line, index_array, 0, value); });
   } else {
     const int dim = target.layout().normalise_axis(integer_from(axis));
-    unlocked([&] { ops::put_along(target, index_array, dim, value); });
+    without_gil([&] { ops::put_along(target, index_array, dim, value); });
   }
   Py_RETURN_NONE;
 }
@@ -169,8 +167,8 @@ PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* given_value
 PyObject* search_sorted(PyObject* a, PyObject* v, PyObject* right) {
   const Array line = import_array(a), wanted = import_array(v);
   const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
-  const auto work = [&] { return ops::search_sorted(line, wanted, side); };
-  return wrap(is_small(line) && is_small(wanted) ? work() : unlocked(work));
+  return wrap(without_gil(is_long(line) || is_long(wanted),
+                          [&] { return ops::search_sorted(line, wanted, side); }));
 }
 
 PyMethodDef functions[] = {

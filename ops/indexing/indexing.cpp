@@ -3,7 +3,6 @@
 #include "indexing.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 
 #include "backend.hpp"

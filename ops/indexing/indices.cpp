@@ -6,7 +6,6 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {

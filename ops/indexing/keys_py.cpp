@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -90,7 +89,7 @@ PyObject* try_take_small(PyObject* self, PyObject* key) {
   if (vector.rank() != 1 || !no_pending_work(vector)) return nullptr;
   if (is_array(key)) {
     const Array& indices = array_in(key);
-    const bool fits = indices.dtype() == int64 && indices.rank() > 0 && is_small(indices) &&
+    const bool fits = indices.dtype() == int64 && indices.rank() > 0 && !is_long(indices) &&
                       no_pending_work(indices) && indices.layout().is_row_major();
     return fits ? wrap(ops::try_take_small(vector, indices.data(), indices.shape())) : nullptr;
   }
@@ -102,9 +101,9 @@ PyObject* try_take_small(PyObject* self, PyObject* key) {
 PyObject* read(PyObject* self, PyObject* key) {
   const Array& array = array_in(self);
   // Fast path for one int64 index array.
-  if (array.rank() > 0 && is_small(array)) {
+  if (array.rank() > 0 && !is_long(array)) {
     const auto is_simple = [](const Array& indices) {
-      return indices.dtype() == int64 && indices.rank() > 0 && is_small(indices);
+      return indices.dtype() == int64 && indices.rank() > 0 && !is_long(indices);
     };
     if (is_array(key)) {
       if (is_simple(array_in(key)))
@@ -115,9 +114,9 @@ PyObject* read(PyObject* self, PyObject* key) {
     }
   }
   const Key parsed(key);
-  if (is_small(array, parsed.parts())) return wrap(ops::index_by(array, parsed.parts()));
+  if (!is_long(array, parsed.parts())) return wrap(ops::index_by(array, parsed.parts()));
   const Array source = array;  // another thread may release the Python object
-  return wrap(unlocked([&] { return ops::index_by(source, parsed.parts()); }));
+  return wrap(without_gil([&] { return ops::index_by(source, parsed.parts()); }));
 }
 
 void assign(PyObject* self, PyObject* key, PyObject* given) {
@@ -125,8 +124,8 @@ void assign(PyObject* self, PyObject* key, PyObject* given) {
   const Array target = array_in(self);
   const ValueArray owner(given, target);
   const Array& value = owner.array();
-  if (is_small(target, parsed.parts())) return ops::assign_by(target, parsed.parts(), value);
-  unlocked([&] { ops::assign_by(target, parsed.parts(), value); });
+  without_gil(is_long(target, parsed.parts()),
+              [&] { ops::assign_by(target, parsed.parts(), value); });
 }
 
 void accumulate(const char* name, PyObject* self, PyObject* key, PyObject* given) {
@@ -135,9 +134,8 @@ void accumulate(const char* name, PyObject* self, PyObject* key, PyObject* given
   const ValueArray owner(given, target);
   const Array& value = owner.array();
   const ops::Accumulation how = ops::accumulation_from(name);
-  if (is_small(target, parsed.parts()) && is_small(value))
-    return ops::accumulate_by(target, parsed.parts(), value, how);
-  unlocked([&] { ops::accumulate_by(target, parsed.parts(), value, how); });
+  without_gil(is_long(target, parsed.parts()) || is_long(value),
+              [&] { ops::accumulate_by(target, parsed.parts(), value, how); });
 }
 
 }  // namespace

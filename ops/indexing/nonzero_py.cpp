@@ -1,8 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <utility>
-
 #include "arguments_py.hpp"
 #include "indexing.hpp"
 #include "python/support/array.hpp"
@@ -18,10 +16,8 @@ namespace py = pybind11;
 
 namespace {
 
-// Without the GIL if the array is not small.
-template <class Work>
-auto search_mask(const Array& array, Work&& work) {
-  return is_small(array) ? work() : unlocked(std::forward<Work>(work));
+Array positions_in(const Array& array) {
+  return without_gil(is_long(array), [&] { return ops::positions_of_true(array); });
 }
 
 PyObject* rows_of(const Array& positions) {
@@ -41,18 +37,15 @@ PyObject* nonzero_of(const Array& array) {
     fail<ArgumentError>(
         "nonzero: calling nonzero on 0d arrays is not allowed; use "
         "a.reshape(1).nonzero()");
-  return rows_of(search_mask(array, [&] { return ops::positions_of_true(array); }));
+  return rows_of(positions_in(array));
 }
 
 PyObject* nonzero(PyObject* a) { return nonzero_of(import_array(a)); }
-PyObject* argwhere(PyObject* a) {
-  const Array array = import_array(a);
-  return wrap(search_mask(array, [&] { return ops::positions_of_true(array); }).transpose());
-}
+PyObject* argwhere(PyObject* a) { return wrap(positions_in(import_array(a)).transpose()); }
 
 PyObject* flatnonzero(PyObject* a) {
   const Array array = import_array(a);
-  return wrap(search_mask(array, [&] {
+  return wrap(without_gil(is_long(array), [&] {
     return ops::positions_of_true(array.rank() == 1 ? array : reshape(array, {-1})).index(0, 0);
   }));
 }

@@ -9,7 +9,6 @@
 #include <map>
 #include <utility>
 
-#include "problem.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
 

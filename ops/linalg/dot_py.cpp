@@ -105,10 +105,9 @@ PyObject* inner_call(PyObject* a, PyObject* b) {
   const Array &left = factors.left(), &right = factors.right();
   if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, nullptr);
   const int left_axis = left.rank() - 1, right_axis = right.rank() - 1;
-  Array result = [&] {
-    const GilRelease unlocked(is_long(left, right));
+  Array result = without_gil(is_long(left, right), [&] {
     return ops::linalg::contract("inner", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
-  }();
+  });
   return wrap(std::move(result));
 }
 
@@ -118,14 +117,13 @@ PyObject* vdot_call(PyObject* a, PyObject* b) {
   if (left.size() != right.size())
     fail<LayoutError>("vdot: expected arrays of one size, got shapes ", left.shape(), " and ",
                       right.shape(), "; slice or reshape one of them");
-  Array result = [&] {
-    const GilRelease unlocked(is_long(left, right));
+  Array result = without_gil(is_long(left, right), [&] {
     // Without reshape() for vectors, the usual case.
     if (left.rank() == 1 && right.rank() == 1)
       return ops::linalg::multiply(ProductKind::vecdot, left, right);
     return ops::linalg::multiply(ProductKind::vecdot, reshape(left, Shape{left.size()}),
                                  reshape(right, Shape{right.size()}));
-  }();
+  });
   return wrap(std::move(result));
 }
 

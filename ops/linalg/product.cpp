@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <utility>
 
 #include "product_shape.hpp"

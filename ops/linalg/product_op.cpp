@@ -4,10 +4,7 @@
 
 #include <cmath>
 #include <functional>
-#include <memory>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "spanwise/op_sdk/expression.hpp"
 

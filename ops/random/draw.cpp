@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw.hpp"
 
-#include <cstdint>
-
 #include "cpu_kernels.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"

@@ -75,10 +75,7 @@ Distribution kind_from(PyObject* object) {
 PyObject* drawn(PyObject* counter, const Numbers& numbers, PyObject* out) {
   const Array target = checked_array(out, "out");
   Counter& from = counter_in(counter);
-  {
-    const GilRelease unlocked(is_long(target));
-    ops::random::draw(from, numbers, target);
-  }
+  without_gil(is_long(target), [&] { ops::random::draw(from, numbers, target); });
   return Py_NewRef(out);
 }
 
@@ -107,10 +104,7 @@ PyObject* random_new(PyObject* counter, PyObject* kind, PyObject* size, PyObject
   const Device target_device = given(device) ? device_from(device) : default_device();
   Counter& from = counter_in(counter);
   const Array target = empty(shape, wanted, target_device);
-  {
-    const GilRelease unlocked(is_long(target));
-    ops::random::draw(from, numbers, target);
-  }
+  without_gil(is_long(target), [&] { ops::random::draw(from, numbers, target); });
   return wrap(target);
 }
 
@@ -145,10 +139,7 @@ PyObject* random_permutation(PyObject* counter, PyObject* out, PyObject* size) {
   const Array target = checked_array(out, "out");
   Counter& from = counter_in(counter);
   const std::int64_t all = integer_from(size);
-  {
-    const GilRelease unlocked(is_long(target));
-    ops::random::permutation(from, all, target);
-  }
+  without_gil(is_long(target), [&] { ops::random::permutation(from, all, target); });
   return Py_NewRef(out);
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "check_options.hpp"

@@ -105,18 +105,12 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
   std::int64_t bytes = 0;
   for (const Array& array : arrays) bytes += array.nbytes();
   if (given(out)) {
-    {
-      const GilRelease unlocked(is_long(target.device(), bytes));
-      ops::concatenate_into(arrays, axis, target);
-    }
+    without_gil(is_long(target.device(), bytes),
+                [&] { ops::concatenate_into(arrays, axis, target); });
     return Py_NewRef(out);
   }
-  Array joined;
-  {
-    const GilRelease unlocked(is_long(arrays[0].device(), bytes));
-    joined = ops::concatenate(arrays, axis, common);
-  }
-  return wrap(std::move(joined));
+  return wrap(without_gil(is_long(arrays[0].device(), bytes),
+                          [&] { return ops::concatenate(arrays, axis, common); }));
 }
 
 // ---- variables of graphs

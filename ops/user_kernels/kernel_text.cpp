@@ -2,10 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_text.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <string_view>
-
 #include "embedded/user_kernel_text.hpp"
 #include "expression_text.hpp"
 #include "spanwise/error.hpp"

@@ -102,7 +102,6 @@ const char* kind_name(Device device) {
 void bind_properties(py::module_& module) {
   py::class_<DeviceProperties> type(module, "DeviceProperties",
                                     "The name, architecture and limits of a device.");
-  type.attr("__module__") = "spanwise";
   type.def_readonly("name", &DeviceProperties::name, "The vendor's name.");
   type.def_readonly("architecture", &DeviceProperties::architecture, "\"sm_90\", \"x86_64\"");
   type.def_readonly("driver", &DeviceProperties::driver, "The driver's version; empty on the CPU.");
@@ -131,7 +130,6 @@ void bind_device(py::module_& module) {
   py::class_<PyDevice> type(
       module, "device",
       "The CPU or a GPU. As a context manager it is the thread's default device for new arrays.");
-  type.attr("__module__") = "spanwise";
   type.def(
       py::init([](py::handle x) { return PyDevice{device_from(x)}; }), py::arg("x") = py::none(),
       py::pos_only(),

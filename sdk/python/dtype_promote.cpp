@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"

@@ -13,6 +13,7 @@
 #include "python/interop/typestr.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/type.hpp"
 #include "spanwise/error.hpp"
@@ -128,7 +129,7 @@ PyGetSetDef attributes_of_dtype[] = {
     attribute<&numpys_of>("dtype", "The numpy.dtype."),
     {}};
 
-PyMethodDef methods_of_dtype[] = {method_without_arguments<&reduced_dtype>("__reduce__"), {}};
+PyMethodDef methods_of_dtype[] = {declared<"__reduce__($self)", "", &reduced_dtype>(), {}};
 
 constexpr const char* dtype_doc =
     "dtype(x, /)\n--\n\n"

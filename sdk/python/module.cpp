@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "python/interop/objects.hpp"
 #include "python/support/bind.hpp"
 #include "spanwise/version.hpp"
 
@@ -47,11 +48,18 @@ void refuse_pickling(const py::module_& module) {
   const py::dict names = module.attr("__dict__");
   for (const auto& [name, value] : names) {
     if (!needs_refusal(value)) continue;
-    const auto method = py::reinterpret_steal<py::object>(
-        PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(value.ptr()), &refusal));
-    if (!method) throw py::error_already_set();
-    py::setattr(value, "__reduce__", method);
+    auto* type = reinterpret_cast<PyTypeObject*>(value.ptr());
+    py::setattr(value, "__reduce__", spanwise::python::owned(PyDescr_NewMethod(type, &refusal)));
   }
+}
+
+// Gives pybind11's public classes the module from which programs import them.
+void name_public_classes(const py::module_& module) {
+  const py::dict names = module.attr("__dict__");
+  for (const auto& [name, value] : names)
+    if (py::cast<std::string>(name)[0] != '_' && py::isinstance<py::type>(value) &&
+        value.attr("__module__").equal(module.attr("__name__")))
+      py::setattr(value, "__module__", py::str("spanwise"));
 }
 
 using spanwise::python::ModulePart;
@@ -112,6 +120,7 @@ class ModuleParts {
 PYBIND11_MODULE(_core_of_main_interpreter, module) {
   module.doc() = "The extension module of spanwise. Import `spanwise` instead.";
   ModuleParts(module).bind_all();
+  name_public_classes(module);
   refuse_pickling(module);
   refuse_uninitialised_objects();
 }

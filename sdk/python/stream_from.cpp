@@ -71,6 +71,12 @@ std::optional<std::int64_t> ordinal_of(py::handle stream) {
   return std::nullopt;
 }
 
+Device device_named_by(py::handle stream) {
+  const Device device = default_device();
+  const auto ordinal = device.is_cuda() ? ordinal_of(stream) : std::nullopt;
+  return ordinal ? Device(DeviceKind::cuda, static_cast<int>(*ordinal)) : device;
+}
+
 // Throws ArgumentError if the object names another device.
 void check_device(py::handle stream, Device device) {
   const auto ordinal = ordinal_of(stream);
@@ -82,11 +88,13 @@ void check_device(py::handle stream, Device device) {
 
 }  // namespace
 
-Stream stream_from(py::handle object, Device device) {
+Stream stream_from(py::handle object, std::optional<Device> wanted) {
+  const bool is_own = py::isinstance<Stream>(object);
+  const Device device = wanted || is_own ? wanted.value_or(cpu) : device_named_by(object);
   if (object.is_none()) return Stream::current(device);
-  if (py::isinstance<Stream>(object)) {
+  if (is_own) {
     const Stream& own = py::cast<const Stream&>(object);
-    if (own.device() != device)
+    if (wanted && own.device() != device)
       fail<ArgumentError>("stream: expected a stream of ", device, ", got one of ", own.device(),
                           "; create it with spanwise.Stream(\"", device, "\")");
     return own;
@@ -107,14 +115,6 @@ Stream stream_from(py::handle object, Device device) {
   const std::uintptr_t unambiguous = interface_stream(*handle);
   if (!owns_its_stream(object)) return Stream::foreign(device, unambiguous);
   return Stream::foreign(device, unambiguous, hold_object(object.ptr()));
-}
-
-Stream foreign_stream(py::handle object, py::handle device) {
-  if (!device.is_none()) return stream_from(object, py::cast<Device>(device));
-  if (py::isinstance<Stream>(object)) return py::cast<const Stream&>(object);
-  const auto ordinal = default_device().is_cuda() ? ordinal_of(object) : std::nullopt;
-  return stream_from(
-      object, ordinal ? Device(DeviceKind::cuda, static_cast<int>(*ordinal)) : default_device());
 }
 
 }  // namespace spanwise::python

@@ -87,7 +87,6 @@ void bind_stream(py::module_& module) {
       module, "Stream",
       "A stream: a queue of work on one device, executed in order. As a context manager it is the "
       "thread's current stream of that device.");
-  type.attr("__module__") = "spanwise";
   type.def(py::init([](Device device) {
              const GilRelease unlocked;
              return Stream::create(device);
@@ -95,7 +94,7 @@ void bind_stream(py::module_& module) {
            py::arg("device") = py::none(),
            "A new stream that does not synchronise with the legacy default stream.");
   type.def_static(
-      "foreign", &foreign_stream, py::arg("stream"), py::arg("device") = py::none(),
+      "foreign", &stream_from, py::arg("stream"), py::arg("device") = py::none(),
       "A Stream for another library's stream object or integer handle, by default on the device "
       "that "
       "the object names, else on the default device. It keeps a stream object alive; a bare handle "
@@ -119,11 +118,7 @@ void bind_stream(py::module_& module) {
     return self;
   });
   type.def("__exit__", [](const Stream&, const py::args&) { leave(); });
-  type.def("__eq__", [](const Stream& self, py::handle other) -> py::object {
-    if (!py::isinstance<Stream>(other))
-      return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-    return py::bool_(self == py::cast<const Stream&>(other));
-  });
+  type.def("__eq__", [](const Stream& a, const Stream& b) { return a == b; }, py::is_operator());
   type.def("__hash__", [](const Stream& self) {
     return py::hash(py::make_tuple(self.device().name(), self.handle()));
   });
@@ -140,7 +135,6 @@ void bind_event(py::module_& module) {
   py::class_<PyEvent> type(module, "Event",
                            "An event, which is recorded on a stream; with timing=True for "
                            "elapsed().");
-  type.attr("__module__") = "spanwise";
   type.def(py::init([](bool timing) { return PyEvent{timing}; }), py::arg("timing") = false);
   type.def(
       "record",

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <mutex>
 #include <optional>
 

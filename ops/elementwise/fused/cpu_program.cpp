@@ -3,7 +3,6 @@
 #include "cpu_program.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include "spanwise/copy.hpp"
 #include "spanwise/runtime/host_block.hpp"

@@ -4,9 +4,7 @@
 
 #include <array>
 
-#include "cuda_program.hpp"
 #include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
 #include "spanwise/strided/walk.hpp"
 #include "spanwise/working_device.hpp"
 

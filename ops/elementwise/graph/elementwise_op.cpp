@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "../compute.hpp"
 #include "spanwise/strided/walk.hpp"

@@ -3,7 +3,6 @@
 #include "fused_op.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "elementwise_op.hpp"

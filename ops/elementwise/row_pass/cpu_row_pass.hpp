@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "../fused/cpu_program.hpp"
 #include "row_pass.hpp"

@@ -5,7 +5,6 @@
 #include <deque>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "row_pass_source.hpp"
 #include "spanwise/kernel.hpp"

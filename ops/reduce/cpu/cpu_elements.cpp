@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu_elements.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "spanwise/creation.hpp"

@@ -14,6 +14,7 @@
 
 #include "../kernel_text.hpp"
 #include "python/support/array.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/type.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/ref.hpp"
@@ -104,8 +105,8 @@ void add_user_kernel_type(pybind11::module_& module, const char* name, const cha
         return pybind11::str(user_kernel_in<Kernel>(object)->kernel->spec().common.name);
       }>("name", "The kernel's name."),
       {}};
-  static PyMethodDef methods[] = {
-      method_without_arguments<&reduce_user_kernel<Kernel>>("__reduce__"), {}};
+  static PyMethodDef methods[] = {declared<"__reduce__($self)", "", &reduce_user_kernel<Kernel>>(),
+                                  {}};
   add_type(module, name,
            make_type(full_name, sizeof(PyUserKernel<Kernel>),
                      {slot(Py_tp_new, make),

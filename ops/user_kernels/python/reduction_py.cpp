@@ -6,7 +6,6 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
-#include <cstdint>
 
 #include <string>
 #include <utility>

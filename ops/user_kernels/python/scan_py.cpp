@@ -45,10 +45,8 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
                        : is_in_place ? source
                                      : writable_array(output);
   const int along = static_cast<int>(integer_in(axis, 0));
-  {
-    const GilRelease unlocked(is_long_call(source.device(), source.nbytes()));
-    kernel(source, target, along);
-  }
+  without_gil(is_long_call(source.device(), source.nbytes()),
+              [&] { kernel(source, target, along); });
   return is_new ? wrap(target) : Py_NewRef(is_in_place ? input : output);
 }
 

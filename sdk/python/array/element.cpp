@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <utility>
 
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"
@@ -48,12 +47,7 @@ PyObject* wrap_element(const Array& array, std::int64_t offset) {
   if (array.device() == cpu && no_pending_work(array))
     return wrap_copy_of(address_of(array, offset), array.dtype());
   const Array element = array.with_layout({{}, {}, offset});
-  Array copied;
-  {
-    const GilRelease unlocked(is_long(element));
-    copied = copy(element);
-  }
-  return wrap(std::move(copied));
+  return wrap(without_gil(is_long(element), [&] { return copy(element); }));
 }
 
 PyObject* try_element(const Array& array, PyObject* key) {

@@ -8,6 +8,7 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/type.hpp"
 
@@ -96,17 +97,17 @@ bool is_foreign(py::handle name) noexcept {
 }
 
 // dir(a), without the names that raise.
-PyObject* array_dir(PyObject* self, PyObject*) {
+py::list array_dir(PyObject* self) {
   const py::handle object(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   const py::object names = object.attr("__dir__")(py::handle(self));
   py::list found;
   for (const py::handle name : items_of(names.ptr()))
     if (!is_foreign(name)) found.append(name);
-  return found.release().ptr();
+  return found;
 }
 
 PyMethodDef dir_method[] = {
-    {"__dir__", guarded<&array_dir>, METH_NOARGS, "The names of the attributes."}, {}};
+    declared<"__dir__($self)", "The names of the attributes.", &array_dir>(), {}};
 
 }  // namespace
 
@@ -119,8 +120,7 @@ SW_BIND(array_foreign_names, array_type) {
   add_type(module, "_ForeignName", type);
   auto* const array = reinterpret_cast<PyObject*>(array_type);
   for (const ForeignName& entry : foreign_names) {
-    const auto descriptor = py::reinterpret_steal<py::object>(PyType_GenericAlloc(type, 0));
-    if (!descriptor) throw py::error_already_set();
+    const py::object descriptor = owned(PyType_GenericAlloc(type, 0));
     reinterpret_cast<PyForeignName*>(descriptor.ptr())->entry = &entry;
     py::setattr(array, entry.name, descriptor);
   }

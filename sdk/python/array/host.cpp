@@ -192,15 +192,12 @@ PyMethodDef host_methods[] = {
     method<&item_method>("item",
                          "The only element, or the element at an index (flat or one per axis), as "
                          "a Python\nnumber. Waits for the array."),
-    method_without_arguments<&tolist>(
-        "tolist",
-        "tolist($self)\n--\n\n"
-        "The elements as nested lists of Python numbers. Waits for the array."),
-    method_without_arguments<&numpy>(
-        "numpy",
-        "numpy($self)\n--\n\n"
-        "A numpy.ndarray that shares the memory of an array on the CPU; a copy of an array on "
-        "a GPU.\nWaits for the array."),
+    declared<"tolist($self)",
+             "The elements as nested lists of Python numbers. Waits for the array.", &tolist>(),
+    declared<"numpy($self)",
+             "A numpy.ndarray that shares the memory of an array on the CPU; a copy of an array on "
+             "a GPU.\nWaits for the array.",
+             &numpy>(),
     declared<"__array__($self, dtype=None, *, copy=None)", "", &array_protocol>(),
     declared<"__complex__($self)", "", &array_complex>(),
     declared<"__format__($self, format_spec, /)", "", &format>(),

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "python/support/call.hpp"
-#include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "python/interop/objects.hpp"
 #include "python/support/scalar.hpp"
 #include "spanwise/error.hpp"
 
@@ -50,9 +51,7 @@ Scalar integer_from_float(PyObject* number, DType dtype) {
     fail<ArgumentError>("spanwise: NaN cannot become an element of dtype ", dtype,
                         "; choose a floating dtype or replace the value");
   if (std::isinf(value)) throw_overflow(number, dtype);
-  const auto whole = py::reinterpret_steal<py::object>(PyLong_FromDouble(value));
-  if (!whole) throw py::error_already_set();
-  return integer_from_int(whole.ptr(), dtype);
+  return integer_from_int(owned(PyLong_FromDouble(value)).ptr(), dtype);
 }
 
 double real_part(PyObject* number) {

@@ -106,7 +106,6 @@ void bind_type(py::module_& module) {
       module, "TensorType",
       "The type of a variable: dtype, rank, the extents that are fixed, and the device if that is "
       "fixed. Calling it makes a variable.");
-  type.attr("__module__") = "spanwise";
   type.def(py::init(&tensor_type_from), py::arg("dtype"), py::arg("shape"),
            py::arg("device") = py::none(),
            "An extent of None in `shape` is not fixed. Without `device` the value is on the device "
@@ -123,12 +122,7 @@ void bind_type(py::module_& module) {
           },
           py::arg("name") = py::none())
       .def(
-          "__eq__",
-          [](const TensorType& self, py::handle other) -> py::object {
-            if (!py::isinstance<TensorType>(other))
-              return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-            return py::bool_(self == other.cast<const TensorType&>());
-          },
+          "__eq__", [](const TensorType& a, const TensorType& b) { return a == b; },
           py::is_operator())
       .def("__reduce__", [](py::handle self) { return reduced("reduce_type", self); })
       .def("__hash__", [](const TensorType& self) { return std::hash<std::string>()(self.name()); })
@@ -141,7 +135,6 @@ SW_BIND(graph_apply) {
   bind_type(module);
   py::class_<Apply, Ref<Apply>> apply(module, "Apply",
                                       "A node of the graph: an op applied to inputs.");
-  apply.attr("__module__") = "spanwise";
   apply.def(py::init(&make_apply), py::arg("op"), py::arg("inputs"), py::arg("outputs"))
       .def_property_readonly("op", [](const Apply& self) { return op_object(self.op_ref()); })
       .def_property_readonly("inputs", &inputs_of)

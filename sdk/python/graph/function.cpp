@@ -3,7 +3,6 @@
 
 #include "function.hpp"
 
-#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <structmember.h>
 
@@ -13,6 +12,7 @@
 #include "apply.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
@@ -116,11 +116,10 @@ PyGetSetDef compiled_attributes[] = {
     {}};
 
 PyMethodDef compiled_methods[] = {
-    method_without_arguments<&free_memory>("free",
-                                           "Frees the buffers that are kept for the next call."),
-    method_without_arguments<&reduce_compiled>("__reduce__"),
-    method_without_arguments<&profile_data>("_profile_data"),
-    method_without_arguments<&profile_spans>("_profile_spans"),
+    declared<"free($self)", "Frees the buffers that are kept for the next call.", &free_memory>(),
+    declared<"__reduce__($self)", "", &reduce_compiled>(),
+    declared<"_profile_data($self)", "", &profile_data>(),
+    declared<"_profile_spans($self)", "", &profile_spans>(),
     method<&copy_compiled>(
         "copy",
         "copy($self, *, name=None, swap=None, delete_updates=False, mode=None)\n--\n\n"

@@ -4,9 +4,7 @@
 
 #include <pybind11/stl.h>
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "apply.hpp"
 #include "object.hpp"

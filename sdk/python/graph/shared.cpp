@@ -5,10 +5,6 @@
 
 #include <pybind11/stl.h>
 
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "function.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"

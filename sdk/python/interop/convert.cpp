@@ -4,7 +4,6 @@
 #include "convert.hpp"
 
 #include <optional>
-#include <string>
 
 #include "foreign_operands.hpp"
 #include "import.hpp"

@@ -3,7 +3,6 @@
 
 #include "interface.hpp"
 
-#include <optional>
 #include <span>
 #include <string>
 

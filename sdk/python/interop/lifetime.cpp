@@ -8,11 +8,9 @@
 
 #include <atomic>
 #include <new>
-#include <utility>
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
 
 namespace spanwise::python {
 

@@ -6,7 +6,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstring>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -154,9 +153,7 @@ class SequenceReader {
   }
 
   static py::object items_of(PyObject* sequence) {
-    PyObject* items = PySequence_Fast(sequence, "asarray: a sequence that cannot be iterated");
-    if (items == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(items);
+    return owned(PySequence_Fast(sequence, "asarray: a sequence that cannot be iterated"));
   }
 
   // Checks the length each time: reading an element may run code that changes the list.

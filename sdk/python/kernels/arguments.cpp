@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "python/interop/foreign_operands.hpp"
+#include "python/interop/objects.hpp"
 #include "python/support/array.hpp"
 #include "spanwise/error.hpp"
 
@@ -93,9 +94,7 @@ KernelArg PackedArguments::foreign_array(PyObject* object) {
   } catch (const BridgeError&) {
     // Allocations of PyCUDA and others are no arrays, but have __index__: their address.
     if (!PyIndex_Check(object) || is_lazy(object)) throw;
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object));
-    if (!number) throw py::error_already_set();
-    return integer_argument(number.ptr());
+    return integer_argument(owned(PyNumber_Index(object)).ptr());
   }
 }
 

@@ -5,7 +5,6 @@
 #include <pybind11/stl.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -169,7 +167,6 @@ py::object reduce_by(const char* function, const py::tuple& arguments) {
 
 void bind_module(py::module_& module) {
   py::class_<RecordedModule> type(module, "Module", "Compiled kernels, loaded on one device.");
-  type.attr("__module__") = "spanwise";
   type.def_static("load", &load, py::arg("path_or_bytes"), py::arg("device") = py::none(),
                   "Loads a cubin, PTX, fat binary or LTO-IR. Raises DeviceError, which lists its "
                   "architectures, if none\nruns on the device.");
@@ -206,7 +203,6 @@ void bind_source_module(py::module_& module) {
       module, "SourceModule",
       "CUDA C/C++ text compiled for one device: by NVRTC for a GPU, by the system's C++ "
       "compiler for the CPU.");
-  type.attr("__module__") = "spanwise";
   type.def(
       py::init(&compile), py::arg("source") = py::none(), py::arg("options") = py::tuple(),
       py::arg("names") = py::tuple(), py::arg("include_dirs") = py::tuple(),

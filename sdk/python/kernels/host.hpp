@@ -4,8 +4,6 @@
 
 #include <Python.h>
 
-#include <vector>
-
 #include "spanwise/array.hpp"
 #include "spanwise/kernel.hpp"
 

@@ -5,8 +5,6 @@
 
 #include <cstddef>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "dims.hpp"
@@ -131,7 +129,7 @@ PyObject* function_subscript(PyObject* self, PyObject* key) {
 }
 
 PyMethodDef function_methods[] = {
-    method_without_arguments<&reduce>("__reduce__"),
+    declared<"__reduce__($self)", "", &reduce>(),
     in_python<"kernels", "prepare($self, arg_types)",
               "Checks PyCUDA's argument types against the kernel and returns the function itself. "
               "Optional:\narguments are converted by the kernel's signature. Raises "

@@ -24,7 +24,6 @@ namespace {
 void bind_records(py::module_& module) {
   py::class_<KernelAttributes> attributes(module, "KernelAttributes",
                                           "The resources that a compiled kernel uses.");
-  attributes.attr("__module__") = "spanwise";
   attributes.def_readonly("registers", &KernelAttributes::registers, "Per thread; 0 on the CPU.")
       .def_readonly("static_shared_bytes", &KernelAttributes::static_shared_bytes, "Per block.")
       .def_readonly("local_bytes", &KernelAttributes::local_bytes, "Per thread.")
@@ -41,7 +40,6 @@ void bind_records(py::module_& module) {
       module, "KernelParameter",
       "A kernel's parameter: name and type from the source (\"\" if unknown), offset and size in "
       "bytes from the binary.");
-  parameter.attr("__module__") = "spanwise";
   parameter.def_readonly("name", &KernelParameter::name)
       .def_readonly("type", &KernelParameter::type)
       .def_readonly("offset", &KernelParameter::offset)
@@ -75,7 +73,6 @@ void bind_kernel_cache(py::module_& module) {
   using kernel_cache::Info;
   py::class_<Info> info(module, "KernelCacheInfo",
                         "Contents and statistics of the disk cache of compiled kernels.");
-  info.attr("__module__") = "spanwise";
   info.def_readonly("path", &Info::path)
       .def_readonly("entries", &Info::entries)
       .def_readonly("bytes", &Info::bytes)

@@ -3,10 +3,8 @@
 
 #include "call.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "python_function.hpp"

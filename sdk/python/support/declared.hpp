@@ -129,6 +129,9 @@ inline constexpr auto declared_name = [] {
 template <Literal declaration, Literal doc, auto function, auto quick = nullptr>
 PyMethodDef declared() {
   using Entry = detail::Declared<declaration, function, quick>;
+  if constexpr (Entry::parsed.is_method && Entry::parsed.count == 0)
+    return {Entry::parsed.words, guarded<&detail::result_of<+function, PyObject>>, METH_NOARGS,
+            detail::documentation<declaration, doc>.data()};
   return {Entry::parsed.words, as_c_function(&Entry::call), METH_FASTCALL | METH_KEYWORDS,
           detail::documentation<declaration, doc>.data()};
 }

@@ -12,6 +12,7 @@
 #include "array.hpp"
 #include "bind.hpp"
 #include "errors.hpp"
+#include "python/interop/objects.hpp"
 #include "spanwise/axis_error.hpp"
 #include "spanwise/communicator.hpp"
 #include "spanwise/error.hpp"
@@ -102,10 +103,7 @@ void make_class(py::module_& module, ErrorKind& kind) {
 // `text` decoded as UTF-8. Invalid bytes, which logs and sources may contain, are replaced: they
 // must not replace the error by a UnicodeDecodeError.
 py::object lenient_text(const std::string& text) {
-  PyObject* object =
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
-  if (object == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
+  return owned(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
 void raise(const Error& error,

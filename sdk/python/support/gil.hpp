@@ -54,6 +54,13 @@ auto without_gil(F&& f) {
   return std::forward<F>(f)();
 }
 
+/// f(), without the GIL if `wanted`.
+template <class F>
+auto without_gil(bool wanted, F&& f) {
+  const GilRelease unlocked(wanted);
+  return std::forward<F>(f)();
+}
+
 /// Holds the GIL for the lifetime of this object. Any thread, also one that holds it already.
 class GilAcquire {
  public:

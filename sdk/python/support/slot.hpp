@@ -35,6 +35,12 @@ struct Guarded<function, Result (*)(Arguments...)> {
     }
   }
 };
+// get(self) of a getter or a method without arguments, whose second parameter is null.
+template <auto get, class Unused>
+auto result_of(PyObject* self, Unused*) {
+  return get(self);
+}
+
 }  // namespace detail
 
 /// `function` for CPython, as a slot, getter, setter or method: exceptions become a null result, or

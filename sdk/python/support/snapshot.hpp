@@ -4,6 +4,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include "python/interop/objects.hpp"
+
 /// Owned copies of containers, and owned references to modules. Code that runs while a container is
 /// read (an item's __index__ or __array__, another thread) may change it, which invalidates
 /// borrowed items and its length. tests/architecture enforces the use of these functions.
@@ -11,18 +13,12 @@ namespace spanwise::python {
 
 /// The items of `sequence` as a tuple; an exact tuple itself, since tuples do not change. Throws
 /// the errors of iterating it, TypeError for an object that is not iterable.
-inline pybind11::tuple items_of(PyObject* sequence) {
-  PyObject* items = PySequence_Tuple(sequence);
-  if (items == nullptr) throw pybind11::error_already_set();
-  return pybind11::reinterpret_steal<pybind11::tuple>(items);
-}
+inline pybind11::tuple items_of(PyObject* sequence) { return owned(PySequence_Tuple(sequence)); }
 
 /// A new dict with the entries of a mapping, to which no other code has a reference. Throws the
 /// errors of dict(mapping), TypeError for an object that is no mapping.
 inline pybind11::dict entries_of(PyObject* mapping) {
-  PyObject* entries = PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyDict_Type), mapping);
-  if (entries == nullptr) throw pybind11::error_already_set();
-  return pybind11::reinterpret_steal<pybind11::dict>(entries);
+  return owned(PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyDict_Type), mapping));
 }
 
 /// sys.modules[name], or null if it is not imported. Leaves no Python error.

@@ -4,6 +4,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
+
 #include "spanwise/device.hpp"
 #include "spanwise/stream.hpp"
 
@@ -15,10 +17,9 @@ namespace spanwise::python {
 /// reference to an object that owns its stream. A stream that is not owned (an integer handle, an
 /// ExternalStream) must outlive the result. Throws ArgumentError for the integer 0, a stream of
 /// another device, and any other object. Needs the GIL.
-Stream stream_from(pybind11::handle object, Device device);
-
-/// The same without a known device: None means the device of a spanwise.Stream or that of
-/// `device_index` (PyTorch) or `device_id` (CuPy), and default_device() for other objects.
-Stream foreign_stream(pybind11::handle object, pybind11::handle device);
+///
+/// Without `device` it is that of a spanwise.Stream, or of `device_index` (PyTorch) or `device_id`
+/// (CuPy), else default_device().
+Stream stream_from(pybind11::handle object, std::optional<Device> device);
 
 }  // namespace spanwise::python

@@ -3,8 +3,6 @@
 
 #include "type.hpp"
 
-#include <utility>
-
 namespace spanwise::python {
 
 namespace py = pybind11;

@@ -33,13 +33,6 @@ inline void free_object(PyObject* object) noexcept {
   Py_DECREF(type);  // instances own a reference to their heap type
 }
 
-namespace detail {
-template <auto get, class Unused>
-auto result_of(PyObject* self, Unused*) {
-  return get(self);
-}
-}  // namespace detail
-
 /// An entry of a table of attributes: get(self) returns a new reference or a pybind11 object, and
 /// may throw, as set(self, value, nullptr) may, whose value is null where it is deleted.
 template <auto get>
@@ -49,12 +42,6 @@ PyGetSetDef attribute(const char* name, const char* doc = nullptr) {
 template <auto get, int (*set)(PyObject*, PyObject*, void*)>
 PyGetSetDef attribute(const char* name, const char* doc = nullptr) {
   return {name, guarded<&detail::result_of<get, void>>, guarded<set>, doc, nullptr};
-}
-
-/// An entry of a method table: get(self) of a method without arguments.
-template <auto get>
-PyMethodDef method_without_arguments(const char* name, const char* doc = nullptr) {
-  return {name, guarded<&detail::result_of<get, PyObject>>, METH_NOARGS, doc};
 }
 
 }  // namespace spanwise::python
