@@ -3,7 +3,6 @@
 #include "spanwise/array.hpp"
 
 #include <bit>
-#include <cstdint>
 #include <numeric>
 #include <ostream>
 

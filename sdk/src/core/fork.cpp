@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <new>
 #include <thread>
 #include <utility>

@@ -9,19 +9,15 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "kernels/cache/device_headers.hpp"
 #include "kernels/cache/disk_cache.hpp"
-#include "kernels/cache/include_closure.hpp"
 #include "kernels/cache/sha256.hpp"
 #include "kernels/compile_report.hpp"
 #include "kernels/log.hpp"
-#include "runtime/backend.hpp"
 #include "source/source_scan.hpp"
-#include "spanwise/device.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {

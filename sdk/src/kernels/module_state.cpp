@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
-#include "kernels/arguments/signature.hpp"
 
 #include "spanwise/error.hpp"
 

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
-#include <system_error>
 
 #include "kernels/module_cache.hpp"
 #include "kernels/module_state.hpp"

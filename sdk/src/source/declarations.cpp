@@ -90,7 +90,7 @@ class Splitter {
     const std::string_view word = parts.empty() ? std::string_view{} : parts[0].text;
     if (word == "if" && parts.size() == 2 && parts[1].text == "0") {
       conditionals_.push_back(state_);
-      skip_dead_branch();
+      index_ = end_of_branch(tokens_, index_);
     } else if (word == "if" || word == "ifdef" || word == "ifndef") {
       conditionals_.push_back(state_);
     } else if ((word == "else" || word.starts_with("elif")) && !conditionals_.empty()) {
@@ -107,18 +107,6 @@ class Splitter {
       found_.pop_back();
     state_ = before;
     state_.begin = begin;
-  }
-
-  void skip_dead_branch() {
-    for (int depth = 0; index_ + 1 < tokens_.size(); ++index_) {
-      const Token& next = tokens_[index_ + 1];
-      if (next.kind != Token::Kind::directive) continue;
-      const std::vector<Token> parts = lex(next.text.substr(1));
-      const std::string_view word = parts.empty() ? std::string_view{} : parts[0].text;
-      if (depth == 0 && (word == "else" || word == "endif" || word.starts_with("elif"))) return;
-      if (word.starts_with("if")) ++depth;
-      if (word == "endif") --depth;
-    }
   }
 
   const std::vector<Token>& tokens_;

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/source_scan.hpp"
 
-#include <algorithm>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace spanwise::source {
@@ -161,7 +159,7 @@ class Scanner {
     const std::string_view word = parts[0].text;
     if (word == "if" && parts.size() == 2 && parts[1].text == "0") {
       conditionals_.push_back({scopes_, declaration_});
-      skip_dead_branch();
+      index_ = end_of_branch(tokens(), index_);
     } else if (word == "if" || word == "ifdef" || word == "ifndef") {
       conditionals_.push_back({scopes_, declaration_});
     } else if ((word == "else" || word.starts_with("elif")) && !conditionals_.empty()) {
@@ -185,21 +183,6 @@ class Scanner {
       meaning.push_back(parts[i].text);
     }
     if (!takes_arguments && conditionals_.empty()) scan_.aliases.add(name, std::move(meaning));
-  }
-
-  void skip_dead_branch() {
-    int depth = 0;
-    while (index_ + 1 < tokens().size()) {
-      const Token& next = tokens()[index_ + 1];
-      if (next.kind == Token::Kind::directive) {
-        const std::vector<Token> parts = lex(next.text.substr(1));
-        const std::string_view word = parts.empty() ? std::string_view{} : parts[0].text;
-        if (depth == 0 && (word == "else" || word == "endif" || word.starts_with("elif"))) return;
-        if (word.starts_with("if")) ++depth;
-        if (word == "endif") --depth;
-      }
-      ++index_;
-    }
   }
 
   struct Branch {
@@ -231,6 +214,19 @@ void merge_declarations(std::vector<SourceKernel>& kernels) {
 }
 
 }  // namespace
+
+std::size_t end_of_branch(const std::vector<Token>& tokens, std::size_t index) {
+  for (int depth = 0; index + 1 < tokens.size(); ++index) {
+    const Token& next = tokens[index + 1];
+    if (next.kind != Token::Kind::directive) continue;
+    const std::vector<Token> words = lex(next.text.substr(1));
+    const std::string_view word = words.empty() ? std::string_view{} : words[0].text;
+    if (depth == 0 && (word == "else" || word == "endif" || word.starts_with("elif"))) break;
+    if (word.starts_with("if")) ++depth;
+    if (word == "endif") --depth;
+  }
+  return index;
+}
 
 SourceScan scan_source(std::string_view text) { return Scanner(text).run(); }
 

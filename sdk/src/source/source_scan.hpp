@@ -20,6 +20,10 @@ struct KernelSite {
   bool is_conditional = false;     ///< inside #if: may be excluded when compiled
 };
 
+/// The index of the last token before the directive that ends the branch of a condition, which
+/// begins behind tokens[index].
+std::size_t end_of_branch(const std::vector<Token>& tokens, std::size_t index);
+
 /// The position of a __shared__ declaration, for source rewriting.
 struct SharedSite {
   std::size_t token = 0;           ///< index of the __shared__

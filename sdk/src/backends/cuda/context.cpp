@@ -12,7 +12,6 @@
 #include "backends/cuda/memory/pinned_pool.hpp"
 #include "backends/cuda/memory/staging.hpp"
 #include "backends/cuda/stream.hpp"
-#include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -9,7 +9,6 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/op.hpp"
-#include "spanwise/graph/variable.hpp"
 
 namespace spanwise::graph {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <utility>
 
 #include "graph/execute/function_locks.hpp"
 #include "graph/execute/same_values.hpp"

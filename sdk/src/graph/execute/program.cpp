@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <utility>
 
 #include "graph/execute/failure.hpp"
 #include "graph/execute/number_guard.hpp"

@@ -279,12 +279,9 @@ bool is_fusible(const Apply& node) {
 
 bool register_fusion_rewrite(FusionRewrite rewrite) {
   accepted_nodes().push_back(rewrite.accepts);
-  std::string name = rewrite.name;
-  const double position = rewrite.position;
-  std::vector<std::string> tags = rewrite.tags;
-  return register_rewrite({.name = std::move(name),
-                           .position = position,
-                           .tags = std::move(tags),
+  return register_rewrite({.name = rewrite.name,
+                           .position = rewrite.position,
+                           .tags = rewrite.tags,
                            .apply = [rewrite = std::move(rewrite)](RewriteGraph& graph) {
                              return graph::FusionPass(rewrite, graph).run();
                            }});

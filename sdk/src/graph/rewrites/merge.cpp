@@ -1,8 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "graph/compile/aliases.hpp"

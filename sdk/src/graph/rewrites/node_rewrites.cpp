@@ -200,12 +200,9 @@ namespace spanwise {
 NodeSurroundings::~NodeSurroundings() = default;
 
 bool register_node_rewrite(NodeRewrite rewrite) {
-  std::string name = rewrite.name;
-  const double position = rewrite.position;
-  std::vector<std::string> tags = rewrite.tags;
-  return register_rewrite({.name = std::move(name),
-                           .position = position,
-                           .tags = std::move(tags),
+  return register_rewrite({.name = rewrite.name,
+                           .position = rewrite.position,
+                           .tags = rewrite.tags,
                            .apply = [rewrite = std::move(rewrite)](RewriteGraph& graph) {
                              return graph::NodePass(rewrite).run(graph);
                            }});

@@ -3,9 +3,7 @@
 #include "kernels/arguments/signature.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "core/string_utils.hpp"

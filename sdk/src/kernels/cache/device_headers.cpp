@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cache/device_headers.hpp"
 
-#include <string>
-
 #include "embedded/device_headers.hpp"
 #include "kernels/cache/sha256.hpp"
 

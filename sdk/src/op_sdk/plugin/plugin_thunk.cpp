@@ -3,8 +3,6 @@
 #include "op_sdk/plugin/plugin_thunk.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <utility>
 
 #include "runtime/streams/ordering.hpp"
 #include "spanwise/copy.hpp"

@@ -3,7 +3,6 @@
 #include "backends/cpu/check/access_order.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace spanwise::cpu_backend {
 namespace {}  // namespace

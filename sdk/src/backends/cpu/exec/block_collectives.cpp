@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/exec/block_runner.hpp"
 
-#include <bit>
-
 #include "spanwise/core/text.hpp"
 
 // Barriers of a block and collectives of its warps.

@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <link.h>
 
-#include <cstring>
 #include <mutex>
 #include <sstream>
 

@@ -13,6 +13,7 @@
 #include "embedded/cpu_shim_standard.hpp"
 #include "source/header_names.hpp"
 #include "spanwise/core/text.hpp"
+#include "spanwise/source/token.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

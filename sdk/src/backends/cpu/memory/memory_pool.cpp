@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "core/string_utils.hpp"
 #include "embedded/rtc_headers.hpp"

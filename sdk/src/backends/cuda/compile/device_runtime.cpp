@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/compile/device_runtime.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <system_error>

@@ -1,7 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <filesystem>
 
 #include "backends/cuda/compile/compile_options.hpp"
 #include "backends/cuda/compile/compiler.hpp"

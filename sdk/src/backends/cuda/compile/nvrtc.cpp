@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
 
 #include "backends/cuda/driver.hpp"
