@@ -8,12 +8,9 @@
 #include "spanwise_vectors.h"
 
 // Component by component, for two vectors and for a vector and a number.
-#define SW_EACH2(E) \
-  { E(x), E(y) }
-#define SW_EACH3(E) \
-  { E(x), E(y), E(z) }
-#define SW_EACH4(E) \
-  { E(x), E(y), E(z), E(w) }
+#define SW_EACH2(E) {E(x), E(y)}
+#define SW_EACH3(E) {E(x), E(y), E(z)}
+#define SW_EACH4(E) {E(x), E(y), E(z), E(w)}
 #define SW_ADD(c) a.c + b.c
 #define SW_ADD_ONE(c) a.c + b
 #define SW_SUB(c) a.c - b.c

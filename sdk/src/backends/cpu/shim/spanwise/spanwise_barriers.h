@@ -12,7 +12,7 @@
   threadIdx.y = sw_y;                                                        \
   threadIdx.z = sw_z;
 
-SW_FN void sw_barrier(int line){SW_WAITING(sw_rt->barrier(sw_worker, line))} SW_FN
+SW_FN void sw_barrier(int line){SW_WAITING(sw_rt -> barrier(sw_worker, line))} SW_FN
     int sw_barrier_vote(int op, int predicate, int line) {
   int result;
   SW_WAITING(result = sw_rt->barrier_vote(sw_worker, op, predicate, line))

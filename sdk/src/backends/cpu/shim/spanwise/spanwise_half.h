@@ -75,9 +75,9 @@ SW_FN float sw_round_to_odd(double value) {
   SW_FN T2 name##2(T2 a, T2 b) { return {name(a.x, b.x), name(a.y, b.y)}; }
 #define SW_SMALL_OPERATOR(T, T2, op, name)                              \
   SW_FN T operator op(T a, T b) { return T((float)a op(float) b); }     \
-  SW_FN T& operator op##=(T& a, T b) { return a = a op b; }             \
+  SW_FN T& operator op##=(T & a, T b) { return a = a op b; }            \
   SW_FN T2 operator op(T2 a, T2 b) { return {a.x op b.x, a.y op b.y}; } \
-  SW_FN T2& operator op##=(T2& a, T2 b) { return a = a op b; }          \
+  SW_FN T2& operator op##=(T2 & a, T2 b) { return a = a op b; }         \
   SW_FN T __h##name(T a, T b) { return a op b; }
 // __hgt2 has 1 or 0 in each half, __hbgt2 is whether both compare so.
 #define SW_SMALL_COMPARE(T, T2, op, name)                                  \

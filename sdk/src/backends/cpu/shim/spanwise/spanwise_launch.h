@@ -60,7 +60,7 @@ struct sw_type_list {
 
 // The i-th of first .. last - 1, in the order of config cpu_thread_order, which defines SW_REVERSE.
 #ifdef SW_REVERSE
-#define SW_TURN(i, first, last) ((first) + ((last)-1 - (i)))
+#define SW_TURN(i, first, last) ((first) + ((last) - 1 - (i)))
 #else
 #define SW_TURN(i, first, last) (i)
 #endif
