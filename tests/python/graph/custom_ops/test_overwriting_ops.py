@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from python.graph.contract_ops import DoubleOp, T, ones, with_thunk
+from python.graph.custom_ops.contract_ops import DoubleOp, T, ones, with_thunk
 
 import spanwise as sw
 

@@ -6,7 +6,7 @@ import traceback
 
 import numpy as np
 import pytest
-from python.graph.contract_ops import DoubleOp, Perform, T, ones, with_thunk
+from python.graph.custom_ops.contract_ops import DoubleOp, Perform, T, ones, with_thunk
 
 import spanwise as sw
 
