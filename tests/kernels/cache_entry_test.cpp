@@ -10,7 +10,7 @@ namespace {
 const CacheEntry sample{
     "key-0123.bin", "digest", {{"scale<unsigned int>", "_Z5scale"}, {"odd\nname 3 ", ""}}};
 
-TEST(CacheEntry, ReadsWhatItWrote) { EXPECT_EQ(CacheEntry::read(sample.write()), sample); }
+TEST(CacheEntry, ReadReturnsWrittenEntry) { EXPECT_EQ(CacheEntry::read(sample.write()), sample); }
 
 TEST(CacheEntry, RefusesEveryDamage) {
   const std::string text = sample.write();

@@ -43,7 +43,7 @@ class DiskCacheTest : public ::testing::Test {
   const std::string key_ = sha256("a key"), other_ = sha256("another");
 };
 
-TEST_F(DiskCacheTest, FindsWhatWasStored) {
+TEST_F(DiskCacheTest, FindsStoredEntry) {
   const runtime::KernelBinary stored = binary_of("image bytes");
   EXPECT_TRUE(cache().store(key_, stored));
   const auto found = cache().find(key_);

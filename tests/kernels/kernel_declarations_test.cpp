@@ -74,7 +74,7 @@ TEST_F(KernelDeclarationsTest, CopyOtherLayoutsAroundTheLaunch) {
   EXPECT_EQ(last_launch().value<void*>(0), last_launch().value<void*>(1)) << "one array became two";
 }
 
-TEST_F(KernelDeclarationsTest, OfATemplateAreThoseOfTheInstance) {
+TEST_F(KernelDeclarationsTest, OfATemplateMatchTheInstance) {
   const char* source =
       "typedef double real;\n"
       "template <class T, int N = 2, typename U = float>\n"

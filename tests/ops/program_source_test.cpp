@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(DTypes, ProgramSource,
                          testing::Values(float32, float16, bfloat16, int32, uint8, complex64,
                                          bool_));
 
-TEST(ElementProgramText, NamesWhatSeveralPlacesUse) {
+TEST(ElementProgramText, NamesValuesUsedSeveralTimes) {
   const OpSignature add = resolve(OpId::add, std::array{float32, float32});
   const OpSignature exp = resolve(OpId::exp, std::array{float32});
   const OpSignature negative = resolve(OpId::negative, std::array{float32});

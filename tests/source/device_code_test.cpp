@@ -86,7 +86,7 @@ TEST(DeviceCode, KeepsLinesAndDirectives) {
   EXPECT_EQ(words(out), "#define N 4 __global__ void k ( int * x ) { * x = N ; }");
 }
 
-TEST(DeviceCode, KeepsWhatDeviceCodeReaches) {
+TEST(DeviceCode, KeepsDeclarationsReachableFromDeviceCode) {
   const std::string device =
       "#define CALL(x) helper(x)\n"
       "typedef float real;\n"

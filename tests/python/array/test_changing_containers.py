@@ -104,7 +104,7 @@ def test_nested_lists_that_an_item_empties_raise():
         sw.asarray(items, device="cpu")
 
 
-def test_an_interface_whose_extents_change_it():
+def test_interface_modified_by_reading_its_extents():
     class Interface:
         def __init__(self):
             shape = []
@@ -121,7 +121,7 @@ def test_an_interface_whose_extents_change_it():
     assert sw.asarray(Interface(), device="cpu").shape == (2, 1, 1, 1)
 
 
-def test_a_view_map_whose_values_change_it():
+def test_view_map_modified_by_reading_its_values():
     views = {}
 
     class Op(sw.Op):

@@ -132,7 +132,7 @@ def test_adding_to_an_element_leaves_the_array(device):
     assert array.tolist() == [0.0, 6.0, 2.0]
 
 
-def test_alternating_dtypes_give_the_right_elements():
+def test_alternating_dtypes_return_correct_elements():
     arrays = {dtype: sw.array(numbers((40,), dtype, 4), device="cpu") for dtype in COMPUTABLE}
     oracles = {dtype: numbers((40,), dtype, 4) for dtype in COMPUTABLE}
     kept = {dtype: list(array) for dtype, array in arrays.items()}

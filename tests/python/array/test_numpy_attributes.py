@@ -151,5 +151,5 @@ def test_pillow_reads_arrays_of_any_strides():
         assert (np.asarray(image.fromarray(view)) == oracle).all()
 
 
-def test_the_priority_is_that_of_numpys_arrays(device):
+def test_array_priority_equals_that_of_numpy(device):
     assert sw.zeros(1, device=device).__array_priority__ == np.zeros(1).__array_priority__ == 0.0

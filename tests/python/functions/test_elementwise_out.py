@@ -110,7 +110,7 @@ def test_dtype_argument_sets_the_result_dtype(device):
         sw.logical_not(left, dtype="float64")
 
 
-def test_numpy_ufuncs_give_our_arrays(device):
+def test_numpy_ufuncs_return_spanwise_arrays(device):
     a = sw.array([1.0, 4.0], "float32", device=device)
     for result, oracle in (
         (np.sqrt(a), [1, 2]),

@@ -75,7 +75,7 @@ def test_frexp_and_ldexp_accept_integers_and_numbers(device):
         sw.ldexp(sw.asarray([1.0], device=device), 0.5)
 
 
-def test_numpy_frexp_and_ldexp_give_our_arrays(device):
+def test_numpy_frexp_and_ldexp_return_spanwise_arrays(device):
     ours = sw.asarray([6.0, 4.0], device=device)
     mantissa, exponent = np.frexp(ours)
     assert isinstance(mantissa, sw.Array)

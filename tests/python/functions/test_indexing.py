@@ -31,7 +31,7 @@ def test_iteration_goes_over_the_first_axis(device, window, seed):
         assert_same(row, np.asarray(expected))
 
 
-def test_a_view_shares_the_memory_and_knows_its_base(device):
+def test_view_shares_memory_and_has_base(device):
     base = sw.array(numbers((4, 6), "float32", 1), device=device)
     view = base[1:3, ::-2]
     assert view.base is base

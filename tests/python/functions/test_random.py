@@ -25,7 +25,7 @@ def test_words_are_random123s_known_answer(device):
 
 
 @pytest.mark.parametrize("position", [0, 1, 2**32 - 3, 2**64 - 2])
-def test_words_are_those_of_the_reference(device, position):
+def test_words_match_reference(device, position):
     g = default_rng([7, 2**70], device).advance(position)
     expected = philox(g, 9).reshape(-1)
     words = sw.empty((36,), "uint32", device=device)
@@ -34,7 +34,7 @@ def test_words_are_those_of_the_reference(device, position):
     assert g.state["position"] == (position + 9) % 2**64
 
 
-def test_bytes_are_those_of_the_words():
+def test_bytes_match_words():
     g, twin = default_rng(3), default_rng(3)
     words = words_for(g, 5, 32)
     assert g.bytes(18) == words.astype("<u4").tobytes()[:18]

@@ -112,7 +112,7 @@ def test_inputs_of_any_library(x, device):
 
 
 @pytest.mark.parametrize("library", ["numpy", "jax"])
-def test_out_as_gives_an_array_of_that_library(x, library, device):
+def test_out_as_returns_array_of_that_library(x, library, device):
     module = pytest.importorskip(library)
     f = sw.function([x], [sw.Out(x + 1, as_=library), x], device=device)
     theirs, ours = f(ones(2, 3))

@@ -52,7 +52,7 @@ def test_dtypes_that_spanwise_lacks_are_refused():
         (lambda: da.empty((3,), dtype="int32", chunks=2) * 0, np.zeros(3, "int32")),
     ],
 )
-def test_creation_functions_give_chunks_of_spanwise(backend, make, expected):
+def test_creation_functions_make_spanwise_chunks(backend, make, expected):
     x = make()
     result = x.compute()
     assert type(x._meta) is sw.Array and type(result) is sw.Array

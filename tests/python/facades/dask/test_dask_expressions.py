@@ -54,7 +54,7 @@ def test_there_are_enough_expressions():
 
 @pytest.mark.filterwarnings("ignore")  # of Dask and NumPy, which both computations give
 @pytest.mark.parametrize("expression", EXPRESSIONS + NUMPY_ON_CPU + ON_HOST)
-def test_expression_is_that_of_numpy(expression, numpy_operands, our_operands):
+def test_expression_matches_numpy(expression, numpy_operands, our_operands):
     if on_gpu and is_error_on_gpu(expression):
         pytest.skip("an error on a GPU")
     expected = np.asarray(computed(expression, numpy_operands))

@@ -188,7 +188,7 @@ def test_ops_of_scripts(tmp_path):
     ]
 
 
-def test_scan_gives_outputs_and_updates(tmp_path):
+def test_scan_returns_outputs_and_updates(tmp_path):
     source = """
         import numpy, theano, theano.tensor as T
         k, A = T.iscalar('k'), T.vector('A')

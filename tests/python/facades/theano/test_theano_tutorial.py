@@ -64,12 +64,12 @@ def results_of_pytensor():
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_values_are_those_of_numpy(results, name):
+def test_values_match_numpy(results, name):
     check(results[name], PROGRAMS[name][1])
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_values_are_those_of_pytensor(results, results_of_pytensor, name):
+def test_values_match_pytensor(results, results_of_pytensor, name):
     if isinstance(results_of_pytensor[name], str):
         pytest.skip(f"PyTensor does not run it: {results_of_pytensor[name]}")
     check(results[name], [np.asarray(value) for value in results_of_pytensor[name]])
