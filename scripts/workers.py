@@ -12,7 +12,7 @@ MAX_WORKERS = 16
 
 
 def workers(host_bytes: int, gpu_bytes: int) -> int:
-    """The number of processes if each needs so many bytes of the host and of the first GPU."""
+    """The number of processes if each needs `host_bytes` of the host and `gpu_bytes` of the first GPU."""
     bounds = [MAX_WORKERS, len(os.sched_getaffinity(0)), host_memory() // host_bytes]
     if (free := free_gpu_memory()) is not None:
         bounds.append(free // gpu_bytes)

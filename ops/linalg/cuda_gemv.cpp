@@ -16,8 +16,9 @@ namespace spanwise::ops::linalg {
 namespace {
 
 constexpr int gemv_threads = 256, pack_bytes = 16;
-// Blocks that occupy a large GPU, the most elements that a block reads where there are fewer, and
-// blocks from which on wider segments of a matrix's rows make the columns' kernel no faster.
+// The number of blocks that occupies a large GPU; the largest number of elements per block while
+// there are fewer blocks; and the number of blocks above which wider segments of a matrix's rows do
+// not make the columns' kernel faster.
 constexpr std::int64_t enough_blocks = 128, max_per_block = 1 << 15, many_blocks = 512;
 constexpr std::int64_t max_grid = 2147483647;
 

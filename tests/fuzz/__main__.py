@@ -27,7 +27,9 @@ def arguments():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", help="families, separated by commas")
-    parser.add_argument("--max-failures", type=int, default=20, help="stop after so many")
+    parser.add_argument(
+        "--max-failures", type=int, default=20, help="number after which the run stops"
+    )
     parser.add_argument(
         "--variations",
         type=int,

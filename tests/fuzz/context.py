@@ -55,7 +55,7 @@ class Context:
         self.name = "?"
 
     def next_arena(self, size):
-        """The arena of the next operand, for so many bytes."""
+        """The arena of the next operand, which has at least `size` bytes."""
         number = len(self.memories)
         if self._arenas[number].capacity < size:
             self._arenas[number] = Arena(size)

@@ -56,8 +56,8 @@ class Findings:
 
 
 def chunk(orders, device, first, count, until):
-    """Checks `count` graphs from number `first` on, or so many orders of their gradients; none once the
-    time is `until`."""
+    """Checks `count` graphs from number `first` on, or gradients up to order `orders` of such graphs.
+    Stops at the time `until`."""
     kind, found = partial(RandomCost, orders=orders) if orders else RandomGraph, Findings()
     with np.errstate(all="ignore"):
         for number in range(first, first + count):

@@ -15,8 +15,8 @@ namespace spanwise::source {
 
 /// An #include directive.
 struct Include {
-  std::string name;  ///< "" if the directive is none, or if a macro names the header
-  std::string path;  ///< of the user's header; "" if it is none
+  std::string name;  ///< "" for other directives, and if a macro names the header
+  std::string path;  ///< of a header of the user; "" for other headers
   bool is_include = false;
   bool is_quoted = false;
 };

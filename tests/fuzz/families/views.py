@@ -26,7 +26,7 @@ def call(context, name, arrays, *arguments, **options):
 
 
 def _factors(context, size):
-    """A random shape of so many elements, one extent perhaps left open, now and then wrong."""
+    """A random shape of `size` elements, sometimes with an extent of -1, sometimes invalid."""
     shape, left = [], size
     while left > 1 and len(shape) < 5 and context.chance(0.8):
         divisors = [d for d in (2, 3, 4, 5, 6, 7, 8, 10, 16) if left % d == 0]

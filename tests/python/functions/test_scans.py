@@ -77,10 +77,9 @@ def test_cumprod_overflows_and_underflows_as_in_numpy(device, dtype, numbers_at)
         np.testing.assert_allclose(ours, exact, rtol=1e-14)
 
 
-# More than 32768 chunks of a block.
 def test_scan_of_more_than_2_to_the_27_elements_is_right(device):
     if device == "cpu":
-        pytest.skip("a line of so many chunks is cut up on GPUs only")
+        pytest.skip("only GPUs divide a line into chunks, here more than 32768 of a block")
     n = (1 << 27) + 5000
     sums = sw.cumsum(sw.ones(n, "bool", device=device))
     assert (sums == sw.arange(1, n + 1, dtype="int64", device=device)).all()

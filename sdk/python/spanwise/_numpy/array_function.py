@@ -112,8 +112,8 @@ def _signature(ours: Any) -> inspect.Signature | None:
 
 @functools.lru_cache(maxsize=1024)
 def _misfit(ours: Any, positional: int, keywords: tuple[str, ...]) -> str:
-    """Why so many positional arguments and these keywords do not fit the signature of `ours`; "" if
-    they do."""
+    """Why a call with this number of positional arguments and these keywords does not fit the signature
+    of `ours`; "" if it fits."""
     signature = _signature(ours)
     if signature is None:
         return ""
