@@ -43,9 +43,9 @@ void compute_after_waiting(const OpSignature& signature, std::span<const Operand
 }
 
 constexpr ElementwiseBackend on_cpu{&compute_after_waiting}, on_cuda{&compute_on_cuda};
-[[maybe_unused]] const auto* const no_cpu_before =
+[[maybe_unused]] const auto* const previous_cpu_backend =
     elementwise_backends.set(DeviceKind::cpu, &on_cpu);
-[[maybe_unused]] const auto* const no_cuda_before =
+[[maybe_unused]] const auto* const previous_cuda_backend =
     elementwise_backends.set(DeviceKind::cuda, &on_cuda);
 
 bool all_on_device(std::span<const Operand> operands, Device device) noexcept {

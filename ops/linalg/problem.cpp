@@ -99,8 +99,9 @@ constexpr ProductBackend on_cpu{
         }};
 constexpr ProductBackend on_cuda{
     .has_halves = true, .small = 0, .gemv = &gemv_on_cuda, .product = &own_product_on_cuda};
-[[maybe_unused]] const auto* const no_cpu_before = product_backends.set(DeviceKind::cpu, &on_cpu);
-[[maybe_unused]] const auto* const no_cuda_before =
+[[maybe_unused]] const auto* const previous_cpu_backend =
+    product_backends.set(DeviceKind::cpu, &on_cpu);
+[[maybe_unused]] const auto* const previous_cuda_backend =
     product_backends.set(DeviceKind::cuda, &on_cuda);
 
 }  // namespace

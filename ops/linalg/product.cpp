@@ -24,11 +24,11 @@ class ProductOperands {
       : info_(info_of(product)),
         left_shape_(left.shape()),
         right_shape_(right.shape()),
-        of_product_(product, left_shape_, right_shape_),
+        product_shape_(product, left_shape_, right_shape_),
         left_(left),
         right_(right) {
-    if (of_product_.drops_row) left_ = left.expand(left.rank() - 1);
-    if (of_product_.drops_column) right_ = right.expand(right.rank());
+    if (product_shape_.drops_row) left_ = left.expand(left.rank() - 1);
+    if (product_shape_.drops_column) right_ = right.expand(right.rank());
   }
   ProductOperands(const ProductOperands&) = delete;
   ProductOperands& operator=(const ProductOperands&) = delete;
@@ -37,7 +37,7 @@ class ProductOperands {
   const Array& right() const noexcept { return right_; }
   /// The device of a new result.
   Device device() const noexcept { return working_device(left_.device()); }
-  Shape shape() const { return of_product_.whole(); }
+  Shape shape() const { return product_shape_.whole(); }
 
   /// An uninitialised result.
   Array new_result(DType dtype, ResultLayout how) const {
@@ -45,26 +45,26 @@ class ProductOperands {
     Layout layout = Layout::row_major(extents);
     if (how == ResultLayout::columns)
       layout = Layout::column_major(extents);
-    else if (how == ResultLayout::as_operands && of_product_.batch.size() > 1)
+    else if (how == ResultLayout::as_operands && product_shape_.batch.size() > 1)
       layout = layout_as_operands(extents);
     return empty_in(std::move(layout), dtype, device());
   }
 
   /// `result` with the axes that the product drops inserted again, with extent 1.
   Array as_matrices(const Array& result) const {
-    const bool drops_column = of_product_.drops_column;
+    const bool drops_column = product_shape_.drops_column;
     Array matrices =
-        of_product_.drops_row ? result.expand(result.rank() - (drops_column ? 0 : 1)) : result;
+        product_shape_.drops_row ? result.expand(result.rank() - (drops_column ? 0 : 1)) : result;
     return drops_column ? matrices.expand(matrices.rank()) : matrices;
   }
 
   void check_out(const Array& out) const {
     const Shape expected = shape();
     bool fits = out.rank() >= expected.size();
-    const int own = expected.size() - of_product_.batch.size();
+    const int core_rank = expected.size() - product_shape_.batch.size();
     for (int i = 1; fits && i <= expected.size(); ++i) {
       const std::int64_t extent = expected[expected.size() - i];
-      fits = extent == out.shape()[out.rank() - i] || (i > own && extent == 1);
+      fits = extent == out.shape()[out.rank() - i] || (i > core_rank && extent == 1);
     }
     if (!fits)
       fail<LayoutError>(info_.name, ": the result of shapes ", left_shape_, " and ", right_shape_,
@@ -80,10 +80,10 @@ class ProductOperands {
   // Only the batch axes follow the operands' order in memory, so the axes of the product get extent
   // 1 in both operands.
   Layout layout_as_operands(const Shape& extents) const {
-    const int own = extents.size() - of_product_.batch.size();
+    const int core_rank = extents.size() - product_shape_.batch.size();
     const auto batch_only = [&](Layout layout) {
       for (int axis = layout.rank() - 2; axis < layout.rank(); ++axis) layout.shape[axis] = 1;
-      for (int i = 2; i > own; --i) {
+      for (int i = 2; i > core_rank; --i) {
         layout.shape = layout.shape.erased(layout.rank() - 1);
         layout.strides = layout.strides.erased(layout.shape.size());
       }
@@ -95,7 +95,7 @@ class ProductOperands {
   }
   const ProductInfo& info_;
   Shape left_shape_, right_shape_;
-  ProductShape of_product_;
+  ProductShape product_shape_;
   Array left_, right_;
 };
 
@@ -196,10 +196,10 @@ Array multiply(ProductKind product, const Array& left, const Array& right,
     fail<DTypeError>(caller, ": cannot cast the result from ", dtype, " to ", out.dtype(),
                      " by the casting rule; allow more with casting=\"unsafe\", or pass another "
                      "out=");
-  const bool is_beside_addend = addend == nullptr || !may_share_memory(*addend, out) ||
-                                (addend->dtype() == dtype && is_same_view(*addend, out));
+  const bool addend_allows_direct_write = addend == nullptr || !may_share_memory(*addend, out) ||
+                                          (addend->dtype() == dtype && is_same_view(*addend, out));
   const bool is_direct = out.dtype() == dtype && !may_share_memory(left, out) &&
-                         !may_share_memory(right, out) && is_beside_addend &&
+                         !may_share_memory(right, out) && addend_allows_direct_write &&
                          !out.layout().may_overlap_itself();
   if (is_direct) {
     run_into(operation, out, terms, addend);

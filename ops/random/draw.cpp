@@ -142,7 +142,7 @@ void permute_on_host(Bijection bijection, const Array& out) {
 }
 
 constexpr RandomBackend host_backend{&fill_after_waiting, &permute_on_host};
-[[maybe_unused]] const auto* const no_host_before =
+[[maybe_unused]] const auto* const previous_host_backend =
     random_backends.set(DeviceKind::cpu, &host_backend);
 
 }  // namespace

@@ -240,8 +240,10 @@ Array reduce_computed(Operation op, const ComputedElements& elements, const Arra
 namespace {
 
 constexpr ReduceBackend on_cpu{&run_on_cpu, &scan_on_cpu}, on_cuda{&run_on_cuda, &scan_on_cuda};
-[[maybe_unused]] const auto* const no_cpu_before = reduce_backends.set(DeviceKind::cpu, &on_cpu);
-[[maybe_unused]] const auto* const no_cuda_before = reduce_backends.set(DeviceKind::cuda, &on_cuda);
+[[maybe_unused]] const auto* const previous_cpu_backend =
+    reduce_backends.set(DeviceKind::cpu, &on_cpu);
+[[maybe_unused]] const auto* const previous_cuda_backend =
+    reduce_backends.set(DeviceKind::cuda, &on_cuda);
 
 }  // namespace
 

@@ -31,7 +31,7 @@ void append(std::string& out, T value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// As nvcc -fatbin writes it: one entry a piece, with `bytes` bytes behind its header.
+// In the format of nvcc -fatbin: one entry for each part, a header and `bytes` bytes.
 std::string fat_binary(const std::vector<ImagePart>& parts, int other_kind = 0) {
   constexpr std::uint64_t bytes = 24;
   constexpr std::uint32_t header = 64;
@@ -114,7 +114,7 @@ TEST_F(NvrtcImages, CubinsContainTheirArchitecture) {
 TEST(ImageContents, OfInvalidBytes) {
   EXPECT_THAT(refusal("__global__ void k() {}", "sm_90"), HasSubstr("SourceModule"));
   EXPECT_THAT(refusal("", "sm_90"), HasSubstr("0 bytes"));
-  // Cut off anywhere, it is left to the driver, or its first pieces count.
+  // Reading a truncated image must not fail: the driver reports it.
   const std::string whole = fat_binary({{90, false}, {80, true}});
   for (std::size_t size = 4; size < whole.size(); ++size) image_parts(whole.substr(0, size));
   EXPECT_EQ(refusal(std::string("\x7f"

@@ -95,7 +95,7 @@ constexpr IndexingBackend cuda_backend{.takes_masks = false,
                                        .count_true = &count_true_on_gpu,
                                        .positions_of_true = &positions_of_true_on_gpu,
                                        .search = &search_by_kernel};
-[[maybe_unused]] const auto* const no_cuda_before =
+[[maybe_unused]] const auto* const previous_cuda_backend =
     indexing_backends.set(DeviceKind::cuda, &cuda_backend);
 
 }  // namespace

@@ -131,7 +131,7 @@ def _with_out(context, name, call):
         context.note(into=into.name)
         if not sw.can_cast(dtype, into, "same_kind"):
             out = context.target(into, expected.shape)
-            context.check(name, lambda: function(*ours, out=out.ours), _refuse)
+            context.check(name, lambda: function(*ours, out=out.ours), _raise_type_error)
             return
         if into != dtype and is_inexact(into) and is_inexact(dtype):
             if dtype.itemsize == 2 and name != "nextafter":
@@ -157,7 +157,7 @@ def _with_out(context, name, call):
     )
 
 
-def _refuse():
+def _raise_type_error():
     raise TypeError("out cannot take the result")
 
 

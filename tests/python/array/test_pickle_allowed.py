@@ -43,9 +43,9 @@ def test_joblib_hashes_and_caches_arrays(device, tmp_path):
         calls.append(x.shape)
         return x * 2
 
-    remembered = joblib.Memory(tmp_path, verbose=0).cache(doubled)
+    cached = joblib.Memory(tmp_path, verbose=0).cache(doubled)
     for _ in range(2):
-        assert_same(remembered(array), array.numpy() * 2)
+        assert_same(cached(array), array.numpy() * 2)
     assert calls == [(3, 4)]
 
 
@@ -101,7 +101,7 @@ def test_process_handles_cannot_be_pickled(name):
 
 
 def test_every_type_defines_how_it_is_pickled():
-    unsaid = [
+    undefined = [
         name
         for name, kind in vars(sw._core).items()
         if isinstance(kind, type)
@@ -110,4 +110,4 @@ def test_every_type_defines_how_it_is_pickled():
         and kind.__reduce__ is object.__reduce__
         and kind.__reduce_ex__ is object.__reduce_ex__
     ]
-    assert not unsaid
+    assert not undefined
