@@ -9,10 +9,12 @@
 namespace spanwise::strided {
 namespace {
 
-/// The minimal extents for a transposition through shared memory, as for copies; and the minimal
-/// row for packs if an array is read element by element.
+/// The minimal extents of the two axes of a tile; shorter axes are not transposed through shared
+/// memory. The minimal length of a row that is written in packs while an input is read element by
+/// element.
 constexpr std::int64_t min_side = 16, min_row = 32;
-/// Shared memory of one array, and of all; the latter is available without an attribute.
+/// The maximal bytes of the tile of one array, and of all tiles of a block: as much shared memory
+/// as a kernel gets without cuFuncSetAttribute.
 constexpr int tile_bytes = 16 << 10, shared_bytes = 48 << 10;
 /// The unit of memory transactions.
 constexpr std::int64_t sector_bytes = 32;
@@ -124,7 +126,7 @@ AccessPattern Planner::pattern_of(int k, std::int64_t width) const {
   return AccessPattern::strided;
 }
 
-bool Planner::has_packed_leader(PlanShape& shape) const {
+bool Planner::choose_leader_width(PlanShape& shape) const {
   return choose_width(
       shape, [&](int width) { return pattern_of(leader_, width) == AccessPattern::contiguous; });
 }
@@ -146,7 +148,7 @@ bool Planner::make_mixed_rows(PlanShape& shape) const {
   shape.kind = PlanShape::Kind::rows;
   const std::int64_t extent = axes_.extent(inner_);
   if (extent < min_row) return false;
-  const bool is_packed = has_packed_leader(shape);
+  const bool is_packed = choose_leader_width(shape);
   if (itemsize(leader_) * shape.width < 4 && itemsize(leader_) * max_width_ == 16 && extent >= 64) {
     shape.is_shifted = true;
     shape.width = static_cast<std::uint8_t>(max_width_);
@@ -182,7 +184,7 @@ bool Planner::make_tiles(PlanShape& shape) {
   if (!s) return false;
   axes_.move(*s, inner_ - 1);
   shape.kind = PlanShape::Kind::tiles;
-  has_packed_leader(shape);
+  choose_leader_width(shape);
   choose_sides(shape);
   return shape.side_s >= min_side;  // many arrays may leave no room for their tiles
 }

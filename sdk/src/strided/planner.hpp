@@ -54,7 +54,8 @@ class Planner {
     shape.width = 1;
     return false;
   }
-  bool has_packed_leader(PlanShape& shape) const;
+  /// Sets shape.width to the widest packs in which the leader is contiguous; false if that is 1.
+  bool choose_leader_width(PlanShape& shape) const;
   bool make_rows(PlanShape& shape) const;
   bool make_mixed_rows(PlanShape& shape) const;
   bool is_unaligned(const PlanShape& shape, int k) const;
