@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
+from support.tree import ROOT
 
 # (ours, theirs), each with its members in the same order.
 STRUCTS = [

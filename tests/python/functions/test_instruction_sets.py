@@ -3,13 +3,12 @@
 """Loops for older processors than this machine's, selected by config instruction_set."""
 
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
+from support.tree import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 NARROWER = ["baseline", "avx2"]
 
 

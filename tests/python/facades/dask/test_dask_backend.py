@@ -5,10 +5,10 @@
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tree import ROOT
 
 import spanwise as sw
 
@@ -170,7 +170,7 @@ def test_entry_points_register_without_import(tmp_path):
     info = tmp_path / "spanwise-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: spanwise\nVersion: 1.0\n")
-    text = (Path(__file__).parents[4] / "pyproject.toml").read_text()
+    text = (ROOT / "pyproject.toml").read_text()
     points = text.split('[project.entry-points."dask.')[1:]
     assert len(points) == 2
     groups = [

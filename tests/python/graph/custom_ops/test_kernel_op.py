@@ -5,16 +5,14 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tree import ROOT
 
 import spanwise as sw
 
 T = sw.tensor
-
-ROOT = Path(__file__).resolve().parents[3]
 
 SUM_AND_DIFFERENCE = """
 __global__ void both(const T *x, const T *y, T *sum, T *difference, long long n) {

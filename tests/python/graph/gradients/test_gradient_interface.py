@@ -6,10 +6,10 @@ import pickle
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tree import ROOT
 
 import spanwise as sw
 from spanwise.gradient import (
@@ -241,7 +241,7 @@ def test_a_wrong_gradient_of_a_kernel_op_is_named(grad, text):
 
 
 def test_the_example_of_logistic_regression_runs(tmp_path, device):
-    example = Path(__file__).resolve().parents[4] / "examples" / "06_logistic_regression.py"
+    example = ROOT / "examples" / "06_logistic_regression.py"
     command = [
         sys.executable,
         example,
