@@ -43,7 +43,7 @@ Array adopt(ForeignView& view, const bridges::ByteExtent& span, Layout layout, D
   Ref<StreamIdentity> producer;
   if (!memory.device.is_cpu()) [[unlikely]] {
     collect_released();
-    if (view.streams_stay && view.streams.size() == 1 && device.is_cuda())
+    if (view.persistent_streams && view.streams.size() == 1 && device.is_cuda())
       producer = Stream::lasting(device, view.streams[0]).take_identity();
     else
       view.owner = EventGuardedOwner::around(std::move(view.owner));
@@ -77,7 +77,7 @@ void* foreign_context(const Storage& storage, ReleaseFn release) noexcept {
 }
 
 std::optional<Array> share(ForeignView& view) {
-  if (view.made) return view.made;
+  if (view.array) return view.array;
   const bridges::ByteExtent span = bridges::span_of(view.memory);
   if (bridges::find_blocker(view.memory, span)) return std::nullopt;
   return adopt(view, span, bridges::layout_of(view.memory, span), view.memory.dtype);

@@ -19,7 +19,7 @@ namespace py = pybind11;
 namespace {
 
 constexpr std::string_view cai_name = "cuda_array_interface";
-constinit const Name interface_name("__cuda_array_interface__");
+constinit const AttributeName interface_name("__cuda_array_interface__");
 
 // Version 3 gives the stream of the producer's work. Version 2 cannot, and some libraries always
 // give none; their work is assumed on the legacy default stream and on the current stream of the

@@ -41,7 +41,7 @@ static_assert(offsetof(CudamatStruct, owns_data) == 2 * sizeof(float*) + 5 * siz
 constinit const ForeignClass matrix_class("cudamat", "CUDAMatrix"),
     transposed_class("cudamat", "TransposedCUDAMatrix");
 constinit const LegacyLibrary cudamat_library("cudamat", "cudamat");
-constinit const Name mat_name("mat");
+constinit const AttributeName mat_name("mat");
 
 // The bytes of a ctypes structure in the layout of the C library.
 class StructBytes {

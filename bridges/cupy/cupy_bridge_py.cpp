@@ -24,7 +24,7 @@ constinit const ForeignClass ndarray_class("cupy", "ndarray"),
     unowned_class("cupy.cuda", "UnownedMemory"), pointer_class("cupy.cuda", "MemoryPointer"),
     current_stream("cupy.cuda", "get_current_stream"),
     stream_functions("cupy_backends.cuda.stream", "__pyx_capi__");
-constinit const Name pointer_name("ptr");
+constinit const AttributeName pointer_name("ptr");
 constinit const LayoutAttributes cupy_layout;
 constinit const CachedAttribute data_attribute("data"), pointer_attribute("ptr"),
     ordinal_attribute("device_id"), contiguous_attribute("_c_contiguous");

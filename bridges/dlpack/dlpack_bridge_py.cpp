@@ -17,17 +17,17 @@
 namespace spanwise::dlpack {
 
 namespace py = pybind11;
-using python::Name;
+using python::AttributeName;
 
 namespace {
 
-constinit const Name method_name("__dlpack__"), device_name("__dlpack_device__");
-constinit const Name stream_word("stream"), version_word("max_version"), copy_word("copy");
+constinit const AttributeName method_name("__dlpack__"), device_name("__dlpack_device__");
+constinit const AttributeName stream_word("stream"), version_word("max_version"), copy_word("copy");
 
 // Keyword arguments of a vectorcall.
 class KeywordArguments {
  public:
-  void add(const Name& word, PyObject* value) {
+  void add(const AttributeName& word, PyObject* value) {
     names_[count_] = word.get();
     values_[++count_] = value;
   }

@@ -23,7 +23,7 @@ namespace py = pybind11;
 
 namespace {
 
-constinit const python::Name api_name("__dlpack_c_exchange_api__");
+constinit const python::AttributeName api_name("__dlpack_c_exchange_api__");
 
 // The first table of the chain with Spanwise's major version; null if there is none.
 const ExchangeApi* of_our_version(void* table) noexcept {

@@ -30,8 +30,8 @@ namespace {
 constinit const ForeignClass garray_class("gnumpy", "garray"),
     packaged_class("gnumpy.gnumpy", "garray");
 constinit const LegacyLibrary cudamat_of_gnumpy("cudamat", "gnumpy");
-constinit const Name shape_of_garray("shape"), base_of_garray("_base"), mode_of_gnumpy("_useGpu"),
-    values_of_npmat("numpy_array");
+constinit const AttributeName shape_of_garray("shape"), base_of_garray("_base"),
+    mode_of_gnumpy("_useGpu"), values_of_npmat("numpy_array");
 
 py::module_ gnumpy_module() {
   py::module_ module = import_library(

@@ -18,7 +18,7 @@ namespace py = pybind11;
 namespace {
 
 constexpr std::string_view interface_word = "array_interface";
-constinit const Name dict_name("__array_interface__"), struct_name("__array_struct__");
+constinit const AttributeName dict_name("__array_interface__"), struct_name("__array_struct__");
 
 // Throws if the interface describes memory outside of the buffer that it names.
 void check_inside(const ForeignMemory& memory, const Py_buffer& buffer) {

@@ -13,7 +13,7 @@ namespace py = pybind11;
 
 namespace {
 
-constinit const Name method_name("__array__");
+constinit const AttributeName method_name("__array__");
 
 /// Lowest priority: objects whose only interface is a method that returns an ndarray.
 class ArrayMethodBridge final : public Bridge {

@@ -188,7 +188,7 @@ class NumpyBridge final : public LibraryBridge {
     const py::object fresh = py::handle(object).attr("__array__")();
     ForeignView source = view_of_array(fresh.ptr());
     ForeignView view;
-    view.made = take(source, CopyMode::always, "numpy");
+    view.array = take(source, CopyMode::always, "numpy");
     view.created = true;
     return view;
   }

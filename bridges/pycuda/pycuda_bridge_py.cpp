@@ -30,7 +30,7 @@ constinit const ForeignClass gpu_array_class("pycuda.gpuarray", "GPUArray");
 constinit const LegacyLibrary pycuda_library("pycuda", "pycuda");
 constinit const LayoutAttributes pycuda_layout;
 constinit const CachedAttribute gpudata_attribute("gpudata");
-constinit const Name gpudata_name("gpudata"), shape_name("shape"), strides_name("strides"),
+constinit const AttributeName gpudata_name("gpudata"), shape_name("shape"), strides_name("strides"),
     dtype_name("dtype"), native_name("isnative");
 
 // gpudata is a DeviceAllocation, a block of a pool, an integer in views, or None without elements.
@@ -73,7 +73,7 @@ class PycudaBridge final : public LibraryBridge {
       if (!may_copy) throw;
       // Only PyCUDA can read the memory, in its own context; copy through the host.
       const py::object host = py::handle(array).attr("get")();
-      view = {.made = copy_on_gpu(import_array(host.ptr())), .copied = true};
+      view = {.array = copy_on_gpu(import_array(host.ptr())), .copied = true};
     }
     return view;
   }

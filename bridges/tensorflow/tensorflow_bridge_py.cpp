@@ -20,7 +20,7 @@ namespace py = pybind11;
 namespace {
 
 constinit const ForeignClass tf_tensor_class("tensorflow", "Tensor");
-constinit const Name dlpack_of_tensor("__dlpack__"), dtype_of_tensor("dtype");
+constinit const AttributeName dlpack_of_tensor("__dlpack__"), dtype_of_tensor("dtype");
 
 // The alignment of TensorFlow's allocators, which its kernels rely on: they abort the process for
 // an unaligned tensor from DLPack (tensorflow/core/framework/allocator.h: kAllocatorAlignment).

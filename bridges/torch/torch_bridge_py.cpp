@@ -24,7 +24,7 @@ namespace py = pybind11;
 namespace {
 
 constinit const ForeignClass tensor_class("torch", "Tensor");
-constinit const Name requires_grad("requires_grad"), is_conj("is_conj"), is_neg("is_neg"),
+constinit const AttributeName requires_grad("requires_grad"), is_conj("is_conj"), is_neg("is_neg"),
     is_quantized("is_quantized"), is_nested("is_nested"), is_meta("is_meta");
 
 PyTypeObject* tensor_type() noexcept { return reinterpret_cast<PyTypeObject*>(tensor_class.get()); }
@@ -94,7 +94,7 @@ bool needs_no_grad(PyObject* tensor) noexcept {
 }
 
 bool has_no_lazy_bit(PyObject* tensor) noexcept {
-  const auto denies = [&](const Name& name) {
+  const auto denies = [&](const AttributeName& name) {
     const auto method =
         py::reinterpret_borrow<py::object>(_PyType_Lookup(Py_TYPE(tensor), name.get()));
     return method && is_no(PyObject_Vectorcall(method.ptr(), &tensor, 1, nullptr));
@@ -234,8 +234,8 @@ class TorchBridge final : public LibraryBridge {
       ForeignView view = on_own_device(tensor, [&] { return dlpack.view(tensor, may_copy); });
       if (view.memory.data == nullptr && !view.memory.is_empty())
         explain_refusal(tensor, "its address is null");
-      view.streams_stay = view.streams.size() == 1 &&
-                          is_torchs_stream(view.streams[0], view.memory.device.ordinal());
+      view.persistent_streams = view.streams.size() == 1 &&
+                                is_torchs_stream(view.streams[0], view.memory.device.ordinal());
       return view;
     } catch (const BridgeError& refusal) {
       explain_refusal(tensor, refusal.what());

@@ -58,8 +58,8 @@ Array new_call_result(const CallOptions& options, std::span<const Operand> opera
   std::array<const Array*, max_inputs> arrays;
   std::transform(operands.begin(), operands.end(), arrays.begin(),
                  [](const Operand& operand) { return operand.array; });
-  const Order order = resolved_order(options.order, std::span(arrays.data(), operands.size()));
-  if (order == Order::k) return new_result(operands, shape, dtype, device);
+  const ArrayOrder order = resolved_order(options.order, std::span(arrays.data(), operands.size()));
+  if (order == ArrayOrder::k) return new_result(operands, shape, dtype, device);
   return empty_in(layout_in(order, shape), dtype, device);
 }
 
@@ -268,7 +268,7 @@ bool is_python_number(PyObject* value) noexcept { return number_kind(value) != N
 PyObject* call_ufunc(OpId op, PyObject* const* operands, const CallOptions& options) {
   const int count = traits_of(op).inputs;
   const bool is_plain = options.out == nullptr && options.where == nullptr && !options.dtype &&
-                        options.order == Order::k && options.casting == Casting::same_kind;
+                        options.order == ArrayOrder::k && options.casting == Casting::same_kind;
   if (is_plain)
     if (PyObject* result = try_call_simple(op, operands, count); result != nullptr) return result;
   if (has_variable(operands, count)) return apply_to_variables(op, operands, count, options);

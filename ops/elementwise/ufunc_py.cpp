@@ -68,7 +68,7 @@ void read_option(const PyUfunc* self, PyObject* word, PyObject* value, CallOptio
   } else if (is("casting")) {
     options.casting = casting_in(value);
   } else if (is("order")) {
-    options.order = order_in(value, Order::k);
+    options.order = order_in(value, ArrayOrder::k);
   } else if (is("subok")) {
     return;  // there are no subclasses
   } else {

@@ -21,7 +21,7 @@ struct CallOptions {
   PyObject* where = nullptr;  ///< borrowed; null: all elements
   std::optional<DType> dtype{};
   Casting casting = Casting::same_kind;
-  Order order = Order::k;
+  ArrayOrder order = ArrayOrder::k;
 };
 
 /// The result as a new reference: an Array, `options.out`, or a Variable if an operand is one.

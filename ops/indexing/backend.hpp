@@ -20,7 +20,7 @@ struct IndexingBackend {
   /// Moves the selected elements to (read) or from (write) `value`, an array of the result's shape
   /// and the array's dtype that shares no memory with the array. An element that is selected
   /// repeatedly gets the last value in C order.
-  void (*move)(const Selection& selection, const Array& value, Direction direction);
+  void (*move)(const Selection& selection, const Array& value, MoveDirection direction);
   /// accumulate_by() for a value as that of move().
   void (*accumulate)(const Selection& selection, const Array& value, Accumulation how);
   /// One of the `indices` (int64, aligned) outside [-extent, extent), the first on the CPU; nothing

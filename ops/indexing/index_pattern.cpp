@@ -75,7 +75,7 @@ class ResultShape {
 
 }  // namespace
 
-IndexPattern::Part IndexPattern::parse(std::string_view word) {
+IndexPattern::IndexItem IndexPattern::parse(std::string_view word) {
   const auto number = [](std::string_view text) -> std::optional<Number> {
     if (text.empty()) return std::nullopt;
     return text == "?" ? Number{true, 0} : Number{false, number_from(text)};
@@ -93,30 +93,31 @@ IndexPattern::Part IndexPattern::parse(std::string_view word) {
 IndexPattern::IndexPattern(std::string_view text) : text_(text) {
   if (text.empty()) return;
   for (const std::string_view word : split(text, ", ")) parts_.push_back(parse(word));
-  for (const Part& part : parts_)
+  for (const IndexItem& part : parts_)
     if (part.step && !part.step->is_input && part.step->value == 0)
       fail<ArgumentError>("index: the step of a slice cannot be 0, got ", text);
-  const auto ellipses = std::count_if(parts_.begin(), parts_.end(),
-                                      [](const Part& part) { return part.kind == Kind::ellipsis; });
+  const auto ellipses = std::count_if(parts_.begin(), parts_.end(), [](const IndexItem& part) {
+    return part.kind == Kind::ellipsis;
+  });
   if (ellipses > 1)
     fail<BoundsError>("index: an index can hold one Ellipsis ('...'), got ", ellipses);
 }
 
 int IndexPattern::input_count() const noexcept {
   int count = 0;
-  for (const Part& part : parts_) count += inputs_of(part);
+  for (const IndexItem& part : parts_) count += inputs_of(part);
   return count;
 }
 
 bool IndexPattern::is_basic() const noexcept {
   return std::none_of(parts_.begin(), parts_.end(),
-                      [](const Part& part) { return part.kind == Kind::array; });
+                      [](const IndexItem& part) { return part.kind == Kind::array; });
 }
 
 void IndexPattern::check(const Op& op, std::span<const Variable> inputs, int first) const {
   expect_arity(op, inputs, first + input_count());
   int at = first;
-  for (const Part& part : parts_) {
+  for (const IndexItem& part : parts_) {
     if (part.kind == Kind::array) {
       const Variable& index = inputs[static_cast<std::size_t>(at)];
       const DType dtype = index.type().dtype();
@@ -130,7 +131,7 @@ void IndexPattern::check(const Op& op, std::span<const Variable> inputs, int fir
   }
 }
 
-int IndexPattern::inputs_of(const Part& part) noexcept {
+int IndexPattern::inputs_of(const IndexItem& part) noexcept {
   if (part.kind == Kind::array) return 1;
   int count = 0;
   for (const auto& number : {part.start, part.stop, part.step}) count += number && number->is_input;
@@ -140,7 +141,7 @@ int IndexPattern::inputs_of(const Part& part) noexcept {
 int IndexPattern::consumed_axes(std::span<const Variable> inputs) const {
   int axes = 0;
   std::size_t input = 0;
-  for (const Part& part : parts_) {
+  for (const IndexItem& part : parts_) {
     axes += part.kind == Kind::integer || part.kind == Kind::slice;
     if (part.kind == Kind::array) axes += axes_of(inputs[input].type());
     input += static_cast<std::size_t>(inputs_of(part));
@@ -148,7 +149,7 @@ int IndexPattern::consumed_axes(std::span<const Variable> inputs) const {
   return axes;
 }
 
-std::int64_t IndexPattern::known_slice_extent(const Part& part, std::int64_t extent) {
+std::int64_t IndexPattern::known_slice_extent(const IndexItem& part, std::int64_t extent) {
   const auto bound = [](const std::optional<Number>& number) -> std::optional<std::int64_t> {
     if (!number) return std::nullopt;
     return number->value;
@@ -166,7 +167,7 @@ Shape IndexPattern::known_shape(const Shape& shape, std::span<const Variable> in
   ResultShape result;
   int axis = 0;
   std::size_t input = 0;
-  for (const Part& part : parts_) {
+  for (const IndexItem& part : parts_) {
     if (part.kind == Kind::array) {
       const TensorType& type = inputs[input].type();
       result.add_indices(type.dtype().is_bool() ? Shape{TensorType::any} : type.shape());
@@ -199,7 +200,7 @@ std::vector<IndexPart> IndexPattern::evaluate(std::span<const Ref<Cell>> cells,
   };
   std::vector<IndexPart> key;
   key.reserve(parts_.size());
-  for (const Part& part : parts_) {
+  for (const IndexItem& part : parts_) {
     switch (part.kind) {
       case Kind::integer:
         key.emplace_back(*value(part.start));

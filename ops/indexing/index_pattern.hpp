@@ -40,18 +40,18 @@ class IndexPattern {
     std::int64_t value = 0;
   };
   enum class Kind { integer, slice, new_axis, ellipsis, array };
-  struct Part {
+  struct IndexItem {
     Kind kind;
     std::optional<Number> start{}, stop{}, step{};  ///< an integer is its start
   };
-  static Part parse(std::string_view word);
-  static int inputs_of(const Part& part) noexcept;
+  static IndexItem parse(std::string_view word);
+  static int inputs_of(const IndexItem& part) noexcept;
   /// The extent of an axis after the slice; TensorType::any if unknown.
-  static std::int64_t known_slice_extent(const Part& part, std::int64_t extent);
+  static std::int64_t known_slice_extent(const IndexItem& part, std::int64_t extent);
   int consumed_axes(std::span<const Variable> inputs) const;
 
   std::string text_;
-  std::vector<Part> parts_;
+  std::vector<IndexItem> parts_;
 };
 
 /// The view that integers, slices, new axes and an Ellipsis select. Throws BoundsError.

@@ -21,12 +21,12 @@ namespace {
 Array read(const Selection& selection) {
   const Device device = selection.array.device();
   Array result = empty(selection.result_shape(), selection.array.dtype(), working_device(device));
-  move(selection, result, Direction::read);
+  move(selection, result, MoveDirection::read);
   return result;
 }
 
 void write(const Selection& selection, const Array& value) {
-  move(selection, broadcast_value(selection, value), Direction::write);
+  move(selection, broadcast_value(selection, value), MoveDirection::write);
 }
 
 Array as_mask(const Array& array) { return array.dtype().is_bool() ? array : astype(array, bool_); }
@@ -45,7 +45,7 @@ Array read_simple(const SimpleIndex& simple) {
   const auto* indices = static_cast<const std::int64_t*>(simple.indices.data());
   auto* from = static_cast<std::byte*>(simple.array.data());
   auto* to = static_cast<std::byte*>(result.data());
-  const IndexLoop loop = index_loop(Direction::read, simple.row_bytes);
+  const IndexLoop loop = index_loop(MoveDirection::read, simple.row_bytes);
   const auto read_part = [&](std::int64_t outer, std::int64_t first, std::int64_t last) {
     const std::int64_t done =
         loop(from + outer * simple.outer_step(), indices + first, last - first, simple.extent,
@@ -77,7 +77,7 @@ bool try_write_simple(const SimpleIndex& simple, const Array& value) {
   const std::int64_t count = simple.indices.size();
   if (!all_inside(indices, count, simple.extent)) return false;  // select() reports which
   if (simple.row_bytes > 0)
-    index_loop(Direction::write, simple.row_bytes)(
+    index_loop(MoveDirection::write, simple.row_bytes)(
         static_cast<std::byte*>(simple.array.data()), indices, count, simple.extent, simple.stride,
         static_cast<std::byte*>(value.data()), is_one ? 0 : simple.row_bytes, simple.row_bytes);
   return true;
@@ -114,7 +114,7 @@ Array try_take_small(const Array& vector, const void* indices, const Shape& shap
   const std::int64_t item = vector.dtype().itemsize(), extent = vector.shape()[0];
   const std::int64_t count = result.size();
   const auto* index = static_cast<const std::int64_t*>(indices);
-  const std::int64_t done = index_loop(Direction::read, item)(
+  const std::int64_t done = index_loop(MoveDirection::read, item)(
       static_cast<std::byte*>(vector.data()), index, count, extent, vector.strides()[0] * item,
       static_cast<std::byte*>(result.data()), item, item);
   if (done < count) {

@@ -61,13 +61,13 @@ Array usable_indices(const Array& indices, std::int64_t extent, int axis, const 
   return on_device_of(ready, target, target_is_written);
 }
 
-void await_all(const Selection& selection, const Array& value, Direction direction) {
-  order_host_use(selection.array, direction == Direction::write);
-  order_host_use(value, direction == Direction::read);
+void await_all(const Selection& selection, const Array& value, MoveDirection direction) {
+  order_host_use(selection.array, direction == MoveDirection::write);
+  order_host_use(value, direction == MoveDirection::read);
   for (const IndexArray& indices : selection.indices) order_host_use(indices.array, false);
 }
 
-void move(const Selection& selection, const Array& value, Direction direction) {
+void move(const Selection& selection, const Array& value, MoveDirection direction) {
   indexing_backends[selection.array.device()].move(selection, value, direction);
 }
 

@@ -35,9 +35,9 @@ void check_writable(const Array& array);
 Array broadcast_value(const Selection& selection, Array value);
 
 /// Waits for queued work that conflicts with a move on the host.
-void await_all(const Selection& selection, const Array& value, Direction direction);
+void await_all(const Selection& selection, const Array& value, MoveDirection direction);
 
 /// IndexingBackend::move() of the array's device.
-void move(const Selection& selection, const Array& value, Direction direction);
+void move(const Selection& selection, const Array& value, MoveDirection direction);
 
 }  // namespace spanwise::ops

@@ -157,14 +157,14 @@ class Selector {
 
   void finish() {
     if (indices_first_) selection_.index_axis = 0;
-    for (const Part& part : parts_) shapes_.push_back(part.array.shape());
+    for (const BroadcastIndex& part : parts_) shapes_.push_back(part.array.shape());
     selection_.positions = common_shape();
     if (selection_.rank + selection_.positions.size() > max_rank)
       fail<LayoutError>("Array: the index makes more than ", max_rank, " dimensions");
     selection_.position_strides = Strides(selection_.positions.size());
     const bool any = Layout::row_major(selection_.positions).size() > 0;
     selection_.indices.reserve(parts_.size());
-    for (const Part& part : parts_) {
+    for (const BroadcastIndex& part : parts_) {
       const std::int64_t extent = layout_.shape[part.axis];
       // As in NumPy, indices are not checked if the broadcast shape is empty.
       const Array ready = part.needs_check && any
@@ -190,7 +190,7 @@ class Selector {
     }
   }
 
-  struct Part {
+  struct BroadcastIndex {
     Array array;
     int axis;
     bool needs_check;
@@ -200,7 +200,7 @@ class Selector {
   Bounds bounds_;
   bool writes_;
   Selection selection_;
-  std::vector<Part> parts_;
+  std::vector<BroadcastIndex> parts_;
   std::vector<Shape> shapes_;
   int axis_ = 0;
   bool has_index_ = false, follows_basic_ = false, indices_first_ = false;

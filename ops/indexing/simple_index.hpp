@@ -93,7 +93,7 @@ struct MaskedRows {
     std::copy(array.shape().begin() + mask.rank(), array.shape().end(), shape.begin() + 1);
     return shape;
   }
-  void move(std::byte* value, std::int64_t step, Direction direction) const {
+  void move(std::byte* value, std::int64_t step, MoveDirection direction) const {
     constexpr std::int64_t chunk = 2048;
     std::int64_t offsets[chunk];
     const auto* bytes = static_cast<const std::byte*>(mask.data());
@@ -110,7 +110,7 @@ struct MaskedRows {
 inline Array read_rows(const MaskedRows& rows) {
   Array result = empty(rows.result_shape(), rows.array.dtype(), rows.array.device());
   if (result.size() > 0)
-    rows.move(static_cast<std::byte*>(result.data()), rows.row_bytes, Direction::read);
+    rows.move(static_cast<std::byte*>(result.data()), rows.row_bytes, MoveDirection::read);
   return result;
 }
 
@@ -122,7 +122,8 @@ inline bool try_write_rows(const MaskedRows& rows, const Array& value) {
       may_share_memory(rows.array, value) || may_share_memory(rows.array, rows.mask))
     return false;
   if (rows.count > 0 && rows.row_bytes > 0)
-    rows.move(static_cast<std::byte*>(value.data()), is_one ? 0 : rows.row_bytes, Direction::write);
+    rows.move(static_cast<std::byte*>(value.data()), is_one ? 0 : rows.row_bytes,
+              MoveDirection::write);
   return true;
 }
 

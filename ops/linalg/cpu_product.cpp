@@ -74,7 +74,7 @@ class CpuProduct {
   static constexpr std::int64_t panel_columns = panel_vectors * E::lanes;
   static constexpr std::int64_t block_columns = block_panels * panel_columns;
 
-  struct Factors {
+  struct ProductPointers {
     const Element *left, *right;
     Element* result;
     const Element* addend;  // null without one
@@ -85,7 +85,7 @@ class CpuProduct {
     alignas(32) Number sums[block_rows * block_columns];
   };
 
-  Factors factors_at(std::int64_t index) const {
+  ProductPointers factors_at(std::int64_t index) const {
     std::int64_t left = 0, right = 0, result = 0, addend = 0;
     for (int i = problem_.batch_rank - 1; i >= 0; --i) {
       const BatchAxis& axis = problem_.batch[static_cast<std::size_t>(i)];
@@ -104,14 +104,14 @@ class CpuProduct {
   }
 
   Scales<E> scales() const { return {problem_.alpha, problem_.beta}; }
-  void write(const Factors& to, std::int64_t row, std::int64_t column, Number sum) const {
+  void write(const ProductPointers& to, std::int64_t row, std::int64_t column, Number sum) const {
     const Matrix &z = problem_.result, &c = problem_.addend;
     const Element* addend =
         to.addend == nullptr ? nullptr : to.addend + row * c.row_stride + column * c.column_stride;
     scales().write(to.result[row * z.row_stride + column * z.column_stride], sum, addend);
   }
 
-  void multiply_unpacked(const Factors& factors) const {
+  void multiply_unpacked(const ProductPointers& factors) const {
     for (std::int64_t column = 0; column < problem_.columns; column += 4)
       switch (std::min<std::int64_t>(problem_.columns - column, 4)) {
         case 1:
@@ -129,7 +129,7 @@ class CpuProduct {
   }
   // One sum per column: the additions are independent of one another.
   template <int columns>
-  void multiply_columns(const Factors& factors, std::int64_t first) const {
+  void multiply_columns(const ProductPointers& factors, std::int64_t first) const {
     const Matrix &l = problem_.left, &r = problem_.right;
     for (std::int64_t i = 0; i < problem_.rows; ++i) {
       const Element* a = factors.left + i * l.row_stride;
@@ -151,7 +151,7 @@ class CpuProduct {
     const Matrix &z = problem_.result, &c = problem_.addend;
     const bool is_column = problem_.columns == 1, conjugates = problem_.conjugate_left;
     for (std::int64_t i = 0; i < batch; ++i) {
-      const Factors at = factors_at(i);
+      const ProductPointers at = factors_at(i);
       MatrixByVector<E> product =
           is_column ? MatrixByVector<E>{at.left,      l.row_stride,  l.column_stride, conjugates,
                                         at.right,     r.row_stride,  false,           at.result,
@@ -185,8 +185,8 @@ class CpuProduct {
   }
 
   template <class F>
-  void run_block(const Factors& factors, std::int64_t row, std::int64_t column, Workspace& space,
-                 F multiply_panels) const {
+  void run_block(const ProductPointers& factors, std::int64_t row, std::int64_t column,
+                 Workspace& space, F multiply_panels) const {
     const std::int64_t rows = std::min(block_rows, problem_.rows - row);
     const std::int64_t columns = std::min(block_columns, problem_.columns - column);
     std::fill_n(space.sums, block_rows * block_columns, Number{});
@@ -207,8 +207,8 @@ class CpuProduct {
   }
 
   // Elements beyond the matrix are packed as 0; their sums are not stored.
-  void pack_left(const Factors& factors, std::int64_t row, std::int64_t rows, std::int64_t p,
-                 std::int64_t depth, Workspace& space) const {
+  void pack_left(const ProductPointers& factors, std::int64_t row, std::int64_t rows,
+                 std::int64_t p, std::int64_t depth, Workspace& space) const {
     const Matrix& l = problem_.left;
     for (std::int64_t group = 0; group < rows; group += panel_rows)
       for (std::int64_t r = 0; r < panel_rows; ++r) {
@@ -220,8 +220,8 @@ class CpuProduct {
               is_inside ? E::read(from[k * l.column_stride], problem_.conjugate_left) : Number{};
       }
   }
-  void pack_right(const Factors& factors, std::int64_t column, std::int64_t columns, std::int64_t p,
-                  std::int64_t depth, Workspace& space) const {
+  void pack_right(const ProductPointers& factors, std::int64_t column, std::int64_t columns,
+                  std::int64_t p, std::int64_t depth, Workspace& space) const {
     const Matrix& r = problem_.right;
     const bool reads_columns = std::abs(r.row_stride) < std::abs(r.column_stride);
     for (std::int64_t c = 0; c < columns; c += panel_columns) {

@@ -52,10 +52,10 @@ PyObject* call_with_axes(ProductKind product, PyObject* const* values, Py_ssize_
 
 ResultLayout layout_of_result(PyObject* order, const Factors& factors) {
   const Array* const operands[] = {&factors.left(), &factors.right()};
-  switch (resolved_order(order_in(order, Order::k), operands)) {
-    case Order::c:
+  switch (resolved_order(order_in(order, ArrayOrder::k), operands)) {
+    case ArrayOrder::c:
       return ResultLayout::rows;
-    case Order::f:
+    case ArrayOrder::f:
       return ResultLayout::columns;
     default:
       return ResultLayout::as_operands;

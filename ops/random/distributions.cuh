@@ -96,7 +96,7 @@ SW_FN Pair32 normal32(Word r, Word angle) {
   return pair;
 }
 
-SW_FN Pair64 normal64(Block w) {
+SW_FN Pair64 normal64(PhiloxBlock w) {
   const Word quarter = (w.z + 0x20000000u) >> 30;
   const double f = fused((double)(int)((w.z << 2) | (w.w >> 30)), 0x1p-32,
                          double_of((w.w << 2) | 2u) * 0x1p-64),

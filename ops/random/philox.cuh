@@ -23,7 +23,7 @@ template <class W>
 struct BlockOf {
   W x, y, z, w;
 };
-typedef BlockOf<Word> Block;
+typedef BlockOf<Word> PhiloxBlock;
 
 template <class W>
 SW_FN BlockOf<W> philox(BlockOf<W> c, Word key0, Word key1) {
@@ -41,8 +41,8 @@ SW_FN BlockOf<W> philox(BlockOf<W> c, Word key0, Word key1) {
 
 // The words of block `at` of a draw. If a word of it is rejected, the next one comes from the same
 // block with `attempt` incremented.
-SW_FN Block block_of(const Draw& d, Wide at, Word attempt) {
+SW_FN PhiloxBlock block_of(const Draw& d, Wide at, Word attempt) {
   const Wide position = d.position + at;
-  const Block counter = {(Word)position, (Word)(position >> 32), attempt, d.stream};
+  const PhiloxBlock counter = {(Word)position, (Word)(position >> 32), attempt, d.stream};
   return philox(counter, d.key0, d.key1);
 }

@@ -11,10 +11,10 @@ union Pack {
 #endif
   E x[WIDTH];
 };
-__device__ __forceinline__ E element_of(const Arrays& arrays, const Offsets& at) {
+__device__ __forceinline__ E element_of(const JobArrays& arrays, const JobOffsets& at) {
   return arrays.input[at.input];
 }
-__device__ __forceinline__ Pack pack_at(const Arrays& arrays, const Offsets& at) {
+__device__ __forceinline__ Pack pack_at(const JobArrays& arrays, const JobOffsets& at) {
   Pack pack;
 #if WIDTH > 1
   pack.words = *(const uint4*)(arrays.input + at.input);
@@ -23,6 +23,8 @@ __device__ __forceinline__ Pack pack_at(const Arrays& arrays, const Offsets& at)
 #endif
   return pack;
 }
-__device__ __forceinline__ E value_of(const Arrays&, const Pack& pack, int w) { return pack.x[w]; }
+__device__ __forceinline__ E value_of(const JobArrays&, const Pack& pack, int w) {
+  return pack.x[w];
+}
 // Moves by n elements that are next to each other.
-__device__ __forceinline__ void move_along(Offsets& at, long long n) { at.input += n; }
+__device__ __forceinline__ void move_along(JobOffsets& at, long long n) { at.input += n; }

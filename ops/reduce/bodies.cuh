@@ -6,8 +6,8 @@
 // NVRTC as CUDA C; so it includes nothing. The including text puts element_math.cuh before it.
 //
 // A body has the types Acc, the accumulator, and Param, an additional value per output; and the
-// functions identity(), lift(x, p), which converts an element to Acc, and combine(a, b). combine()
-// need not commute: a precedes b.
+// functions identity(), transform(x, p), which converts an element to Acc, and combine(a, b).
+// combine() need not commute: a precedes b.
 
 // The identity of addition: -0 for floating point, since 0 + -0 is 0. A sum starts from it, and 0
 // is added at the end if there is no initial value.
@@ -40,8 +40,8 @@ struct OfValues {
   typedef A Acc;
   typedef NoParam Param;
   template <class T>
-  static SW_FN A lift(T x, Param) {
-    return Convert<A>::from(x);
+  static SW_FN A transform(T x, Param) {
+    return AsAccumulator<A>::from(x);
   }
 };
 template <class A>
@@ -49,7 +49,7 @@ struct OfNonzeros {
   typedef A Acc;
   typedef NoParam Param;
   template <class T>
-  static SW_FN A lift(T x, Param) {
+  static SW_FN A transform(T x, Param) {
     return is_nonzero(x);
   }
 };
@@ -63,15 +63,15 @@ struct Sum : OfValues<A> {
 };
 template <class A>
 struct Product : OfValues<A> {
-  static SW_FN A identity() { return Convert<A>::from(1); }
+  static SW_FN A identity() { return AsAccumulator<A>::from(1); }
   static SW_FN A combine(A a, A b) { return times(a, b); }
 };
 template <class A>
 struct NanSum : Sum<A> {
   template <class T>
-  static SW_FN A lift(T x, NoParam) {
-    const A value = Convert<A>::from(x);
-    return is_nan(value) ? Convert<A>::from(0) : value;
+  static SW_FN A transform(T x, NoParam) {
+    const A value = AsAccumulator<A>::from(x);
+    return is_nan(value) ? AsAccumulator<A>::from(0) : value;
   }
 };
 
@@ -86,8 +86,8 @@ struct Deviation {
   typedef P Param;
   static SW_FN double identity() { return 0; }
   template <class T>
-  static SW_FN double lift(T x, P mean) {
-    return square(Convert<P>::from(x), mean);
+  static SW_FN double transform(T x, P mean) {
+    return square(AsAccumulator<P>::from(x), mean);
   }
   static SW_FN double combine(double a, double b) { return a + b; }
 };
@@ -168,8 +168,8 @@ struct IndexOf {
     return none;
   }
   template <class T>
-  static SW_FN Acc lift(T x, Param p, long long index) {
-    Acc one = {Value::lift(x, p), index};
+  static SW_FN Acc transform(T x, Param p, long long index) {
+    Acc one = {Value::transform(x, p), index};
     return one;
   }
   static SW_FN Acc combine(Acc a, Acc b) {

@@ -6,7 +6,7 @@
 // converts a 16-bit float to float.
 
 template <class A>
-struct Convert {
+struct AsAccumulator {
   template <class T>
   static SW_FN A from(T x) {
     return (A)x;
@@ -16,10 +16,10 @@ struct Convert {
   static SW_FN A from(BFloat x) { return (A)widened(x); }
 };
 template <class A>
-struct Convert<Complex<A> > {
+struct AsAccumulator<Complex<A> > {
   template <class T>
   static SW_FN Complex<A> from(T x) {
-    Complex<A> z = {Convert<A>::from(x), (A)0};
+    Complex<A> z = {AsAccumulator<A>::from(x), (A)0};
     return z;
   }
   template <class T>

@@ -17,23 +17,23 @@ typedef Body::Param P;
 #define BATCH 4
 
 // The layout of JobAxis of geometry.hpp, followed by OperandSteps.
-struct Axis {
+struct JobAxis {
   long long extent, input, result, mask, subtrahend, divisor, index;
 #if OPERANDS
   long long operand[OPERANDS];
 #endif
 };
-struct Axes {
-  Axis axis[KEPT + REDUCED];
+struct JobAxes {
+  JobAxis axis[KEPT + REDUCED];
 };
-struct Offsets {
+struct JobOffsets {
   long long input, result, mask, subtrahend, divisor, index;
 #if OPERANDS
   long long operand[OPERANDS];
 #endif
 };
 
-__device__ __forceinline__ void move(Offsets& at, const Axis& axis, Index steps) {
+__device__ __forceinline__ void move(JobOffsets& at, const JobAxis& axis, Index steps) {
   at.input += axis.input * (long long)steps;
   at.result += axis.result * (long long)steps;
   at.mask += axis.mask * (long long)steps;
@@ -46,8 +46,8 @@ __device__ __forceinline__ void move(Offsets& at, const Axis& axis, Index steps)
 #endif
 }
 // The kept axes come first, then the reduced ones.
-__device__ __forceinline__ Offsets kept_at(const Axes& axes, Index index) {
-  Offsets at = {};
+__device__ __forceinline__ JobOffsets kept_at(const JobAxes& axes, Index index) {
+  JobOffsets at = {};
 #pragma unroll
   for (int k = KEPT - 1; k >= 0; --k) {
     const Index extent = (Index)axes.axis[k].extent;
@@ -56,7 +56,7 @@ __device__ __forceinline__ Offsets kept_at(const Axes& axes, Index index) {
   }
   return at;
 }
-__device__ __forceinline__ void move_reduced(Offsets& at, const Axes& axes, Index index) {
+__device__ __forceinline__ void move_reduced(JobOffsets& at, const JobAxes& axes, Index index) {
 #pragma unroll
   for (int k = KEPT + REDUCED - 1; k >= KEPT; --k) {
     const Index extent = (Index)axes.axis[k].extent;
@@ -161,10 +161,10 @@ __device__ __forceinline__ Complex<T> difference(Complex<T> x, Complex<T> y) {
 }
 
 #if FORM < 3  // parameters and final step of reductions
-struct Operand {
+struct OperandBytes {
   unsigned long long words[2];  // an address, or the bytes of a number
 };
-struct Arrays {
+struct JobArrays {
   const E* input;
   const unsigned char* mask;
   const C* subtrahend;
@@ -172,26 +172,26 @@ struct Arrays {
   Z* result;
   double divisor, correction;
 #if OPERANDS
-  Operand operands[OPERANDS];
+  OperandBytes operands[OPERANDS];
 #endif
 #if HAS_INITIAL
   A initial;
 #endif
 };
 
-__device__ __forceinline__ void finish_output(const Arrays& arrays, const Axes& axes, Index output,
-                                              A a) {
-  const Offsets at = kept_at(axes, output);
+__device__ __forceinline__ void finish_output(const JobArrays& arrays, const JobAxes& axes,
+                                              Index output, A a) {
+  const JobOffsets at = kept_at(axes, output);
 #if HAS_INITIAL
   a = Body::combine(a, arrays.initial);
 #elif IS_SUM
-  a = Body::combine(a, Convert<A>::from(0));
+  a = Body::combine(a, AsAccumulator<A>::from(0));
 #endif
 #if FINISH == 0
   arrays.result[at.result] = Store<Z>::from(a);
 #elif FINISH == 3
   arrays.result[at.result] =
-      Store<Z>::from(difference(a, Convert<A>::from(arrays.subtrahend[at.subtrahend])));
+      Store<Z>::from(difference(a, AsAccumulator<A>::from(arrays.subtrahend[at.subtrahend])));
 #else
 #if HAS_DIVISORS
   double n = arrays.divisors[at.divisor] - arrays.correction;
@@ -207,7 +207,7 @@ __device__ __forceinline__ void finish_output(const Arrays& arrays, const Axes& 
 #endif
 }
 
-__device__ __forceinline__ P param_at(const Arrays& arrays, const Offsets& at) {
+__device__ __forceinline__ P param_at(const JobArrays& arrays, const JobOffsets& at) {
 #if HAS_PARAM
   return arrays.subtrahend[at.subtrahend];
 #else
@@ -217,7 +217,7 @@ __device__ __forceinline__ P param_at(const Arrays& arrays, const Offsets& at) {
 
 // How the elements of an output are split; if there are several pieces, each gives a partial
 // result.
-struct Split {
+struct OutputSplit {
   long long outputs, elements, piece, pieces;
 };
 #endif

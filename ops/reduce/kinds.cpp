@@ -19,38 +19,38 @@ DType element_for(DType element, DType wanted) noexcept {
   return is_whole(element) ? element : wanted;
 }
 
-Kind kind_of(Operation op, DType element) noexcept {
+ReductionKind kind_of(Operation op, DType element) noexcept {
   switch (op) {
     case Operation::prod:
-      return Kind::prod;
+      return ReductionKind::prod;
     case Operation::nansum:
-      return is_whole(element) ? Kind::sum : Kind::nansum;
+      return is_whole(element) ? ReductionKind::sum : ReductionKind::nansum;
     case Operation::min:
-      return element.is_bool() ? Kind::all : Kind::min;
+      return element.is_bool() ? ReductionKind::all : ReductionKind::min;
     case Operation::max:
-      return element.is_bool() ? Kind::any : Kind::max;
+      return element.is_bool() ? ReductionKind::any : ReductionKind::max;
     case Operation::any:
-      return Kind::any;
+      return ReductionKind::any;
     case Operation::all:
-      return Kind::all;
+      return ReductionKind::all;
     case Operation::count_nonzero:
-      return Kind::count;
+      return ReductionKind::count;
     case Operation::argmin:
-      return Kind::argmin;
+      return ReductionKind::argmin;
     case Operation::argmax:
-      return Kind::argmax;
+      return ReductionKind::argmax;
     default:
-      return Kind::sum;
+      return ReductionKind::sum;
   }
 }
 
-ReductionTypes kernel_for(Kind kind, DType& element, bool inexact) noexcept {
+ReductionTypes kernel_for(ReductionKind kind, DType& element, bool inexact) noexcept {
   const bool narrow = element.itemsize() < 8 && is_whole(element);
-  if (inexact && kind == Kind::prod && narrow) element = int64;
-  if (kind == Kind::prod && narrow)
+  if (inexact && kind == ReductionKind::prod && narrow) element = int64;
+  if (kind == ReductionKind::prod && narrow)
     element = element.is_bool() || element.code() == DTypeCode::int_ ? int64 : uint64;
-  if (kind == Kind::deviation && is_whole(element)) element = float64;
-  const bool as_real = inexact && !(kind == Kind::sum && narrow);
+  if (kind == ReductionKind::deviation && is_whole(element)) element = float64;
+  const bool as_real = inexact && !(kind == ReductionKind::sum && narrow);
   return {kind, element, accumulator_for(kind, element, as_real)};
 }
 
@@ -81,7 +81,7 @@ DType result_dtype(Operation op, DType element, std::optional<DType> dtype) {
   }
 }
 
-const KindInfo& info(Kind kind) noexcept {
+const KindInfo& info(ReductionKind kind) noexcept {
   static constexpr KindInfo table[kind_count] = {
       {"Sum", false, false},      {"Product", false, false}, {"NanSum", false, false},
       {"Deviation", false, true}, {"Minimum", false, false}, {"Maximum", false, false},
@@ -90,18 +90,18 @@ const KindInfo& info(Kind kind) noexcept {
   return table[static_cast<int>(kind)];
 }
 
-DType accumulator_for(Kind kind, DType element, bool inexact) noexcept {
+DType accumulator_for(ReductionKind kind, DType element, bool inexact) noexcept {
   switch (kind) {
-    case Kind::any:
-    case Kind::all:
+    case ReductionKind::any:
+    case ReductionKind::all:
       return bool_;
-    case Kind::count:
+    case ReductionKind::count:
       return int64;
-    case Kind::deviation:
+    case ReductionKind::deviation:
       return float64;
-    case Kind::sum:
-    case Kind::prod:
-    case Kind::nansum:
+    case ReductionKind::sum:
+    case ReductionKind::prod:
+    case ReductionKind::nansum:
       if (element.is_complex()) return complex128;
       return element.is_floating() || inexact ? float64 : int64;
     default:

@@ -8,7 +8,19 @@
 namespace spanwise::ops::reduce {
 
 /// What a kernel computes from the elements of an output; see bodies.cuh.
-enum class Kind { sum, prod, nansum, deviation, min, max, any, all, count, argmin, argmax };
+enum class ReductionKind {
+  sum,
+  prod,
+  nansum,
+  deviation,
+  min,
+  max,
+  any,
+  all,
+  count,
+  argmin,
+  argmax
+};
 inline constexpr int kind_count = 11;
 
 /// The operation on an accumulator before it is stored.
@@ -25,21 +37,23 @@ struct KindInfo {
   bool gives_index;     ///< gives indices: IndexOf<body>
   bool has_subtrahend;  ///< reads ReduceJob::subtrahend
 };
-const KindInfo& info(Kind kind) noexcept;
+const KindInfo& info(ReductionKind kind) noexcept;
 
 /// How one dtype's elements are reduced.
 struct ReductionTypes {
-  Kind kind;
+  ReductionKind kind;
   DType element;      ///< dtype of the input
   DType accumulator;  ///< int64 (also for uint64), float64, complex128, bool, or the element's
 };
 
 /// Whether the accumulator starts from -0; 0 is added to it at the end.
-constexpr bool is_sum(Kind kind) noexcept { return kind == Kind::sum || kind == Kind::nansum; }
+constexpr bool is_sum(ReductionKind kind) noexcept {
+  return kind == ReductionKind::sum || kind == ReductionKind::nansum;
+}
 
 /// The accumulator of `kind` for `element`; `inexact` if integers are accumulated as floating point
 /// (for a mean).
-DType accumulator_for(Kind kind, DType element, bool inexact) noexcept;
+DType accumulator_for(ReductionKind kind, DType element, bool inexact) noexcept;
 
 inline bool is_half(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }
 
@@ -51,11 +65,11 @@ inline bool is_whole(DType dtype) noexcept { return dtype.is_bool() || dtype.is_
 DType element_for(DType element, DType wanted) noexcept;
 
 /// The kind that computes `op`, of those that compute it in one pass; sum for the others.
-Kind kind_of(Operation op, DType element) noexcept;
+ReductionKind kind_of(Operation op, DType element) noexcept;
 
 /// The kernel of a kind; `element` is changed to the dtype that the input is cast to. `inexact`
 /// means that integers are accumulated as floating point: only 64-bit integers have kernels for
 /// that; sums of narrower ones are exact in 64 bits, and their products need a cast copy.
-ReductionTypes kernel_for(Kind kind, DType& element, bool inexact) noexcept;
+ReductionTypes kernel_for(ReductionKind kind, DType& element, bool inexact) noexcept;
 
 }  // namespace spanwise::ops::reduce

@@ -105,7 +105,7 @@ class ReduceRun {
     if (sums) element = element_for(element, wanted);
     // Narrow integers are summed as integers, but the initial value may be fractional.
     if (options_.initial && sums && is_whole(element) && !is_whole(wanted)) element = float64;
-    const Kind kind = kind_of(op_, element);
+    const ReductionKind kind = kind_of(op_, element);
     const ReductionTypes kernel = kernel_for(kind, element, sums && !is_whole(wanted));
     DType stored = kernel.accumulator;
     Finish finish = Finish::nothing;
@@ -132,7 +132,7 @@ class ReduceRun {
   // The means, rounded to `dtype` at the end; an integer dtype truncates them, as in NumPy.
   Array means(DType dtype) {
     DType element = element_for(input_.dtype(), dtype);
-    const ReductionTypes kernel = kernel_for(Kind::sum, element, true);
+    const ReductionTypes kernel = kernel_for(ReductionKind::sum, element, true);
     const DType quotient = kernel.accumulator.is_complex() ? complex128 : float64;
     const DType stored = can_store(quotient, dtype) ? dtype : quotient;
     const Array input = cast_input(element);
@@ -151,7 +151,7 @@ class ReduceRun {
     job.divisor = static_cast<double>(elements_of(input_, options_.axes));
     if (!mask_) return {};
     Array counts = new_array(float64);
-    ReduceJob counting{{Kind::sum, bool_, int64}, &*mask_, &counts};
+    ReduceJob counting{{ReductionKind::sum, bool_, int64}, &*mask_, &counts};
     counting.finish = Finish::divide;
     run(counting);
     return counts;
@@ -161,7 +161,7 @@ class ReduceRun {
     const DType wanted =
         options_.dtype.value_or(is_whole(input_.dtype()) ? float64 : input_.dtype());
     DType element = element_for(input_.dtype(), wanted);
-    const ReductionTypes kernel = kernel_for(Kind::deviation, element, true);
+    const ReductionTypes kernel = kernel_for(ReductionKind::deviation, element, true);
     const DType exact = element.is_complex() ? complex128 : float64;
     const Array input = cast_input(element);
     Array mean = options_.mean != nullptr
@@ -190,8 +190,8 @@ class ReduceRun {
   Array peak_to_peak() const {
     DType element = input_.dtype();
     const Array lowest = new_array(element), result = target(element);
-    run(job_for(kernel_for(Kind::min, element, false), input_, lowest));
-    ReduceJob job = job_for(kernel_for(Kind::max, element, false), input_, result);
+    run(job_for(kernel_for(ReductionKind::min, element, false), input_, lowest));
+    ReduceJob job = job_for(kernel_for(ReductionKind::max, element, false), input_, result);
     job.finish = Finish::subtract;
     job.subtrahend = &lowest;
     run(job);

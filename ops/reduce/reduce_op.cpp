@@ -72,7 +72,7 @@ AxisSet axes_of(const ReduceProperties& properties, int rank) {
   return axes;
 }
 
-class ReduceOp final : public NamedOp, public TakesElements {
+class ReduceOp final : public NamedOp, public ElementConsumer {
  public:
   ReduceOp(Operation op, ReduceProperties properties)
       : NamedOp(op_display_name(name_of(op), properties)),
@@ -109,7 +109,8 @@ class ReduceOp final : public NamedOp, public TakesElements {
   Ref<const spanwise::Op> reading(Ref<const spanwise::Op> elements,
                                   const Apply& node) const override {
     if (!reads_once(op_)) return {};
-    return lifted_op(std::move(elements), Ref<const spanwise::Op>(this), op_, options_for(node));
+    return transform_reduce_op(std::move(elements), Ref<const spanwise::Op>(this), op_,
+                               options_for(node));
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

@@ -5,19 +5,19 @@
 
 #if FORM == 0
 // Any layout: single elements, counted over the reduced axes.
-__device__ __forceinline__ A element_at(const Arrays& arrays, const Axes& axes, Offsets at, Index i,
-                                        P p) {
+__device__ __forceinline__ A element_at(const JobArrays& arrays, const JobAxes& axes, JobOffsets at,
+                                        Index i, P p) {
   move_reduced(at, axes, i);
 #if HAS_MASK
   if (!arrays.mask[at.mask]) return Body::identity();
 #endif
 #if GIVES_INDEX
-  return Body::lift(element_of(arrays, at), p, at.index);
+  return Body::transform(element_of(arrays, at), p, at.index);
 #else
-  return Body::lift(element_of(arrays, at), p);
+  return Body::transform(element_of(arrays, at), p);
 #endif
 }
-__device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
+__device__ __forceinline__ A piece_of(const JobArrays& arrays, const JobAxes& axes, JobOffsets at,
                                       long long first, long long last, int lane) {
   const P p = param_at(arrays, at);
   A a[BATCH];
@@ -39,10 +39,10 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
 #if FORM == 1
 // Contiguous elements, read 16 bytes at a time from the first aligned address on.
 struct Row {
-  const Arrays& arrays;
-  Offsets first;
+  const JobArrays& arrays;
+  JobOffsets first;
 
-  __device__ __forceinline__ Row(const Arrays& all, const Offsets& at, long long begin)
+  __device__ __forceinline__ Row(const JobArrays& all, const JobOffsets& at, long long begin)
       : arrays(all), first(at) {
     move_along(first, begin);
   }
@@ -59,12 +59,12 @@ struct Row {
 #endif
   }
   __device__ __forceinline__ E element(long long i) const {
-    Offsets at = first;
+    JobOffsets at = first;
     move_along(at, i);
     return element_of(arrays, at);
   }
   __device__ __forceinline__ Pack pack(long long i) const {
-    Offsets at = first;
+    JobOffsets at = first;
     move_along(at, i);
     return pack_at(arrays, at);
   }
@@ -78,20 +78,20 @@ struct Best {
   Index number;
 
   __device__ __forceinline__ void update(E x, Index i) {
-    const Body::Of::Acc other = Body::Of::lift(x, P());
+    const Body::Of::Acc other = Body::Of::transform(x, P());
     const bool better = Body::replaces(value, other);
     value = better ? other : value;
     number = better ? i : number;
   }
 };
-__device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
+__device__ __forceinline__ A piece_of(const JobArrays& arrays, const JobAxes& axes, JobOffsets at,
                                       long long first, long long last, int lane) {
   const Row row(arrays, at, first);
   const long long n = last - first, head = row.head(n);
   Best best[BATCH];
 #pragma unroll
   for (int k = 0; k < BATCH; ++k) {
-    best[k].value = Body::Of::lift(row.element(0), P());
+    best[k].value = Body::Of::transform(row.element(0), P());
     best[k].number = 0;
   }
   for (long long i = lane; i < head; i += GROUP) best[0].update(row.element(i), (Index)i);
@@ -125,7 +125,7 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
   return a;
 }
 #else
-__device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
+__device__ __forceinline__ A piece_of(const JobArrays& arrays, const JobAxes& axes, JobOffsets at,
                                       long long first, long long last, int lane) {
   const P p = param_at(arrays, at);
   const Row row(arrays, at, first);
@@ -134,7 +134,7 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
 #pragma unroll
   for (int k = 0; k < BATCH; ++k) a[k] = Body::identity();
   for (long long i = lane; i < head; i += GROUP)
-    a[0] = Body::combine(a[0], Body::lift(row.element(i), p));
+    a[0] = Body::combine(a[0], Body::transform(row.element(i), p));
   const long long count = (n - head) / WIDTH;
   long long i = lane;
   for (; i + (BATCH - 1) * GROUP < count; i += BATCH * GROUP) {
@@ -145,16 +145,16 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
     for (int k = 0; k < BATCH; ++k)
 #pragma unroll
       for (int w = 0; w < WIDTH; ++w)
-        a[k] = Body::combine(a[k], Body::lift(value_of(arrays, pack[k], w), p));
+        a[k] = Body::combine(a[k], Body::transform(value_of(arrays, pack[k], w), p));
   }
   for (; i < count; i += GROUP) {
     const Pack pack = row.pack(head + i * WIDTH);
 #pragma unroll
     for (int w = 0; w < WIDTH; ++w)
-      a[0] = Body::combine(a[0], Body::lift(value_of(arrays, pack, w), p));
+      a[0] = Body::combine(a[0], Body::transform(value_of(arrays, pack, w), p));
   }
   for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
-    a[0] = Body::combine(a[0], Body::lift(row.element(j), p));
+    a[0] = Body::combine(a[0], Body::transform(row.element(j), p));
 #pragma unroll
   for (int k = 1; k < BATCH; ++k) a[0] = Body::combine(a[0], a[k]);
   return a[0];
@@ -164,7 +164,7 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
 
 #if FORM == 0 || FORM == 1
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    run(const Arrays arrays, A* parts, const Axes axes, const Split split) {
+    run(const JobArrays arrays, A* parts, const JobAxes axes, const OutputSplit split) {
   const long long task = (long long)blockIdx.x * (BLOCK / GROUP) + threadIdx.x / GROUP;
   const int lane = threadIdx.x % GROUP;
   const bool has_task = task < split.outputs * split.pieces;
@@ -192,13 +192,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 // threads reads every ROWS-th row of them.
 #define COLUMNS 32
 #define ROWS (BLOCK / COLUMNS)
-__device__ __forceinline__ Pack row_at(const Arrays& arrays, const Axes& axes, Offsets at,
+__device__ __forceinline__ Pack row_at(const JobArrays& arrays, const JobAxes& axes, JobOffsets at,
                                        Index row) {
   move_reduced(at, axes, row);
   return pack_at(arrays, at);
 }
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    run(const Arrays arrays, A* parts, const Axes axes, const Split split) {
+    run(const JobArrays arrays, A* parts, const JobAxes axes, const OutputSplit split) {
   const long long columns = axes.axis[KEPT - 1].extent;
   const long long tiles = (columns + COLUMNS * WIDTH - 1) / (COLUMNS * WIDTH);
   const long long piece = blockIdx.x % split.pieces, tile = blockIdx.x / split.pieces;
@@ -214,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     P p[WIDTH];
 #pragma unroll
     for (int w = 0; w < WIDTH; ++w) p[w] = param_at(arrays, kept_at(axes, (Index)(output + w)));
-    const Offsets at = kept_at(axes, (Index)output);
+    const JobOffsets at = kept_at(axes, (Index)output);
     long long last = (piece + 1) * split.piece;
     if (last > split.elements) last = split.elements;
     long long row = piece * split.piece + y;
@@ -226,13 +226,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
       for (int k = 0; k < BATCH; ++k)
 #pragma unroll
         for (int w = 0; w < WIDTH; ++w)
-          a[w] = Body::combine(a[w], Body::lift(value_of(arrays, pack[k], w), p[w]));
+          a[w] = Body::combine(a[w], Body::transform(value_of(arrays, pack[k], w), p[w]));
     }
     for (; row < last; row += ROWS) {
       const Pack pack = row_at(arrays, axes, at, (Index)row);
 #pragma unroll
       for (int w = 0; w < WIDTH; ++w)
-        a[w] = Body::combine(a[w], Body::lift(value_of(arrays, pack, w), p[w]));
+        a[w] = Body::combine(a[w], Body::transform(value_of(arrays, pack, w), p[w]));
     }
   }
   __shared__ A row_results[ROWS][COLUMNS * WIDTH];
@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #if FORM < 3
 // Combines the partial results of each output, with one warp per output.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    fold(const Arrays arrays, const A* parts, const Axes axes, const Split split) {
+    fold(const JobArrays arrays, const A* parts, const JobAxes axes, const OutputSplit split) {
   const long long output = (long long)blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   const bool has_task = output < split.outputs;

@@ -39,12 +39,12 @@ struct RunningProduct {
   typedef NoParam Param;
 
   static SW_FN Acc identity() {
-    Acc one = {Convert<T>::from(0.5), 1, -exponent_limit, exponent_limit};
+    Acc one = {AsAccumulator<T>::from(0.5), 1, -exponent_limit, exponent_limit};
     return one;
   }
   template <class U>
-  static SW_FN Acc lift(U x, Param) {
-    return normal(Convert<T>::from(x), 0);
+  static SW_FN Acc transform(U x, Param) {
+    return normal(AsAccumulator<T>::from(x), 0);
   }
   // Not inlined, because it is long.
   static __device__ __noinline__ Acc combine(Acc a, Acc b) {

@@ -18,7 +18,7 @@ Array scan(Operation op, const Array& array, int axis, std::optional<DType> dtyp
     fail<DTypeError>(caller, ": cannot compute on ", array.dtype(), "; cast with astype() first");
   const DType wanted = result_dtype(op, array.dtype(), dtype);
   DType element = element_for(array.dtype(), wanted);
-  const Kind kind = kind_of(op, element);
+  const ReductionKind kind = kind_of(op, element);
   if (is_whole(element) && !is_whole(wanted)) element = float64;
   const ReductionTypes kernel = kernel_for(kind, element, false);
   const DType stored = can_store(kernel.accumulator, wanted) ? wanted : kernel.accumulator;

@@ -5,7 +5,7 @@
 
 #if FORM == 3 || FORM == 4
 // The scanned axis: `chunks` chunks of `chunk` elements.
-struct Line {
+struct ScanLines {
   long long lines, length, step, result_step, chunks, chunk;
 };
 #endif
@@ -14,7 +14,7 @@ struct Line {
 struct Scanned : Body {
   typedef E Element;
   typedef Z Result;
-  static __device__ __forceinline__ A lift(E x) { return Body::lift(x, P()); }
+  static __device__ __forceinline__ A transform(E x) { return Body::transform(x, P()); }
   static __device__ __forceinline__ Z result(A, A through) {
     return Store<Z>::from(result_of(through));
   }
@@ -23,15 +23,16 @@ struct Scanned : Body {
 struct Locate {
   const E* input;
   Z* result;
-  const Axes& axes;
+  const JobAxes& axes;
   __device__ __forceinline__ void operator()(unsigned int number, const E*& x, Z*& z) const {
-    const Offsets at = kept_at(axes, (Index)number);
+    const JobOffsets at = kept_at(axes, (Index)number);
     x = input + at.input, z = result + at.result;
   }
 };
 
 extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, 4)
-    run(const E* input, Z* result, unsigned long long* words, const Axes axes, const Line line) {
+    run(const E* input, Z* result, unsigned long long* words, const JobAxes axes,
+        const ScanLines line) {
   extern __shared__ uint4 buffers[];
   const spanwise::ScanLine own = {line.length, line.step, line.result_step};
   const Locate locate = {input, result, axes};
@@ -43,11 +44,11 @@ extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, 4)
 
 // One warp for each line.
 extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, sizeof(A) == 8 ? 10 : 8)
-    lines(const E* input, Z* result, const Axes axes, const Line line) {
+    lines(const E* input, Z* result, const JobAxes axes, const ScanLines line) {
   extern __shared__ uint4 buffer[];
   const long long number = ((long long)blockIdx.x * spanwise::scan_threads + threadIdx.x) / 32;
   if (number >= line.lines) return;
-  const Offsets at = kept_at(axes, (Index)number);
+  const JobOffsets at = kept_at(axes, (Index)number);
   const spanwise::ScanLine own = {line.length, line.step, line.result_step};
   spanwise::WarpScan<Scanned, IS_PACKED>(input + at.input, result + at.result, own,
                                          (unsigned char*)buffer)
@@ -59,12 +60,12 @@ extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, sizeof(A) =
 // Lines that are adjacent in memory: one thread for each chunk of each line, so that adjacent
 // threads read adjacent elements. The blocks of a chunk are consecutive.
 #define AHEAD 8
-struct Piece {
+struct LineChunk {
   long long number, chunk, first, last;
 };
-__device__ __forceinline__ Piece own_piece(const Line& line) {
+__device__ __forceinline__ LineChunk own_chunk(const ScanLines& line) {
   const unsigned int across = (unsigned int)((line.lines + BLOCK - 1) / BLOCK);
-  Piece piece;
+  LineChunk piece;
   piece.number = blockIdx.x % across * (long long)BLOCK + threadIdx.x;
   piece.chunk = blockIdx.x / across;
   piece.first = piece.chunk * line.chunk;
@@ -74,8 +75,8 @@ __device__ __forceinline__ Piece own_piece(const Line& line) {
 
 // Computes the sum of each chunk. The sums of all lines are contiguous for each chunk.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    totals(const E* input, A* parts, const Axes axes, const Line line) {
-  const Piece piece = own_piece(line);
+    totals(const E* input, A* parts, const JobAxes axes, const ScanLines line) {
+  const LineChunk piece = own_chunk(line);
   if (piece.number >= line.lines) return;
   const E* x = input + kept_at(axes, (Index)piece.number).input;
   A sum = Body::identity();
@@ -85,13 +86,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) values[k] = x[(i + k) * line.step];
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) sum = Body::combine(sum, Body::lift(values[k], P()));
+    for (int k = 0; k < AHEAD; ++k) sum = Body::combine(sum, Body::transform(values[k], P()));
   }
-  for (; i < piece.last; ++i) sum = Body::combine(sum, Body::lift(x[i * line.step], P()));
+  for (; i < piece.last; ++i) sum = Body::combine(sum, Body::transform(x[i * line.step], P()));
   parts[piece.chunk * line.lines + piece.number] = sum;
 }
 // Replaces each chunk's sum by the sum of all chunks before it.
-extern "C" __global__ void __launch_bounds__(BLOCK) carries(A* parts, const Line line) {
+extern "C" __global__ void __launch_bounds__(BLOCK) carries(A* parts, const ScanLines line) {
   const long long number = (long long)blockIdx.x * BLOCK + threadIdx.x;
   if (number >= line.lines) return;
   A carry = Body::identity();
@@ -103,10 +104,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) carries(A* parts, const Line
 }
 // Writes the running sums; `parts` is null if lines have only one chunk.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    run(const E* input, Z* result, const A* parts, const Axes axes, const Line line) {
-  const Piece piece = own_piece(line);
+    run(const E* input, Z* result, const A* parts, const JobAxes axes, const ScanLines line) {
+  const LineChunk piece = own_chunk(line);
   if (piece.number >= line.lines) return;
-  const Offsets at = kept_at(axes, (Index)piece.number);
+  const JobOffsets at = kept_at(axes, (Index)piece.number);
   const E* x = input + at.input;
   Z* z = result + at.result;
   A sum = parts != nullptr ? parts[piece.chunk * line.lines + piece.number] : Body::identity();
@@ -117,12 +118,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     for (int k = 0; k < AHEAD; ++k) values[k] = x[(i + k) * line.step];
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
-      sum = Body::combine(sum, Body::lift(values[k], P()));
+      sum = Body::combine(sum, Body::transform(values[k], P()));
       z[(i + k) * line.result_step] = Store<Z>::from(result_of(sum));
     }
   }
   for (; i < piece.last; ++i) {
-    sum = Body::combine(sum, Body::lift(x[i * line.step], P()));
+    sum = Body::combine(sum, Body::transform(x[i * line.step], P()));
     z[i * line.result_step] = Store<Z>::from(result_of(sum));
   }
 }

@@ -17,7 +17,7 @@ struct sw_scan_body {
     none.has_value = 0;
     return none;
   }
-  static __device__ __forceinline__ Acc lift(T x) {
+  static __device__ __forceinline__ Acc transform(T x) {
     Acc one;
     one.value = x;
     one.has_value = 1;
@@ -26,7 +26,7 @@ struct sw_scan_body {
   static __device__ __forceinline__ Acc combine(Acc a, Acc b) {
     if (!a.has_value) return b;
     if (!b.has_value) return a;
-    return lift(sw_combine(a.value, b.value));
+    return transform(sw_combine(a.value, b.value));
   }
   static __device__ __forceinline__ T result(Acc before, Acc through) {
     return sw_scan_result(before.has_value, before.value, through.value);

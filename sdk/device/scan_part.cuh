@@ -20,10 +20,10 @@ struct ScanLine {
 };
 
 // A Body defines the scan by the types Element, Result and Acc (whose size is a multiple of 4
-// bytes; copied by memcpy) and the functions Acc identity(), Acc lift(Element), Acc combine(Acc a,
-// Acc b), where a precedes b, and Result result(Acc before, Acc through), the result of an element,
-// where `before` combines all elements before it and `through` includes it. combine() is
-// associative and need not commute.
+// bytes; copied by memcpy) and the functions Acc identity(), Acc transform(Element), Acc
+// combine(Acc a, Acc b), where a precedes b, and Result result(Acc before, Acc through), the result
+// of an element, where `before` combines all elements before it and `through` includes it.
+// combine() is associative and need not commute.
 
 // ---- scan across the lanes of a warp
 
@@ -87,10 +87,11 @@ class ScanPart {
     for (int k = 0; k < packs<E>; ++k) {
       const Pack<E, width<E>> pack = load_pack<width<E>>(room_of<E>(lane_ * packs<E> + k));
       // Combines within each pack first: a single chain of additions would serialize them.
-      A own = whole || k * width<E> < count_ ? Body::lift(pack.x[0]) : Body::identity();
+      A own = whole || k * width<E> < count_ ? Body::transform(pack.x[0]) : Body::identity();
 #pragma unroll
       for (int w = 1; w < width<E>; ++w)
-        if (whole || k * width<E> + w < count_) own = Body::combine(own, Body::lift(pack.x[w]));
+        if (whole || k * width<E> + w < count_)
+          own = Body::combine(own, Body::transform(pack.x[w]));
       all = k == 0 ? own : Body::combine(all, own);
     }
     return all;
@@ -155,7 +156,7 @@ class ScanPart {
   template <bool whole>
   __device__ __forceinline__ void next(E x, int number, Z& result, A& before) const {
     if (!whole && number >= count_) return;
-    const A through = Body::combine(before, Body::lift(x));
+    const A through = Body::combine(before, Body::transform(x));
     result = Body::result(before, through);
     before = through;
   }

@@ -40,7 +40,7 @@ class StreamOrder : public test::RuntimeTest {
   }
 
   // Four floats of a GPU that belong to another library, and its view of them.
-  ForeignView foreign_view(std::vector<std::uintptr_t> streams, bool streams_stay) {
+  ForeignView foreign_view(std::vector<std::uintptr_t> streams, bool persistent_streams) {
     ForeignView view;
     view.owner =
         ForeignOwner([](void* context, void*, std::size_t,
@@ -52,7 +52,7 @@ class StreamOrder : public test::RuntimeTest {
     view.memory.shape = Shape{4};
     view.memory.row_major = true;
     view.streams = std::move(streams);
-    view.streams_stay = streams_stay;
+    view.persistent_streams = persistent_streams;
     return view;
   }
 

@@ -145,7 +145,7 @@ struct RandomCase {
 TEST(RandomKernels, PhiloxHasThePublishedAnswers) {
   // Random123, tests/kat_vectors: philox4x32 with 10 rounds.
   const auto answer = [](Word x, Word y, Word z, Word w, Word key0, Word key1) {
-    const device::Block made = device::philox(device::Block{x, y, z, w}, key0, key1);
+    const device::PhiloxBlock made = device::philox(device::PhiloxBlock{x, y, z, w}, key0, key1);
     return std::vector<Word>{made.x, made.y, made.z, made.w};
   };
   EXPECT_EQ(answer(0, 0, 0, 0, 0, 0),

@@ -37,14 +37,14 @@ BodyKernels& kernels_of(const OperationKey& key) {
   using Table =
       KernelTable<std::unordered_map<OperationKey, std::unique_ptr<BodyKernels>, OperationKeyHash>>;
   static auto& all = *new Table;
-  struct Slot {
+  struct RecentKernels {
     std::optional<OperationKey> key;
     BodyKernels* kernels = nullptr;
   };
-  thread_local std::array<Slot, 32> lately;
+  thread_local std::array<RecentKernels, 32> lately;
   const auto op = static_cast<std::size_t>(key.op);
   const auto itemsize = static_cast<std::size_t>(key.compute.itemsize());
-  Slot& slot = lately[(op * 5 + itemsize + key.numbers) % lately.size()];
+  RecentKernels& slot = lately[(op * 5 + itemsize + key.numbers) % lately.size()];
   if (slot.key != key)
     slot = {key, all.get(key, [] { return std::make_unique<BodyKernels>(); }).get()};
   return *slot.kernels;

@@ -44,7 +44,7 @@ std::unique_ptr<std::byte[]> CpuProgram::prepare(std::span<const Array* const> i
 }
 
 void CpuProgram::run_block(const void* context, std::int64_t count, std::byte* const* arrays) {
-  const auto& [program, constants] = *static_cast<const Run*>(context);
+  const auto& [program, constants] = *static_cast<const RunContext*>(context);
   const std::size_t array_count =
       static_cast<std::size_t>(program->inputs_) + program->outputs_.size();
   std::byte* bases[max_arrays + 2];
@@ -80,7 +80,7 @@ void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array
     arrays[count].is_stored_late = is_stored_late(o, inputs, outputs[o]);
   }
   const auto constants = prepare(inputs);
-  const Run run{this, constants.get()};
+  const RunContext run{this, constants.get()};
   const strided::CpuBody body{
       .loop = run_block,
       .context = &run,
@@ -128,7 +128,7 @@ void CpuProgram::Parts::run(std::int64_t first, std::int64_t last) const {
   constexpr std::uintptr_t alignment = 64;
   const auto memory =
       std::make_unique_for_overwrite<std::byte[]>(program_.scratch_bytes() + alignment);
-  const Run run{&program_, constants_.get()};
+  const RunContext run{&program_, constants_.get()};
   std::byte* at[max_arrays + 1];
   at[arrays_.size()] =
       memory.get() - reinterpret_cast<std::uintptr_t>(memory.get()) % alignment + alignment;

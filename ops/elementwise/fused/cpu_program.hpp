@@ -47,7 +47,7 @@ class CpuProgram {
   };
 
   /// One run, which is the context of the loops.
-  struct Run {
+  struct RunContext {
     const CpuProgram* program;
     std::byte* constants;  ///< the results of once_, shared by all threads
   };

@@ -22,7 +22,7 @@ bool includes_files(const ProgramStep& step) {
   return step.body && step.body.text->preamble.find("#include") != std::string::npos;
 }
 
-class FusedOp final : public Op, public GivesElements {
+class FusedOp final : public Op, public ElementProducer {
  public:
   explicit FusedOp(std::shared_ptr<const Fused> fused, Overwrites overwrites = {})
       : fused_(std::move(fused)), program_(fused_->program), overwrites_(std::move(overwrites)) {
@@ -60,7 +60,7 @@ class FusedOp final : public Op, public GivesElements {
     return fused_thunk(fused_, overwrites_, context);
   }
   // A reduction's kernel has the program in a namespace, where no file can be included.
-  bool gives_elements() const override {
+  bool has_element_source() const override {
     return program_.outputs.size() == 1 && overwrites_.empty() &&
            std::none_of(program_.steps.begin(), program_.steps.end(), includes_files);
   }

@@ -9,9 +9,9 @@
 #include "spanwise/graph/element_source.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
-// Before "lift": a result of a program that only a reduction reads becomes a program of its own,
-// which the reduction then computes. Reading two arrays again costs no more than writing the result
-// and reading it.
+// Before "transform_reduce": a result of a program that only a reduction reads becomes a program of
+// its own, which the reduction then computes. Reading two arrays again costs no more than writing
+// the result and reading it.
 namespace spanwise::ops {
 namespace {
 
@@ -21,8 +21,8 @@ constexpr std::size_t max_operations_done_again = 8;
 bool is_only_reduced(const Apply& node, int output, const NodeSurroundings& around) {
   const auto readers = around.readers(node.output(output));
   if (readers.size() != 1 || readers[0] == nullptr) return false;
-  const auto* takes = dynamic_cast<const TakesElements*>(&readers[0]->op());
-  return takes != nullptr && takes->reading(node.op_ref(), *readers[0]);
+  const auto* consumer = dynamic_cast<const ElementConsumer*>(&readers[0]->op());
+  return consumer != nullptr && consumer->reading(node.op_ref(), *readers[0]);
 }
 
 // The nodes and inputs that some outputs need.
@@ -99,9 +99,9 @@ std::vector<Variable> split(const Apply& node, const NodeSurroundings& around) {
 }
 
 [[maybe_unused]] const bool split_registered =
-    register_node_rewrite({.name = "split_for_lift",
+    register_node_rewrite({.name = "split_for_transform_reduce",
                            .position = 64,
-                           .tags = {"fast_run", "fusion", "lift"},
+                           .tags = {"fast_run", "fusion", "transform_reduce"},
                            .apply_within = split});
 
 }  // namespace

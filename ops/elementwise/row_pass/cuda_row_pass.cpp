@@ -99,8 +99,8 @@ RowPassShape CudaRowPass::shape_for(std::span<const Array* const> inputs) const 
   return shape;
 }
 
-const CudaRowPass::Compiled& CudaRowPass::kernels_for(const RowPassShape& shape) {
-  for (const Compiled& known : compiled_)
+const CudaRowPass::CompiledPass& CudaRowPass::kernels_for(const RowPassShape& shape) {
+  for (const CompiledPass& known : compiled_)
     if (known.shape == shape) return known;
   const InterpreterUnlocked unlocked;
   ModuleOptions options;
@@ -127,7 +127,7 @@ void CudaRowPass::run(std::span<const Array* const> inputs, std::span<const Arra
   const Array& x = *inputs[0];
   const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
   const RowPassShape shape = shape_for(inputs);
-  const Compiled& kernels = kernels_for(shape);
+  const CompiledPass& kernels = kernels_for(shape);
   const std::int64_t blocks = std::min(blocks_for(rows, shape.rows), kernels.resident_blocks);
   const std::int64_t partial_row = (columns + 1 + 31) / 32 * 32;
   const Array& partial = partial_sums(blocks, partial_row);

@@ -24,18 +24,18 @@ class CudaRowPass {
   static constexpr std::int64_t max_columns = 4096;
 
  private:
-  struct Compiled {
+  struct CompiledPass {
     RowPassShape shape;
     Kernel pass, finish;
     std::int64_t resident_blocks;  ///< of `pass`, on the whole device
   };
-  const Compiled& kernels_for(const RowPassShape& shape);
+  const CompiledPass& kernels_for(const RowPassShape& shape);
   RowPassShape shape_for(std::span<const Array* const> inputs) const;
   const Array& partial_sums(std::int64_t blocks, std::int64_t row);
 
   const RowPass& pass_;
   Device device_;
-  std::deque<Compiled> compiled_;
+  std::deque<CompiledPass> compiled_;
   std::optional<Array> partial_;
 };
 

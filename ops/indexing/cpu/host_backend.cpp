@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::int64_t index_grain = 1 << 16;  // indices that make a second thread worthwhile
 
-void move_after_waiting(const Selection& selection, const Array& value, Direction direction) {
+void move_after_waiting(const Selection& selection, const Array& value, MoveDirection direction) {
   await_all(selection, value, direction);
   move_on_host(selection, value, direction);
 }
 
 void accumulate_on_host(const Selection& selection, const Array& value, Accumulation how) {
-  await_all(selection, value, Direction::write);
-  move_on_host(selection, value, Direction::write,
+  await_all(selection, value, MoveDirection::write);
+  move_on_host(selection, value, MoveDirection::write,
                accumulate_loops(selection.array.dtype(), how).rows);
 }
 

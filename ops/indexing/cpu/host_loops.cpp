@@ -20,17 +20,17 @@ void move_word(std::byte* to, const std::byte* from) noexcept {
 }
 
 // Moves one element (bytes > 0) or a row.
-template <Direction direction, int bytes>
+template <MoveDirection direction, int bytes>
 void move_one(std::byte* array, std::byte* value, std::int64_t row_bytes) noexcept {
-  std::byte* to = direction == Direction::read ? value : array;
-  const std::byte* from = direction == Direction::read ? array : value;
+  std::byte* to = direction == MoveDirection::read ? value : array;
+  const std::byte* from = direction == MoveDirection::read ? array : value;
   if constexpr (bytes > 0)
     move_word<bytes>(to, from);
   else
     copy_row(to, from, row_bytes);
 }
 
-template <Direction direction, int bytes>
+template <MoveDirection direction, int bytes>
 void by_offsets(std::byte* array, const std::int64_t* offsets, std::int64_t count, std::byte* value,
                 std::int64_t value_step, std::int64_t row_bytes) {
   // A constant step becomes part of the addressing mode.
@@ -56,7 +56,7 @@ inline bool is_outside(std::int64_t index, std::int64_t extent) noexcept {
 // Four at a time until one is out of range: one branch per four, and no load waits for a store.
 // Indices are prefetched without temporal locality, so that they do not evict the array from the
 // cache. Returns the number of elements moved.
-template <Direction direction, int bytes>
+template <MoveDirection direction, int bytes>
 std::int64_t move_fours(std::byte* array, const std::int64_t* indices, std::int64_t count,
                         std::int64_t extent, std::int64_t stride, std::byte* value,
                         std::int64_t value_step) noexcept {
@@ -76,7 +76,7 @@ std::int64_t move_fours(std::byte* array, const std::int64_t* indices, std::int6
     std::byte* const addresses[] = {array + at_a * stride, array + at_b * stride,
                                     array + at_c * stride, array + at_d * stride};
     std::byte* const row = value + i * value_step;
-    constexpr bool reads = direction == Direction::read;
+    constexpr bool reads = direction == MoveDirection::read;
     std::memcpy(&a, reads ? addresses[0] : row, bytes);
     std::memcpy(&b, reads ? addresses[1] : row + value_step, bytes);
     std::memcpy(&c, reads ? addresses[2] : row + 2 * value_step, bytes);
@@ -89,7 +89,7 @@ std::int64_t move_fours(std::byte* array, const std::int64_t* indices, std::int6
   return i;
 }
 
-template <Direction direction, int bytes>
+template <MoveDirection direction, int bytes>
 std::int64_t by_indices(std::byte* array, const std::int64_t* indices, std::int64_t count,
                         std::int64_t extent, std::int64_t stride, std::byte* value,
                         std::int64_t value_step, std::int64_t row_bytes) {
@@ -111,17 +111,17 @@ std::int64_t by_indices(std::byte* array, const std::int64_t* indices, std::int6
 
 }  // namespace
 
-MoveLoop move_loop(Direction direction, std::int64_t row_bytes) noexcept {
+MoveLoop move_loop(MoveDirection direction, std::int64_t row_bytes) noexcept {
   return with_word_size(row_bytes, [=](auto bytes) -> MoveLoop {
-    return direction == Direction::read ? &by_offsets<Direction::read, bytes>
-                                        : &by_offsets<Direction::write, bytes>;
+    return direction == MoveDirection::read ? &by_offsets<MoveDirection::read, bytes>
+                                            : &by_offsets<MoveDirection::write, bytes>;
   });
 }
 
-IndexLoop index_loop(Direction direction, std::int64_t row_bytes) noexcept {
+IndexLoop index_loop(MoveDirection direction, std::int64_t row_bytes) noexcept {
   return with_word_size(row_bytes, [=](auto bytes) -> IndexLoop {
-    return direction == Direction::read ? &by_indices<Direction::read, bytes>
-                                        : &by_indices<Direction::write, bytes>;
+    return direction == MoveDirection::read ? &by_indices<MoveDirection::read, bytes>
+                                            : &by_indices<MoveDirection::write, bytes>;
   });
 }
 

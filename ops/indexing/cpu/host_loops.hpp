@@ -11,7 +11,7 @@
 /// The innermost loops, by element size. Steps and strides in bytes; no alignment is required.
 namespace spanwise::ops {
 
-enum class Direction { read, write };
+enum class MoveDirection { read, write };
 
 /// Moves `count` elements, or rows of `row_bytes`, between array + offsets[i] and
 /// value + i * value_step.
@@ -22,11 +22,11 @@ using MoveLoop = void (*)(std::byte* array, const std::int64_t* offsets, std::in
 /// and the array's dtype, of any strides, that shares no memory with the array; both are in host
 /// memory. Large reads use several threads; writes only if no element is written twice. `loop`
 /// replaces move_loop(), for example to accumulate; it is called in C order for each element.
-void move_on_host(const Selection& selection, const Array& value, Direction direction,
+void move_on_host(const Selection& selection, const Array& value, MoveDirection direction,
                   MoveLoop loop = nullptr);
 
 /// The loop for elements of 1, 2, 4, 8 or 16 bytes, or for rows of any other size.
-MoveLoop move_loop(Direction direction, std::int64_t row_bytes) noexcept;
+MoveLoop move_loop(MoveDirection direction, std::int64_t row_bytes) noexcept;
 
 /// The same between array + indices[i] * stride and value + i * value_step, where negative indices
 /// count from `extent`. Stops at an index outside [-extent, extent); returns the number of elements
@@ -35,7 +35,7 @@ using IndexLoop = std::int64_t (*)(std::byte* array, const std::int64_t* indices
                                    std::int64_t count, std::int64_t extent, std::int64_t stride,
                                    std::byte* value, std::int64_t value_step,
                                    std::int64_t row_bytes);
-IndexLoop index_loop(Direction direction, std::int64_t row_bytes) noexcept;
+IndexLoop index_loop(MoveDirection direction, std::int64_t row_bytes) noexcept;
 
 /// offsets[i] += stride * (index i); indices are `step` bytes apart, negative ones count from
 /// `extent`.

@@ -23,7 +23,7 @@ constexpr int no_leader = -1;                     // of a walk in C order
 // is contiguous in array and value, its elements are moved as one row.
 class MovedBlock {
  public:
-  MovedBlock(const Selection& selection, const Array& value, Direction direction, MoveLoop loop)
+  MovedBlock(const Selection& selection, const Array& value, MoveDirection direction, MoveLoop loop)
       : item_(selection.array.dtype().itemsize()), row_bytes_(item_) {
     if (selection.rank > 0) {
       walk_.emplace(walk_of(selection, value));
@@ -140,7 +140,7 @@ class IndexedPositions {
   Walk walk_;
 };
 
-void move_by_indices(const Selection& selection, const Array& value, Direction direction,
+void move_by_indices(const Selection& selection, const Array& value, MoveDirection direction,
                      const MovedBlock& block) {
   const IndexedPositions positions(selection, value);
   std::byte* array = selection.data();
@@ -159,13 +159,13 @@ void move_by_indices(const Selection& selection, const Array& value, Direction d
   if (bytes < parallel_bytes) return run(0, positions.size(), 0, block.size());
   // Several positions may select one element, and the last one must win, so writes are split by the
   // parts of a block. These are disjoint unless the array overlaps itself.
-  if (direction == Direction::read && block.size() < 16) {
+  if (direction == MoveDirection::read && block.size() < 16) {
     const std::int64_t grain = std::max<std::int64_t>(1, parallel_bytes / 4 / block.bytes());
     return parallel_for(positions.size(), grain, [&](std::int64_t first, std::int64_t last) {
       run(first, last, 0, block.size());
     });
   }
-  if (direction == Direction::write && selection.array.layout().may_overlap_itself())
+  if (direction == MoveDirection::write && selection.array.layout().may_overlap_itself())
     return run(0, positions.size(), 0, block.size());
   const std::int64_t grain = std::max<std::int64_t>(1, block.size() * (parallel_bytes / 4) / bytes);
   parallel_for(block.size(), grain, [&](std::int64_t first, std::int64_t last) {
@@ -173,7 +173,7 @@ void move_by_indices(const Selection& selection, const Array& value, Direction d
   });
 }
 
-void move_by_mask(const Selection& selection, const Array& value, Direction direction,
+void move_by_mask(const Selection& selection, const Array& value, MoveDirection direction,
                   const MovedBlock& block) {
   const int item = selection.array.dtype().itemsize();
   std::byte* array = selection.data();
@@ -197,7 +197,8 @@ void move_by_mask(const Selection& selection, const Array& value, Direction dire
   const bool is_small =
       walk.size() < 1 << 16 && selection.positions[0] * block.bytes() < parallel_bytes;
   // Two threads could write one element if the array overlaps itself.
-  if (is_small || (direction == Direction::write && selection.array.layout().may_overlap_itself()))
+  if (is_small ||
+      (direction == MoveDirection::write && selection.array.layout().may_overlap_itself()))
     return run(0, walk.size(), 0);
   const MaskPieces pieces(walk);
   parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
@@ -209,7 +210,7 @@ void move_by_mask(const Selection& selection, const Array& value, Direction dire
 
 }  // namespace
 
-void move_on_host(const Selection& selection, const Array& value, Direction direction,
+void move_on_host(const Selection& selection, const Array& value, MoveDirection direction,
                   MoveLoop loop) {
   if (value.size() == 0) return;
   const MovedBlock block(selection, value, direction, loop);

@@ -96,9 +96,9 @@ strided::Body address_body(const AddressKey& key) {
   strided::Body body;
   body.prelude = key.work == AddressWork::accumulate ? accumulation(key) : words(key.word);
   const int axes = std::max(key.indices, 1);
-  body.prelude += text("struct Axes { long long extent[", axes, "], stride[", axes, "], target[",
-                       axes, "]; };\n");
-  body.parameters = "const Axes axes, ";
+  body.prelude += text("struct IndexedAxes { long long extent[", axes, "], stride[", axes,
+                       "], target[", axes, "]; };\n");
+  body.parameters = "const IndexedAxes axes, ";
   body.arguments = "axes, ";
   if (key.has_value()) body.arrays.push_back({"Word", key.value_role()});
   if (key.has_element()) body.arrays.push_back({"Word", key.element_role()});

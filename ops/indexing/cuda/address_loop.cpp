@@ -103,14 +103,14 @@ void AddressLoop::add_axes() {
 // Merges the axes of a row, and moves several of its words as one.
 void AddressLoop::widen_rows() {
   for (; free_ > 1 && axes_[axes_.size() - 2].merges_with(axes_.back()); --free_) {
-    const Axis inner = axes_.back();
+    const LoopAxis inner = axes_.back();
     axes_.pop_back();
     const std::int64_t extent = axes_.back().extent * inner.extent;
     if (inner.extent != 1) axes_.back() = inner;
     axes_.back().extent = extent;
   }
   while (free_ > 0 && can_double_word()) {
-    for (Axis& axis : axes_) axis.element /= 2, axis.value /= 2;
+    for (LoopAxis& axis : axes_) axis.element /= 2, axis.value /= 2;
     for (Index& index : indices_) index.stride /= 2;
     axes_.back() = {axes_.back().extent / 2, 1, 1};
     word_ *= 2;
@@ -118,11 +118,11 @@ void AddressLoop::widen_rows() {
 }
 
 bool AddressLoop::can_double_word() const noexcept {
-  const Axis& row = axes_.back();
+  const LoopAxis& row = axes_.back();
   if (row.element != 1 || row.value != 1 || row.extent % 2 != 0) return false;
   if (word_at(address_of(selection_.data()) | address_of(value_.data())) <= word_) return false;
   return std::all_of(axes_.begin(), axes_.end() - 1,
-                     [](const Axis& axis) { return (axis.element | axis.value) % 2 == 0; }) &&
+                     [](const LoopAxis& axis) { return (axis.element | axis.value) % 2 == 0; }) &&
          std::all_of(indices_.begin(), indices_.end(),
                      [](const Index& index) { return index.stride % 2 == 0; });
 }
@@ -144,7 +144,7 @@ void AddressLoop::number_targets() {
 
 std::int64_t AddressLoop::elements() const noexcept {
   std::int64_t all = 1;
-  for (const Axis& axis : axes_) all *= axis.extent;
+  for (const LoopAxis& axis : axes_) all *= axis.extent;
   return all;
 }
 
@@ -172,7 +172,7 @@ Array AddressLoop::folded(std::int64_t Index::* stride) const {
   return sums;
 }
 
-Layout AddressLoop::layout_of(std::int64_t Axis::* stride) const {
+Layout AddressLoop::layout_of(std::int64_t LoopAxis::* stride) const {
   const auto rank = static_cast<int>(axes_.size());
   Layout layout{Shape(rank), Strides(rank)};
   for (int i = 0; i < rank; ++i) {
@@ -194,7 +194,7 @@ Layout AddressLoop::on_positions(const Strides& strides) const {
 void AddressLoop::run(AddressKey key, const LastPositions* last) const {
   key.indices = static_cast<int>(indices_.size());
   key.word = word_;
-  const Layout value = layout_of(&Axis::value), element = layout_of(&Axis::element);
+  const Layout value = layout_of(&LoopAxis::value), element = layout_of(&LoopAxis::element);
   const Layout target = on_positions(target_strides_);
   const Layout order = on_positions(Layout::row_major(selection_.positions).strides);
   strided::StridedCall call(key.has_element() ? value.shape : target.shape);
@@ -240,10 +240,10 @@ void write_last(const AddressLoop& loop, const Selection& selection) {
 
 }  // namespace
 
-void move_on_gpu(const Selection& selection, const Array& value, Direction direction) {
+void move_on_gpu(const Selection& selection, const Array& value, MoveDirection direction) {
   if (value.size() == 0) return;
   const AddressLoop loop(selection, value, /*in_words=*/true);
-  if (direction == Direction::read) return loop.run({.work = AddressWork::read});
+  if (direction == MoveDirection::read) return loop.run({.work = AddressWork::read});
   if (!may_have_duplicates(selection, value)) return loop.run({.work = AddressWork::write});
   write_last(loop, selection);
 }

@@ -14,7 +14,7 @@ namespace spanwise::ops {
 /// selection has no mask. If several positions may select one element, a first kernel finds the
 /// last position of each element, so that the result is NumPy's and reproducible; it allocates 4
 /// bytes, or 8 from 2^32 positions, and 2 bits per element or row that the indices can select.
-void move_on_gpu(const Selection& selection, const Array& value, Direction direction);
+void move_on_gpu(const Selection& selection, const Array& value, MoveDirection direction);
 
 /// `last` and `marks` of AddressWork; the latter empty for works without marks.
 struct LastPositions {
@@ -37,9 +37,9 @@ class AddressLoop {
   void run(AddressKey key, const LastPositions* last = nullptr) const;
 
  private:
-  struct Axis {
+  struct LoopAxis {
     std::int64_t extent, element, value;
-    bool merges_with(const Axis& inner) const noexcept {
+    bool merges_with(const LoopAxis& inner) const noexcept {
       return extent == 1 || inner.extent == 1 ||
              (element == inner.extent * inner.element && value == inner.extent * inner.value);
     }
@@ -56,13 +56,13 @@ class AddressLoop {
   void number_targets();
   void fold_indices();
   Array folded(std::int64_t Index::* stride) const;
-  Layout layout_of(std::int64_t Axis::* stride) const;
+  Layout layout_of(std::int64_t LoopAxis::* stride) const;
   Layout on_positions(const Strides& strides) const;
 
   const Selection& selection_;
   const Array& value_;
   int word_, free_ = 0;  // bytes; the axes after the positions
-  std::vector<Axis> axes_;
+  std::vector<LoopAxis> axes_;
   std::vector<Index> indices_;
   Strides target_strides_;
   std::int64_t targets_ = 1;

@@ -23,7 +23,7 @@ void move_operands(const std::vector<JobAxis>& axes, const std::vector<OperandSt
 
 Array CpuElements::buffer() const { return empty(Shape{buffer_elements_}, element_, device_); }
 
-void CpuElements::add(const ElementBlock& block, const Place& place, const Array& buffer,
+void CpuElements::add(const ElementBlock& block, const BlockStart& start, const Array& buffer,
                       std::byte* accumulators) const {
   // The axis along which the operands' elements are adjacent is divided last.
   std::int64_t columns = std::min(block.columns, max_elements_);
@@ -42,19 +42,19 @@ void CpuElements::add(const ElementBlock& block, const Place& place, const Array
       part.index_step = block.index_step;
       part.data = static_cast<const std::byte*>(buffer.data());
       compute(offsets_at(
-                  {place.outer_kept, place.column + column, place.outer_reduced, place.row + row}),
+                  {start.outer_kept, start.column + column, start.outer_reduced, start.row + row}),
               part.columns, part.rows, buffer);
       kernel_.add(part, accumulators + column * kernel_.accumulator_bytes);
     }
 }
 
-CpuElements::Offsets CpuElements::offsets_at(const Place& place) const {
+CpuElements::Offsets CpuElements::offsets_at(const BlockStart& start) const {
   Offsets offsets{};
-  move_operands(axes_.kept, axes_.kept_steps, place.outer_kept, offsets);
-  move_operands(axes_.reduced, axes_.reduced_steps, place.outer_reduced, offsets);
+  move_operands(axes_.kept, axes_.kept_steps, start.outer_kept, offsets);
+  move_operands(axes_.reduced, axes_.reduced_steps, start.outer_reduced, offsets);
   for (std::size_t k = 0; k < offsets.size(); ++k)
     offsets[k] +=
-        axes_.kept_steps.back()[k] * place.column + axes_.reduced_steps.back()[k] * place.row;
+        axes_.kept_steps.back()[k] * start.column + axes_.reduced_steps.back()[k] * start.row;
   return offsets;
 }
 
@@ -78,10 +78,10 @@ void CpuElements::compute(const Offsets& offsets, std::int64_t columns, std::int
   source_.compute(std::span(all.data(), operands.size()), buffer.with_layout(std::move(layout)));
 }
 
-Array CpuElements::part_of(const Array& operand, std::size_t place, std::int64_t offset,
+Array CpuElements::part_of(const Array& operand, std::size_t k, std::int64_t offset,
                            std::int64_t columns, std::int64_t rows) const {
-  const std::int64_t column_step = axes_.kept_steps.back()[place],
-                     row_step = axes_.reduced_steps.back()[place];
+  const std::int64_t column_step = axes_.kept_steps.back()[k],
+                     row_step = axes_.reduced_steps.back()[k];
   Layout part;
   part.offset = operand.layout().offset + offset;
   const auto add = [&](std::int64_t extent, std::int64_t step) {

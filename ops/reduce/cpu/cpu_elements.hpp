@@ -15,7 +15,7 @@ class CpuElements {
  public:
   /// Where a block begins: an index over the outer kept axes, one along the last of them, and the
   /// same for the reduced axes.
-  struct Place {
+  struct BlockStart {
     std::int64_t outer_kept, column, outer_reduced, row;
   };
 
@@ -31,16 +31,16 @@ class CpuElements {
   /// Memory for a thread's elements.
   Array buffer() const;
   /// ReduceLoops::add() of the elements of `block`, whose data and steps are not used.
-  void add(const ElementBlock& block, const Place& place, const Array& buffer,
+  void add(const ElementBlock& block, const BlockStart& start, const Array& buffer,
            std::byte* accumulators) const;
 
  private:
   using Offsets = OperandSteps;
 
-  Offsets offsets_at(const Place& place) const;
+  Offsets offsets_at(const BlockStart& start) const;
   void compute(const Offsets& offsets, std::int64_t columns, std::int64_t rows,
                const Array& result) const;
-  Array part_of(const Array& operand, std::size_t place, std::int64_t offset, std::int64_t columns,
+  Array part_of(const Array& operand, std::size_t k, std::int64_t offset, std::int64_t columns,
                 std::int64_t rows) const;
 
   static constexpr std::int64_t max_elements_ = 1 << 15;  ///< that stay in the L2 cache

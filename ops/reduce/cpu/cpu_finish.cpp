@@ -14,14 +14,14 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-template <class Convert, class From>
+template <class Result, class From>
 void store_as(const void* values, std::int64_t n, std::byte* out, std::int64_t step) {
   const From* x = static_cast<const From*>(values);
-  Convert* z = reinterpret_cast<Convert*>(out);
+  Result* z = reinterpret_cast<Result*>(out);
   if (step == 1) {
-    for (std::int64_t i = 0; i < n; ++i) z[i] = Convert(x[i]);
+    for (std::int64_t i = 0; i < n; ++i) z[i] = Result(x[i]);
   } else {
-    for (std::int64_t i = 0; i < n; ++i) z[i * step] = Convert(x[i]);
+    for (std::int64_t i = 0; i < n; ++i) z[i * step] = Result(x[i]);
   }
 }
 

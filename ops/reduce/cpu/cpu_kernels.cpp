@@ -128,29 +128,29 @@ const ReduceLoops* find_boolean(const ReductionTypes& kernel) {
 
 const ReduceLoops* find_reduction(const ReductionTypes& kernel) {
   switch (kernel.kind) {
-    case Kind::sum:
+    case ReductionKind::sum:
       if (kernel.element.itemsize() < 8 && !kernel.element.is_floating())
         return sum_of_narrow(kernel);
       return sum_like<Sum, true>(kernel);
-    case Kind::prod:
+    case ReductionKind::prod:
       return sum_like<Product, true>(kernel);
-    case Kind::nansum:
+    case ReductionKind::nansum:
       return sum_like<NanSum, false>(kernel);
-    case Kind::deviation:
+    case ReductionKind::deviation:
       return deviation(kernel);
-    case Kind::min:
+    case ReductionKind::min:
       return extreme<Minimum>(kernel);
-    case Kind::max:
+    case ReductionKind::max:
       return extreme<Maximum>(kernel);
-    case Kind::any:
+    case ReductionKind::any:
       return find_boolean<Any>(kernel);
-    case Kind::all:
+    case ReductionKind::all:
       return find_boolean<All>(kernel);
-    case Kind::count:
+    case ReductionKind::count:
       return find_boolean<Count>(kernel);
-    case Kind::argmin:
+    case ReductionKind::argmin:
       return extreme<Minimum, true>(kernel);
-    case Kind::argmax:
+    case ReductionKind::argmax:
       return extreme<Maximum, true>(kernel);
   }
   return nullptr;

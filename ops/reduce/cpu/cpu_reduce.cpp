@@ -225,7 +225,7 @@ std::optional<std::int64_t> count_at_once(const Array& array) {
   block.row_step = 1;
   if (block.rows > piece_elements) return {};
   std::int64_t count = 0;
-  find_cpu_kernel({Kind::count, dtype, int64}).add(block, &count);
+  find_cpu_kernel({ReductionKind::count, dtype, int64}).add(block, &count);
   return count;
 }
 

@@ -55,7 +55,7 @@ class CpuScan {
   // it, is not.
   bool must_be_sequential() const {
     const DType dtype = job_.kernel.accumulator;
-    return job_.kernel.kind == Kind::prod && (dtype.is_floating() || dtype.is_complex());
+    return job_.kernel.kind == ReductionKind::prod && (dtype.is_floating() || dtype.is_complex());
   }
   std::array<const Layout*, 2> layouts() const { return {&lines_input_, &lines_result_}; }
   std::byte* input() const { return static_cast<std::byte*>(job_.input->data()); }

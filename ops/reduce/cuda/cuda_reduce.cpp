@@ -21,18 +21,18 @@ constexpr std::int64_t thread_elements = 32;
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// The bytes of struct Arrays of kernel_common.cuh.
+/// The bytes of struct JobArrays of kernel_common.cuh.
 struct ArraysBytes {
   const void *input, *mask, *subtrahend, *divisors;
   void* result;
   double divisor, correction;
 };
-/// struct Operand of kernel_common.cuh.
+/// struct OperandBytes of kernel_common.cuh.
 struct OperandBytes {
   std::uint64_t words[2];
 };
-/// struct Split of kernel_common.cuh.
-struct Split {
+/// struct OutputSplit of kernel_common.cuh.
+struct OutputSplit {
   std::int64_t outputs, elements, piece, pieces;
 };
 
@@ -193,7 +193,7 @@ class CudaReduction {
     split_.pieces = quotient_up(split_.elements, split_.piece);
   }
 
-  // The numbers of struct Axis of kernel_common.cuh.
+  // The numbers of struct JobAxis of kernel_common.cuh.
   std::vector<std::int64_t> packed_axes() const {
     std::vector<std::int64_t> numbers;
     const std::size_t count = operands().size();
@@ -252,7 +252,7 @@ class CudaReduction {
   const ReduceJob& job_;
   JobAxes axes_;
   CudaShape shape_{};
-  Split split_{};
+  OutputSplit split_{};
   std::int64_t blocks_ = 1;
 };
 

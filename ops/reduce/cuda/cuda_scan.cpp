@@ -27,8 +27,8 @@ std::int64_t chunks_of(std::int64_t length, std::int64_t chunk) {
   return (length + chunk - 1) / chunk;
 }
 
-/// struct Line of scans.cuh.
-struct Line {
+/// struct ScanLines of scans.cuh.
+struct ScanLines {
   std::int64_t lines, length, step, result_step, chunks, chunk;
 };
 
@@ -145,7 +145,7 @@ class CudaScan {
   std::vector<JobAxis> axes_;
   Device device_;
   Stream stream_ = Stream::current(device_);
-  Line line_{};
+  ScanLines line_{};
   CudaShape shape_{};
 };
 

@@ -17,8 +17,8 @@ std::string_view reduce_file(std::string_view name) {
 
 // Integer accumulators are unsigned, so that sums wrap around.
 std::string accumulator_text(const ReductionTypes& kernel) {
-  const bool is_value =
-      kernel.kind == Kind::min || kernel.kind == Kind::max || info(kernel.kind).gives_index;
+  const bool is_value = kernel.kind == ReductionKind::min || kernel.kind == ReductionKind::max ||
+                        info(kernel.kind).gives_index;
   if (is_value && kernel.accumulator.is_bool()) return "unsigned char";
   return !is_value && kernel.accumulator == int64 ? word_text(8) : element_text(kernel.accumulator);
 }
@@ -27,7 +27,7 @@ bool is_scan(const CudaShape& shape) {
   return shape.form == CudaShape::Form::scan || shape.form == CudaShape::Form::scan_columns;
 }
 bool is_running_product(const CudaShape& shape) {
-  return is_scan(shape) && shape.kernel.kind == Kind::prod &&
+  return is_scan(shape) && shape.kernel.kind == ReductionKind::prod &&
          (shape.kernel.accumulator.is_floating() || shape.kernel.accumulator.is_complex());
 }
 
@@ -35,11 +35,11 @@ std::string body_text(const CudaShape& shape) {
   const ReductionTypes& kernel = shape.kernel;
   const char* const name = info(kernel.kind).body;
   switch (kernel.kind) {
-    case Kind::any:
-    case Kind::all:
-    case Kind::count:
+    case ReductionKind::any:
+    case ReductionKind::all:
+    case ReductionKind::count:
       return name;
-    case Kind::deviation:
+    case ReductionKind::deviation:
       return text(name, "<", element_text(shape.subtrahend), " >");
     default:
       break;
@@ -55,15 +55,18 @@ class ComputedText {
   explicit ComputedText(const CudaShape& shape) : shape_(shape) {}
 
   std::string write() const {
-    return text(
-        helpers, "struct Pack { ", members(), "};\n",
-        "__device__ __forceinline__ E element_of(const Arrays& arrays, const Offsets& at) {\n",
-        result([&](int k) { return text("*(", address(k), ")"); }),
-        "__device__ __forceinline__ Pack pack_at(const Arrays& arrays, const Offsets& at) {\n",
-        "  Pack pack;\n", loads(), "  return pack;\n}\n",
-        "__device__ __forceinline__ E value_of(const Arrays& arrays, const Pack& pack, int w) {\n",
-        result([&](int k) { return text("pack.m", k, is_constant(k) ? "" : ".x[w]"); }),
-        "__device__ __forceinline__ void move_along(Offsets& at, long long n) {\n", moves(), "}\n");
+    return text(helpers, "struct Pack { ", members(), "};\n",
+                "__device__ __forceinline__ E element_of(const JobArrays& arrays, const "
+                "JobOffsets& at) {\n",
+                result([&](int k) { return text("*(", address(k), ")"); }),
+                "__device__ __forceinline__ Pack pack_at(const JobArrays& arrays, const "
+                "JobOffsets& at) {\n",
+                "  Pack pack;\n", loads(), "  return pack;\n}\n",
+                "__device__ __forceinline__ E value_of(const JobArrays& arrays, const Pack& pack, "
+                "int w) {\n",
+                result([&](int k) { return text("pack.m", k, is_constant(k) ? "" : ".x[w]"); }),
+                "__device__ __forceinline__ void move_along(JobOffsets& at, long long n) {\n",
+                moves(), "}\n");
   }
 
  private:
@@ -113,11 +116,11 @@ class ComputedText {
   // An element of a dtype has one type here and another in the namespace of the source.
   static constexpr const char* helpers = R"(
 template <class T>
-__device__ __forceinline__ const T* address_in(const Operand& operand) {
+__device__ __forceinline__ const T* address_in(const OperandBytes& operand) {
   return (const T*)operand.words[0];
 }
 template <class T>
-__device__ __forceinline__ T value_in(const Operand& operand) {
+__device__ __forceinline__ T value_in(const OperandBytes& operand) {
   T value;
   memcpy(&value, operand.words, sizeof(T));
   return value;

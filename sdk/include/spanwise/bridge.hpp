@@ -107,10 +107,10 @@ struct ForeignView {
   ForeignOwner owner{};
   ForeignMemory memory{};
   /// Set instead of `owner` and `memory` where the bridge created an array of its own.
-  std::optional<Array> made{};
-  /// The producer made a copy (or `made` is one) because the array could not be shared.
+  std::optional<Array> array{};
+  /// The producer made a copy (or `array` is one) because the array could not be shared.
   bool copied = false;
-  /// The object has values but no array to share: `made` is new and does not count as a copy.
+  /// The object has values but no array to share: `array` is new and does not count as a copy.
   bool created = false;
   /// The streams with the producer's queued work on the memory, numbered as in the CUDA Array
   /// Interface (1 legacy, 2 per-thread, else a CUstream). Empty: nothing is queued, or the device's
@@ -118,7 +118,7 @@ struct ForeignView {
   std::vector<std::uintptr_t> streams{};
   /// The streams above live as long as the process: waiting for them may be deferred to the first
   /// use, and they can be made to wait when the memory is released.
-  bool streams_stay = false;
+  bool persistent_streams = false;
 };
 
 /// A tensor described by an object's own C structures, without owning it, filled in by

@@ -191,7 +191,7 @@ class SW_API Storage {
   /// it is destroyed and before the last counted reference is dropped.
   Storage unowned() const noexcept {
     Storage storage;
-    storage.block_ = Ref<Block>::adopt(block_.get());
+    storage.block_ = Ref<ControlBlock>::adopt(block_.get());
     storage.readonly_ = readonly_;
     storage.start_ = start_;
     return storage;
@@ -240,9 +240,9 @@ class SW_API Storage {
  private:
   friend class core::StorageFreeList;
 
-  struct SW_API Block final : RefCounted {
-    Block() noexcept : RefCounted(1) {}  // the reference of the Storage it is made for
-    ~Block() override;
+  struct SW_API ControlBlock final : RefCounted {
+    ControlBlock() noexcept : RefCounted(1) {}  // the reference of the Storage it is made for
+    ~ControlBlock() override;
     void dispose() noexcept override;
     using RefCounted::restart_count;
     void* data = nullptr;
@@ -254,7 +254,7 @@ class SW_API Storage {
     StreamUses uses;
   };
 
-  Ref<Block> block_;
+  Ref<ControlBlock> block_;
   ReadonlyBit readonly_;
   std::int32_t start_ = 0;
 };

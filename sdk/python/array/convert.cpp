@@ -25,8 +25,8 @@ namespace {
 
 // Whether `layout` has the order of axes that a copy in `order`, with the layout `copied`, would
 // have.
-bool has_order(Order order, const Layout& layout, const Layout& copied) {
-  if (order == Order::k) return true;
+bool has_order(ArrayOrder order, const Layout& layout, const Layout& copied) {
+  if (order == ArrayOrder::k) return true;
   return copied.is_row_major() ? layout.is_row_major() : layout.is_column_major();
 }
 
@@ -35,7 +35,7 @@ PyObject* astype(PyObject* self, PyObject* dtype, PyObject* order, PyObject* cas
   const Array& array = array_in(self);
   const DType target = dtype_from(dtype);
   const Device target_device = device_in(device, array.device());
-  const Order wanted = order_in(order, Order::k);
+  const ArrayOrder wanted = order_in(order, ArrayOrder::k);
   if (given(casting)) {
     check_casting(array.dtype(), target, value_of<std::string>(casting, "casting"), "astype");
   }
@@ -46,17 +46,17 @@ PyObject* astype(PyObject* self, PyObject* dtype, PyObject* order, PyObject* cas
   return wrap(copied(array, target, target_device, wanted));
 }
 
-PyObject* copy_with_order(PyObject* self, Order order) {
+PyObject* copy_with_order(PyObject* self, ArrayOrder order) {
   const Array& array = array_in(self);
   return wrap(copied(array, array.dtype(), array.device(), order));
 }
 
 PyObject* copy(PyObject* self, PyObject* order) {
-  return copy_with_order(self, order_in(order, Order::c));
+  return copy_with_order(self, order_in(order, ArrayOrder::c));
 }
 
 // __copy__ and __deepcopy__: both copy the elements, as NumPy's do.
-PyObject* copy_keeping_order(PyObject* self) { return copy_with_order(self, Order::k); }
+PyObject* copy_keeping_order(PyObject* self) { return copy_with_order(self, ArrayOrder::k); }
 
 void fill(PyObject* self, PyObject* value) { assign(array_in(self), value); }
 

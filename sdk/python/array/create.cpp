@@ -62,7 +62,7 @@ PyObject* make(PyObject* shape, PyObject* dtype, PyObject* order, PyObject* devi
     if (content == Content::nothing) return wrap(empty(extents, type, target));
     return wrap(zeros_of(extents, type, target));
   }
-  const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
+  const Layout layout = layout_in(order_in(order, ArrayOrder::c), shape_from(shape));
   return wrap(make_array(layout, dtype_in(dtype, float64), device_or_default(device), content));
 }
 
@@ -75,7 +75,7 @@ DType dtype_of_value(PyObject* value) {
 PyObject* full(PyObject* shape, PyObject* value, PyObject* dtype, PyObject* order,
                PyObject* device) {
   const DType type = given(dtype) ? dtype_from(dtype) : dtype_of_value(value);
-  const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
+  const Layout layout = layout_in(order_in(order, ArrayOrder::c), shape_from(shape));
   Array result = empty_in(layout, type, device_or_default(device));
   assign(result, value);
   return wrap(std::move(result));
@@ -86,7 +86,7 @@ Array make_array_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* s
                       PyObject* device, Content content) {
   const Array model = import_array(a);
   const Shape extents = given(shape) ? shape_from(shape) : model.shape();
-  const Layout layout = layout_in(order_in(order, Order::k), extents, model.layout());
+  const Layout layout = layout_in(order_in(order, ArrayOrder::k), extents, model.layout());
   return make_array(layout, dtype_in(dtype, model.dtype()), device_in(device, model.device()),
                     content);
 }
@@ -115,7 +115,7 @@ std::int64_t clipped_in(PyObject* k) {
 PyObject* eye(PyObject* rows, PyObject* columns, PyObject* k, PyObject* dtype, PyObject* order,
               PyObject* device) {
   const std::int64_t n = integer_from(rows);
-  const Layout layout = layout_in(order_in(order, Order::c), Shape{n, integer_in(columns, n)});
+  const Layout layout = layout_in(order_in(order, ArrayOrder::c), Shape{n, integer_in(columns, n)});
   const DType type = dtype_in(dtype, float64);
   Array matrix = make_array(layout, type, device_or_default(device), Content::zeros);
   fill_with(matrix.diagonal(clipped_in(k)), Content::ones);

@@ -144,7 +144,7 @@ PyObject* tolist(PyObject* self) {
     return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
   // NumPy may lack bfloat16; the cast to float32 is exact.
   const bool is_foreign = array.dtype() == bfloat16;
-  return to_numpy(is_foreign ? copied(array, float32, array.device(), Order::k) : array)
+  return to_numpy(is_foreign ? copied(array, float32, array.device(), ArrayOrder::k) : array)
       .attr("tolist")()
       .release()
       .ptr();

@@ -25,9 +25,9 @@ namespace py = pybind11;
 
 namespace {
 
-bool has_order(Order order, const Layout& layout) {
-  if (order == Order::c) return layout.is_row_major();
-  if (order == Order::f) return layout.is_column_major();
+bool has_order(ArrayOrder order, const Layout& layout) {
+  if (order == ArrayOrder::c) return layout.is_row_major();
+  if (order == ArrayOrder::f) return layout.is_column_major();
   return true;  // "A" and "K" accept any layout
 }
 
@@ -38,7 +38,7 @@ ImportOptions options_in(PyObject* dtype, PyObject* device, CopyMode mode) {
   return options;
 }
 
-PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
+PyObject* as_array(PyObject* x, const ImportOptions& options, ArrayOrder order) {
   Array array = import_array(x, options);
   if (!has_order(order, array.layout())) {
     if (options.copy == CopyMode::never)
@@ -64,7 +64,7 @@ template <bool may_compute>
 PyObject* asarray(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, PyObject* order) {
   ImportOptions options = options_in(dtype, device, mode_in(copy));
   options.may_compute = may_compute;
-  return as_array(x, options, order_in(order, Order::k));
+  return as_array(x, options, order_in(order, ArrayOrder::k));
 }
 
 // The fast path of asarray() with one argument: programs that mix libraries call it for every array
@@ -85,13 +85,13 @@ bool is_number_or_list(PyObject* x) {
 }
 
 // A single copy in the given order, from memory that is shared or borrowed during the call.
-Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
+Array copy_of(PyObject* x, const ImportOptions& options, ArrayOrder order) {
   const auto copy = [&](const Array& source) {
     return copied(source, options.dtype.value_or(source.dtype()),
                   options.device.value_or(source.device()), order);
   };
   if (is_array(x)) return copy(array_in(x));
-  if (!options.device && !options.dtype && order != Order::f)
+  if (!options.device && !options.dtype && order != ArrayOrder::f)
     if (const auto memory = small_memory(x)) {
       Array created = empty(memory->shape, memory->dtype, cpu);
       std::memcpy(created.data(), memory->data, static_cast<std::size_t>(memory->bytes));
@@ -106,13 +106,13 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
 
 // The fast path of array() with one argument.
 PyObject* array_without_options(PyObject* x) {
-  return is_number_or_list(x) ? nullptr : wrap(copy_of(x, {}, Order::k));
+  return is_number_or_list(x) ? nullptr : wrap(copy_of(x, {}, ArrayOrder::k));
 }
 
 PyObject* array(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, PyObject* order,
                 PyObject* ndmin) {
   const CopyMode mode = copy == nullptr ? CopyMode::always : mode_in(copy);
-  const Order wanted = order_in(order, Order::k);
+  const ArrayOrder wanted = order_in(order, ArrayOrder::k);
   ImportOptions options = options_in(dtype, device, mode);
   if (mode != CopyMode::always || is_number_or_list(x)) {
     if (mode == CopyMode::always) options.copy = CopyMode::if_needed;
@@ -125,7 +125,7 @@ PyObject* array(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, 
 
 // As NumPy's, the result has at least rank 1.
 PyObject* ascontiguousarray(PyObject* a, PyObject* dtype, PyObject* device) {
-  PyObject* created = as_array(a, options_in(dtype, device, CopyMode::if_needed), Order::c);
+  PyObject* created = as_array(a, options_in(dtype, device, CopyMode::if_needed), ArrayOrder::c);
   if (created == nullptr || array_in(created).rank() > 0) return created;
   const auto rank_0 = py::reinterpret_steal<py::object>(created);
   return wrap_view(created, array_in(created).expand(0));

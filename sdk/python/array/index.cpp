@@ -210,7 +210,7 @@ bool is_integer_index(PyObject* part) {
   try {
     if (const auto found = find_view(part, /*may_copy=*/true, /*may_compute=*/false)) {
       const ForeignView& view = found->view;
-      return (view.made ? view.made->dtype() : view.memory.dtype).is_integer();
+      return (view.array ? view.array->dtype() : view.memory.dtype).is_integer();
     }
   } catch (const BridgeError&) {  // no bridge reads it, as a lazy array: __index__ decides
   }

@@ -53,37 +53,37 @@ Shape reversed(const Shape& shape) {
 
 }  // namespace
 
-Order order_from(std::string_view word) {
-  if (word == "C" || word == "c") return Order::c;
-  if (word == "F" || word == "f") return Order::f;
-  if (word == "A" || word == "a") return Order::a;
-  if (word == "K" || word == "k") return Order::k;
+ArrayOrder order_from(std::string_view word) {
+  if (word == "C" || word == "c") return ArrayOrder::c;
+  if (word == "F" || word == "f") return ArrayOrder::f;
+  if (word == "A" || word == "a") return ArrayOrder::a;
+  if (word == "K" || word == "k") return ArrayOrder::k;
   fail<ArgumentError>("order: expected \"C\", \"F\", \"A\" or \"K\", got \"", word, "\"");
 }
 
-Order order_in(PyObject* argument, Order otherwise) {
+ArrayOrder order_in(PyObject* argument, ArrayOrder otherwise) {
   return given(argument) ? order_from(text_in(argument)) : otherwise;
 }
 
-Order resolved_order(Order order, std::span<const Array* const> operands) noexcept {
-  if (order != Order::a) return order;
+ArrayOrder resolved_order(ArrayOrder order, std::span<const Array* const> operands) noexcept {
+  if (order != ArrayOrder::a) return order;
   const bool all_columns = std::all_of(operands.begin(), operands.end(), [](const Array* array) {
     return array == nullptr || array->layout().is_column_major();
   });
-  return all_columns ? Order::f : Order::c;
+  return all_columns ? ArrayOrder::f : ArrayOrder::c;
 }
 
-Layout layout_in(Order order, const Shape& shape, const Layout& like) {
+Layout layout_in(ArrayOrder order, const Shape& shape, const Layout& like) {
   const bool like_is_column_major = like.is_column_major() && !like.is_row_major();
-  if (order == Order::f || (order == Order::a && like_is_column_major))
+  if (order == ArrayOrder::f || (order == ArrayOrder::a && like_is_column_major))
     return Layout::column_major(shape);
-  if (order == Order::k && like.rank() == shape.size() && !like.is_row_major())
+  if (order == ArrayOrder::k && like.rank() == shape.size() && !like.is_row_major())
     return like.packed(shape);
   return Layout::row_major(shape);
 }
 
-Array copied(const Array& source, DType dtype, Device device, Order order) {
-  if (order != Order::f && source.layout().is_row_major()) {  // the common case
+Array copied(const Array& source, DType dtype, Device device, ArrayOrder order) {
+  if (order != ArrayOrder::f && source.layout().is_row_major()) {  // the common case
     Array target = empty(source.shape(), dtype, device);
     const GilRelease unlocked(is_long(source, target));
     copy(source, target);
@@ -97,19 +97,19 @@ Array copied(const Array& source, DType dtype, Device device, Order order) {
 }
 
 // A column-major reshape is the transpose of a row-major reshape of the transposed array.
-Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mode) {
+Array reshaped(const Array& source, const Shape& shape, ArrayOrder order, CopyMode mode) {
   const bool is_column_major = source.layout().is_column_major() && !source.layout().is_row_major();
   const GilRelease unlocked(is_long(source));
-  if (order == Order::f || (order == Order::a && is_column_major)) {
+  if (order == ArrayOrder::f || (order == ArrayOrder::a && is_column_major)) {
     return reshape(source.transpose(), reversed(shape), mode).transpose();
   }
   return reshape(source, shape, mode);
 }
 
-Array flattened(const Array& source, Order order, CopyMode mode) {
+Array flattened(const Array& source, ArrayOrder order, CopyMode mode) {
   const Shape flat{source.size()};
-  if (order != Order::k) return reshaped(source, flat, order, mode);
-  return reshaped(source.permute(axes_as_walked(source.layout())), flat, Order::c, mode);
+  if (order != ArrayOrder::k) return reshaped(source, flat, order, mode);
+  return reshaped(source.permute(axes_as_walked(source.layout())), flat, ArrayOrder::c, mode);
 }
 
 }  // namespace spanwise::python

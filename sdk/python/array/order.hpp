@@ -13,32 +13,32 @@
 /// NumPy's `order` argument.
 namespace spanwise::python {
 
-enum class Order { c, f, a, k };
+enum class ArrayOrder { c, f, a, k };
 
 /// "C", "F", "A" or "K", either case. Throws ArgumentError.
-Order order_from(std::string_view word);
+ArrayOrder order_from(std::string_view word);
 
 /// An `order` argument, read; `otherwise` where it is absent or None.
-Order order_in(PyObject* argument, Order otherwise);
+ArrayOrder order_in(PyObject* argument, ArrayOrder otherwise);
 
 /// Resolves "A" for a new result of these operands, as numpy.ufunc: f if all of them are
 /// column-major, else c. Returns other orders unchanged. A null operand is a number.
-Order resolved_order(Order order, std::span<const Array* const> operands) noexcept;
+ArrayOrder resolved_order(ArrayOrder order, std::span<const Array* const> operands) noexcept;
 
 /// A packed layout of `shape`: row-major (c), column-major (f), column-major only if `like` is
 /// column-major and not row-major (a), or with the axes in the order of the strides of `like` (k; c
 /// if the ranks differ).
-Layout layout_in(Order order, const Shape& shape, const Layout& like = {});
+Layout layout_in(ArrayOrder order, const Shape& shape, const Layout& like = {});
 
 /// A new array with the elements of `source`, cast to `dtype` and copied to `device`. Waits without
 /// the GIL.
-Array copied(const Array& source, DType dtype, Device device, Order order);
+Array copied(const Array& source, DType dtype, Device device, ArrayOrder order);
 
 /// numpy.reshape: elements are read and placed in `order`, which must not be k. A view if the
 /// strides allow it, else according to `mode` as spanwise::reshape. Waits without the GIL.
-Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mode);
+Array reshaped(const Array& source, const Shape& shape, ArrayOrder order, CopyMode mode);
 
 /// numpy.ravel: as reshaped(), to one dimension, in any order (k: in memory order).
-Array flattened(const Array& source, Order order, CopyMode mode);
+Array flattened(const Array& source, ArrayOrder order, CopyMode mode);
 
 }  // namespace spanwise::python

@@ -81,7 +81,8 @@ py::object reduce(const ArrayObject& self, int protocol) {
   const Array whole = without_repeats(array);
   const Layout packed = whole.layout().packed(whole.shape());
   const bool is_dense = whole.size() == 0 || is_packed(whole.layout(), packed);
-  Array host = on_host(is_dense ? whole : copied(whole, whole.dtype(), whole.device(), Order::k));
+  Array host =
+      on_host(is_dense ? whole : copied(whole, whole.dtype(), whole.device(), ArrayOrder::k));
   if (host.size() > 0 && is_packed(host.layout(), packed))
     host = host.with_layout({host.shape(), packed.strides, host.layout().offset});
   // None for a writeable array from protocol 5 on: the unpickled array is writeable if its buffer

@@ -42,12 +42,12 @@ PyObject* view_or_copy(PyObject* self, Array result) {
 }
 
 PyObject* reshape_to(PyObject* self, const Shape& shape, PyObject* order, PyObject* copy) {
-  const Order wanted = order_in(order, Order::c);
-  if (wanted == Order::k)
+  const ArrayOrder wanted = order_in(order, ArrayOrder::c);
+  if (wanted == ArrayOrder::k)
     fail<ArgumentError>("reshape: expected order \"C\", \"F\" or \"A\", got ",
                         "\"K\", which says nothing about a new shape");
   const CopyMode mode = mode_in(copy);
-  if (wanted == Order::c && mode != CopyMode::always)
+  if (wanted == ArrayOrder::c && mode != CopyMode::always)
     if (std::optional<Layout> layout = array_in(self).layout().reshape(shape))
       return wrap_view(self, *std::move(layout));
   return view_or_copy(self, reshaped(array_in(self), shape, wanted, mode));
@@ -123,15 +123,15 @@ PyObject* squeeze(PyObject* self, PyObject* axis) {
 
 PyObject* ravel(PyObject* self, PyObject* order) {
   const Array& array = array_in(self);
-  const Order wanted = order_in(order, Order::c);
+  const ArrayOrder wanted = order_in(order, ArrayOrder::c);
   // Fast path for C-contiguous arrays.
-  if (wanted != Order::f && array.layout().is_row_major())
+  if (wanted != ArrayOrder::f && array.layout().is_row_major())
     return wrap_view(self, Layout{Shape{array.size()}, Strides{1}, array.layout().offset});
   return view_or_copy(self, flattened(array, wanted, CopyMode::if_needed));
 }
 
 PyObject* flatten(PyObject* self, PyObject* order) {
-  return wrap(flattened(array_in(self), order_in(order, Order::c), CopyMode::always));
+  return wrap(flattened(array_in(self), order_in(order, ArrayOrder::c), CopyMode::always));
 }
 
 PyObject* view(PyObject* self, PyObject* dtype) {

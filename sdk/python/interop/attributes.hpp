@@ -12,9 +12,9 @@
 namespace spanwise::python {
 
 /// An attribute name as an interned Python string, created at its first use under the GIL.
-class Name {
+class AttributeName {
  public:
-  constexpr explicit Name(const char* text) noexcept : text_(text) {}
+  constexpr explicit AttributeName(const char* text) noexcept : text_(text) {}
   const char* text() const noexcept { return text_; }
   PyObject* get() const noexcept {
     if (string_ == nullptr) string_ = PyUnicode_InternFromString(text_);
@@ -26,8 +26,10 @@ class Name {
   mutable PyObject* string_ = nullptr;
 };
 
+using Name [[deprecated("use AttributeName")]] = AttributeName;
+
 /// x.<name>, or null if there is none or reading it fails. Leaves no Python error.
-inline pybind11::object attribute_or_null(PyObject* object, const Name& name) noexcept {
+inline pybind11::object attribute_or_null(PyObject* object, const AttributeName& name) noexcept {
   PyObject* value = PyObject_GetAttr(object, name.get());
   if (value == nullptr) PyErr_Clear();
   return pybind11::reinterpret_steal<pybind11::object>(value);
@@ -65,7 +67,7 @@ class CachedAttribute {
     closure_ = definition != nullptr ? definition->closure : nullptr;
   }
 
-  Name name_;
+  AttributeName name_;
   // The cached class and its tp_version_tag, which CPython changes when the class is modified.
   mutable PyTypeObject* type_ = nullptr;
   mutable unsigned int version_ = 0;

@@ -66,11 +66,11 @@ std::string described(const ForeignMemory& memory) {
   return text(memory.dtype, ' ', memory.shape, " on ", memory.device, ", ", strides);
 }
 
-Exchange refused(const ShareBlocker& blocker, std::int64_t bytes, std::string layout) {
+ExchangeReport refused(const ShareBlocker& blocker, std::int64_t bytes, std::string layout) {
   return {false, blocker.reason, bytes, std::move(layout), blocker.remedy};
 }
 
-Exchange shared_exchange(const Array& array) {
+ExchangeReport shared_exchange(const Array& array) {
   return {true, text(order_of(array.layout()), ' ', array.dtype(), " on ", array.device()), 0,
           text(array), ""};
 }
@@ -78,7 +78,7 @@ Exchange shared_exchange(const Array& array) {
 // The array, if it can be imported without a copy; else the reason why not.
 struct Importable {
   std::optional<Array> array{};
-  Exchange refusal{};
+  ExchangeReport refusal{};
 };
 
 Importable query(PyObject* object) {
@@ -103,7 +103,7 @@ Importable query(PyObject* object) {
 
 // explain() with `target(array)` if the object can be imported without a copy.
 template <class F>
-Exchange explain_by(py::handle object, F&& target) {
+ExchangeReport explain_by(py::handle object, F&& target) {
   try {
     const Importable importable = query(object.ptr());
     return importable.array ? target(*importable.array) : importable.refusal;
@@ -138,7 +138,7 @@ py::object convert(py::handle object, const Bridge& target, CopyMode mode) {
   return exported(import_array(object.ptr(), {.copy = mode, .may_compute = true}), target, mode);
 }
 
-Exchange explain(py::handle object, const Bridge& target) {
+ExchangeReport explain(py::handle object, const Bridge& target) {
   if (is_of(object.ptr(), target)) {
     const std::string name(target.name());
     return {true, "it is an array of " + name + " already", 0,
@@ -151,11 +151,11 @@ Exchange explain(py::handle object, const Bridge& target) {
   });
 }
 
-Exchange explain(py::handle object) {
+ExchangeReport explain(py::handle object) {
   return explain_by(object, [](const Array& array) { return shared_exchange(array); });
 }
 
-Exchange explain(py::handle object, Device target) {
+ExchangeReport explain(py::handle object, Device target) {
   return explain_by(object, [&](const Array& array) {
     if (array.device() == target) return shared_exchange(array);
     return refused({text("it lives on ", array.device()),

@@ -14,7 +14,7 @@
 namespace spanwise::python {
 
 /// Describes an exchange that was done, or that would be done.
-struct Exchange {
+struct ExchangeReport {
   bool shares = false;
   std::string reason;      ///< one clause: "C-contiguous float32 on cpu"
   std::int64_t bytes = 0;  ///< number of bytes copied
@@ -36,10 +36,10 @@ pybind11::object convert(pybind11::handle object, const Bridge& target, CopyMode
 PyObject* shared_with(const Bridge& target, const Array& array);
 
 /// What convert() would do. Throws the errors of convert() that allowing a copy does not avoid.
-Exchange explain(pybind11::handle object, const Bridge& target);
+ExchangeReport explain(pybind11::handle object, const Bridge& target);
 /// What importing `object` would do.
-Exchange explain(pybind11::handle object);
+ExchangeReport explain(pybind11::handle object);
 /// What moving `object` to the device `target` would do.
-Exchange explain(pybind11::handle object, Device target);
+ExchangeReport explain(pybind11::handle object, Device target);
 
 }  // namespace spanwise::python

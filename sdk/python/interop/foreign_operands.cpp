@@ -19,14 +19,14 @@ namespace py = pybind11;
 
 namespace {
 
-constinit const Name ufunc_name("__array_ufunc__");
-constinit const Name priority_name("__array_priority__");
-constinit const Name dask_name("__dask_graph__");
-constinit const Name to_numpy_name("to_numpy");
+constinit const AttributeName ufunc_name("__array_ufunc__");
+constinit const AttributeName priority_name("__array_priority__");
+constinit const AttributeName dask_name("__dask_graph__");
+constinit const AttributeName to_numpy_name("to_numpy");
 
 // The attribute `name` of the object's class (borrowed), or null. _PyType_Lookup() is cached by
 // CPython, and does not raise for the many classes without the attribute.
-PyObject* said_by_class(PyObject* object, const Name& name) noexcept {
+PyObject* said_by_class(PyObject* object, const AttributeName& name) noexcept {
   return _PyType_Lookup(Py_TYPE(object), name.get());
 }
 

@@ -22,7 +22,7 @@ namespace py = pybind11;
 
 namespace {
 
-constinit const Name dlpack_name("__dlpack__");
+constinit const AttributeName dlpack_name("__dlpack__");
 
 // Known from an earlier import of the same type, without looking up __dlpack__.
 bool is_known_to_speak_dlpack(PyObject* object) {

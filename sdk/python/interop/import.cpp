@@ -67,7 +67,7 @@ Array finish_import(BridgeMatch& found, const ImportOptions& options, std::strin
   if (view.created) {
     if (options.copy == CopyMode::never)
       throw SharingError(prefix, {"numbers have no memory to share", "leave copy=False out"});
-    return adapt(*std::move(view.made), {.dtype = options.dtype, .device = options.device}, prefix,
+    return adapt(*std::move(view.array), {.dtype = options.dtype, .device = options.device}, prefix,
                  true);
   }
   const CopyMode mode = unless_strict(options.copy);

@@ -132,7 +132,7 @@ InterfaceDict parse_interface(py::handle dict, std::string_view prefix) {
   return Parser(dict, prefix).parse();
 }
 
-Shape integers_of(PyObject* object, const Name& name, std::string_view prefix) {
+Shape integers_of(PyObject* object, const AttributeName& name, std::string_view prefix) {
   const py::object values = attribute_or_null(object, name);
   if (!values)
     fail<BridgeError>(prefix, ": ", name.text(), " is missing; expected a tuple of integers");

@@ -35,7 +35,7 @@ pybind11::dict interface_of(const Array& array);
 
 /// x.<name> as a Shape. Throws BridgeError if it is no tuple or list of integers. `prefix` begins
 /// messages.
-Shape integers_of(PyObject* object, const Name& name, std::string_view prefix);
+Shape integers_of(PyObject* object, const AttributeName& name, std::string_view prefix);
 
 /// The attributes of one library's arrays that describe their layout, named as NumPy's.
 struct LayoutAttributes {

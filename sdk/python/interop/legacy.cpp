@@ -31,7 +31,7 @@ bool LegacyLibrary::is_fake() const {
   if (!module) PyErr_Clear();
   if (!module || module.ptr() == module_) [[likely]]
     return module && is_stand_in_;
-  static constinit const Name device_name("__spanwise_device__");
+  static constinit const AttributeName device_name("__spanwise_device__");
   const py::object device = attribute_or_null(module.ptr(), device_name);
   is_stand_in_ = device && PyUnicode_Check(device.ptr()) && py::cast<std::string>(device) == "cpu";
   Py_XDECREF(std::exchange(module_, Py_NewRef(module.ptr())));
@@ -58,7 +58,7 @@ void LegacyLibrary::set_device(ForeignView& view) const {
                                text(context_remedy, ", or allow a copy (copyif=True)")});
   }
   view.streams.push_back(legacy_stream);
-  view.streams_stay = true;
+  view.persistent_streams = true;
 }
 
 bool LegacyLibrary::try_describe(BorrowedTensor& memory) const noexcept {

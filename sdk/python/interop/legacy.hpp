@@ -51,7 +51,7 @@ class LegacyLibrary {
  private:
   Device library_device() const;
 
-  Name module_name_;
+  AttributeName module_name_;
   std::string_view name_;
   // Cache of is_fake(): the module object (a reference, so that the address is not reused) and the
   // result. Reading an attribute that a module does not have is slow.

@@ -85,11 +85,11 @@ Array copy_on_gpu(const Array& array) {
   return copy(to_device(array, default_gpu()));
 }
 
-bool truth_of(PyObject* object, const Name& name) {
+bool truth_of(PyObject* object, const AttributeName& name) {
   return truth_in(owned(PyObject_GetAttr(object, name.get())).ptr(), false);
 }
 
-bool answer_of(PyObject* object, const Name& name) {
+bool answer_of(PyObject* object, const AttributeName& name) {
   return truth_in(owned(PyObject_CallMethodNoArgs(object, name.get())).ptr(), false);
 }
 

@@ -72,8 +72,8 @@ Device device_of_memory(const void* address, std::string_view prefix);
 Array copy_on_gpu(const Array& array);
 
 /// bool(x.<name>); throws the errors of reading it.
-bool truth_of(PyObject* object, const Name& name);
+bool truth_of(PyObject* object, const AttributeName& name);
 /// bool(x.<name>()); throws the errors of calling it.
-bool answer_of(PyObject* object, const Name& name);
+bool answer_of(PyObject* object, const AttributeName& name);
 
 }  // namespace spanwise::python

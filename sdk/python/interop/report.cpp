@@ -21,7 +21,7 @@ using namespace py::literals;
 
 namespace {
 
-std::string sentence(const Exchange& exchange) {
+std::string sentence(const ExchangeReport& exchange) {
   if (exchange.shares) return text("shares memory: ", exchange.reason);
   return text("copies ", exchange.bytes, " bytes: ", exchange.reason, " (", exchange.layout,
               "); remedy: ", exchange.remedy);
@@ -55,14 +55,17 @@ py::list bridge_rows() {
 }  // namespace
 
 SW_BIND(bridge_report) {
-  py::class_<Exchange>(module, "Exchange", "The effect of a conversion between two libraries.")
-      .def_readonly("shares", &Exchange::shares, "Whether memory would be shared.")
-      .def_readonly("reason", &Exchange::reason, "Why it shares or copies.")
-      .def_readonly("bytes", &Exchange::bytes, "Bytes that would be copied.")
-      .def_readonly("layout", &Exchange::layout, "Dtype, shape, device and strides of the source.")
-      .def_readonly("remedy", &Exchange::remedy, "How to make it share; \"\" if it does.")
+  py::class_<ExchangeReport>(module, "Exchange",
+                             "The effect of a conversion between two libraries.")
+      .def_readonly("shares", &ExchangeReport::shares, "Whether memory would be shared.")
+      .def_readonly("reason", &ExchangeReport::reason, "Why it shares or copies.")
+      .def_readonly("bytes", &ExchangeReport::bytes, "Bytes that would be copied.")
+      .def_readonly("layout", &ExchangeReport::layout,
+                    "Dtype, shape, device and strides of the source.")
+      .def_readonly("remedy", &ExchangeReport::remedy, "How to make it share; \"\" if it does.")
       .def("__str__", &sentence)
-      .def("__repr__", [](const Exchange& self) { return "<Exchange: " + sentence(self) + ">"; });
+      .def("__repr__",
+           [](const ExchangeReport& self) { return "<Exchange: " + sentence(self) + ">"; });
   module.def(
       "explain",
       [](py::handle x, const std::string& target) {

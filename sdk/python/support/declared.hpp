@@ -20,14 +20,14 @@ namespace detail {
 /// "take(a, indices, axis=None, *, out=None)" in words that end with a null character: the name,
 /// then the parameters.
 template <std::size_t size>
-struct Declaration {
+struct FunctionSignature {
   char words[size]{};
   std::size_t starts[16]{};  ///< of the parameters
   std::size_t count = 0;
   int required = 0, positional = -1;
   bool is_method = false;
 
-  consteval explicit Declaration(const Literal<size>& literal) {
+  consteval explicit FunctionSignature(const Literal<size>& literal) {
     std::size_t end = 0, start = 0;
     int depth = 0;
     bool is_default = false, is_quoted = false;
@@ -62,8 +62,8 @@ struct Declaration {
 };
 
 template <Literal declaration, auto function, auto quick>
-struct Declared {
-  static constexpr Declaration parsed{declaration};
+struct DeclaredFunction {
+  static constexpr FunctionSignature parsed{declaration};
   static constexpr auto names = []<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<const char*, parsed.count>{parsed.words + parsed.starts[i]...};
   }(std::make_index_sequence<parsed.count>());
@@ -128,7 +128,7 @@ inline constexpr auto declared_name = [] {
 /// null without a Python error.
 template <Literal declaration, Literal doc, auto function, auto quick = nullptr>
 PyMethodDef declared() {
-  using Entry = detail::Declared<declaration, function, quick>;
+  using Entry = detail::DeclaredFunction<declaration, function, quick>;
   if constexpr (Entry::parsed.is_method && Entry::parsed.count == 0)
     return {Entry::parsed.words, guarded<&detail::result_of<+function, PyObject>>, METH_NOARGS,
             detail::documentation<declaration, doc>.data()};

@@ -18,13 +18,13 @@ void release_unused(ReleaseFn release, void* context, void* data, std::size_t by
 
 }  // namespace
 
-Storage::Block::~Block() = default;
+Storage::ControlBlock::~ControlBlock() = default;
 
-void Storage::Block::dispose() noexcept { core::StorageFreeList::cache_or_release(*this); }
+void Storage::ControlBlock::dispose() noexcept { core::StorageFreeList::cache_or_release(*this); }
 
 Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn release,
                        void* context, bool readonly) {
-  Block* block = nullptr;
+  ControlBlock* block = nullptr;
   if (data != nullptr || bytes == 0) block = core::StorageFreeList::new_block();
   if (block == nullptr) [[unlikely]] {
     release_unused(release, context, data, bytes);
@@ -39,7 +39,7 @@ Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn r
   block->release_fn = release;
   block->context = context;
   Storage storage;
-  storage.block_ = Ref<Block>::adopt(block);
+  storage.block_ = Ref<ControlBlock>::adopt(block);
   storage.readonly_ = readonly;
   return storage;
 }

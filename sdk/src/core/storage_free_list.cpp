@@ -14,22 +14,22 @@ struct StorageFreeList::Lists {
   enum class State : std::uint8_t { unused, open, closed };
 
   /// Blocks that keep their memory, by its size class; and blocks that have released theirs.
-  Block* with_memory[size_classes][max_per_size];
-  Block* without_memory[max_without_memory];
+  ControlBlock* with_memory[size_classes][max_per_size];
+  ControlBlock* without_memory[max_without_memory];
   std::uint8_t with_memory_counts[size_classes];
   std::uint8_t without_memory_count;
   State state;
 
   static std::size_t size_class(std::size_t bytes) noexcept { return (bytes - 1) / unit; }
 
-  bool cache_with_memory(Block& block) noexcept {
+  bool cache_with_memory(ControlBlock& block) noexcept {
     if (state != State::open && !open()) return false;
     const std::size_t size = size_class(block.bytes);
     if (with_memory_counts[size] == max_per_size) return false;
     with_memory[size][with_memory_counts[size]++] = &block;
     return true;
   }
-  bool cache_without_memory(Block& block) noexcept {
+  bool cache_without_memory(ControlBlock& block) noexcept {
     if (state != State::open && !open()) return false;
     if (without_memory_count == max_without_memory) return false;
     without_memory[without_memory_count++] = &block;
@@ -58,7 +58,7 @@ bool StorageFreeList::Lists::open() noexcept {
 void StorageFreeList::Lists::clear() noexcept {
   for (std::size_t size = 0; size < size_classes; ++size) {
     while (with_memory_counts[size] > 0) {
-      Block* block = with_memory[size][--with_memory_counts[size]];
+      ControlBlock* block = with_memory[size][--with_memory_counts[size]];
       release(*block);
       delete block;
     }
@@ -79,10 +79,10 @@ Storage StorageFreeList::take(std::size_t bytes) noexcept {
   Lists& mine = lists();
   std::uint8_t& count = mine.with_memory_counts[Lists::size_class(bytes)];
   if (count == 0) return storage;
-  Block* block = mine.with_memory[Lists::size_class(bytes)][--count];
+  ControlBlock* block = mine.with_memory[Lists::size_class(bytes)][--count];
   block->bytes = bytes;
   block->restart_count();
-  storage.block_ = Ref<Block>::adopt(block);
+  storage.block_ = Ref<ControlBlock>::adopt(block);
   return storage;
 }
 
@@ -93,16 +93,16 @@ Storage StorageFreeList::adopt(void* data, std::size_t bytes, ReleaseFn release,
   return storage;
 }
 
-StorageFreeList::Block* StorageFreeList::new_block() noexcept {
+StorageFreeList::ControlBlock* StorageFreeList::new_block() noexcept {
   Lists& mine = lists();
-  if (mine.without_memory_count == 0) return new (std::nothrow) Block;
-  Block* block = mine.without_memory[--mine.without_memory_count];
+  if (mine.without_memory_count == 0) return new (std::nothrow) ControlBlock;
+  ControlBlock* block = mine.without_memory[--mine.without_memory_count];
   block->is_cached_with_memory = false;
   block->restart_count();
   return block;
 }
 
-void StorageFreeList::release(Block& block) noexcept {
+void StorageFreeList::release(ControlBlock& block) noexcept {
   if (block.release_fn == nullptr) return;
   const std::size_t bytes = block.is_cached_with_memory ? capacity_for(block.bytes) : block.bytes;
   if (StreamIdentity* stream = block.uses.any())
@@ -111,7 +111,7 @@ void StorageFreeList::release(Block& block) noexcept {
     block.release_fn(block.context, block.data, bytes, block.uses);
 }
 
-void StorageFreeList::cache_or_release(Block& block) noexcept {
+void StorageFreeList::cache_or_release(ControlBlock& block) noexcept {
   const bool is_idle = block.uses.none();
   if (block.is_cached_with_memory && is_idle && lists().cache_with_memory(block)) return;
   release(block);

@@ -10,7 +10,7 @@ namespace spanwise::core {
 
 /// A per-thread free list of storages, since allocating a storage takes as long as many operations
 /// on small arrays, and programs make one per operation. Small CPU storages are cached with their
-/// memory; of others only the Block (the reference count) is cached. Memory that a stream has used
+/// memory; of others only the ControlBlock (the reference count) is cached. Memory that a stream has used
 /// is not cached. The list is emptied when the thread exits.
 class StorageFreeList {
  public:
@@ -33,19 +33,19 @@ class StorageFreeList {
 
  private:
   friend class spanwise::Storage;
-  using Block = Storage::Block;
+  using ControlBlock = Storage::ControlBlock;
   struct Lists;
   struct AtThreadExit;
 
   static constexpr std::size_t unit = 256;
 
   static Lists& lists() noexcept;
-  /// A Block with a count of 1; null where the host is out of memory.
-  static Block* new_block() noexcept;
+  /// A ControlBlock with a count of 1; null where the host is out of memory.
+  static ControlBlock* new_block() noexcept;
   /// After the last reference: caches the block with its memory if possible, else releases the
   /// memory and caches or deletes the block.
-  static void cache_or_release(Block& block) noexcept;
-  static void release(Block& block) noexcept;
+  static void cache_or_release(ControlBlock& block) noexcept;
+  static void release(ControlBlock& block) noexcept;
 };
 
 }  // namespace spanwise::core

@@ -80,7 +80,7 @@ std::unique_ptr<Thunk> make_async_thunk(std::function<void()> run, bool is_async
 // Out of line, so that the vtables are emitted in this library only.
 HasElementBody::~HasElementBody() = default;
 ElementSource::~ElementSource() = default;
-GivesElements::~GivesElements() = default;
-TakesElements::~TakesElements() = default;
+ElementProducer::~ElementProducer() = default;
+ElementConsumer::~ElementConsumer() = default;
 
 }  // namespace spanwise

@@ -85,14 +85,14 @@ HeaderName parse_header_name(std::string_view text) {
     const std::size_t end = text.find(first == '"' ? '"' : '>', 1);
     if (end == std::string_view::npos) return {};
     return {std::string(text.substr(1, end - 1)),
-            first == '"' ? HeaderName::Form::quoted : HeaderName::Form::bracketed};
+            first == '"' ? HeaderName::Quoting::quoted : HeaderName::Quoting::bracketed};
   }
   std::string_view rest = text;
   const std::string_view word = take_word(rest);
   rest = trimmed(rest);
   // An object-like MACRO can be resolved, also in __has_include(MACRO); MACRO(x) cannot.
   if (word.empty() || rest.starts_with('(')) return {};
-  return {std::string(word), HeaderName::Form::macro};
+  return {std::string(word), HeaderName::Quoting::macro};
 }
 
 IncludeDirectives read_directives(std::string_view source) {

@@ -11,7 +11,7 @@ namespace spanwise::kernels {
 /// The header named by a directive.
 struct HeaderName {
   std::string text;  ///< the text between quotes or brackets, or a macro's name
-  enum class Form { quoted, bracketed, macro } form = Form::quoted;
+  enum class Quoting { quoted, bracketed, macro } quoting = Quoting::quoted;
 };
 
 /// The references to other files in a source's preprocessor directives.

@@ -47,7 +47,7 @@ std::string cache_key(DeviceKind kind, std::string_view fingerprint,
   hash.field(std::uint64_t{request.linked.size()});
   for (const source::KernelSource& linked : request.linked) hash.field(linked.text);
   hash.field(std::uint64_t{includes.files.size()});
-  for (const IncludeClosure::File& file : includes.files) {
+  for (const IncludeClosure::IncludedFile& file : includes.files) {
     hash.field(file.path);
     hash.field(file.digest);
   }

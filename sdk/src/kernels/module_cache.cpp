@@ -61,7 +61,7 @@ class ModuleCache final : ForkParticipant {
   Ref<ModuleState> get(std::string_view source, const ModuleOptions& options, Device device) {
     const std::string key = request_key(source, options, device);
     for (;;) {
-      const std::shared_ptr<LoadedModule> seen = find_loaded(key);
+      const std::shared_ptr<CachedModule> seen = find_loaded(key);
       if (seen && is_current(*seen)) return seen->built.module;
       const Lookup lookup = find_or_join_build(key, seen);
       if (lookup.loaded) return lookup.loaded->built.module;
@@ -73,7 +73,7 @@ class ModuleCache final : ForkParticipant {
 
   void clear() {
     // destroyed after unlocking
-    std::unordered_map<std::string, std::shared_ptr<LoadedModule>> dropped;
+    std::unordered_map<std::string, std::shared_ptr<CachedModule>> dropped;
     const std::lock_guard lock(mutex_);
     dropped.swap(loaded_);
   }
@@ -92,8 +92,8 @@ class ModuleCache final : ForkParticipant {
   }
 
  private:
-  struct LoadedModule {
-    LoadedModule(BuiltModule built_module, std::uint64_t version)
+  struct CachedModule {
+    CachedModule(BuiltModule built_module, std::uint64_t version)
         : built(std::move(built_module)), settings(version) {}
 
     const BuiltModule built;
@@ -101,7 +101,7 @@ class ModuleCache final : ForkParticipant {
     std::uint64_t last_use = 0;           // guarded by mutex_
   };
 
-  std::shared_ptr<LoadedModule> find_loaded(const std::string& key) {
+  std::shared_ptr<CachedModule> find_loaded(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto found = loaded_.find(key);
     if (found == loaded_.end()) return nullptr;
@@ -111,7 +111,7 @@ class ModuleCache final : ForkParticipant {
 
   // A cached module is valid while include files and settings are unchanged. Replacing the compiler
   // takes effect in the next process.
-  static bool is_current(LoadedModule& loaded) {
+  static bool is_current(CachedModule& loaded) {
     if (!loaded.built.includes.unchanged()) return false;
     const std::uint64_t settings = config::version();
     if (loaded.settings.load(std::memory_order_relaxed) == settings) return true;
@@ -125,12 +125,12 @@ class ModuleCache final : ForkParticipant {
   }
 
   struct Lookup {
-    std::shared_ptr<LoadedModule> loaded;  // by another thread, after `seen` was looked up
+    std::shared_ptr<CachedModule> loaded;  // by another thread, after `seen` was looked up
     std::shared_ptr<BuildTicket> ticket;
     bool builds_here = false;
   };
 
-  Lookup find_or_join_build(const std::string& key, const std::shared_ptr<LoadedModule>& seen) {
+  Lookup find_or_join_build(const std::string& key, const std::shared_ptr<CachedModule>& seen) {
     const std::lock_guard lock(mutex_);
     if (const auto found = loaded_.find(key); found != loaded_.end() && found->second != seen)
       return {.loaded = found->second, .ticket = nullptr};
@@ -141,16 +141,16 @@ class ModuleCache final : ForkParticipant {
 
   template <class F>
   Ref<ModuleState> finish(const std::string& key, BuildTicket& ticket, F&& make) {
-    std::shared_ptr<LoadedModule> result;
+    std::shared_ptr<CachedModule> result;
     const std::uint64_t settings = config::version();
     try {
-      result = std::make_shared<LoadedModule>(ticket.build(make), settings);
+      result = std::make_shared<CachedModule>(ticket.build(make), settings);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       building_.erase(key);
       throw;
     }
-    std::shared_ptr<LoadedModule> dropped, replaced;  // unloaded after unlocking
+    std::shared_ptr<CachedModule> dropped, replaced;  // unloaded after unlocking
     const std::lock_guard lock(mutex_);
     building_.erase(key);
     if (result->built.includes.complete) {
@@ -161,11 +161,11 @@ class ModuleCache final : ForkParticipant {
     return result->built.module;
   }
 
-  std::shared_ptr<LoadedModule> take_least_recently_used() {
+  std::shared_ptr<CachedModule> take_least_recently_used() {
     const auto oldest = std::ranges::min_element(loaded_, [](const auto& a, const auto& b) {
       return a.second->last_use < b.second->last_use;
     });
-    std::shared_ptr<LoadedModule> out = std::move(oldest->second);
+    std::shared_ptr<CachedModule> out = std::move(oldest->second);
     loaded_.erase(oldest);
     return out;
   }
@@ -181,7 +181,7 @@ class ModuleCache final : ForkParticipant {
   static constexpr std::size_t capacity = 512;
 
   Mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<LoadedModule>> loaded_;
+  std::unordered_map<std::string, std::shared_ptr<CachedModule>> loaded_;
   std::unordered_map<std::string, std::shared_ptr<BuildTicket>> building_;
   std::vector<std::shared_ptr<BuildTicket>>
       orphans_;  // inherited from the parent process of a fork

@@ -41,9 +41,9 @@ struct LaunchFindings {
 /// Options of a checked launch, where the device supports them (LoadedKernel::launch_with).
 struct LaunchCheck {
   /// The order in which blocks, and runnable threads, are executed.
-  enum class Order { forward, reverse, random };
-  Order order = Order::forward;
-  std::uint64_t seed = 0;  ///< for Order::random
+  enum class ExecutionOrder { forward, reverse, random };
+  ExecutionOrder order = ExecutionOrder::forward;
+  std::uint64_t seed = 0;  ///< for ExecutionOrder::random
   std::span<const RedZone> red_zones{};
   bool races = false;   ///< report unordered accesses by two threads
   bool strict = false;  ///< the arguments hold no addresses besides those of `red_zones`

@@ -21,7 +21,7 @@ class Splitter {
   }
 
  private:
-  struct State {
+  struct ReaderState {
     std::size_t begin = none;  // of the current declaration
     int braces = 0, parentheses = 0;
     bool is_function = false;  // the braces are a body, which ends the declaration
@@ -101,7 +101,7 @@ class Splitter {
   }
 
   // Returns to the state at the #if. Declarations that a branch divides become one.
-  void next_branch(const State& before) {
+  void next_branch(const ReaderState& before) {
     const std::size_t begin = std::min(state_.begin, before.begin);
     while (!found_.empty() && before.begin != none && found_.back().begin >= before.begin)
       found_.pop_back();
@@ -112,8 +112,8 @@ class Splitter {
   const std::vector<Token>& tokens_;
   std::vector<Declaration> found_;
   std::size_t index_ = 0;
-  State state_;
-  std::vector<State> conditionals_;
+  ReaderState state_;
+  std::vector<ReaderState> conditionals_;
 };
 
 }  // namespace

@@ -34,14 +34,14 @@ void DeviceCode::add_macros(const std::vector<Token>& tokens) {
 }
 
 void DeviceCode::add(std::string_view text) {
-  File file{text, lex(text), {}};
+  SourceFile file{text, lex(text), {}};
   add_macros(file.tokens);
   file.declarations = split_declarations(file.tokens);
   files_.push_back(std::move(file));
 }
 
 void DeviceCode::add_whole(std::string_view text) {
-  std::erase_if(files_, [&](const File& file) { return file.text.data() == text.data(); });
+  std::erase_if(files_, [&](const SourceFile& file) { return file.text.data() == text.data(); });
   const std::vector<Token> tokens = lex(text);
   add_macros(tokens);
   for (const Token& token : tokens)
@@ -49,7 +49,8 @@ void DeviceCode::add_whole(std::string_view text) {
 }
 
 // The identifiers before the body or initialiser, with those of macros among them.
-DeviceCode::Names DeviceCode::specifiers(const File& file, const Declaration& declaration) const {
+DeviceCode::Names DeviceCode::specifiers(const SourceFile& file,
+                                         const Declaration& declaration) const {
   Names words;
   std::vector<std::string_view> pending;
   const auto use = [&](std::string_view name) {
@@ -65,7 +66,7 @@ DeviceCode::Names DeviceCode::specifiers(const File& file, const Declaration& de
   return words;
 }
 
-bool DeviceCode::is_device(const File& file, const Declaration& declaration) const {
+bool DeviceCode::is_device(const SourceFile& file, const Declaration& declaration) const {
   if (declaration.kind == Kind::type) return false;
   const Names words = specifiers(file, declaration);
   return std::ranges::any_of(device_words,
@@ -75,7 +76,7 @@ bool DeviceCode::is_device(const File& file, const Declaration& declaration) con
 // Functions that device code cannot call: those of the host alone, and those that launch kernels or
 // call the host API or such functions. A function without specifiers is the host's if device code
 // has one of that name, and else may be device code: the CPU accepts that.
-bool DeviceCode::is_host(const File& file, const Declaration& declaration) const {
+bool DeviceCode::is_host(const SourceFile& file, const Declaration& declaration) const {
   const auto is_declared = [&](const Names& functions) {
     return std::ranges::any_of(declaration.names,
                                [&](std::string_view name) { return functions.contains(name); });
@@ -98,7 +99,7 @@ bool DeviceCode::is_host(const File& file, const Declaration& declaration) const
 
 template <class Body>
 void DeviceCode::for_each(const Body& body) const {
-  for (const File& file : files_)
+  for (const SourceFile& file : files_)
     for (const Declaration& declaration : file.declarations) body(file, declaration);
 }
 
@@ -106,7 +107,7 @@ void DeviceCode::for_each(const Body& body) const {
 void DeviceCode::find_host_functions() {
   for (std::size_t count = 1; count != host_functions_.size();) {
     count = host_functions_.size();
-    for_each([&](const File& file, const Declaration& declaration) {
+    for_each([&](const SourceFile& file, const Declaration& declaration) {
       if (!is_host(file, declaration)) return;
       for (const std::string_view name : declaration.names)
         if (!device_functions_.contains(name)) host_functions_.insert(name);
@@ -115,12 +116,12 @@ void DeviceCode::find_host_functions() {
 }
 
 void DeviceCode::resolve() {
-  for_each([&](const File& file, const Declaration& declaration) {
+  for_each([&](const SourceFile& file, const Declaration& declaration) {
     if (declaration.kind == Kind::function && is_device(file, declaration))
       device_functions_.insert(declaration.names.begin(), declaration.names.end());
   });
   find_host_functions();
-  for_each([&](const File& file, const Declaration& declaration) {
+  for_each([&](const SourceFile& file, const Declaration& declaration) {
     const bool is_root = is_device(file, declaration) || declaration.names.empty();
     if (is_host(file, declaration)) return;
     for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
@@ -145,7 +146,7 @@ void DeviceCode::reach(std::string_view name) {
   }
 }
 
-bool DeviceCode::keeps(const File& file, const Declaration& declaration) const {
+bool DeviceCode::keeps(const SourceFile& file, const Declaration& declaration) const {
   if (is_device(file, declaration)) return true;
   if (is_host(file, declaration)) return false;
   return declaration.names.empty() ||
@@ -158,7 +159,7 @@ std::string DeviceCode::without_host_code(std::string_view text) const {
   // Compilers skip a byte order mark only where a file begins.
   if (text.starts_with("\xef\xbb\xbf")) out.replace(0, 3, "   ");
   const auto file = std::ranges::find_if(
-      files_, [&](const File& candidate) { return candidate.text.data() == text.data(); });
+      files_, [&](const SourceFile& candidate) { return candidate.text.data() == text.data(); });
   if (file == files_.end()) return out;
   for (const Declaration& declaration : file->declarations) {
     if (keeps(*file, declaration)) continue;

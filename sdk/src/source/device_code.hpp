@@ -36,23 +36,23 @@ class SW_API DeviceCode {
 
  private:
   using Names = std::set<std::string_view>;
-  struct File {
+  struct SourceFile {
     std::string_view text;
     std::vector<Token> tokens;
     std::vector<Declaration> declarations;
   };
 
   void add_macros(const std::vector<Token>& tokens);
-  Names specifiers(const File& file, const Declaration& declaration) const;
-  bool is_device(const File& file, const Declaration& declaration) const;
-  bool is_host(const File& file, const Declaration& declaration) const;
+  Names specifiers(const SourceFile& file, const Declaration& declaration) const;
+  bool is_device(const SourceFile& file, const Declaration& declaration) const;
+  bool is_host(const SourceFile& file, const Declaration& declaration) const;
   void find_host_functions();
   void reach(std::string_view name);
   template <class Body>
   void for_each(const Body& body) const;
-  bool keeps(const File& file, const Declaration& declaration) const;
+  bool keeps(const SourceFile& file, const Declaration& declaration) const;
 
-  std::vector<File> files_;
+  std::vector<SourceFile> files_;
   std::map<std::string_view, Names> macros_;  // name -> identifiers of its body
   std::map<std::string_view, Names> uses_;    // declared name -> identifiers of its declarations
   Names roots_, reached_, device_functions_, host_functions_;

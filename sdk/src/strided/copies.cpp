@@ -60,8 +60,8 @@ Body cast_body(DType from, DType to) {
   for (const auto& file : embedded::cast_text) body.prelude += file.text;
   body.arrays = {{element_text(from), ArrayRole::read}, {element_text(to), ArrayRole::write}};
   body.compute = [to](std::span<const std::string> elements) {
-    return text("      ", elements[1], " = Convert<", element_text(to), " >::from(", elements[0],
-                ");\n");
+    return text("      ", elements[1], " = ElementCast<", element_text(to), " >::from(",
+                elements[0], ");\n");
   };
   return body;
 }

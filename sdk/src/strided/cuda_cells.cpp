@@ -59,7 +59,7 @@ std::string CudaText::cells() const {
   }
   for (int k = 0; k < count_; ++k) move += text("  sw_p", k, " += ", at("sw_at#", k), ";\n");
   const bool planes = shape_.has_planes;
-  const Place place{
+  const StepText step{
       "1",
       planes ? "    const int sw_line = sw_q / sw_packs, sw_c = sw_q % sw_packs * sw_width;\n"
                "    const int sw_f = sw_line * sw_most + sw_c;\n"
@@ -92,7 +92,7 @@ std::string CudaText::cells() const {
              : "  const int sw_by_element = 1, sw_by_cell = sw_cell;\n",
       body_.declarations, body_.before, cell_fills(), "  for (int sw_q = threadIdx.x; sw_q < ",
       planes ? "sw_packs * sw_cell" : "(sw_cells * sw_cell + sw_width - 1) / sw_width",
-      "; sw_q += sw_threads) {\n", loop(place, {}, takes), "  }\n", body_.after, "}\n");
+      "; sw_q += sw_threads) {\n", loop(step, {}, takes), "  }\n", body_.after, "}\n");
 }
 
 }  // namespace spanwise::strided

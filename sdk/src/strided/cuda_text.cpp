@@ -76,9 +76,9 @@ std::string CudaText::at(const std::string& pattern, int k) const {
   return out;
 }
 
-std::string CudaText::element(const Place& place, int k) const {
+std::string CudaText::element(const StepText& step, int k) const {
   if (role(k) == ArrayRole::index)
-    return text("(sw_p", k, " + ", at(place.offset, k), " + sw_k * ", at(place.along, k), ")");
+    return text("(sw_p", k, " + ", at(step.offset, k), " + sw_k * ", at(step.along, k), ")");
   if (is_loaded(role(k))) {
     if (has_tile(k)) return text("sw_c", k, ".x[sw_k]");
     return text("sw_v", k, "[sw_u]", pattern(k) == AccessPattern::constant ? "" : ".x[sw_k]");
@@ -86,7 +86,7 @@ std::string CudaText::element(const Place& place, int k) const {
   if (is_stored(k))
     return role(k) == ArrayRole::update ? text("sw_v", k, "[sw_u].x[sw_k]")
                                         : text("sw_q", k, ".x[sw_k]");
-  return text("sw_p", k, "[", at(place.offset, k), " + sw_k * ", at(place.along, k), "]");
+  return text("sw_p", k, "[", at(step.offset, k), " + sw_k * ", at(step.along, k), "]");
 }
 
 std::string CudaText::head() const {
@@ -140,17 +140,17 @@ std::string CudaText::declarations() const {
   return out;
 }
 
-std::string CudaText::loads(const Place& place) const {
+std::string CudaText::loads(const StepText& step) const {
   std::string out;
   for (int k = 0; k < count_; ++k) {
     if (!is_read_from_memory(k)) continue;
-    const std::string from = text("sw_p", k, " + ", at(place.offset, k));
+    const std::string from = text("sw_p", k, " + ", at(step.offset, k));
     const std::string to = text("sw_v", k, "[sw_u]");
     if (pattern(k) == AccessPattern::constant)
       out +=
           shape_.kind == PlanShape::Kind::dense || shape_.kind == PlanShape::Kind::cells
               ? text("    ", to, " = *sw_p", k, ";\n")
-              : text("    ", place.is_whole ? "" : "if (sw_count > 0) ", to, " = *(", from, ");\n");
+              : text("    ", step.is_whole ? "" : "if (sw_count > 0) ", to, " = *(", from, ");\n");
     else if (pattern(k) == AccessPattern::contiguous)
       out += text("    spanwise::read_contiguous(", to, ", ", from, ", sw_count);\n");
     else if (pattern(k) == AccessPattern::unaligned)
@@ -158,29 +158,29 @@ std::string CudaText::loads(const Place& place) const {
     else if (pattern(k) == AccessPattern::reversed)
       out += text("    spanwise::read_reversed(", to, ", ", from, ", sw_count);\n");
     else
-      out += text("    spanwise::read_strided(", to, ", ", from, ", ", at(place.along, k),
+      out += text("    spanwise::read_strided(", to, ", ", from, ", ", at(step.along, k),
                   ", sw_count);\n");
   }
   return out;
 }
 
 // Computes and writes one pack.
-std::string CudaText::stores(const Place& place) const {
+std::string CudaText::stores(const StepText& step) const {
   std::vector<std::string> elements;
   std::string packs, writes;
   for (int k = 0; k < count_; ++k) {
-    elements.push_back(element(place, k));
+    elements.push_back(element(step, k));
     if (!is_stored(k)) continue;
     const bool is_read = role(k) == ArrayRole::update;
     if (!is_read) packs += text("    spanwise::Pack<sw_t", k, ", sw_width> sw_q", k, ";\n");
     const std::string pack = is_read ? text("sw_v", k, "[sw_u]") : text("sw_q", k);
-    const std::string to = text("sw_p", k, " + ", at(place.offset, k));
+    const std::string to = text("sw_p", k, " + ", at(step.offset, k));
     writes += pattern(k) == AccessPattern::contiguous
                   ? text("    spanwise::write_contiguous(", to, ", ", pack, ", sw_count);\n")
-                  : text("    spanwise::write_strided(", to, ", ", pack, ", ", at(place.along, k),
+                  : text("    spanwise::write_strided(", to, ", ", pack, ", ", at(step.along, k),
                          ", sw_count);\n");
   }
-  std::string condition = place.is_whole ? "" : "sw_k < sw_count";
+  std::string condition = step.is_whole ? "" : "sw_k < sw_count";
   if (role(count_ - 1) == ArrayRole::mask)
     condition += (condition.empty() ? "" : " && ") + elements.back();
   return text(packs, "#pragma unroll\n    for (int sw_k = 0; sw_k < sw_width; ++sw_k) {\n",
@@ -190,11 +190,11 @@ std::string CudaText::stores(const Place& place) const {
 
 // All packs are loaded before the first is computed. `between` separates the two.
 // `takes` begins each step of the second loop.
-std::string CudaText::loop(const Place& place, std::string_view between,
+std::string CudaText::loop(const StepText& step, std::string_view between,
                            std::string_view takes) const {
   const std::string each = "#pragma unroll\n  for (int sw_u = 0; sw_u < sw_steps; ++sw_u) {\n";
-  return text("  constexpr int sw_steps = ", place.steps, ";\n", declarations(), each, place.find,
-              loads(place), "  }\n", between, each, place.find, takes, stores(place), "  }\n");
+  return text("  constexpr int sw_steps = ", step.steps, ";\n", declarations(), each, step.find,
+              loads(step), "  }\n", between, each, step.find, takes, stores(step), "  }\n");
 }
 
 // ---- kinds
@@ -202,16 +202,17 @@ std::string CudaText::loop(const Place& place, std::string_view between,
 std::string CudaText::dense() const {
   // A thread of one element has no part of a pack.
   const bool has_parts = shape_.packs * shape_.width > 1;
-  const Place place{std::to_string(shape_.packs),
-                    text("    const long long sw_o = sw_first + sw_u * (sw_threads * sw_width);\n",
-                         has_parts ? "    const int sw_count = sw_whole ? sw_width : " : "",
-                         has_parts ? "" : "    const int sw_count = ",
-                         "spanwise::elements_left(sw_n - sw_o, sw_width);\n"),
-                    "sw_o", "1", false};
+  const StepText step{
+      std::to_string(shape_.packs),
+      text("    const long long sw_o = sw_first + sw_u * (sw_threads * sw_width);\n",
+           has_parts ? "    const int sw_count = sw_whole ? sw_width : " : "",
+           has_parts ? "" : "    const int sw_count = ",
+           "spanwise::elements_left(sw_n - sw_o, sw_width);\n"),
+      "sw_o", "1", false};
   const std::string call = text("(", arguments_, "sw_begin + threadIdx.x * sw_width, sw_n);\n");
   return text("template <bool sw_whole>\n__device__ __forceinline__ void sw_run(", parameters_,
               "const long long sw_first, const long long sw_n) {\n", body_.declarations,
-              body_.before, loop(place), body_.after, "}\n", kernel("const long long sw_n"),
+              body_.before, loop(step), body_.after, "}\n", kernel("const long long sw_n"),
               "  constexpr int sw_block = sw_threads * sw_width * ", int{shape_.packs},
               ";\n  const long long sw_begin = (long long)blockIdx.x * sw_block;\n",
               has_parts
@@ -254,9 +255,9 @@ std::string CudaText::find_in_row() const {
 std::string CudaText::rows() const {
   // A thread without an element ends at once, unless it must reach the body's other statements.
   const bool ends = shape_.packs == 1 && !runs_for_all_threads();
-  const Place place{std::to_string(shape_.packs), "    const int sw_count = sw_counts[sw_u];\n",
-                    "sw_at#[sw_u]", "sw_w.s#[sw_rank - 1]",
-                    ends && !shape_.has_tail && !shape_.is_shifted};
+  const StepText step{std::to_string(shape_.packs), "    const int sw_count = sw_counts[sw_u];\n",
+                      "sw_at#[sw_u]", "sw_w.s#[sw_rank - 1]",
+                      ends && !shape_.has_tail && !shape_.is_shifted};
   std::string declared;
   for (int k = 0; k < count_; ++k)
     if ((shape_.shares_strides >> k & 1) == 0)
@@ -275,7 +276,7 @@ std::string CudaText::rows() const {
     const bool sw_is_in = sw_i < (sw_offset)sw_n;
 )",
       ends ? "    if (!sw_is_in) return;\n" : "", "    sw_offset sw_rest = sw_is_in ? sw_i : 0;\n",
-      find_in_row(), "  }\n", body_.declarations, body_.before, loop(place), body_.after, "}\n");
+      find_in_row(), "  }\n", body_.declarations, body_.before, loop(step), body_.after, "}\n");
 }
 
 std::string cuda_source(const Body& body, const PlanShape& shape) {

@@ -21,7 +21,7 @@ class CudaText {
 
  private:
   /// How a kind finds the elements that a thread visits in step sw_u of its loop.
-  struct Place {
+  struct StepText {
     std::string steps;   ///< number of the steps, a constant
     std::string find;    ///< statements that define sw_count, elements of the pack that exist
     std::string offset;  ///< from sw_pk, where # stands for the number of the strides
@@ -34,7 +34,7 @@ class CudaText {
   ArrayRole role(int k) const { return body_.arrays[static_cast<std::size_t>(k)].role; }
   AccessPattern pattern(int k) const { return shape_.patterns[static_cast<std::size_t>(k)]; }
   std::string at(const std::string& text, int k) const;
-  std::string element(const Place& place, int k) const;
+  std::string element(const StepText& step, int k) const;
   bool is_stored(int k) const;
   bool is_read_from_memory(int k) const;
   bool runs_for_all_threads() const { return !body_.before.empty() || !body_.after.empty(); }
@@ -45,9 +45,9 @@ class CudaText {
   std::string kernel(std::string_view rest) const;
 
   std::string declarations() const;
-  std::string loads(const Place& place) const;
-  std::string stores(const Place& place) const;
-  std::string loop(const Place& place, std::string_view between = {},
+  std::string loads(const StepText& step) const;
+  std::string stores(const StepText& step) const;
+  std::string loop(const StepText& step, std::string_view between = {},
                    std::string_view takes = {}) const;
 
   std::string dense() const;

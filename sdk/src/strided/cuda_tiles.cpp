@@ -24,7 +24,7 @@ std::string CudaText::tile_function() const {
                   " + spanwise::tile_index<sw_side_t, sw_t", k, ">(sw_s, sw_tt));\n");
   }
   const std::string from_corner = "sw_s * sw_w.s#[sw_rank - 2] + sw_tt * sw_w.s#[sw_rank - 1]";
-  const Place place{
+  const StepText step{
       "!sw_whole || sw_side_s / sw_rows < 1 ? 1 : sw_side_s / sw_rows < 4 ? sw_side_s / sw_rows : "
       "4",
       R"(    const int sw_s = sw_base + sw_u * sw_rows;
@@ -42,7 +42,7 @@ std::string CudaText::tile_function() const {
 )",
               body_.declarations, body_.before,
               "  for (int sw_base = sw_row; sw_base == sw_row || sw_base < sw_side_s;) {\n",
-              loop(place, between, takes), "  sw_base += sw_rows * sw_steps;\n  }\n", body_.after,
+              loop(step, between, takes), "  sw_base += sw_rows * sw_steps;\n  }\n", body_.after,
               "}\n");
 }
 

@@ -107,7 +107,7 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
       (shape_.width < widest_pack(arrays, options) / joined_ ||
        loads_constants_only(shape_, arrays)))
     shape_.packs = static_cast<std::uint8_t>(options.row_packs);
-  const Axes& axes = planner.axes();
+  const WalkAxes& axes = planner.axes();
   for (int k = 0; k < axes.arrays(); ++k) offsets_[index(k)] = axes.offset(k);
   numbers_ = planner.axes().take_numbers(shape_.shares_strides);
 }

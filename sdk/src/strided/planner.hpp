@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "axes.hpp"
 #include "spanwise/strided/plan.hpp"
+#include "walk_axes.hpp"
 
 namespace spanwise::strided {
 
@@ -26,11 +26,11 @@ class Planner {
   int join_elements();
   /// Chooses another kind. Returns the number of steps.
   std::int64_t make(PlanShape& shape);
-  Axes& axes() noexcept { return axes_; }
+  WalkAxes& axes() noexcept { return axes_; }
 
  private:
   /// The axes [first, end), of `size` elements, of `count` cells along another axis.
-  struct Cell {
+  struct CellRange {
     bool has_planes;  ///< PlanShape::has_planes
     int along, first, end;
     std::int64_t size, count;
@@ -63,9 +63,9 @@ class Planner {
   bool make_cells(PlanShape& shape);
   bool is_transposed(int k, int axis) const;
   bool is_dense_in(int k, int first, int end) const;
-  std::optional<AccessPattern> cell_pattern(const Cell& cell, int k) const;
-  bool set_cells(const Cell& cell, PlanShape& shape) const;
-  bool has_aligned_cells(const Cell& cell, const PlanShape& shape, int width) const;
+  std::optional<AccessPattern> cell_pattern(const CellRange& cell, int k) const;
+  bool set_cells(const CellRange& cell, PlanShape& shape) const;
+  bool has_aligned_cells(const CellRange& cell, const PlanShape& shape, int width) const;
   std::int64_t cell_blocks(const PlanShape& shape) const;
   std::optional<int> find_transposed_axis();
   void choose_sides(PlanShape& shape) const;
@@ -73,7 +73,7 @@ class Planner {
   void store_patterns(PlanShape& shape) const;
   std::int64_t steps(const PlanShape& shape) const;
 
-  Axes axes_;
+  WalkAxes axes_;
   std::span<const PlanArray> arrays_;
   int leader_, max_width_, inner_, joined_ = 1;
   bool has_structs_ = false;  ///< elements of another size than 1, 2, 4, 8 or 16 bytes

@@ -32,7 +32,7 @@ bool Planner::is_dense_in(int k, int first, int end) const {
 
 // The pattern of an array whose cells are the axes [cell.first, cell.end) and follow each other
 // along cell.along.
-std::optional<AccessPattern> Planner::cell_pattern(const Cell& cell, int k) const {
+std::optional<AccessPattern> Planner::cell_pattern(const CellRange& cell, int k) const {
   const bool is_read = is_loaded(array(k).role);
   const std::int64_t along = axes_.stride(cell.along, k);
   bool is_constant = is_read && along == 0, is_alike = along == axes_.stride(cell.along, leader_);
@@ -50,7 +50,7 @@ std::optional<AccessPattern> Planner::cell_pattern(const Cell& cell, int k) cons
 }
 
 // Sets the patterns of a plan of these cells; false if an array has none.
-bool Planner::set_cells(const Cell& cell, PlanShape& shape) const {
+bool Planner::set_cells(const CellRange& cell, PlanShape& shape) const {
   int staged = 0, widest = 1;
   for (int k = 0; k < axes_.arrays(); ++k) {
     if (!is_memory(k)) return false;
@@ -69,7 +69,7 @@ bool Planner::set_cells(const Cell& cell, PlanShape& shape) const {
 
 // Whether packs of `width` elements are aligned in all blocks, whose first cells are at multiples
 // of 16.
-bool Planner::has_aligned_cells(const Cell& cell, const PlanShape& shape, int width) const {
+bool Planner::has_aligned_cells(const CellRange& cell, const PlanShape& shape, int width) const {
   for (int k = 0; k < axes_.arrays(); ++k) {
     const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];
     if (pattern == AccessPattern::constant) continue;
@@ -88,7 +88,7 @@ bool Planner::make_cells(PlanShape& shape) {
   if (has_structs_) return false;
   for (const bool has_planes : {false, true})
     for (int inner = 1; inner <= inner_; ++inner) {
-      Cell cell{has_planes, has_planes ? inner_ : inner_ - inner, 0, 0, 1, 0};
+      CellRange cell{has_planes, has_planes ? inner_ : inner_ - inner, 0, 0, 1, 0};
       cell.first = has_planes ? inner_ - inner : inner_ - inner + 1;
       cell.end = cell.first + inner;
       for (int axis = cell.first; axis < cell.end; ++axis) cell.size *= axes_.extent(axis);

@@ -62,11 +62,11 @@ def gradient_of(name):
 
 def fused_part_of(name):
     """ "yes" if the rewrite "fuse" puts the op into a Composite with the operations around it, "input"
-    if the rewrite "lift" makes it compute its input, else ""."""
+    if the rewrite "transform_reduce" makes it compute its input, else ""."""
     function, points = example_of(name)
     inputs, output = graph_of(lambda *xs: function(*(sw.add(x, x) for x in xs)), points)
     mode = sw.Mode("fast_compile").excluding("cut_gradient_markers")
-    for rewrites, part in ((["fuse"], "yes"), (["fuse", "lift"], "input")):
+    for rewrites, part in ((["fuse"], "yes"), (["fuse", "transform_reduce"], "input")):
         f = sw.function(inputs, output, mode=mode.including(*rewrites), device="cpu")
         if name not in [node.op.recipe[0] for node in f.maker.fgraph.toposort() if node.op.recipe]:
             return part

@@ -18,7 +18,7 @@ namespace spanwise {
 /// it is never in memory. Each element depends on the operands' elements at its place.
 class SW_API ElementSource {
  public:
-  /// Operands at most.
+  /// The maximum number of operands.
   static constexpr int max_operands = 16;
 
   virtual ~ElementSource();
@@ -40,22 +40,25 @@ class SW_API ElementSource {
 };
 
 /// A base, beside Op, of ops whose result may be computed where it is read.
-class SW_API GivesElements {
+class SW_API ElementProducer {
  public:
-  virtual ~GivesElements();
+  virtual ~ElementProducer();
   /// Whether all nodes of the op have one output with an ElementSource.
-  virtual bool gives_elements() const = 0;
+  virtual bool has_element_source() const = 0;
   /// That of a node of the op; `context` as for make_thunk().
   virtual std::unique_ptr<ElementSource> element_source(const ThunkContext& context) const = 0;
 };
 
 /// A base, beside Op, of ops that may read their one input from an ElementSource.
-class SW_API TakesElements {
+class SW_API ElementConsumer {
  public:
-  virtual ~TakesElements();
+  virtual ~ElementConsumer();
   /// The op that computes the output of `node`, a node of this op, from the inputs of the op
-  /// `elements`, a GivesElements; null where the node needs its input in memory.
+  /// `elements`, a ElementProducer; null where the node needs its input in memory.
   virtual Ref<const Op> reading(Ref<const Op> elements, const Apply& node) const = 0;
 };
+
+using GivesElements [[deprecated("use ElementProducer")]] = ElementProducer;
+using TakesElements [[deprecated("use ElementConsumer")]] = ElementConsumer;
 
 }  // namespace spanwise

@@ -10,11 +10,11 @@ namespace spanwise::cpu_backend {
 
 /// What Linux control groups (containers, batch systems, systemd) allow this process.
 struct ControlGroupLimits {
-  struct Memory {
+  struct MemoryLimit {
     std::int64_t limit = 0, available = 0;  ///< bytes; of the group with the least available
   };
-  std::optional<Memory> memory;   ///< nothing if no limit is set
-  std::optional<int> processors;  ///< quota of processor time, in processors, rounded up
+  std::optional<MemoryLimit> memory;  ///< nothing if no limit is set
+  std::optional<int> processors;      ///< quota of processor time, in processors, rounded up
 };
 
 /// Reads the limits of versions 1 and 2, including those of parent groups. `membership` lists the

@@ -22,7 +22,7 @@ class PerStream {
   template <class Make>
   T* find(CUstream stream, Make&& make) {
     ++asked_;
-    for (Entry& entry : entries_) {
+    for (StreamEntry& entry : entries_) {
       if (entry.stream != stream) continue;
       entry.used_at = asked_;
       return &entry.value;
@@ -33,7 +33,7 @@ class PerStream {
  private:
   static constexpr std::size_t max_streams = 4;
   static constexpr std::uint64_t asked_until_idle = 64;
-  struct Entry {
+  struct StreamEntry {
     CUstream stream = nullptr;
     std::uint64_t used_at = 0;
     T value;
@@ -42,14 +42,14 @@ class PerStream {
   template <class Make>
   T* find_other(CUstream stream, Make& make) {
     if (entries_.size() < max_streams) {
-      Entry& entry = entries_.emplace_back();
+      StreamEntry& entry = entries_.emplace_back();
       entry.stream = stream;
       entry.used_at = asked_;
       entry.value = make();
       return &entry.value;
     }
     const auto oldest = std::ranges::min_element(
-        entries_, [](const Entry& a, const Entry& b) { return a.used_at < b.used_at; });
+        entries_, [](const StreamEntry& a, const StreamEntry& b) { return a.used_at < b.used_at; });
     if (asked_ - oldest->used_at < asked_until_idle) return nullptr;
     oldest->stream = stream;
     oldest->used_at = asked_;
@@ -57,7 +57,7 @@ class PerStream {
   }
 
   std::uint64_t asked_ = 0;
-  std::vector<Entry> entries_;
+  std::vector<StreamEntry> entries_;
 };
 
 }  // namespace spanwise::cuda

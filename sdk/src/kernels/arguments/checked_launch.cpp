@@ -15,7 +15,7 @@
 namespace spanwise::kernels {
 namespace {
 
-using Order = runtime::LaunchCheck::Order;
+using ExecutionOrder = runtime::LaunchCheck::ExecutionOrder;
 
 // The kernel compiled with checks: null without source. On a GPU, where this only checks views,
 // also null for a source with variables, whose values the other module would lack.
@@ -54,13 +54,13 @@ bool is_free_of_addresses(std::span<const KernelArg> arguments) {
   });
 }
 
-const char* name_of(Order order) {
+const char* name_of(ExecutionOrder order) {
   switch (order) {
-    case Order::forward:
+    case ExecutionOrder::forward:
       return "in order";
-    case Order::reverse:
+    case ExecutionOrder::reverse:
       return "in reverse";
-    case Order::random:
+    case ExecutionOrder::random:
       break;
   }
   return "in another order";
@@ -80,19 +80,19 @@ class CheckedRun {
 
   void run(runtime::KernelCheck check) {
     races_ = check.order;
-    const std::vector<std::string> first = run_in(Order::forward, 0);
+    const std::vector<std::string> first = run_in(ExecutionOrder::forward, 0);
     if (!kernel_.checks()) return arrays_.copy_out(first);
     if (check.order) {
-      compare(first, Order::reverse, 0);
+      compare(first, ExecutionOrder::reverse, 0);
       for (const std::uint64_t seed : {0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u})
-        compare(first, Order::random, seed);
+        compare(first, ExecutionOrder::random, seed);
     }
     // The checked runs have changed nothing: neither arrays, nor variables, nor other memory.
     queue_launch(function_, function_.kernel(), config_, original_, nullptr);
   }
 
  private:
-  std::vector<std::string> run_in(Order order, std::uint64_t seed) {
+  std::vector<std::string> run_in(ExecutionOrder order, std::uint64_t seed) {
     arrays_.fill_in();
     if (checked_module_) checked_module_->loaded().copy_variables(function_.module()->loaded());
     const runtime::LaunchCheck check{
@@ -111,13 +111,13 @@ class CheckedRun {
   }
 
   // A different result is a fault, unless only the order of atomic operations explains it.
-  void compare(const std::vector<std::string>& first, Order order, std::uint64_t seed) {
+  void compare(const std::vector<std::string>& first, ExecutionOrder order, std::uint64_t seed) {
     const std::string found = arrays_.difference(first, run_in(order, seed));
     if (found.empty() || (findings_.suspect_access.empty() && findings_.has_atomics)) return;
     fail<KernelFaultError>(
         "kernel '", function_.name(), "' on ", function_.device(),
         findings_.suspect_access.empty() ? " has a race" : " has an undefined result",
-        ": with threads ", name_of(Order::forward), " and ", name_of(order), " ", found,
+        ": with threads ", name_of(ExecutionOrder::forward), " and ", name_of(order), " ", found,
         findings_.suspect_access.empty()
             ? std::string(". Remedy: put __syncthreads() between what one thread writes and "
                           "another reads, or use atomics where several write one element")

@@ -52,15 +52,16 @@ void ContiguousArguments::replace(const KernelState& function, std::size_t index
         "copied back, got ",
         array, ". Remedy: pass a copy, or declare the parameter const");
   const auto cached = std::ranges::find_if(
-      copies_, [&](const Copy& other) { return same_window(other.original, array); });
-  Copy& result =
-      cached != copies_.end() ? *cached : copies_.emplace_back(Copy{array, copy(array), false});
+      copies_, [&](const ContiguousCopy& other) { return same_window(other.original, array); });
+  ContiguousCopy& result = cached != copies_.end()
+                               ? *cached
+                               : copies_.emplace_back(ContiguousCopy{array, copy(array), false});
   result.writes |= rule.writes;
   arguments_[index] = KernelArg(result.contiguous);
 }
 
 void ContiguousArguments::copy_out() const {
-  for (const Copy& each : copies_)
+  for (const ContiguousCopy& each : copies_)
     if (each.writes) copy(each.contiguous, each.original);
 }
 

@@ -29,14 +29,14 @@ class ContiguousArguments {
   void copy_out() const;
 
  private:
-  struct Copy {
+  struct ContiguousCopy {
     Array original, contiguous;
     bool writes;
   };
   void replace(const KernelState& function, std::size_t index, const KernelArg& argument);
 
   std::vector<KernelArg> arguments_;
-  std::deque<Copy> copies_;  // arguments point to its elements
+  std::deque<ContiguousCopy> copies_;  // arguments point to its elements
 };
 
 }  // namespace spanwise::kernels

@@ -98,13 +98,13 @@ GuardedArrays::GuardedArrays(const KernelState& function, std::span<const Kernel
     : function_(function), arguments_(arguments.begin(), arguments.end()) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i].is_array()) add(function, i, arguments[i].array());
-  for (Window& window : windows_) {
-    allocate(window, function.device());
-    const auto* begin = static_cast<const std::byte*>(window.block.data());
-    const std::byte* data = begin + window.zone;
-    fences_.push_back({begin, begin + window.block.size(), data, data + window.bytes(),
-                       static_cast<int>(window.argument),
-                       text("the array of ", name_of(window.argument))});
+  for (GuardedRange& range : ranges_) {
+    allocate(range, function.device());
+    const auto* begin = static_cast<const std::byte*>(range.block.data());
+    const std::byte* data = begin + range.zone;
+    fences_.push_back({begin, begin + range.block.size(), data, data + range.bytes(),
+                       static_cast<int>(range.argument),
+                       text("the array of ", name_of(range.argument))});
   }
   for (KernelArg& argument : arguments_) {
     if (!argument.is_array()) continue;
@@ -117,66 +117,66 @@ GuardedArrays::GuardedArrays(const KernelState& function, std::span<const Kernel
 void GuardedArrays::add(const KernelState& function, std::size_t index, const Array& array) {
   const Extent extent(array);
   const bool writes = function.signature().rules[index].writes && !array.readonly();
-  Window window{.begin = extent.begin, .end = extent.end, .argument = index};
-  window.parts.push_back({array.storage(), extent.begin, extent.end, writes});
-  std::erase_if(windows_, [&](Window& other) {
-    if (other.begin >= window.end || window.begin >= other.end) return false;
-    window.begin = std::min(window.begin, other.begin);
-    window.end = std::max(window.end, other.end);
-    window.argument = std::min(window.argument, other.argument);
-    std::move(other.parts.begin(), other.parts.end(), std::back_inserter(window.parts));
+  GuardedRange range{.begin = extent.begin, .end = extent.end, .argument = index};
+  range.parts.push_back({array.storage(), extent.begin, extent.end, writes});
+  std::erase_if(ranges_, [&](GuardedRange& other) {
+    if (other.begin >= range.end || range.begin >= other.end) return false;
+    range.begin = std::min(range.begin, other.begin);
+    range.end = std::max(range.end, other.end);
+    range.argument = std::min(range.argument, other.argument);
+    std::move(other.parts.begin(), other.parts.end(), std::back_inserter(range.parts));
     return true;
   });
-  windows_.push_back(std::move(window));
+  ranges_.push_back(std::move(range));
 }
 
-void GuardedArrays::allocate(Window& window, Device device) {
-  const std::int64_t bytes = window.bytes(), zone = zone_for(bytes);
+void GuardedArrays::allocate(GuardedRange& range, Device device) {
+  const std::int64_t bytes = range.bytes(), zone = zone_for(bytes);
   // Keeps the original's address modulo `alignment`, since kernels may rely on its alignment.
-  window.zone = zone + static_cast<std::int64_t>(window.begin % alignment);
-  window.block = empty({window.zone + bytes + zone}, uint8, device);
+  range.zone = zone + static_cast<std::int64_t>(range.begin % alignment);
+  range.block = empty({range.zone + bytes + zone}, uint8, device);
 }
 
-const GuardedArrays::Window& GuardedArrays::window_of(const Array& array) const {
+const GuardedArrays::GuardedRange& GuardedArrays::range_of(const Array& array) const {
   const Extent extent(array);
-  return *std::ranges::find_if(windows_, [&](const Window& window) {
-    return window.begin <= extent.begin && extent.end <= window.end;
+  return *std::ranges::find_if(ranges_, [&](const GuardedRange& range) {
+    return range.begin <= extent.begin && extent.end <= range.end;
   });
 }
 
 // The corresponding view of the copy.
 Array GuardedArrays::moved(const Array& array) const {
-  const Window& window = window_of(array);
+  const GuardedRange& range = range_of(array);
   const Extent extent(array);
   Layout layout = array.layout();
   layout.offset -= array.size() == 0 ? layout.offset : layout.extent().first;
-  const std::int64_t begin = window.zone + static_cast<std::int64_t>(extent.begin - window.begin);
-  Array out(inside(window.block, begin, static_cast<std::int64_t>(extent.end - extent.begin)),
+  const std::int64_t begin = range.zone + static_cast<std::int64_t>(extent.begin - range.begin);
+  Array out(inside(range.block, begin, static_cast<std::int64_t>(extent.end - extent.begin)),
             std::move(layout), array.dtype());
   return array.readonly() ? out.as_readonly() : out;
 }
 
-Array GuardedArrays::within(const Window& window, std::int64_t begin, std::int64_t bytes) {
-  return bytes_of(window.block.storage(), begin, bytes);
+Array GuardedArrays::within(const GuardedRange& range, std::int64_t begin, std::int64_t bytes) {
+  return bytes_of(range.block.storage(), begin, bytes);
 }
 
 // The argument's own bytes, not those of the copy.
-Array GuardedArrays::original(const Part& part) {
+Array GuardedArrays::original(const ArgumentRange& part) {
   const auto base = reinterpret_cast<std::uintptr_t>(part.storage.data());
   return bytes_of(part.storage, static_cast<std::int64_t>(part.begin - base),
                   static_cast<std::int64_t>(part.end - part.begin));
 }
 
-Array GuardedArrays::copy_of(const Window& window, const Part& part) {
-  return within(window, window.zone + static_cast<std::int64_t>(part.begin - window.begin),
+Array GuardedArrays::copy_of(const GuardedRange& range, const ArgumentRange& part) {
+  return within(range, range.zone + static_cast<std::int64_t>(part.begin - range.begin),
                 static_cast<std::int64_t>(part.end - part.begin));
 }
 
 void GuardedArrays::fill_in() const {
-  for (const Window& window : windows_) {
-    fill(window.block, Scalar(std::uint8_t{pattern}));
-    for (const Part& part : window.parts)
-      if (part.end > part.begin) copy(original(part), copy_of(window, part));
+  for (const GuardedRange& range : ranges_) {
+    fill(range.block, Scalar(std::uint8_t{pattern}));
+    for (const ArgumentRange& part : range.parts)
+      if (part.end > part.begin) copy(original(part), copy_of(range, part));
   }
 }
 
@@ -188,44 +188,44 @@ std::string GuardedArrays::name_of(std::size_t argument) const {
 }
 
 std::string GuardedArrays::damage() const {
-  for (const Window& window : windows_) {
-    const std::int64_t bytes = window.bytes(), behind = window.zone + bytes;
-    const std::string front = host_bytes(within(window, 0, window.zone));
-    const std::string back = host_bytes(within(window, behind, window.block.size() - behind));
+  for (const GuardedRange& range : ranges_) {
+    const std::int64_t bytes = range.bytes(), behind = range.zone + bytes;
+    const std::string front = host_bytes(within(range, 0, range.zone));
+    const std::string back = host_bytes(within(range, behind, range.block.size() - behind));
     const char whole = static_cast<char>(pattern);
     if (const std::size_t at = back.find_first_not_of(whole); at != back.npos) {
       const std::size_t last = back.find_last_not_of(whole);
-      return text("wrote behind the end of the array of ", name_of(window.argument), ", which has ",
+      return text("wrote behind the end of the array of ", name_of(range.argument), ", which has ",
                   bytes, " bytes: bytes ", bytes + static_cast<std::int64_t>(at), " to ",
                   bytes + static_cast<std::int64_t>(last));
     }
     if (const std::size_t at = front.find_first_not_of(whole); at != front.npos)
-      return text("wrote in front of the array of ", name_of(window.argument), ": from ",
-                  window.zone - static_cast<std::int64_t>(at), " bytes before its first byte");
+      return text("wrote in front of the array of ", name_of(range.argument), ": from ",
+                  range.zone - static_cast<std::int64_t>(at), " bytes before its first byte");
   }
   return "";
 }
 
 std::vector<std::string> GuardedArrays::snapshot() const {
   std::vector<std::string> all;
-  all.reserve(windows_.size());
-  for (const Window& window : windows_)
-    all.push_back(host_bytes(within(window, window.zone, window.bytes())));
+  all.reserve(ranges_.size());
+  for (const GuardedRange& range : ranges_)
+    all.push_back(host_bytes(within(range, range.zone, range.bytes())));
   return all;
 }
 
 std::string GuardedArrays::difference(const std::vector<std::string>& before,
                                       const std::vector<std::string>& after) const {
-  for (std::size_t w = 0; w < windows_.size(); ++w) {
+  for (std::size_t w = 0; w < ranges_.size(); ++w) {
     if (before[w] == after[w]) continue;
-    const Window& window = windows_[w];
+    const GuardedRange& range = ranges_[w];
     // Compares with the first argument's dtype; overlapping arguments usually have the same.
-    const Array& seen = arguments_[window.argument].array();
+    const Array& seen = arguments_[range.argument].array();
     const auto item = static_cast<std::size_t>(seen.dtype().itemsize());
     for (std::size_t at = 0; at + item <= before[w].size(); at += item) {
       const char *x = before[w].data() + at, *y = after[w].data() + at;
       if (std::memcmp(x, y, item) == 0 || is_rounding(seen.dtype(), x, y)) continue;
-      return text("element ", at / item, " in memory of the array of ", name_of(window.argument),
+      return text("element ", at / item, " in memory of the array of ", name_of(range.argument),
                   " is ", shown(seen.dtype(), x), " or ", shown(seen.dtype(), y));
     }
   }
@@ -233,13 +233,13 @@ std::string GuardedArrays::difference(const std::vector<std::string>& before,
 }
 
 void GuardedArrays::copy_out(const std::vector<std::string>& bytes) const {
-  for (std::size_t w = 0; w < windows_.size(); ++w) {
-    const Window& window = windows_[w];
-    for (const Part& part : window.parts) {
+  for (std::size_t w = 0; w < ranges_.size(); ++w) {
+    const GuardedRange& range = ranges_[w];
+    for (const ArgumentRange& part : range.parts) {
       const std::size_t size = part.end - part.begin;
       if (!part.writes || size == 0) continue;
       const Array host = empty({static_cast<std::int64_t>(size)}, uint8, cpu);
-      std::memcpy(host.data(), bytes[w].data() + (part.begin - window.begin), size);
+      std::memcpy(host.data(), bytes[w].data() + (part.begin - range.begin), size);
       copy(host, original(part));
     }
   }

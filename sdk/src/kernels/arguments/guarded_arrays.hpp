@@ -40,31 +40,31 @@ class GuardedArrays {
 
  private:
   // The byte range of one argument's array.
-  struct Part {
+  struct ArgumentRange {
     Storage storage;
     std::uintptr_t begin, end;  // addresses
     bool writes;
   };
   // The address range of overlapping arguments.
-  struct Window {
+  struct GuardedRange {
     std::uintptr_t begin, end;
     std::size_t argument = 0;  // index of the first of them
-    std::vector<Part> parts{};
+    std::vector<ArgumentRange> parts{};
     Array block{};          // uint8, on the device: zone, bytes, zone
     std::int64_t zone = 0;  // bytes before the copy
     std::int64_t bytes() const noexcept { return static_cast<std::int64_t>(end - begin); }
   };
   void add(const KernelState& function, std::size_t index, const Array& array);
-  static void allocate(Window& window, Device device);
+  static void allocate(GuardedRange& range, Device device);
   Array moved(const Array& array) const;
-  const Window& window_of(const Array& array) const;
-  static Array within(const Window& window, std::int64_t begin, std::int64_t bytes);
-  static Array original(const Part& part);
-  static Array copy_of(const Window& window, const Part& part);
+  const GuardedRange& range_of(const Array& array) const;
+  static Array within(const GuardedRange& range, std::int64_t begin, std::int64_t bytes);
+  static Array original(const ArgumentRange& part);
+  static Array copy_of(const GuardedRange& range, const ArgumentRange& part);
   std::string name_of(std::size_t argument) const;
 
   const KernelState& function_;
-  std::vector<Window> windows_;
+  std::vector<GuardedRange> ranges_;
   std::deque<Array> arrays_;  // arguments point to its elements
   std::vector<KernelArg> arguments_;
   std::vector<runtime::RedZone> fences_;

@@ -60,7 +60,7 @@ std::int64_t shrink(const CacheFolder& folder, std::int64_t limit_bytes, std::st
   const std::int64_t now = now_ns();
   std::map<std::string, EntryGroup, std::less<>> groups;
   std::int64_t total = 0;
-  for (CacheFolder::File& file : folder.list()) {
+  for (CacheFolder::CachedFile& file : folder.list()) {
     const bool abandoned = now - file.modified_ns > abandoned_after_ns;
     if (is_temporary(file.name) && abandoned) folder.remove(file.name);
     const std::string_view key = key_of(file.name);

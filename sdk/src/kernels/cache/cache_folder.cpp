@@ -80,8 +80,8 @@ void CacheFolder::touch(const std::string& name) const noexcept {
   if (folder_) ::utimensat(folder_.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
-std::vector<CacheFolder::File> CacheFolder::list() const {
-  std::vector<File> files;
+std::vector<CacheFolder::CachedFile> CacheFolder::list() const {
+  std::vector<CachedFile> files;
   if (!folder_) return files;
   // fdopendir() takes ownership of the descriptor and shares its position, so it gets a separate
   // one.

@@ -35,13 +35,13 @@ class CacheFolder {
   /// Sets the modification time, which records the last use, to now.
   void touch(const std::string& name) const noexcept;
 
-  struct File {
+  struct CachedFile {
     std::string name;
     std::int64_t bytes = 0;
     std::int64_t modified_ns = 0;
   };
   /// The regular files in the folder.
-  std::vector<File> list() const;
+  std::vector<CachedFile> list() const;
 
  private:
   std::string path_, problem_;

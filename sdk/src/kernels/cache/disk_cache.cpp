@@ -100,7 +100,7 @@ void DiskCache::remove(const std::string& key) const {
 
 void DiskCache::clear() const {
   const CacheFolder folder = CacheFolder::open(path_, false);
-  for (const CacheFolder::File& file : folder.list())
+  for (const CacheFolder::CachedFile& file : folder.list())
     if (!key_of(file.name).empty() || is_temporary(file.name)) folder.remove(file.name);
   const std::lock_guard lock(folders_mutex());
   folders().erase(path_);
@@ -118,7 +118,7 @@ std::optional<std::string> DiskCache::follow_alias(const std::string& alias) con
 
 DiskCache::Usage DiskCache::usage() const {
   Usage usage;
-  for (const CacheFolder::File& file : CacheFolder::open(path_, false).list()) {
+  for (const CacheFolder::CachedFile& file : CacheFolder::open(path_, false).list()) {
     if (key_of(file.name).empty()) continue;
     usage.entries += file.name.ends_with(".entry") ? 1 : 0;
     usage.bytes += file.bytes;

@@ -41,7 +41,7 @@ class ClosureSearch {
     // Compilers look up a quoted name in the including file's folder; for source without a file, in
     // the current directory.
     for (const std::string& file : options_.pre_includes)
-      resolve({file, HeaderName::Form::quoted}, ".");
+      resolve({file, HeaderName::Quoting::quoted}, ".");
     for (const std::string& directive : options_.directives) scan(directive, ".");
     scan(source, ".");
     read_unread_files();
@@ -57,7 +57,7 @@ class ClosureSearch {
     for (HeaderName& header : found.includes) {
       if (header.text.empty()) {
         closure_.complete = false;
-      } else if (header.form == HeaderName::Form::macro) {
+      } else if (header.quoting == HeaderName::Quoting::macro) {
         computed_.emplace(std::move(header.text), folder);
       } else {
         resolve(header, folder);
@@ -67,7 +67,7 @@ class ClosureSearch {
 
   void resolve(const HeaderName& header, const std::string& folder) {
     closure_.wants_device_headers |= header.text.starts_with(device_header_prefix);
-    if (header.form == HeaderName::Form::quoted) add_file(fs::path(folder) / header.text);
+    if (header.quoting == HeaderName::Quoting::quoted) add_file(fs::path(folder) / header.text);
     for (const std::string& dir : options_.include_dirs) add_file(fs::path(dir) / header.text);
     if (fs::path(header.text).is_absolute()) add_file(header.text);
   }
@@ -105,7 +105,7 @@ class ClosureSearch {
       const auto [first, last] = macros_.equal_range(name);
       if (first == last) closure_.complete = false;
       for (auto value = first; value != last; ++value) {
-        if (value->second.form == HeaderName::Form::macro) {
+        if (value->second.quoting == HeaderName::Quoting::macro) {
           computed_.emplace(value->second.text, folder);
         } else {
           resolve(value->second, folder);

@@ -18,7 +18,7 @@ namespace spanwise::kernels {
 /// compilation. Headers of the compiler and the CUDA toolkit are not included: the back end's
 /// fingerprint covers them.
 struct IncludeClosure {
-  struct File {
+  struct IncludedFile {
     std::string path;
     std::string digest;  ///< SHA-256 of the contents
   };
@@ -28,7 +28,7 @@ struct IncludeClosure {
     std::string path;
     FileStamp stamp;
   };
-  std::vector<File> files;
+  std::vector<IncludedFile> files;
   std::vector<Probe> probes;
   /// False where an include is computed by a macro that could not be resolved; the list of files is
   /// then incomplete.

@@ -72,7 +72,7 @@ void KernelDeclaration::sort_axes() {
           .push_back({static_cast<int>(i), axis, &extent, binds ? name : -1});
     }
   }
-  for (const Axis& axis : checked)
+  for (const BoundAxis& axis : checked)
     check_bound(*axis.expression, inputs[static_cast<std::size_t>(axis.input)].name);
   for (const DeclaredParameter& output : outputs)
     for (const Expression& extent : output.extents) check_bound(extent, output.name);
@@ -81,7 +81,7 @@ void KernelDeclaration::sort_axes() {
 void KernelDeclaration::check_bound(const Expression& expression, const std::string& where) const {
   for (const int name : expression.names()) {
     bool bound = is_preset(name);
-    for (const Axis& axis : binding) bound = bound || axis.name == name;
+    for (const BoundAxis& axis : binding) bound = bound || axis.name == name;
     if (!bound)
       fail<ArgumentError>("kernel_op ", spec.name, ", ", where, ": \"", names[name], "\" in \"",
                           expression.text(),

@@ -38,12 +38,12 @@ struct KernelDeclaration {
   Expression shared;
 
   /// An axis of an input that binds a name, or whose extent is checked against an expression.
-  struct Axis {
+  struct BoundAxis {
     int input, axis;
     const Expression* expression;
     int name;  ///< the name that it binds, or -1
   };
-  std::vector<Axis> binding, checked;
+  std::vector<BoundAxis> binding, checked;
 
   bool is_preset(int name) const { return spec.scalars.contains(names[name]); }
 

@@ -38,23 +38,23 @@ int Names::find(std::string_view name) const noexcept {
 std::string Names::list() const { return joined(names_); }
 
 int Expression::lone_name() const noexcept {
-  const bool is_lone = program_.size() == 1 && program_[0].code == Code::name;
+  const bool is_lone = program_.size() == 1 && program_[0].code == Opcode::name;
   return is_lone ? static_cast<int>(program_[0].operand) : -1;
 }
 
 std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {
   std::int64_t stack[max_depth];
   int depth = 0;
-  for (const Instruction& step : program_) {
+  for (const StackInstruction& step : program_) {
     switch (step.code) {
-      case Code::number:
+      case Opcode::number:
         stack[depth++] = step.operand;
         break;
-      case Code::name:
+      case Opcode::name:
         stack[depth++] = values[static_cast<std::size_t>(step.operand)];
         break;
-      case Code::negate:
-        stack[depth - 1] = combine(Code::subtract, 0, stack[depth - 1]);
+      case Opcode::negate:
+        stack[depth - 1] = combine(Opcode::subtract, 0, stack[depth - 1]);
         break;
       default:
         --depth;
@@ -64,29 +64,29 @@ std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {
   return stack[0];
 }
 
-std::int64_t Expression::combine(Code code, std::int64_t a, std::int64_t b) const {
+std::int64_t Expression::combine(Opcode code, std::int64_t a, std::int64_t b) const {
   std::int64_t result = 0;
   bool overflows = false;
   switch (code) {
-    case Code::add:
+    case Opcode::add:
       overflows = __builtin_add_overflow(a, b, &result);
       break;
-    case Code::subtract:
+    case Opcode::subtract:
       overflows = __builtin_sub_overflow(a, b, &result);
       break;
-    case Code::multiply:
+    case Opcode::multiply:
       overflows = __builtin_mul_overflow(a, b, &result);
       break;
-    case Code::minimum:
+    case Opcode::minimum:
       return std::min(a, b);
-    case Code::maximum:
+    case Opcode::maximum:
       return std::max(a, b);
     default:
       if (b == 0) fail<ArgumentError>("\"", text_, "\" divides by zero");
       overflows = b == -1 && a == INT64_MIN;
       if (overflows) break;
-      if (code == Code::divide) return floor_divide(a, b);
-      if (code == Code::ceil_divide) return ceil_divide(a, b);
+      if (code == Opcode::divide) return floor_divide(a, b);
+      if (code == Opcode::ceil_divide) return ceil_divide(a, b);
       return a - floor_divide(a, b) * b;
   }
   if (overflows) fail<ArgumentError>("\"", text_, "\" does not fit in 64 bits");

@@ -47,7 +47,7 @@ class Expression {
 
  private:
   friend class ExpressionParser;
-  enum class Code : std::uint8_t {
+  enum class Opcode : std::uint8_t {
     number,
     name,
     add,
@@ -60,16 +60,16 @@ class Expression {
     maximum,
     ceil_divide
   };
-  struct Instruction {
-    Code code;
+  struct StackInstruction {
+    Opcode code;
     std::int64_t operand;
   };
   static constexpr int max_depth = 32;
 
-  std::int64_t combine(Code code, std::int64_t a, std::int64_t b) const;
+  std::int64_t combine(Opcode code, std::int64_t a, std::int64_t b) const;
 
   std::string text_;
-  std::vector<Instruction> program_;  // in postfix order
+  std::vector<StackInstruction> program_;  // in postfix order
   std::vector<int> used_;
 };
 

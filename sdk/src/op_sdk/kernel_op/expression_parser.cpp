@@ -13,7 +13,7 @@ namespace spanwise::op_sdk {
 /// factor = [-] (number | name | function "(" sum "," sum ")" | "(" sum ")").
 class ExpressionParser {
  public:
-  using Code = Expression::Code;
+  using Opcode = Expression::Opcode;
 
   ExpressionParser(Expression& out, Names& names, const std::string& where)
       : out_(out), names_(names), where_(where), rest_(out.text_) {}
@@ -30,10 +30,10 @@ class ExpressionParser {
     for (;;) {
       if (take("+")) {
         product();
-        emit(Code::add);
+        emit(Opcode::add);
       } else if (take("-")) {
         product();
-        emit(Code::subtract);
+        emit(Opcode::subtract);
       } else {
         return;
       }
@@ -45,13 +45,13 @@ class ExpressionParser {
     for (;;) {
       if (take("*")) {
         factor();
-        emit(Code::multiply);
+        emit(Opcode::multiply);
       } else if (take("//")) {
         factor();
-        emit(Code::divide);
+        emit(Opcode::divide);
       } else if (take("%")) {
         factor();
-        emit(Code::modulo);
+        emit(Opcode::modulo);
       } else if (peek() == '/') {
         fail_here("\"/\" does not give an integer; say \"//\"");
       } else {
@@ -65,7 +65,7 @@ class ExpressionParser {
     const char next = peek();
     if (take("-")) {
       factor();
-      emit(Code::negate);
+      emit(Opcode::negate);
     } else if (take("(")) {
       sum();
       expect(")");
@@ -82,7 +82,7 @@ class ExpressionParser {
   void number() {
     const auto value = take_number<std::int64_t>(rest_);
     if (!value) fail_here("the number does not fit in 64 bits");
-    emit(Code::number, *value);
+    emit(Opcode::number, *value);
   }
 
   void name_or_call() {
@@ -91,24 +91,24 @@ class ExpressionParser {
       const int number = names_.add(name);
       auto& used = out_.used_;
       if (std::ranges::find(used, number) == used.end()) used.push_back(number);
-      return emit(Code::name, number);
+      return emit(Opcode::name, number);
     }
-    const Code code = function(name);
+    const Opcode code = function(name);
     sum();
     expect(",");
     sum();
     emit(code);
-    while (code != Code::ceil_divide && take(",")) {
+    while (code != Opcode::ceil_divide && take(",")) {
       sum();
       emit(code);
     }
     expect(")");
   }
 
-  Code function(std::string_view name) {
-    if (name == "min") return Code::minimum;
-    if (name == "max") return Code::maximum;
-    if (name == "cdiv") return Code::ceil_divide;
+  Opcode function(std::string_view name) {
+    if (name == "min") return Opcode::minimum;
+    if (name == "max") return Opcode::maximum;
+    if (name == "cdiv") return Opcode::ceil_divide;
     fail_here("there is no function \"" + std::string(name) + "\"; expected min, max or cdiv");
   }
 
@@ -138,11 +138,11 @@ class ExpressionParser {
     if (!take(token)) fail_here("expected \"" + std::string(token) + "\"");
   }
 
-  void emit(Code code, std::int64_t operand = 0) {
+  void emit(Opcode code, std::int64_t operand = 0) {
     out_.program_.push_back({code, operand});
-    if (code == Code::number || code == Code::name)
+    if (code == Opcode::number || code == Opcode::name)
       ++depth_;
-    else if (code != Code::negate)
+    else if (code != Opcode::negate)
       --depth_;
     if (depth_ > Expression::max_depth) fail_here("the expression is nested too deeply");
   }

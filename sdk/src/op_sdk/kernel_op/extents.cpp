@@ -10,12 +10,12 @@ NamedExtents::NamedExtents(const KernelDeclaration& declaration)
     : declaration_(declaration), values_(declaration.preset) {}
 
 void NamedExtents::bind(std::span<const Shape* const> shapes) {
-  const auto extent = [&](const KernelDeclaration::Axis& axis) {
+  const auto extent = [&](const KernelDeclaration::BoundAxis& axis) {
     return (*shapes[static_cast<std::size_t>(axis.input)])[axis.axis];
   };
-  for (const KernelDeclaration::Axis& axis : declaration_.binding)
+  for (const KernelDeclaration::BoundAxis& axis : declaration_.binding)
     values_[static_cast<std::size_t>(axis.name)] = extent(axis);
-  for (const KernelDeclaration::Axis& axis : declaration_.checked) {
+  for (const KernelDeclaration::BoundAxis& axis : declaration_.checked) {
     const std::int64_t got = extent(axis);
     if (got != TensorType::any && is_known(*axis.expression) && got != value(*axis.expression))
         [[unlikely]]
@@ -23,7 +23,7 @@ void NamedExtents::bind(std::span<const Shape* const> shapes) {
   }
 }
 
-void NamedExtents::check(const KernelDeclaration::Axis& axis, std::int64_t got) const {
+void NamedExtents::check(const KernelDeclaration::BoundAxis& axis, std::int64_t got) const {
   const DeclaredParameter& input = declaration_.inputs[static_cast<std::size_t>(axis.input)];
   const std::string& written = axis.expression->text();
   const std::string expected = std::to_string(value(*axis.expression));

@@ -25,7 +25,7 @@ class NamedExtents {
   Shape shape(const DeclaredParameter& parameter) const;
 
  private:
-  void check(const KernelDeclaration::Axis& axis, std::int64_t got) const;
+  void check(const KernelDeclaration::BoundAxis& axis, std::int64_t got) const;
 
   const KernelDeclaration& declaration_;
   std::vector<std::int64_t> values_;

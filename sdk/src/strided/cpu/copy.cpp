@@ -9,7 +9,7 @@ namespace {
 
 void copy_on_cpu(const Array& source, const Array& target, runtime::StreamState&) {
   if (target.size() == 0) return;
-  Copy copy(target, source.layout(), source.data(), source.dtype().itemsize());
+  StridedCopy copy(target, source.layout(), source.data(), source.dtype().itemsize());
   if (source.dtype() != target.dtype()) return copy.cast(source.dtype(), target.dtype());
   copy.move();
 }
@@ -19,7 +19,7 @@ void fill_on_cpu(const Array& target, const Scalar& value, runtime::StreamState&
     fail<DTypeError>("cpu fill: value is ", value.dtype(), ", array is ", target.dtype(),
                      "; expected one dtype");
   if (target.size() == 0) return;
-  Copy copy(target, Layout{}, value.data(), target.dtype().itemsize());
+  StridedCopy copy(target, Layout{}, value.data(), target.dtype().itemsize());
   if (!copy.set_equal_bytes()) copy.move();
 }
 

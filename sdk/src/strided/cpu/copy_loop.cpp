@@ -33,7 +33,7 @@ void set_bytes(const Block& b) {
 
 // Merges a short contiguous innermost axis into one wider word, or, of bytes that are reversed in
 // the source, into a word whose bytes are swapped; returns whether they are.
-bool Copy::widen_words() {
+bool StridedCopy::widen_words() {
   const std::int64_t count = extent(inner()), to = target_step(inner()),
                      from = source_step(inner());
   const bool swaps =
@@ -48,7 +48,7 @@ bool Copy::widen_words() {
 }
 
 // The outer axis with the smallest source step, or -1.
-int Copy::fastest_source() const {
+int StridedCopy::fastest_source() const {
   int fastest = -1;
   for (int i = 0; i < inner(); ++i) {
     const std::int64_t step = std::abs(source_step(i));
@@ -59,7 +59,7 @@ int Copy::fastest_source() const {
 
 // The axis along which the source is contiguous if that is not the innermost, else -1: copying in
 // the target's order would use one element of each source line before it is evicted.
-int Copy::transposed_axis() const {
+int StridedCopy::transposed_axis() const {
   const int fastest = fastest_source();
   if (fastest < 0) return -1;
   const std::int64_t step = std::abs(source_step(fastest));
@@ -68,7 +68,7 @@ int Copy::transposed_axis() const {
 
 // The columns before the first cache line of the target if that is the same for all rows, so that
 // the other blocks begin at cache lines; else 0.
-std::int64_t Copy::first_columns() const {
+std::int64_t StridedCopy::first_columns() const {
   const std::int64_t step = target_step(inner());
   const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data_[0]) %
                                               static_cast<std::uintptr_t>(line_bytes));
@@ -80,14 +80,14 @@ std::int64_t Copy::first_columns() const {
 }
 
 // Word by word in the order of the target.
-void Copy::split_along_target(std::int64_t max_words) {
+void StridedCopy::split_along_target(std::int64_t max_words) {
   split_.rows = inner() - 1;
   split_.block_columns = max_words;
   split_.block_rows = std::max<std::int64_t>(1, max_words / extent(inner()));
 }
 
 // Tiles over the innermost axis and the axis along which the source is contiguous.
-void Copy::split_transposed(int rows, int bytes) {
+void StridedCopy::split_transposed(int rows, int bytes) {
   split_.rows = rows;
   split_.block_rows = split_.block_columns = 16;
   if (bytes == 0) return;
@@ -97,13 +97,13 @@ void Copy::split_transposed(int rows, int bytes) {
 }
 
 // Whether a tile has so few words that its overhead would dominate, and a longer axis is left.
-bool Copy::has_small_axes(int rows) const {
+bool StridedCopy::has_small_axes(int rows) const {
   constexpr std::int64_t few = 64, min_length = 16;
   return inner() == 2 && rows == 1 && extent(1) * extent(2) <= few && extent(0) >= min_length;
 }
 
 // Visits the long axis first, in blocks that stay in the L1 cache.
-void Copy::split_small_axes() {
+void StridedCopy::split_small_axes() {
   split_.columns = 0;
   split_.rows = 1;
   split_.layers = 2;
@@ -115,7 +115,7 @@ void Copy::split_small_axes() {
 
 // Copies contiguous runs. Short runs in another order in the source are copied in blocks along both
 // orders, since a cache line of the source contains several.
-void Copy::move_runs() {
+void StridedCopy::move_runs() {
   const std::int64_t run_bytes = extent(inner()) * bytes_;
   split_.rows = inner() - 1;
   split_.block_rows = std::max<std::int64_t>(1, block_bytes / std::max<std::int64_t>(1, run_bytes));
@@ -131,7 +131,7 @@ void Copy::move_runs() {
       move_kernels().rows);
 }
 
-void Copy::move() {
+void StridedCopy::move() {
   const bool swaps = widen_words();
   const MoveKernels& kernels = move_kernels();
   const int index = kernel_index(bytes_);
@@ -162,7 +162,7 @@ void Copy::move() {
 }
 
 // If tiles are transposed, the cast is a second pass over a buffer in the L1 cache.
-void Copy::cast(DType from, DType to) {
+void StridedCopy::cast(DType from, DType to) {
   const std::int64_t wider = std::max(itemsizes_[0], itemsizes_[1]);
   const BlockKernel kernel = cast_kernel(from, to);
   const int rows = transposed_axis();
@@ -179,7 +179,7 @@ void Copy::cast(DType from, DType to) {
   });
 }
 
-bool Copy::set_equal_bytes() {
+bool StridedCopy::set_equal_bytes() {
   if (target_step(inner()) != bytes_ || !all_bytes_equal(data_[1], bytes_)) return false;
   split_along_target(4 * block_bytes / bytes_);
   run(bytes_, serial_run_bytes, set_bytes);

@@ -16,9 +16,9 @@ namespace spanwise::strided {
 
 /// A copy, or a fill from one element with strides 0. Elements are copied as words; contiguous
 /// elements are joined to larger words where all strides allow it.
-class Copy {
+class StridedCopy {
  public:
-  Copy(const Array& target, const Layout& source, const void* data, int source_itemsize)
+  StridedCopy(const Array& target, const Layout& source, const void* data, int source_itemsize)
       : walk_(make_walk(target, source)),
         itemsizes_{target.dtype().itemsize(), source_itemsize},
         data_{static_cast<std::byte*>(target.data()),
@@ -73,7 +73,7 @@ class Copy {
 };
 
 template <class F>
-void Copy::run(std::int64_t item_bytes, std::int64_t serial_bytes, F&& work) const {
+void StridedCopy::run(std::int64_t item_bytes, std::int64_t serial_bytes, F&& work) const {
   const int columns = split_.columns < 0 ? inner() : split_.columns, rows = split_.rows;
   Block block{
       data_[0], data_[1], 1, extent(columns), 0, target_step(columns), 0, source_step(columns),

@@ -40,8 +40,8 @@ CpuLoop::CpuLoop(const Shape& shape, std::span<const CpuOperand> operands, const
   const std::optional<int> transposed = find_transposed_axis();
   split_.rows = transposed ? *transposed : walk_.rank() - 2;
   has_transposed_ = transposed.has_value();
-  find_places();
-  mode_ = find_mode();
+  find_access();
+  row_access_ = find_row_access();
   split();
   place_buffers();
 }
@@ -74,49 +74,49 @@ std::optional<int> CpuLoop::find_transposed_axis() const {
   return {};
 }
 
-void CpuLoop::find_places() {
+void CpuLoop::find_access() {
   const int inner = walk_.rank() - 1;
   const bool is_single = inner == 0 && walk_.extent(0) == 1;
   for (std::size_t k = 0; k < operands_.size(); ++k) {
     const CpuOperand& operand = operands_[k];
     const int index = static_cast<int>(k);
-    Place& place = places_[k];
-    place.itemsize = operand.dtype.itemsize();
-    place.compute_size = operand.is_element ? 0 : operand.compute.itemsize();
-    place.step = walk_.stride(inner, index) * place.itemsize;
-    place.row_step = split_.rows < 0 ? 0 : walk_.stride(split_.rows, index) * place.itemsize;
-    place.is_native = is_native(operand) && !operand.is_stored_late;
-    place.is_direct = place.is_native && (place.step == place.itemsize || is_single);
-    place.is_transposed = has_transposed_ && is_transposed(place.step, place.row_step);
+    OperandAccess& access = access_[k];
+    access.itemsize = operand.dtype.itemsize();
+    access.compute_size = operand.is_element ? 0 : operand.compute.itemsize();
+    access.step = walk_.stride(inner, index) * access.itemsize;
+    access.row_step = split_.rows < 0 ? 0 : walk_.stride(split_.rows, index) * access.itemsize;
+    access.is_native = is_native(operand) && !operand.is_stored_late;
+    access.is_direct = access.is_native && (access.step == access.itemsize || is_single);
+    access.is_transposed = has_transposed_ && is_transposed(access.step, access.row_step);
   }
 }
 
-CpuLoop::Mode CpuLoop::find_mode() const {
+CpuLoop::RowAccess CpuLoop::find_row_access() const {
   bool all_native = !has_mask_, all_direct = all_native;
   bool any_strided = false, others_constant = true;
   for (std::size_t k = 0; k < count_; ++k) {
-    const Place& place = places_[k];
+    const OperandAccess& access = access_[k];
     if (operands_[k].is_element) continue;
     const bool is_read = operands_[k].role == ArrayRole::read;
-    all_native &= place.is_native;
-    all_direct &= place.is_direct;
-    any_strided |= !place.is_direct && (place.step != 0 || !is_read);
-    others_constant &= is_read && k > 0 ? place.step == 0 : place.is_direct;
+    all_native &= access.is_native;
+    all_direct &= access.is_direct;
+    any_strided |= !access.is_direct && (access.step != 0 || !is_read);
+    others_constant &= is_read && k > 0 ? access.step == 0 : access.is_direct;
   }
-  if (all_direct) return Mode::direct;
-  if (!all_native) return Mode::buffered;
-  if (others_constant && body_.with_number != nullptr) return Mode::with_number;
+  if (all_direct) return RowAccess::direct;
+  if (!all_native) return RowAccess::buffered;
+  if (others_constant && body_.with_number != nullptr) return RowAccess::with_number;
   const bool is_in_place = any_strided && body_.strided != nullptr && !has_transposed_;
-  return is_in_place ? Mode::strided : Mode::buffered;
+  return is_in_place ? RowAccess::strided : RowAccess::buffered;
 }
 
 void CpuLoop::split() {
   std::int64_t widest = 1;
-  for (std::size_t k = 0; k < count_; ++k) widest = std::max(widest, places_[k].compute_size);
+  for (std::size_t k = 0; k < count_; ++k) widest = std::max(widest, access_[k].compute_size);
   const std::int64_t columns = walk_.extent(walk_.rank() - 1);
   const std::int64_t rows = split_.rows < 0 ? 1 : walk_.extent(split_.rows);
   std::int64_t max_columns = direct_columns;
-  if (mode_ == Mode::buffered)
+  if (row_access_ == RowAccess::buffered)
     max_columns = buffer_bytes >> std::countr_zero(static_cast<std::uint64_t>(widest));
   if (body_.block != 0) max_columns = body_.block;
   split_.block_columns =
@@ -125,21 +125,21 @@ void CpuLoop::split() {
     split_.block_rows = rows * columns <= max_columns
                             ? rows
                             : std::clamp<std::int64_t>(max_columns / columns, 1, rows);
-  if (mode_ == Mode::buffered && !has_mask_) run_rows_ = split_.block_rows;
+  if (row_access_ == RowAccess::buffered && !has_mask_) run_rows_ = split_.block_rows;
   if (has_transposed_)
     split_.block_rows = std::max(split_.block_rows, std::min(rows, transposed_rows));
 }
 
 void CpuLoop::place_buffers() {
-  if (mode_ != Mode::buffered) return;
+  if (row_access_ != RowAccess::buffered) return;
   for (std::size_t k = 0; k < count_; ++k) {
-    Place& place = places_[k];
-    place.is_constant = operands_[k].role == ArrayRole::read;
-    for (int axis = 0; axis < walk_.rank() && place.is_constant; ++axis)
-      place.is_constant = walk_.stride(axis, static_cast<int>(k)) == 0;
-    const std::int64_t rows = place.is_transposed ? split_.block_rows : run_rows_;
-    const std::int64_t bytes = rows * split_.block_columns * place.compute_size;
-    place.buffer = memory_;
+    OperandAccess& access = access_[k];
+    access.is_constant = operands_[k].role == ArrayRole::read;
+    for (int axis = 0; axis < walk_.rank() && access.is_constant; ++axis)
+      access.is_constant = walk_.stride(axis, static_cast<int>(k)) == 0;
+    const std::int64_t rows = access.is_transposed ? split_.block_rows : run_rows_;
+    const std::int64_t bytes = rows * split_.block_columns * access.compute_size;
+    access.buffer = memory_;
     memory_ += static_cast<std::size_t>((bytes + line - 1) / line * line) + apart;
   }
 }
@@ -148,7 +148,7 @@ void CpuLoop::run() const {
   std::array<std::byte*, max_arrays> data;
   std::array<std::int64_t, max_arrays> itemsizes;
   for (std::size_t k = 0; k < operands_.size(); ++k) {
-    itemsizes[k] = places_[k].itemsize;
+    itemsizes[k] = access_[k].itemsize;
     data[k] = operands_[k].data + walk_.offset(static_cast<int>(k)) * itemsizes[k];
   }
   if (split_.block_rows * split_.block_columns == walk_.size()) {
@@ -183,14 +183,14 @@ void CpuLoop::run_block(std::byte* const* data, std::int64_t rows, std::int64_t 
   std::byte* at[max_arrays];
   std::copy_n(data, operands_.size(), at);
   for (std::size_t k = 0; k < count_; ++k)
-    if (places_[k].is_transposed) arrays[k] = load(k, at[k], rows, columns, buffers);
+    if (access_[k].is_transposed) arrays[k] = load(k, at[k], rows, columns, buffers);
   for (std::int64_t row = 0; row < rows; row += run_rows_) {
     const std::int64_t n = std::min(run_rows_, rows - row);
     run_rows(at, n, columns, arrays, buffers);
     for (std::size_t k = 0; k < operands_.size(); ++k) {
-      at[k] += n * places_[k].row_step;
-      if (k < count_ && places_[k].is_transposed)
-        arrays[k] += n * columns * places_[k].compute_size;
+      at[k] += n * access_[k].row_step;
+      if (k < count_ && access_[k].is_transposed)
+        arrays[k] += n * columns * access_[k].compute_size;
     }
   }
 }
@@ -198,21 +198,23 @@ void CpuLoop::run_block(std::byte* const* data, std::int64_t rows, std::int64_t 
 void CpuLoop::run_rows(std::byte* const* data, std::int64_t rows, std::int64_t columns,
                        std::byte** arrays, Buffers& buffers) const {
   for (std::size_t k = 0; k < count_; ++k) {
-    const Place& place = places_[k];
-    if (place.is_transposed) continue;
-    if (mode_ != Mode::buffered || operands_[k].is_element || is_usable(place, rows, columns))
+    const OperandAccess& access = access_[k];
+    if (access.is_transposed) continue;
+    if (row_access_ != RowAccess::buffered || operands_[k].is_element ||
+        is_usable(access, rows, columns))
       arrays[k] = data[k];
     else if (operands_[k].role == ArrayRole::read)
       arrays[k] = load(k, data[k], rows, columns, buffers);
     else
-      arrays[k] = buffers.memory + place.buffer;
+      arrays[k] = buffers.memory + access.buffer;
   }
-  if (mode_ == Mode::strided) {
+  if (row_access_ == RowAccess::strided) {
     std::int64_t steps[max_arrays];
-    for (std::size_t k = 0; k < count_; ++k) steps[k] = places_[k].step;
+    for (std::size_t k = 0; k < count_; ++k) steps[k] = access_[k].step;
     return body_.strided(columns, arrays, steps);
   }
-  if (mode_ == Mode::with_number) return body_.with_number(body_.context, columns, arrays);
+  if (row_access_ == RowAccess::with_number)
+    return body_.with_number(body_.context, columns, arrays);
   if (has_mask_) return run_masked(data[count_], columns, arrays, data);
   body_(rows * columns, arrays);
   for (std::size_t k = 0; k < count_; ++k)
@@ -228,28 +230,28 @@ void CpuLoop::run_masked(const std::byte* mask, std::int64_t columns, std::byte*
   bool is_in_place = true;
   for (std::size_t k = 0; k < count_; ++k)
     is_in_place &= operands_[k].role == ArrayRole::read || arrays[k] == targets[k];
-  for_each_selected(mask, places_[count_].step, columns, [&](std::int64_t begin, std::int64_t end) {
-    for (std::size_t k = 0; k < count_; ++k) parts[k] = arrays[k] + begin * places_[k].compute_size;
+  for_each_selected(mask, access_[count_].step, columns, [&](std::int64_t begin, std::int64_t end) {
+    for (std::size_t k = 0; k < count_; ++k) parts[k] = arrays[k] + begin * access_[k].compute_size;
     body_(end - begin, parts);
     if (is_in_place) return;
     for (std::size_t k = 0; k < count_; ++k)
       if (operands_[k].role == ArrayRole::write && arrays[k] != targets[k])
-        store(k, parts[k], targets[k] + begin * places_[k].step, 1, end - begin);
+        store(k, parts[k], targets[k] + begin * access_[k].step, 1, end - begin);
   });
 }
 
 // The input's elements in a buffer. Those of a broadcast input may be there already.
 std::byte* CpuLoop::load(std::size_t k, std::byte* from, std::int64_t rows, std::int64_t columns,
                          Buffers& buffers) const {
-  const Place& place = places_[k];
-  std::byte* const buffer = buffers.memory + place.buffer;
+  const OperandAccess& access = access_[k];
+  std::byte* const buffer = buffers.memory + access.buffer;
   const std::int64_t n = rows * columns;
   if (buffers.source[k] == from && buffers.loaded[k] >= n &&
-      (place.is_constant || buffers.columns[k] == columns))
+      (access.is_constant || buffers.columns[k] == columns))
     return buffer;
   convert_block(operands_[k].dtype, operands_[k].compute,
-                {buffer, from, rows, columns, columns * place.compute_size, place.compute_size,
-                 place.row_step, place.step});
+                {buffer, from, rows, columns, columns * access.compute_size, access.compute_size,
+                 access.row_step, access.step});
   buffers.source[k] = from;
   buffers.loaded[k] = n;
   buffers.columns[k] = columns;
@@ -258,10 +260,10 @@ std::byte* CpuLoop::load(std::size_t k, std::byte* from, std::int64_t rows, std:
 
 void CpuLoop::store(std::size_t k, const std::byte* from, std::byte* to, std::int64_t rows,
                     std::int64_t columns) const {
-  const Place& place = places_[k];
+  const OperandAccess& access = access_[k];
   convert_block(operands_[k].compute, operands_[k].dtype,
-                {to, from, rows, columns, place.row_step, place.step, columns * place.compute_size,
-                 place.compute_size});
+                {to, from, rows, columns, access.row_step, access.step,
+                 columns * access.compute_size, access.compute_size});
 }
 
 }  // namespace spanwise::strided

@@ -50,7 +50,7 @@ class CpuLoop {
 
  private:
   /// An operand along the walk.
-  struct Place {
+  struct OperandAccess {
     std::int64_t itemsize, compute_size;  ///< compute_size is 0 for CpuOperand::is_element
     std::int64_t step, row_step;          ///< bytes along columns and rows
     bool is_constant;                     ///< an input that is the same element everywhere
@@ -59,7 +59,7 @@ class CpuLoop {
     std::size_t buffer;  ///< its offset in the thread's memory
   };
   /// How the body accesses rows.
-  enum class Mode {
+  enum class RowAccess {
     direct,       ///< in place
     with_number,  ///< in place; operands after the first are one element per row
     strided,      ///< in place, with the body's strided loop
@@ -74,8 +74,8 @@ class CpuLoop {
 
   static Walk make_walk(const Shape& shape, std::span<const CpuOperand> operands);
   std::optional<int> find_transposed_axis() const;
-  void find_places();
-  Mode find_mode() const;
+  void find_access();
+  RowAccess find_row_access() const;
   void split();
   void place_buffers();
 
@@ -90,8 +90,9 @@ class CpuLoop {
                   Buffers& buffers) const;
   void store(std::size_t k, const std::byte* from, std::byte* to, std::int64_t rows,
              std::int64_t columns) const;
-  bool is_usable(const Place& place, std::int64_t rows, std::int64_t columns) const noexcept {
-    return place.is_direct && (rows == 1 || place.row_step == columns * place.step);
+  bool is_usable(const OperandAccess& access, std::int64_t rows,
+                 std::int64_t columns) const noexcept {
+    return access.is_direct && (rows == 1 || access.row_step == columns * access.step);
   }
 
   std::span<const CpuOperand> operands_;
@@ -102,8 +103,8 @@ class CpuLoop {
   BlockSplit split_;
   std::int64_t run_rows_ = 1;  ///< rows of a run
   bool has_transposed_ = false;
-  Mode mode_ = Mode::buffered;
-  std::array<Place, max_arrays> places_;
+  RowAccess row_access_ = RowAccess::buffered;
+  std::array<OperandAccess, max_arrays> access_;
   std::size_t memory_ = 0;  ///< bytes for a thread
 };
 

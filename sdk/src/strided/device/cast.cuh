@@ -56,7 +56,7 @@ __device__ inline To truncated(F value) {
   return (To)(high ? low ^ (1ULL << 63) : low);
 }
 
-// ---- Convert: an element as an element of another dtype.
+// ---- ElementCast: an element as an element of another dtype.
 
 template <class To>
 struct Cast {  // to an integer
@@ -99,14 +99,14 @@ struct Cast<BFloat> {
 };
 
 template <class To>
-struct Convert {
+struct ElementCast {
   template <class From>
   __device__ static To from(From value) {
     return Cast<To>::from(number(value));
   }
 };
 template <>
-struct Convert<Bool> {
+struct ElementCast<Bool> {
   template <class From>
   __device__ static Bool from(From value) {
     const Bool result = {is_true(value)};
@@ -114,7 +114,7 @@ struct Convert<Bool> {
   }
 };
 template <class T>
-struct Convert<Complex<T> > {
+struct ElementCast<Complex<T> > {
   template <class From>
   __device__ static Complex<T> from(From value) {
     const Complex<T> result = {Cast<T>::from(number(value)), 0};

@@ -39,7 +39,7 @@ void AccessCheck::forbid(const void* begin, const void* end) {
   forbidden_.push_back({address_of(begin), address_of(end)});
 }
 
-AccessCheck::Region* AccessCheck::region_of(const Access& access) {
+AccessCheck::Region* AccessCheck::region_of(const MemoryAccess& access) {
   const auto touches = [&](const Region& region) {
     return access.address + access.bytes > region.begin && access.address < region.end;
   };
@@ -53,7 +53,7 @@ AccessCheck::Region* AccessCheck::region_of(const Access& access) {
 bool AccessCheck::access(unsigned thread, std::uintptr_t address, std::size_t bytes, int kind,
                          const void* code) {
   if (!settle()) return false;
-  const Access access{thread, address, bytes, kind, code};
+  const MemoryAccess access{thread, address, bytes, kind, code};
   Region* region = region_of(access);
   if (region == nullptr) return outside(access);
   if (address < region->data || address + bytes > region->data_end)
@@ -69,7 +69,7 @@ bool AccessCheck::access(unsigned thread, std::uintptr_t address, std::size_t by
 }
 
 // An access to memory that no argument has.
-bool AccessCheck::outside(const Access& access) {
+bool AccessCheck::outside(const MemoryAccess& access) {
   for (const Range& range : ignored_)
     if (access.address >= range.begin && access.address < range.end) return true;
   constexpr std::uintptr_t null_page = 64 << 10;
@@ -87,7 +87,7 @@ bool AccessCheck::outside(const Access& access) {
   return true;
 }
 
-bool AccessCheck::read(Region& region, const Access& access) {
+bool AccessCheck::read(Region& region, const MemoryAccess& access) {
   const Stamp now = order_.stamp(access.thread, Stamp::plain);
   const std::int32_t code = packed(access.code);
   bool good = true;
@@ -116,7 +116,7 @@ bool AccessCheck::read(Region& region, const Access& access) {
   return good;
 }
 
-void AccessCheck::begin_store(Region& region, const Access& access) {
+void AccessCheck::begin_store(Region& region, const MemoryAccess& access) {
   store_.is_pending = true;
   store_.access = access;
   store_.stamp = order_.stamp(access.thread, access.is_strong() ? Stamp::strong : Stamp::plain);
@@ -127,7 +127,7 @@ void AccessCheck::begin_store(Region& region, const Access& access) {
 
 bool AccessCheck::finish_store() {
   store_.is_pending = false;
-  const Access& access = store_.access;
+  const MemoryAccess& access = store_.access;
   const auto* now = reinterpret_cast<const std::byte*>(access.address);
   const std::int32_t code = packed(access.code);
   bool good = true;
@@ -149,7 +149,7 @@ bool AccessCheck::finish_store() {
 
 // Compares a store that changed `cell` with the earlier accesses to it.
 bool AccessCheck::check_change(ShadowCell& cell, std::size_t offset) {
-  const Access& access = store_.access;
+  const MemoryAccess& access = store_.access;
   const bool is_plain = access.kind == sw_access_write;
   const auto conflicts = [&](const Stamp& earlier) {
     return (earlier.kind == Stamp::plain || (earlier.kind == Stamp::strong && is_plain)) &&

@@ -88,7 +88,7 @@ class AccessCheck {
   struct Range {
     std::uintptr_t begin, end;
   };
-  struct Access {
+  struct MemoryAccess {
     unsigned thread = 0;
     std::uintptr_t address = 0;
     std::size_t bytes = 0;
@@ -101,25 +101,25 @@ class AccessCheck {
   };
   struct PendingStore {
     bool is_pending = false;
-    Access access{};
+    MemoryAccess access{};
     Stamp stamp{};
     Region* region = nullptr;
     std::vector<std::byte> before{};  // the bytes that it overwrites
   };
 
-  Region* region_of(const Access& access);
-  bool outside(const Access& access);
-  bool fail_outside(const Access& access, const char* what);
-  bool read(Region& region, const Access& access);
-  void begin_store(Region& region, const Access& access);
+  Region* region_of(const MemoryAccess& access);
+  bool outside(const MemoryAccess& access);
+  bool fail_outside(const MemoryAccess& access, const char* what);
+  bool read(Region& region, const MemoryAccess& access);
+  void begin_store(Region& region, const MemoryAccess& access);
   bool finish_store();
   bool check_change(ShadowCell& cell, std::size_t offset);
-  bool fail_bounds(const Region& region, const Access& access);
-  bool fail_race(const Region& region, const Access& access, const Stamp& other,
+  bool fail_bounds(const Region& region, const MemoryAccess& access);
+  bool fail_race(const Region& region, const MemoryAccess& access, const Stamp& other,
                  std::int32_t other_code, bool other_wrote, std::size_t offset);
-  Finding race(const Region& region, const Access& access, const Stamp& other,
+  Finding race(const Region& region, const MemoryAccess& access, const Stamp& other,
                std::int32_t other_code, bool other_wrote, std::size_t offset) const;
-  std::string describe(const Access& access) const;
+  std::string describe(const MemoryAccess& access) const;
   std::string nearest(std::uintptr_t address) const;
 
   // Instructions as 32-bit distances from the first one.

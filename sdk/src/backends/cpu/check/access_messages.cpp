@@ -31,11 +31,11 @@ std::string AccessCheck::thread_name(std::uint64_t block, unsigned thread) const
   return thread_text(position_of(thread, settings_.block), position_of(block, settings_.grid));
 }
 
-std::string AccessCheck::describe(const Access& access) const {
+std::string AccessCheck::describe(const MemoryAccess& access) const {
   return text(verb(access.kind), access.bytes, " bytes");
 }
 
-bool AccessCheck::fail_bounds(const Region& region, const Access& access) {
+bool AccessCheck::fail_bounds(const Region& region, const MemoryAccess& access) {
   const std::string where =
       access.address < region.data
           ? text(region.data - access.address, " bytes before its first byte")
@@ -49,7 +49,7 @@ bool AccessCheck::fail_bounds(const Region& region, const Access& access) {
   return false;
 }
 
-bool AccessCheck::fail_outside(const Access& access, const char* what) {
+bool AccessCheck::fail_outside(const MemoryAccess& access, const char* what) {
   finding_ = {text(describe(access), what, nearest(access.address), ", in ",
                    thread_name(block_, access.thread)),
               access.code, nullptr, "compare the index with the extent before the access"};
@@ -77,7 +77,7 @@ std::string AccessCheck::nearest(std::uintptr_t address) const {
   return address < (64 << 10) || is_forbidden ? "" : found;
 }
 
-Finding AccessCheck::race(const Region& region, const Access& access, const Stamp& other,
+Finding AccessCheck::race(const Region& region, const MemoryAccess& access, const Stamp& other,
                           std::int32_t other_code, bool other_wrote, std::size_t offset) const {
   const bool same_block = other.block == block_;
   return {text("race: ", thread_name(block_, access.thread), ' ', describe(access), " at byte ",
@@ -91,7 +91,7 @@ Finding AccessCheck::race(const Region& region, const Access& access, const Stam
                      : "blocks have no order: use atomics, or one launch for each of the two"};
 }
 
-bool AccessCheck::fail_race(const Region& region, const Access& access, const Stamp& other,
+bool AccessCheck::fail_race(const Region& region, const MemoryAccess& access, const Stamp& other,
                             std::int32_t other_code, bool other_wrote, std::size_t offset) {
   finding_ = race(region, access, other, other_code, other_wrote, offset);
   return false;

@@ -16,19 +16,19 @@ constexpr std::size_t max_pages = 32 << 10;
 ShadowMemory::ShadowMemory(std::uintptr_t begin, std::uintptr_t end)
     : begin_(begin & ~std::uintptr_t{3}), pages_((end - begin_) / page_bytes + 1) {}
 
-ShadowMemory::Page* ShadowMemory::page_for(std::size_t index, bool by_bytes) {
-  std::unique_ptr<Page>& page = pages_[index];
+ShadowMemory::ShadowPage* ShadowMemory::page_for(std::size_t index, bool by_bytes) {
+  std::unique_ptr<ShadowPage>& page = pages_[index];
   if (!page) {
     if (used_ >= max_pages) return nullptr;
     ++used_;
-    page = std::make_unique<Page>();
+    page = std::make_unique<ShadowPage>();
     page->cells.resize(page_bytes / page->item);
   }
   if (by_bytes && page->item != 1) split(*page);
   return page.get();
 }
 
-void ShadowMemory::split(Page& page) {
+void ShadowMemory::split(ShadowPage& page) {
   std::vector<ShadowCell> cells(page_bytes);
   for (std::size_t i = 0; i < page_bytes; ++i) cells[i] = page.cells[i / page.item];
   page.cells = std::move(cells);
@@ -37,7 +37,7 @@ void ShadowMemory::split(Page& page) {
 
 void ShadowMemory::clear() {
   if (used_ == 0) return;
-  for (const std::unique_ptr<Page>& page : pages_)
+  for (const std::unique_ptr<ShadowPage>& page : pages_)
     if (page) std::ranges::fill(page->cells, ShadowCell{});
 }
 

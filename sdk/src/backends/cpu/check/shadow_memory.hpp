@@ -33,7 +33,7 @@ class ShadowMemory {
       const std::size_t in_page = at % page_bytes;
       const std::size_t count =
           bytes - done < page_bytes - in_page ? bytes - done : page_bytes - in_page;
-      if (Page* page = page_for(at / page_bytes, in_page % 4 != 0 || count % 4 != 0)) {
+      if (ShadowPage* page = page_for(at / page_bytes, in_page % 4 != 0 || count % 4 != 0)) {
         const std::size_t item = page->item;
         for (std::size_t i = 0; i < count; i += item)
           f(page->cells[(in_page + i) / item], done + i, item);
@@ -46,15 +46,15 @@ class ShadowMemory {
 
  private:
   static constexpr std::size_t page_bytes = 4096;
-  struct Page {
+  struct ShadowPage {
     std::size_t item = 4;
     std::vector<ShadowCell> cells{};
   };
-  Page* page_for(std::size_t index, bool by_bytes);
-  static void split(Page& page);
+  ShadowPage* page_for(std::size_t index, bool by_bytes);
+  static void split(ShadowPage& page);
 
   std::uintptr_t begin_;
-  std::vector<std::unique_ptr<Page>> pages_;
+  std::vector<std::unique_ptr<ShadowPage>> pages_;
   std::size_t used_ = 0;  // pages allocated
 };
 

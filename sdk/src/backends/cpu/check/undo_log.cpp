@@ -9,7 +9,7 @@ namespace spanwise::cpu_backend {
 void UndoLog::save(std::uintptr_t address, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) {
     const std::uintptr_t at = address + i;
-    Page& page = pages_[at / page_bytes];
+    SavedPage& page = pages_[at / page_bytes];
     if (page.saved.test(at % page_bytes)) continue;
     page.contents[at % page_bytes] = *reinterpret_cast<const std::byte*>(at);
     page.saved.set(at % page_bytes);

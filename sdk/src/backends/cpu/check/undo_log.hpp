@@ -25,11 +25,11 @@ class UndoLog {
 
  private:
   static constexpr std::size_t page_bytes = 1024;
-  struct Page {
+  struct SavedPage {
     std::array<std::byte, page_bytes> contents;
     std::bitset<page_bytes> saved;
   };
-  std::unordered_map<std::uintptr_t, Page> pages_;
+  std::unordered_map<std::uintptr_t, SavedPage> pages_;
 };
 
 }  // namespace spanwise::cpu_backend

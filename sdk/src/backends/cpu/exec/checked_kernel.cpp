@@ -13,16 +13,16 @@ namespace spanwise::cpu_backend {
 namespace {
 
 using runtime::LaunchCheck;
-using Order = LaunchCheck::Order;
+using ExecutionOrder = LaunchCheck::ExecutionOrder;
 
 /// The order of blocks: forward, reverse, or pseudo-random with a step coprime to their number.
 class BlockOrder {
  public:
   BlockOrder(const LaunchCheck& check, std::uint64_t blocks) : blocks_(blocks) {
-    if (check.order == Order::reverse) {
+    if (check.order == ExecutionOrder::reverse) {
       first_ = blocks - 1;
       step_ = blocks - 1;
-    } else if (check.order == Order::random && blocks > 2) {
+    } else if (check.order == ExecutionOrder::random && blocks > 2) {
       first_ = check.seed % blocks;
       step_ = check.seed / 7 % (blocks - 1) + 1;
       while (std::gcd(step_, blocks) != 1) step_ = step_ % (blocks - 1) + 1;
@@ -42,11 +42,11 @@ class BlockOrder {
 // Different in each order, so that a result that depends on undefined values differs.
 unsigned char poison_of(const LaunchCheck& check) {
   switch (check.order) {
-    case Order::forward:
+    case ExecutionOrder::forward:
       return 0xff;
-    case Order::reverse:
+    case ExecutionOrder::reverse:
       return 0;
-    case Order::random:
+    case ExecutionOrder::random:
       break;
   }
   return static_cast<unsigned char>(check.seed >> 8 | 1u);
@@ -87,8 +87,9 @@ void CpuKernel::launch_checked(const LaunchCheck& check, const Dim3& grid, const
   AccessCheck memory({launch.grid, launch.block, check.races,
                       check.strict && !module_->has_addresses(), poison_of(check)});
   LaunchedKernel launched{kernel_, unit_.file, stack_need(unit_) + check_stack_bytes,
-                          static_cast<std::size_t>(shared_bytes), check.order == Order::reverse};
-  if (check.order == Order::random) launched.shuffle = check.seed | 1u;
+                          static_cast<std::size_t>(shared_bytes),
+                          check.order == ExecutionOrder::reverse};
+  if (check.order == ExecutionOrder::random) launched.shuffle = check.seed | 1u;
   launched.check = &memory;
   launched.returns_hidden = unit_.checked == 2;
   launched.code = module_->code();

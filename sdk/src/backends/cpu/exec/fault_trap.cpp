@@ -108,7 +108,7 @@ void FaultTrap::install() {
   install_handlers();
 }
 
-void FaultTrap::arm(std::jmp_buf& escape, const Code& code, FaultTrap* launcher) noexcept {
+void FaultTrap::arm(std::jmp_buf& escape, const CodeRange& code, FaultTrap* launcher) noexcept {
   code_ = code;
   fault_ = {};
   launcher_.store(launcher, std::memory_order_relaxed);

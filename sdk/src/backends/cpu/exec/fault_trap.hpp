@@ -31,7 +31,7 @@ struct KernelFault {
 class FaultTrap {
  public:
   /// The kernel's code, [begin, end).
-  struct Code {
+  struct CodeRange {
     const char *begin = nullptr, *end = nullptr;
     bool may_lock = true;     ///< calls printf or malloc
     bool is_checked = false;  ///< the library's own code may not be left
@@ -45,7 +45,7 @@ class FaultTrap {
 
   /// Until disarm(), signals jump to `escape`. `launcher` is the trap of the thread that has
   /// launched the kernel, and gets Ctrl-C.
-  void arm(std::jmp_buf& escape, const Code& code, FaultTrap* launcher) noexcept;
+  void arm(std::jmp_buf& escape, const CodeRange& code, FaultTrap* launcher) noexcept;
   void disarm() noexcept;
   /// The signal that led to the escape; 0 if none did, which then was a failure without a signal.
   KernelFault take_fault() noexcept;
@@ -79,7 +79,7 @@ class FaultTrap {
   static inline std::atomic<bool> is_postponed_{false};
 
   std::atomic<std::jmp_buf*> escape_{nullptr};
-  Code code_{};
+  CodeRange code_{};
   std::atomic<FaultTrap*> launcher_{nullptr};
   std::atomic<bool> must_stop_{false};  // set by stop_helpers()
   KernelFault fault_{};

@@ -18,7 +18,7 @@ struct LaunchedKernel {
   std::size_t stack_bytes;   ///< per thread
   std::size_t shared_bytes;  ///< dynamic shared memory of a block
   bool reverse;
-  FaultTrap::Code code{};         ///< of the module
+  FaultTrap::CodeRange code{};    ///< of the module
   FaultTrap* launcher = nullptr;  ///< of the thread that waits for the launch
   std::uint64_t shuffle = 0;      ///< see BlockRunner::set_shuffle
   AccessCheck* check = nullptr;   ///< checks each access

@@ -35,7 +35,7 @@ class CpuModule final : public runtime::LoadedModule {
   /// Adds the memory of the module and of the calling thread's copy of its __shared__ variables to
   /// `check`.
   void describe_memory(AccessCheck& check) const;
-  const FaultTrap::Code& code() const noexcept { return code_; }
+  const FaultTrap::CodeRange& code() const noexcept { return code_; }
   /// Whether a kernel may get addresses from the module: from malloc, or from a variable's value.
   bool has_addresses() const;
 
@@ -47,7 +47,7 @@ class CpuModule final : public runtime::LoadedModule {
   std::vector<const sw_module*> units_;  // one per linked source; info_ first
   std::string image_;                    // of a checked module, for line_before()
   ImageVariables variables_;
-  FaultTrap::Code code_;
+  FaultTrap::CodeRange code_;
 };
 
 /// One kernel of a module; holds a reference to the module.

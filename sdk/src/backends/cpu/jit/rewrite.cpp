@@ -56,7 +56,7 @@ class Rewriter {
 
   void kernel(const source::KernelSite& site) {
     if (!site.kernel.is_definition) return;
-    RewriteResult::Kernel kernel;
+    RewriteResult::MarkedKernel kernel;
     kernel.kernel = site.kernel;
     kernel.name = site.kernel.qualified_name;
     if (site.is_conditional)
@@ -171,12 +171,12 @@ class Rewriter {
     }
   }
 
-  struct Declared {
+  struct SharedArray {
     std::string type, name, dimensions;
   };
 
   // Parses `extern __shared__ T name[]...;`.
-  bool read_dynamic(const SharedSite& site, Declared& declared) const {
+  bool read_dynamic(const SharedSite& site, SharedArray& declared) const {
     std::size_t i = site.begin;
     for (; i < site.end && token(i).text != "["; ++i) {
       const Token& t = token(i);
@@ -204,7 +204,7 @@ class Rewriter {
   }
 
   void dynamic(const SharedSite& site) {
-    Declared d;
+    SharedArray d;
     if (!read_dynamic(site, d)) return;  // the compiler reports the error
     const std::size_t begin = token(site.begin).offset;
     const std::size_t end = token(site.end - 1).offset + token(site.end - 1).text.size();
@@ -216,10 +216,11 @@ class Rewriter {
     }
     // One pointer per worker thread, set before it runs a block.
     const std::string name = site.scope + d.name;
-    const bool known = std::ranges::any_of(
-        result_.dynamic_shared, [&](const Marked& m) { return m.name == name && m.macro.empty(); });
+    const bool known = std::ranges::any_of(result_.dynamic_shared, [&](const MarkedName& m) {
+      return m.name == name && m.macro.empty();
+    });
     if (known) return edits_.replace(begin, end - begin, "");
-    Marked marked{name, ""};
+    MarkedName marked{name, ""};
     if (site.is_conditional && site.end < scan_.tokens.size())
       marked.macro = marker(token(site.end).offset + 1, token(site.end).line, "DYNAMIC");
     edits_.replace(begin, end - begin,

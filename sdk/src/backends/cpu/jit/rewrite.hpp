@@ -34,21 +34,21 @@ class TextEdits {
 
 /// A name at namespace scope that the generated end of the file uses, and the macro that is defined
 /// if its declaration is compiled ("" if it always is).
-struct Marked {
+struct MarkedName {
   std::string name;
   std::string macro;
 };
 
 /// Results of the rewriting for the generated end of the file.
 struct RewriteResult {
-  std::vector<Marked> dynamic_shared;  ///< pointers to set to the block's dynamic shared memory
-  struct Kernel : Marked {
+  std::vector<MarkedName> dynamic_shared;  ///< pointers to set to the block's dynamic shared memory
+  struct MarkedKernel : MarkedName {
     source::SourceKernel kernel;
     /// The type of the kernel's global index, as sw_launcher's Counter.
     std::string counter = "int";
   };
-  std::vector<Kernel> kernels;  ///< definitions
-  bool returns_hidden = false;  ///< a macro may contain a return statement
+  std::vector<MarkedKernel> kernels;  ///< definitions
+  bool returns_hidden = false;        ///< a macro may contain a return statement
 };
 
 /// Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,

@@ -16,7 +16,7 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-using Kernel = RewriteResult::Kernel;
+using Kernel = RewriteResult::MarkedKernel;
 
 // A use of a macro counts as a use of the identifiers in its body.
 void add_macro_uses(const HostOptions& options, source::ReferenceGraph& uses) {
@@ -59,7 +59,7 @@ class Tail {
     return found_.returns_hidden ? 2 : 1;
   }
 
-  void guarded(const Marked& marked, std::ostream& out, const std::string& line) const {
+  void guarded(const MarkedName& marked, std::ostream& out, const std::string& line) const {
     if (!marked.macro.empty()) out << "#ifdef " << marked.macro << "\n";
     out << line << "\n";
     if (!marked.macro.empty()) out << "#endif\n";
@@ -71,7 +71,7 @@ class Tail {
       return count == 1 ? std::string("sw_bind_dynamic_shared") : text("sw_bind_unit_", unit);
     };
     out << (count == 1 ? "static" : hidden) << " void " << name_of(index) << "() {\n";
-    for (const Marked& array : found_.dynamic_shared)
+    for (const MarkedName& array : found_.dynamic_shared)
       guarded(array, out,
               text("::", array.name, " = (decltype(::", array.name, "))sw_dynamic_shared;"));
     out << "}\n";

@@ -83,7 +83,7 @@ void CudaLaunchBatch::flush() noexcept {
     note(*code, chain, 0, chain.size() - 1);
   } else {
     for (std::size_t i = 0; i < chain.size(); ++i) {
-      const LaunchChain::Launch launch = chain.at(i);
+      const LaunchChain::GraphKernelLaunch launch = chain.at(i);
       note(guard.ok() ? launch.kernel.start(launch.shape, queue, launch.arguments)
                       : CUDA_ERROR_NOT_INITIALIZED,
            chain, i, i);

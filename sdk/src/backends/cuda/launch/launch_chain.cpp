@@ -102,7 +102,7 @@ void LaunchChain::add(CudaKernel& kernel, const LaunchShape& shape, void* const*
   links_[count_++]->take(shape, arguments);
 }
 
-LaunchChain::Launch LaunchChain::at(std::size_t i) const noexcept {
+LaunchChain::GraphKernelLaunch LaunchChain::at(std::size_t i) const noexcept {
   const Link& link = *links_[i];
   return {link.kernel, link.shape, link.arguments.data()};
 }

@@ -44,12 +44,12 @@ class LaunchChain {
   /// launches nothing, if there is no graph yet or the driver rejects these kernels as a graph.
   std::optional<CUresult> launch(CUstream stream) noexcept;
   /// One of this round's kernels, to be launched directly.
-  struct Launch {
+  struct GraphKernelLaunch {
     CudaKernel& kernel;
     const LaunchShape& shape;
     void* const* arguments;
   };
-  Launch at(std::size_t i) const noexcept;
+  GraphKernelLaunch at(std::size_t i) const noexcept;
   void next_round() noexcept;
 
  private:

@@ -10,11 +10,11 @@ namespace spanwise::cuda {
 
 /// Grid, block and dynamic shared memory of a launch, in the driver's types.
 struct LaunchShape {
-  struct Extents {
+  struct LaunchDims {
     unsigned x, y, z;
-    bool operator==(const Extents&) const = default;
+    bool operator==(const LaunchDims&) const = default;
   };
-  Extents grid{}, block{};
+  LaunchDims grid{}, block{};
   unsigned shared_bytes = 0;
 
   LaunchShape() = default;
@@ -34,7 +34,7 @@ struct LaunchShape {
     parameters.blockDimZ = block.z;
     parameters.sharedMemBytes = shared_bytes;
   }
-  static Extents extents(const Dim3& given) noexcept {
+  static LaunchDims extents(const Dim3& given) noexcept {
     return {narrow(given.x), narrow(given.y), narrow(given.z)};
   }
 

@@ -52,11 +52,11 @@ LaunchTuner::Plan LaunchTuner::plan() const {
       break;
   }
   switch (state_.load(std::memory_order_relaxed)) {
-    case State::graph:
+    case TuningPhase::graph:
       return {LaunchPath::graph};
-    case State::timing_direct:
+    case TuningPhase::timing_direct:
       return {LaunchPath::direct, true};
-    case State::timing_graph:
+    case TuningPhase::timing_graph:
       return {LaunchPath::graph, true};
     default:
       return {LaunchPath::direct};
@@ -81,12 +81,13 @@ void LaunchTuner::record(LaunchPath path, Time time) noexcept {
 
 void LaunchTuner::decide(LaunchPath path) noexcept {
   const Time::rep by_direct = of(LaunchPath::direct).min_time.load(std::memory_order_relaxed);
-  State next = State::direct;
+  TuningPhase next = TuningPhase::direct;
   if (path == LaunchPath::direct) {
-    if (by_direct > pace_of_graphs.count() && !is_watched_by_tool()) next = State::timing_graph;
+    if (by_direct > pace_of_graphs.count() && !is_watched_by_tool())
+      next = TuningPhase::timing_graph;
   } else {
     const Time::rep by_graph = of(LaunchPath::graph).min_time.load(std::memory_order_relaxed);
-    if (static_cast<double>(by_graph) < worth * static_cast<double>(by_direct)) next = State::graph;
+    if (static_cast<double>(by_graph) < worth * static_cast<double>(by_direct)) next = TuningPhase::graph;
   }
   state_.store(next, std::memory_order_relaxed);
 }

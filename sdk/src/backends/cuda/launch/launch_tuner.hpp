@@ -37,7 +37,7 @@ class LaunchTuner {
   static bool joins_kernels();
 
  private:
-  enum class State : std::uint8_t { timing_direct, timing_graph, direct, graph };
+  enum class TuningPhase : std::uint8_t { timing_direct, timing_graph, direct, graph };
   struct Samples {
     std::atomic<int> count{0};
     std::atomic<Time::rep> min_time{Time::max().count()};
@@ -47,7 +47,7 @@ class LaunchTuner {
     return samples_[static_cast<std::size_t>(way)];
   }
 
-  std::atomic<State> state_{State::timing_direct};
+  std::atomic<TuningPhase> state_{TuningPhase::timing_direct};
   std::array<Samples, 2> samples_;
 };
 

@@ -24,7 +24,7 @@ void copy_on_host(const void* source, void* target, std::size_t bytes) {
 
 }  // namespace
 
-bool StagingArea::allocate_once(Block& block, std::size_t bytes) noexcept {
+bool StagingArea::allocate_once(StagingBuffer& block, std::size_t bytes) noexcept {
   const DriverApi& api = context_.api;
   if (block.data != nullptr) return true;
   if (block.transferred == nullptr &&
@@ -35,10 +35,10 @@ bool StagingArea::allocate_once(Block& block, std::size_t bytes) noexcept {
 }
 
 // Blocks are tried in order, so that a program that waits between uploads reuses the first one.
-StagingArea::Block* StagingArea::take() {
+StagingArea::StagingBuffer* StagingArea::take() {
   const std::lock_guard lock(mutex_);
   const RelaxedCaptureMode relaxed(context_.api);
-  for (Block& block : blocks_) {
+  for (StagingBuffer& block : blocks_) {
     if (block.taken) continue;
     if (!allocate_once(block, block_bytes)) return nullptr;
     // An event that was never recorded counts as complete.
@@ -49,13 +49,13 @@ StagingArea::Block* StagingArea::take() {
   return nullptr;
 }
 
-void StagingArea::put_back(Block& block) noexcept {
+void StagingArea::put_back(StagingBuffer& block) noexcept {
   const std::lock_guard lock(mutex_);
   block.taken = false;
 }
 
 bool StagingArea::upload(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream) {
-  Block* block = take();
+  StagingBuffer* block = take();
   if (block == nullptr) return false;
   std::memcpy(block->data, host, bytes);
   const DriverApi& api = context_.api;
@@ -69,13 +69,13 @@ bool StagingArea::upload(const void* host, CUdeviceptr device, std::size_t bytes
 
 bool StagingArea::allocate_pieces() noexcept {
   const RelaxedCaptureMode relaxed(context_.api);
-  return std::ranges::all_of(pieces_,
-                             [&](Block& block) { return allocate_once(block, piece_bytes); });
+  return std::ranges::all_of(
+      pieces_, [&](StagingBuffer& block) { return allocate_once(block, piece_bytes); });
 }
 
 // Waits until the block's last transfer has completed. An event that was never recorded counts as
 // complete.
-void StagingArea::wait(const Block& block) {
+void StagingArea::wait(const StagingBuffer& block) {
   const RelaxedCaptureMode relaxed(context_.api);
   check(context_.api, context_.api.event_synchronize(block.transferred),
         "waiting for a piece of a copy on ", context_.device);
@@ -87,7 +87,7 @@ bool StagingArea::upload_pieces(const void* host, CUdeviceptr device, std::size_
   if (!lock.owns_lock() || !allocate_pieces()) return false;
   const DriverApi& api = context_.api;
   for (std::size_t at = 0, piece = 0; at < bytes; at += piece_bytes, ++piece) {
-    Block& block = pieces_[piece % pieces_.size()];
+    StagingBuffer& block = pieces_[piece % pieces_.size()];
     const std::size_t some = std::min(piece_bytes, bytes - at);
     wait(block);
     copy_on_host(static_cast<const std::byte*>(host) + at, block.data, some);
@@ -108,16 +108,16 @@ bool StagingArea::download_pieces(CUdeviceptr device, void* host, std::size_t by
     return std::min(piece_bytes, bytes - piece * piece_bytes);
   };
   const auto queue = [&](std::size_t piece) {
-    const Block& block = pieces_[piece % pieces_.size()];
+    const StagingBuffer& block = pieces_[piece % pieces_.size()];
     CUresult code =
         api.memcpy_dtoh_async(block.data, device + piece * piece_bytes, size_of(piece), stream);
     if (code == CUDA_SUCCESS) code = api.event_record(block.transferred, stream);
     check(api, code, "copying ", bytes, " bytes from ", context_.device);
   };
-  for (const Block& block : pieces_) wait(block);  // earlier uploads may still use them
+  for (const StagingBuffer& block : pieces_) wait(block);  // earlier uploads may still use them
   for (std::size_t piece = 0; piece < std::min(count, pieces_.size()); ++piece) queue(piece);
   for (std::size_t piece = 0; piece < count; ++piece) {
-    const Block& block = pieces_[piece % pieces_.size()];
+    const StagingBuffer& block = pieces_[piece % pieces_.size()];
     wait(block);
     copy_on_host(block.data, static_cast<std::byte*>(host) + piece * piece_bytes, size_of(piece));
     if (piece + pieces_.size() < count) queue(piece + pieces_.size());

@@ -36,23 +36,23 @@ class StagingArea {
   bool download_pieces(CUdeviceptr device, void* host, std::size_t bytes, CUstream stream);
 
  private:
-  struct Block {
+  struct StagingBuffer {
     void* data = nullptr;
     CUevent transferred = nullptr;  // recorded after its last transfer
     bool taken = false;             // by a thread that is filling it
   };
-  Block* take();
-  bool allocate_once(Block& block, std::size_t bytes) noexcept;
+  StagingBuffer* take();
+  bool allocate_once(StagingBuffer& block, std::size_t bytes) noexcept;
   bool allocate_pieces() noexcept;
-  void wait(const Block& block);
-  void put_back(Block& block) noexcept;
+  void wait(const StagingBuffer& block);
+  void put_back(StagingBuffer& block) noexcept;
 
   DeviceContext& context_;
   Mutex mutex_;
-  std::array<Block, 16> blocks_;
+  std::array<StagingBuffer, 16> blocks_;
   Mutex pieces_mutex_;  // held for a whole copy; meanwhile the functions return false on other
                         // threads
-  std::array<Block, 4> pieces_;
+  std::array<StagingBuffer, 4> pieces_;
 };
 
 }  // namespace spanwise::cuda

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """Reductions that compute the elements that they read, compared with NumPy in float64 and with the
-same graph without the rewrite "lift"."""
+same graph without the rewrite "transform_reduce"."""
 
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ from support.graphs import op_names
 import spanwise as sw
 
 T = sw.tensor
-NOT_LIFTED = sw.Mode("fast_run").excluding("lift")
+WITHOUT_TRANSFORM_REDUCE = sw.Mode("fast_run").excluding("transform_reduce")
 ONCE = ["sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin", "count_nonzero"]
 
 
-def check(inputs, outputs, values, device, lifted=1):
+def check(inputs, outputs, values, device, transform_reduces=1):
     """Compiles both ways and compares the results. Returns the function with the rewrite."""
     f = sw.function(inputs, outputs, device=device)
-    plain = sw.function(inputs, outputs, mode=NOT_LIFTED, device=device)
+    plain = sw.function(inputs, outputs, mode=WITHOUT_TRANSFORM_REDUCE, device=device)
     for got, wanted in zip(f(*values), plain(*values), strict=True):
         assert got.dtype == wanted.dtype and got.shape == wanted.shape
         tolerance = 1e-2 if got.dtype in ("float16", "bfloat16") else 1e-5
@@ -29,7 +29,7 @@ def check(inputs, outputs, values, device, lifted=1):
             rtol=tolerance,
             atol=tolerance,
         )
-    assert sum("(Composite" in name for name in op_names(f)) == lifted
+    assert sum("(Composite" in name for name in op_names(f)) == transform_reduces
     return f
 
 
@@ -59,7 +59,7 @@ def test_each_dtype(dtype, device):
     x, y = T.matrix("x", dtype), T.vector("y", dtype)
     values = [eighths((30, 50), dtype), eighths(50, dtype, seed=1)]
     outputs = [T.sum(x * y, axis=0), T.sum(x - y * y, axis=1, keepdims=True)]
-    check([x, y], outputs, values, device, lifted=2)
+    check([x, y], outputs, values, device, transform_reduces=2)
 
 
 def test_casts_take_part_and_other_accumulators_are_right(device):
@@ -70,12 +70,18 @@ def test_casts_take_part_and_other_accumulators_are_right(device):
         T.prod(n % 3, axis=0),
         T.mean(n + n, axis=1),
     ]
-    check([n, x], outputs, [eighths((40, 30), "int32"), eighths(30)], device, lifted=4)
+    check([n, x], outputs, [eighths((40, 30), "int32"), eighths(30)], device, transform_reduces=4)
 
 
 def test_one_operation_and_one_that_reads_its_input_twice(device):
     x = T.fmatrix("x")
-    check([x], [T.sum(T.exp(x), axis=0), T.max(x * x)], [eighths((20, 45))], device, lifted=2)
+    check(
+        [x],
+        [T.sum(T.exp(x), axis=0), T.max(x * x)],
+        [eighths((20, 45))],
+        device,
+        transform_reduces=2,
+    )
 
 
 @pytest.mark.parametrize("shape", [(0, 7), (7, 0), (1, 1), (1, 300), (300, 1), (2, 70_001)])
@@ -86,7 +92,7 @@ def test_empty_and_thin_shapes(shape, device):
     outputs = [T.sum(z, axis=0), T.sum(z + 1, axis=1), T.mean(x * y), T.all(x < y)]
     if 0 in shape:
         outputs = [outputs[0], outputs[1], outputs[3]]
-    check([x, y], outputs, values, device, lifted=len(outputs))
+    check([x, y], outputs, values, device, transform_reduces=len(outputs))
 
 
 def test_maximum_of_no_elements_is_refused(device):
@@ -128,7 +134,7 @@ def test_numbers_and_shared_variables_are_operands(device):
         [T.sum((x - w) * k, axis=1), T.sum(k / (x * x + 1))],
         [eighths((9, 20)), np.float32(0.5)],
         device,
-        lifted=2,
+        transform_reduces=2,
     )
     before = f(eighths((9, 20)), np.float32(2))[0].numpy()
     w.set_value(np.zeros(20, "float32"))
@@ -151,7 +157,7 @@ def test_sums_without_nan(device):
     x = T.fmatrix("x")
     a = eighths((30, 60))
     a[::4, ::3] = np.nan
-    f = check([x], [T.nansum(x * 2, axis=0), T.nansum(x + x)], [a], device, lifted=2)
+    f = check([x], [T.nansum(x * 2, axis=0), T.nansum(x + x)], [a], device, transform_reduces=2)
     np.testing.assert_allclose(f(a)[0].numpy(), np.nansum(a * 2, axis=0), rtol=1e-6)
 
 
@@ -176,7 +182,9 @@ def test_gradients_and_mode_debug(device):
         rng=np.random.default_rng(3),
     )
     values = [eighths((40, 50), "float64"), eighths(50, "float64", seed=1)]
-    plain = sw.function([x, y], [cost, *T.grad(cost, [x, y])], mode=NOT_LIFTED, device=device)
+    plain = sw.function(
+        [x, y], [cost, *T.grad(cost, [x, y])], mode=WITHOUT_TRANSFORM_REDUCE, device=device
+    )
     debug = sw.function([x, y], [cost, *T.grad(cost, [x, y])], mode="debug", device=device)
     for got, wanted in zip(debug(*values), plain(*values), strict=True):
         np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-9, atol=1e-12)
@@ -217,7 +225,7 @@ def test_random_layouts(data, device):
         z = z - operand * operands[0]
     result = getattr(sw, name)(z, axis=axes or None, keepdims=data.draw(st.booleans()))
     f = sw.function(operands, result, device=device)
-    plain = sw.function(operands, result, mode=NOT_LIFTED, device=device)
+    plain = sw.function(operands, result, mode=WITHOUT_TRANSFORM_REDUCE, device=device)
     given = [sw.asarray(v) for v in values] if str(device) == "cpu" else values
     got, wanted = f(*given), plain(*given)
     assert got.shape == wanted.shape and got.dtype == wanted.dtype

@@ -16,17 +16,17 @@ bool are_on_one_device(const Variable& a, const Variable& b) {
   return a.type().device() == b.type().device();
 }
 
-// The op that gives the elements of `node`, and its inputs.
+// The op that producer the elements of `node`, and its inputs.
 FusedAlone elements_of_node(const Ref<Apply>& node) {
-  const auto* gives = dynamic_cast<const GivesElements*>(&node->op());
-  if (gives == nullptr) return fused_alone(node);
-  if (!gives->gives_elements()) return {};
+  const auto* producer = dynamic_cast<const ElementProducer*>(&node->op());
+  if (producer == nullptr) return fused_alone(node);
+  if (!producer->has_element_source()) return {};
   return {node->op_ref(), {node->inputs().begin(), node->inputs().end()}};
 }
 
-std::vector<Variable> lift(const Apply& node, const NodeSurroundings& around) {
-  const auto* takes = dynamic_cast<const TakesElements*>(&node.op());
-  if (takes == nullptr) return {};
+std::vector<Variable> transform_reduce(const Apply& node, const NodeSurroundings& around) {
+  const auto* consumer = dynamic_cast<const ElementConsumer*>(&node.op());
+  if (consumer == nullptr) return {};
   const Variable x = node.inputs()[0], result = node.output(0);
   const Ref<Apply> before(x.owner());
   if (!before || x.type().rank() == 0 || !are_on_one_device(x, result)) return {};
@@ -34,17 +34,20 @@ std::vector<Variable> lift(const Apply& node, const NodeSurroundings& around) {
   if (readers.size() != 1 || readers[0] == nullptr) return {};
   FusedAlone elements = elements_of_node(before);
   if (!elements.op) return {};
-  const auto* gives = dynamic_cast<const GivesElements*>(elements.op.get());
-  if (!gives->gives_elements()) return {};
-  const Ref<const Op> op = takes->reading(std::move(elements.op), node);
+  const auto* producer = dynamic_cast<const ElementProducer*>(elements.op.get());
+  if (!producer->has_element_source()) return {};
+  const Ref<const Op> op = consumer->reading(std::move(elements.op), node);
   if (!op) return {};
-  const Variable made(result.type(), result.name());
-  Apply::make(op, std::move(elements.inputs), {made});
-  return {made};
+  const Variable reduced(result.type(), result.name());
+  Apply::make(op, std::move(elements.inputs), {reduced});
+  return {reduced};
 }
 
-[[maybe_unused]] const bool lift_registered = register_node_rewrite(
-    {.name = "lift", .position = 65, .tags = {"fast_run", "fusion"}, .apply_within = lift});
+[[maybe_unused]] const bool transform_reduce_registered =
+    register_node_rewrite({.name = "transform_reduce",
+                           .position = 65,
+                           .tags = {"fast_run", "fusion"},
+                           .apply_within = transform_reduce});
 
 }  // namespace
 }  // namespace spanwise::ops

@@ -11,9 +11,9 @@
 namespace spanwise::strided {
 
 /// The axes of a walk, which can be reversed and moved.
-class Axes {
+class WalkAxes {
  public:
-  explicit Axes(const Walk& walk);
+  explicit WalkAxes(const Walk& walk);
 
   int rank() const noexcept { return rank_; }
   int arrays() const noexcept { return arrays_; }

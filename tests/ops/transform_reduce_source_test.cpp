@@ -20,9 +20,9 @@ using Form = CudaShape::Form;
 using spanwise::ops::Fused;
 
 /// x * y + y, of a dtype, as a node of its own.
-class LiftedInput {
+class ComputedInput {
  public:
-  explicit LiftedInput(DType dtype, int rank = 1) {
+  explicit ComputedInput(DType dtype, int rank = 1) {
     auto fused = std::make_shared<Fused>();
     fused->program.inputs = {dtype, dtype};
     fused->program.steps = {step(OpId::multiply, dtype, {0, 1}), step(OpId::add, dtype, {2, 1})};
@@ -61,11 +61,11 @@ void expect_cubin(const CudaShape& shape, const ElementSource& elements) {
                         {.options = {"--fmad=false"}, .includes_device_headers = true});
 }
 
-class LiftedSource : public test::NvrtcTest<testing::TestWithParam<DType>> {};
+class TransformReduceSource : public test::NvrtcTest<testing::TestWithParam<DType>> {};
 
-TEST_P(LiftedSource, CompilesInEveryForm) {
+TEST_P(TransformReduceSource, CompilesInEveryForm) {
   const DType element = GetParam();
-  const LiftedInput source(element);
+  const ComputedInput source(element);
   for (const Kind kind : {Kind::sum, Kind::argmin})
     for (const Form form : {Form::any, Form::rows, Form::columns}) {
       if (form == Form::columns && info(kind).gives_index) continue;
@@ -81,7 +81,8 @@ TEST_P(LiftedSource, CompilesInEveryForm) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, LiftedSource, testing::Values(int8, bfloat16, float32, complex128),
+INSTANTIATE_TEST_SUITE_P(, TransformReduceSource,
+                         testing::Values(int8, bfloat16, float32, complex128),
                          [](const auto& given) { return text(given.param); });
 
 Array counted(const Shape& shape, DType dtype, std::int64_t modulus) {
@@ -95,7 +96,7 @@ Array counted(const Shape& shape, DType dtype, std::int64_t modulus) {
 // The kernels for GPUs, on the CPU, give what the loops of the CPU give.
 void expect_same(const Array& x, const Array& y, int axis, Kind kind) {
   const DType element = x.dtype();
-  LiftedInput source(element, x.rank());
+  ComputedInput source(element, x.rank());
   source.set(x, y);
   ReduceKernelTable kernels;
   const ComputedElements computed{*source, kernels};
@@ -120,7 +121,7 @@ void expect_same(const Array& x, const Array& y, int axis, Kind kind) {
   }
 }
 
-TEST(LiftedKernels, MatchTheCpuLoops) {
+TEST(TransformReduceKernels, MatchTheCpuLoops) {
   const Array x = counted({40, 260}, float32, 1001), row = counted({1, 260}, float32, 97),
               column = counted({40, 1}, float32, 89), short_x = counted({64, 262}, int16, 311);
   for (const Kind kind : {Kind::sum, Kind::argmin})

@@ -16,10 +16,10 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-class LiftedThunk final : public Thunk {
+class TransformReduceThunk final : public Thunk {
  public:
-  LiftedThunk(const spanwise::Op& elements, reduce::Operation op, const Options& options,
-              const ThunkContext& context)
+  TransformReduceThunk(const spanwise::Op& elements, reduce::Operation op, const Options& options,
+                       const ThunkContext& context)
       : node_(elements.make_node(context.node().inputs())),
         source_(source_of(elements, context)),
         op_(op),
@@ -54,7 +54,7 @@ class LiftedThunk final : public Thunk {
   std::unique_ptr<ElementSource> source_of(const spanwise::Op& elements,
                                            const ThunkContext& context) const {
     const ThunkContext own(*node_, context.device(), context.inputs(), {make_ref<Cell>()}, {true});
-    return dynamic_cast<const GivesElements&>(elements).element_source(own);
+    return dynamic_cast<const ElementProducer&>(elements).element_source(own);
   }
 
   void set_output(const Shape& shape) {
@@ -73,10 +73,10 @@ class LiftedThunk final : public Thunk {
   std::unique_ptr<ReduceKernelTable> kernels_ = std::make_unique<ReduceKernelTable>();
 };
 
-class LiftedOp final : public NamedOp {
+class TransformReduceOp final : public NamedOp {
  public:
-  LiftedOp(Ref<const spanwise::Op> elements, Ref<const spanwise::Op> reduction,
-           reduce::Operation op, const Options& options)
+  TransformReduceOp(Ref<const spanwise::Op> elements, Ref<const spanwise::Op> reduction,
+                    reduce::Operation op, const Options& options)
       : NamedOp(text(reduction->name(), "(", elements->name(), ")")),
         elements_(std::move(elements)),
         reduction_(std::move(reduction)),
@@ -84,7 +84,7 @@ class LiftedOp final : public NamedOp {
         options_(options) {}
 
   bool equals(const spanwise::Op& other) const override {
-    const auto* same = dynamic_cast<const LiftedOp*>(&other);
+    const auto* same = dynamic_cast<const TransformReduceOp*>(&other);
     return same != nullptr && same->elements_->equals(*elements_) &&
            same->reduction_->equals(*reduction_);
   }
@@ -98,7 +98,7 @@ class LiftedOp final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return std::make_unique<LiftedThunk>(*elements_, op_, options_, context);
+    return std::make_unique<TransformReduceThunk>(*elements_, op_, options_, context);
   }
   bool takes_host_scalars() const override { return elements_->takes_host_scalars(); }
 
@@ -110,10 +110,10 @@ class LiftedOp final : public NamedOp {
 
 }  // namespace
 
-Ref<const spanwise::Op> lifted_op(Ref<const spanwise::Op> elements,
-                                  Ref<const spanwise::Op> reduction, Operation op,
-                                  const Options& options) {
-  return make_ref<const LiftedOp>(std::move(elements), std::move(reduction), op, options);
+Ref<const spanwise::Op> transform_reduce_op(Ref<const spanwise::Op> elements,
+                                            Ref<const spanwise::Op> reduction, Operation op,
+                                            const Options& options) {
+  return make_ref<const TransformReduceOp>(std::move(elements), std::move(reduction), op, options);
 }
 
 }  // namespace spanwise::ops::reduce

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "axes.hpp"
+#include "walk_axes.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 namespace spanwise::strided {
 
-Axes::Axes(const Walk& walk)
+WalkAxes::WalkAxes(const Walk& walk)
     : rank_(walk.rank()),
       arrays_(walk.operands()),
       offsets_(static_cast<std::size_t>(walk.operands())) {
@@ -18,7 +18,7 @@ Axes::Axes(const Walk& walk)
     for (int axis = 0; axis < rank_; ++axis) numbers_.push_back(walk.stride(axis, array));
 }
 
-bool Axes::has_far_elements() const noexcept {
+bool WalkAxes::has_far_elements() const noexcept {
   for (int array = 0; array < arrays_; ++array) {
     std::int64_t reach = 0;
     for (int axis = 0; axis < rank_; ++axis)
@@ -28,13 +28,13 @@ bool Axes::has_far_elements() const noexcept {
   return false;
 }
 
-bool Axes::has_equal_strides(int a, int b) const noexcept {
+bool WalkAxes::has_equal_strides(int a, int b) const noexcept {
   for (int axis = 0; axis < rank_; ++axis)
     if (stride(axis, a) != stride(axis, b)) return false;
   return true;
 }
 
-void Axes::reverse(int axis) noexcept {
+void WalkAxes::reverse(int axis) noexcept {
   for (int array = 0; array < arrays_; ++array) {
     std::int64_t& stride = numbers_[index(axis, 1 + array)];
     offsets_[static_cast<std::size_t>(array)] += (extent(axis) - 1) * stride * joined_;
@@ -42,7 +42,7 @@ void Axes::reverse(int axis) noexcept {
   }
 }
 
-void Axes::join(int count) {
+void WalkAxes::join(int count) {
   numbers_[index(rank_ - 1, 0)] /= count;
   for (int array = 0; array < arrays_; ++array)
     for (int axis = 0; axis < rank_ - 1; ++axis) numbers_[index(axis, 1 + array)] /= count;
@@ -53,7 +53,7 @@ void Axes::join(int count) {
   --rank_;
 }
 
-void Axes::move(int axis, int to) noexcept {
+void WalkAxes::move(int axis, int to) noexcept {
   for (int row = 0; row <= arrays_; ++row) {
     const auto first = numbers_.begin() + row * rank_;
     if (axis < to)
@@ -63,7 +63,7 @@ void Axes::move(int axis, int to) noexcept {
   }
 }
 
-std::vector<std::int64_t> Axes::take_numbers(std::uint32_t left_out) {
+std::vector<std::int64_t> WalkAxes::take_numbers(std::uint32_t left_out) {
   auto end = numbers_.begin() + rank_;
   for (int array = 0; array < arrays_; ++array)
     if ((left_out >> array & 1) == 0)
