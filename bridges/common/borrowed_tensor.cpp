@@ -76,7 +76,7 @@ bool share_at(Array* address, const BorrowedTensor& memory, ForeignOwner owner, 
   Ref<StreamIdentity> producer;
   if (!memory.device.is_cpu()) [[unlikely]] {
     collect_released();
-    producer = Stream::lasting(memory.device, memory.stream).take_identity();
+    producer = Stream::persistent(memory.device, memory.stream).take_identity();
   }
   const auto axes = static_cast<std::size_t>(memory.rank);
   const auto bytes = static_cast<std::size_t>(placement.bytes);

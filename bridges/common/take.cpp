@@ -44,7 +44,7 @@ Array adopt(ForeignView& view, const bridges::ByteExtent& span, Layout layout, D
   if (!memory.device.is_cpu()) [[unlikely]] {
     collect_released();
     if (view.persistent_streams && view.streams.size() == 1 && device.is_cuda())
-      producer = Stream::lasting(device, view.streams[0]).take_identity();
+      producer = Stream::persistent(device, view.streams[0]).take_identity();
     else
       view.owner = EventGuardedOwner::around(std::move(view.owner));
   }

@@ -44,9 +44,9 @@ PyObject* new_capsule(Managed* tensor, const char* name) noexcept {
 bool is_capsule(PyObject* object) noexcept {
   if (!PyCapsule_CheckExact(object)) return false;
   const char* name = PyCapsule_GetName(object);
-  for (const char* known :
+  for (const char* expected :
        {capsule_name, versioned_capsule_name, used_capsule_name, used_versioned_capsule_name})
-    if (is_named(name, known)) return true;
+    if (is_named(name, expected)) return true;
   return false;
 }
 

@@ -105,7 +105,7 @@ pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Arr
     // Recorded as a use: after the library has released the memory, its last work on it may still
     // run, and the next use of the memory must wait for that work.
     if (stream_stays(stream, device.ordinal()))
-      order_use(Stream::lasting(device, stream), array, true);
+      order_use(Stream::persistent(device, stream), array, true);
     else
       order_library(stream, array);
   }

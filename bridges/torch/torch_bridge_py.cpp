@@ -107,8 +107,8 @@ bool has_no_lazy_bit(PyObject* tensor) noexcept {
 constinit std::array<std::uint64_t, 8> plain_sets{};
 
 bool is_known_set(std::uint64_t keys) noexcept {
-  for (const std::uint64_t known : plain_sets)
-    if (known == keys && keys != 0) return true;
+  for (const std::uint64_t plain : plain_sets)
+    if (plain == keys && keys != 0) return true;
   return false;
 }
 
@@ -154,11 +154,11 @@ bool is_torchs_current_stream(std::uintptr_t stream, int ordinal) noexcept {
 bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
   constexpr std::uintptr_t per_thread = 2;  // the default streams always exist
   if (stream <= per_thread) return true;
-  static auto& known = *new std::vector<std::uintptr_t>;  // under the GIL
-  if (std::find(known.begin(), known.end(), stream) != known.end()) return true;
+  static auto& cached = *new std::vector<std::uintptr_t>;  // under the GIL
+  if (std::find(cached.begin(), cached.end(), stream) != cached.end()) return true;
   if (!is_torchs_current_stream(stream, ordinal)) return false;
   try {
-    known.push_back(stream);
+    cached.push_back(stream);
   } catch (const std::exception&) {  // out of memory: not cached, torch is asked again
   }
   return true;
@@ -167,10 +167,10 @@ bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
 // Torch has a module attribute for each dtype. Dtypes that were found once, and torch itself, stay
 // available.
 bool torch_has(DType dtype) {
-  static auto& known = *new std::vector<DType>;
-  if (std::find(known.begin(), known.end(), dtype) != known.end()) return true;
+  static auto& cached = *new std::vector<DType>;
+  if (std::find(cached.begin(), cached.end(), dtype) != cached.end()) return true;
   if (!py::hasattr(import_library("torch", "torch"), dtype.name().c_str())) return false;
-  known.push_back(dtype);
+  cached.push_back(dtype);
   return true;
 }
 

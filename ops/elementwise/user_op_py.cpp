@@ -27,9 +27,10 @@ std::vector<ops::UserOpSpec::Parameter> user_parameters(const py::handle& list) 
   std::vector<ops::UserOpSpec::Parameter> parameters;
   for (const py::handle item : list) {
     const auto given = py::cast<py::tuple>(item);
-    ops::UserOpSpec::Parameter made{given[0].cast<std::string>(), given[1].cast<std::string>()};
-    if (!given[2].is_none()) made.dtype = dtype_from(given[2]);
-    parameters.push_back(std::move(made));
+    ops::UserOpSpec::Parameter parameter{given[0].cast<std::string>(),
+                                         given[1].cast<std::string>()};
+    if (!given[2].is_none()) parameter.dtype = dtype_from(given[2]);
+    parameters.push_back(std::move(parameter));
   }
   return parameters;
 }

@@ -28,11 +28,11 @@ struct GemvKernels {
 
 const GemvKernels& kernels_for(const Problem& problem, Device device) {
   using Key = std::array<int, 5>;
-  static auto& known = *new KernelTable<std::map<Key, GemvKernels>>;
+  static auto& cached = *new KernelTable<std::map<Key, GemvKernels>>;
   const Key key{static_cast<int>(device.kind()), device.ordinal(),
                 static_cast<int>(problem.dtype.code()), problem.dtype.bits(),
                 problem.conjugate_left};
-  return known.get(key, [&] {
+  return cached.get(key, [&] {
     ModuleOptions options;
     options.device = device;
     const SourceModule module(cuda_gemv_source(problem.dtype, problem.conjugate_left), options);

@@ -53,7 +53,7 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
   needs_index_ = has_token(operation_, "i") || has_token(preamble, "i");
 }
 
-// Packs of 8 bring most of the speed of wider ones, and repeat the operation less often.
+// Packs of 8 reach most of the speed of wider ones, and repeat the operation less often.
 strided::PlanOptions ElementwiseKernel::plan_options() const {
   if (is_long(operation_)) return {.max_width = 1, .packs = 1};
   bool in_place = outputs_need_memory_;

@@ -31,11 +31,11 @@ class WarpScan {
         carry_(Body::identity()) {}
 
   __device__ __forceinline__ void run() {
-    constexpr int most = ScanItems<Body>::of_lane;
-    do_parts<most>();
-    do_parts<most / 4>();
-    do_parts<most / 8>();
-    if (first_ < line_.length) do_part<most / 8, false>();
+    constexpr int max_items = ScanItems<Body>::of_lane;
+    do_parts<max_items>();
+    do_parts<max_items / 4>();
+    do_parts<max_items / 8>();
+    if (first_ < line_.length) do_part<max_items / 8, false>();
   }
 
  private:

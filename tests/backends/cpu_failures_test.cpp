@@ -147,7 +147,7 @@ TEST(CpuStacks, FitARecursion) {
 }
 
 TEST(CpuStacks, ThatRanOverAreReported) {
-  // The depth is read from memory, so no compiler knows it. Each frame is a little over 1000
+  // The depth is read from memory, so no compiler can compute it. Each frame is a little over 1000
   // bytes.
   CpuKernels kernels(
       "__device__ __noinline__ int depth(int left) {\n"

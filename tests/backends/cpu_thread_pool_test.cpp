@@ -144,79 +144,79 @@ TEST(ThreadPool, WorksInAForkedChild) {
 
 using std::chrono::microseconds, std::chrono::milliseconds;
 
-constexpr microseconds usual(8);
+constexpr microseconds base_threshold(8);
 
 TEST(WakeBackoff, RaisesTheThresholdAfterEachDelay) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  EXPECT_EQ(backoff.min_work(now, usual), usual);
-  backoff.learn(now, microseconds(300), microseconds(100));  // waited for a helper
-  EXPECT_EQ(backoff.min_work(now, usual), microseconds(600));
-  backoff.learn(now, microseconds(500), microseconds(250));
-  EXPECT_EQ(backoff.min_work(now, usual), microseconds(1200));
-  for (int i = 0; i < 20; ++i) backoff.learn(now, milliseconds(30), milliseconds(20));
-  EXPECT_EQ(backoff.min_work(now, usual), milliseconds(8));
+  EXPECT_EQ(backoff.min_work(now, base_threshold), base_threshold);
+  backoff.record(now, microseconds(300), microseconds(100));  // waited for a helper
+  EXPECT_EQ(backoff.min_work(now, base_threshold), microseconds(600));
+  backoff.record(now, microseconds(500), microseconds(250));
+  EXPECT_EQ(backoff.min_work(now, base_threshold), microseconds(1200));
+  for (int i = 0; i < 20; ++i) backoff.record(now, milliseconds(30), milliseconds(20));
+  EXPECT_EQ(backoff.min_work(now, base_threshold), milliseconds(8));
 }
 
 TEST(WakeBackoff, EndsAfterAMultipleOfTheLostTime) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  backoff.learn(now, microseconds(300), microseconds(100));
-  EXPECT_EQ(backoff.min_work(now + microseconds(3199), usual), microseconds(600));
-  EXPECT_EQ(backoff.min_work(now + microseconds(3200), usual), usual);
-  backoff.learn(now, microseconds(400), microseconds(100));
-  EXPECT_EQ(backoff.min_work(now + microseconds(7999), usual), microseconds(1200));
-  EXPECT_EQ(backoff.min_work(now + microseconds(8000), usual), usual);
+  backoff.record(now, microseconds(300), microseconds(100));
+  EXPECT_EQ(backoff.min_work(now + microseconds(3199), base_threshold), microseconds(600));
+  EXPECT_EQ(backoff.min_work(now + microseconds(3200), base_threshold), base_threshold);
+  backoff.record(now, microseconds(400), microseconds(100));
+  EXPECT_EQ(backoff.min_work(now + microseconds(7999), base_threshold), microseconds(1200));
+  EXPECT_EQ(backoff.min_work(now + microseconds(8000), base_threshold), base_threshold);
 }
 
 TEST(WakeBackoff, EndsWithASuccess) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  backoff.learn(now, microseconds(300), microseconds(100));
-  backoff.learn(now, microseconds(95), microseconds(100));  // neither a gain nor a loss
-  EXPECT_EQ(backoff.min_work(now, usual), microseconds(600));
-  backoff.learn(now, microseconds(60), microseconds(100));
-  EXPECT_EQ(backoff.min_work(now, usual), usual);
+  backoff.record(now, microseconds(300), microseconds(100));
+  backoff.record(now, microseconds(95), microseconds(100));  // neither a gain nor a loss
+  EXPECT_EQ(backoff.min_work(now, base_threshold), microseconds(600));
+  backoff.record(now, microseconds(60), microseconds(100));
+  EXPECT_EQ(backoff.min_work(now, base_threshold), base_threshold);
 }
 
 TEST(WakeBackoff, AllowsTimeToWakeSleepingThreads) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point start{std::chrono::hours(1)};
   const auto delayed_job = [&](microseconds began) {
-    backoff.learn(start + began + microseconds(33), microseconds(33), microseconds(28));
+    backoff.record(start + began + microseconds(33), microseconds(33), microseconds(28));
   };
   backoff.note_wake(start);
   for (const int began : {0, 40, 80, 120, 160}) delayed_job(microseconds(began));
-  EXPECT_EQ(backoff.min_work(start, usual), usual) << "it is one wake";
+  EXPECT_EQ(backoff.min_work(start, base_threshold), base_threshold) << "it is one wake";
   delayed_job(microseconds(200));
-  EXPECT_EQ(backoff.min_work(start, usual), microseconds(66)) << "it has had time to wake";
+  EXPECT_EQ(backoff.min_work(start, base_threshold), microseconds(66)) << "it has had time to wake";
 }
 
 TEST(WakeBackoff, IgnoresHelpersThatDoNotComeUnlessTheyAreWoken) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
-  for (int i = 0; i < 100; ++i) backoff.learn(now, microseconds(101), microseconds(100));
-  EXPECT_EQ(backoff.min_work(now, usual), usual);
+  for (int i = 0; i < 100; ++i) backoff.record(now, microseconds(101), microseconds(100));
+  EXPECT_EQ(backoff.min_work(now, base_threshold), base_threshold);
   const auto useless_wake = [&] {
     backoff.note_wake(now);
-    backoff.learn(now + microseconds(101), microseconds(101), microseconds(100));
+    backoff.record(now + microseconds(101), microseconds(101), microseconds(100));
   };
   for (int i = 0; i < 3; ++i) useless_wake();
-  EXPECT_EQ(backoff.min_work(now, usual), usual);
-  backoff.learn(now, microseconds(60), microseconds(100));  // helped
+  EXPECT_EQ(backoff.min_work(now, base_threshold), base_threshold);
+  backoff.record(now, microseconds(60), microseconds(100));  // helped
   for (int i = 0; i < 3; ++i) useless_wake();
-  EXPECT_EQ(backoff.min_work(now, usual), usual);
+  EXPECT_EQ(backoff.min_work(now, base_threshold), base_threshold);
   useless_wake();
-  EXPECT_EQ(backoff.min_work(now + milliseconds(20), usual), microseconds(202));
-  EXPECT_EQ(backoff.min_work(now + milliseconds(21), usual), usual);
+  EXPECT_EQ(backoff.min_work(now + milliseconds(20), base_threshold), microseconds(202));
+  EXPECT_EQ(backoff.min_work(now + milliseconds(21), base_threshold), base_threshold);
 }
 
 TEST(WakeBackoff, CountsALateChunkOfASleepingThread) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   backoff.note_wake(now);
-  backoff.learn(now + milliseconds(3), milliseconds(3), microseconds(100));
-  EXPECT_EQ(backoff.min_work(now, usual), milliseconds(6));
+  backoff.record(now + milliseconds(3), milliseconds(3), microseconds(100));
+  EXPECT_EQ(backoff.min_work(now, base_threshold), milliseconds(6));
 }
 
 TEST(ThreadPool, HelpersLeaveTheProcessorOfTheCaller) {

@@ -143,17 +143,17 @@ TEST_F(CudaStreams, WrappedForeignHandlesAreNotDestroyed) {
 
 TEST_F(CudaStreams, PersistentStreamIsOneObject) {
   const Ref<StreamState> ours = backend().create_stream(0);
-  const auto lasting = [](std::uintptr_t handle) {
-    return Ref<StreamState>(&Stream::lasting(gpu, handle).state());
+  const auto persistent = [](std::uintptr_t handle) {
+    return Ref<StreamState>(&Stream::persistent(gpu, handle).state());
   };
-  const Ref<StreamState> kept = lasting(ours->handle());
+  const Ref<StreamState> kept = persistent(ours->handle());
   EXPECT_EQ(kept->handle(), ours->handle());
-  EXPECT_EQ(lasting(ours->handle()), kept);
+  EXPECT_EQ(persistent(ours->handle()), kept);
   EXPECT_NE(backend().foreign_stream(0, ours->handle()), kept);
-  EXPECT_EQ(lasting(1), default_stream());
-  const Ref<StreamState> per_thread = lasting(2);
-  EXPECT_NE(lasting(2), per_thread) << "one a thread";
-  EXPECT_THROW(lasting(7), ArgumentError);
+  EXPECT_EQ(persistent(1), default_stream());
+  const Ref<StreamState> per_thread = persistent(2);
+  EXPECT_NE(persistent(2), per_thread) << "one a thread";
+  EXPECT_THROW(persistent(7), ArgumentError);
 }
 
 TEST_F(CudaStreams, InvalidStreamIsRefused) {

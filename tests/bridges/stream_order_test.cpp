@@ -122,7 +122,7 @@ TEST_F(StreamOrder, ProducerStreamUsedAloneWaitsForNothing) {
   ForeignView view = foreign_view({7}, true);
   {
     const Array array = share(view).value();
-    order_use(Stream::lasting(gpu, 7), array, true);
+    order_use(Stream::persistent(gpu, 7), array, true);
     gpus().take_log();
   }
   EXPECT_THAT(gpus().take_log(), IsEmpty());
@@ -130,12 +130,12 @@ TEST_F(StreamOrder, ProducerStreamUsedAloneWaitsForNothing) {
 }
 
 TEST_F(StreamOrder, PersistentStreamIsOneObjectAndThePerThreadStreamIsNot) {
-  const Stream first = Stream::lasting(gpu, 7);
-  EXPECT_EQ(&Stream::lasting(gpu, 7).identity(), &first.identity());
-  EXPECT_NE(&Stream::lasting(test::second_gpu, 7).identity(), &first.identity());
+  const Stream first = Stream::persistent(gpu, 7);
+  EXPECT_EQ(&Stream::persistent(gpu, 7).identity(), &first.identity());
+  EXPECT_NE(&Stream::persistent(test::second_gpu, 7).identity(), &first.identity());
   EXPECT_NE(&Stream::foreign(gpu, 7).identity(), &first.identity());
-  const Stream per_thread = Stream::lasting(gpu, 2);
-  EXPECT_NE(&Stream::lasting(gpu, 2).identity(), &per_thread.identity());
+  const Stream per_thread = Stream::persistent(gpu, 2);
+  EXPECT_NE(&Stream::persistent(gpu, 2).identity(), &per_thread.identity());
 }
 
 TEST_F(StreamOrder, WithoutAProducerStreamReleaseFollowsOurWork) {

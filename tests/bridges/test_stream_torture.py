@@ -3,7 +3,7 @@
 """Producers and consumers on different streams, kernels slow on purpose, random orders: no stale read.
 
 The same with the ordering taken away reads stale values, so the test can see the fault. The foreign
-side launches kernels on bare addresses, of which Spanwise knows nothing.
+side launches kernels on bare addresses, which Spanwise does not track.
 """
 
 import os

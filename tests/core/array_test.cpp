@@ -71,7 +71,7 @@ TEST(Array, UnownedViewsAreNotCounted) {
   EXPECT_EQ(view.data(), base.data());
   EXPECT_EQ(view.dtype(), float32);
   EXPECT_EQ(base.storage().use_count(), 1);
-  view.forget();
+  view.detach();
   EXPECT_EQ(base.storage().use_count(), 1);
 }
 
@@ -185,7 +185,7 @@ TEST(Array, ReinterpretAllowsAnyAlignmentOnTheHost) {
   EXPECT_EQ(back.storage(), bytes.storage());
   Array unowned = view.lend(Layout(view.layout()));
   EXPECT_EQ(unowned.data(), view.data());
-  unowned.forget();
+  unowned.detach();
 }
 
 TEST(Array, PrintsInOneLine) {

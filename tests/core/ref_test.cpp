@@ -46,14 +46,14 @@ TEST(Ref, StaticObjectsAreNotCounted) {
   std::atomic<int> destroyed{0};
   {
     const Ref<Counted> kept = make_ref<Counted>(destroyed);
-    EXPECT_FALSE(kept->stays());
+    EXPECT_FALSE(kept->is_immortal());
     Ref<Counted> from_before = kept;
-    kept->stay();
-    EXPECT_TRUE(kept->stays());
+    kept->make_immortal();
+    EXPECT_TRUE(kept->is_immortal());
     for (int i = 0; i < 3; ++i) const Ref<Counted> passed_on = kept;
     from_before = nullptr;
-    EXPECT_TRUE(kept->stays());
-    kept->stay_no_longer(1);
+    EXPECT_TRUE(kept->is_immortal());
+    kept->make_mortal(1);
     EXPECT_EQ(kept->use_count(), 1);
     EXPECT_EQ(destroyed, 0);
   }

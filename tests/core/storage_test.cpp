@@ -93,7 +93,7 @@ TEST_F(StorageTest, UnownedReferenceIsNotCounted) {
       const Storage copy = unowned;  // a holder like any other
       EXPECT_EQ(holder.use_count(), 2);
     }
-    unowned.forget();
+    unowned.detach();
     EXPECT_FALSE(unowned);
     EXPECT_EQ(holder.use_count(), 1);
     EXPECT_EQ(owner_.releases, 0);
@@ -101,7 +101,7 @@ TEST_F(StorageTest, UnownedReferenceIsNotCounted) {
   EXPECT_EQ(owner_.releases, 1);
   Storage none = Storage{}.unowned();
   EXPECT_FALSE(none);
-  none.forget();
+  none.detach();
 }
 
 void other_release(void*, void*, std::size_t, StreamUses&) noexcept {}

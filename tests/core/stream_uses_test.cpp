@@ -24,7 +24,7 @@ class StreamUsesTest : public ::testing::Test {
                                [&](StreamIdentity& other) { streams.push_back(&other); });
     return streams;
   }
-  // What a launch does: wait, then remember.
+  // What a launch does: wait, then record.
   std::vector<const StreamIdentity*> use(StreamIdentity& stream, bool writes) {
     auto streams = to_wait_for(stream, writes);
     uses_.record(stream, writes);

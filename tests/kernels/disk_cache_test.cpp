@@ -164,7 +164,7 @@ TEST_F(DiskCacheTest, RemovesFilesOfInterruptedWriters) {
   for (const fs::path& path : {old_image, old_temporary, new_temporary, foreign})
     std::ofstream(path) << "left";
   for (const fs::path& path : {old_image, old_temporary, foreign}) age(path, 7200);
-  cache().clear();  // forgets how large the folder was, so that the next store looks
+  cache().clear();  // discards the cached size of the folder, so that the next store looks
   EXPECT_TRUE(fs::exists(foreign)) << "clear() touches only its own files";
   EXPECT_FALSE(fs::exists(new_temporary));
 

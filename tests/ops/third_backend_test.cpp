@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A worked example of a third back end, for a kind of device that the library does not know: what
+// A worked example of a third back end, for a kind of device that is not part of the library: what
 // CONTRIBUTING.md lists under "add a back end", and nothing else. Its memory is the host's, and its
 // kernels are compiled by the CPU's compiler.
 #include <gtest/gtest.h>

@@ -17,8 +17,8 @@ import sys
 before = set(sys.modules)
 import spanwise
 large = {"typing", "contextlib", "re", "functools", "inspect", "dataclasses", "enum", "ctypes"}
-brought = (set(sys.modules) - before) & large
-assert not brought, brought
+imported = (set(sys.modules) - before) & large
+assert not imported, imported
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 

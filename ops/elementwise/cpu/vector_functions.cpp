@@ -73,11 +73,11 @@ SW_END_INSTRUCTIONS
 
 // Never closed: loops may run until the process ends.
 void* vector_library() {
-  static constinit std::atomic<void*> known{nullptr};
-  if (void* handle = known.load(std::memory_order_acquire)) return handle;
+  static constinit std::atomic<void*> cached{nullptr};
+  if (void* handle = cached.load(std::memory_order_acquire)) return handle;
   const std::lock_guard lock(loader_mutex());
   void* handle = ::dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
-  known.store(handle, std::memory_order_release);
+  cached.store(handle, std::memory_order_release);
   return handle;
 }
 
@@ -102,17 +102,17 @@ const InstructionSet& instruction_set() {
 
 CpuLoops find_vector_function(OpId op, DType dtype) noexcept {
   if ((dtype != float32 && dtype != float64) || vector_library() == nullptr) return {};
-  for (const VectorName& known : vector_names) {
-    if (known.op != op) continue;
+  for (const VectorName& entry : vector_names) {
+    if (entry.op != op) continue;
     const InstructionSet& set = instruction_set();
     char symbol[64];
     std::snprintf(symbol, sizeof symbol, "_ZGV%cN%d%s_%s%s", set.letter,
-                  set.bytes / dtype.itemsize(), known.operands == 1 ? "v" : "vv", known.name,
+                  set.bytes / dtype.itemsize(), entry.operands == 1 ? "v" : "vv", entry.name,
                   dtype == float32 ? "f" : "");
     const void* function = ::dlsym(vector_library(), symbol);
     if (function == nullptr) return {};
     CpuLoops kernel;
-    kernel.loop = (dtype == float32 ? set.single : set.twice)(op, known.operands);
+    kernel.loop = (dtype == float32 ? set.single : set.twice)(op, entry.operands);
     kernel.context = function;
     return kernel;
   }

@@ -12,9 +12,9 @@ namespace spanwise::ops {
 class CpuProgramBuilder {
  public:
   CpuProgramBuilder(const ElementProgram& program, const std::vector<bool>& is_number,
-                    CpuProgram& made)
-      : program_(program), made_(made) {
-    made_.inputs_ = static_cast<int>(program.inputs.size());
+                    CpuProgram& result)
+      : program_(program), result_(result) {
+    result_.inputs_ = static_cast<int>(program.inputs.size());
     for (std::size_t i = 0; i < program.inputs.size(); ++i)
       value_registers_.push_back(add_register(program.inputs[i], is_number[i]));
   }
@@ -22,7 +22,7 @@ class CpuProgramBuilder {
   void build() {
     double work = 0;  // of an element, in threads that it is worth
     for (const ProgramStep& step : program_.steps) work += add_step(step);
-    made_.grain_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(1 / std::max(work, 1e-6)));
+    result_.grain_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(1 / std::max(work, 1e-6)));
     for (const int value : program_.outputs) add_output(register_of(value));
     note_late_reads();
     assign_buffers();
@@ -34,35 +34,38 @@ class CpuProgramBuilder {
   using Instruction = CpuProgram::Instruction;
 
   int register_of(int value) const { return value_registers_[static_cast<std::size_t>(value)]; }
-  CpuProgram::Register& at(int index) { return made_.registers_[static_cast<std::size_t>(index)]; }
+  CpuProgram::Register& at(int index) {
+    return result_.registers_[static_cast<std::size_t>(index)];
+  }
   int add_register(DType dtype, bool is_number = false) {
-    made_.registers_.push_back({dtype, -1, is_number});
-    return static_cast<int>(made_.registers_.size()) - 1;
+    result_.registers_.push_back({dtype, -1, is_number});
+    return static_cast<int>(result_.registers_.size()) - 1;
   }
 
   // The register's elements in another dtype.
   int converted(int from, DType dtype) {
     if (at(from).dtype == dtype) return from;
-    const auto [known, is_new] = conversions_.try_emplace({from, dtype_index(dtype)}, 0);
-    if (!is_new) return known->second;
+    const auto [cached, is_new] = conversions_.try_emplace({from, dtype_index(dtype)}, 0);
+    if (!is_new) return cached->second;
     const bool is_number = at(from).is_number;
-    known->second = add_register(dtype, is_number);
-    convert(from, known->second);
-    return known->second;
+    cached->second = add_register(dtype, is_number);
+    convert(from, cached->second);
+    return cached->second;
   }
   void convert(int from, int to) {
-    (at(from).is_number ? made_.once_ : made_.steps_).push_back({nullptr, nullptr, 2, {from, to}});
+    (at(from).is_number ? result_.once_ : result_.steps_)
+        .push_back({nullptr, nullptr, 2, {from, to}});
   }
 
   // The number in every element of a block.
   int filled(int number) {
     if (!at(number).is_number) return number;
-    const auto [known, is_new] = fills_.try_emplace(number, 0);
+    const auto [cached, is_new] = fills_.try_emplace(number, 0);
     if (is_new) {
-      known->second = add_register(at(number).dtype);
-      made_.once_.push_back({nullptr, nullptr, 2, {number, known->second}});
+      cached->second = add_register(at(number).dtype);
+      result_.once_.push_back({nullptr, nullptr, 2, {number, cached->second}});
     }
-    return known->second;
+    return cached->second;
   }
 
   double add_step(const ProgramStep& step) {
@@ -70,45 +73,47 @@ class CpuProgramBuilder {
     if (is_cast(step.signature)) return add_cast(step);
     OpSignature signature = step.signature;
     const auto values = program_.arguments(step);
-    Instruction made{.count = static_cast<int>(values.size()) + 1};
+    Instruction instruction{.count = static_cast<int>(values.size()) + 1};
     for (std::size_t i = 0; i < values.size(); ++i)
-      made.registers[i] = converted(
+      instruction.registers[i] = converted(
           register_of(values[i]), loop_compute(signature, signature.operand(static_cast<int>(i))));
-    if (values.size() == 2 && at(made.registers[0]).is_number && !signature.mixed)
+    if (values.size() == 2 && at(instruction.registers[0]).is_number && !signature.mixed)
       if (const auto other = swapped_op(signature.op)) {
         signature.op = *other;
-        std::swap(made.registers[0], made.registers[1]);
+        std::swap(instruction.registers[0], instruction.registers[1]);
       }
     const CpuLoops& kernel = cpu_kernel_for(signature);
-    const bool by_number = kernel.with_number != nullptr && only_first_is_array(made);
-    made.loop = by_number ? kernel.with_number : kernel.loop;
-    made.context = kernel.context;
+    const bool by_number = kernel.with_number != nullptr && only_first_is_array(instruction);
+    instruction.loop = by_number ? kernel.with_number : kernel.loop;
+    instruction.context = kernel.context;
     if (!by_number)
-      for (std::size_t i = 0; i < values.size(); ++i) made.registers[i] = filled(made.registers[i]);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        instruction.registers[i] = filled(instruction.registers[i]);
     const int computed = add_register(loop_compute(signature, signature.result));
-    made.registers[values.size()] = computed;
-    made_.steps_.push_back(made);
+    instruction.registers[values.size()] = computed;
+    result_.steps_.push_back(instruction);
     value_registers_.push_back(converted(computed, step.signature.result));
     return 1 / static_cast<double>(kernel.grain);
   }
 
-  bool only_first_is_array(const Instruction& made) {
-    if (made.count < 3 || at(made.registers[0]).is_number) return false;
-    for (int i = 1; i < made.count - 1; ++i)
-      if (!at(made.registers[static_cast<std::size_t>(i)]).is_number) return false;
+  bool only_first_is_array(const Instruction& instruction) {
+    if (instruction.count < 3 || at(instruction.registers[0]).is_number) return false;
+    for (int i = 1; i < instruction.count - 1; ++i)
+      if (!at(instruction.registers[static_cast<std::size_t>(i)]).is_number) return false;
     return true;
   }
 
   double add_body(const ProgramStep& step) {
     const auto values = program_.arguments(step);
     const ElementBody& body = *step.body.text;
-    Instruction made{.loop = loop_of(step.body), .count = static_cast<int>(values.size()) + 1};
+    Instruction instruction{.loop = loop_of(step.body),
+                            .count = static_cast<int>(values.size()) + 1};
     for (std::size_t i = 0; i < values.size(); ++i)
-      made.registers[i] =
+      instruction.registers[i] =
           filled(converted(register_of(values[i]), loop_dtype(body.inputs[i].dtype)));
     const int computed = add_register(loop_dtype(step.signature.result));
-    made.registers[values.size()] = computed;
-    made_.steps_.push_back(made);
+    instruction.registers[values.size()] = computed;
+    result_.steps_.push_back(instruction);
     value_registers_.push_back(converted(computed, step.signature.result));
     constexpr double elements_per_thread = 1 << 13;
     return 1 / elements_per_thread;
@@ -123,7 +128,7 @@ class CpuProgramBuilder {
 
   // A cast may be in the register of another one.
   void add_output(int from) {
-    auto& outputs = made_.outputs_;
+    auto& outputs = result_.outputs_;
     if (std::find(outputs.begin(), outputs.end(), from) == outputs.end())
       return outputs.push_back(from);
     outputs.push_back(add_register(at(from).dtype));
@@ -131,17 +136,17 @@ class CpuProgramBuilder {
   }
 
   void note_late_reads() {
-    const auto inputs = static_cast<std::size_t>(made_.inputs_);
-    made_.is_read_late_.resize(inputs * made_.outputs_.size());
-    for (std::size_t o = 0; o < made_.outputs_.size(); ++o) {
+    const auto inputs = static_cast<std::size_t>(result_.inputs_);
+    result_.is_read_late_.resize(inputs * result_.outputs_.size());
+    for (std::size_t o = 0; o < result_.outputs_.size(); ++o) {
       bool is_computed = false;
-      for (const Instruction& step : made_.steps_) {
+      for (const Instruction& step : result_.steps_) {
         for (int i = 0; i < step.count - 1 && is_computed; ++i) {
           const int read = step.registers[static_cast<std::size_t>(i)];
-          if (read < made_.inputs_)
-            made_.is_read_late_[o * inputs + static_cast<std::size_t>(read)] = true;
+          if (read < result_.inputs_)
+            result_.is_read_late_[o * inputs + static_cast<std::size_t>(read)] = true;
         }
-        is_computed |= result_of(step) == made_.outputs_[o];
+        is_computed |= result_of(step) == result_.outputs_[o];
       }
     }
   }
@@ -152,26 +157,26 @@ class CpuProgramBuilder {
 
   // Results that are no outputs share buffers with what is no longer read.
   void assign_buffers() {
-    std::vector<int> last_read(made_.registers_.size(), -1);
-    for (std::size_t t = 0; t < made_.steps_.size(); ++t)
-      for (int i = 0; i < made_.steps_[t].count - 1; ++i)
+    std::vector<int> last_read(result_.registers_.size(), -1);
+    for (std::size_t t = 0; t < result_.steps_.size(); ++t)
+      for (int i = 0; i < result_.steps_[t].count - 1; ++i)
         last_read[static_cast<std::size_t>(
-            made_.steps_[t].registers[static_cast<std::size_t>(i)])] = static_cast<int>(t);
-    std::vector<bool> shares(made_.registers_.size());
-    for (const Instruction& step : made_.steps_)
+            result_.steps_[t].registers[static_cast<std::size_t>(i)])] = static_cast<int>(t);
+    std::vector<bool> shares(result_.registers_.size());
+    for (const Instruction& step : result_.steps_)
       shares[static_cast<std::size_t>(result_of(step))] = true;
-    for (const int output : made_.outputs_) shares[static_cast<std::size_t>(output)] = false;
-    for (std::size_t i = 0; i < made_.once_.size(); ++i)
-      at(result_of(made_.once_[i])).constant = static_cast<int>(i);
+    for (const int output : result_.outputs_) shares[static_cast<std::size_t>(output)] = false;
+    for (std::size_t i = 0; i < result_.once_.size(); ++i)
+      at(result_of(result_.once_[i])).constant = static_cast<int>(i);
     std::vector<int> free;
-    for (std::size_t t = 0; t < made_.steps_.size(); ++t) {
-      const int result = result_of(made_.steps_[t]);
+    for (std::size_t t = 0; t < result_.steps_.size(); ++t) {
+      const int result = result_of(result_.steps_[t]);
       if (shares[static_cast<std::size_t>(result)] && at(result).buffer < 0) {
-        if (free.empty()) free.push_back(made_.buffers_++);
+        if (free.empty()) free.push_back(result_.buffers_++);
         at(result).buffer = free.back();
         free.pop_back();
       }
-      release_after(made_.steps_[t], static_cast<int>(t), shares, last_read, free);
+      release_after(result_.steps_[t], static_cast<int>(t), shares, last_read, free);
     }
   }
 
@@ -179,8 +184,8 @@ class CpuProgramBuilder {
                      const std::vector<int>& last_read, std::vector<int>& free) {
     for (int i = 0; i < step.count - 1; ++i) {
       const int read = step.registers[static_cast<std::size_t>(i)];
-      const auto place = static_cast<std::size_t>(read);
-      const bool is_last = shares[place] && last_read[place] == time;
+      const auto index = static_cast<std::size_t>(read);
+      const bool is_last = shares[index] && last_read[index] == time;
       const int buffer = at(read).buffer;
       if (is_last && std::find(free.begin(), free.end(), buffer) == free.end())
         free.push_back(buffer);
@@ -188,28 +193,28 @@ class CpuProgramBuilder {
   }
 
   void find_itemsize() {
-    for (const CpuProgram::Register& each : made_.registers_)
-      made_.itemsize_ = std::max<std::int64_t>(made_.itemsize_, each.dtype.itemsize());
+    for (const CpuProgram::Register& each : result_.registers_)
+      result_.itemsize_ = std::max<std::int64_t>(result_.itemsize_, each.dtype.itemsize());
   }
 
   void find_bases() {
-    const int outputs = static_cast<int>(made_.outputs_.size());
-    const int memory = made_.inputs_ + outputs;
-    for (int r = 0; r < static_cast<int>(made_.registers_.size()); ++r) {
+    const int outputs = static_cast<int>(result_.outputs_.size());
+    const int memory = result_.inputs_ + outputs;
+    for (int r = 0; r < static_cast<int>(result_.registers_.size()); ++r) {
       CpuProgram::Register& each = at(r);
-      each.base = r < made_.inputs_ ? r : each.constant >= 0 ? memory + 1 : memory;
+      each.base = r < result_.inputs_ ? r : each.constant >= 0 ? memory + 1 : memory;
       const int buffer = each.constant >= 0 ? each.constant : each.buffer;
-      each.offset = r < made_.inputs_ ? 0 : buffer * CpuProgram::buffer_bytes;
+      each.offset = r < result_.inputs_ ? 0 : buffer * CpuProgram::buffer_bytes;
     }
     for (int o = 0; o < outputs; ++o) {
-      CpuProgram::Register& each = at(made_.outputs_[static_cast<std::size_t>(o)]);
-      each.base = made_.inputs_ + o;
+      CpuProgram::Register& each = at(result_.outputs_[static_cast<std::size_t>(o)]);
+      each.base = result_.inputs_ + o;
       each.offset = 0;
     }
   }
 
   const ElementProgram& program_;
-  CpuProgram& made_;
+  CpuProgram& result_;
   std::vector<int> value_registers_;
   std::map<std::pair<int, int>, int> conversions_;  // {register, place of the dtype} -> register
   std::map<int, int> fills_;

@@ -68,17 +68,17 @@ std::vector<int> all_but(std::size_t count, int k) {
 void compute_alone(const Apply& node, const FusedNodes& all, const std::vector<int>& outputs,
                    std::vector<Variable>& results) {
   const FusedNodes part = part_of(all, outputs);
-  std::vector<Variable> inputs, made;
+  std::vector<Variable> inputs, replacements;
   for (const Variable& input : part.inputs) {
-    const auto place = std::find(all.inputs.begin(), all.inputs.end(), input);
-    inputs.push_back(node.inputs()[static_cast<std::size_t>(place - all.inputs.begin())]);
+    const auto input_position = std::find(all.inputs.begin(), all.inputs.end(), input);
+    inputs.push_back(node.inputs()[static_cast<std::size_t>(input_position - all.inputs.begin())]);
   }
   for (const int k : outputs) {
     const Variable old = node.output(k);
-    made.emplace_back(old.type(), old.name());
-    results[static_cast<std::size_t>(k)] = made.back();
+    replacements.emplace_back(old.type(), old.name());
+    results[static_cast<std::size_t>(k)] = replacements.back();
   }
-  Apply::make(fused(part), std::move(inputs), std::move(made));
+  Apply::make(fused(part), std::move(inputs), std::move(replacements));
 }
 
 std::vector<Variable> split(const Apply& node, const NodeSurroundings& around) {

@@ -138,8 +138,8 @@ class RowPassSource {
 
  private:
   static void replace(std::string& all, std::string_view name, std::string_view by) {
-    const std::size_t place = all.find(name);
-    if (place != std::string::npos) all.replace(place, name.size(), by);
+    const std::size_t position = all.find(name);
+    if (position != std::string::npos) all.replace(position, name.size(), by);
   }
   static std::string filled(std::string all, const std::string& parameters,
                             const std::string& statements, std::string_view result) {

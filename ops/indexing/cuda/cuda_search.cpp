@@ -41,11 +41,11 @@ std::string search_source(DType dtype, Side side) {
 
 void search_by_kernel(const Array& sorted, const Array& wanted, Side side, const Array& positions) {
   using Key = std::tuple<DeviceKind, int, DTypeCode, int, Side>;
-  static auto& known = *new KernelTable<std::map<Key, Kernel>>;
+  static auto& cached = *new KernelTable<std::map<Key, Kernel>>;
   const DType dtype = sorted.dtype();
   const Device device = sorted.device();
   const Key key(device.kind(), device.ordinal(), dtype.code(), dtype.bits(), side);
-  const Kernel& kernel = known.get(key, [&] {
+  const Kernel& kernel = cached.get(key, [&] {
     ModuleOptions options;
     options.device = device;
     return SourceModule(search_source(dtype, side), options).get_function("search");

@@ -69,7 +69,7 @@ class SW_API Array {
   Array with_layout(Layout layout) const { return Array(storage_, std::move(layout), dtype_); }
   /// A view with `layout`, which must derive from this array's layout (not checked), without a
   /// reference to the storage (Storage::unowned()); saves the reference counting, half the cost of
-  /// a small view. The caller keeps this array alive and calls forget() on the view before
+  /// a small view. The caller keeps this array alive and calls detach() on the view before
   /// destroying it.
   Array lend(Layout&& layout) const noexcept {
     return Array(Inside{}, storage_.unowned(), std::move(layout), dtype_);
@@ -79,7 +79,8 @@ class SW_API Array {
   /// Moves the storage out; afterwards the array can only be destroyed or assigned to.
   Storage take_storage() noexcept { return std::move(storage_); }
   /// Clears the storage of a view made by lend().
-  void forget() noexcept { storage_.forget(); }
+  void detach() noexcept { storage_.detach(); }
+  [[deprecated("use detach()")]] void forget() noexcept { detach(); }
   /// The same view with readonly() set.
   Array as_readonly() const;
   /// Sets readonly() of this view. Other threads may read and copy the array meanwhile.

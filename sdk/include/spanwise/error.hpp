@@ -15,7 +15,7 @@ namespace spanwise {
 ///
 /// A message says which function failed, what was expected, what was given, and what to do about
 /// it. In Python each class below is `spanwise.<same name>`, deriving from the built-in named in
-/// its comment, so that `except ValueError` also works in programs that do not know Spanwise.
+/// its comment, so that `except ValueError` also works in programs that do not use Spanwise.
 class SW_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -21,22 +21,26 @@ class SW_API RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void add_ref() const noexcept {
-    if (!stays()) count_.fetch_add(1, std::memory_order_relaxed);
+    if (!is_immortal()) count_.fetch_add(1, std::memory_order_relaxed);
   }
   void release() const noexcept {
     // With a count of 1 no other thread can change it, so the atomic decrement, as expensive as
     // creating a small object, is skipped.
     const std::int64_t count = count_.load(std::memory_order_acquire);
-    if (count >= staying) return;
+    if (count >= immortal_count) return;
     if (count == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       const_cast<RefCounted*>(this)->dispose();
   }
   /// Makes the object immortal: references are no longer counted. For objects that live as long as
   /// the process and are passed around often, where counting dominates the cost.
-  void stay() const noexcept { count_.store(2 * staying, std::memory_order_relaxed); }
-  bool stays() const noexcept { return count_.load(std::memory_order_relaxed) >= staying; }
+  void make_immortal() const noexcept {
+    count_.store(2 * immortal_count, std::memory_order_relaxed);
+  }
+  bool is_immortal() const noexcept {
+    return count_.load(std::memory_order_relaxed) >= immortal_count;
+  }
   /// Makes the object mortal again with `holders` references.
-  void stay_no_longer(std::int64_t holders) const noexcept {
+  void make_mortal(std::int64_t holders) const noexcept {
     count_.store(holders, std::memory_order_release);
   }
   std::int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
@@ -56,9 +60,9 @@ class SW_API RefCounted {
   void restart_count() noexcept { count_.store(1, std::memory_order_relaxed); }
 
  private:
-  // Half the value that stay() sets, so that a release() concurrent with stay() does not bring the
-  // count below the threshold.
-  static constexpr std::int64_t staying = std::int64_t{1} << 61;
+  // Half the value that make_immortal() sets, so that a release() concurrent with make_immortal()
+  // does not bring the count below the threshold.
+  static constexpr std::int64_t immortal_count = std::int64_t{1} << 61;
 
   mutable std::atomic<std::int64_t> count_{0};
 };

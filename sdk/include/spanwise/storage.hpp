@@ -61,7 +61,7 @@ class SW_API StreamUses {
   void record(StreamIdentity& stream, bool writes) {
     if (is_only_user(stream) && (!writes || sole_user_wrote_.load(std::memory_order_relaxed)))
       return;
-    remember(stream, writes);
+    add_use(stream, writes);
   }
   /// Records `producer` as the stream that allocated the memory or on which another library
   /// produced it. Its queued work counts as a write, and before the memory is released it waits for
@@ -90,11 +90,11 @@ class SW_API StreamUses {
     return sole_user_.load(std::memory_order_acquire) == producer_.get();
   }
   /// Clears the record, producer included, before the memory is reused. Not thread-safe.
-  void forget() noexcept;
+  void clear() noexcept;
   /// Moves the record of `other` here; `other` is cleared. Not thread-safe for either object.
   void take(StreamUses& other) noexcept;
-  /// forget() for the case only_producer_used(). Not thread-safe.
-  void forget_producer() noexcept {
+  /// clear() for the case only_producer_used(). Not thread-safe.
+  void clear_producer() noexcept {
     sole_user_.store(nullptr, std::memory_order_relaxed);
     sole_user_wrote_.store(false, std::memory_order_relaxed);
     producer_ = {};
@@ -112,7 +112,7 @@ class SW_API StreamUses {
 
  private:
   class Lock;
-  void remember(StreamIdentity& stream, bool writes);
+  void add_use(StreamIdentity& stream, bool writes);
   std::vector<Ref<StreamIdentity>> to_wait_for(const StreamIdentity& stream, bool writes) const;
   bool is_reader(const StreamIdentity& stream) const noexcept;
   // The last writer: producer_ until another stream has used the bytes.
@@ -187,7 +187,7 @@ class SW_API Storage {
   void set_readonly() noexcept { readonly_ = true; }
   /// The same bytes with readonly() set.
   Storage as_readonly() const noexcept;
-  /// The same bytes without holding a reference (not counted). Call forget() on the result before
+  /// The same bytes without holding a reference (not counted). Call detach() on the result before
   /// it is destroyed and before the last counted reference is dropped.
   Storage unowned() const noexcept {
     Storage storage;
@@ -197,7 +197,8 @@ class SW_API Storage {
     return storage;
   }
   /// Clears a Storage made by unowned(), without dropping a reference.
-  void forget() noexcept { block_.detach(); }
+  void detach() noexcept { block_.detach(); }
+  [[deprecated("use detach()")]] void forget() noexcept { detach(); }
   /// Number of references to the block.
   std::int64_t use_count() const noexcept { return block_ ? block_->use_count() : 0; }
   /// True where this is the only reference and no stream has queued work on the bytes.
@@ -216,7 +217,7 @@ class SW_API Storage {
         !block_->uses.only_producer_used())
       return nullptr;
     block_->release_fn = nullptr;
-    if (!block_->uses.none()) block_->uses.forget_producer();
+    if (!block_->uses.none()) block_->uses.clear_producer();
     return block_->context;
   }
   /// Stores other memory, with adopt()'s arguments, in the block that reclaim() has emptied.

@@ -41,7 +41,10 @@ class SW_API Stream {
   static Stream foreign(Device device, std::uintptr_t handle, Ref<RefCounted> owner);
   /// The same for a stream that lives as long as the process, as PyTorch's do: the driver is
   /// queried once per handle, and the result is cached.
-  static Stream lasting(Device device, std::uintptr_t handle);
+  static Stream persistent(Device device, std::uintptr_t handle);
+  [[deprecated("use persistent()")]] static Stream lasting(Device device, std::uintptr_t handle) {
+    return persistent(device, handle);
+  }
   /// The calling thread's current stream of `device`: the innermost StreamGuard's, else the
   /// device's default stream, which all threads share. Throws DeviceError.
   static Stream current(Device device);

@@ -29,7 +29,7 @@ class LegacyLibrary {
   /// Whether the imported module is such a replacement.
   bool is_fake() const;
   /// Sets the device of view.memory, whose address, shape and dtype are set, and view.streams.
-  /// Throws BridgeError for an address that the driver does not know, DeviceError if there is no
+  /// Throws BridgeError for an address unknown to the driver, DeviceError if there is no
   /// GPU, SharingError for memory of a context that is not its GPU's primary context.
   void set_device(ForeignView& view) const;
 

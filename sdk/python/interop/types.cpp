@@ -13,7 +13,8 @@ namespace {
 struct TypeEntry {
   PyTypeObject* type = nullptr;
   const Bridge* bridge = nullptr;
-  PyObject* watch = nullptr;  // a weak reference to `type` whose callback erases the entry
+  PyObject* erase_on_destruction =
+      nullptr;  // a weak reference to `type` whose callback erases the entry
 };
 
 // Open addressing over a power of two, at most half full; guarded by the GIL.
@@ -60,7 +61,7 @@ TypeTable& table() {
 
 // Callback of the weak reference: erases the entry of a destroyed type, whose address may be
 // reused.
-PyObject* forget(PyObject* address, PyObject* weak_reference) noexcept {
+PyObject* erase_type(PyObject* address, PyObject* weak_reference) noexcept {
   auto* type = static_cast<PyTypeObject*>(PyLong_AsVoidPtr(address));
   if (detail::recent_type.type == type) detail::recent_type = {};
   try {
@@ -72,8 +73,8 @@ PyObject* forget(PyObject* address, PyObject* weak_reference) noexcept {
   Py_RETURN_NONE;
 }
 
-PyObject* watch(PyTypeObject* type) noexcept {
-  static PyMethodDef method = {"forget", &forget, METH_O, nullptr};
+PyObject* erase_on_destruction(PyTypeObject* type) noexcept {
+  static PyMethodDef method = {"erase_type", &erase_type, METH_O, nullptr};
   PyObject* address = PyLong_FromVoidPtr(type);
   if (address == nullptr) return nullptr;
   PyObject* callback = PyCFunction_New(&method, address);
@@ -103,7 +104,7 @@ void remember_bridge(PyTypeObject* type, const Bridge& bridge) noexcept {
     }
     PyObject* weak = nullptr;
     if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
-      weak = watch(type);
+      weak = erase_on_destruction(type);
       if (weak == nullptr) return PyErr_Clear();
     }
     table().insert({type, &bridge, weak});

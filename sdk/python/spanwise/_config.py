@@ -57,13 +57,13 @@ class Config:
         lines = (f"    {name}={setting.value!r}," for name, setting in _settings().items())
         return "\n".join(("<spanwise.config", *lines, ">"))
 
-    def change(self, **values: object) -> _Change:
+    def change(self, **values: object) -> _SettingsChange:
         """Context manager and decorator: sets `values` on entry, and the previous values on
         exit."""
-        return _Change(self, values)
+        return _SettingsChange(self, values)
 
 
-class _Change:
+class _SettingsChange:
     """The context manager that change() returns. Reentrant: each exit restores the values that its
     own entry replaced."""
 
@@ -90,7 +90,7 @@ class _Change:
 
         @functools.wraps(function)
         def changed(*arguments: Any, **named: Any) -> Any:
-            with _Change(self._owner, self._values):
+            with _SettingsChange(self._owner, self._values):
                 return function(*arguments, **named)
 
         return changed

@@ -90,7 +90,7 @@ class Pool:
         _core._memory_trim(self.device)
 
 
-def use_allocator(allocator: str | Allocator | None, device: Any = None) -> Chosen:
+def use_allocator(allocator: str | Allocator | None, device: Any = None) -> AllocatorChange:
     """Makes new arrays on `device` take their memory from `allocator`: "torch", "cupy" or "rmm" for
     that library's GPU allocator, "pool" or None for Spanwise's pool, or a function.
 
@@ -104,17 +104,17 @@ def use_allocator(allocator: str | Allocator | None, device: Any = None) -> Chos
     allocator at exit. Arrays keep the allocator of their memory alive. Raises ArgumentError for an
     unknown name or a library's allocator on the CPU, ImportError if the library is not installed.
     """
-    return Chosen(_core.device(device), _source(allocator, _core.device(device)))
+    return AllocatorChange(_core.device(device), _source(allocator, _core.device(device)))
 
 
-class Chosen:
+class AllocatorChange:
     """The result of use_allocator(): as a context manager it restores the previous allocator."""
 
     def __init__(self, device: device, source: Any) -> None:
         self._device = device
         self._before = _core._memory_use(device, source)
 
-    def __enter__(self) -> Chosen:
+    def __enter__(self) -> AllocatorChange:
         return self
 
     def __exit__(

@@ -179,14 +179,14 @@ def watch(function: CompiledFunction, until_exit: bool) -> None:
         _kept.append(function)
 
 
-def _known(functions: Iterable[CompiledFunction]) -> list[CompiledFunction]:
+def _selected(functions: Iterable[CompiledFunction]) -> list[CompiledFunction]:
     return list(functions) or sorted(_functions, key=lambda f: f.name)
 
 
 def summary(*functions: CompiledFunction, file: Any = None) -> None:
     """Prints the tables of `functions`, by default of all live profiled functions. Functions that
     were not profiled or not called are skipped."""
-    for function in _known(functions):
+    for function in _selected(functions):
         if function.profile is not None and function.profile.calls:
             function.profile.summary(file)
 
@@ -196,7 +196,7 @@ def trace(path: Any, *functions: CompiledFunction) -> None:
     Chrome's trace format for chrome://tracing or Perfetto. By default of all live profiled
     functions."""
     events: list[dict[str, Any]] = []
-    for number, function in enumerate(_known(functions)):
+    for number, function in enumerate(_selected(functions)):
         events.append(
             {"ph": "M", "name": "process_name", "pid": number, "args": {"name": function.name}}
         )

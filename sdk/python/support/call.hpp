@@ -94,8 +94,8 @@ inline bool may_have_length(PyObject* object) noexcept {
   return (type->tp_as_sequence != nullptr && type->tp_as_sequence->sq_length != nullptr) ||
          (type->tp_as_mapping != nullptr && type->tp_as_mapping->mp_length != nullptr);
 }
-/// Whether len(object) succeeds. It tells sequences from integers: arrays have __index__ in all
-/// libraries, but len() fails for those of rank 0. Leaves no Python error.
+/// Whether len(object) succeeds. It distinguishes sequences from integers: arrays have __index__ in
+/// all libraries, but len() fails for those of rank 0. Leaves no Python error.
 inline bool has_length(PyObject* object) noexcept {
   if (!may_have_length(object)) return false;
   if (PyObject_Size(object) >= 0) return true;

@@ -61,7 +61,7 @@ std::optional<Layout> cut(const Layout& layout, Shape&& target) {
 
 Shape resolve_shape(const Shape& shape, std::int64_t size) {
   int unknown = -1;
-  std::int64_t known = 1;
+  std::int64_t product = 1;
   bool fits = true;
   for (int axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == -1) {
@@ -73,19 +73,19 @@ Shape resolve_shape(const Shape& shape, std::int64_t size) {
     if (shape[axis] < 0)
       fail<LayoutError>("reshape: ", shape, " has extent ", shape[axis],
                         "; expected 0 or more, or one -1");
-    fits = fits && !__builtin_mul_overflow(known, shape[axis], &known);
+    fits = fits && !__builtin_mul_overflow(product, shape[axis], &product);
   }
   if (unknown < 0) {
-    if (!fits || known != size)
+    if (!fits || product != size)
       fail<LayoutError>("reshape: ", size, " elements do not fill shape ", shape,
                         "; expected the same number of elements");
     return shape;
   }
-  if (!fits || known == 0 || size % known != 0)
+  if (!fits || product == 0 || size % product != 0)
     fail<LayoutError>("reshape: ", size, " elements and shape ", shape,
-                      " determine no extent for -1", known == 0 ? ", since any extent fits" : "");
+                      " determine no extent for -1", product == 0 ? ", since any extent fits" : "");
   Shape resolved = shape;
-  resolved[unknown] = size / known;
+  resolved[unknown] = size / product;
   return resolved;
 }
 

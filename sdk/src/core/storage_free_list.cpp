@@ -115,7 +115,7 @@ void StorageFreeList::cache_or_release(ControlBlock& block) noexcept {
   const bool is_idle = block.uses.none();
   if (block.is_cached_with_memory && is_idle && lists().cache_with_memory(block)) return;
   release(block);
-  if (!is_idle) block.uses.forget();
+  if (!is_idle) block.uses.clear();
   if (lists().cache_without_memory(block)) return;
   delete &block;
 }

@@ -32,7 +32,7 @@ class StreamUses::Lock {
   std::atomic<std::uint32_t>& busy_;
 };
 
-void StreamUses::remember(StreamIdentity& stream, bool writes) {
+void StreamUses::add_use(StreamIdentity& stream, bool writes) {
   // Dropping a reference may destroy a stream, which calls the driver: done after unlocking.
   Ref<StreamIdentity> old_writer, old_reader;
   std::vector<Ref<StreamIdentity>> old_readers;
@@ -56,7 +56,7 @@ void StreamUses::remember(StreamIdentity& stream, bool writes) {
   sole_user_.store(first ? &stream : several(), std::memory_order_release);
 }
 
-void StreamUses::forget() noexcept {
+void StreamUses::clear() noexcept {
   sole_user_.store(nullptr, std::memory_order_relaxed);
   sole_user_wrote_.store(false, std::memory_order_relaxed);
   producer_ = {};
@@ -74,7 +74,7 @@ void StreamUses::take(StreamUses& other) noexcept {
   writer_ = std::move(other.writer_);
   reader_ = std::move(other.reader_);
   more_readers_ = std::move(other.more_readers_);
-  other.forget();
+  other.clear();
 }
 
 bool StreamUses::is_reader(const StreamIdentity& stream) const noexcept {

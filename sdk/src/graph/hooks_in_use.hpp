@@ -13,7 +13,7 @@ namespace spanwise::graph {
 
 /// "" where no trace source is set.
 std::string current_trace();
-/// False where no hook is set or the hook does not know the exception.
+/// False where no hook is set or the hook does not handle the exception.
 bool note_foreign(const std::exception_ptr& exception, const std::string& note) noexcept;
 void warn(const std::string& message);
 /// Calls the observer of new nodes, if config "compute_test_value" asks for it.

@@ -53,19 +53,19 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-[[noreturn]] void fail_unknown(const SettingRegistry& known, std::string_view name) {
-  if (known.settings.empty()) fail<ArgumentError>("config: no setting is called \"", name, '"');
+[[noreturn]] void fail_unknown(const SettingRegistry& all, std::string_view name) {
+  if (all.settings.empty()) fail<ArgumentError>("config: no setting is called \"", name, '"');
   const auto nearer = [&](const auto& a, const auto& b) {
     return distance(a.first, name) < distance(b.first, name);
   };
-  const auto nearest = std::ranges::min_element(known.settings, nearer);
+  const auto nearest = std::ranges::min_element(all.settings, nearer);
   fail<ArgumentError>("config: no setting is called \"", name, "\"; the nearest is \"",
                       nearest->first, "\". `python -m spanwise config` lists all");
 }
 
-Setting& find(SettingRegistry& known, std::string_view name) {
-  const auto found = known.settings.find(name);
-  if (found == known.settings.end()) fail_unknown(known, name);
+Setting& find(SettingRegistry& all, std::string_view name) {
+  const auto found = all.settings.find(name);
+  if (found == all.settings.end()) fail_unknown(all, name);
   return found->second;
 }
 
@@ -101,18 +101,18 @@ bool declare(Setting setting) {
     setting.value = given;
     setting.source = "environment";
   }
-  SettingRegistry& known = registry();
-  const std::lock_guard lock(known.mutex);
+  SettingRegistry& all = registry();
+  const std::lock_guard lock(all.mutex);
   std::string name = setting.name;
-  const bool added = known.settings.emplace(std::move(name), std::move(setting)).second;
+  const bool added = all.settings.emplace(std::move(name), std::move(setting)).second;
   current_version.fetch_add(1);
   return added;
 }
 
 std::string get(std::string_view name) {
-  SettingRegistry& known = registry();
-  const std::lock_guard lock(known.mutex);
-  const Setting& setting = find(known, name);
+  SettingRegistry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const Setting& setting = find(all, name);
   // set() has checked its value; a value from the environment is checked here.
   if (setting.source == "environment") check(setting, setting.value);
   return setting.value;
@@ -131,9 +131,9 @@ bool get_bool(std::string_view name) {
 }
 
 void set(std::string_view name, std::string value) {
-  SettingRegistry& known = registry();
-  const std::lock_guard lock(known.mutex);
-  Setting& setting = find(known, name);
+  SettingRegistry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  Setting& setting = find(all, name);
   Setting changed = setting;
   changed.source = "program";
   check(changed, value);
@@ -143,11 +143,11 @@ void set(std::string_view name, std::string value) {
 }
 
 std::vector<Setting> list() {
-  SettingRegistry& known = registry();
-  const std::lock_guard lock(known.mutex);
+  SettingRegistry& all = registry();
+  const std::lock_guard lock(all.mutex);
   std::vector<Setting> settings;
-  settings.reserve(known.settings.size());
-  for (const auto& [name, setting] : known.settings) settings.push_back(setting);
+  settings.reserve(all.settings.size());
+  for (const auto& [name, setting] : all.settings) settings.push_back(setting);
   return settings;
 }
 
@@ -164,9 +164,9 @@ unsigned Flag::read(const char* name) { return get_bool(name) ? 1 : 0; }
 
 unsigned Choice::read(const char* name) {
   const std::string value = config::get(name);
-  SettingRegistry& known = registry();
-  const std::lock_guard lock(known.mutex);
-  const std::vector<std::string>& choices = find(known, name).choices;
+  SettingRegistry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const std::vector<std::string>& choices = find(all, name).choices;
   const auto found = std::ranges::find(choices, value);
   if (found == choices.end())
     fail<ArgumentError>("config: ", name, " is \"", value, "\", which is not one of its choices");

@@ -70,8 +70,8 @@ Device default_device() {
   if (guarded_device) return *guarded_device;
   // Both numbers only increase, so their sum changes whenever one of them does.
   const std::uint64_t key = config::version() + runtime::backend_generation();
-  const std::uint64_t known = answer.load(std::memory_order_acquire);
-  if (known >> (kind_bits + ordinal_bits) == key) return device_in(known);
+  const std::uint64_t cached = answer.load(std::memory_order_acquire);
+  if (cached >> (kind_bits + ordinal_bits) == key) return device_in(cached);
   const Device device = configured_device();
   if (device.ordinal() < 1 << ordinal_bits)
     answer.store(pack(key, device), std::memory_order_release);

@@ -6,7 +6,7 @@
 #include "core/storage_free_list.hpp"
 #include "runtime/element_loops.hpp"
 #include "runtime/registry.hpp"
-#include "runtime/streams/lasting_streams.hpp"
+#include "runtime/streams/persistent_streams.hpp"
 #include "spanwise/core/device_table.hpp"
 #include "spanwise/error.hpp"
 
@@ -59,7 +59,7 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
                         " is no kind of device; expected a DLPack device type");
   core::StorageFreeList::drop();  // cached memory belongs to the previous back end
   for (auto& stream : slot->default_streams) stream.store(nullptr);
-  forget_lasting_streams();
+  clear_persistent_streams();
   std::unique_ptr<Backend> previous(slot->backend.exchange(backend.release()));
   generation.fetch_add(1);
   return previous;
@@ -91,15 +91,15 @@ StreamState& default_stream(Device device) {
   const Device actual = execution_device(device);
   BackendSlot* slot = slot_of(actual.kind());
   const auto ordinal = static_cast<std::size_t>(actual.ordinal());
-  std::atomic<StreamState*>* known = slot != nullptr && ordinal < slot->default_streams.size()
-                                         ? &slot->default_streams[ordinal]
-                                         : nullptr;
-  if (known != nullptr)
-    if (StreamState* stream = known->load(std::memory_order_acquire)) return *stream;
+  std::atomic<StreamState*>* cached = slot != nullptr && ordinal < slot->default_streams.size()
+                                          ? &slot->default_streams[ordinal]
+                                          : nullptr;
+  if (cached != nullptr)
+    if (StreamState* stream = cached->load(std::memory_order_acquire)) return *stream;
   // The back end holds a reference to the stream, so the reference stays valid; the analyzer cannot
   // know.
   StreamState& stream = *backend_for(actual).default_stream(actual.ordinal());
-  if (known != nullptr) known->store(&stream, std::memory_order_release);
+  if (cached != nullptr) cached->store(&stream, std::memory_order_release);
   return stream;
   // NOLINTEND(clang-analyzer-cplusplus.NewDelete)
 }

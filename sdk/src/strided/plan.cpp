@@ -63,22 +63,22 @@ std::int64_t size_of(const Shape& shape) noexcept {
 
 bool StridedPlan::make_dense(const Shape& shape, std::span<const PlanArray> arrays,
                              const PlanOptions& options) noexcept {
-  PlanShape made;
-  made.width = widest_pack(arrays, options);
-  made.packs = static_cast<std::uint8_t>(options.packs);
-  made.count = static_cast<std::uint8_t>(arrays.size());
+  PlanShape result;
+  result.width = widest_pack(arrays, options);
+  result.packs = static_cast<std::uint8_t>(options.packs);
+  result.count = static_cast<std::uint8_t>(arrays.size());
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const PlanArray& array = arrays[k];
-    if (!is_aligned(array, made.width)) return false;
+    if (!is_aligned(array, result.width)) return false;
     if (array.layout->shape == shape && array.layout->is_row_major()) continue;
     if (!is_constant(array)) return false;
-    made.patterns[k] = AccessPattern::constant;
+    result.patterns[k] = AccessPattern::constant;
   }
-  shape_ = made;
+  shape_ = result;
   numbers_.clear();
   steps_ = size_of(shape);
   joined_ = 1;
-  is_contiguous_ = !made.has_constants();
+  is_contiguous_ = !result.has_constants();
   return true;
 }
 

@@ -54,18 +54,18 @@ std::uintptr_t Planner::stride_bytes(int axis, int k) const noexcept {
 
 bool Planner::make_dense(PlanShape& shape) const {
   if (axes_.rank() != 1) return false;
-  PlanShape made = shape;
-  made.width = static_cast<std::uint8_t>(max_width_);
+  PlanShape result = shape;
+  result.width = static_cast<std::uint8_t>(max_width_);
   for (int k = 0; k < axes_.arrays(); ++k) {
     const std::int64_t step = axes_.stride(0, k);
     if (step == 0 && array(k).role == ArrayRole::read) {
-      made.patterns[static_cast<std::size_t>(k)] = AccessPattern::constant;
+      result.patterns[static_cast<std::size_t>(k)] = AccessPattern::constant;
     } else if (step != 1 || (is_memory(k) && fits_in_pack(array(k).itemsize) &&
-                             !is_aligned(k, 0, 0, made.width))) {
+                             !is_aligned(k, 0, 0, result.width))) {
       return false;
     }
   }
-  shape = made;
+  shape = result;
   return true;
 }
 

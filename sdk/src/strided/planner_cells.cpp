@@ -96,14 +96,14 @@ bool Planner::make_cells(PlanShape& shape) {
       const bool fits = has_planes ? cell.size <= max_lines && cell.count >= min_line
                                    : axes_.stride(cell.along, leader_) == cell.size &&
                                          is_dense_in(leader_, cell.first, cell.end);
-      PlanShape made = shape;
-      if (!fits || !set_cells(cell, made)) continue;
-      choose_width(made, [&](int width) { return has_aligned_cells(cell, made, width); });
-      made.kind = PlanShape::Kind::cells;
-      made.inner = static_cast<std::uint8_t>(inner);
-      made.has_planes = has_planes;
+      PlanShape result = shape;
+      if (!fits || !set_cells(cell, result)) continue;
+      choose_width(result, [&](int width) { return has_aligned_cells(cell, result, width); });
+      result.kind = PlanShape::Kind::cells;
+      result.inner = static_cast<std::uint8_t>(inner);
+      result.has_planes = has_planes;
       if (has_planes) axes_.move(inner_, inner_ - inner);
-      shape = made;
+      shape = result;
       return true;
     }
   return false;

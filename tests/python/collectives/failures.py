@@ -88,7 +88,7 @@ def main():
     result["killed"] = outcome(lambda: C.all_reduce(sw.ones(5), world))
     write_result(folder, world.rank, result)
     if world.rank == 1:
-        raise KeyError("nobody catches this")
+        raise KeyError("an uncaught error")
     result["uncaught"] = outcome(lambda: C.all_reduce(sw.ones(5), pair))
     write_result(folder, world.rank, result)
 

@@ -105,4 +105,4 @@ def test_a_killed_rank_ends_the_calls_of_the_others(failures):
 
 def test_an_uncaught_exception_is_named_by_the_other_rank(failures):
     (text,) = texts(failures, "uncaught", (0,))
-    assert "rank 1 raised KeyError: 'nobody catches this'" in text
+    assert "rank 1 raised KeyError: 'an uncaught error'" in text

@@ -104,7 +104,7 @@ def test_transfers_are_inserted_for_ops(device, other):
     y = x * w
     assert y.type.device == other, "the host gives way"
     f = sw.function([x], [y, y + x], device=device)
-    assert op_names(f).count(f"Transfer{{{other}}}") == 1, "once for all who need it there"
+    assert op_names(f).count(f"Transfer{{{other}}}") == 1, "once for all nodes that need it there"
     first, second = f([1, 2, 3])
     assert first.device == other and second.tolist() == [2, 4, 6]
 

@@ -101,7 +101,7 @@ class Context:
         return f"Context({str(self._device)!r})"
 
 
-class _Names:
+class _Enumeration:
     """PyCUDA's enumerations, as attributes whose value is their name."""
 
     def __init__(self, *names: str) -> None:
@@ -109,7 +109,7 @@ class _Names:
             setattr(self, name, name)
 
 
-function_attribute = _Names(
+function_attribute = _Enumeration(
     "MAX_THREADS_PER_BLOCK",
     "SHARED_SIZE_BYTES",
     "CONST_SIZE_BYTES",
@@ -117,7 +117,7 @@ function_attribute = _Names(
     "NUM_REGS",
     "MAX_DYNAMIC_SHARED_SIZE_BYTES",
 )
-func_cache = _Names("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
+func_cache = _Enumeration("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
 
 
 def module_from_file(filename: Any) -> _core.Module:

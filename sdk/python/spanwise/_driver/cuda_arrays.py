@@ -43,7 +43,7 @@ class _ArrayDescriptor(ctypes.Structure):
     )
 
 
-class _End(ctypes.Structure):
+class _CopyOperand(ctypes.Structure):
     """The source or destination half of CUDA_MEMCPY3D."""
 
     _fields_ = c_fields(
@@ -60,7 +60,7 @@ class _Copy(ctypes.Structure):
     """CUDA_MEMCPY3D"""
 
     _fields_ = c_fields(
-        ("source target", _End),
+        ("source target", _CopyOperand),
         ("width_bytes height depth", ctypes.c_size_t),
     )
 
@@ -148,19 +148,19 @@ class _CudaArray:
         wanted = _ArrayDescriptor(width, height, depth, kind, like.channels, flags)
         _contexts.call("cuArray3DCreate_v2", ctypes.byref(self.handle), ctypes.byref(wanted))
 
-    def end(self) -> _End:
-        return _End(memory=_ARRAY_MEMORY, array=self.handle)
+    def operand(self) -> _CopyOperand:
+        return _CopyOperand(memory=_ARRAY_MEMORY, array=self.handle)
 
-    def end_like_it(self, array: _core.Array) -> _End:
+    def operand_of(self, array: _core.Array) -> _CopyOperand:
         """Describes `array`, C-contiguous device memory of the same extents."""
-        return _End(
+        return _CopyOperand(
             memory=_DEVICE_MEMORY,
             device=array.ptr,
             pitch=self.width_bytes,
             height=self.height,
         )
 
-    def copy(self, source: _End, target: _End) -> None:
+    def copy(self, source: _CopyOperand, target: _CopyOperand) -> None:
         """Copies on the device's current stream and waits for it."""
         job = _Copy(source, target, self.width_bytes, self.height, self.depth)
         stream = _core.current_stream(self.device)
@@ -168,19 +168,19 @@ class _CudaArray:
         stream.synchronize()
 
 
-def _filled(source: Texels, flags: int, kept: contextlib.ExitStack) -> _CudaArray:
-    made = _CudaArray(source, flags)
-    kept.callback(_contexts.destroy, made.device, "cuArrayDestroy", made.handle)
-    made.copy(made.end_like_it(source.array), made.end())
-    return made
+def _filled(source: Texels, flags: int, resources: contextlib.ExitStack) -> _CudaArray:
+    array = _CudaArray(source, flags)
+    resources.callback(_contexts.destroy, array.device, "cuArrayDestroy", array.handle)
+    array.copy(array.operand_of(source.array), array.operand())
+    return array
 
 
 def _object(
-    name: str, resource: _ResourceDescriptor, device: _core.device, kept: Any, *more: Any
+    name: str, resource: _ResourceDescriptor, device: _core.device, resources: Any, *more: Any
 ) -> int:
     handle = ctypes.c_uint64()
     _contexts.call(f"cu{name}ObjectCreate", ctypes.byref(handle), ctypes.byref(resource), *more)
-    kept.callback(_contexts.destroy, device, f"cu{name}ObjectDestroy", handle)
+    resources.callback(_contexts.destroy, device, f"cu{name}ObjectDestroy", handle)
     return handle.value
 
 
@@ -188,16 +188,16 @@ def _over(array: _CudaArray) -> _ResourceDescriptor:
     return _ResourceDescriptor(_OF_ARRAY, _Resource(array=array.handle))
 
 
-def texture(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int:
-    """A texture object over a CUDA array with a copy of packed texels; closing `kept` destroys
+def texture(source: Texels, reading: Reading, resources: contextlib.ExitStack) -> int:
+    """A texture object over a CUDA array with a copy of packed texels; closing `resources` destroys
     both."""
     device = source.array.device
     with _contexts.current_context(device):
         can_gather = len(source.extent) == 2 and not source.layers
         can_gather = can_gather and max(source.extent) <= _GATHER_EXTENT
-        resource = _over(_filled(source, _GATHER if can_gather else 0, kept))
+        resource = _over(_filled(source, _GATHER if can_gather else 0, resources))
         how = reading.descriptor(source.array.dtype.name)
-        return _object("Tex", resource, device, kept, ctypes.byref(how), None)
+        return _object("Tex", resource, device, resources, ctypes.byref(how), None)
 
 
 def _check_aligned(what: str, value: int, attribute: int, ordinal: int) -> None:
@@ -211,8 +211,8 @@ def _check_aligned(what: str, value: int, attribute: int, ordinal: int) -> None:
         )
 
 
-def texture_of_memory(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int:
-    """A texture object over the memory of an array of 1 or 2 dimensions; `kept` owns a reference to
+def texture_of_memory(source: Texels, reading: Reading, resources: contextlib.ExitStack) -> int:
+    """A texture object over the memory of an array of 1 or 2 dimensions; `resources` owns a reference to
     the array and destroys the object. Raises ArgumentError for memory that is not aligned."""
     array = source.array
     with _contexts.current_context(array.device):
@@ -226,21 +226,21 @@ def texture_of_memory(source: Texels, reading: Reading, kept: contextlib.ExitSta
             _check_aligned("the stride of rows", source.pitch, _PITCH_ALIGNMENT, ordinal)
             rows = _PitchedMemory(array.ptr, kind, source.channels, *source.extent, source.pitch)
             resource = _ResourceDescriptor(_OF_PITCHED_MEMORY, _Resource(pitched=rows))
-        kept.callback(lambda held: None, array)
+        resources.callback(lambda held: None, array)
         how = reading.descriptor(array.dtype.name)
-        return _object("Tex", resource, array.device, kept, ctypes.byref(how), None)
+        return _object("Tex", resource, array.device, resources, ctypes.byref(how), None)
 
 
-def surface(source: Texels, kept: contextlib.ExitStack) -> tuple[int, _CudaArray]:
+def surface(source: Texels, resources: contextlib.ExitStack) -> tuple[int, _CudaArray]:
     """A surface object over a CUDA array with a copy of packed texels, and that CUDA array; closing
-    `kept` destroys both."""
+    `resources` destroys both."""
     device = source.array.device
     with _contexts.current_context(device):
-        array = _filled(source, _SURFACE, kept)
-        return _object("Surf", _over(array), device, kept), array
+        array = _filled(source, _SURFACE, resources)
+        return _object("Surf", _over(array), device, resources), array
 
 
 def read(array: _CudaArray, out: _core.Array) -> None:
     """Copies the CUDA array to `out`, C-contiguous and of the same size in bytes; waits for it."""
     with _contexts.current_context(array.device):
-        array.copy(array.end(), array.end_like_it(out))
+        array.copy(array.operand(), array.operand_of(out))

@@ -40,7 +40,7 @@ def _release(device: Any, process: int, name: str, address: int) -> None:
         _contexts.destroy(device, name, ctypes.c_void_p(address))
 
 
-def _kept(holder: Any, device: Any, name: str, address: int) -> None:
+def _release_with(holder: Any, device: Any, name: str, address: int) -> None:
     # Not at exit: the end of the process frees the memory.
     weakref.finalize(holder, _release, device, os.getpid(), name, address).atexit = False
 
@@ -87,7 +87,7 @@ def pagelocked_empty(
     with _contexts.current_context(device):
         _contexts.call("cuMemHostAlloc", ctypes.byref(address), ctypes.c_size_t(nbytes), mem_flags)
     memory = (ctypes.c_uint8 * nbytes).from_address(address.value or 0)
-    _kept(memory, device, "cuMemFreeHost", address.value or 0)
+    _release_with(memory, device, "cuMemFreeHost", address.value or 0)
     return np.frombuffer(memory, kind).reshape(shape, order=order)
 
 
@@ -134,5 +134,5 @@ def register_host_memory(array: Any, flags: int = 0) -> np.ndarray[Any, Any]:
         _contexts.call("cuMemHostRegister_v2", address, ctypes.c_size_t(array.nbytes), flags)
     memory = (ctypes.c_uint8 * array.nbytes).from_address(array.ctypes.data)
     memory.owner = array  # outlives the registration
-    _kept(memory, device, "cuMemHostUnregister", array.ctypes.data)
+    _release_with(memory, device, "cuMemHostUnregister", array.ctypes.data)
     return np.frombuffer(memory, array.dtype).reshape(array.shape, order=order_of(array))

@@ -57,7 +57,7 @@ def _pieces(
     yield flat[start : start + width]
 
 
-class _End:
+class _CopyOperand:
     """The source or destination of a copy."""
 
     memory: Any = None
@@ -110,7 +110,7 @@ class Memcpy2D:
     depth = 1
 
     def __init__(self) -> None:
-        self._source, self._target = _End(), _End()
+        self._source, self._target = _CopyOperand(), _CopyOperand()
 
     def set_src_host(self, buffer: Any) -> None:
         """Sets the source, a host array."""
@@ -167,7 +167,7 @@ def _memset_rows(bits: int) -> Callable[[Any, int, int, int, int], None]:
     what = f"memset of {dtype}"
 
     def memset(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
-        end = _End()
+        end = _CopyOperand()
         end.memory, end.pitch = dest, pitch
         if pitch % dtype.itemsize:
             raise _core.ArgumentError(

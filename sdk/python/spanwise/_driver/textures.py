@@ -21,7 +21,7 @@ _READ = {"element": 0, "normalized": 1}
 _MEMORY = ("array", "linear")
 
 
-class _Record(ctypes.Structure):
+class _TextureStruct(ctypes.Structure):
     """The struct that the CPU's texture functions read: sw_texture of the CUDA shim."""
 
     _fields_ = c_fields(
@@ -33,26 +33,33 @@ class _Record(ctypes.Structure):
     )
 
 
-def _chosen(caller: str, what: str, value: Any, choices: Any) -> Any:
+def _check_choice(caller: str, what: str, value: Any, choices: Any) -> Any:
     if value not in choices:
         names = ", ".join(repr(choice) for choice in choices)
         raise _core.ArgumentError(f"{caller}: expected {what} to be one of {names}, got {value!r}")
     return value
 
 
-def _record(of: Texels, **fields: Any) -> _Record:
-    extent = (*of.extent, 1, 1)[:3]
-    location = {"texels": of.array.ptr, "pitch": of.pitch, "extent": extent, "layers": of.layers}
-    return _Record(kind=of.kind, channels=of.channels, rank=len(of.extent), **location, **fields)
+def _texture_struct(source: Texels, **fields: Any) -> _TextureStruct:
+    return _TextureStruct(
+        texels=source.array.ptr,
+        pitch=source.pitch,
+        extent=(*source.extent, 1, 1)[:3],
+        layers=source.layers,
+        kind=source.kind,
+        channels=source.channels,
+        rank=len(source.extent),
+        **fields,
+    )
 
 
-class _Object(int):
+class _Handle(int):
     """A texture or surface handle as an int. The object owns the memory behind the handle."""
 
     device: _core.device
     shape: tuple[int, ...]
     dtype: _core.dtype
-    _kept: contextlib.ExitStack
+    _resources: contextlib.ExitStack
     _process: int
 
     @property
@@ -69,17 +76,17 @@ class _Object(int):
     def __del__(self) -> None:
         # The end of the process frees everything; a forked child cannot call the driver.
         if not sys.is_finalizing() and self._process == os.getpid():
-            self._kept.close()
+            self._resources.close()
 
     @classmethod
-    def _made(cls, handle: int, source: _core.Array, kept: contextlib.ExitStack) -> Any:
-        made = int.__new__(cls, handle)
-        made.device, made.shape, made.dtype = source.device, source.shape, source.dtype
-        made._kept, made._process = kept.pop_all(), os.getpid()
-        return made
+    def _create(cls, handle: int, source: _core.Array, resources: contextlib.ExitStack) -> Any:
+        created = int.__new__(cls, handle)
+        created.device, created.shape, created.dtype = source.device, source.shape, source.dtype
+        created._resources, created._process = resources.pop_all(), os.getpid()
+        return created
 
 
-class Texture(_Object):
+class Texture(_Handle):
     """A texture object over an array of 1 to 3 dimensions, of which the last is x.
 
     Kernels take it as ``cudaTextureObject_t`` and read it by ``tex1D<T>``, ``tex2D<T>``,
@@ -126,30 +133,32 @@ class Texture(_Object):
             raise _core.ArgumentError(
                 f"Texture: expected address as one mode or {rank}, one for each axis, got {address!r}"
             )
-        modes = [_ADDRESS[_chosen("Texture", "address", word, _ADDRESS)] for word in addresses]
-        linear = _FILTER[_chosen("Texture", "filter", filter, _FILTER)]
-        fraction = _READ[_chosen("Texture", "read", read, _READ)]
-        shared = _chosen("Texture", "memory", memory, _MEMORY) == "linear"
+        modes = [
+            _ADDRESS[_check_choice("Texture", "address", word, _ADDRESS)] for word in addresses
+        ]
+        linear = _FILTER[_check_choice("Texture", "filter", filter, _FILTER)]
+        fraction = _READ[_check_choice("Texture", "read", read, _READ)]
+        shared = _check_choice("Texture", "memory", memory, _MEMORY) == "linear"
         _check_reading(source, addresses, linear=linear, normalized=normalized, fraction=fraction)
         if shared:
             _check_shared(source, linear=linear, normalized=normalized)
         modes += [_ADDRESS["clamp"]] * (3 - len(modes))
-        with contextlib.ExitStack() as kept:
+        with contextlib.ExitStack() as resources:
             memory_of = source if shared else source.packed()
             if source.array.device.kind == "cpu":
-                record = _record(
+                record = _texture_struct(
                     memory_of,
                     address=tuple(modes),
                     linear=linear,
                     normalized=bool(normalized),
                     as_fraction=fraction,
                 )
-                kept.callback(lambda held: None, (memory_of, record))
-                return cls._made(ctypes.addressof(record), source.array, kept)
+                resources.callback(lambda held: None, (memory_of, record))
+                return cls._create(ctypes.addressof(record), source.array, resources)
             source.array.sync()
             make = _cuda_arrays.texture_of_memory if shared else _cuda_arrays.texture
             reading = _cuda_arrays.Reading(modes, linear, bool(normalized), bool(fraction))
-            return cls._made(make(memory_of, reading, kept), source.array, kept)
+            return cls._create(make(memory_of, reading, resources), source.array, resources)
 
 
 def _check_reading(
@@ -186,7 +195,7 @@ def _check_shared(source: Texels, *, linear: int, normalized: bool) -> None:
         )
 
 
-class Surface(_Object):
+class Surface(_Handle):
     """A surface object: memory of 1 to 3 dimensions that kernels read and write by coordinates.
 
     Initialised with a copy of `array`, whose last dimension is x, or with channels= the one before
@@ -207,16 +216,16 @@ class Surface(_Object):
         device: Any = None,
     ) -> Surface:
         source = texels("Surface", array, device, channels, layered).packed()
-        with contextlib.ExitStack() as kept:
+        with contextlib.ExitStack() as resources:
             if source.array.device.kind == "cpu":
-                record = _record(source)
-                kept.callback(lambda held: None, record)
+                record = _texture_struct(source)
+                resources.callback(lambda held: None, record)
                 handle, memory = ctypes.addressof(record), source.array
             else:
-                handle, memory = _cuda_arrays.surface(source, kept)
-            made: Surface = cls._made(handle, source.array, kept)
-            made._memory = memory
-            return made
+                handle, memory = _cuda_arrays.surface(source, resources)
+            surface: Surface = cls._create(handle, source.array, resources)
+            surface._memory = memory
+            return surface
 
     def get(self) -> _core.Array:
         """A new array with the contents of the surface, after waiting for all work of the

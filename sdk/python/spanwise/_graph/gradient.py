@@ -48,7 +48,7 @@ def grad(
         )
     known = [(variable, _core._as_variable(g)) for variable, g in (known_grads or {}).items()]
     if cost is not None:
-        known.append((cost, _one(cost)))
+        known.append((cost, _checked_cost(cost)))
     elif not known:
         raise GraphError("grad: expected a cost, or derivatives in known_grads")
     disconnected = "none" if return_disconnected == "none" else disconnected_inputs
@@ -144,7 +144,7 @@ def _derivatives(
     return found if isinstance(wrt, (list, tuple)) else found[0]
 
 
-def _one(cost: Variable) -> Variable:
+def _checked_cost(cost: Variable) -> Variable:
     if not isinstance(cost, Variable):
         raise TypeError(f"grad: expected the cost as a variable, got {cost!r}")
     if cost.ndim != 0:

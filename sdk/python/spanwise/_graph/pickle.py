@@ -20,7 +20,7 @@ from .shared import set_default_update
 from .traversal import ancestors
 
 
-class _Node:
+class _PickledNode:
     """Stands for a node while it is pickled. Unique for each node, so that the pickler's memo
     recognises it."""
 
@@ -31,23 +31,23 @@ class _Node:
 
     def __reduce__(self) -> tuple[Callable[..., Apply], tuple[Any, ...]]:
         inputs = [
-            x if x.owner is None else (_on_its_way(x.owner), x.index) for x in self.node.inputs
+            x if x.owner is None else (_pickled_node(x.owner), x.index) for x in self.node.inputs
         ]
         outputs = [(x.type, x.name, vars(x.tag) or None) for x in self.node.outputs]
         return _load_node, (self.node.op, inputs, outputs, vars(self.node.tag) or None)
 
 
-# id(node) -> its _Node. The pickler's memo keeps a _Node alive, which keeps its node (and id)
-# alive.
-_nodes: WeakValueDictionary[int, _Node] = WeakValueDictionary()
+# id(node) -> its _PickledNode. The pickler's memo keeps a _PickledNode alive, which keeps its node
+# (and id) alive.
+_nodes: WeakValueDictionary[int, _PickledNode] = WeakValueDictionary()
 
 
-def _on_its_way(node: Apply) -> _Node:
-    return _nodes.get(id(node)) or _nodes.setdefault(id(node), _Node(node))
+def _pickled_node(node: Apply) -> _PickledNode:
+    return _nodes.get(id(node)) or _nodes.setdefault(id(node), _PickledNode(node))
 
 
-def _graph_of(node: Apply) -> list[_Node]:
-    return [_on_its_way(each) for each in ancestors(node.outputs)]
+def _graph_of(node: Apply) -> list[_PickledNode]:
+    return [_pickled_node(each) for each in ancestors(node.outputs)]
 
 
 # ---- Implementations of __reduce__ ----
@@ -55,7 +55,7 @@ def _graph_of(node: Apply) -> list[_Node]:
 
 def reduce_variable(x: Variable) -> tuple[Any, ...]:
     if x.owner is not None:
-        return _load_output, (_graph_of(x.owner), _on_its_way(x.owner), x.index)
+        return _load_output, (_graph_of(x.owner), _pickled_node(x.owner), x.index)
     tag = vars(x.tag) or None
     if isinstance(x, Constant):
         return _load_constant, (x.data, x.name, tag, str(x.data.device))
@@ -70,7 +70,7 @@ def reduce_variable(x: Variable) -> tuple[Any, ...]:
 
 
 def reduce_apply(node: Apply) -> tuple[Any, ...]:
-    return _load_apply, (_graph_of(node), _on_its_way(node))
+    return _load_apply, (_graph_of(node), _pickled_node(node))
 
 
 def reduce_type(type_: _core.TensorType) -> tuple[Any, ...]:
@@ -97,9 +97,9 @@ def _load_node(op: Any, inputs: list[Any], outputs: list[Any], tag: dict[str, An
     return _with_tag(Apply(op, read, made), tag)
 
 
-def _node(given: Apply | _Node) -> Apply:
-    """The Apply: unpickling passes it, copy.copy() passes the _Node of __reduce__ as it is."""
-    return given.node if isinstance(given, _Node) else given
+def _node(given: Apply | _PickledNode) -> Apply:
+    """The Apply: unpickling passes it, copy.copy() passes the _PickledNode of __reduce__ as it is."""
+    return given.node if isinstance(given, _PickledNode) else given
 
 
 def _load_output(graph: list[Any], node: Any, index: int) -> Variable:

@@ -11,7 +11,7 @@ from typing import Any
 from .._config import config
 from .._core import Apply, Constant, GraphError, SharedVariable, Variable
 from .compiled import function
-from .unobserved import is_unobserved, without_test_values
+from .unobserved import skips_test_values, without_test_values
 
 _MISSING = object()
 
@@ -23,7 +23,7 @@ def observe(node: Apply) -> None:
     raises for these values; for an input without a test value GraphError, or with "warn" a
     warning, or with "ignore" nothing.
     """
-    if is_unobserved():
+    if skips_test_values():
         return
     given = {x: _value_of(x) for x in node.inputs if not isinstance(x, Constant)}
     for x, value in given.items():

@@ -18,6 +18,6 @@ class without_test_values:  # noqa: N801  (a context manager; contextlib's are s
         _state.depth -= 1
 
 
-def is_unobserved() -> bool:
+def skips_test_values() -> bool:
     """Whether this thread is inside without_test_values."""
     return getattr(_state, "depth", 0) > 0

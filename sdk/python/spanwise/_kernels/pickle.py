@@ -18,7 +18,7 @@ from .. import _core
 
 #: The least recently used kernels beyond this number are dropped.
 _LIMIT = 256
-_made: OrderedDict[Any, Any] = OrderedDict()
+_cache: OrderedDict[Any, Any] = OrderedDict()
 _lock = Lock()
 
 
@@ -26,14 +26,14 @@ def interned(key: Any, make: Callable[[], Any]) -> Any:
     """The value of `key` for the default device of this thread; `make()` makes it at first."""
     key = (str(_core.default_device()), key)
     with _lock:
-        if key in _made:
-            _made.move_to_end(key)
-            return _made[key]
+        if key in _cache:
+            _cache.move_to_end(key)
+            return _cache[key]
     value = make()  # without the lock: the compiler runs for seconds
     with _lock:
-        value = _made.setdefault(key, value)
-        while len(_made) > _LIMIT:
-            _made.popitem(last=False)
+        value = _cache.setdefault(key, value)
+        while len(_cache) > _LIMIT:
+            _cache.popitem(last=False)
     return value
 
 

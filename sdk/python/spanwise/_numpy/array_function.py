@@ -54,16 +54,16 @@ def array_function(
         kwargs["device"] = asked.device
     if name in _ADAPTED:
         return _ADAPTED[name](*args, **kwargs)
-    ours = _ours(name)
+    ours = _spanwise_function(name)
     if ours is None:
         return on_host(name, function, args, kwargs, f"Spanwise has no function numpy.{name}")
-    if misfit := _misfit(ours, len(args), tuple(kwargs)):
+    if problem := _signature_error(ours, len(args), tuple(kwargs)):
         return on_host(
             name,
             function,
             args,
             kwargs,
-            f"spanwise.{name} does not accept these arguments ({misfit})",
+            f"spanwise.{name} does not accept these arguments ({problem})",
         )
     try:
         return ours(*args, **kwargs)
@@ -93,7 +93,7 @@ def _name_of(function: Any) -> str:
     return f"{module}.{function.__name__}" if module else function.__name__
 
 
-def _ours(name: str) -> Any:
+def _spanwise_function(name: str) -> Any:
     import spanwise
 
     found: Any = spanwise
@@ -111,7 +111,7 @@ def _signature(ours: Any) -> inspect.Signature | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _misfit(ours: Any, positional: int, keywords: tuple[str, ...]) -> str:
+def _signature_error(ours: Any, positional: int, keywords: tuple[str, ...]) -> str:
     """Why a call with this number of positional arguments and these keywords does not fit the signature
     of `ours`; "" if it fits."""
     signature = _signature(ours)

@@ -15,7 +15,7 @@ from operator import index
 from typing import Any
 
 from .. import _core
-from .einsum_plan import Axes, Plan, Preparation, plan_for
+from .einsum_plan import Axes, EinsumPlan, OperandReduction, plan_for
 from .operands import as_arrays
 
 
@@ -154,7 +154,7 @@ def _contract(one: _core.Array, two: _core.Array, batch: Axes, summed: Axes) -> 
 
 
 def run_plan(
-    plan: Plan,
+    plan: EinsumPlan,
     operands: list[Any],
     diagonal: Callable[[Any, int, int, int], Any],
     contract: Callable[[Any, Any, Axes, Axes], Any],
@@ -163,9 +163,9 @@ def run_plan(
     offset 0, that of two axes as the last axis, `contract` sums the products over axes."""
     left = [
         x if how is None else _prepared(x, how, diagonal)
-        for x, how in zip(operands, plan.preparations, strict=True)
+        for x, how in zip(operands, plan.reductions, strict=True)
     ]  # a new list: the loop removes from it
-    for pair in plan.pairs:
+    for pair in plan.contractions:
         two, one = left.pop(pair.second), left.pop(pair.first)
         if pair.aligned is None:
             left.append(contract(one, two, pair.batch, pair.summed))
@@ -178,7 +178,7 @@ def run_plan(
     return result if plan.order is None else result.transpose(plan.order)
 
 
-def _prepared(x: Any, how: Preparation, diagonal: Callable[[Any, int, int, int], Any]) -> Any:
+def _prepared(x: Any, how: OperandReduction, diagonal: Callable[[Any, int, int, int], Any]) -> Any:
     for first, second in how.diagonals:
         x = diagonal(x, 0, first, second)
     if how.dropped:

@@ -16,7 +16,7 @@ from .einsum_subscripts import Label, Labels, parse_subscripts
 Axes = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-class Preparation(NamedTuple):
+class OperandReduction(NamedTuple):
     """The reduction of one operand, as axes: diagonals of pairs, then dropped, then summed axes."""
 
     diagonals: tuple[tuple[int, int], ...]
@@ -24,7 +24,7 @@ class Preparation(NamedTuple):
     summed: tuple[int, ...]
 
 
-class Pair(NamedTuple):
+class Contraction(NamedTuple):
     """One contraction: the operands at `first` < `second` leave the list, and their product is
     appended to it. `batch` and `summed` are axes of each."""
 
@@ -37,9 +37,9 @@ class Pair(NamedTuple):
     aligned: tuple[tuple[tuple[int, ...], tuple[int | None, ...]], ...] | None
 
 
-class Plan(NamedTuple):
-    preparations: tuple[Preparation | None, ...]
-    pairs: tuple[Pair, ...]
+class EinsumPlan(NamedTuple):
+    reductions: tuple[OperandReduction | None, ...]
+    contractions: tuple[Contraction, ...]
     order: tuple[int, ...] | None
     # The axes of the contraction, if the plan is one contraction of two unreduced operands.
     direct: tuple[tuple[int, ...], ...] | None
@@ -49,10 +49,10 @@ class Plan(NamedTuple):
 @lru_cache(maxsize=512)
 def plan_for(
     subscripts: Any, shapes: tuple[tuple[int, ...], ...], path: tuple[tuple[int, ...], ...] | None
-) -> Plan:
+) -> EinsumPlan:
     inputs, output = parse_subscripts(subscripts, tuple(map(len, shapes)))
     extents = _extents(inputs, shapes)
-    preparations, terms = [], []
+    reductions, terms = [], []
     # Axes of extent 1 that broadcast are left out.
     whole = [
         {n for n, size in zip(labels, shape, strict=True) if size == extents[n]}
@@ -61,19 +61,19 @@ def plan_for(
     for i, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         others = set(output).union(*whole[:i], *whole[i + 1 :])
         preparation, left = _prepare(labels, shape, whole[i], others, i)
-        preparations.append(preparation)
+        reductions.append(preparation)
         terms.append(left)
-    pairs, last = _contractions(terms, output, extents, path)
+    contractions, last = _contractions(terms, output, extents, path)
     order = tuple(last.index(label) for label in output)
     direct = None
-    if len(pairs) == 1 and preparations == [None, None] and pairs[0].aligned is None:
-        direct = (*pairs[0].batch, *pairs[0].summed)
-    return Plan(
-        tuple(preparations),
-        tuple(pairs),
+    if len(contractions) == 1 and reductions == [None, None] and contractions[0].aligned is None:
+        direct = (*contractions[0].batch, *contractions[0].summed)
+    return EinsumPlan(
+        tuple(reductions),
+        tuple(contractions),
         None if order == tuple(range(len(last))) else order,
         direct,
-        len(inputs) == 1 and not any(how is not None and how.summed for how in preparations),
+        len(inputs) == 1 and not any(how is not None and how.summed for how in reductions),
     )
 
 
@@ -82,10 +82,10 @@ def _contractions(
     output: list[Label],
     extents: dict[Label, int],
     path: tuple[tuple[int, ...], ...] | None,
-) -> tuple[list[Pair], Labels]:
+) -> tuple[list[Contraction], Labels]:
     """The contractions in order, and the labels of the result. Within a step of the path, or
     without a path, the order is greedy by memory (_next_pair)."""
-    pairs: list[Pair] = []
+    contractions: list[Contraction] = []
     live = dict(enumerate(terms))  # id -> labels, in the order of the operand list of _run
     left = list(live)  # ids, in the order that the path's indices refer to
 
@@ -96,14 +96,14 @@ def _contractions(
             first, second = live.pop(one), live.pop(two)
             needed = {n for t in live.values() for n in t} | set(output)
             pair, made = _pair(positions[0], positions[1], first, second, needed)
-            number = len(terms) + len(pairs)
-            pairs.append(pair)
+            number = len(terms) + len(contractions)
+            contractions.append(pair)
             live[number] = made
             numbers = [*(n for n in numbers if n not in (one, two)), number]
         return numbers[0]
 
     if path is None:
-        return pairs, live[contract(left)]
+        return contractions, live[contract(left)]
     for step in path:
         if not step or any(not 0 <= position < len(left) for position in step):
             raise _core.BoundsError(
@@ -116,7 +116,7 @@ def _contractions(
             f"einsum: invalid einsum_path: {len(left) - 1} more operands have to be contracted; "
             "add steps to the path"
         )
-    return pairs, live[left[0]]
+    return contractions, live[left[0]]
 
 
 def _extents(inputs: list[list[Label]], shapes: tuple[tuple[int, ...], ...]) -> dict[Label, int]:
@@ -141,7 +141,7 @@ def _prepare(
     whole: set[Label],
     others: set[Label],
     position: int,
-) -> tuple[Preparation | None, Labels]:
+) -> tuple[OperandReduction | None, Labels]:
     left, sizes = list(labels), list(shape)
     diagonals = []
     for label in dict.fromkeys(labels):
@@ -164,7 +164,7 @@ def _prepare(
     left = [n for n in left if n in others]
     if not (diagonals or dropped or summed):
         return None, tuple(left)
-    return Preparation(tuple(diagonals), dropped, summed), tuple(left)
+    return OperandReduction(tuple(diagonals), dropped, summed), tuple(left)
 
 
 def _next_pair(
@@ -190,7 +190,7 @@ def _next_pair(
 
 def _pair(
     first: int, second: int, one: Labels, two: Labels, needed: set[Label]
-) -> tuple[Pair, Labels]:
+) -> tuple[Contraction, Labels]:
     shared = [n for n in one if n in two]
     batch = [n for n in shared if n in needed]
     summed = [n for n in shared if n not in needed]
@@ -201,7 +201,7 @@ def _pair(
     axes = [
         tuple(tuple(t.index(n) for n in names) for t in (one, two)) for names in (batch, summed)
     ]
-    return Pair(first, second, axes[0], axes[1], aligned), made
+    return Contraction(first, second, axes[0], axes[1], aligned), made
 
 
 def _alignment(labels: Labels, made: Labels) -> tuple[tuple[int, ...], tuple[Any, ...]]:

@@ -26,7 +26,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     """
     array = _as_real(x)
     if array.device.kind == "cuda":
-        return _frexp_kernel(_wide(array))(array)
+        return _frexp_kernel(_ctype_of(array))(array)
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -53,7 +53,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     array = _as_real(x1, exponents.device)
     exponents = exponents.astype("int64", copy=False)
     if array.device.kind == "cuda":
-        return _ldexp_kernel(_wide(array))(array, exponents)
+        return _ldexp_kernel(_ctype_of(array))(array, exponents)
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -67,12 +67,14 @@ def _as_real(x: Any, device: Any = None) -> Any:
     return array.astype(computed, copy=False)
 
 
-def _wide(array: Any) -> str:
+def _ctype_of(array: Any) -> str:
     return "double" if str(array.dtype) == "float64" else "float"
 
 
 def _as_numpys(array: Any) -> Any:
-    return array.astype("float64" if _wide(array) == "double" else "float32", copy=False).numpy()
+    return array.astype(
+        "float64" if _ctype_of(array) == "double" else "float32", copy=False
+    ).numpy()
 
 
 @functools.cache

@@ -176,7 +176,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -
     spots = list(positions)
     for shift, i in enumerate(sorted(range(len(positions)), key=positions.__getitem__)):
         spots[i] += shift
-    result = _longer(array, at, len(spots))
+    result = _extended(array, at, len(spots))
     before = (slice(None),) * at
     is_old = _core.ones(result.shape[at], "bool", device="cpu")
     indices = _core.array(spots, "int64", device="cpu")
@@ -186,14 +186,14 @@ def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -
     return result
 
 
-def _longer(array: Array, axis: int, by: int) -> Array:
+def _extended(array: Array, axis: int, by: int) -> Array:
     shape = (*array.shape[:axis], array.shape[axis] + by, *array.shape[axis + 1 :])
     return _core.empty(shape, array.dtype, device=array.device)
 
 
 def _insert_at(array: Array, axis: int, position: int, added: Array) -> Array:
     count = added.shape[axis]
-    result = _longer(array, axis, count)
+    result = _extended(array, axis, count)
     before = (slice(None),) * axis
     result[(*before, slice(position))] = array[(*before, slice(position))]
     result[(*before, slice(position, position + count))] = added

@@ -34,7 +34,10 @@ def diff(
     if edges[0] is not None or edges[1] is not None:
         array = _core.concatenate([x for x in (edges[0], array, edges[1]) if x is not None], at)
     for _ in range(times):
-        later, earlier = _along(array, at, slice(1, None)), _along(array, at, slice(None, -1))
+        later, earlier = (
+            _part_along(array, at, slice(1, None)),
+            _part_along(array, at, slice(None, -1)),
+        )
         is_bool = array.dtype == "bool"
         array = _core.not_equal(later, earlier) if is_bool else _core.subtract(later, earlier)
     return array
@@ -47,7 +50,7 @@ def _edge(x: Any, array: Array, axis: int) -> Array:
     return joined.broadcast_to((*array.shape[:axis], 1, *array.shape[axis + 1 :]))
 
 
-def _along(array: Array, axis: int, part: Any) -> Array:
+def _part_along(array: Array, axis: int, part: Any) -> Array:
     return array[(*(slice(None),) * axis, part)]
 
 
@@ -85,8 +88,8 @@ def _cumulative(
             raise _core.LayoutError(
                 f"{name}: out= must have shape {tuple(shape)}, got {result.shape}"
             )
-        _core.copyto(_along(result, at, slice(0, 1)), first)
-        _core.copyto(_along(result, at, slice(1, None)), results)
+        _core.copyto(_part_along(result, at, slice(0, 1)), first)
+        _core.copyto(_part_along(result, at, slice(1, None)), results)
         return target
 
     cumulative.__name__ = cumulative.__qualname__ = name

@@ -40,7 +40,7 @@ def to_device(array: _core.Array, device: Any, /, *, stream: Any = None) -> _cor
         return array.to(device)
 
 
-class _Info:
+class _NamespaceInfo:
     """The result of __array_namespace_info__()."""
 
     def capabilities(self) -> dict[str, Any]:
@@ -77,6 +77,6 @@ class _Info:
         return {n: d for n, d in every.items() if kind is None or isdtype(d, kind)}
 
 
-def __array_namespace_info__() -> _Info:  # noqa: N807  (the standard's name)
+def __array_namespace_info__() -> _NamespaceInfo:  # noqa: N807  (the standard's name)
     """The inspection object of the array API standard."""
-    return _Info()
+    return _NamespaceInfo()

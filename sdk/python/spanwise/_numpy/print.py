@@ -20,7 +20,7 @@ def array_repr(array: _core.Array) -> str:
 
     values, summary = _values_of(array, np)
     if values is None:
-        return f"<{_what(array)}>"
+        return f"<{_description(array)}>"
     if array.size == 0:
         body = "[]"
     else:
@@ -43,11 +43,11 @@ def array_str(array: _core.Array) -> str:
 
     values, summary = _values_of(array, np)
     if values is None:
-        return f"<{_what(array)}>"
+        return f"<{_description(array)}>"
     return str(np.array2string(values, **summary) if summary else values)
 
 
-def _what(array: _core.Array) -> str:
+def _description(array: _core.Array) -> str:
     return f"array of {array.dtype} {array.shape} on {array.device}"
 
 

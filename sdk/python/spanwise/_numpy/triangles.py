@@ -59,7 +59,7 @@ def tri(
     return _core.array(ones, wanted, device=_core.device(device))
 
 
-def _without(m: Any, k: int, lower: bool, caller: str) -> Array:
+def _masked_triangle(m: Any, k: int, lower: bool, caller: str) -> Array:
     array = asarray(m)
     if array.ndim == 0:
         raise _core.LayoutError(
@@ -79,12 +79,12 @@ def _without(m: Any, k: int, lower: bool, caller: str) -> Array:
 
 def tril(m: Any, k: int = 0) -> Array:
     """A copy with zeros above the k-th diagonal of the last two axes."""
-    return _without(m, k, True, "tril")
+    return _masked_triangle(m, k, True, "tril")
 
 
 def triu(m: Any, k: int = 0) -> Array:
     """A copy with zeros below the k-th diagonal of the last two axes."""
-    return _without(m, k, False, "triu")
+    return _masked_triangle(m, k, False, "triu")
 
 
 def tril_indices(

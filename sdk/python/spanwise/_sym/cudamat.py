@@ -16,7 +16,7 @@ from .cudamat_calls import (
     EXTREMA,
     FUNCTIONS,
     REDUCTIONS,
-    Calls,
+    CudamatWriter,
     unsupported,
 )
 from .program import Program, short
@@ -61,7 +61,7 @@ def _check(node: Node, name: str) -> None:
         )
 
 
-class _Writer(Calls):
+class _Writer(CudamatWriter):
     def step(self, name: str, node: Node) -> list[str]:
         """The lines that compute `node`."""
         function = node.function
@@ -91,7 +91,7 @@ class _Writer(Calls):
             (ARITHMETIC, self._arithmetic),
             (COMPARISONS, self._comparison),
             (EXTREMA, self._extremum),
-            (("power", "square", "negative", "positive", "reciprocal", "sign"), self._other),
+            (("power", "square", "negative", "positive", "reciprocal", "sign"), self._power),
             (("where",), self._where),
             (("broadcast_to",), self._broadcast),
         ]

@@ -43,7 +43,7 @@ def unsupported(node: Node, reason: str) -> NotSupportedError:
     )
 
 
-class Calls:
+class CudamatWriter:
     """Writes the calls of a program's steps. Matrices are named as in the program."""
 
     def __init__(self, program: Program) -> None:
@@ -136,7 +136,7 @@ class Calls:
         method = EXTREMA[node.function]
         return f"{self._value(node, x)}.{method}({self._value(node, y)}, target={_new(node)})"
 
-    def _other(self, node: Node) -> str:
+    def _power(self, node: Node) -> str:
         x = node.args[0]
         if not isinstance(x, Node):
             raise unsupported(node, "the base must be a matrix")

@@ -22,7 +22,7 @@ _SHAPES = ("dimshuffle", "reshape", "broadcast_to")
 
 
 @dataclass(frozen=True)
-class _Filled:
+class _ConstantArray:
     """An array of equal elements, written as a number where it broadcasts."""
 
     number: np.generic
@@ -40,7 +40,7 @@ def grad(cost: SymArray, wrt: Any) -> Any:
     listed = list(wrt) if isinstance(wrt, (list, tuple)) else [wrt]
     program = program_of(cost._node)
     nodes = (*program.leaves.values(), *program.steps.values(), *(x._node for x in listed))
-    known: dict[Variable, SymArray | _Filled] = {
+    known: dict[Variable, SymArray | _ConstantArray] = {
         node.variable: SymArray.wrap(node) for node in nodes
     }
     derivatives = gradient.grad(cost._node.variable, [x._node.variable for x in listed])
@@ -50,22 +50,26 @@ def grad(cost: SymArray, wrt: Any) -> Any:
     return made if isinstance(wrt, (list, tuple)) else made[0]
 
 
-def _operand(x: Variable, known: dict[Variable, SymArray | _Filled]) -> SymArray | _Filled:
+def _operand(
+    x: Variable, known: dict[Variable, SymArray | _ConstantArray]
+) -> SymArray | _ConstantArray:
     if x not in known:
         if not isinstance(x, Constant):
             raise NotSupportedError(f"sym.grad: {x} is not part of the expression")
         value = _core.to_numpy(x.data, copyif=True)
-        known[x] = SymArray.wrap(leaf(value)) if value.ndim else _Filled(value[()], ())
+        known[x] = SymArray.wrap(leaf(value)) if value.ndim else _ConstantArray(value[()], ())
     return known[x]
 
 
-def _array(x: SymArray | _Filled) -> SymArray:
+def _array(x: SymArray | _ConstantArray) -> SymArray:
     if isinstance(x, SymArray):
         return x
     return SymArray.of("broadcast_to", SymArray.wrap(leaf(np.asarray(x.number))), x.shape)
 
 
-def _translated(apply: Any, inputs: Sequence[SymArray | _Filled]) -> SymArray | _Filled:
+def _translated(
+    apply: Any, inputs: Sequence[SymArray | _ConstantArray]
+) -> SymArray | _ConstantArray:
     """The result of one node of a graph as a call of NumPy."""
     recipe = getattr(apply.op, "recipe", None)
     name, options = recipe if recipe else (str(apply.op), {})
@@ -73,9 +77,9 @@ def _translated(apply: Any, inputs: Sequence[SymArray | _Filled]) -> SymArray | 
     if name == "consider_constant":
         return inputs[0]
     is_elementwise = name in UFUNCS or name == "where"
-    numbers = [x.number for x in inputs if isinstance(x, _Filled)]
+    numbers = [x.number for x in inputs if isinstance(x, _ConstantArray)]
     if len(numbers) == len(inputs) and (is_elementwise or name in (*_SHAPES, "cast")):
-        return _Filled(_number(name, numbers, options), shape)
+        return _ConstantArray(_number(name, numbers, options), shape)
     if is_elementwise:
         return _elementwise(name, inputs, shape)
     arrays = [_array(x) for x in inputs]
@@ -111,10 +115,10 @@ def _number(name: str, numbers: Sequence[np.generic], options: dict[str, Any]) -
 
 
 def _elementwise(
-    name: str, inputs: Sequence[SymArray | _Filled], shape: tuple[int, ...]
+    name: str, inputs: Sequence[SymArray | _ConstantArray], shape: tuple[int, ...]
 ) -> SymArray:
     dtypes = {x.dtype for x in inputs if isinstance(x, SymArray)}
-    if name == "multiply" and any(isinstance(x, _Filled) and x.number == 1 for x in inputs):
+    if name == "multiply" and any(isinstance(x, _ConstantArray) and x.number == 1 for x in inputs):
         (kept,) = (x for x in inputs if isinstance(x, SymArray))
         if kept.shape == shape and dtypes == {x.number.dtype for x in inputs if x is not kept}:  # type: ignore[union-attr]
             return kept
@@ -138,8 +142,8 @@ def _summed_to(x: SymArray, shape: tuple[int, ...]) -> SymArray:
     return summed if summed.shape == shape else summed.reshape(shape)
 
 
-def _is_zero(x: SymArray | _Filled) -> bool:
-    return isinstance(x, _Filled) and x.number == 0
+def _is_zero(x: SymArray | _ConstantArray) -> bool:
+    return isinstance(x, _ConstantArray) and x.number == 0
 
 
 def _placed(value: SymArray, index: str, shape: tuple[int, ...]) -> SymArray | None:
@@ -173,7 +177,7 @@ def _placed(value: SymArray, index: str, shape: tuple[int, ...]) -> SymArray | N
 
 
 def _zeros(shape: tuple[int, ...], like: SymArray) -> SymArray:
-    return _array(_Filled(np.dtype(like.dtype).type(0), shape))
+    return _array(_ConstantArray(np.dtype(like.dtype).type(0), shape))
 
 
 def _index_part(text: str) -> Any:

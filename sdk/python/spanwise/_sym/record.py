@@ -65,7 +65,7 @@ def leaf(value: Any, name: str | None = None, dtype: Any = None) -> Leaf:
 def record(function: str, *args: Any, **kwargs: Any) -> Node:
     """The node of ``numpy.<function>(*args, **kwargs)``. Arrays among the arguments become leaves.
 
-    Raises TypeError for functions that sym does not know, for out=, and for results whose shape
+    Raises TypeError for functions that sym does not support, for out=, and for results whose shape
     depends on values; further errors are those of the function applied to graph variables.
     """
     name = ALIASES.get(function, function)

@@ -60,7 +60,7 @@ class _Client:
 
 
 class BoardServer:
-    """Serves `size` ranks that know `token`, on a thread of its own."""
+    """Serves `size` ranks that send `token`, on a thread of its own."""
 
     def __init__(self, host: str, port: int, size: int, token: str) -> None:
         self._listener = socket.create_server((host, port), backlog=max(128, 2 * size))
@@ -121,7 +121,7 @@ class BoardServer:
         self._agreeing = [each for each in self._agreeing if each[0] is not client]
         if client.is_watch and client.rank is not None and client.rank not in self._ended:
             self._ended[client.rank] = "its process has ended without closing the communicator"
-            self._answer_agreeing()
+            self._reply_to_agreeing()
 
     def _handle(self, client: _Client, message: dict[str, Any]) -> None:
         do = message["do"]
@@ -134,35 +134,35 @@ class BoardServer:
         elif do == "set":
             self._values[message["key"]] = message["value"]
             self._reply(client, message, {})
-            self._answer_getters()
+            self._reply_to_getters()
         elif do == "get":
             self._getters.append((client, message))
-            self._answer_getters()
+            self._reply_to_getters()
         elif do == "agree":
             for key, _, text in message["items"]:
                 self._texts.setdefault(key, {})[client.rank] = text
             self._agreeing.append((client, message))
-            self._answer_agreeing()
+            self._reply_to_agreeing()
         elif do == "beat":
             self._calls[client.rank] = message["calls"]
-            self._reply(client, message, self._news())
+            self._reply(client, message, self._status())
         elif do == "error":
             self._errors.setdefault(message["communicator"], {})[client.rank] = message["text"]
             self._reply(client, message, {})
-            self._answer_agreeing()
+            self._reply_to_agreeing()
         elif do == "bye":
             self._ended.setdefault(client.rank, message["why"])
             self._reply(client, message, {})
-            self._answer_agreeing()
+            self._reply_to_agreeing()
 
-    def _news(self) -> dict[str, Any]:
+    def _status(self) -> dict[str, Any]:
         return {"ended": self._ended, "errors": self._errors, "calls": self._calls}
 
     def _reply(self, client: _Client, message: dict[str, Any], reply: dict[str, Any]) -> None:
         with suppress(OSError):  # the next read of the connection drops it
             send_message(client.connection, {**reply, "number": message["number"]})
 
-    def _answer_getters(self) -> None:
+    def _reply_to_getters(self) -> None:
         waiting, self._getters = self._getters, []
         for client, message in waiting:
             if message["key"] in self._values:
@@ -170,7 +170,7 @@ class BoardServer:
             else:
                 self._getters.append((client, message))
 
-    def _answer_agreeing(self) -> None:
+    def _reply_to_agreeing(self) -> None:
         waiting, self._agreeing = self._agreeing, []
         for client, message in waiting:
             missing = {
@@ -182,13 +182,13 @@ class BoardServer:
             if not missing:
                 texts = {key: self._texts[key] for key, _, _ in message["items"]}
                 self._reply(client, message, {"texts": texts})
-            elif self._hopeless(message["communicator"], missing):
-                self._reply(client, message, {"missing": sorted(missing), **self._news()})
+            elif self._has_failed(message["communicator"], missing):
+                self._reply(client, message, {"missing": sorted(missing), **self._status()})
             else:
                 self._agreeing.append((client, message))
 
-    def _hopeless(self, communicator: str, missing: set[int]) -> bool:
-        """Whether one of `missing` will not come."""
+    def _has_failed(self, communicator: str, missing: set[int]) -> bool:
+        """Whether one of the ranks `missing` has ended or failed."""
         failed = {*self._errors.get(communicator, {}), *self._errors.get("*", {})}
         return any(rank in self._ended or rank in failed for rank in missing)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import _core
 from .._core import ArgumentError, CollectiveError
-from ._host import SelfEngine, Waits
+from ._host import BoundedWait, SelfEngine
 from ._monitor import Link, Monitor
 from ._stores import connect, launched_by_mpi, local_rank
 
@@ -63,7 +63,7 @@ class Communicator(_core._Communicator):
         start = _split_starter(self, color, key)
         if color is None:
             return None
-        return _made(
+        return _create(
             f"{name}.{color}", own, self._monitor and self._monitor.link, self.engine,
             self.device, self.timeout, self._check, start,
         )  # fmt: skip
@@ -181,7 +181,7 @@ def init(
     own_device = _device(device)
     ranks = list(range(link.size)) if link else [0]
     chosen = _choose(engine, link, name, own_device)
-    _default = _made(name, ranks, link, chosen, own_device, timeout, check, None)
+    _default = _create(name, ranks, link, chosen, own_device, timeout, check, None)
     return _default
 
 
@@ -212,7 +212,7 @@ def _choose(engine: str, link: Link | None, name: str, device: Any) -> str:
     return "torch" if link.size > 1 else "self"
 
 
-def _made(
+def _create(
     name: str,
     ranks: list[int],
     link: Link | None,
@@ -220,7 +220,7 @@ def _made(
     device: Any,
     timeout: float,
     check: int,
-    start: Callable[[Waits], Any] | None,
+    start: Callable[[BoundedWait], Any] | None,
 ) -> Communicator:
     """The communicator of this rank; `start` makes its engine where it derives from another one."""
     rank = ranks.index(link.rank) if link else 0
@@ -228,12 +228,12 @@ def _made(
     if monitor is not None:
         text = f"init(engine={kind!r}, timeout={timeout:g}, check={check}) named {name!r}"
         monitor.agree([("init", [], text)], -1, "init")
-    waits = Waits(monitor, timeout)
+    waits = BoundedWait(monitor, timeout)
     engine = start(waits) if start else _start(kind, monitor, rank, waits)
     return Communicator(name, ranks, rank, device, timeout, check, engine, monitor)
 
 
-def _start(kind: str, monitor: Monitor | None, rank: int, waits: Waits) -> Any:
+def _start(kind: str, monitor: Monitor | None, rank: int, waits: BoundedWait) -> Any:
     if kind == "nccl":
         return _nccl_id(monitor)
     if kind == "self" or monitor is None:
@@ -262,7 +262,7 @@ def _nccl_id(monitor: Monitor | None) -> tuple[str, bytes]:
 
 def _split_starter(
     parent: Communicator, color: int | None, key: int
-) -> Callable[[Waits], Any] | None:
+) -> Callable[[BoundedWait], Any] | None:
     """MPI splits its own communicator, which all ranks do, also those without a color."""
     if parent.engine != "mpi":
         return None

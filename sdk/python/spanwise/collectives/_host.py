@@ -65,7 +65,7 @@ def refuse_reduction(engine: str, op: str, dtype: Any, remedy: str) -> DTypeErro
     return DTypeError(f"{engine}: it does not compute op={op!r} of {dtype}; {remedy}")
 
 
-class Waits:
+class BoundedWait:
     """Waits of one communicator: bounded by its time limit, and ended where another rank is known
     to have ended or failed."""
 
@@ -92,7 +92,7 @@ class Waits:
             raise CollectiveError(failure)
         if waited > self.timeout:
             if self._monitor is not None:
-                self._monitor.link.beat()
+                self._monitor.link.send_heartbeat()
             raise CollectiveError(f"it did not end within {self.timeout:g} s")
 
 

@@ -20,7 +20,7 @@ from ._board import BoardClient, BoardServer
 _BEAT = 0.1
 #: Seconds that a call goes on after another rank has ended: that rank may have done its part.
 GRACE = 0.5
-#: Seconds that rank 0 waits at exit for the others to leave, so that they learn what happened.
+#: Seconds that rank 0 waits at exit for the others to leave, so that they receive its cause.
 _FAREWELL = 2.0
 
 #: Why a rank takes part no more, where it has made all its calls.
@@ -114,17 +114,17 @@ class Link:
     def calls_of(self, communicator: str, ranks: list[int]) -> list[str]:
         return [self._calls.get(rank, {}).get(communicator, "not known") for rank in ranks]
 
-    def learn(self, news: dict[str, Any]) -> None:
+    def receive(self, status: dict[str, Any]) -> None:
         by_rank = lambda values: {int(rank): value for rank, value in values.items()}  # noqa: E731
-        self._errors = {name: by_rank(errors) for name, errors in news["errors"].items()}
-        self._calls, self._ended = by_rank(news["calls"]), by_rank(news["ended"])
+        self._errors = {name: by_rank(errors) for name, errors in status["errors"].items()}
+        self._calls, self._ended = by_rank(status["calls"]), by_rank(status["ended"])
 
-    def beat(self) -> None:
+    def send_heartbeat(self) -> None:
         """Sends this rank's last calls to the board, which replies with those of the others."""
         calls = {monitor.name: monitor.last_call() for monitor in list(self._monitors)}
         try:
             with self._lock:
-                self.learn(self._board.request(self.timeout, do="beat", calls=calls))
+                self.receive(self._board.request(self.timeout, do="beat", calls=calls))
         except OSError:
             self._board_lost()
 
@@ -136,7 +136,7 @@ class Link:
         pause = max(_BEAT, self.size / 5000)
         while not self._stops.wait(pause):
             if 0 not in self._ended or self._server is not None:
-                self.beat()
+                self.send_heartbeat()
             for monitor in list(self._monitors):
                 monitor.watch()
 
@@ -194,9 +194,9 @@ class Monitor:
     def agree(self, items: list[tuple[str, list[int], str]], number: int, op: str) -> None:
         """Checks for each item (key, ranks, text) that all of `ranks` pass the same text. Empty `ranks`
         means all ranks."""
-        everybody = range(len(self.ranks))
+        all_ranks = range(len(self.ranks))
         sent = [
-            (f"{self.name}: {key}", [self.ranks[rank] for rank in ranks or everybody], text)
+            (f"{self.name}: {key}", [self.ranks[rank] for rank in ranks or all_ranks], text)
             for key, ranks, text in items
         ]
         try:
@@ -204,12 +204,12 @@ class Monitor:
                 self.timeout, do="agree", communicator=self.name, items=sent
             )
         except TimeoutError:
-            self.link.beat()
+            self.link.send_heartbeat()
             self._give_up(number, op, f"not all ranks made this call within {self.timeout:g} s")
         except OSError:
             self._give_up(number, op, "rank 0, whose process connects the ranks, has ended")
         if "texts" not in reply:
-            self.link.learn(reply)
+            self.link.receive(reply)
             why = self.link.failure_among(self.name, self.ranks) or "a rank has ended"
             self._give_up(number, op, why)
         for key, _, text in sent:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core import Array, CollectiveError, dtype
-from ._host import Reduction, Waits, refuse_reduction
+from ._host import BoundedWait, Reduction, refuse_reduction
 
 #: The dtypes in which 16-bit floats are reduced: MPI need not have them.
 _COMPUTED = {"float16": "float32", "bfloat16": "float32"}
@@ -53,7 +53,7 @@ class MpiEngine:
     #: Requests that were given up, with their arrays: MPI may still write to these.
     _lost: list[Any] = []
 
-    def __init__(self, comm: Any, waits: Waits) -> None:
+    def __init__(self, comm: Any, waits: BoundedWait) -> None:
         self._mpi = mpi = load_mpi()
         self._comm, self._waits = comm, waits
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
@@ -146,14 +146,14 @@ class MpiEngine:
         return self._comm.Ibarrier(), None
 
 
-def duplicate(comm: Any, waits: Waits) -> Any:
+def duplicate(comm: Any, waits: BoundedWait) -> Any:
     """A communicator of MPI with the same ranks. All ranks call it."""
     made, request = comm.Idup()
     waits.until(request.Test)
     return made
 
 
-def share_text(comm: Any, text: str, waits: Waits) -> str:
+def share_text(comm: Any, text: str, waits: BoundedWait) -> str:
     """Rank 0's `text`, at most 1000 bytes, on every rank."""
     data = bytearray(text.encode().ljust(1000))
     if len(data) != 1000:

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ._board import BoardServer
-from ._host import Waits
+from ._host import BoundedWait
 from ._monitor import Link
 
 #: Variables of launchers: rank, number of ranks, rank on this machine.
@@ -133,7 +133,7 @@ def _by_mpi(store: Any, timeout: float) -> Link:
     is_local = here.Get_size() == size
     here.Free()
     board = _Board(size, is_local=is_local) if rank == 0 else None
-    text = share_text(world, board.text if board else "", Waits(None, timeout))
+    text = share_text(world, board.text if board else "", BoundedWait(None, timeout))
     return _link(text, rank, size, timeout, board.server if board else None)
 
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from .._core import Array, CollectiveError
-from ._host import Reduction, Waits, refuse_reduction
+from ._host import BoundedWait, Reduction, refuse_reduction
 from ._monitor import Monitor
 from ._stores import own_address
 
@@ -24,7 +24,7 @@ _COMPUTED = {
 _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
-def start_torch(monitor: Monitor, waits: Waits) -> TorchEngine:
+def start_torch(monitor: Monitor, waits: BoundedWait) -> TorchEngine:
     """All ranks of `monitor` call it. Raises ImportError without PyTorch."""
     try:
         import torch
@@ -54,7 +54,7 @@ class TorchEngine:
     name = "torch"
 
     def __init__(
-        self, torch: Any, group: Any, store: Any, rank: int, size: int, waits: Waits
+        self, torch: Any, group: Any, store: Any, rank: int, size: int, waits: BoundedWait
     ) -> None:
         self._torch, self._group, self._store = torch, group, store
         self._rank, self._size, self._waits = rank, size, waits

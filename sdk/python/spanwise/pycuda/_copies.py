@@ -52,7 +52,7 @@ def memcpy_dtoh(dest, src, stream=None):
 memcpy_htod_async, memcpy_dtoh_async = memcpy_htod, memcpy_dtoh
 
 
-def _between(copy):
+def _between_addresses(copy):
     @functools.wraps(copy)
     def copy_bytes(dest, src, size, *args, **options):
         copy(memory(dest, size), memory(src, size), int(size), *args, **options)
@@ -60,8 +60,8 @@ def _between(copy):
     return copy_bytes
 
 
-memcpy_dtod = memcpy_dtod_async = _between(_drv.memcpy_dtod)
-memcpy_peer = memcpy_peer_async = _between(_drv.memcpy_peer)
+memcpy_dtod = memcpy_dtod_async = _between_addresses(_drv.memcpy_dtod)
+memcpy_peer = memcpy_peer_async = _between_addresses(_drv.memcpy_peer)
 
 
 def _memset(set_values, itemsize):

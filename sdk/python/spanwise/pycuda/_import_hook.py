@@ -17,7 +17,7 @@ class _Loader:
     """Loads ``pycuda.x`` as the module ``spanwise.pycuda.x``, which keeps its own spec."""
 
     def create_module(self, spec):
-        module = importlib.import_module(_here(spec.name))
+        module = importlib.import_module(_own_name(spec.name))
         self.spec = module.__spec__
         return module
 
@@ -29,7 +29,7 @@ class _Finder:
     def find_spec(self, fullname, path=None, target=None):
         if fullname.partition(".")[0] != "pycuda":
             return None
-        found = importlib.util.find_spec(_here(fullname))
+        found = importlib.util.find_spec(_own_name(fullname))
         if found is None:
             return None
         return importlib.machinery.ModuleSpec(
@@ -37,7 +37,7 @@ class _Finder:
         )
 
 
-def _here(fullname):
+def _own_name(fullname):
     return PACKAGE + fullname.removeprefix("pycuda")
 
 

@@ -51,7 +51,7 @@ class PointerHolderBase:
     __index__ = __int__
 
 
-class _Window:
+class _AddressedMemory:
     """Memory at an address, described for sw.asarray; keeps `owner` alive."""
 
     def __init__(self, protocol, description, owner):
@@ -66,9 +66,9 @@ def array_at(address, shape, typestr="|u1", strides=None, owner=None):
         "version": 3,
     }  # fmt: skip
     if sw.device().kind == "cpu":
-        window = np.asarray(_Window("__array_interface__", description, owner))
+        window = np.asarray(_AddressedMemory("__array_interface__", description, owner))
     else:
-        window = _Window("__cuda_array_interface__", description, owner)
+        window = _AddressedMemory("__cuda_array_interface__", description, owner)
     return sw.asarray(window, copy=False)
 
 

@@ -40,7 +40,7 @@ _MODULES = (
 
 
 def __getattr__(name: str) -> object:
-    # The runner imports this package before it knows whether the script uses Theano.
+    # The runner imports this package before it is known whether the script uses Theano.
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name == "theano":  # from theano import theano

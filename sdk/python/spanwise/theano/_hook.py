@@ -21,7 +21,7 @@ class _Alias:
     """Loads ``theano.x`` as the module ``spanwise.theano.x``, which keeps its own spec."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = importlib.import_module(_here(spec.name))
+        module = importlib.import_module(_own_name(spec.name))
         if spec.name == "theano":
             # Not before: scripts that only use NumPy or PyCUDA start sooner without graphs.
             importlib.import_module(f"{_HERE}._adapt").adapt_variables()
@@ -36,7 +36,7 @@ class _Finder:
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if fullname.partition(".")[0] != "theano":
             return None
-        found = importlib.util.find_spec(_here(fullname))
+        found = importlib.util.find_spec(_own_name(fullname))
         if found is None:
             return None
         is_package = found.submodule_search_locations is not None
@@ -44,7 +44,7 @@ class _Finder:
         return ModuleSpec(fullname, loader, is_package=is_package)
 
 
-def _here(fullname: str) -> str:
+def _own_name(fullname: str) -> str:
     return _HERE + fullname.removeprefix("theano")
 
 

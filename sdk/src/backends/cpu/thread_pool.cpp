@@ -32,8 +32,8 @@ constexpr int spins = 5000;
 constexpr auto min_slice = std::chrono::microseconds(500);
 // Callers whose helpers finish spin for at most this time, then they block, which leaves the
 // processor to a helper that waits for one.
-constexpr auto max_patience = std::chrono::microseconds(80),
-               min_patience = std::chrono::microseconds(10);
+constexpr auto max_spin_time = std::chrono::microseconds(80),
+               min_spin_time = std::chrono::microseconds(10);
 
 // Least time between moves of helpers to other processors, each of which is a system call.
 constexpr auto min_stay = std::chrono::milliseconds(1);
@@ -120,12 +120,13 @@ bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
   if (job.chunks < 2 || workers() < 2) return false;
   const auto start = Clock::now();
   const WakeBackoff::Duration none(0),
-      usual = helpers == Helpers::at_once ? none : WakeBackoff::Duration(worth_waking);
-  if (trust_.min_work(start, usual) == none) return true;
+      base_threshold = helpers == Helpers::at_once ? none : WakeBackoff::Duration(worth_waking);
+  if (backoff_.min_work(start, base_threshold) == none) return true;
   work_on_one(job);
   if (job.next.load(std::memory_order_relaxed) + 2 > job.chunks) return false;
   const auto now = Clock::now();
-  return (now - start) * static_cast<std::int64_t>(job.chunks - 1) > trust_.min_work(now, usual);
+  return (now - start) * static_cast<std::int64_t>(job.chunks - 1) >
+         backoff_.min_work(now, base_threshold);
 }
 
 void ThreadPool::run_shared(Job& job) {
@@ -139,7 +140,7 @@ void ThreadPool::run_shared(Job& job) {
   if (own == 0) return;
   const auto now = Clock::now();
   const auto alone = worked / own * static_cast<std::int64_t>(job.chunks - first);
-  trust_.learn(now, now - start, alone);
+  backoff_.record(now, now - start, alone);
 }
 
 void ThreadPool::publish(Job& job, Clock::time_point now) {
@@ -157,7 +158,7 @@ void ThreadPool::publish(Job& job, Clock::time_point now) {
     wakes = true;
     wake_.notify_all();
   }
-  if (wakes) trust_.note_wake(now);
+  if (wakes) backoff_.note_wake(now);
 }
 
 // Helpers that avoid the caller's former processor may be left with the one that it runs on now.
@@ -183,9 +184,9 @@ void ThreadPool::retire(Job& job, WakeBackoff::Duration expected) {
     const std::lock_guard lock(mutex_);
     std::erase(jobs_, &job);
   }
-  const auto patience = std::clamp<WakeBackoff::Duration>(expected, min_patience, max_patience);
+  const auto spin_time = std::clamp<WakeBackoff::Duration>(expected, min_spin_time, max_spin_time);
   const auto is_used = [&] { return job.helpers.load(std::memory_order_acquire) > 0; };
-  for (const auto start = Clock::now(); is_used() && Clock::now() - start < patience;)
+  for (const auto start = Clock::now(); is_used() && Clock::now() - start < spin_time;)
     for (int i = 0; i < 10 && is_used(); ++i) pause();
   std::unique_lock lock(mutex_);
   const auto is_free = [&] { return job.helpers.load(std::memory_order_relaxed) == 0; };

@@ -84,7 +84,7 @@ class ThreadPool {
   void help_forever();
   Job* join_a_job();
 
-  WakeBackoff trust_;
+  WakeBackoff backoff_;
   std::atomic<int> workers_{1};
   std::atomic<std::uint64_t> settings_version_{0};  // config::version() at which workers_ was read
   std::atomic<std::uint32_t> published_{0};         // counts jobs; idle helpers watch it

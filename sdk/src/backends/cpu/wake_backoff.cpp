@@ -27,9 +27,10 @@ std::int64_t WakeBackoff::since_epoch(Clock::time_point time) noexcept {
   return Duration(time.time_since_epoch()).count();
 }
 
-WakeBackoff::Duration WakeBackoff::min_work(Clock::time_point now, Duration usual) const noexcept {
-  if (since_epoch(now) >= until_.load(std::memory_order_relaxed)) return usual;
-  return std::max(usual, Duration(least_.load(std::memory_order_relaxed)));
+WakeBackoff::Duration WakeBackoff::min_work(Clock::time_point now,
+                                            Duration base_threshold) const noexcept {
+  if (since_epoch(now) >= until_.load(std::memory_order_relaxed)) return base_threshold;
+  return std::max(base_threshold, Duration(min_work_.load(std::memory_order_relaxed)));
 }
 
 void WakeBackoff::note_wake(Clock::time_point now) noexcept {
@@ -37,7 +38,7 @@ void WakeBackoff::note_wake(Clock::time_point now) noexcept {
   wakes_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) noexcept {
+void WakeBackoff::record(Clock::time_point now, Duration took, Duration alone) noexcept {
   const bool helped = took * 5 < alone * 4, was_delayed = took >= alone + negligible;
   const int wakes = wakes_.load(std::memory_order_relaxed);
   if (!helped && wakes <= max_wakes) {
@@ -53,9 +54,9 @@ void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) no
     if (until != 0) until_.store(0, std::memory_order_relaxed);
     return;
   }
-  const Duration least = 2 * std::max(min_work(now, Duration(0)), took);
+  const Duration threshold = 2 * std::max(min_work(now, Duration(0)), took);
   const Duration pause = was_delayed ? pause_per_loss * (took - alone) : pause_after_wakes;
-  least_.store(std::min<Duration>(max_backoff, least).count(), std::memory_order_relaxed);
+  min_work_.store(std::min<Duration>(max_backoff, threshold).count(), std::memory_order_relaxed);
   until_.store(std::max(until, since_epoch(now)) + pause.count(), std::memory_order_relaxed);
 }
 

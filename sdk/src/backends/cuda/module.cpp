@@ -92,9 +92,9 @@ Ref<runtime::LoadedKernel> CudaModule::kernel(const std::string& name) {
   CUkernel kernel = nullptr;
   std::string symbol = name;
   CUresult code = find_kernel(kernel, symbol);
-  const auto known = kernels_.find(name);
-  if (code == CUDA_ERROR_NOT_FOUND && known != kernels_.end()) {
-    symbol = known->second;
+  const auto replaced = kernels_.find(name);
+  if (code == CUDA_ERROR_NOT_FOUND && replaced != kernels_.end()) {
+    symbol = replaced->second;
     code = find_kernel(kernel, symbol);
   }
   if (code == CUDA_ERROR_NOT_FOUND)
@@ -121,8 +121,9 @@ runtime::LoadedModule::Global CudaModule::global(const std::string& name) {
   const ContextGuard guard(context_);
   const RelaxedCaptureMode relaxed(context_.api);
   const Global found = find_global(name);
-  const auto known = variables_.find(name);
-  return found.data != nullptr || known == variables_.end() ? found : find_global(known->second);
+  const auto replaced = variables_.find(name);
+  return found.data != nullptr || replaced == variables_.end() ? found
+                                                               : find_global(replaced->second);
 }
 
 std::uintptr_t CudaModule::handle() {

@@ -19,7 +19,8 @@ CudaStream::CudaStream(DeviceContext& context, CUstream stream, Owner owner)
 
 CudaStream::~CudaStream() {
   const ContextGuard guard(context_, std::nothrow);
-  if (small_blocks_ != nullptr && guard.ok()) context_.memory().forget(*small_blocks_, current());
+  if (small_blocks_ != nullptr && guard.ok())
+    context_.memory().release_cache(*small_blocks_, current());
   if (owner_ != Owner::ours) return;
   const RelaxedCaptureMode relaxed(context_.api);  // another stream may be captured
   // Returns immediately; the driver frees the stream when its work has completed.

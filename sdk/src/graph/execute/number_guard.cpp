@@ -19,7 +19,7 @@ constexpr double big = 1e10;
 /// The numbers of an array. Real and imaginary parts count as numbers.
 struct NumberCounts {
   std::int64_t nans = 0, infinities = 0, finite = 0;
-  double least = std::numeric_limits<double>::infinity();
+  double smallest = std::numeric_limits<double>::infinity();
   double greatest = -std::numeric_limits<double>::infinity();
 
   void add(double x) {
@@ -29,11 +29,11 @@ struct NumberCounts {
       ++infinities;
     } else {
       ++finite;
-      least = std::min(least, x);
+      smallest = std::min(smallest, x);
       greatest = std::max(greatest, x);
     }
   }
-  bool is_big() const { return finite > 0 && std::max(-least, greatest) > big; }
+  bool is_big() const { return finite > 0 && std::max(-smallest, greatest) > big; }
 };
 
 bool has_numbers(const Array& array) {
@@ -55,7 +55,7 @@ std::string described(const NumberCounts& numbers) {
   if (numbers.nans > 0) add(text(numbers.nans, " NaN"));
   if (numbers.infinities > 0) add(text(numbers.infinities, " infinite"));
   const char* others = parts.empty() ? "" : "others ";
-  if (numbers.finite > 0) add(text(others, "from ", numbers.least, " to ", numbers.greatest));
+  if (numbers.finite > 0) add(text(others, "from ", numbers.smallest, " to ", numbers.greatest));
   return parts.empty() ? "no elements" : parts;
 }
 

@@ -29,8 +29,8 @@ struct KnownRewrites {
 
 KnownRewrites& known_rewrites() {
   // created at the first use, since static initialisers of other files run first
-  static auto& known = *new KnownRewrites;
-  return known;
+  static auto& registered = *new KnownRewrites;
+  return registered;
 }
 
 // The names of each mode, including Theano's (theano/compile/mode.py).
@@ -150,33 +150,33 @@ std::vector<RewriteReport> run_rewrites(const std::string& function_name, const 
 }  // namespace graph
 
 bool register_rewrite(Rewrite rewrite) {
-  graph::KnownRewrites& known = graph::known_rewrites();
-  const std::lock_guard lock(known.mutex);
-  for (const Rewrite& other : known.all)
+  graph::KnownRewrites& registered = graph::known_rewrites();
+  const std::lock_guard lock(registered.mutex);
+  for (const Rewrite& other : registered.all)
     if (other.name == rewrite.name) return false;
   const auto position = std::ranges::upper_bound(
-      known.all, rewrite,
+      registered.all, rewrite,
       [](const Rewrite& a, const Rewrite& b) { return a.position < b.position; });
-  known.all.insert(position, std::move(rewrite));
+  registered.all.insert(position, std::move(rewrite));
   return true;
 }
 
 bool remove_rewrite(const std::string& name) {
-  graph::KnownRewrites& known = graph::known_rewrites();
+  graph::KnownRewrites& registered = graph::known_rewrites();
   Rewrite removed;  // destroyed without the lock: it may own objects of a language binding
-  const std::lock_guard lock(known.mutex);
-  const auto position =
-      std::ranges::find_if(known.all, [&](const Rewrite& other) { return other.name == name; });
-  if (position == known.all.end()) return false;
+  const std::lock_guard lock(registered.mutex);
+  const auto position = std::ranges::find_if(
+      registered.all, [&](const Rewrite& other) { return other.name == name; });
+  if (position == registered.all.end()) return false;
   removed = std::move(*position);
-  known.all.erase(position);
+  registered.all.erase(position);
   return true;
 }
 
 std::vector<Rewrite> rewrites() {
-  graph::KnownRewrites& known = graph::known_rewrites();
-  const std::lock_guard lock(known.mutex);
-  return known.all;
+  graph::KnownRewrites& registered = graph::known_rewrites();
+  const std::lock_guard lock(registered.mutex);
+  return registered.all;
 }
 
 }  // namespace spanwise

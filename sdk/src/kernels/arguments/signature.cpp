@@ -123,7 +123,7 @@ void complete(KernelParameter& parameter, const KernelParameter& compiled) {
 
 }  // namespace
 
-// Uses the source scanner, which knows C's types.
+// Uses the source scanner, which resolves C's types.
 std::optional<source::SourceParameter> pointer_to(std::string_view type) {
   std::string text("__global__ void k(");
   text.append(type).append(" *p);");
@@ -141,13 +141,13 @@ void Signature::add(KernelParameter parameter) {
 Signature make_signature(const source::SourceKernel* source,
                          std::span<const runtime::LoadedKernel::Slot> slots,
                          std::string_view types) {
-  const bool known = source != nullptr && source->parameters.size() == slots.size();
+  const bool is_known = source != nullptr && source->parameters.size() == slots.size();
   const std::vector<source::SourceParameter> compiled = parameters_in(types, slots.size());
   Signature out;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const KernelParameter bare{
         .name = "", .type = "", .offset = slots[i].offset, .size = slots[i].size};
-    KernelParameter parameter = known ? known_parameter(source->parameters[i], slots[i]) : bare;
+    KernelParameter parameter = is_known ? known_parameter(source->parameters[i], slots[i]) : bare;
     if (contradicts(parameter)) parameter = bare;
     if (!compiled.empty()) complete(parameter, known_parameter(compiled[i], slots[i]));
     out.add(std::move(parameter));

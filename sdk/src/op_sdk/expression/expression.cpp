@@ -21,9 +21,9 @@ Variable with_shape_of(const char* op, const Variable& x, const Variable& like,
   std::vector<Variable> inputs{x};
   Extents extents;
   for (int axis = 0; axis < like.type().rank(); ++axis) {
-    const std::int64_t known = like.type().shape()[axis];
-    extents.push_back(known == TensorType::any ? extent_is_input : known);
-    if (known == TensorType::any) inputs.push_back(extent_of(like, axis));
+    const std::int64_t extent = like.type().shape()[axis];
+    extents.push_back(extent == TensorType::any ? extent_is_input : extent);
+    if (extent == TensorType::any) inputs.push_back(extent_of(like, axis));
   }
   return apply(op, inputs, {{"shape", std::move(extents)}});
 }

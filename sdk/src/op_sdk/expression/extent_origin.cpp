@@ -46,8 +46,8 @@ ExtentOrigin origin_of_value(const Variable& x) {
 
 Origins OriginSearch::of(Variable from, int axis) {
   for (;;) {
-    const std::int64_t known = from.type().shape()[axis];
-    if (known != TensorType::any) return {{.fixed = known, .of = {}}};
+    const std::int64_t extent = from.type().shape()[axis];
+    if (extent != TensorType::any) return {{.fixed = extent, .of = {}}};
     const Apply* node = from.owner();
     if (node == nullptr || --max_visits_ < 0) return {{.of = from, .axis = axis}};
     const std::vector<ExtentSource> sources = node->op().extent_sources(*node, from.index(), axis);

@@ -24,8 +24,8 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
 }  // namespace
 
 int Names::add(std::string_view name) {
-  const int known = find(name);
-  if (known >= 0) return known;
+  const int index = find(name);
+  if (index >= 0) return index;
   names_.emplace_back(name);
   return size() - 1;
 }

@@ -46,22 +46,22 @@ OpProperty converted(const OpProperty& given, const PluginProperty& declared,
 }
 
 [[noreturn]] void fail_unknown(const PluginOpTable& table, const OpProperties& given,
-                               const std::string& known) {
+                               const std::string& names) {
   const auto unknown = std::ranges::find_if(given, [&](const auto& property) {
     return std::ranges::none_of(table.properties, [&](const PluginProperty& declared) {
       return declared.name == property.first;
     });
   });
   fail<ArgumentError>(table.name, ": has no property ", unknown->first,
-                      known.empty() ? "; it takes none" : "; its properties are ", known);
+                      names.empty() ? "; it takes none" : "; its properties are ", names);
 }
 
 std::vector<OpProperty> complete(const PluginOpTable& table, const OpProperties& given) {
-  std::string known;
+  std::string names;
   std::vector<OpProperty> values;
   std::size_t used = 0;
   for (const PluginProperty& declared : table.properties) {
-    known += (known.empty() ? "" : ", ") + declared.name;
+    names += (names.empty() ? "" : ", ") + declared.name;
     const auto found = given.find(declared.name);
     if (found == given.end() && declared.required)
       fail<ArgumentError>(table.name, ": expected a property ", declared.name, ", ",
@@ -70,7 +70,7 @@ std::vector<OpProperty> complete(const PluginOpTable& table, const OpProperties&
     values.push_back(found == given.end() ? declared.value
                                           : converted(found->second, declared, table.name));
   }
-  if (used < given.size()) fail_unknown(table, given, known);
+  if (used < given.size()) fail_unknown(table, given, names);
   return values;
 }
 

@@ -82,8 +82,8 @@ struct GraphMemory {
   Ref<CapturedGraph> graph_of(StreamState& stream) {
     const std::uint64_t id = stream.capture_id();
     if (id == 0) return {};
-    for (const Ref<CapturedGraph>& known : graphs)
-      if (known->id == id && known->device == stream.device()) return known;
+    for (const Ref<CapturedGraph>& cached : graphs)
+      if (cached->id == id && cached->device == stream.device()) return cached;
     graphs.push_back(make_ref<CapturedGraph>(stream.device(), id));
     has_graphs.store(true, std::memory_order_relaxed);
     auto marker = make_ref<DestructionMarker>(graphs.back());

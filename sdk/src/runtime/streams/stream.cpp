@@ -4,8 +4,8 @@
 
 #include "runtime/collectives/host_waits.hpp"
 #include "runtime/registry.hpp"
-#include "runtime/streams/lasting_streams.hpp"
 #include "runtime/streams/ordering.hpp"
+#include "runtime/streams/persistent_streams.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {
@@ -32,9 +32,9 @@ void check_foreign_stream(Device device, std::uintptr_t handle) {
 }
 }  // namespace
 
-Stream Stream::lasting(Device device, std::uintptr_t handle) {
+Stream Stream::persistent(Device device, std::uintptr_t handle) {
   check_foreign_stream(device, handle);
-  return Stream(runtime::lasting_stream(device, handle));
+  return Stream(runtime::persistent_stream(device, handle));
 }
 
 namespace {

@@ -42,7 +42,7 @@ void for_each_selected(const std::byte* mask, std::int64_t step, std::int64_t n,
 /// A loop over arrays that are not all contiguous in one order.
 ///
 /// A block of the walk is computed in runs of whole rows. Each operand is used in place, or in a
-/// buffer that holds a run; transposed inputs are brought into their buffer for the whole block.
+/// buffer that holds a run; transposed inputs are copied into their buffer for the whole block.
 class CpuLoop {
  public:
   CpuLoop(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body);

@@ -68,8 +68,8 @@ __device__ __forceinline__ void fill_tile_in_packs(T* tile, const T* a, long lon
   // A warp reads adjacent lines of t, 128 bytes of each.
   constexpr int across = side_s / n, group = across < 8 ? across : 8;
   constexpr int rows = side_t / lines, accesses = across * rows;
-  constexpr int each = (accesses + threads - 1) / threads, most = 4 / lines;
-  constexpr int batch = each < most ? each : most;
+  constexpr int each = (accesses + threads - 1) / threads, max_batch = 4 / lines;
+  constexpr int batch = each < max_batch ? each : max_batch;
   for (int first = threadIdx.x; first < accesses; first += threads * batch) {
     Pack<T, n> values[batch][lines];
 #pragma unroll

@@ -74,7 +74,7 @@ def test_exception_of_an_op_becomes_an_error_of_its_type(many, where, what, kind
         build_and_call()
     message = str(caught.value)
     assert message.startswith(f"{many.__name__}.throw{{")
-    if where in ("bind", "run"):  # the graph knows the node
+    if where in ("bind", "run"):  # the error names the node
         assert f"Apply node that caused the error: {many.__name__}.throw" in message
         assert "Created at" in message
 

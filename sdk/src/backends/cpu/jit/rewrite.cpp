@@ -216,10 +216,10 @@ class Rewriter {
     }
     // One pointer per worker thread, set before it runs a block.
     const std::string name = site.scope + d.name;
-    const bool known = std::ranges::any_of(result_.dynamic_shared, [&](const MarkedName& m) {
+    const bool is_known = std::ranges::any_of(result_.dynamic_shared, [&](const MarkedName& m) {
       return m.name == name && m.macro.empty();
     });
-    if (known) return edits_.replace(begin, end - begin, "");
+    if (is_known) return edits_.replace(begin, end - begin, "");
     MarkedName marked{name, ""};
     if (site.is_conditional && site.end < scan_.tokens.size())
       marked.macro = marker(token(site.end).offset + 1, token(site.end).line, "DYNAMIC");

@@ -46,11 +46,11 @@ bool names_kernel(std::string_view function, const Translation& module) {
 
 std::size_t stack_need(std::string_view report, const Translation& module) {
   std::size_t kernel = 0, others = 0;
-  bool known = !module.recurses;
+  bool is_bounded = !module.recurses;
   for (const std::string_view line : split(report, '\n')) {
     Frame frame;
     if (!read_frame(line, frame)) continue;
-    known &= frame.is_fixed;
+    is_bounded &= frame.is_fixed;
     // Kernels may be inlined into their launchers, which then have their frames.
     if (names_kernel(frame.function, module) || frame.function.find("sw_code") != line.npos)
       kernel = std::max(kernel, frame.bytes);
@@ -58,7 +58,7 @@ std::size_t stack_need(std::string_view report, const Translation& module) {
       others += frame.bytes;
   }
   return always + 2 * kernel + others + (module.prints ? for_printf : 0) +
-         (known ? 0 : for_unknown_depth);
+         (is_bounded ? 0 : for_unknown_depth);
 }
 
 void set_stack_need(std::string& image, std::size_t bytes) {

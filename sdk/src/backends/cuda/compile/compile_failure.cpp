@@ -27,7 +27,7 @@ std::string missing_header_hint(const Library& library, const std::string& log,
   const std::string known =
       joined(folders, ", ", [](const auto& folder) { return folder.string(); });
   return text(
-      "NVRTC has no host headers: it knows stdint.h, stddef.h, limits.h, float.h, math.h, "
+      "NVRTC has no host headers: it provides stdint.h, stddef.h, limits.h, float.h, math.h, "
       "stdio.h, stdlib.h, string.h, assert.h and their C++ forms",
       known.empty() ? "; CUDA's own headers were not found (python3 -m pip install "
                       "nvidia-cuda-runtime, or the CUDA toolkit)"

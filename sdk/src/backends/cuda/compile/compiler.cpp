@@ -51,12 +51,13 @@ std::string version_of(const Library& library) { return text(library.major, '.',
 // older architecture that NVRTC supports; the driver compiles the PTX for the device.
 std::string known_architecture(const Library& library, const std::string& wanted) {
   const int number = architecture_number(wanted);
-  const std::vector<int>& known = library.architectures;
-  if (known.empty() || std::find(known.begin(), known.end(), number) != known.end()) return wanted;
-  const auto above = std::upper_bound(known.begin(), known.end(), number);
-  if (above == known.begin())
+  const std::vector<int>& supported = library.architectures;
+  if (supported.empty() || std::find(supported.begin(), supported.end(), number) != supported.end())
+    return wanted;
+  const auto above = std::upper_bound(supported.begin(), supported.end(), number);
+  if (above == supported.begin())
     fail<DeviceError>("cuda: NVRTC ", version_of(library), " (", library.path.string(),
-                      ") no longer compiles for ", wanted, ", the oldest is sm_", known.front(),
+                      ") no longer compiles for ", wanted, ", the oldest is sm_", supported.front(),
                       "; install an older NVRTC (nvidia-cuda-nvrtc-cu12)");
   return text("compute_", *(above - 1));
 }

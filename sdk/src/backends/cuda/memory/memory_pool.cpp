@@ -158,7 +158,7 @@ std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
   return blocks;
 }
 
-void MemoryPool::forget(SmallBlocks& blocks, CUstream stream) noexcept {
+void MemoryPool::release_cache(SmallBlocks& blocks, CUstream stream) noexcept {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
   const std::lock_guard lock(bins_mutex_);

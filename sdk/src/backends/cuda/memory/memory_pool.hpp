@@ -39,10 +39,10 @@ class MemoryPool {
   /// Reserves the memory of config "preallocate" in the pool. Throws OutOfMemoryError,
   /// ArgumentError.
   void preallocate();
-  /// A block cache for one stream, which must call forget() before destroying it. Null if config
-  /// "keep_blocks" is off or the device has no memory pools.
+  /// A block cache for one stream, which must call release_cache() before destroying it. Null if
+  /// config "keep_blocks" is off or the device has no memory pools.
   std::unique_ptr<SmallBlocks> make_small_blocks();
-  void forget(SmallBlocks& blocks, CUstream stream) noexcept;
+  void release_cache(SmallBlocks& blocks, CUstream stream) noexcept;
   /// Waits for the device and returns all unused memory, cached blocks included, to it.
   void trim();
   /// `used` counts the memory of arrays, without cached blocks; `held` counts both.

@@ -68,12 +68,12 @@ SW_ATOMIC_REAL(double)
 #undef SW_ATOMIC_EXCHANGE
 #undef SW_ATOMIC_COMPARE
 
-SW_FN unsigned atomicInc(unsigned* address, unsigned most) {
-  return sw_atomic_update(address, [=](unsigned old) { return old >= most ? 0u : old + 1u; });
+SW_FN unsigned atomicInc(unsigned* address, unsigned limit) {
+  return sw_atomic_update(address, [=](unsigned old) { return old >= limit ? 0u : old + 1u; });
 }
-SW_FN unsigned atomicDec(unsigned* address, unsigned most) {
-  return sw_atomic_update(address,
-                          [=](unsigned old) { return old == 0u || old > most ? most : old - 1u; });
+SW_FN unsigned atomicDec(unsigned* address, unsigned limit) {
+  return sw_atomic_update(
+      address, [=](unsigned old) { return old == 0u || old > limit ? limit : old - 1u; });
 }
 
 // Block and system scope are the same as device scope here.

@@ -86,8 +86,8 @@ struct dim3 {
 // The address of a sw_texture.
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 
-// POD, hidden and never passed by address, so that the compiler knows that no store of the kernel
-// changes them, and can vectorize.
+// POD, hidden and never passed by address, so that the compiler can assume that no store of the
+// kernel changes them, and can vectorize.
 struct sw_dim {
   unsigned x, y, z;
   operator dim3() const { return dim3(x, y, z); }

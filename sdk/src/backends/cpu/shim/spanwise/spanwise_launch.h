@@ -55,7 +55,7 @@ struct sw_type_list {
 };
 
 // The end of the 32-bit index range, less the largest block: below it blockIdx.x * blockDim.x +
-// threadIdx.x does not overflow, which the compiler must know to vectorize.
+// threadIdx.x does not overflow, which the compiler must be able to assume to vectorize.
 #define SW_MOST_INDEX (0x7fffffffu - 1024u)
 
 // The i-th of first .. last - 1, in the order of config cpu_thread_order, which defines SW_REVERSE.

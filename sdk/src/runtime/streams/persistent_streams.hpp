@@ -12,9 +12,9 @@ namespace spanwise::runtime {
 
 /// The back end's foreign_stream(), the same object for the same handle; except for the per-thread
 /// default stream (2), which is another stream on each thread and is not cached.
-Ref<StreamState> lasting_stream(Device device, std::uintptr_t handle);
+Ref<StreamState> persistent_stream(Device device, std::uintptr_t handle);
 
 /// Clears the cache before the back end that made the streams is replaced. Not thread-safe.
-void forget_lasting_streams() noexcept;
+void clear_persistent_streams() noexcept;
 
 }  // namespace spanwise::runtime
