@@ -159,14 +159,14 @@ TEST(CpuJit, ReportsOffsetAndSizeOfParameters) {
 
 TEST(CpuJit, AcceptsUnalignedArguments) {
   CpuKernels kernels("__global__ void k(double* out, double x, float4 v) { out[0] = x + v.w; }");
-  alignas(16) std::byte room[64] = {};
+  alignas(16) std::byte buffer[64] = {};
   const double x = 1.5;
   const float v[4] = {0, 0, 0, 2};
-  std::memcpy(room + 1, &x, 8);
-  std::memcpy(room + 17, v, 16);
+  std::memcpy(buffer + 1, &x, 8);
+  std::memcpy(buffer + 17, v, 16);
   double out = 0;
   double* target = &out;
-  void* arguments[] = {&target, room + 1, room + 17};
+  void* arguments[] = {&target, buffer + 1, buffer + 17};
   kernels.kernel("k")->launch({}, {}, 0, *CpuKernels::backend().default_stream(0), arguments);
   EXPECT_EQ(out, 3.5);
 }

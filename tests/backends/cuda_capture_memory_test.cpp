@@ -90,10 +90,10 @@ TEST_F(CudaCaptureMemory, MemoryOfAGraphIsFreedWithTheGraph) {
 }
 
 TEST_F(CudaCaptureMemory, DroppingMemoryOfAnotherStreamIsNotCaptured) {
-  for (const Ref<StreamState>& home : {default_stream(), side_}) {
+  for (const Ref<StreamState>& stream : {default_stream(), side_}) {
     DeviceBytes b(4);
-    Storage a = runtime::allocate_on(*home, 4);
-    launch(*delayed_write(), 1, *home, static_cast<int*>(a.data()), 9, 0LL);
+    Storage a = runtime::allocate_on(*stream, 4);
+    launch(*delayed_write(), 1, *stream, static_cast<int*>(a.data()), 9, 0LL);
     backend_synchronize();
     Capture capture(*stream_);
     runtime::order_use(*stream_, a, false);

@@ -73,7 +73,7 @@ PROGRAMS = {
             junk = others()
             assert (y.numpy() == value).all(), (value, y.numpy()[:4])
         """,
-    "the home of the memory": """
+    "the stream of the memory": """
         for value in range(1, 21):
             with sw.Stream.foreign(cupy.cuda.Stream(non_blocking=True), gpu):
                 y = sw.zeros(1 << 20, dtype="float32", device=gpu)
@@ -109,7 +109,7 @@ PROGRAMS = {
             junk = others()
             assert (y.numpy() == value).all(), (value, y.numpy()[:4])
         """,
-    "a handle that is the home of the memory": """
+    "a handle that is the stream of the memory": """
         for value in range(1, 21):
             handle = made()
             with sw.Stream.foreign(handle, gpu):
@@ -186,7 +186,7 @@ def test_a_stream_object_is_held_by_the_stream_made_of_it(gpu):
         y = sw.zeros(1000, dtype="float32", device=gpu)
     del ours
     gc.collect()
-    assert sys.getrefcount(theirs) == before + 1, "the memory's home"
+    assert sys.getrefcount(theirs) == before + 1, "the memory's stream"
     sw.synchronize(gpu)
     del y
     gc.collect()

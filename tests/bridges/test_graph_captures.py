@@ -155,9 +155,9 @@ def test_aborted_capture_frees_its_memory(gpu):
     assert wait_until_pool_uses(pool, before)
 
 
-@pytest.mark.parametrize("home", ["default", "own"])
-def test_dropping_an_array_of_another_stream_that_a_capture_uses(gpu, capture, home):
-    with sw.current_stream(gpu) if home == "default" else sw.Stream(gpu):
+@pytest.mark.parametrize("stream_kind", ["default", "own"])
+def test_dropping_an_array_of_another_stream_that_a_capture_uses(gpu, capture, stream_kind):
+    with sw.current_stream(gpu) if stream_kind == "default" else sw.Stream(gpu):
         x = filled(gpu, 1 << 20, 2)
     with capture:
         y = x * 2

@@ -26,9 +26,9 @@ void free_memory(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
 }
 
 Storage make(std::size_t bytes) {
-  const std::size_t room = StorageFreeList::capacity_for(bytes);
-  bytes_out += static_cast<std::int64_t>(room);
-  return StorageFreeList::adopt(std::malloc(room), bytes, free_memory, nullptr);
+  const std::size_t capacity = StorageFreeList::capacity_for(bytes);
+  bytes_out += static_cast<std::int64_t>(capacity);
+  return StorageFreeList::adopt(std::malloc(capacity), bytes, free_memory, nullptr);
 }
 
 // Runs in a new thread, whose free list is empty at the start and at the end.

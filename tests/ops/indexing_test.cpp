@@ -110,19 +110,19 @@ TEST(Indexing, EveryElementSizeAndOddAddresses) {
 TEST(Indexing, MasksOfAnyLayout) {
   const Array a = counting({40, 50});
   const Array mask = empty({40, 50}, bool_, cpu);
-  auto* truths = static_cast<bool*>(mask.data());
-  for (int i = 0; i < 2000; ++i) truths[i] = i % 7 == 0 || i > 1990;
+  auto* mask_bytes = static_cast<bool*>(mask.data());
+  for (int i = 0; i < 2000; ++i) mask_bytes[i] = i % 7 == 0 || i > 1990;
   const IndexPart whole[] = {mask};
   Values expected;
   for (int i = 0; i < 2000; ++i)
-    if (truths[i]) expected.push_back(i);
+    if (mask_bytes[i]) expected.push_back(i);
   EXPECT_EQ(values_of(index_by(a, whole)), expected);
   EXPECT_EQ(count_true(mask), static_cast<std::int64_t>(expected.size()));
   const IndexPart turned[] = {mask.transpose().slice(0, {{}, {}, -1})};
   EXPECT_EQ(index_by(a.transpose().slice(0, {{}, {}, -1}), turned).size(), count_true(mask));
   assign_by(a, whole, full({}, -1, int32, cpu));
   for (int i = 0; i < 2000; ++i)
-    ASSERT_EQ(static_cast<const std::int32_t*>(a.data())[i], truths[i] ? -1 : i);
+    ASSERT_EQ(static_cast<const std::int32_t*>(a.data())[i], mask_bytes[i] ? -1 : i);
 }
 
 TEST(Indexing, PositionsEndWhereTheMemoryEnds) {

@@ -23,10 +23,10 @@ using ::testing::IsEmpty;
 class AllocationTest : public test::RuntimeTest {};
 
 TEST_F(AllocationTest, IsAllocatedAndFreedOnTheCurrentStream) {
-  const Stream home = Stream::create(test::second_gpu);
+  const Stream stream = Stream::create(test::second_gpu);
   Storage storage;
   {
-    const StreamGuard guard(home);
+    const StreamGuard guard(stream);
     storage = allocate(40, test::second_gpu);
   }
   EXPECT_EQ(storage.bytes(), 40U);
@@ -108,8 +108,8 @@ TEST_F(AllocationTest, IsFreedFromManyThreadsAtOnce) {
 TEST_F(AllocationTest, KeepsItsProducerStreamAlive) {
   Storage storage;
   {
-    const Stream home = Stream::create(test::gpu);
-    const StreamGuard guard(home);
+    const Stream stream = Stream::create(test::gpu);
+    const StreamGuard guard(stream);
     storage = allocate(16, test::gpu);
   }
   storage = Storage{};

@@ -68,7 +68,7 @@ TEST_F(LibrarySearch, TheConfiguredFoldersComeFirstInTheirOrder) {
 TEST_F(LibrarySearch, AllLibraryFoldersOfToolkitsInTheEnvironmentAreSearched) {
   make_file("cuda/lib64/x");
   make_file("cuda/targets/sbsa-linux/lib/x");
-  const EnvironmentVariable home("CUDA_HOME", (root_ / "cuda").string());
+  const EnvironmentVariable cuda_home("CUDA_HOME", (root_ / "cuda").string());
   const auto folders = library_folders();
   EXPECT_TRUE(has(folders, root_ / "cuda/lib64"));
   EXPECT_TRUE(has(folders, root_ / "cuda/targets/sbsa-linux/lib"));

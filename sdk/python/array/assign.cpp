@@ -49,9 +49,9 @@ void assign(const Array& target, PyObject* value) {
 void assign(const Array& target, const Array& source) {
   check_writeable(target);
   if (source.rank() > target.rank()) {
-    const Array fitting = without_surplus_axes(source, target.rank());
-    const GilRelease unlocked(is_long(fitting, target));
-    return copy(fitting, target);
+    const Array trimmed = without_surplus_axes(source, target.rank());
+    const GilRelease unlocked(is_long(trimmed, target));
+    return copy(trimmed, target);
   }
   const GilRelease unlocked(is_long(source, target));
   copy(source, target);

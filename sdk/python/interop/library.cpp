@@ -18,10 +18,10 @@ void LibraryBridge::check_dtype(DType dtype, bool has_dtype) const {
 }
 
 std::optional<ShareBlocker> LibraryBridge::order_blocker(const Array& array,
-                                                         std::string_view title) {
+                                                         std::string_view display_name) {
   if (array.layout().is_row_major()) return std::nullopt;
   return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
-                           " are not C order, the only layout that ", title, " has"),
+                           " are not C order, the only layout that ", display_name, " has"),
                       "allow a copy (copyif=True)"};
 }
 

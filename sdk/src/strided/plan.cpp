@@ -24,13 +24,13 @@ int leader_of(std::span<const PlanArray> arrays) noexcept {
 // The elements of the widest array in 16 bytes; a division would take longer.
 std::uint8_t widest_pack(std::span<const PlanArray> arrays, const PlanOptions& options) noexcept {
   const int widest = widest_itemsize(arrays);
-  const int fitting = widest == 0   ? 1
+  const int pack_width = widest == 0   ? 1
                       : widest == 1 ? 16
                       : widest == 2 ? 8
                       : widest <= 4 ? 4
                       : widest <= 8 ? 2
                                     : 1;
-  return static_cast<std::uint8_t>(std::min(fitting, options.max_width));
+  return static_cast<std::uint8_t>(std::min(pack_width, options.max_width));
 }
 
 // One element for all, which a body may read as it likes.

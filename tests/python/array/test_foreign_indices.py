@@ -18,7 +18,7 @@ KEYS = {
     "an index in a list": [1],
     "an index": 1,
     "a matrix of indices": [[0, 1], [2, 2]],
-    "a matrix of truths": [[True, False], [False, True], [True, True]],
+    "a matrix of booleans": [[True, False], [False, True], [True, True]],
     "no indices": np.zeros(0, "int64"),
 }
 

@@ -84,10 +84,10 @@ def test_counts_that_fill_narrow_counters(device, dtype, size):
 
 def test_any_byte_but_0_is_counted_as_true(device):
     values = np.arange(1000, dtype=np.uint8).reshape(10, 100)
-    truths = sw.array(values, device=device).view("bool")
-    assert int(sw.count_nonzero(truths)) == np.count_nonzero(values)
+    booleans = sw.array(values, device=device).view("bool")
+    assert int(sw.count_nonzero(booleans)) == np.count_nonzero(values)
     np.testing.assert_array_equal(
-        sw.count_nonzero(truths, axis=1).numpy(), np.count_nonzero(values, axis=1)
+        sw.count_nonzero(booleans, axis=1).numpy(), np.count_nonzero(values, axis=1)
     )
 
 

@@ -31,7 +31,7 @@ class Fresh(sw.Op):
         self.made.append(weakref.ref(values))
 
 
-class Look(sw.Op):
+class RecordingOp(sw.Op):
     """Passes on what it gets, and notes what `seen` says while it runs."""
 
     view_map = {0: [0]}
@@ -54,8 +54,8 @@ def chain(length, **options):
     y = x
     for i in range(length):
         y = Fresh(i, made)(y)
-    look = Look(lambda _: alive.append(sum(ref() is not None for ref in made)))
-    f = sw.function([x], look(y)[::-1] * 2, device="cpu", **options)
+    recorder = RecordingOp(lambda _: alive.append(sum(ref() is not None for ref in made)))
+    f = sw.function([x], recorder(y)[::-1] * 2, device="cpu", **options)
     return f, alive, made
 
 
@@ -114,7 +114,7 @@ def test_outputs_of_equal_nodes_reuse_two_buffers(device):
     y = a
     for _ in range(4):
         # A view between the nodes, so that none overwrites its input.
-        y = Look(lambda array: addresses.append(array.ptr))(sw.exp(y.T * 0))
+        y = RecordingOp(lambda array: addresses.append(array.ptr))(sw.exp(y.T * 0))
     f = sw.function([a], y + 1, device=device)
     x = np.ones((64, 64))
     calls = []
@@ -125,7 +125,7 @@ def test_outputs_of_equal_nodes_reuse_two_buffers(device):
     assert calls[0] == calls[1] == calls[2]
 
 
-class Found(sw.Op):
+class BufferRecordingOp(sw.Op):
     """A copy that records the previous content of its output buffer."""
 
     def __init__(self):
@@ -142,7 +142,7 @@ class Found(sw.Op):
 def test_memory_is_allocated_before_the_first_call(device):
     x = np.ones((3, 4))
     for shape, preallocate in (((3, 4), True), ((3, 4), False), ((None, 4), True)):
-        a, op = T.tensor("float64", shape), Found()
+        a, op = T.tensor("float64", shape), BufferRecordingOp()
         f = sw.function([a], op(a).sum(0), device=device, preallocate=preallocate)
         f(x)
         first = op.found[0]

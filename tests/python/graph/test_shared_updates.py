@@ -123,12 +123,12 @@ def test_threads_see_whole_updates(device):
     difference = sw.function([], a - b, device=device)
     wrong = []
 
-    def look():
+    def read_value():
         for _ in range(200):
             if np.any(difference().numpy()):
                 wrong.append(1)
 
-    thread = threading.Thread(target=look)
+    thread = threading.Thread(target=read_value)
     thread.start()
     for _ in range(200):
         step()

@@ -99,7 +99,7 @@ def test_a_rewrite_does_not_look_past_an_input_of_the_function(register):
     seen = []
 
     @register
-    def look(node):
+    def record_node(node):
         seen.append((str(node.op), node.inputs[0].owner))
 
     x = T.dvector("x")
