@@ -37,7 +37,8 @@ class LibraryBridge : public Bridge {
   /// For share_blocker(): throws DTypeError if `has_dtype` is false.
   void check_dtype(DType dtype, bool has_dtype) const;
   /// Blocks layouts other than C order; `display_name` is the library's name in messages.
-  static std::optional<ShareBlocker> order_blocker(const Array& array, std::string_view display_name);
+  static std::optional<ShareBlocker> order_blocker(const Array& array,
+                                                   std::string_view display_name);
   /// Blocks addresses that are no multiple of `alignment` bytes; `need` is a clause.
   static std::optional<ShareBlocker> alignment_blocker(const Array& array, std::uintptr_t alignment,
                                                        std::string_view need);

@@ -10,8 +10,8 @@ namespace spanwise::core {
 
 /// A per-thread free list of storages, since allocating a storage takes as long as many operations
 /// on small arrays, and programs make one per operation. Small CPU storages are cached with their
-/// memory; of others only the ControlBlock (the reference count) is cached. Memory that a stream has used
-/// is not cached. The list is emptied when the thread exits.
+/// memory; of others only the ControlBlock (the reference count) is cached. Memory that a stream
+/// has used is not cached. The list is emptied when the thread exits.
 class StorageFreeList {
  public:
   /// The largest size in bytes that is cached with its memory.

@@ -25,11 +25,11 @@ int leader_of(std::span<const PlanArray> arrays) noexcept {
 std::uint8_t widest_pack(std::span<const PlanArray> arrays, const PlanOptions& options) noexcept {
   const int widest = widest_itemsize(arrays);
   const int pack_width = widest == 0   ? 1
-                      : widest == 1 ? 16
-                      : widest == 2 ? 8
-                      : widest <= 4 ? 4
-                      : widest <= 8 ? 2
-                                    : 1;
+                         : widest == 1 ? 16
+                         : widest == 2 ? 8
+                         : widest <= 4 ? 4
+                         : widest <= 8 ? 2
+                                       : 1;
   return static_cast<std::uint8_t>(std::min(pack_width, options.max_width));
 }
 

@@ -87,7 +87,8 @@ void LaunchTuner::decide(LaunchPath path) noexcept {
       next = TuningPhase::timing_graph;
   } else {
     const Time::rep by_graph = of(LaunchPath::graph).min_time.load(std::memory_order_relaxed);
-    if (static_cast<double>(by_graph) < worth * static_cast<double>(by_direct)) next = TuningPhase::graph;
+    if (static_cast<double>(by_graph) < worth * static_cast<double>(by_direct))
+      next = TuningPhase::graph;
   }
   state_.store(next, std::memory_order_relaxed);
 }

@@ -11,8 +11,8 @@ namespace cooperative_groups {
 
 // `count` elements at `source`, of which the destination takes at most `capacity`.
 template <class SwGroup, class SwT, class SwCapacity, class SwU, class SwCount>
-SW_FN void memcpy_async(const SwGroup& group, SwT* target, const SwCapacity& capacity, const SwU* source,
-                        const SwCount& count) {
+SW_FN void memcpy_async(const SwGroup& group, SwT* target, const SwCapacity& capacity,
+                        const SwU* source, const SwCount& count) {
   static_assert(sizeof(SwT) == sizeof(SwU), "memcpy_async: elements of one size");
   const unsigned long long n = (unsigned long long)(capacity < count ? capacity : count);
   for (unsigned long long i = group.thread_rank(); i < n; i += group.size()) target[i] = source[i];
