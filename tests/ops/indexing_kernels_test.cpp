@@ -88,8 +88,8 @@ TEST_P(IndexingKernels, MatchTheCpu) {
       const Selection selection = select(array, key, Bounds::raise, /*writes=*/false);
       const Array native = empty(selection.result_shape(), GetParam(), cpu);
       const Array kernels = zeros(selection.result_shape(), GetParam(), cpu);
-      move_on_host(selection, native, Direction::read);
-      move_on_gpu(selection, kernels, Direction::read);
+      move_on_host(selection, native, MoveDirection::read);
+      move_on_gpu(selection, kernels, MoveDirection::read);
       EXPECT_TRUE(same_bytes(native, kernels)) << array;
     }
   }
@@ -101,12 +101,12 @@ TEST_P(IndexingKernels, WriteTheLastOfSeveralValues) {
     const Selection first = select(native, key, Bounds::raise, /*writes=*/true);
     const Selection second = select(kernels, key, Bounds::raise, /*writes=*/true);
     const Array value = counting(first.result_shape(), GetParam());
-    move_on_host(first, value, Direction::write);
-    move_on_gpu(second, value, Direction::write);
+    move_on_host(first, value, MoveDirection::write);
+    move_on_gpu(second, value, MoveDirection::write);
     EXPECT_TRUE(same_bytes(native, kernels));
     const Array one = counting({}, GetParam()).broadcast_to(first.result_shape());
-    move_on_host(first, one, Direction::write);
-    move_on_gpu(second, one, Direction::write);
+    move_on_host(first, one, MoveDirection::write);
+    move_on_gpu(second, one, MoveDirection::write);
     EXPECT_TRUE(same_bytes(native, kernels));
   }
 }
@@ -138,7 +138,7 @@ TEST_P(AccumulateKernels, MatchTheCpu) {
       const Selection first = select(native, key, Bounds::raise, /*writes=*/true);
       const Selection second = select(kernels, key, Bounds::raise, /*writes=*/true);
       const Array value = small_numbers(first.result_shape(), GetParam());
-      move_on_host(first, value, Direction::write, accumulate_loops(GetParam(), kind).rows);
+      move_on_host(first, value, MoveDirection::write, accumulate_loops(GetParam(), kind).rows);
       accumulate_on_gpu(second, value, kind);
       EXPECT_TRUE(same_bytes(native, kernels));
     }
@@ -166,12 +166,12 @@ void expect_equal_moves(const std::function<Array()>& make, const std::vector<In
   const Selection first = select(native, key, Bounds::raise, /*writes=*/true);
   const Selection second = select(kernels, key, Bounds::raise, /*writes=*/true);
   const Array read = empty(first.result_shape(), native.dtype(), cpu), read_by_kernels = copy(read);
-  move_on_host(first, read, Direction::read);
-  move_on_gpu(second, read_by_kernels, Direction::read);
+  move_on_host(first, read, MoveDirection::read);
+  move_on_gpu(second, read_by_kernels, MoveDirection::read);
   EXPECT_TRUE(same_bytes(read, read_by_kernels)) << native;
   const Array value = counting(first.result_shape(), native.dtype());
-  move_on_host(first, value, Direction::write);
-  move_on_gpu(second, value, Direction::write);
+  move_on_host(first, value, MoveDirection::write);
+  move_on_gpu(second, value, MoveDirection::write);
   EXPECT_TRUE(same_bytes(native, kernels)) << native;
 }
 
@@ -226,8 +226,8 @@ TEST(IndexKernels, AlongAnAxis) {
   const Selection selection =
       select_along(array, indices_of({2, 3}, {0, -1, 2, 3, 3, 1}), 0, /*writes=*/false);
   const Array native = empty({2, 3}, int32, cpu), kernels = zeros({2, 3}, int32, cpu);
-  move_on_host(selection, native, Direction::read);
-  move_on_gpu(selection, kernels, Direction::read);
+  move_on_host(selection, native, MoveDirection::read);
+  move_on_gpu(selection, kernels, MoveDirection::read);
   EXPECT_TRUE(same_bytes(native, kernels));
 }
 

@@ -32,8 +32,8 @@ bool same_numbers(const Array& a, const Array& b) {
 }
 
 void expect_same_sums(const Array& input, int axis, DType wanted, const Array* out = nullptr) {
-  const ReductionTypes kernel{Kind::sum, input.dtype(),
-                              accumulator_for(Kind::sum, input.dtype(), false)};
+  const ReductionTypes kernel{ReductionKind::sum, input.dtype(),
+                              accumulator_for(ReductionKind::sum, input.dtype(), false)};
   const Array native = empty(input.shape(), wanted, cpu);
   const Array kernels = out != nullptr ? *out : empty(input.shape(), wanted, cpu);
   fill(kernels, Scalar(true).cast(wanted));
@@ -94,7 +94,7 @@ TEST(ScanChunks, AreAddedUpInOneOrder) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     static_cast<double*>(x.data())[i] = static_cast<double>(state >> 20) * 1e-9 - 8000;
   }
-  const ReductionTypes kernel{Kind::sum, float64, float64};
+  const ReductionTypes kernel{ReductionKind::sum, float64, float64};
   const Array native = empty({size}, float64, cpu), first = empty({size}, float64, cpu),
               second = empty({size}, float64, cpu);
   scan_on_cpu({kernel, &x, &native, 0});
@@ -135,8 +135,8 @@ TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {
       for (std::size_t i = 0; i < numbers.size(); ++i)
         static_cast<double*>(x.data())[3 + static_cast<std::int64_t>(i) * apart] = numbers[i];
       const Array native = empty({size}, float64, cpu), kernels = full({size}, 7.0, float64, cpu);
-      scan_on_cpu({{Kind::prod, float64, float64}, &x, &native, 0});
-      scan_on_cuda({{Kind::prod, float64, float64}, &x, &kernels, 0});
+      scan_on_cpu({{ReductionKind::prod, float64, float64}, &x, &native, 0});
+      scan_on_cuda({{ReductionKind::prod, float64, float64}, &x, &kernels, 0});
       for (std::int64_t i = 0; i < size; ++i) {
         const double exact = static_cast<double*>(native.data())[i];
         const double ours = static_cast<double*>(kernels.data())[i];
@@ -151,7 +151,7 @@ TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {
 
 // ---- places
 
-void expect_same_places(Kind kind, const Array& input, int axis) {
+void expect_same_places(ReductionKind kind, const Array& input, int axis) {
   const ReductionTypes kernel{kind, input.dtype(), accumulator_for(kind, input.dtype(), false)};
   Shape shape = input.shape();
   shape[axis] = 1;
@@ -169,7 +169,7 @@ void expect_same_places(Kind kind, const Array& input, int axis) {
 class ArgMinMaxKernels : public testing::TestWithParam<DType> {};
 
 TEST_P(ArgMinMaxKernels, OfLines) {
-  for (const Kind kind : {Kind::argmin, Kind::argmax})
+  for (const ReductionKind kind : {ReductionKind::argmin, ReductionKind::argmax})
     for (const Shape& shape : {Shape{1, 40'001}, Shape{1, 2000}, Shape{9, 130}, Shape{40, 7}}) {
       // Every value occurs many times; the first occurrence is expected.
       const Array x = whole_numbers(shape, GetParam(), 4);
@@ -188,10 +188,10 @@ TEST(ArgMinMaxKernelsOfNaN, ReturnTheFirstNaN) {
     const Array x = whole_numbers({1, 40'000}, float32, 1);
     auto* data = static_cast<float*>(x.data());
     data[at] = data[39'999] = std::numeric_limits<float>::quiet_NaN();
-    expect_same_places(Kind::argmax, x, 1);
-    expect_same_places(Kind::argmin, x, 1);
+    expect_same_places(ReductionKind::argmax, x, 1);
+    expect_same_places(ReductionKind::argmin, x, 1);
     data[at] = data[39'999] = -std::numeric_limits<float>::infinity();
-    expect_same_places(Kind::argmin, x, 1);
+    expect_same_places(ReductionKind::argmin, x, 1);
   }
 }
 

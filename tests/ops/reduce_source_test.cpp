@@ -22,7 +22,7 @@ void expect_cubin(const CudaShape& shape, const std::vector<std::string>& kernel
                         {.options = {"--fmad=false"}, .includes_device_headers = true});
 }
 
-CudaShape shape_of(Kind kind, DType element, Form form) {
+CudaShape shape_of(ReductionKind kind, DType element, Form form) {
   CudaShape shape;
   shape.kernel = {kind, element, accumulator_for(kind, element, false)};
   shape.form = form;
@@ -35,7 +35,7 @@ CudaShape shape_of(Kind kind, DType element, Form form) {
   shape.result = info(kind).gives_index            ? int64
                  : can_store(accumulator, element) ? element
                                                    : accumulator;
-  if (kind == Kind::deviation) {
+  if (kind == ReductionKind::deviation) {
     shape.subtrahend = element.is_complex() ? complex128 : float64;
     shape.finish = Finish::root;
   }
@@ -44,10 +44,10 @@ CudaShape shape_of(Kind kind, DType element, Form form) {
 
 class ReduceSource : public test::NvrtcTest<testing::TestWithParam<int>> {
  protected:
-  Kind kind() const { return static_cast<Kind>(GetParam()); }
+  ReductionKind kind() const { return static_cast<ReductionKind>(GetParam()); }
   bool supports(DType element) const {
-    if (kind() == Kind::nansum) return element.is_floating() || element.is_complex();
-    const bool is_order = kind() == Kind::min || kind() == Kind::max;
+    if (kind() == ReductionKind::nansum) return element.is_floating() || element.is_complex();
+    const bool is_order = kind() == ReductionKind::min || kind() == ReductionKind::max;
     return !is_order || !element.is_bool();
   }
 };
@@ -73,12 +73,12 @@ class ReduceFinish : public ReduceSource {};
 
 TEST_P(ReduceFinish, Compiles) {
   for (const DType element : {int32, int64, float32, bfloat16, complex128}) {
-    CudaShape mean = shape_of(Kind::sum, element, Form::rows);
+    CudaShape mean = shape_of(ReductionKind::sum, element, Form::rows);
     mean.finish = Finish::divide;
     mean.has_divisors = element == float32;
     if (mean.kernel.accumulator == int64) mean.result = float16;
     expect_cubin(mean, {"run", "fold"});
-    CudaShape spread = shape_of(Kind::max, element, Form::columns);
+    CudaShape spread = shape_of(ReductionKind::max, element, Form::columns);
     spread.finish = Finish::subtract;
     spread.subtrahend = element;
     expect_cubin(spread, {"run", "fold"});
@@ -100,8 +100,8 @@ TEST_P(ScanSource, Compiles) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ScanSource,
-                         testing::Values(static_cast<int>(Kind::sum),
-                                         static_cast<int>(Kind::prod)));
+                         testing::Values(static_cast<int>(ReductionKind::sum),
+                                         static_cast<int>(ReductionKind::prod)));
 
 }  // namespace
 }  // namespace spanwise::ops::reduce

@@ -66,7 +66,7 @@ class TransformReduceSource : public test::NvrtcTest<testing::TestWithParam<DTyp
 TEST_P(TransformReduceSource, CompilesInEveryForm) {
   const DType element = GetParam();
   const ComputedInput source(element);
-  for (const Kind kind : {Kind::sum, Kind::argmin})
+  for (const ReductionKind kind : {ReductionKind::sum, ReductionKind::argmin})
     for (const Form form : {Form::any, Form::rows, Form::columns}) {
       if (form == Form::columns && info(kind).gives_index) continue;
       CudaShape shape;
@@ -94,7 +94,7 @@ Array counted(const Shape& shape, DType dtype, std::int64_t modulus) {
 }
 
 // The kernels for GPUs, on the CPU, give what the loops of the CPU give.
-void expect_same(const Array& x, const Array& y, int axis, Kind kind) {
+void expect_same(const Array& x, const Array& y, int axis, ReductionKind kind) {
   const DType element = x.dtype();
   ComputedInput source(element, x.rank());
   source.set(x, y);
@@ -124,7 +124,7 @@ void expect_same(const Array& x, const Array& y, int axis, Kind kind) {
 TEST(TransformReduceKernels, MatchTheCpuLoops) {
   const Array x = counted({40, 260}, float32, 1001), row = counted({1, 260}, float32, 97),
               column = counted({40, 1}, float32, 89), short_x = counted({64, 262}, int16, 311);
-  for (const Kind kind : {Kind::sum, Kind::argmin})
+  for (const ReductionKind kind : {ReductionKind::sum, ReductionKind::argmin})
     for (const int axis : {0, 1}) {
       expect_same(x, row, axis, kind);
       expect_same(x, column, axis, kind);

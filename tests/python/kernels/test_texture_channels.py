@@ -232,7 +232,10 @@ def test_structures_are_the_drivers():
     assert ctypes.sizeof(_cuda_arrays._ArrayDescriptor) == 40
     assert ctypes.sizeof(_cuda_arrays._Copy) == 200
     assert _cuda_arrays._Copy.target.offset == 88 and _cuda_arrays._Copy.width_bytes.offset == 176
-    assert _cuda_arrays._End.array.offset == 56 and _cuda_arrays._End.pitch.offset == 72
+    assert (
+        _cuda_arrays._CopyOperand.array.offset == 56
+        and _cuda_arrays._CopyOperand.pitch.offset == 72
+    )
     assert ctypes.sizeof(_cuda_arrays._ResourceDescriptor) == 144
     assert _cuda_arrays._ResourceDescriptor.resource.offset == 8
     assert _cuda_arrays._ResourceDescriptor.flags.offset == 136
