@@ -6,7 +6,8 @@
 // counting; and, as 0 or 1 or a number, KEPT and REDUCED (numbers of axes), GROUP (threads that
 // share an output), WIDTH (elements in an access of 16 bytes), GIVES_INDEX, HAS_MASK, HAS_PARAM,
 // HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp), IS_PACKED (lines of a scan are read and written
-// as packs), OPERANDS (number of operands of computed elements; 0 for those of an array).
+// as packs), IS_PIPELINED (of those, by scan_pipeline.cuh), OPERANDS (number of operands of
+// computed elements; 0 for those of an array).
 //
 // Which elements a thread combines, and in which order partial results are combined, depends on the
 // shape alone.

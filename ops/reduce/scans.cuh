@@ -30,6 +30,18 @@ struct Locate {
   }
 };
 
+#if IS_PIPELINED
+extern "C" __global__ void __launch_bounds__(spanwise::pipeline_threads, 1)
+    run(const E* input, Z* result, unsigned long long* words, const Axes axes, const Line line) {
+  extern __shared__ uint4 buffers[];
+  typedef spanwise::PipelinedScan<Scanned, Locate> Scan;
+  __shared__ alignas(16) unsigned char state[sizeof(Scan::State)];
+  const Locate locate = {input, result, axes};
+  Scan(locate, line.length, (unsigned int)line.lines, (unsigned int)line.chunks, words,
+       (unsigned char*)buffers, *(Scan::State*)state)
+      .run();
+}
+#else
 extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, 4)
     run(const E* input, Z* result, unsigned long long* words, const JobAxes axes,
         const ScanLines line) {
@@ -54,6 +66,7 @@ extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, sizeof(A) =
                                          (unsigned char*)buffer)
       .run();
 }
+#endif
 #endif
 
 #if FORM == 4

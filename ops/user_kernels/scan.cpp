@@ -24,8 +24,9 @@ namespace spanwise::ops::user_kernels {
 struct ScanKernel::Plan {
   Device device;
   int line_rank;
-  bool is_packed;
-  // With the GPU's source, `run` and `lines`; with the CPU's, `totals`, `carries` and `run`.
+  ScanAccess access;
+  // With the GPU's source, `run` and `lines` (pipelined: `run` alone); with the CPU's, `totals`,
+  // `carries` and `run`.
   std::optional<Kernel> totals, carries, lines;
   Kernel run;
 };
@@ -97,7 +98,7 @@ bool ScanKernel::uses_gpu_code(Device device) const {
   return !runs_on_host(device) || spec_.common.use_gpu_code;
 }
 
-std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const {
+std::string ScanKernel::source(int line_rank, bool on_gpu, ScanAccess access) const {
   const std::string& name = spec_.common.name;
   const std::string result =
       spec_.is_exclusive ? text("return has_before ? before : static_cast<T>(", spec_.neutral, ");")
@@ -105,7 +106,8 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const
   std::string types = text("typedef ", element_.type, " sw_element;\n");
   types += walk_struct("sw_scan_walk", line_rank, 2);
   types += text("constexpr int sw_scan_rank = ", line_rank,
-                ";\nconstexpr bool sw_packed = ", is_packed ? "true" : "false", ";\n");
+                ";\nconstexpr bool sw_packed = ", access == ScanAccess::strided ? "false" : "true",
+                ";\n");
   types += text(
       "__device__ inline sw_element sw_combine(sw_element a, sw_element b) {\n"
       "  return static_cast<sw_element>(",
@@ -123,32 +125,36 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const
              "(sw_scan_parameters) {\n  sw_scan_", part, "(sw_scan_arguments);\n}\n}\n");
   };
   if (on_gpu) {
-    const auto bounds = [](int blocks) {
-      return text("__launch_bounds__(spanwise::scan_threads, ", blocks, ")");
-    };
-    add("run", bounds(4));
-    add("lines", bounds(8));
-    return "#include <spanwise/scan_blocks.cuh>\n" + prologue(spec_.common, {}, types) + kernels;
+    if (access == ScanAccess::pipelined) {
+      add("run", "__launch_bounds__(spanwise::pipeline_threads, 1)");
+    } else {
+      add("run", "__launch_bounds__(spanwise::scan_threads, 4)");
+      add("lines", "__launch_bounds__(spanwise::scan_threads, 8)");
+    }
+    return text("#include <spanwise/scan_", access == ScanAccess::pipelined ? "pipeline" : "blocks",
+                ".cuh>\n", prologue(spec_.common, {}, types), kernels);
   }
   for (const char* part : {"totals", "carries", "run"}) add(part, "");
   return prologue(spec_.common, {}, types) + kernels;
 }
 
-const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank, bool is_packed) const {
+const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank,
+                                             ScanAccess access) const {
   const auto matches = [&](const Plan& plan) {
-    return plan.device == device && plan.line_rank == line_rank && plan.is_packed == is_packed;
+    return plan.device == device && plan.line_rank == line_rank && plan.access == access;
   };
-  return plans_.get(matches, [&] { return compiled_plan(device, line_rank, is_packed); });
+  return plans_.get(matches, [&] { return compiled_plan(device, line_rank, access); });
 }
 
-ScanKernel::Plan ScanKernel::compiled_plan(Device device, int line_rank, bool is_packed) const {
+ScanKernel::Plan ScanKernel::compiled_plan(Device device, int line_rank, ScanAccess access) const {
   const bool on_gpu = uses_gpu_code(device);
-  const std::string code = source(line_rank, on_gpu, is_packed);
+  const std::string code = source(line_rank, on_gpu, access);
   const auto get = [&](const char* part) {
     return compiled(spec_.common, code, text(spec_.common.name, "_", part), device,
                     spec_.scan_expr);
   };
-  Plan plan{device, line_rank, is_packed, {}, {}, {}, get("run")};
+  Plan plan{device, line_rank, access, {}, {}, {}, get("run")};
+  if (access == ScanAccess::pipelined) return plan;
   if (on_gpu) {
     plan.lines = get("lines");
   } else {
@@ -204,11 +210,17 @@ void ScanKernel::scan_with_gpu_code(const Job& job) const {
   const int item = element_.dtype->itemsize();
   const std::int64_t length = job.input.shape()[job.axis], lines = job.lines.size();
   const std::int64_t steps[] = {job.input.strides()[job.axis], job.output.strides()[job.axis]};
-  const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), job.is_packed_layout());
-  // The size of Acc of scan_gpu.cuh.
-  const ScanLaunch how(lines, length, item, item, (item + 4 + 7) / 8 * 8);
-  const Array words = zeros(Shape{how.words}, uint64, job.stream.device());
-  if (how.words > 0) order_use(job.stream, words, true);
+  const Device device = job.stream.device();
+  const int accumulator = (item + 4 + 7) / 8 * 8;  // the size of Acc of scan_gpu.cuh
+  const ScanPipeline pipeline(device, lines, length, item, item, accumulator);
+  const ScanLaunch blocks(lines, length, item, item, accumulator);
+  const ScanAccess access = !job.is_packed_layout() ? ScanAccess::strided
+                            : pipeline.blocks > 0   ? ScanAccess::pipelined
+                                                    : ScanAccess::packed;
+  const bool is_pipelined = access == ScanAccess::pipelined;
+  const std::int64_t count = is_pipelined ? pipeline.words : blocks.words;
+  const Array words = zeros(Shape{count}, uint64, device);
+  if (count > 0) order_use(job.stream, words, true);
   PackedNumbers numbers;
   numbers.reserve(3 * static_cast<std::size_t>(job.lines.rank()));
   const std::int64_t line[] = {length, steps[0], steps[1]};
@@ -217,14 +229,19 @@ void ScanKernel::scan_with_gpu_code(const Job& job) const {
                                          numbers.walk(job.lines),
                                          KernelArg::bytes(std::as_bytes(std::span(line))),
                                          KernelArg(lines),
-                                         KernelArg(how.chunks),
-                                         how.words > 0 ? address_of(words) : KernelArg::address(0)};
-  (how.by_warps ? *plan.lines : plan.run)
-      .launch({{how.blocks, 1, 1}, {scan_threads, 1, 1}, how.shared_bytes, job.stream}, arguments);
+                                         KernelArg(is_pipelined ? pipeline.chunks : blocks.chunks),
+                                         count > 0 ? address_of(words) : KernelArg::address(0)};
+  const Plan& plan = plan_for(device, job.lines.rank(), access);
+  if (is_pipelined)
+    plan.run.launch({{pipeline.blocks}, {pipeline.threads}, pipeline.shared_bytes, job.stream},
+                    arguments);
+  else
+    (blocks.by_warps ? *plan.lines : plan.run)
+        .launch({{blocks.blocks}, {scan_threads}, blocks.shared_bytes, job.stream}, arguments);
 }
 
 void ScanKernel::scan_on_cpu(const Job& job) const {
-  const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), false);
+  const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), ScanAccess::strided);
   const std::int64_t length = job.input.shape()[job.axis], lines = job.lines.size();
   const std::int64_t tiles = (length - 1) / cpu_tile + 1;
   std::optional<Array> totals;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "compiled_plans.hpp"
@@ -12,6 +13,10 @@
 
 /// Scans: each element combined with all before it by a user's associative operation.
 namespace spanwise::ops::user_kernels {
+
+/// How a scan on a GPU reads and writes lines: by elements; by packs of them, where lines are
+/// contiguous and aligned; by ScanPipeline, where they are long as well.
+enum class ScanAccess : std::uint8_t { strided, packed, pipelined };
 
 struct ScanSpec {
   CommonSpec common{};
@@ -36,16 +41,15 @@ class SW_API ScanKernel : public RefCounted {
   /// view. Both have the kernel's dtype and one shape. Queued on the current stream. Throws
   /// DTypeError, LayoutError, DeviceError, ReadOnlyError, CompileError.
   void operator()(const Array& input, const Array& output, int axis) const;
-  /// The source for arrays with `line_rank` axes besides the scanned one; on a GPU, `is_packed` if
-  /// lines are contiguous and aligned.
-  std::string source(int line_rank, bool on_gpu, bool is_packed) const;
+  /// The source for arrays with `line_rank` axes besides the scanned one; `access` is for a GPU.
+  std::string source(int line_rank, bool on_gpu, ScanAccess access) const;
 
  private:
   struct Plan;
   struct Job;
   bool uses_gpu_code(Device device) const;
-  const Plan& plan_for(Device device, int line_rank, bool is_packed) const;
-  Plan compiled_plan(Device device, int line_rank, bool is_packed) const;
+  const Plan& plan_for(Device device, int line_rank, ScanAccess access) const;
+  Plan compiled_plan(Device device, int line_rank, ScanAccess access) const;
   void scan_with_gpu_code(const Job& job) const;
   void scan_on_cpu(const Job& job) const;
   void check(const Array& input, const Array& output) const;

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// A scan on a GPU in one pass: one block per chunk of a line, or one warp per line.
+// A scan on a GPU in one pass: one block per chunk of a line, or one warp per line; or, where
+// scan_pipeline.cuh is included, several chunks per block at a time.
 
 struct sw_scan_body {
   typedef T Element;
@@ -24,9 +25,19 @@ struct sw_scan_body {
     return one;
   }
   static __device__ __forceinline__ Acc combine(Acc a, Acc b) {
+#ifdef SW_CPU
     if (!a.has_value) return b;
     if (!b.has_value) return a;
     return transform(sw_combine(a.value, b.value));
+#else
+    // Without branches, between which the compiler could not interleave several combinations. Of
+    // an absent value the operation is undefined, but cannot trap.
+    Acc both;
+    both.value = sw_combine(a.value, b.value);
+    both.value = a.has_value ? b.has_value ? both.value : a.value : b.value;
+    both.has_value = a.has_value | b.has_value;
+    return both;
+#endif
   }
   static __device__ __forceinline__ T result(Acc before, Acc through) {
     return sw_scan_result(before.has_value, before.value, through.value);
@@ -49,6 +60,17 @@ struct sw_scan_locate {
   }
 };
 
+#ifdef SPANWISE_SCAN_PIPELINE_CUH
+__device__ __forceinline__ void sw_scan_run(sw_scan_parameters) {
+  extern __shared__ uint4 sw_buffers[];
+  typedef spanwise::PipelinedScan<sw_scan_body, sw_scan_locate> Scan;
+  __shared__ alignas(16) unsigned char sw_state[sizeof(Scan::State)];
+  const sw_scan_locate locate = {sw_x, sw_z, sw_walk};
+  Scan(locate, sw_line.length, (unsigned int)sw_lines, (unsigned int)sw_chunks, sw_words,
+       (unsigned char*)sw_buffers, *(Scan::State*)sw_state)
+      .run();
+}
+#else
 __device__ __forceinline__ void sw_scan_run(sw_scan_parameters) {
   extern __shared__ uint4 sw_buffers[];
   const sw_scan_locate locate = {sw_x, sw_z, sw_walk};
@@ -67,3 +89,4 @@ __device__ __forceinline__ void sw_scan_lines(sw_scan_parameters) {
                                               (unsigned char*)sw_buffers)
       .run();
 }
+#endif

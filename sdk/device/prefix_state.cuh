@@ -55,23 +55,26 @@ class TilePrefixState {
   __device__ __forceinline__ bool completes_super(unsigned int group) const {
     return is_last(groups_ + group / 32);
   }
-  /// Waits until the sum is written and returns it.
-  __device__ __forceinline__ A wait_for(unsigned int place) const {
+  /// Reads the sum at index `place`; false if it is not written yet, and then `a` is undefined.
+  __device__ __forceinline__ bool get(unsigned int place, A& a) const {
     const unsigned long long* const at = words_ + (long long)place * count;
     unsigned long long words[count];
-    unsigned int ready;
-    do {
-      ready = 1;
 #pragma unroll
-      for (int i = 0; i < count; i += 2) get_two(at + i, words[i], words[i + 1]);
+    for (int i = 0; i < count; i += 2) get_two(at + i, words[i], words[i + 1]);
+    unsigned int parts[count], ready = 1;
 #pragma unroll
-      for (int i = 0; i < count; ++i) ready &= (unsigned int)words[i];
-    } while (ready == 0);
-    unsigned int parts[count];
-#pragma unroll
-    for (int i = 0; i < count; ++i) parts[i] = (unsigned int)(words[i] >> 32);
-    A a;
+    for (int i = 0; i < count; ++i) {
+      ready &= (unsigned int)words[i];
+      parts[i] = (unsigned int)(words[i] >> 32);
+    }
     memcpy(&a, parts, sizeof(A));
+    return ready != 0;
+  }
+  /// Waits until the sum is written and returns it.
+  __device__ __forceinline__ A wait_for(unsigned int place) const {
+    A a;
+    while (!get(place, a)) {
+    }
     return a;
   }
 

@@ -95,6 +95,8 @@ TEST_P(ScanSource, Compiles) {
     expect_cubin(scan, {"run", "lines"});
     scan.is_packed = true;
     expect_cubin(scan, {"run", "lines"});
+    scan.is_pipelined = true;
+    if (element == complex64) expect_cubin(scan, {"run"});
     expect_cubin(shape_of(kind(), element, Form::scan_columns), {"totals", "carries", "run"});
   }
 }

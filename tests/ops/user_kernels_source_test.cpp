@@ -145,7 +145,10 @@ TEST_F(UserKernelSource, ScansCompile) {
     for (const bool is_exclusive : {false, true}) {
       const ScanKernel kernel({{"ScanKernel", "user_scan"}, type, "a + b", "0", is_exclusive});
       const int rank = is_exclusive ? 3 : 1;
-      expect_cubin(kernel.source(rank, true, rank == 1), {"user_scan_run", "user_scan_lines"});
+      const ScanAccess access = is_exclusive ? ScanAccess::strided : ScanAccess::packed;
+      expect_cubin(kernel.source(rank, true, access), {"user_scan_run", "user_scan_lines"});
+      if (std::string_view(type) == "float64")
+        expect_cubin(kernel.source(rank, true, ScanAccess::pipelined), {"user_scan_run"});
     }
 }
 

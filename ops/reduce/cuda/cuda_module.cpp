@@ -15,7 +15,7 @@ ReduceKernels compiled(const CudaShape& shape, Device device, const ElementSourc
   const SourceModule module(cuda_source(shape, computed), options);
   ReduceKernels kernels{module, module.get_function("run"), {}, {}, {}, {}};
   if (shape.form == CudaShape::Form::scan) {
-    kernels.lines = module.get_function("lines");
+    if (!shape.is_pipelined) kernels.lines = module.get_function("lines");
   } else if (shape.form == CudaShape::Form::scan_columns) {
     kernels.totals = module.get_function("totals");
     kernels.carries = module.get_function("carries");
@@ -44,6 +44,7 @@ ReduceKernelTable::Key ReduceKernelTable::key_of(const CudaShape& shape, Device 
           shape.has_initial,
           shape.is_large,
           shape.is_packed,
+          shape.is_pipelined,
           static_cast<int>(shape.finish),
           shape.operands,
           shape.numbers,

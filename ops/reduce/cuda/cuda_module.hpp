@@ -25,7 +25,7 @@ class ReduceKernelTable {
   const ReduceKernels& get(const CudaShape& shape, Device device, const ElementSource* computed);
 
  private:
-  using Key = std::array<int, 20>;
+  using Key = std::array<int, 21>;
   static Key key_of(const CudaShape& shape, Device device);
 
   KernelTable<std::map<Key, ReduceKernels>> known_;

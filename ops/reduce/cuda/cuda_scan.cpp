@@ -73,14 +73,18 @@ class CudaScan {
     order_use(stream_, *job_.input, false);
     order_use(stream_, *job_.result, true);
     if (shape_.form == CudaShape::Form::scan_columns) return run_columns();
+    if (shape_.is_packed) {
+      const ScanPipeline how(device_, line_.lines, line_.length, job_.kernel.element.itemsize(),
+                             shape_.result.itemsize(), accumulator_bytes(shape_));
+      if (how.blocks > 0) return run_pipelined(how);
+    }
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
     const ScanLaunch how(line_.lines, line_.length, job_.kernel.element.itemsize(),
                          shape_.result.itemsize(), accumulator_bytes(shape_));
     line_.chunks = how.chunks;
     const LaunchConfig config{{how.blocks}, {scan_threads}, how.shared_bytes, stream_};
     if (how.by_warps) return (*kernels.lines)(config, {input(), result(), axes(), line()});
-    const Array words = zeros(Shape{how.words}, uint64, device_);
-    if (how.words > 0) order_use(stream_, words, true);
+    const Array words = new_words(how.words);
     kernels.run(config, {input(), result(), reduce_address(how.words > 0 ? words.data() : nullptr),
                          axes(), line()});
   }
@@ -114,6 +118,15 @@ class CudaScan {
     return lies;
   }
 
+  void run_pipelined(const ScanPipeline& how) {
+    shape_.is_pipelined = true;
+    line_.chunks = how.chunks;
+    const Array words = new_words(how.words);
+    reduce_kernels(shape_, device_)
+        .run({{how.blocks}, {how.threads}, how.shared_bytes, stream_},
+             {input(), result(), reduce_address(words.data()), axes(), line()});
+  }
+
   void run_columns() {
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
     const std::int64_t across = chunks_of(line_.lines, column_threads);
@@ -127,6 +140,11 @@ class CudaScan {
     launch_columns(kernels.run, across * line_.chunks, {input(), result(), sums, axes(), line()});
   }
 
+  Array new_words(std::int64_t count) const {
+    const Array words = zeros(Shape{count}, uint64, device_);
+    if (count > 0) order_use(stream_, words, true);
+    return words;
+  }
   Array new_parts(std::int64_t accumulators) const {
     const Array parts = empty(Shape{accumulators * accumulator_bytes(shape_)}, uint8, device_);
     if (accumulators > 0) order_use(stream_, parts, true);

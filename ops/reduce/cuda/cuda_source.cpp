@@ -157,7 +157,10 @@ int accumulator_bytes(const CudaShape& shape) noexcept {
 std::string cuda_source(const CudaShape& shape, const ElementSource* computed) {
   const bool is_in_blocks = shape.form == CudaShape::Form::scan;
   return text(
-      reduce_file("half_bits.cuh"), is_in_blocks ? "#include <spanwise/scan_blocks.cuh>\n" : "",
+      reduce_file("half_bits.cuh"),
+      is_in_blocks
+          ? text("#include <spanwise/scan_", shape.is_pipelined ? "pipeline" : "blocks", ".cuh>\n")
+          : "",
       reduce_file("elements.cuh"), reduce_file("half_elements.cuh"),
       "#define SW_FN __device__ __forceinline__\n", reduce_file("element_math.cuh"),
       reduce_file("bodies.cuh"), is_scan(shape) ? reduce_file("running_product.cuh") : "",
@@ -166,13 +169,13 @@ std::string cuda_source(const CudaShape& shape, const ElementSource* computed) {
       " Body;\ntypedef ", shape.is_large ? "unsigned long long" : "unsigned int",
       " Index;\n#define FORM ", static_cast<int>(shape.form), "\n#define KEPT ", shape.kept,
       "\n#define REDUCED ", shape.reduced, "\n#define GROUP ", shape.group, "\n#define WIDTH ",
-      shape.width, "\n#define IS_PACKED ", int{shape.is_packed}, "\n#define GIVES_INDEX ",
-      int{info(shape.kernel.kind).gives_index}, "\n#define IS_SUM ", int{is_sum(shape.kernel.kind)},
-      "\n#define HAS_MASK ", int{shape.has_mask}, "\n#define HAS_PARAM ",
-      int{info(shape.kernel.kind).has_subtrahend}, "\n#define HAS_DIVISORS ",
-      int{shape.has_divisors}, "\n#define HAS_INITIAL ", int{shape.has_initial},
-      "\n#define FINISH ", static_cast<int>(shape.finish), "\n#define OPERANDS ", shape.operands,
-      "\n",
+      shape.width, "\n#define IS_PACKED ", int{shape.is_packed}, "\n#define IS_PIPELINED ",
+      int{shape.is_pipelined}, "\n#define GIVES_INDEX ", int{info(shape.kernel.kind).gives_index},
+      "\n#define IS_SUM ", int{is_sum(shape.kernel.kind)}, "\n#define HAS_MASK ",
+      int{shape.has_mask}, "\n#define HAS_PARAM ", int{info(shape.kernel.kind).has_subtrahend},
+      "\n#define HAS_DIVISORS ", int{shape.has_divisors}, "\n#define HAS_INITIAL ",
+      int{shape.has_initial}, "\n#define FINISH ", static_cast<int>(shape.finish),
+      "\n#define OPERANDS ", shape.operands, "\n",
       computed != nullptr ? "#include <spanwise/pack.cuh>\n" + computed->cuda_text("sw_source")
                           : "",
       reduce_file("kernel_common.cuh"), access_text(shape, computed), reduce_file("reductions.cuh"),

@@ -47,6 +47,19 @@ def test_long_scans_match_numpy(device, shape, dtype):
             assert_same(sw.cumsum(view(ours), axis), exact)
 
 
+# Long contiguous lines, of which each but the first begins at a multiple of 16 bytes only for some
+# lengths; their last elements are fewer than 16 bytes.
+@pytest.mark.parametrize("dtype", ["int64", "float64", "complex64"])
+@pytest.mark.parametrize("shape", [(3_000_001,), (5, 400_002), (3, 700_001), (40, 80_004)])
+def test_scans_of_long_contiguous_lines_match_numpy(device, dtype, shape):
+    values = np.random.default_rng(4).integers(-9, 9, shape).astype(dtype)
+    x = sw.array(values, device=device)
+    exact = np.cumsum(values, axis=-1)
+    assert_same(sw.cumsum(x, axis=-1), exact)
+    sw.cumsum(x, axis=-1, out=x)
+    assert_same(x, exact)
+
+
 # Partial products that are infinite or 0, unlike the running product of the line.
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize(

@@ -166,6 +166,12 @@ class TestScans:
         assert LAST(x) is x  # in place, as PyCUDA does it
         assert_same(x, np.maximum.accumulate(a))
 
+    @pytest.mark.parametrize("shape", [(3, 500_002), (5, 300_001), (1, 9_000_003)])
+    def test_sums_before_elements_of_long_lines(self, device, shape):
+        a = numbers(shape, "int64", 4)
+        x = sw.array(a, device=device)
+        assert_same(BEFORE(x, "new", axis=1), a.cumsum(axis=1) - a)
+
     def test_overlapping_windows_and_other_libraries(self, device):
         x = sw.arange(10, dtype="int64", device=device)
         RUNNING(x[:-1], x[1:])

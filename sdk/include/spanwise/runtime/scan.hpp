@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "spanwise/device.hpp"
+#include "spanwise/export.hpp"
+
 /// Launch parameters of kernels on <spanwise/scan.cuh> and <spanwise/scan_blocks.cuh>.
 namespace spanwise {
 
@@ -49,6 +52,22 @@ struct ScanLaunch {
     // The first two are the counter of chunks.
     words = by_warps || chunks == 1 ? 0 : 2 + lines * scan_words(chunks, accumulator);
   }
+};
+
+/// How a kernel on <spanwise/scan_pipeline.cuh> scans long contiguous lines, each of which begins
+/// at a multiple of 16 bytes in both arrays.
+struct ScanPipeline {
+  /// Threads per block, and bytes of the elements of a chunk.
+  static constexpr std::int64_t threads = 512, chunk_bytes = 12 * 32 * 48;
+  static constexpr std::int64_t shared_bytes = 12 * chunk_bytes;  ///< dynamic shared memory
+
+  std::int64_t chunks = 0;  ///< of each line
+  std::int64_t blocks = 0;  ///< of the grid; 0: `device` cannot, or other kernels are as fast
+  std::int64_t words = 0;   ///< of scratch memory, 8 bytes each, zeroed before the launch
+
+  /// The arguments as for ScanLaunch.
+  SW_API ScanPipeline(Device device, std::int64_t lines, std::int64_t length, int element,
+                      int result, int accumulator);
 };
 
 }  // namespace spanwise
