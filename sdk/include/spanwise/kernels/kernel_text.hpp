@@ -48,7 +48,7 @@ SW_API SourceOutline outline_source(std::string_view source);
 /// What compiling for the CPU does with an #include of `name`, if no include folder has that file:
 /// "known": a header of CUDA, C or C++, which is always found; "replaced": a header of NVIDIA's
 /// samples, in place of which Spanwise has one; "left out": ignored, with the host code that needs
-/// it; "": any other header, an error.
+/// it; "": any other header, which the compiler finds in a system folder or reports as missing.
 SW_API std::string_view header_on_cpu(std::string_view name);
 
 }  // namespace spanwise
