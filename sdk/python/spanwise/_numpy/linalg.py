@@ -42,7 +42,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:
     return _core._contract("tensordot", a, b, (), (), *paired_axes(a.shape, b.shape, axes))
 
 
-def paired_axes(a: Any, b: Any, axes: Any) -> tuple[list[int], list[int]]:
+def paired_axes(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes, >= 0, over which tensordot() of operands with the shapes `a` and `b` sums; an extent
     of None is not known. Raises as tensordot()."""
     try:
@@ -63,7 +63,7 @@ def paired_axes(a: Any, b: Any, axes: Any) -> tuple[list[int], list[int]]:
             f"tensordot: shape-mismatch for sum: axes {first} of shape {a} and {second} of "
             f"shape {b}; expected as many axes of each, in pairs of equal extent"
         )
-    return [i % len(a) for i in first], [j % len(b) for j in second]
+    return tuple(i % len(a) for i in first), tuple(j % len(b) for j in second)
 
 
 def along_axes(
