@@ -109,7 +109,11 @@ void translate_word(source::OptionReader& reader, CompileOptions& out) {
   for (const auto& [prefix, why] : refused) {
     if (option.starts_with(prefix)) refuse(option, why);
   }
-  if (read_preprocessor_option(reader, out)) return;
+  const std::size_t folders = out.include_dirs.size();
+  if (read_preprocessor_option(reader, out)) {
+    if (out.include_dirs.size() > folders) out.arguments.push_back("-I" + out.include_dirs.back());
+    return;
+  }
   if (!option.starts_with('-')) refuse(option, "it is no option; options start with '-'");
   // NVRTC accepts values after '=' only.
   if (const auto value = reader.value_of({"Xptxas", "ptxas-options"}))
@@ -138,7 +142,6 @@ CompileOptions translate_options(std::span<const std::string> options, int major
     else
       translate_word(reader, result);
   }
-  for (const std::string& folder : result.include_dirs) result.arguments.push_back("-I" + folder);
   return result;
 }
 
