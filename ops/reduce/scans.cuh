@@ -32,7 +32,8 @@ struct Locate {
 
 #if IS_PIPELINED
 extern "C" __global__ void __launch_bounds__(spanwise::pipeline_threads, 1)
-    run(const E* input, Z* result, unsigned long long* words, const Axes axes, const Line line) {
+    run(const E* input, Z* result, unsigned long long* words, const JobAxes axes,
+        const ScanLines line) {
   extern __shared__ uint4 buffers[];
   typedef spanwise::PipelinedScan<Scanned, Locate> Scan;
   __shared__ alignas(16) unsigned char state[sizeof(Scan::State)];
