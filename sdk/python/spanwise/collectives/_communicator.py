@@ -229,11 +229,11 @@ def _create(
         text = f"init(engine={kind!r}, timeout={timeout:g}, check={check}) named {name!r}"
         monitor.agree([("init", [], text)], -1, "init")
     waits = BoundedWait(monitor, timeout)
-    engine = start(waits) if start else _start(kind, monitor, rank, waits)
+    engine = start(waits) if start else _start(kind, monitor, waits)
     return Communicator(name, ranks, rank, device, timeout, check, engine, monitor)
 
 
-def _start(kind: str, monitor: Monitor | None, rank: int, waits: BoundedWait) -> Any:
+def _start(kind: str, monitor: Monitor | None, waits: BoundedWait) -> Any:
     if kind == "nccl":
         return _nccl_id(monitor)
     if kind == "self" or monitor is None:

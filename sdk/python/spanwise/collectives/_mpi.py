@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .._core import Array, CollectiveError, dtype
@@ -117,10 +118,7 @@ class MpiEngine:
         return self._reduced(self._comm.Iallreduce, reduction, source, target)
 
     def _reduce(self, reduction: str, peer: int, source: Array, target: Array | None) -> Any:
-        def start(sent: Any, received: Any, op: Any) -> Any:
-            return self._comm.Ireduce(sent, received, op, peer)
-
-        return self._reduced(start, reduction, source, target)
+        return self._reduced(partial(self._comm.Ireduce, root=peer), reduction, source, target)
 
     def _reduce_scatter(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
         return self._reduced(self._comm.Ireduce_scatter_block, reduction, source, target)

@@ -11,7 +11,8 @@ import os
 import secrets
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -161,7 +162,11 @@ def _by_environment(rank: int, size: int, timeout: float) -> Link:
 def _by_port(host: str, port: int, token: str, rank: int, size: int, timeout: float) -> Link:
     port += _next_use(f"{host}:{port}")
     server = BoardServer(host, port, size, token) if rank == 0 else None
-    return _retried(json.dumps([host, port, token]), rank, size, timeout, server)
+    return _retried(
+        lambda: Link((host, port), token, rank, size, timeout, server),
+        f"found no rank 0 at {host}:{port}",
+        timeout,
+    )
 
 
 def _by_file(path: str, rank: int, size: int, timeout: float) -> Link:
@@ -173,31 +178,26 @@ def _by_file(path: str, rank: int, size: int, timeout: float) -> Link:
             file.write(board.text)
         os.replace(f"{path}.new", path)
         return _link(board.text, rank, size, timeout, board.server)
-    end = time.monotonic() + timeout
-    while True:
-        # A file of an earlier run has the token of a board that does not exist any more.
-        with suppress(OSError, ValueError), open(path) as file:
-            return _link(file.read(), rank, size, timeout, None)
-        if time.monotonic() > end:
-            raise TimeoutError(f"init: rank 0 did not write {path} within {timeout:g} s")
-        time.sleep(0.02)
+    # A file of an earlier run has the token of a board that does not exist any more.
+    return _retried(
+        lambda: _link(Path(path).read_text(), rank, size, timeout, None),
+        f"rank 0 did not write {path}",
+        timeout,
+    )
 
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _retried(text: str, rank: int, size: int, timeout: float, server: BoardServer | None) -> Link:
+def _retried(connect: Callable[[], Link], problem: str, timeout: float) -> Link:
     end = time.monotonic() + timeout
     while True:
         try:
-            return _link(text, rank, size, timeout, server)
-        except OSError as error:
+            return connect()
+        except (OSError, ValueError) as error:
             if time.monotonic() > end:
-                host, port, _ = json.loads(text)
-                raise TimeoutError(
-                    f"init: found no rank 0 at {host}:{port} within {timeout:g} s ({error})"
-                ) from error
+                raise TimeoutError(f"init: {problem} within {timeout:g} s ({error})") from error
             time.sleep(0.02)
 
 
