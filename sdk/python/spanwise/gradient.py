@@ -3,20 +3,12 @@
 """Derivatives of graphs: ``grad``, ``Lop``, ``Rop``, their check ``verify_grad``, and what the
 gradient methods of Python ops return. The names are those of ``theano.gradient``."""
 
-from ._graph.gradient import Lop, Rop, consider_constant, disconnected_grad, grad, zero_grad
-from ._graph.op_gradient import DisconnectedType, grad_not_implemented, grad_undefined
-from ._graph.verify_grad import GradientError, verify_grad
+from ._graph.gradient import *  # noqa: F403
+from ._graph.op_gradient import (
+    DisconnectedType as DisconnectedType,
+    grad_not_implemented as grad_not_implemented,
+    grad_undefined as grad_undefined,
+)
+from ._graph.verify_grad import GradientError as GradientError, verify_grad as verify_grad
 
-__all__ = [
-    "DisconnectedType",
-    "GradientError",
-    "Lop",
-    "Rop",
-    "consider_constant",
-    "disconnected_grad",
-    "grad",
-    "grad_not_implemented",
-    "grad_undefined",
-    "verify_grad",
-    "zero_grad",
-]
+__all__ = [name for name in globals() if not name.startswith("_")]

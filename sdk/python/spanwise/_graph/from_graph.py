@@ -14,7 +14,7 @@ from .from_graph_arguments import as_overrides, check_inputs, shared_inputs_of
 from .op import Op, thunk_of
 from .op_gradient import DisconnectedType, GradFunction, grad_undefined, is_differentiable
 from .rewrite import rewrite
-from .traversal import ancestors, clone, equal, open_variable
+from .traversal import ancestors, clone, equal, open_variable, variables_of
 from .unobserved import without_test_values
 
 _INLINE = "inline_from_graph"
@@ -52,7 +52,9 @@ class OpFromGraph(Op):
         copies = [x.type(x.name) for x in (*inputs, *shared)]
         replaced = dict(zip((*inputs, *shared), copies, strict=True))
         #: The graph: `inputs` are those given and one for each of `shared_inputs`.
-        self.inputs, self.outputs = copies, _copied(given, replaced)
+        self.inputs = copies
+        with without_test_values():
+            self.outputs = clone(given, replaced)
         self.shared_inputs = shared
         self.inline, self.name = bool(inline), name
         self.grad_overrides = as_overrides(grad_overrides, len(inputs), len(shared))
@@ -74,10 +76,8 @@ class OpFromGraph(Op):
                     f"{self}: input {i} must be of {own.dtype} and rank {own.ndim}, got {x} of "
                     f"{x.type}; cast it"
                 )
-        types = [
-            y.type for y in clone(self.outputs, dict(zip(self.inputs, variables, strict=True)))
-        ]
-        return Apply(self, variables, [type_() for type_ in types])
+        made = clone(self.outputs, dict(zip(self.inputs, variables, strict=True)))
+        return Apply(self, variables, [y.type() for y in made])
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
         """A call of the graph, which is compiled for the device of the node."""
@@ -91,7 +91,7 @@ class OpFromGraph(Op):
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         """For each input, which outputs depend on it."""
-        read = [_read_by(y) for y in self.outputs]
+        read = [variables_of([y]) for y in self.outputs]
         return [[x in found for found in read] for x in self.inputs]
 
     def L_op(  # noqa: N802  (Theano's name)
@@ -164,18 +164,6 @@ class OpFromGraph(Op):
         vars(self).update(state)
         if self.inline:
             _register_inlining()
-
-
-def _copied(outputs: list[Variable], replace: dict[Variable, Variable]) -> list[Variable]:
-    with without_test_values():
-        return clone(outputs, replace)
-
-
-def _read_by(output: Variable) -> set[Variable]:
-    found = {output}
-    for node in ancestors([output]):
-        found.update(node.inputs)
-    return found
 
 
 def inlined(op: OpFromGraph, inputs: Sequence[Variable]) -> list[Variable]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core import Constant, GraphError, SharedVariable, Variable
-from .traversal import ancestors
+from .traversal import variables_of
 
 
 def check_inputs(inputs: Sequence[Variable]) -> None:
@@ -28,9 +28,7 @@ def shared_inputs_of(outputs: list[Variable], inputs: Sequence[Variable]) -> lis
     """The shared variables that `outputs` depend on. Raises GraphError for a variable without a
     value that is not an input."""
     boundary = set(inputs)
-    read = dict.fromkeys(outputs)
-    for node in ancestors(outputs, inputs):
-        read.update(dict.fromkeys(node.inputs))
+    read = variables_of(outputs, inputs)
     leaves = [x for x in read if x.owner is None and x not in boundary]
     for x in leaves:
         if not isinstance(x, (Constant, SharedVariable)):

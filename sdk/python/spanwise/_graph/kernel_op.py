@@ -139,8 +139,6 @@ def kernel_op(
         raise _core.ArgumentError(
             f"kernel_op {name}: preamble= is for element bodies; write it before the kernel"
         )
-    if not scalars:
-        scalars = {}
     op = _core._kernel_op(
         {
             "name": name,
@@ -152,7 +150,7 @@ def kernel_op(
             "block": _texts(block),
             "grid": _texts(grid),
             "shared": str(shared),
-            "scalars": dict(scalars),
+            "scalars": dict(scalars or {}),
             "overwrites": dict(overwrites or {}),
             "options": [options] if isinstance(options, str) else list(options),
             "include_dirs": [str(folder) for folder in include_dirs],

@@ -70,11 +70,9 @@ def diag(x: Any, k: int = 0) -> Variable:
     if v.ndim == 1:
         n = v.shape[0] + abs(k)
         on_diagonal = _core.equal(arange(n)[:, None] + k, arange(n))
-        spread = v.dimshuffle("x", 0) if k < 0 else v.dimshuffle(0, "x")
-        padding = _core.zeros(abs(k), v.dtype)
-        if k:
-            spread = _core.concatenate([v, as_variable(padding)], 0)
-            spread = spread.dimshuffle("x", 0) if k < 0 else spread.dimshuffle(0, "x")
+        padding = as_variable(_core.zeros(abs(k), v.dtype))
+        padded = _core.concatenate([v, padding], 0) if k else v
+        spread = padded.dimshuffle("x", 0) if k < 0 else padded.dimshuffle(0, "x")
         return _core._where(on_diagonal, spread, _core.array(0, dtype=v.dtype))
     if v.ndim != 2:
         raise _core.LayoutError(f"diag: expected a vector or a matrix, got {v.type}")

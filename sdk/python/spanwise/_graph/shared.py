@@ -11,7 +11,7 @@ from typing import Any
 from .. import _core
 from .._config import config
 from .._core import GraphError, SharedVariable, Variable
-from .traversal import ancestors
+from .traversal import variables_of
 
 
 def shared(
@@ -67,10 +67,7 @@ def default_updates(
     found: list[tuple[Variable, Variable]] = []
     roots = [*outputs, *(new for _, new in updates)]
     while roots:
-        read = dict.fromkeys(roots)
-        for node in ancestors(roots):
-            read.update(dict.fromkeys(node.inputs))
-        roots = []
+        read, roots = variables_of(roots), []
         for x in read:
             update = default_update_of(x) if isinstance(x, SharedVariable) else None
             if update is not None and x not in done:

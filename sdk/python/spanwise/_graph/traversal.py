@@ -41,6 +41,16 @@ def ancestors(outputs: Iterable[Variable], boundary: Iterable[Variable] = ()) ->
     return order
 
 
+def variables_of(
+    outputs: Iterable[Variable], boundary: Iterable[Variable] = ()
+) -> dict[Variable, None]:
+    """`outputs`, and the inputs of the nodes of ancestors(), as the keys of a dict."""
+    found = dict.fromkeys(outputs)
+    for node in ancestors(found, boundary):
+        found.update(dict.fromkeys(node.inputs))
+    return found
+
+
 def clone(
     outputs: Any, replace: Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None = None
 ) -> Any:

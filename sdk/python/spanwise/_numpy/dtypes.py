@@ -30,15 +30,12 @@ class _Limits:
     bits: int
     dtype: dtype
 
-    def _shown(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
-
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value}" for name, value in self._shown().items())
+        fields = ", ".join(f"{name}={value}" for name, value in vars(self).items())
         return f"{type(self).__name__}({fields})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._shown() == vars(other)
+        return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
         return hash((type(self), self.dtype))

@@ -102,13 +102,19 @@ def read_operands(
         raise _core.ArgumentError(
             "einsum: expected subscripts and at least one operand, got nothing"
         )
+    subscripts: str | tuple[Any, ...]
     if isinstance(operands[0], str):
-        return operands[0], _converted(operands[1:], convert)
-    # einsum(array, labels, array, labels, ...[, output labels])
-    count = len(operands) // 2
-    labels = tuple(tuple(_number_label(n) for n in operands[2 * i + 1]) for i in range(count))
-    result = tuple(_number_label(n) for n in operands[-1]) if len(operands) % 2 else None
-    return (labels, result), _converted(operands[: 2 * count : 2], convert)
+        subscripts, given = operands[0], operands[1:]
+    else:  # einsum(array, labels, array, labels, ...[, output labels])
+        count = len(operands) // 2
+        labels = tuple(tuple(_number_label(n) for n in operands[2 * i + 1]) for i in range(count))
+        result = tuple(_number_label(n) for n in operands[-1]) if len(operands) % 2 else None
+        subscripts, given = (labels, result), operands[: 2 * count : 2]
+    if not given:
+        raise _core.ArgumentError(
+            "einsum: no operands; expected one for each part of the subscripts"
+        )
+    return subscripts, convert(given)
 
 
 def _number_label(label: Any) -> Any:
@@ -120,14 +126,6 @@ def _number_label(label: Any) -> Any:
         )
     number = label.__index__()
     return chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
-
-
-def _converted(operands: Sequence[Any], convert: Callable[[Sequence[Any]], list[Any]]) -> list[Any]:
-    if not operands:
-        raise _core.ArgumentError(
-            "einsum: no operands; expected one for each part of the subscripts"
-        )
-    return convert(operands)
 
 
 def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:

@@ -20,9 +20,8 @@ def extract(condition: Any, arr: Any) -> Array:
     return _core.compress(_mask(condition).reshape(-1), asarray(arr).reshape(-1))
 
 
-def _mask(condition: Any, device: Any = None) -> Array:
-    mask = asarray(condition, device=device)
-    return mask if mask.dtype == "bool" else mask.astype("bool")
+def _mask(condition: Any) -> Array:
+    return asarray(condition).astype("bool", copy=False)
 
 
 def _masked(caller: str, arr: Any, mask: Any) -> tuple[Array, Array]:

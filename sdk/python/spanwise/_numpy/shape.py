@@ -47,9 +47,7 @@ def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
     return _operand(a).transpose(axes)
 
 
-def permute_dims(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
-    """The array API's name for transpose."""
-    return _operand(a).transpose(axes)
+permute_dims = transpose  # the array API's name
 
 
 def matrix_transpose(x: Any, /) -> Array:

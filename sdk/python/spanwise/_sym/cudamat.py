@@ -89,8 +89,7 @@ class _Writer(CudamatWriter):
         return [
             (FUNCTIONS, self._function),
             (ARITHMETIC, self._arithmetic),
-            (COMPARISONS, self._comparison),
-            (EXTREMA, self._extremum),
+            ((*COMPARISONS, *EXTREMA), self._comparison),
             (("power", "square", "negative", "positive", "reciprocal", "sign"), self._power),
             (("where",), self._where),
             (("broadcast_to",), self._broadcast),

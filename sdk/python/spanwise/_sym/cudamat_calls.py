@@ -26,7 +26,7 @@ FUNCTIONS = {
 }
 COMPARISONS = {"less": "less_than", "greater": "greater_than", "equal": "equals"}
 _MIRRORED = {"less": "greater", "greater": "less", "equal": "equal"}
-EXTREMA = {"maximum": "maximum", "minimum": "minimum"}
+EXTREMA = ("maximum", "minimum")
 REDUCTIONS = ("sum", "mean", "max", "min")
 # (method for equal shapes, for a column vector, for a row vector)
 ARITHMETIC = {
@@ -124,16 +124,11 @@ class CudamatWriter:
         return f"{right}.{ARITHMETIC[node.function][0]}({left}, target={_new(node)})"
 
     def _comparison(self, node: Node) -> str:
-        x, y = node.args
-        function = node.function
+        """A comparison or an extremum."""
+        (x, y), function = node.args, node.function
         if not isinstance(x, Node):
-            x, y, function = y, x, _MIRRORED[function]
-        method = COMPARISONS[function]
-        return f"{self._value(node, x)}.{method}({self._value(node, y)}, target={_new(node)})"
-
-    def _extremum(self, node: Node) -> str:
-        x, y = node.args if isinstance(node.args[0], Node) else node.args[::-1]
-        method = EXTREMA[node.function]
+            x, y, function = y, x, _MIRRORED.get(function, function)
+        method = COMPARISONS.get(function, function)
         return f"{self._value(node, x)}.{method}({self._value(node, y)}, target={_new(node)})"
 
     def _power(self, node: Node) -> str:
