@@ -6,6 +6,7 @@ released."""
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 from .. import _core
@@ -101,15 +102,12 @@ class Context:
         return f"Context({str(self._device)!r})"
 
 
-class _Enumeration:
-    """PyCUDA's enumerations, as attributes whose value is their name."""
-
-    def __init__(self, *names: str) -> None:
-        for name in names:
-            setattr(self, name, name)
+def _enumeration(*names: str) -> SimpleNamespace:
+    """An enumeration of PyCUDA's, as attributes whose value is their name."""
+    return SimpleNamespace(**dict(zip(names, names, strict=True)))
 
 
-function_attribute = _Enumeration(
+function_attribute = _enumeration(
     "MAX_THREADS_PER_BLOCK",
     "SHARED_SIZE_BYTES",
     "CONST_SIZE_BYTES",
@@ -117,7 +115,7 @@ function_attribute = _Enumeration(
     "NUM_REGS",
     "MAX_DYNAMIC_SHARED_SIZE_BYTES",
 )
-func_cache = _Enumeration("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
+func_cache = _enumeration("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
 
 
 def module_from_file(filename: Any) -> _core.Module:

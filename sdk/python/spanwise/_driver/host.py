@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import functools
 import math
 import os
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -62,15 +64,6 @@ def aligned_empty(
     return buffer[start : start + nbytes].view(kind).reshape(shape, order=order)
 
 
-def aligned_zeros(
-    shape: Any, dtype: Any, order: Any = "C", alignment: int = 4096
-) -> np.ndarray[Any, Any]:
-    """As aligned_empty, filled with zeros."""
-    out = aligned_empty(shape, dtype, order, alignment)
-    out.fill(0)
-    return out
-
-
 def pagelocked_empty(
     shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
 ) -> np.ndarray[Any, Any]:
@@ -91,15 +84,6 @@ def pagelocked_empty(
     return np.frombuffer(memory, kind).reshape(shape, order=order)
 
 
-def pagelocked_zeros(
-    shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
-) -> np.ndarray[Any, Any]:
-    """As pagelocked_empty, filled with zeros."""
-    out = pagelocked_empty(shape, dtype, order, mem_flags)
-    out.fill(0)
-    return out
-
-
 def order_of(like: Any) -> str:
     """ "F" for a NumPy array that is contiguous in Fortran order only, else "C"."""
     return "F" if like.flags.f_contiguous and not like.flags.c_contiguous else "C"
@@ -110,9 +94,20 @@ def pagelocked_empty_like(array: Any, mem_flags: int = 0) -> np.ndarray[Any, Any
     return pagelocked_empty(array.shape, array.dtype, order_of(array), mem_flags)
 
 
-def pagelocked_zeros_like(array: Any, mem_flags: int = 0) -> np.ndarray[Any, Any]:
-    """As pagelocked_empty_like, filled with zeros."""
-    return pagelocked_zeros(array.shape, array.dtype, order_of(array), mem_flags)
+def _with_zeros(empty: Callable[..., Any]) -> Callable[..., np.ndarray[Any, Any]]:
+    @functools.wraps(empty)
+    def zeros(*args: Any, **options: Any) -> np.ndarray[Any, Any]:
+        out = empty(*args, **options)
+        out.fill(0)
+        return out
+
+    zeros.__name__ = zeros.__qualname__ = empty.__name__.replace("empty", "zeros")
+    zeros.__doc__ = f"As {empty.__name__}, filled with zeros."
+    return zeros
+
+
+aligned_zeros, pagelocked_zeros = _with_zeros(aligned_empty), _with_zeros(pagelocked_empty)
+pagelocked_zeros_like = _with_zeros(pagelocked_empty_like)
 
 
 def register_host_memory(array: Any, flags: int = 0) -> np.ndarray[Any, Any]:

@@ -69,7 +69,7 @@ def write_package(legacy: LegacyFile, name: str, output: Path | None, listing: s
 
 
 def _module(file: str, kernels: tuple[CuKernel, ...]) -> str:
-    instances = [_instance(kernel) for kernel in kernels if kernel.is_template]
+    instances = [kernel.instance for kernel in kernels if kernel.is_template]
     names = f", names={instances!r}" if instances else ""
     parts = [templates.INIT.format(file=file, names=names)]
     functions = _function_names(kernels)
@@ -82,7 +82,7 @@ def _module(file: str, kernels: tuple[CuKernel, ...]) -> str:
                 signature=f"{kernel.name}({kernel.signature})",
                 line=kernel.line,
                 file=file,
-                name=_instance(kernel),
+                name=kernel.instance,
                 declarations="".join(f'        "{text}",\n' for text in _declarations(kernel)),
                 arguments=_tuple(arguments),
             )
@@ -103,10 +103,6 @@ def _function_names(kernels: tuple[CuKernel, ...]) -> dict[str, str]:
         unique = name if short.count(name) == 1 else re.sub(r"\W+", "_", kernel.name)
         found[kernel.name] = f"{unique}_" if unique in _TAKEN else unique
     return found
-
-
-def _instance(kernel: CuKernel) -> str:
-    return f"{kernel.name}<float>" if kernel.is_template else kernel.name
 
 
 def _declarations(kernel: CuKernel) -> tuple[str, ...]:

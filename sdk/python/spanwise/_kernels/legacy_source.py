@@ -103,10 +103,6 @@ def read_legacy(path: Path, include_dirs: Iterable[Path] = ()) -> LegacyFile:
     )
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _matching(tokens: Tokens, opening: int) -> int:
     """The index behind the bracket that closes tokens[opening]."""
     depth = 0
@@ -177,7 +173,7 @@ def _launcher(
         for (text, line), (following, _) in pairwise(tokens)
         if text in names and following == "("
     )
-    line, text = tokens[0][1], _one_line(head)
+    line, text = tokens[0][1], " ".join(head.split())
     found = re.fullmatch(r"(.*?)([\w:]+)\s*\((.*)\)[^()]*", text)
     if kind != "function" or found is None:
         return Launcher("", line, text, "", "", False, launches, ()) if launches else None

@@ -49,7 +49,8 @@ def _named(device: Any) -> str | None:
 
 
 def reduce_user_kernel(kind: type, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    return _load_user_kernel, (kind, tuple(_frozen(part) for part in parts))
+    frozen = (tuple(part) if isinstance(part, list) else part for part in parts)
+    return _load_user_kernel, (kind, tuple(frozen))
 
 
 def reduce_source_module(
@@ -77,10 +78,6 @@ def reduce_loaded_module(path_or_bytes: Any, device: Any) -> tuple[Any, ...]:
 
 def reduce_kernel(module: Any, name: str, declared: tuple[str, ...] | None) -> tuple[Any, ...]:
     return _load_kernel, (module, name, declared)
-
-
-def _frozen(part: Any) -> Any:
-    return tuple(part) if isinstance(part, list) else part
 
 
 # ---- Functions that pickles refer to: their names and parameters must not change ----

@@ -228,9 +228,6 @@ class InclusiveScanKernel(ScanKernel):
 
     __slots__ = ()
 
-    def __new__(cls, dtype, scan_expr, neutral=None, *args, **kwargs):
-        return super().__new__(cls, dtype, scan_expr, neutral, *args, **kwargs)
-
 
 class ExclusiveScanKernel(ScanKernel):
     """PyCUDA's name for an exclusive ScanKernel: each result excludes its own element."""

@@ -34,6 +34,11 @@ class CuKernel:
         return ", ".join(f"{p.type} {p.name}".strip() for p in self.parameters)
 
     @property
+    def instance(self) -> str:
+        """The name for get_function(); of a template its instance for float."""
+        return f"{self.name}<float>" if self.is_template else self.name
+
+    @property
     def declarations(self) -> tuple[str, ...]:
         """The strings for bind(args=...). Pointers are "contiguous": bind() copies other arrays."""
         return tuple(map(_declared, self.parameters))
@@ -67,7 +72,7 @@ class CuFile:
     @property
     def declaration(self) -> str:
         """Python that compiles the file and declares its kernels."""
-        templates = [f"{kernel.name}<float>" for kernel in self.kernels if kernel.is_template]
+        templates = [kernel.instance for kernel in self.kernels if kernel.is_template]
         names = f", names={templates!r}" if templates else ""
         lines = [
             "import spanwise as sw",
@@ -75,9 +80,8 @@ class CuFile:
             f"module = sw.SourceModule(path={str(self.path)!r}{names})",
         ]
         for kernel in self.kernels:
-            name = f"{kernel.name}<float>" if kernel.is_template else kernel.name
             lines += [
-                f'{variable_name(kernel.name)} = module.get_function("{name}").bind(',
+                f'{variable_name(kernel.name)} = module.get_function("{kernel.instance}").bind(',
                 f"    args={kernel.declarations!r}",
                 ")",
             ]

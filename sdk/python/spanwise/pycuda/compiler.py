@@ -30,7 +30,7 @@ _WITH_VALUE = {
 _PREFIXES = ("-L", "-l", "-Xcompiler=", "--compiler-options=", "-ccbin=", "--compiler-bindir=")
 
 
-def _options(options, arch, code):
+def _options(options, arch):
     given = DEFAULT_NVCC_FLAGS if options is None else options
     kept, skip = [], False
     for option in given:
@@ -74,7 +74,7 @@ class SourceModule(Module):
         text, textures = with_texture_objects(with_headers(str(source)))
         module = _compiled(
             text,
-            options=_options(options, arch, code),
+            options=_options(options, arch),
             include_dirs=list(include_dirs),
             keep=keep,
         )
@@ -91,14 +91,12 @@ class DynamicModule(Module):
     ):  # fmt: skip
         self._sources, self._options = [], []
         self._arguments = {"keep": keep, "include_dirs": list(include_dirs)}
-        self._arch, self._code = arch, code
+        self._arch = arch
 
     def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
         self._sources.append(with_headers(str(source)))
         self._options += [
-            option
-            for option in _options(nvcc_options, self._arch, self._code)
-            if option not in self._options
+            option for option in _options(nvcc_options, self._arch) if option not in self._options
         ]
         return self
 
@@ -129,7 +127,7 @@ class DynamicSourceModule(DynamicModule):
         self, source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, arch=None,
         code=None, cache_dir=None, include_dirs=(), cuda_libdir=None,
     ):  # fmt: skip
-        super().__init__(keep=keep, arch=arch, code=code, include_dirs=include_dirs)
+        super().__init__(keep=keep, arch=arch, include_dirs=include_dirs)
         self.add_source(source, nvcc_options=options)
         self.link()
 

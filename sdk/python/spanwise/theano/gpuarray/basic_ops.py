@@ -9,21 +9,15 @@ from typing import Any
 
 from spanwise.graph import Variable, as_variable, contiguous
 
-from .._op_kinds import GPU_KINDS
+from .._op_kinds import gpu_classes_of
 from .._variables import is_on_gpu, transfer
 
-__all__ = [
-    "GpuAlloc", "GpuContiguous", "GpuFromHost", "GpuJoin", "GpuReshape", "GpuToGpu",
-    "HostFromGpu", "as_gpuarray_variable", "gpu_contiguous", "gpu_from_host", "host_from_gpu",
-]  # fmt: skip
+_CLASSES = gpu_classes_of("gpuarray.basic_ops")
+globals().update(_CLASSES)
 
-_KINDS = GPU_KINDS["cuda"]
-GpuAlloc = _KINDS["Alloc"]
-GpuReshape = _KINDS["Reshape"]
-GpuJoin = _KINDS["Join"]
-HostFromGpu = _KINDS["HostFromGpu"]
-GpuToGpu = _KINDS["GpuToGpu"]
-GpuContiguous = _KINDS["GpuContiguous"]
+__all__ = [
+    *_CLASSES, "as_gpuarray_variable", "gpu_contiguous", "gpu_from_host", "host_from_gpu",
+]  # fmt: skip
 
 
 def as_gpuarray_variable(x: Any, context_name: Any = None) -> Variable:

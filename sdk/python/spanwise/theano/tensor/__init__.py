@@ -14,20 +14,13 @@ from spanwise.graph import (
 )
 from spanwise.tensor import *  # noqa: F403
 
-from .. import _op_kinds
 from .._jacobian import hessian, jacobian
-from .._variables import shared as _shared
+from .._op_kinds import Alloc, CAReduce, DimShuffle, Dot, Elemwise, Subtensor
+from .._variables import shared
 from . import nnet as nnet, shared_randomstreams as shared_randomstreams
 from .basic import alloc, fill, ones, zeros
 from .shared_randomstreams import RandomStreams as RandomStreams
 
-shared = _shared
-Elemwise = _op_kinds.Elemwise
-DimShuffle = _op_kinds.DimShuffle
-Alloc = _op_kinds.Alloc
-Dot = _op_kinds.Dot
-Subtensor = _op_kinds.Subtensor
-CAReduce = _op_kinds.CAReduce
 as_tensor = as_tensor_variable = _tensor.as_tensor_variable
 
 __all__ = [
