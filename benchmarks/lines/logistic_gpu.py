@@ -7,5 +7,5 @@ from logistic import lines, peers_on_gpu
 
 
 def measure():
-    goals = {400: ("at most", None, 7e-6)}  # by the number of rows; seconds
+    goals = {400: ("at most", None, 7e-6)}  # number of rows -> Result.goal, in seconds
     yield from lines(first_gpu(), peers_on_gpu, goals)

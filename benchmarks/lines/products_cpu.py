@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products compared with NumPy's."""
+"""Matrix products, einsum and tensordot on the CPU, compared with NumPy's."""
 
 from functools import partial
 
@@ -75,6 +75,7 @@ def measure():
 
 
 def _line(label, ours, theirs):
+    # The tolerance of sums of float16.
     np.testing.assert_allclose(np.asarray(ours()), theirs(), rtol=2e-2)
     return Result(
         label,

@@ -27,7 +27,8 @@ LOOPS = {
 
 
 def loop(function):
-    """`CALLS` calls; each result is released after the next call, as in the tutorial."""
+    """A function that calls `function` `CALLS` times; each result is released after the next call,
+    as in the tutorial."""
 
     def run():
         for _ in range(CALLS):
@@ -38,23 +39,27 @@ def loop(function):
 
 
 def times(device, stays_on_device):
-    """Seconds per call, by library. Runs in a process whose THEANO_FLAGS name `device`."""
+    """Seconds per call in each round, by library; "theano" is spanwise.theano. Runs in a process
+    whose THEANO_FLAGS name `device`."""
     from spanwise.theano import function, shared, tensor
     from spanwise.theano.sandbox.cuda.basic_ops import gpu_from_host
 
     values = np.random.RandomState(22).rand(SIZE).astype("float32")
     y = tensor.exp(shared(values))
-    theanos = function([], gpu_from_host(y) if stays_on_device else y)
+    theano_function = function([], gpu_from_host(y) if stays_on_device else y)
     # Without a GPU, spanwise.theano uses cpu:1 as Theano's GPU.
     target = "cpu" if device == "cpu" else "cpu:1"
     x = sw.shared(values, target=target)
     result = sw.Out(sw.exp(x), as_=None if stays_on_device else "numpy")
-    ours = sw.function([], result, device=target)
+    spanwise_function = sw.function([], result, device=target)
     np.testing.assert_array_equal(
-        np.asarray(theanos()), np.asarray(ours().numpy() if stays_on_device else ours())
+        np.asarray(theano_function()),
+        np.asarray(spanwise_function().numpy() if stays_on_device else spanwise_function()),
     )
     timings = interleave(
-        {"theano": loop(theanos), "spanwise": loop(ours)}, rounds=301, seconds=0.003
+        {"theano": loop(theano_function), "spanwise": loop(spanwise_function)},
+        rounds=301,
+        seconds=0.003,
     )
     return {name: [s / CALLS for s in timing.seconds] for name, timing in timings.items()}
 

@@ -25,7 +25,8 @@ def measure():
 
 
 def _contenders(gpu, n):
-    """By library: a call of the kernel on arrays of n elements, and a function that waits for it."""
+    """Two dicts by library: functions that call the kernel on arrays of n elements, and functions that
+    wait until it has run."""
     kernel, x = sw.ElementwiseKernel(*PYCUDA_AXPY), sw.ones(n, "float32", device=gpu)
     y, z = sw.ones(n, "float32", device=gpu), sw.empty(n, "float32", device=gpu)
     kernel(z, 2.0, x, y)
@@ -68,6 +69,7 @@ def _host_time(gpu):
 def _bandwidth(gpu):
     n = 1 << 27
     calls, _ = _contenders(gpu, n)
+    # The copy reads 6 n bytes and writes 6 n; the kernel accesses three arrays of 4 n bytes.
     source, target = (sw.zeros(6 * n, "uint8", device=gpu) for _ in range(2))
     floor = f"{QUEUED} x the driver's copy"
     contenders = {f"{QUEUED} x {name}": queued(call) for name, call in calls.items()}
@@ -76,12 +78,13 @@ def _bandwidth(gpu):
         "ElementwiseKernel z = a x + y of 128M float32 on a GPU",
         f"{QUEUED} x sw",
         interleave(contenders, rounds=7),
-        goal=("ratio", floor, 1 / 0.9),
+        goal=("ratio", floor, 1 / 0.9),  # 90% of the bandwidth of the copy
     )
 
 
 def _reductions(gpu):
-    """A reduction is compared with a copy of half the array, which accesses as many bytes; a scan with a copy."""
+    """A reduction is compared with a copy of half the array, which accesses as many bytes; a scan with
+    a copy of the whole array."""
     matrix = sw.ones((1 << 14, 1 << 13), "float32", device=gpu)
     total = sw.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
     running = sw.ScanKernel("float32", "a + b", name_prefix="running")

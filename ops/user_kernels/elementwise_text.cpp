@@ -34,7 +34,8 @@ class ElementwiseText {
     const bool needs_memory = outputs_need_memory(code_.spec);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const ConvertedArgument& operand = operands_[i];
-      const std::string declared = parameter_text(operand, shape_.forms[i], is_pointers(), types);
+      const std::string declared =
+          parameter_text(operand, shape_.forms[i], has_pointer_style(), types);
       if (operand.is_element()) {
         body.arrays.push_back({element_type(operand), role_of(operand, needs_memory)});
       } else if (!declared.empty()) {
@@ -59,7 +60,7 @@ class ElementwiseText {
   }
 
  private:
-  bool is_pointers() const { return code_.spec.style == ParameterStyle::pointers; }
+  bool has_pointer_style() const { return code_.spec.style == ParameterStyle::pointers; }
 
   std::string before() const {
     return with_line_directives(text("loop_prep of ", code_.spec.common.name),
@@ -84,7 +85,7 @@ class ElementwiseText {
   std::string cpu_parameters(std::string& types) const {
     std::string list;
     for (std::size_t i = 0; i < operands_.size(); ++i)
-      list += parameter_text(operands_[i], shape_.forms[i], is_pointers(), types);
+      list += parameter_text(operands_[i], shape_.forms[i], has_pointer_style(), types);
     list += whole_array_parameters(types);
     if (!shape_.is_flat) list += "const sw_walk sw_w, ";
     return list + "const long long n, const long long sw_chunk";
@@ -136,7 +137,7 @@ class ElementwiseText {
   // Defines x, or x[i], of the operation as the element `expression`.
   std::string element(const ConvertedArgument& operand, const std::string& expression) const {
     const std::string type = element_type(operand), &name = operand.parameter->name;
-    if (is_pointers())
+    if (has_pointer_style())
       return text("    ", constness(operand), type, "* const sw_at_", name, " = &(", expression,
                   ");\n");
     const char* reference = operand.parameter->is_output ? "& " : " ";

@@ -5,7 +5,7 @@
 
 namespace spanwise::ops::user_kernels {
 
-std::string ReductionText::write() {
+std::string ReductionWriter::write() {
   std::string types = text("typedef ", code_.accumulator, " sw_acc;\n");
   types += text("static_assert(sizeof(sw_acc) <= ", max_accumulator_bytes,
                 ", \"a reduction's accumulator has at most 64 bytes\");\n");
@@ -23,7 +23,7 @@ std::string ReductionText::write() {
               kernel(name + "_fold", list, true));
 }
 
-std::string ReductionText::parameters(std::string& types) {
+std::string ReductionWriter::parameters(std::string& types) {
   std::string list;
   for (std::size_t i = 0; i < operands_.size(); ++i)
     list += parameter_text(operands_[i], shape_.forms[i], false, types);
@@ -37,8 +37,8 @@ std::string ReductionText::parameters(std::string& types) {
          "sw_acc* sw_parts";
 }
 
-std::string ReductionText::offsets(const std::string& walk, const std::string& prefix,
-                                   const std::string& index, int rank, int count) const {
+std::string ReductionWriter::offsets(const std::string& walk, const std::string& prefix,
+                                     const std::string& index, int rank, int count) const {
   std::string zeros, steps;
   for (int k = 0; k < count; ++k) {
     zeros += text("    long long ", prefix, k, " = 0;\n");
@@ -53,13 +53,13 @@ std::string ReductionText::offsets(const std::string& walk, const std::string& p
               "      sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;\n", steps, "    }\n    }\n");
 }
 
-std::string ReductionText::mapped() const {
+std::string ReductionWriter::mapped() const {
   return text("      return static_cast<sw_acc>(",
               with_line_directives(text("map_expr of ", code_.spec.common.name), code_.map_expr),
               ");\n");
 }
 
-std::string ReductionText::counts() const {
+std::string ReductionWriter::counts() const {
   const std::string all = code_.map_expr + " " + code_.spec.post_map_expr;
   std::string out;
   if (has_token(all, "n")) out += "  const long long n = sw_results * sw_length;\n";
@@ -68,7 +68,7 @@ std::string ReductionText::counts() const {
   return out;
 }
 
-std::string ReductionText::finish() const {
+std::string ReductionWriter::finish() const {
   std::string out = "    const auto sw_finish = [&](sw_acc a) {\n";
   int k = inputs();
   std::string first;
@@ -86,24 +86,24 @@ std::string ReductionText::finish() const {
          "    };\n";
 }
 
-std::string ReductionText::identity_value() const {
+std::string ReductionWriter::identity_value() const {
   if (code_.spec.identity.empty()) return "sw_acc()";
   return text("static_cast<sw_acc>(", code_.spec.identity, ")");
 }
 
-std::string ReductionText::kernel(const std::string& name, const std::string& list,
-                                  bool folds) const {
-  return text("extern \"C\" __global__ void ", name, "(", list, ") {\n",
+std::string ReductionWriter::kernel(const std::string& name, const std::string& parameters,
+                                    bool folds) const {
+  return text("extern \"C\" __global__ void ", name, "(", parameters, ") {\n",
               on_gpu_ ? gpu_body(folds) : cpu_body(folds), "}\n");
 }
 
-std::string ReductionText::store_result(bool folds) const {
+std::string ReductionWriter::store_result(bool folds) const {
   return folds ? "sw_finish(sw_a);\n"
                : "if (gridDim.y == 1) sw_finish(sw_a); else sw_parts[blockIdx.y * sw_results + "
                  "(long long)sw_result] = sw_a;\n";
 }
 
-std::string ReductionText::counts_for(bool folds) const {
+std::string ReductionWriter::counts_for(bool folds) const {
   std::string out = counts();
   if (!folds) return out;
   for (std::size_t at; (at = out.find("sw_length")) != std::string::npos;)
@@ -113,10 +113,10 @@ std::string ReductionText::counts_for(bool folds) const {
 
 std::string reduction_source(const ReductionCode& code, std::span<const ConvertedArgument> operands,
                              const ReductionShape& shape, bool on_gpu) {
-  return ReductionText(code, operands, shape, on_gpu).write();
+  return ReductionWriter(code, operands, shape, on_gpu).write();
 }
 
-std::string ReductionText::gpu_body(bool folds) const {
+std::string ReductionWriter::gpu_body(bool folds) const {
   const std::string adjacent = folds ? "1" : "SW_ADJACENT";
   const std::string map =
       folds ? "      return sw_parts[(long long)sw_r * sw_results + (long long)sw_result];\n"

@@ -5,7 +5,7 @@
 // On the CPU a block is a loop over its results, and in it one over elements, in rows.
 namespace spanwise::ops::user_kernels {
 
-std::string ReductionText::cpu_body(bool folds) const {
+std::string ReductionWriter::cpu_body(bool folds) const {
   const std::string block =
       counts_for(folds) + R"(  const long long sw_from = (long long)blockIdx.x * sw_per_block;
   const long long sw_to = sw_from + sw_per_block < sw_results ? sw_from + sw_per_block : sw_results;
@@ -18,7 +18,7 @@ std::string ReductionText::cpu_body(bool folds) const {
               "    ", store_result(folds), "  }\n");
 }
 
-std::string ReductionText::cpu_fold() {
+std::string ReductionWriter::cpu_fold() {
   return R"(    for (long long sw_r = 0; sw_r < sw_length; ++sw_r) {
       const sw_acc sw_part = sw_parts[sw_r * sw_results + sw_result];
       sw_a = sw_has_value ? sw_reduce(sw_a, sw_part) : sw_part;
@@ -27,7 +27,7 @@ std::string ReductionText::cpu_fold() {
 )";
 }
 
-std::string ReductionText::cpu_row() const {
+std::string ReductionWriter::cpu_row() const {
   const auto offset = [](int k, int step) {
     return step == 0   ? text("sw_row", k)
            : step == 1 ? text("sw_row", k, " + sw_k")
@@ -56,7 +56,7 @@ std::string ReductionText::cpu_row() const {
 )");
 }
 
-std::string ReductionText::cpu_columns() const {
+std::string ReductionWriter::cpu_columns() const {
   const int last = shape_.kept_rank - 1;
   const auto offset = [&](int k, int step) {
     const int kept = k < inputs() ? k : inputs() + outputs();
@@ -90,7 +90,7 @@ std::string ReductionText::cpu_columns() const {
               ";\n    ", store_result(false), "    }\n    sw_begin += sw_width;\n  }\n");
 }
 
-std::string ReductionText::for_each_run(const std::string& row) const {
+std::string ReductionWriter::for_each_run(const std::string& row) const {
   const int last = shape_.reduced_rank - 1;
   std::string rows;
   for (int k = 0; k < reduced_operands(); ++k)

@@ -11,17 +11,20 @@
 
 namespace spanwise::ops::user_kernels {
 
-/// Writes the source of one reduction: common parts, and a kernel body per device.
-class ReductionText {
+/// Writes reduction_source(): common parts, and a kernel body per device. `folds`: of the kernel
+/// "<name>_fold", which combines the results of parts, instead of the kernel "<name>".
+class ReductionWriter {
  public:
-  ReductionText(const ReductionCode& code, std::span<const ConvertedArgument> operands,
-                const ReductionShape& shape, bool on_gpu)
+  ReductionWriter(const ReductionCode& code, std::span<const ConvertedArgument> operands,
+                  const ReductionShape& shape, bool on_gpu)
       : code_(code), operands_(operands), shape_(shape), on_gpu_(on_gpu) {}
 
   std::string write();
 
  private:
-  bool is_pointers() const { return code_.spec.style == ParameterStyle::pointers; }
+  static constexpr int any_step = 2;  // OperandForm::step
+
+  bool has_pointer_style() const { return code_.spec.style == ParameterStyle::pointers; }
   static bool is_input_element(const ConvertedArgument& operand) {
     return operand.is_element() && !operand.parameter->is_output;
   }
@@ -32,14 +35,17 @@ class ReductionText {
   int outputs() const {
     return static_cast<int>(std::count_if(operands_.begin(), operands_.end(), is_output));
   }
+  // The numbers of offsets in the walks over the results and over the reduced elements.
   int kept_operands() const { return inputs() + outputs() + (code_.needs_index ? 1 : 0); }
   int reduced_operands() const { return inputs() + (code_.needs_index ? 1 : 0); }
 
+  // The list of both kernels' parameters; appends the types that it needs to `types`.
   std::string parameters(std::string& types);
   // Declares long long <prefix>0, ...: the offset of each operand of a walk at step `index`.
   std::string offsets(const std::string& walk, const std::string& prefix, const std::string& index,
                       int rank, int count) const;
-  // Declares the elements that map_expr uses, at `offset(k, step)` for operand k of the walk.
+  // Declares the elements that map_expr uses. `offset(k, step)` is the offset of operand k of the
+  // walk over reduced elements, with OperandForm::step.
   template <class F>
   std::string elements(F&& offset) const {
     std::string out;
@@ -50,22 +56,24 @@ class ReductionText {
       const std::string type = element_type(operand), &name = operand.parameter->name;
       const std::string expression =
           text("sw_p_", name, " + sw_kept", k, " + ", offset(k, int{shape_.forms[i].step}));
-      out += is_pointers()
+      out += has_pointer_style()
                  ? text("      const ", type, "* const sw_at_", name, " = ", expression, ";\n")
                  : text("      const ", type, " ", name, " = *(", expression, ");\n");
       ++k;
     }
     if (code_.needs_index)
-      out += text("      const long long i = sw_kept", inputs() + outputs(), " + ", offset(k, 2),
-                  ";\n");
+      out += text("      const long long i = sw_kept", inputs() + outputs(), " + ",
+                  offset(k, any_step), ";\n");
     return out;
   }
+  // Returns the value of map_expr, as the accumulator's type.
   std::string mapped() const;
   // The numbers of elements and results, with CuPy's names.
   std::string counts() const;
+  // Declares the function sw_finish, which computes the outputs by post_map_expr.
   std::string finish() const;
   std::string identity_value() const;
-  std::string kernel(const std::string& name, const std::string& list, bool folds) const;
+  std::string kernel(const std::string& name, const std::string& parameters, bool folds) const;
   // Stores a result, or the result of a part in the first kernel.
   std::string store_result(bool folds) const;
 
@@ -74,6 +82,7 @@ class ReductionText {
   std::string counts_for(bool folds) const;
 
   std::string cpu_body(bool folds) const;
+  // Combines the partial results of one result.
   static std::string cpu_fold();
   // Combines a row in independent lanes, which the compiler vectorizes, then the lanes.
   std::string cpu_row() const;

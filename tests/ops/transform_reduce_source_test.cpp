@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The CUDA source of reductions of computed elements, compiled for an H200 without a GPU, and run
-// on the CPU beside the loops of the CPU.
+// The CUDA source of reductions of computed elements, compiled for an H200 without a GPU. On
+// the CPU its results are compared with those of the CPU's own loops.
 #include <gtest/gtest.h>
 
 #include "../../ops/elementwise/graph/fused_op.hpp"
@@ -19,7 +19,7 @@ namespace {
 using Form = CudaShape::Form;
 using spanwise::ops::Fused;
 
-/// x * y + y, of a dtype, as a node of its own.
+/// The element source of a node that computes x * y + y.
 class ComputedInput {
  public:
   explicit ComputedInput(DType dtype, int rank = 1) {
@@ -85,6 +85,7 @@ INSTANTIATE_TEST_SUITE_P(, TransformReduceSource,
                          testing::Values(int8, bfloat16, float32, complex128),
                          [](const auto& given) { return text(given.param); });
 
+// -modulus / 3 + i * 7919 % modulus for element i, as `dtype`.
 Array counted(const Shape& shape, DType dtype, std::int64_t modulus) {
   const Array values = empty(shape, float64, cpu);
   auto* data = static_cast<double*>(values.data());
@@ -93,7 +94,7 @@ Array counted(const Shape& shape, DType dtype, std::int64_t modulus) {
   return astype(values, dtype);
 }
 
-// The kernels for GPUs, on the CPU, give what the loops of the CPU give.
+// The kernels for GPUs, compiled for the CPU, give the results of the CPU's own loops.
 void expect_same(const Array& x, const Array& y, int axis, ReductionKind kind) {
   const DType element = x.dtype();
   ComputedInput source(element, x.rank());
@@ -103,17 +104,19 @@ void expect_same(const Array& x, const Array& y, int axis, ReductionKind kind) {
   Shape shape = x.shape();
   shape[axis] = 1;
   const DType result = info(kind).gives_index ? int64 : accumulator_for(kind, element, false);
-  const Array native = full(shape, -7, result, cpu), made = full(shape, -9, result, cpu);
-  const Array stand_in = empty(Shape(), element, cpu).broadcast_to(x.shape());
+  // Filled differently, so that elements that neither writes are unequal.
+  const Array by_loops = full(shape, -7, result, cpu), by_kernels = full(shape, -9, result, cpu);
+  // Has the shape and dtype of the computed elements; it is not read.
+  const Array input = empty(Shape(), element, cpu).broadcast_to(x.shape());
   ReduceJob job;
   job.kernel = {kind, element, accumulator_for(kind, element, false)};
-  job.input = &stand_in;
+  job.input = &input;
   job.computed = &computed;
-  job.result = &native;
+  job.result = &by_loops;
   ASSERT_TRUE(run_on_cpu(job));
-  job.result = &made;
+  job.result = &by_kernels;
   ASSERT_TRUE(run_on_cuda(job));
-  const Array a = astype(native, float64), b = astype(made, float64);
+  const Array a = astype(by_loops, float64), b = astype(by_kernels, float64);
   for (std::int64_t i = 0; i < a.size(); ++i) {
     const double expected = static_cast<const double*>(a.data())[i],
                  got = static_cast<const double*>(b.data())[i];

@@ -6,9 +6,10 @@ import pytest
 from support import package
 
 
-@pytest.mark.parametrize(("is_inside", "remains"), [(True, True), (False, False)])
-def test_bootstrap_keeps_the_venv_whose_interpreter_runs_it(tmp_path, is_inside, remains):
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_bootstrap_keeps_the_venv_whose_interpreter_runs_it(tmp_path, is_inside):
     (tmp_path / ".venv").mkdir()
+    # The file names the base interpreter; make_venv() writes it anew when it makes .venv again.
     (tmp_path / ".venv" / "spanwise-python").write_text("another interpreter")
     program = f"""
 import bootstrap, pathlib, sys
@@ -22,4 +23,4 @@ bootstrap.make_venv()
 print((bootstrap.VENV / "spanwise-python").read_text())
 """
     kept = package.run_in_scripts(program).strip() == "another interpreter"
-    assert kept == remains
+    assert kept == is_inside

@@ -15,7 +15,7 @@ PAGE = (ROOT / "docs" / "mixing.md").read_text()
 
 
 def rows():
-    """(source, target, what happens) of the part for this kind of machine."""
+    """(source, target, first word of the cell) of each cell in the part for this kind of machine."""
     kind = "gpu" if foreign.has_gpu() else "cpu"
     part = re.search(rf"<!-- {kind} -->.*<!-- end of {kind} -->", PAGE, re.DOTALL)
     if part is None:
@@ -36,17 +36,17 @@ def test_exchange_does_what_the_table_states(source, target, word):
     if source.startswith("Spanwise") or target == "Spanwise":
         return
     try:
-        theirs, there = foreign.library(source), foreign.library(target)
+        from_library, to_library = foreign.library(source), foreign.library(target)
     except foreign.Unavailable as reason:
         pytest.skip(str(reason))
-    if theirs.is_fake or there.is_fake:
-        pytest.skip("the page is of the real libraries")
-    array = theirs.make(np.ones((64, 64), np.float32))
+    if from_library.is_fake or to_library.is_fake:
+        pytest.skip("the table was measured with the real libraries")
+    array = from_library.make(np.ones((64, 64), np.float32))
     if word == "itself":
         assert sw.convert(array, target) is array
     elif word == "refuses":
         with pytest.raises(sw.Error):
             sw.convert(array, target, copyif=True)
-    # Of the host's memory those two share what happens to be aligned.
-    elif target not in ("jax", "tensorflow") or theirs.device != "cpu":
+    # On the CPU those two share memory only if it is aligned to 64 bytes, which is not certain here.
+    elif target not in ("jax", "tensorflow") or from_library.device != "cpu":
         assert sw.explain(array, target).shares == (word == "shares")

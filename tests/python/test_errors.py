@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The exception classes: built-in bases that programs already catch, pickling, and the way through
-C++."""
+"""The exception classes: their built-in bases, which programs already catch, pickling, and exceptions
+that pass through C++."""
 
 import pickle
 
@@ -10,7 +10,7 @@ import pytest
 
 import spanwise as sw
 
-FAMILY = {
+BASES = {
     "Error": (Exception,),
     "ArgumentError": (sw.Error, ValueError),
     "LayoutError": (sw.Error, ValueError),
@@ -28,21 +28,21 @@ FAMILY = {
 }
 
 
-@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("name", BASES)
 def test_bases_names_and_pickles(name):
     kind = getattr(sw, name)
-    assert kind.__bases__ == FAMILY[name]
+    assert kind.__bases__ == BASES[name]
     assert (kind.__module__, kind.__qualname__) == ("spanwise", name)
     assert kind.__doc__
     error = pickle.loads(pickle.dumps(kind("what went wrong")))
     assert type(error) is kind
     assert str(error) == "what went wrong"
-    # As tblib makes them, which Dask's workers use.
+    # tblib, which Dask's workers use, makes exceptions by __new__ without __init__.
     made = kind.__new__(kind, "what went wrong")
     assert type(made) is kind and made.args == ("what went wrong",)
 
 
-# One way to each class that needs no device and no compiler.
+# A call that raises each class, for the classes whose error needs no device and no compiler.
 RAISED = {
     "ArgumentError": lambda: sw.device("abacus"),
     "LayoutError": lambda: sw.zeros((2, 3)).reshape(7),
@@ -62,7 +62,7 @@ def test_each_error_class_is_preserved(name):
     with pytest.raises(sw.Error) as caught:
         RAISED[name]()
     assert type(caught.value) is getattr(sw, name)
-    assert len(str(caught.value)) > 20  # the function, expected, got, what to do
+    assert len(str(caught.value)) > 20  # not only a word: says what was expected and got
 
 
 def test_a_device_error_has_the_drivers_code_and_name():

@@ -69,7 +69,7 @@ TEST_F(AllocationTest, IsFreedAfterAllWorkOnOtherStreams) {
   EXPECT_EQ(gpus().faults(), 0);
 }
 
-// The proof of the fake: without the order the memory is gone before the work.
+// Checks the fake device: it counts a fault where memory is freed before queued work that uses it.
 TEST(Allocation, FreedTooEarlyIsDetected) {
   test::FakeDevices devices;
   const Stream other = Stream::create(test::gpu);
@@ -123,7 +123,7 @@ TEST_F(AllocationTest, IsNeverFreedWhenEventsFail) {
     gpus().take_log();
     gpus().break_events();
   }
-  EXPECT_THAT(gpus().take_log(), IsEmpty()) << "nothing says when its last use has passed";
+  EXPECT_THAT(gpus().take_log(), IsEmpty()) << "without events the end of its last use is unknown";
   gpus().expect_lost_block();
 }
 
@@ -139,7 +139,7 @@ TEST_F(AllocationTest, OfForeignKindsAndAbsentDevicesIsRefused) {
   EXPECT_THROW(allocate(8, Device(DeviceKind::cuda, 7)), DeviceError);
 }
 
-TEST_F(AllocationTest, OnTheCpuIsPlain) {
+TEST_F(AllocationTest, OnTheCpuRecordsNoStreams) {
   {
     const Storage storage = allocate(core::StorageFreeList::max_bytes + 1, cpu);
     EXPECT_EQ(devices_.host().live_blocks(), 1);

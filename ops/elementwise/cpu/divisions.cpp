@@ -39,7 +39,7 @@ SW_END_INSTRUCTIONS
 SW_BEGIN_AVX512
 namespace pairs_avx512 {
 #include "divide_pairs.inc"
-// Uses divide_pairs.inc.
+// Uses `block` and rounded_down() of divide_pairs.inc.
 #include "divide_integers.inc"
 
 template <PairDivision wanted>

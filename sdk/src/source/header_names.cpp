@@ -41,7 +41,7 @@ bool is_c_header(std::string_view name) {
   return starts_with_word_of(name, folders) || is_word_of(name, names);
 }
 
-bool is_light_header(std::string_view name) {
+bool can_follow_shim(std::string_view name) {
   static constexpr std::string_view names =
       "type_traits limits concepts initializer_list utility tuple array numeric bit numbers "
       "optional";

@@ -17,11 +17,11 @@ SIZE = 5000
 
 
 def late_op():
-    """x + 1, late."""
+    """An op for x + 1 whose kernel first waits `TICKS` cycles."""
     return sw.kernel_op(
-        "late_copy",
+        "late_increment",
         """
-        __global__ void late_copy(const float *x, float *y, int n, long long ticks) {
+        __global__ void late_increment(const float *x, float *y, int n, long long ticks) {
           const int i = blockIdx.x * blockDim.x + threadIdx.x;
           const long long start = clock64();
           while (clock64() - start < ticks) {}
@@ -54,7 +54,7 @@ def test_a_kernel_refuses_an_array_and_a_stream_of_the_other(way):
         axpy(2.0, a, ours)
 
 
-def test_one_source_on_both(two_gpus):
+def test_one_source_is_compiled_for_both_gpus(two_gpus):
     kernels = [sw.SourceModule(SPIN, device=device).get_function("late") for device in two_gpus]
     arrays = [sw.zeros(SIZE, "float32", device=device) for device in two_gpus]
     for _ in range(3):
@@ -63,7 +63,7 @@ def test_one_source_on_both(two_gpus):
     assert all(np.array_equal(array.numpy(), np.full(SIZE, 3)) for array in arrays)
 
 
-def test_a_thread_for_each(two_gpus):
+def test_threads_compute_on_both_gpus(two_gpus):
     results, problems = {}, []
 
     def work(device):
@@ -86,7 +86,7 @@ def test_a_thread_for_each(two_gpus):
     assert np.array_equal(first, second)
 
 
-def test_a_function_of_two_contexts(two_gpus):
+def test_a_function_uses_two_contexts(two_gpus):
     with sw.using("dev0->cuda:0;dev1->cuda:1"):
         assert [sw.device("dev0"), sw.device("dev1")] == list(two_gpus)
         values = numbers((32, 32))
@@ -129,7 +129,7 @@ def test_shared_variables_of_both_gpus_are_updated(way):
     np.testing.assert_array_equal(b.get_value().numpy(), second)
 
 
-def test_results_of_freed_memory_are_not_overwritten(way):
+def test_memory_freed_during_a_call_is_not_reused_too_early(way):
     here, there = way
     x = T.tensor("float32", (None,), "x", device=here)
     y = x
@@ -143,17 +143,18 @@ def test_results_of_freed_memory_are_not_overwritten(way):
         np.testing.assert_array_equal(result.numpy(), numbers((1 << 16,)) + 12)
 
 
-def test_a_profile_of_both(two_gpus):
+def test_a_profile_contains_the_kernels_of_both_gpus(two_gpus):
     x = T.tensor("float32", (None,), "x", device=two_gpus[0])
     op = late_op()
     f = sw.function([x], op(op(x).transfer(two_gpus[1])), device=two_gpus[0], profile=True)
     f(sw.array(numbers(), device=two_gpus[0]))
     late = [node for node in f.profile.ops() if "late" in node.name]
-    assert len(late) == 1 and late[0].seconds > 0.02, "device time of both kernels"
+    assert len(late) == 1 and late[0].seconds > 0.02, "one row for the op, with its device time"
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_random_graphs_across(two_gpus, mode):
+def test_random_graphs_on_both_gpus(two_gpus, mode):
     assert RandomGraph(0, two_gpus[0]).other == two_gpus[1]
     with np.errstate(all="ignore"):
+        # Some graphs are invalid and not compiled; most have to be.
         assert sum(RandomGraph(seed, two_gpus[0]).check(mode) for seed in range(40)) > 20

@@ -47,7 +47,7 @@ class SW_API Variable {
   int index() const noexcept;
   /// The constant's data, or null.
   const Array* value() const noexcept;
-  /// The storage of a shared variable's value; null for any other variable.
+  /// The object that holds the value of a shared variable; null for any other variable.
   SharedValue* container() const noexcept;
   /// User data of a language binding (Theano's `tag`), destroyed with the variable.
   std::shared_ptr<void>& attachment() const noexcept;

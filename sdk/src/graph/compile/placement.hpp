@@ -14,13 +14,15 @@
 /// specifies one.
 namespace spanwise::graph {
 
-/// The device that all outputs' types specify, else `fallback`.
+/// The device of a node: the one that the types of all its outputs specify, else `fallback`.
 Device device_of(const Apply& node, Device fallback);
+/// The device of a value: its type's, else its node's. A value of `inputs` is given by the caller,
+/// so its node, if any, does not count.
 Device device_of(const Variable& variable, const VariableSet& inputs, Device fallback);
 
 /// Rebuilds the graph so that every node's inputs are on the node's device, inserting the necessary
-/// transfers. Transfers written by the user stay where they move a value. `targets`: the required
-/// device of each output, if any.
+/// transfers. A transfer written by the user is removed if its input is on the target already.
+/// `targets`: the required device of each output, if any. Returns the outputs of the new graph.
 std::vector<Variable> placed(std::span<const Variable> outputs, const VariableSet& inputs,
                              Device fallback, std::span<const std::optional<Device>> targets);
 

@@ -56,13 +56,13 @@ void ContiguousArguments::replace(const KernelState& function, std::size_t index
   ContiguousCopy& result = cached != copies_.end()
                                ? *cached
                                : copies_.emplace_back(ContiguousCopy{array, copy(array), false});
-  result.writes |= rule.writes;
+  result.is_written |= rule.writes;
   arguments_[index] = KernelArg(result.contiguous);
 }
 
 void ContiguousArguments::copy_out() const {
   for (const ContiguousCopy& each : copies_)
-    if (each.writes) copy(each.contiguous, each.original);
+    if (each.is_written) copy(each.contiguous, each.original);
 }
 
 }  // namespace spanwise::kernels

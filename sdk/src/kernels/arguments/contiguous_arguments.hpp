@@ -20,8 +20,9 @@ class ContiguousArguments {
   /// launch reports.
   static bool are_needed(const KernelState& function, std::span<const KernelArg> arguments);
 
-  /// Throws as the launch for an array that its parameter does not accept in any layout, and
-  /// KernelArgumentError for an array that would be written and whose elements share memory.
+  /// Makes the copies. Throws the error that the launch would throw for an array that its parameter
+  /// accepts in no layout, and KernelArgumentError for an array that the kernel may write and whose
+  /// elements overlap in memory.
   ContiguousArguments(const KernelState& function, std::span<const KernelArg> arguments);
 
   std::span<const KernelArg> arguments() const noexcept { return arguments_; }
@@ -31,7 +32,7 @@ class ContiguousArguments {
  private:
   struct ContiguousCopy {
     Array original, contiguous;
-    bool writes;
+    bool is_written;
   };
   void replace(const KernelState& function, std::size_t index, const KernelArg& argument);
 

@@ -13,7 +13,7 @@ namespace {
 using runtime::execution_device;
 
 Array copied(const Array& source, DType dtype, Device device) {
-  Array result = device == cpu ? runtime::pinned_result(source, dtype)
+  Array result = device == cpu ? runtime::empty_on_host(source, dtype)
                                : runtime::empty_like(source, dtype, device);
   copy(source, result);
   return result;

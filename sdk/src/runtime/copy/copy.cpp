@@ -36,7 +36,7 @@ void check_dtypes(DType source, DType target) {
 // Both views refer to the same elements at the same addresses, so there is nothing to copy.
 bool is_same_window(const Array& a, const Array& b) noexcept {
   return a.dtype() == b.dtype() && a.data() == b.data() &&
-         runtime::same_steps(a.layout(), b.layout());
+         runtime::same_shape_and_strides(a.layout(), b.layout());
 }
 
 // No broadcasting, no transfer between devices, no overlap, and computable dtypes.

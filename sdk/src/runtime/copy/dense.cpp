@@ -10,7 +10,7 @@ bool is_dense(const Layout& layout) {
   return highest - lowest + 1 == layout.size() && !layout.may_overlap_itself();
 }
 
-bool same_steps(const Layout& a, const Layout& b) noexcept {
+bool same_shape_and_strides(const Layout& a, const Layout& b) noexcept {
   if (a.shape != b.shape) return false;
   for (int axis = 0; axis < a.rank(); ++axis)
     if (a.shape[axis] > 1 && a.strides[axis] != b.strides[axis]) return false;

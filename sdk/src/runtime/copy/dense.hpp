@@ -11,16 +11,16 @@ namespace spanwise::runtime {
 /// Whether every offset from the lowest to the highest belongs to exactly one element.
 bool is_dense(const Layout& layout);
 
-/// Whether both have the same shape and the same strides on axes of extent > 1.
-bool same_steps(const Layout& a, const Layout& b) noexcept;
+/// Whether the shapes are equal, and the strides of all axes whose extent is not 1.
+bool same_shape_and_strides(const Layout& a, const Layout& b) noexcept;
 
 /// The lowest address of an element of a non-empty array.
 void* lowest_address(const Array& array) noexcept;
 
 /// An uninitialised dense array with the shape of `like` and its order of axes by stride.
 Array empty_like(const Array& like, DType dtype, Device device);
-/// The same with `source`'s shape on the CPU, for a copy of it; pinned where that makes the copy
-/// faster.
-Array pinned_result(const Array& source, DType dtype);
+/// An uninitialised dense array on the CPU for a copy of `source`, with its shape and its order of
+/// axes by stride; page-locked where that makes the copy faster.
+Array empty_on_host(const Array& source, DType dtype);
 
 }  // namespace spanwise::runtime

@@ -112,12 +112,13 @@ void transfer(const Array& source, const Array& target) {
   const bool same_shape = source.shape() == target.shape();
   const bool can_land = same_shape && target.dtype() == wire && is_dense(target.layout());
 
-  const bool wrong_order = can_land && !same_steps(source.layout(), target.layout());
+  const bool wrong_order = can_land && !same_shape_and_strides(source.layout(), target.layout());
   const bool packs =
       source.dtype() != wire || !is_dense(source.layout()) || (to_host && wrong_order);
   const Array& pattern = same_shape ? target : source;
-  if (can_land && (packs ? same_steps(pattern.layout().packed(pattern.shape()), target.layout())
-                         : same_steps(source.layout(), target.layout()))) {
+  if (can_land &&
+      (packs ? same_shape_and_strides(pattern.layout().packed(pattern.shape()), target.layout())
+             : same_shape_and_strides(source.layout(), target.layout()))) {
     return packs ? send_packed(source, target, pattern) : move_bytes(source, target);
   }
   const Device there = execution_device(target.device());

@@ -67,7 +67,7 @@ Array runtime::empty_like(const Array& like, DType dtype, Device device) {
   return empty_in(like.layout().packed(like.shape()), dtype, device);
 }
 
-Array runtime::pinned_result(const Array& source, DType dtype) {
+Array runtime::empty_on_host(const Array& source, DType dtype) {
   Layout layout = source.layout().packed(source.shape());
   const std::size_t bytes = bytes_of(layout, dtype);
   return Array(allocate_pinned(source.device(), bytes), std::move(layout), dtype);

@@ -1,11 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to n elements along the last axis, of which `count` exist.
+// Reads and writes packs of n elements along the last axis, of which the first `count` exist.
 
 namespace spanwise {
 
-__device__ __forceinline__ int elements_left(long long left, int side) {
-  return left < side ? (int)left : side;
+// `remaining` elements, but at most `limit`.
+__device__ __forceinline__ int elements_left(long long remaining, int limit) {
+  return remaining < limit ? (int)remaining : limit;
 }
 
 // Elements with stride `step`, which may be negative.
@@ -15,7 +16,7 @@ __device__ __forceinline__ void read_strided(Pack<T, n>& p, const T* a, long lon
   for (int k = 0; k < n; ++k)
     if (k < count) p.x[k] = a[k * step];
 }
-// Adjacent elements; a complete pack is aligned as a whole.
+// Adjacent elements; where count >= n, `a` must have the alignment of a pack.
 template <int n, class T>
 __device__ __forceinline__ void read_contiguous(Pack<T, n>& p, const T* a, int count) {
   if (count >= n)
@@ -23,7 +24,8 @@ __device__ __forceinline__ void read_contiguous(Pack<T, n>& p, const T* a, int c
   else
     read_strided(p, a, 1, count);
 }
-// Adjacent elements from `a` backwards; a complete pack is aligned and reversed in registers.
+// Adjacent elements from `a` backwards, reversed in registers; where count >= n, a - (n - 1) must
+// have the alignment of a pack.
 template <int n, class T>
 __device__ __forceinline__ void read_reversed(Pack<T, n>& p, const T* a, int count) {
   if (count >= n) {
@@ -47,9 +49,9 @@ __device__ __forceinline__ uint4 shifted(const uint4& low, const uint4& high, un
     words[i] = (unsigned int)(((unsigned long long)words[i + 1] << 32 | words[i]) >> skip % 4 * 8);
   return make_uint4(words[0], words[1], words[2], words[3]);
 }
-// 16 bytes of adjacent elements of any alignment, by the two aligned 16 bytes that contain them.
-// Each of these has a byte of the array, and memory is allocated in larger units, so that both can
-// be read as a whole.
+// 16 bytes of adjacent elements of any alignment, from the two aligned words of 16 bytes that
+// contain them. Both words contain bytes of the array, and memory is allocated in larger units, so
+// reading them is allowed.
 template <int n, class T>
 __device__ __forceinline__ void read_unaligned(Pack<T, n>& p, const T* a, int count) {
   const unsigned int skip = (unsigned int)((unsigned long long)a % 16);

@@ -17,7 +17,7 @@ void BlockRunner::reserve_stack(std::size_t bytes) {
 }
 
 void BlockRunner::forget_fibers() {
-  watch_.forget_all(stacks_.region());
+  watch_.remove_all(stacks_.region());
   parked_.clear();
   parked_.reserve(FiberStacks::max_stacks + 1);  // switches store to elements, so no reallocation
   fibers_ = 0;

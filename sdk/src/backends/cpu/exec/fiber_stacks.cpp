@@ -39,7 +39,7 @@ FiberStacks::~FiberStacks() { unmap(); }
 
 void FiberStacks::unmap() noexcept {
   if (base_ == nullptr) return;
-  forget_frames(region());
+  clear_address_marks(region());
   ::munmap(base_, bytes_);
 }
 

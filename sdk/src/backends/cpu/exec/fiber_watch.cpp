@@ -19,7 +19,7 @@
 namespace spanwise::cpu_backend {
 
 #if defined(SW_WATCH_ADDRESSES)
-void forget_frames(std::span<std::byte> region) noexcept {
+void clear_address_marks(std::span<std::byte> region) noexcept {
   constexpr std::size_t piece = 1 << 20;  // the sanitizer warns about larger ones
   for (std::size_t at = 0; at < region.size(); at += piece)
     __asan_unpoison_memory_region(region.data() + at, std::min(piece, region.size() - at));
@@ -27,45 +27,45 @@ void forget_frames(std::span<std::byte> region) noexcept {
 #endif
 
 FiberWatch::FiberWatch() {
-  known_.resize(1);
-  known_[0].stack = thread_stack();
+  fibers_.resize(1);
+  fibers_[0].stack = thread_stack();
 #if defined(SW_WATCH_THREADS)
-  known_[0].thread = __tsan_get_current_fiber();
+  fibers_[0].tsan_fiber = __tsan_get_current_fiber();
 #endif
 }
 
-FiberWatch::~FiberWatch() { forget_all({}); }
+FiberWatch::~FiberWatch() { remove_all({}); }
 
 void FiberWatch::add(int fiber, std::span<std::byte> stack) {
   const auto index = static_cast<std::size_t>(fiber);
-  if (known_.size() <= index) known_.resize(index + 1);
-  known_[index].stack = stack;
+  if (fibers_.size() <= index) fibers_.resize(index + 1);
+  fibers_[index].stack = stack;
 #if defined(SW_WATCH_THREADS)
-  known_[index].thread = __tsan_create_fiber(0);
+  fibers_[index].tsan_fiber = __tsan_create_fiber(0);
 #endif
 }
 
-void FiberWatch::forget_all(std::span<std::byte> region) {
+void FiberWatch::remove_all(std::span<std::byte> region) {
 #if defined(SW_WATCH_THREADS)
-  for (std::size_t i = 1; i < known_.size(); ++i)
-    if (known_[i].thread != nullptr) __tsan_destroy_fiber(known_[i].thread);
+  for (std::size_t i = 1; i < fibers_.size(); ++i)
+    if (fibers_[i].tsan_fiber != nullptr) __tsan_destroy_fiber(fibers_[i].tsan_fiber);
 #endif
-  known_.resize(1);
+  fibers_.resize(1);
 #if defined(SW_WATCH_ADDRESSES)
-  forget_frames(region);
+  clear_address_marks(region);
 #else
   (void)region;
 #endif
 }
 
 void FiberWatch::switch_to(StackPointer* from, StackPointer to, int fiber) {
-  const Known& known = known_[static_cast<std::size_t>(fiber)];
+  const Fiber& target = fibers_[static_cast<std::size_t>(fiber)];
 #if defined(SW_WATCH_THREADS)
-  __tsan_switch_to_fiber(known.thread, 0);
+  __tsan_switch_to_fiber(target.tsan_fiber, 0);
 #endif
 #if defined(SW_WATCH_ADDRESSES)
   void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, known.stack.data(), known.stack.size());
+  __sanitizer_start_switch_fiber(&fake_stack, target.stack.data(), target.stack.size());
   switch_stack(from, to);
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #else

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "backends/cpu/exec/stack_switch.hpp"
 
@@ -28,9 +29,9 @@ namespace spanwise::cpu_backend {
 /// abandoned there left some, which the next mapping at this place would inherit. A no-op without
 /// AddressSanitizer.
 #if defined(SW_WATCH_ADDRESSES)
-void forget_frames(std::span<std::byte> region) noexcept;
+void clear_address_marks(std::span<std::byte> region) noexcept;
 #else
-inline void forget_frames(std::span<std::byte>) noexcept {}
+inline void clear_address_marks(std::span<std::byte>) noexcept {}
 #endif
 
 /// Reports stack switches to the sanitizer that the library is built with, if any; otherwise
@@ -42,22 +43,25 @@ class FiberWatch {
   ~FiberWatch();
   FiberWatch(const FiberWatch&) = delete;
   FiberWatch& operator=(const FiberWatch&) = delete;
+  /// Registers fiber number `fiber`, which will run on `stack`.
   void add(int fiber, std::span<std::byte> stack);
-  /// Removes all fibers other than 0, even suspended ones.
-  void forget_all(std::span<std::byte> region);
+  /// Removes all fibers other than 0, even suspended ones, and clears the marks on `region`, which
+  /// contains their stacks.
+  void remove_all(std::span<std::byte> region);
+  /// switch_stack(from, to), where `to` is the stack of `fiber`.
   void switch_to(StackPointer* from, StackPointer to, int fiber);
-  /// Must be the first call on a new stack.
+  /// Completes the first switch to a fiber. Must be the first call on its stack.
   void entered();
 
  private:
-  struct Known {
+  struct Fiber {
     std::span<std::byte> stack{};
-    void* thread = nullptr;
+    void* tsan_fiber = nullptr;
   };
-  std::vector<Known> known_;
+  std::vector<Fiber> fibers_;
 #else
   void add(int, std::span<std::byte>) noexcept {}
-  void forget_all(std::span<std::byte>) noexcept {}
+  void remove_all(std::span<std::byte>) noexcept {}
   void switch_to(StackPointer* from, StackPointer to, int) noexcept { switch_stack(from, to); }
   void entered() noexcept {}
 #endif

@@ -182,7 +182,7 @@ std::vector<std::string> heads_for(const SourceFiles& files, bool has_cccl) {
                           [](const std::string& name) { return name.starts_with("thrust/"); })) {
     if (others.empty()) heads.push_back(shim_parts(files.identifiers()));
     if (std::ranges::all_of(others, [](const std::string& name) {
-          return name.empty() || source::is_light_header(name);
+          return name.empty() || source::can_follow_shim(name);
         }))
       heads.emplace_back(all_define);
     if (!others.empty() || files.includes_standard() || files.identifiers().contains("std"))

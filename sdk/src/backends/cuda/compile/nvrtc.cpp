@@ -18,8 +18,9 @@
 namespace spanwise::cuda::nvrtc {
 namespace {
 
-// A driver loads binaries of compilers of its own and older major versions (CUDA minor version
-// compatibility), so compilers of newer major versions come last.
+// The libraries to try, in order. A driver loads binaries that a compiler of its own or of an older
+// major version made (CUDA minor version compatibility), so compilers of newer major versions come
+// last.
 std::vector<FoundLibrary> candidates() {
   std::vector<FoundLibrary> found = find_libraries("nvrtc", library_folders());
   const int newest = driver_status().version / 1000;
@@ -30,7 +31,7 @@ std::vector<FoundLibrary> candidates() {
   return found;
 }
 
-void read_versions(Library& library) {
+void read_properties(Library& library) {
   library.api.version(&library.major, &library.minor);
   int count = 0;
   if (library.api.get_num_supported_archs(&count) != success || count <= 0) return;
@@ -55,7 +56,7 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
     return nullptr;
   }
   library->path = path;
-  read_versions(*library);
+  read_properties(*library);
   return library;
 }
 
@@ -70,7 +71,7 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
 
 struct NvrtcState {
   Mutex mutex;
-  std::uint64_t searched_at = 0;  // config::version() at the last search
+  std::uint64_t searched_version = 0;  // config::version() at the last search
   std::string searched_path;
   std::shared_ptr<const Installation> found;
   const Library* loaded = nullptr;
@@ -80,15 +81,16 @@ NvrtcState& state() {
   return instance;
 }
 
-std::shared_ptr<const Installation> describe(const std::filesystem::path& library) {
+std::shared_ptr<const Installation> installation_of(const std::filesystem::path& library) {
   auto found = std::make_shared<Installation>();
   found->library = library;
   if (library.empty()) return found;
   found->headers = runtime::header_folders(library);
   // The wheel nvidia-cuda-runtime lacks CCCL's headers, which some of its headers include; they may
   // be installed in another folder.
-  const bool whole = std::any_of(found->headers.begin(), found->headers.end(), runtime::has_cccl);
-  if (whole || found->headers.empty()) return found;
+  const bool has_cccl =
+      std::any_of(found->headers.begin(), found->headers.end(), runtime::has_cccl);
+  if (has_cccl || found->headers.empty()) return found;
   if (std::filesystem::path cccl = runtime::cccl_headers(library_folders()); !cccl.empty())
     found->headers.push_back(std::move(cccl));
   return found;
@@ -97,33 +99,34 @@ std::shared_ptr<const Installation> describe(const std::filesystem::path& librar
 }  // namespace
 
 std::shared_ptr<const Installation> installation() {
-  NvrtcState& now = state();
-  const std::lock_guard lock(now.mutex);
+  NvrtcState& cached = state();
+  const std::lock_guard lock(cached.mutex);
   const std::uint64_t version = config::version();
-  if (now.found && (now.loaded != nullptr || now.searched_at == version)) return now.found;
-  // Only config "cuda_library_path" affects the search, which takes milliseconds: it is repeated
-  // only if that one changed.
+  if (cached.found && (cached.loaded != nullptr || cached.searched_version == version))
+    return cached.found;
+  // The search takes milliseconds, and of the config only "cuda_library_path" affects it: it is
+  // repeated only if that option has changed.
   std::string path = config::get("cuda_library_path");
-  if (!now.found || path != now.searched_path) {
+  if (!cached.found || path != cached.searched_path) {
     const std::vector<FoundLibrary> all = candidates();
-    now.found = describe(all.empty() ? std::filesystem::path{} : all.front().path);
-    now.searched_path = std::move(path);
+    cached.found = installation_of(all.empty() ? std::filesystem::path{} : all.front().path);
+    cached.searched_path = std::move(path);
   }
-  now.searched_at = version;
-  return now.found;
+  cached.searched_version = version;
+  return cached.found;
 }
 
 const Library& library() {
-  NvrtcState& now = state();
-  const std::lock_guard lock(now.mutex);
+  NvrtcState& cached = state();
+  const std::lock_guard lock(cached.mutex);
   // A loaded library is never replaced: all kernels of a process come from the same compiler.
-  if (now.loaded != nullptr) return *now.loaded;
+  if (cached.loaded != nullptr) return *cached.loaded;
   std::string reason;
   for (const FoundLibrary& candidate : candidates()) {
     if (auto library = open(candidate.path, reason)) {
-      now.found = describe(library->path);
-      now.loaded = library.release();
-      return *now.loaded;
+      cached.found = installation_of(library->path);
+      cached.loaded = library.release();
+      return *cached.loaded;
     }
   }
   fail_absent(reason);
