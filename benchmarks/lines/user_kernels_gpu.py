@@ -25,8 +25,8 @@ def measure():
 
 
 def _contenders(gpu, n):
-    """Two dicts by library: functions that call the kernel on arrays of n elements, and functions that
-    wait until it has run."""
+    """Two dicts by library: functions that call the kernel on arrays of n elements, and functions
+    that wait until it has run."""
     kernel, x = sw.ElementwiseKernel(*PYCUDA_AXPY), sw.ones(n, "float32", device=gpu)
     y, z = sw.ones(n, "float32", device=gpu), sw.empty(n, "float32", device=gpu)
     kernel(z, 2.0, x, y)
@@ -83,8 +83,8 @@ def _bandwidth(gpu):
 
 
 def _reductions(gpu):
-    """A reduction is compared with a copy of half the array, which accesses as many bytes; a scan with
-    a copy of the whole array."""
+    """A reduction is compared with a copy of half the array, which accesses as many bytes; a scan
+    with a copy of the whole array."""
     matrix = sw.ones((1 << 14, 1 << 13), "float32", device=gpu)
     total = sw.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
     running = sw.ScanKernel("float32", "a + b", name_prefix="running")

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The exception classes: their built-in bases, which programs already catch, pickling, and exceptions
-that pass through C++."""
+"""The exception classes: their built-in bases, which programs already catch, pickling, and
+exceptions that pass through C++."""
 
 import pickle
 
