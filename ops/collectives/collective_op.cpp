@@ -115,9 +115,8 @@ class CollectiveOp final : public SequencedOp {
       if (shape.empty()) shape = Shape{TensorType::any};
       shape[0] = TensorType::any;
     }
-    return Apply::make(
-        Ref<const Op>(this), {inputs[0]},
-        {Variable(TensorType(type.dtype(), std::move(shape), common_device(*this, inputs)))});
+    return make_apply(*this, inputs,
+                      TensorType(type.dtype(), std::move(shape), common_device(*this, inputs)));
   }
 
   std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {

@@ -1,11 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_gemv.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "problem.hpp"
 #include "spanwise/runtime/gemv.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 #include "spanwise/runtime/parallel.hpp"

@@ -1,7 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_gemv.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "problem.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
 

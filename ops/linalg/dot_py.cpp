@@ -54,12 +54,13 @@ PyObject* dot_of_variables(PyObject* a, PyObject* b, bool has_out) {
   return apply_matmul("dot", a, b, has_out);
 }
 
-// Sums over the last axis of `left` and the last but one of `right`; the result has left's other
-// axes, then right's.
-Array dot_of_many(const Array& left, const Array& right) {
-  const int left_axis = left.rank() - 1, right_axis = std::max(right.rank() - 2, 0);
+// Sums over the last axis of the left factor and `right_axis` of the right one; the result has
+// left's other axes, then right's.
+Array summed_over(const char* caller, const Factors& factors, int right_axis) {
+  const Array &left = factors.left(), &right = factors.right();
+  const int left_axis = left.rank() - 1;
   const GilRelease unlocked(is_long(left, right));
-  return ops::linalg::contract("dot", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
+  return ops::linalg::contract(caller, left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
 }
 
 PyObject* dot_call(PyObject* a, PyObject* b, PyObject* out) {
@@ -76,7 +77,7 @@ PyObject* dot_call(PyObject* a, PyObject* b, PyObject* out) {
   const bool is_matmul = left.rank() <= 2 && right.rank() <= 2;
   if (!given(out)) {
     if (is_matmul) return wrap(product_unlocked(ProductKind::matmul, factors, {}));
-    return wrap(dot_of_many(left, right));
+    return wrap(summed_over("dot", factors, axis));
   }
   const Array target = writable_array(out);
   const DType dtype =
@@ -91,7 +92,7 @@ PyObject* dot_call(PyObject* a, PyObject* b, PyObject* out) {
     product_unlocked(ProductKind::matmul, factors, options);
     return Py_NewRef(out);
   }
-  const Array result = dot_of_many(left, right);
+  const Array result = summed_over("dot", factors, axis);
   if (result.shape() != target.shape())
     fail<LayoutError>("dot: the result has shape ", result.shape(), ", got an out of shape ",
                       target.shape());
@@ -104,11 +105,7 @@ PyObject* inner_call(PyObject* a, PyObject* b) {
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
   if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, nullptr);
-  const int left_axis = left.rank() - 1, right_axis = right.rank() - 1;
-  Array result = without_gil(is_long(left, right), [&] {
-    return ops::linalg::contract("inner", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
-  });
-  return wrap(std::move(result));
+  return wrap(summed_over("inner", factors, right.rank() - 1));
 }
 
 PyObject* vdot_call(PyObject* a, PyObject* b) {
@@ -117,14 +114,13 @@ PyObject* vdot_call(PyObject* a, PyObject* b) {
   if (left.size() != right.size())
     fail<LayoutError>("vdot: expected arrays of one size, got shapes ", left.shape(), " and ",
                       right.shape(), "; slice or reshape one of them");
-  Array result = without_gil(is_long(left, right), [&] {
+  return wrap(without_gil(is_long(left, right), [&] {
     // Without reshape() for vectors, the usual case.
     if (left.rank() == 1 && right.rank() == 1)
       return ops::linalg::multiply(ProductKind::vecdot, left, right);
     return ops::linalg::multiply(ProductKind::vecdot, reshape(left, Shape{left.size()}),
                                  reshape(right, Shape{right.size()}));
-  });
-  return wrap(std::move(result));
+  }));
 }
 
 PyMethodDef dot_functions[] = {

@@ -1,8 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "problem.hpp"
-#include "cpu_gemv.hpp"
-#include "cuda_gemv.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {

@@ -63,6 +63,19 @@ Problem describe_product(const Array& left, const Array& right, const Array& res
 void own_product_on_cpu(const Problem& problem);
 void own_product_on_cuda(const Problem& problem, Device device);
 
+/// The sizes that gemv_on_cpu() computes: those for which a library takes longer, or all.
+enum class GemvSizes { where_faster, all };
+
+/// Computes a product of a float32 or float64 matrix, whose rows or columns are contiguous, and a
+/// vector, on all threads if it is large. Returns false, with nothing written, for other problems
+/// and sizes, and on processors without AVX2 and FMA.
+bool gemv_on_cpu(const Problem& problem, GemvSizes sizes);
+
+/// Computes a product of a matrix and a vector, or of a vector and a matrix, by kernels of their
+/// own. Queues a launch on the device's current stream. Returns false, and does nothing, for other
+/// products and where few blocks would read a large matrix.
+bool gemv_on_cuda(const Problem& problem, Device device);
+
 /// What a back end implements. Work on a GPU is queued on the device's current stream.
 struct ProductBackend {
   bool has_halves;     ///< products of 16-bit floats; they are computed in float32 otherwise

@@ -119,11 +119,10 @@ PyObject* contract_call(PyObject* name, PyObject* a, PyObject* b, PyObject* batc
   if (left_batch.size() != right_batch.size() || left_sum.size() != right_sum.size())
     fail<ArgumentError>("_contract: axes come in pairs");
   const char* caller = text_in(name).data();
-  Array result = without_gil(is_long(left, right), [&] {
+  return wrap(without_gil(is_long(left, right), [&] {
     return ops::linalg::contract(caller, left, right,
                                  {left_batch, right_batch, left_sum, right_sum});
-  });
-  return wrap(std::move(result));
+  }));
 }
 
 // ---- the operator

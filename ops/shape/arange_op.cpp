@@ -21,7 +21,8 @@ std::int64_t arange_length(double start, double stop, double step) {
 /// numpy.arange of three numbers that the graph computes; they are read on the host.
 class Arange final : public NamedOp {
  public:
-  explicit Arange(DType dtype) : NamedOp(text("Arange{", dtype, '}')), dtype_(dtype) {}
+  explicit Arange(std::string_view dtype)
+      : NamedOp(text("Arange{", DType::parse(dtype), '}')), dtype_(DType::parse(dtype)) {}
   bool takes_host_scalars() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
@@ -36,8 +37,7 @@ class Arange final : public NamedOp {
     const bool is_known = numbers[0] && numbers[1] && numbers[2];
     const std::int64_t length =
         is_known ? arange_length(*numbers[0], *numbers[1], *numbers[2]) : TensorType::any;
-    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
-                       {Variable(TensorType(dtype_, Shape{length}))});
+    return make_apply(*this, inputs, TensorType(dtype_, Shape{length}));
   }
 
   // Piecewise constant in its numbers, as Theano's ARange says.
@@ -63,11 +63,7 @@ class Arange final : public NamedOp {
 };
 
 [[maybe_unused]] const bool arange_registered =
-    register_op("arange", [](const OpProperties& properties) {
-      expect_properties("arange", properties, {"dtype"});
-      return make_ref<const Arange>(
-          DType::parse(property<std::string>("arange", properties, "dtype")));
-    });
+    register_op_with<Arange, std::string>("arange", "dtype");
 
 }  // namespace
 }  // namespace spanwise::ops

@@ -42,8 +42,7 @@ class DimShuffle final : public NamedOp {
         fail<LayoutError>(name(), ": axis ", axis, " is out of bounds for a variable of rank ",
                           type.rank());
     const Layout layout = shuffled({type.shape(), Strides(type.rank()), 0});
-    return Apply::make(Ref<const Op>(this), {inputs[0]},
-                       {Variable(TensorType(type.dtype(), layout.shape, type.device()))});
+    return make_apply(*this, inputs, TensorType(type.dtype(), layout.shape, type.device()));
   }
 
   std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
@@ -95,13 +94,8 @@ class DimShuffle final : public NamedOp {
   std::vector<std::int64_t> order_;
 };
 
-Ref<const Op> make_dimshuffle(const OpProperties& properties) {
-  expect_properties("dimshuffle", properties, {"order"});
-  return make_ref<const DimShuffle>(
-      property<std::vector<std::int64_t>>("dimshuffle", properties, "order"));
-}
-
-[[maybe_unused]] const bool dimshuffle_registered = register_op("dimshuffle", make_dimshuffle);
+[[maybe_unused]] const bool dimshuffle_registered =
+    register_op_with<DimShuffle, std::vector<std::int64_t>>("dimshuffle", "order");
 
 }  // namespace
 }  // namespace spanwise::ops

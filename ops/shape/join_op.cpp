@@ -13,9 +13,20 @@ namespace {
 /// numpy.concatenate along an axis that all inputs have (Theano's Join).
 class Concatenate final : public NamedOp {
  public:
-  explicit Concatenate(int axis) : NamedOp(text("Concatenate{axis=", axis, '}')), axis_(axis) {}
+  explicit Concatenate(std::int64_t axis)
+      : NamedOp(text("Concatenate{axis=", axis, '}')), axis_(static_cast<int>(axis)) {}
 
-  Ref<Apply> make_node(std::span<const Variable> inputs) const override;
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    if (inputs.empty()) fail<ArgumentError>(name(), ": need at least one variable");
+    std::vector<Shape> shapes;
+    std::vector<DType> dtypes;
+    for (const Variable& input : inputs) {
+      shapes.push_back(input.type().shape());
+      dtypes.push_back(input.type().dtype());
+    }
+    TensorType type(promote(dtypes), joined_shape(shapes, axis_), common_device(*this, inputs));
+    return make_apply(*this, inputs, std::move(type));
+  }
 
   std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
     if (axis == axis_) return {};
@@ -30,8 +41,26 @@ class Concatenate final : public NamedOp {
     return sum;
   }
 
+  // The derivative of each input is the slice of the output's derivative at its position along the
+  // axis.
   std::vector<Cotangent> gradient(const Apply& node,
-                                  std::span<const Cotangent> outputs) const override;
+                                  std::span<const Cotangent> outputs) const override {
+    std::string before;
+    for (int axis = 0; axis < axis_; ++axis) before += ":, ";
+    std::vector<Cotangent> derivatives;
+    Variable begin;
+    for (const Variable& input : node.inputs()) {
+      const Variable own = expression::extent(input, axis_);
+      const Variable end = begin ? expression::operator+(begin, own) : own;
+      std::vector<Variable> inputs{outputs[0].variable()};
+      if (begin) inputs.push_back(begin);
+      inputs.push_back(end);
+      derivatives.emplace_back(
+          expression::apply("subtensor", inputs, {{"index", before + (begin ? "?:?" : ":?")}}));
+      begin = end;
+    }
+    return derivatives;
+  }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     return spanwise::make_thunk([cells = context.inputs(), to = context.output(0), axis = axis_,
@@ -50,47 +79,8 @@ class Concatenate final : public NamedOp {
   int axis_;
 };
 
-Ref<Apply> Concatenate::make_node(std::span<const Variable> inputs) const {
-  if (inputs.empty()) fail<ArgumentError>(name(), ": need at least one variable");
-  std::vector<Shape> shapes;
-  std::vector<DType> dtypes;
-  for (const Variable& input : inputs) {
-    shapes.push_back(input.type().shape());
-    dtypes.push_back(input.type().dtype());
-  }
-  TensorType type(promote(dtypes), joined_shape(shapes, axis_), common_device(*this, inputs));
-  return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
-                     {Variable(std::move(type))});
-}
-
-// The derivative of each input is the slice of the output's derivative at its position along the
-// axis.
-std::vector<Cotangent> Concatenate::gradient(const Apply& node,
-                                             std::span<const Cotangent> outputs) const {
-  std::string before;
-  for (int axis = 0; axis < axis_; ++axis) before += ":, ";
-  std::vector<Cotangent> derivatives;
-  Variable begin;
-  for (const Variable& input : node.inputs()) {
-    const Variable own = expression::extent(input, axis_);
-    const Variable end = begin ? expression::operator+(begin, own) : own;
-    std::vector<Variable> inputs{outputs[0].variable()};
-    if (begin) inputs.push_back(begin);
-    inputs.push_back(end);
-    derivatives.emplace_back(
-        expression::apply("subtensor", inputs, {{"index", before + (begin ? "?:?" : ":?")}}));
-    begin = end;
-  }
-  return derivatives;
-}
-
-Ref<const Op> make_concatenate(const OpProperties& properties) {
-  expect_properties("concatenate", properties, {"axis"});
-  return make_ref<const Concatenate>(
-      static_cast<int>(property<std::int64_t>("concatenate", properties, "axis")));
-}
-
-[[maybe_unused]] const bool concatenate_registered = register_op("concatenate", make_concatenate);
+[[maybe_unused]] const bool concatenate_registered =
+    register_op_with<Concatenate, std::int64_t>("concatenate", "axis");
 
 }  // namespace
 }  // namespace spanwise::ops

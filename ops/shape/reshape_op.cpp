@@ -118,7 +118,8 @@ class ShapedOp : public NamedOp {
 /// The same elements in C order with another shape: a view if the strides allow it, else a copy.
 class Reshape final : public ShapedOp {
  public:
-  explicit Reshape(TargetShape extents) : ShapedOp("Reshape", std::move(extents)) {}
+  explicit Reshape(std::vector<std::int64_t> extents)
+      : ShapedOp("Reshape", TargetShape(std::move(extents))) {}
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     extents().check(*this, inputs);
@@ -130,9 +131,9 @@ class Reshape final : public ShapedOp {
       if (std::count(shape.begin(), shape.end(), TensorType::any) <= 1)
         shape = resolve_shape(shape, size);
     }
-    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
-                       {Variable(TensorType(type.dtype(), std::move(shape),
-                                            common_device(*this, inputs.first(1))))});
+    return make_apply(
+        *this, inputs,
+        TensorType(type.dtype(), std::move(shape), common_device(*this, inputs.first(1))));
   }
 
   // The axis -1: what the others leave of the size.
@@ -163,7 +164,8 @@ class Reshape final : public ShapedOp {
 /// new axes in front.
 class BroadcastTo final : public ShapedOp {
  public:
-  explicit BroadcastTo(TargetShape extents) : ShapedOp("BroadcastTo", std::move(extents)) {}
+  explicit BroadcastTo(std::vector<std::int64_t> extents)
+      : ShapedOp("BroadcastTo", TargetShape(std::move(extents))) {}
   bool gives_readonly() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
@@ -183,8 +185,7 @@ class BroadcastTo final : public ShapedOp {
     // A number on the host does not decide where an array is.
     const bool is_number = type.rank() == 0 && type.device() == cpu && shape.size() > 0;
     const std::optional<Device> device = is_number ? std::nullopt : type.device();
-    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
-                       {Variable(TensorType(type.dtype(), shape, device))});
+    return make_apply(*this, inputs, TensorType(type.dtype(), shape, device));
   }
 
  private:
@@ -197,20 +198,10 @@ class BroadcastTo final : public ShapedOp {
   }
 };
 
-template <class Kind>
-Ref<const Op> make_with_shape(const char* caller, const OpProperties& properties) {
-  expect_properties(caller, properties, {"shape"});
-  return make_ref<const Kind>(
-      TargetShape(property<std::vector<std::int64_t>>(caller, properties, "shape")));
-}
-
-[[maybe_unused]] const bool reshape_registered = register_op(
-    "reshape",
-    [](const OpProperties& properties) { return make_with_shape<Reshape>("reshape", properties); });
+[[maybe_unused]] const bool reshape_registered =
+    register_op_with<Reshape, std::vector<std::int64_t>>("reshape", "shape");
 [[maybe_unused]] const bool broadcast_to_registered =
-    register_op("broadcast_to", [](const OpProperties& properties) {
-      return make_with_shape<BroadcastTo>("broadcast_to", properties);
-    });
+    register_op_with<BroadcastTo, std::vector<std::int64_t>>("broadcast_to", "shape");
 
 }  // namespace
 }  // namespace spanwise::ops

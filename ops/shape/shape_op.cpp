@@ -14,8 +14,7 @@ class ShapeOp final : public NamedOp {
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, 1);
-    return Apply::make(Ref<const Op>(this), {inputs[0]},
-                       {Variable(TensorType(int64, Shape{inputs[0].type().rank()}, cpu))});
+    return make_apply(*this, inputs, TensorType(int64, Shape{inputs[0].type().rank()}, cpu));
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

@@ -6,42 +6,6 @@
 namespace spanwise::ops {
 namespace {
 
-/// Input 1 where the number in input 0 is not 0, else input 2, as a view; the other one is not
-/// computed (theano/ifelse.py).
-class IfElse final : public Op {
- public:
-  std::string name() const override { return "IfElse"; }
-  AliasMap view_map() const override { return {{0, {1, 2}}}; }
-  bool takes_host_scalars() const override { return true; }
-  bool connects(const Apply&, int input, int) const override { return input != 0; }
-
-  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
-    expect_arity(*this, inputs, 3);
-    const TensorType &condition = inputs[0].type(), &a = inputs[1].type(), &b = inputs[2].type();
-    if (condition.rank() != 0)
-      fail<GraphError>("ifelse: expected a condition of rank 0, got ", condition);
-    if (a.dtype() != b.dtype() || a.rank() != b.rank())
-      fail<GraphError>("ifelse: expected branches of one dtype and rank, got ", a, " and ", b);
-    Shape shape = a.shape();
-    for (int axis = 0; axis < a.rank(); ++axis)
-      if (shape[axis] != b.shape()[axis]) shape[axis] = TensorType::any;
-    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
-                       {Variable(TensorType(a.dtype(), std::move(shape),
-                                            common_device(*this, inputs.subspan(1))))});
-  }
-
-  std::vector<Cotangent> gradient(const Apply& node,
-                                  std::span<const Cotangent> outputs) const override {
-    using expression::call, expression::zeros_like;
-    const auto inputs = node.inputs();
-    const Variable& g = outputs[0].variable();
-    return {Cotangent(), call("ifelse", inputs[0], g, zeros_like(inputs[1])),
-            call("ifelse", inputs[0], zeros_like(inputs[2]), g)};
-  }
-
-  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override;
-};
-
 class IfElseThunk final : public Thunk {
  public:
   explicit IfElseThunk(const ThunkContext& context)
@@ -67,9 +31,43 @@ class IfElseThunk final : public Thunk {
   Device device_;
 };
 
-std::unique_ptr<Thunk> IfElse::make_thunk(const ThunkContext& context) const {
-  return std::make_unique<IfElseThunk>(context);
-}
+/// Input 1 where the number in input 0 is not 0, else input 2, as a view; the other one is not
+/// computed (theano/ifelse.py).
+class IfElse final : public NamedOp {
+ public:
+  IfElse() : NamedOp("IfElse") {}
+  AliasMap view_map() const override { return {{0, {1, 2}}}; }
+  bool takes_host_scalars() const override { return true; }
+  bool connects(const Apply&, int input, int) const override { return input != 0; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, 3);
+    const TensorType &condition = inputs[0].type(), &a = inputs[1].type(), &b = inputs[2].type();
+    if (condition.rank() != 0)
+      fail<GraphError>("ifelse: expected a condition of rank 0, got ", condition);
+    if (a.dtype() != b.dtype() || a.rank() != b.rank())
+      fail<GraphError>("ifelse: expected branches of one dtype and rank, got ", a, " and ", b);
+    Shape shape = a.shape();
+    for (int axis = 0; axis < a.rank(); ++axis)
+      if (shape[axis] != b.shape()[axis]) shape[axis] = TensorType::any;
+    return make_apply(
+        *this, inputs,
+        TensorType(a.dtype(), std::move(shape), common_device(*this, inputs.subspan(1))));
+  }
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    using expression::call, expression::zeros_like;
+    const auto inputs = node.inputs();
+    const Variable& g = outputs[0].variable();
+    return {Cotangent(), call("ifelse", inputs[0], g, zeros_like(inputs[1])),
+            call("ifelse", inputs[0], zeros_like(inputs[2]), g)};
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return std::make_unique<IfElseThunk>(context);
+  }
+};
 
 [[maybe_unused]] const bool ifelse_registered =
     register_op("ifelse", [op = Ref<const Op>(make_ref<const IfElse>())] { return op; });

@@ -9,8 +9,6 @@
 #include <random>
 #include <utility>
 
-#include "../../ops/linalg/cpu_gemv.hpp"
-#include "../../ops/linalg/cuda_gemv.hpp"
 #include "../../ops/linalg/problem.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"

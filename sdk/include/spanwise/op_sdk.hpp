@@ -54,6 +54,9 @@ SW_API bool are_on_host(const Apply& node, int first) noexcept;
 /// begins with `op`.
 SW_API Shape broadcast_types(const std::string& op, std::span<const Variable> inputs);
 
+/// A node that applies `op` to `inputs`, with one output of type `type`.
+SW_API Ref<Apply> make_apply(const Op& op, std::span<const Variable> inputs, TensorType type);
+
 /// Base of ops without properties: two ops are equal if their class and name are.
 class SW_API NamedOp : public Op {
  public:
@@ -64,6 +67,15 @@ class SW_API NamedOp : public Op {
 
  private:
   std::string name_;
+};
+
+/// Base of ops whose output has the shape of input 0.
+class SW_API SameShapeOp : public NamedOp {
+ public:
+  using NamedOp::NamedOp;
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return {{0, axis}};
+  }
 };
 
 /// Returns the cell's array if it is writable, of that layout, dtype and device, and the cell holds
@@ -105,6 +117,15 @@ std::optional<T> optional_property(std::string_view op, const OpProperties& prop
 /// Throws ArgumentError naming a property that is not among `known`.
 SW_API void expect_properties(std::string_view op, const OpProperties& properties,
                               std::initializer_list<std::string_view> known);
+
+/// register_op() of the class `Kind`, which is made from its only property, of type T.
+template <class Kind, class T>
+bool register_op_with(const char* name, const char* property_name) {
+  return register_op(name, [=](const OpProperties& properties) -> Ref<const Op> {
+    expect_properties(name, properties, {property_name});
+    return make_ref<const Kind>(property<T>(name, properties, property_name));
+  });
+}
 
 /// The ops of a loaded library: sw.ops.<name_space>.<name> in Python.
 struct LoadedOps {

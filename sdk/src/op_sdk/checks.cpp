@@ -84,6 +84,11 @@ Shape broadcast_types(const std::string& op, std::span<const Variable> inputs) {
   }
 }
 
+Ref<Apply> make_apply(const Op& op, std::span<const Variable> inputs, TensorType type) {
+  return Apply::make(Ref<const Op>(&op), {inputs.begin(), inputs.end()},
+                     {Variable(std::move(type))});
+}
+
 bool NamedOp::equals(const Op& other) const {
   if (this == &other) return true;
   return typeid(*this) == typeid(other) && name_ == static_cast<const NamedOp&>(other).name_;

@@ -38,14 +38,77 @@ class Merge {
     find_overwritten();
   }
 
-  int run(RewriteGraph& graph);
+  int run(RewriteGraph& graph) {
+    int changes = 0;
+    for (const Ref<Apply>& node : nodes_) {
+      if (graph.is_late()) break;
+      changes += merge_node(*node) ? 1 : 0;
+    }
+    graph.outputs = rebuild_.now(graph.outputs);
+    return changes;
+  }
 
  private:
-  void find_overwritten();
-  void merge_constant(const Variable& variable);
-  bool merge_node(const Apply& node);
-  bool is_overwritten(const Apply& node) const;
-  bool is_same(const Apply& a, const Apply& node, const std::vector<Variable>& inputs) const;
+  void find_overwritten() {
+    for (const Ref<Apply>& node : nodes_)
+      for (const auto& [output, inputs] : node->op().destroy_map())
+        for (const int input : inputs)
+          if (input >= 0 && static_cast<std::size_t>(input) < node->inputs().size())
+            for (const Variable& root :
+                 viewed(node->inputs()[static_cast<std::size_t>(input)], inputs_))
+              overwritten_.insert(root);
+  }
+
+  void merge_constant(const Variable& variable) {
+    if (!is_comparable(variable) || !(rebuild_.now(variable) == variable)) return;
+    const Array& value = *variable.value();
+    const std::size_t key = std::hash<std::string_view>()(bytes_of(value));
+    const auto [first, last] = constants_.equal_range(key);
+    for (auto other = first; other != last; ++other) {
+      if (other->second == variable) return;
+      const bool same = other->second.type() == variable.type() &&
+                        other->second.value()->shape() == value.shape() &&
+                        bytes_of(*other->second.value()) == bytes_of(value);
+      if (same) return rebuild_.replace(variable, other->second);
+    }
+    constants_.emplace(key, variable);
+  }
+
+  bool merge_node(const Apply& node) {
+    for (const Variable& input : node.inputs()) merge_constant(input);
+    std::vector<Variable> inputs = rebuild_.now(node.inputs());
+    std::size_t key = node.op().hash();
+    for (const Variable& input : inputs) key = combined_hash(key, std::hash<Variable>()(input));
+    if (!is_overwritten(node)) {
+      const auto [first, last] = seen_.equal_range(key);
+      for (auto other = first; other != last; ++other) {
+        if (!is_same(*other->second, node, inputs)) continue;
+        for (int i = 0; i < node.output_count(); ++i)
+          rebuild_.replace(node.output(i), rebuild_.now(other->second->output(i)));
+        return true;
+      }
+      seen_.emplace(key, &node);
+    }
+    rebuild_.visit_as_is(node, std::move(inputs));
+    return false;
+  }
+
+  bool is_overwritten(const Apply& node) const {
+    if (overwritten_.empty()) return false;
+    for (const Variable& output : node.outputs())
+      for (const Variable& root : viewed(output, inputs_))
+        if (overwritten_.contains(root)) return true;
+    return false;
+  }
+
+  bool is_same(const Apply& a, const Apply& node, const std::vector<Variable>& inputs) const {
+    if (a.inputs().size() != inputs.size() || a.output_count() != node.output_count()) return false;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (!(rebuild_.now(a.inputs()[i]) == inputs[i])) return false;
+    for (int i = 0; i < a.output_count(); ++i)
+      if (!(a.output(i).type() == node.output(i).type())) return false;
+    return &a.op() == &node.op() || a.op().equals(node.op());
+  }
 
   std::vector<Ref<Apply>> nodes_;
   const VariableSet& inputs_;
@@ -55,77 +118,6 @@ class Merge {
   std::unordered_multimap<std::size_t, const Apply*> seen_;
   std::unordered_multimap<std::size_t, Variable> constants_;
 };
-
-void Merge::find_overwritten() {
-  for (const Ref<Apply>& node : nodes_)
-    for (const auto& [output, inputs] : node->op().destroy_map())
-      for (const int input : inputs)
-        if (input >= 0 && static_cast<std::size_t>(input) < node->inputs().size())
-          for (const Variable& root :
-               viewed(node->inputs()[static_cast<std::size_t>(input)], inputs_))
-            overwritten_.insert(root);
-}
-
-bool Merge::is_overwritten(const Apply& node) const {
-  if (overwritten_.empty()) return false;
-  for (const Variable& output : node.outputs())
-    for (const Variable& root : viewed(output, inputs_))
-      if (overwritten_.contains(root)) return true;
-  return false;
-}
-
-void Merge::merge_constant(const Variable& variable) {
-  if (!is_comparable(variable) || !(rebuild_.now(variable) == variable)) return;
-  const Array& value = *variable.value();
-  const std::size_t key = std::hash<std::string_view>()(bytes_of(value));
-  const auto [first, last] = constants_.equal_range(key);
-  for (auto other = first; other != last; ++other) {
-    if (other->second == variable) return;
-    const bool same = other->second.type() == variable.type() &&
-                      other->second.value()->shape() == value.shape() &&
-                      bytes_of(*other->second.value()) == bytes_of(value);
-    if (same) return rebuild_.replace(variable, other->second);
-  }
-  constants_.emplace(key, variable);
-}
-
-bool Merge::is_same(const Apply& a, const Apply& node, const std::vector<Variable>& inputs) const {
-  if (a.inputs().size() != inputs.size() || a.output_count() != node.output_count()) return false;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!(rebuild_.now(a.inputs()[i]) == inputs[i])) return false;
-  for (int i = 0; i < a.output_count(); ++i)
-    if (!(a.output(i).type() == node.output(i).type())) return false;
-  return &a.op() == &node.op() || a.op().equals(node.op());
-}
-
-bool Merge::merge_node(const Apply& node) {
-  for (const Variable& input : node.inputs()) merge_constant(input);
-  std::vector<Variable> inputs = rebuild_.now(node.inputs());
-  std::size_t key = node.op().hash();
-  for (const Variable& input : inputs) key = combined_hash(key, std::hash<Variable>()(input));
-  if (!is_overwritten(node)) {
-    const auto [first, last] = seen_.equal_range(key);
-    for (auto other = first; other != last; ++other) {
-      if (!is_same(*other->second, node, inputs)) continue;
-      for (int i = 0; i < node.output_count(); ++i)
-        rebuild_.replace(node.output(i), rebuild_.now(other->second->output(i)));
-      return true;
-    }
-    seen_.emplace(key, &node);
-  }
-  rebuild_.visit_as_is(node, std::move(inputs));
-  return false;
-}
-
-int Merge::run(RewriteGraph& graph) {
-  int changes = 0;
-  for (const Ref<Apply>& node : nodes_) {
-    if (graph.is_late()) break;
-    changes += merge_node(*node) ? 1 : 0;
-  }
-  graph.outputs = rebuild_.now(graph.outputs);
-  return changes;
-}
 
 int merge(RewriteGraph& graph) { return Merge(graph).run(graph); }
 
