@@ -1,8 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <pybind11/pybind11.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +21,6 @@ namespace py = pybind11;
 namespace {
 
 using ops::linalg::ProductKind;
-using ops::linalg::ProductOptions;
 
 // As in NumPy, a Python number is not a weak scalar here: it becomes an array of rank 0 on the
 // other factor's device.
@@ -87,9 +84,7 @@ PyObject* dot_call(PyObject* a, PyObject* b, PyObject* out) {
     fail<ArgumentError>("dot: output array is not acceptable: expected ", dtype, " of rank ", rank,
                         ", got ", target);
   if (is_matmul) {
-    ProductOptions options;
-    options.out = &target;
-    product_unlocked(ProductKind::matmul, factors, options);
+    product_unlocked(ProductKind::matmul, factors, {.out = &target});
     return Py_NewRef(out);
   }
   const Array result = summed_over("dot", factors, axis);

@@ -1,7 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -121,15 +120,8 @@ bool is_read_by_others(const Apply& node, const NodeSurroundings& around) {
                      [](const Apply* reader) { return reader == nullptr || !is_fusible(*reader); });
 }
 
-bool is_linear(const Apply& node) {
-  static constexpr std::array names{"add", "subtract", "multiply", "divide", "negative"};
-  return std::any_of(names.begin(), names.end(), [&](const char* name) {
-    return node.output_count() == 1 && node_of(node.output(0), name) != nullptr;
-  });
-}
-
 std::vector<Variable> linear(const Apply& node, const NodeSurroundings& around) {
-  if (!is_linear(node) || !is_read_by_others(node, around)) return {};
+  if (node.output_count() != 1 || !is_read_by_others(node, around)) return {};
   const TensorType& type = node.output(0).type();
   if (!type.dtype().is_floating() || type.rank() == 0) return {};
   const Variable by = LinearSum(node, around).collected();

@@ -1,8 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <pybind11/pybind11.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -152,14 +150,12 @@ PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
           "at least one and the second at least two dimensions, got shapes ",
           factors.left().shape(), " and ", factors.right().shape());
     const Array target = factors.left();
-    ProductOptions options;
-    options.out = &target;
     // Batch axes of the second operand would add axes to the result.
     const int extra = factors.right().rank() - std::max(factors.left().rank(), 2);
     if (extra > 0)
       fail<LayoutError>("matmul: the result of shapes ", factors.left().shape(), " and ",
                         factors.right().shape(), " does not fit into the first operand");
-    product_unlocked(ProductKind::matmul, factors, options);
+    product_unlocked(ProductKind::matmul, factors, {.out = &target});
     return Py_NewRef(self);
   } catch (const BridgeError&) {
     Py_RETURN_NOTIMPLEMENTED;

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu_kernels.hpp"
 
-#include <cstddef>
-
 #include "spanwise/runtime/instruction_sets.hpp"
 
 #if defined(__x86_64__)

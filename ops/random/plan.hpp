@@ -17,7 +17,6 @@ enum class Distribution {
   integers_within,  ///< integers with a low and a span per element
   picks,            ///< indices into a table of cumulative probabilities
 };
-inline constexpr int kind_count = 8;
 
 /// Elements per block of four words: 4 of one word each, or 2 of two words. 0 if the kind has no
 /// elements of this size.

@@ -72,6 +72,13 @@ DependencyGraph dependency_graph(const std::vector<Ref<Apply>>& nodes,
 
 }  // namespace
 
+std::vector<Variable> distinct(std::span<const Variable> variables) {
+  std::vector<Variable> all;
+  for (const Variable& variable : variables)
+    if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
+  return all;
+}
+
 std::vector<Ref<Apply>> nodes_for(std::span<const Variable> outputs, const VariableSet& boundary) {
   std::vector<Ref<Apply>> done;
   std::unordered_set<const Apply*> seen;

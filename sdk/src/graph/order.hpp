@@ -13,6 +13,9 @@ namespace spanwise::graph {
 
 using VariableSet = std::unordered_set<Variable>;
 
+/// The variables, each once, in order.
+std::vector<Variable> distinct(std::span<const Variable> variables);
+
 /// The nodes that `outputs` depend on, in topological order (depth-first). Variables in `boundary`
 /// are treated as inputs: their owners are not visited.
 std::vector<Ref<Apply>> nodes_for(std::span<const Variable> outputs, const VariableSet& boundary);

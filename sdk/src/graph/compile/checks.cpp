@@ -17,16 +17,16 @@ void report_unused(const std::string& name, std::size_t index, const Variable& i
   warn(message);
 }
 
-bool may_hold(const TensorType& type, const TensorType& value) {
-  if (type.dtype() != value.dtype() || type.rank() != value.rank()) return false;
-  for (int axis = 0; axis < type.rank(); ++axis) {
-    const std::int64_t want = type.shape()[axis], have = value.shape()[axis];
-    if (want != have && want != TensorType::any && have != TensorType::any) return false;
+}  // namespace
+
+bool may_be_equal(const TensorType& a, const TensorType& b) {
+  if (a.dtype() != b.dtype() || a.rank() != b.rank()) return false;
+  for (int axis = 0; axis < a.rank(); ++axis) {
+    const std::int64_t m = a.shape()[axis], n = b.shape()[axis];
+    if (m != n && m != TensorType::any && n != TensorType::any) return false;
   }
   return true;
 }
-
-}  // namespace
 
 void check_function_inputs(const std::string& name, const std::vector<Variable>& inputs) {
   VariableSet seen;
@@ -61,7 +61,7 @@ void check_function_updates(const std::string& name, const FunctionOptions& opti
                        ", which is no shared variable; make it one with shared()");
     if (!seen.insert(shared).second)
       fail<GraphError>("function ", name, ": updates changes ", shared.label(), " twice");
-    if (!may_hold(shared.type(), value.type()))
+    if (!may_be_equal(shared.type(), value.type()))
       fail<GraphError>("function ", name, ": updates gives ", shared.label(), " of ", shared.type(),
                        " the value ", value.label(), " of ", value.type(),
                        "; expected the same dtype and axes: cast the value");

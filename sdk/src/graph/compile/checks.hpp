@@ -12,6 +12,9 @@
 /// Argument checks of function(); they throw GraphError. `name` is the function's, for messages.
 namespace spanwise::graph {
 
+/// Whether a value may be of both types, but for the device: an extent may be known for one only.
+bool may_be_equal(const TensorType& a, const TensorType& b);
+
 void check_function_inputs(const std::string& name, const std::vector<Variable>& inputs);
 void check_function_outputs(const std::string& name, const std::vector<Variable>& outputs);
 void check_function_updates(const std::string& name, const FunctionOptions& options);

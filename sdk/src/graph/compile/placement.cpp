@@ -15,8 +15,34 @@ class Placement {
  public:
   Placement(const VariableSet& inputs, Device fallback) : inputs_(inputs), fallback_(fallback) {}
 
-  void visit(const Apply& node);
-  Variable on(const Variable& variable, Device device);
+  void visit(const Apply& node) {
+    std::vector<Variable> inputs = rebuild_.now(node.inputs());
+    if (const auto target = transfer_target(node.op())) {
+      if (device(inputs[0]) == *target)
+        rebuild_.replace(node.output(0), inputs[0]);
+      else
+        rebuild_.visit_as_is(node, std::move(inputs));
+      return;
+    }
+    const Device here = device_of(node, fallback_);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_free = node.op().reads_only_shape(static_cast<int>(i));
+      if (!is_free && !may_stay(node, inputs[i])) inputs[i] = on(inputs[i], here);
+    }
+    rebuild_.visit_as_is(node, std::move(inputs));
+  }
+
+  // `variable` on device `target`, with one transfer shared by all readers there.
+  Variable on(const Variable& variable, Device target) {
+    if (device(variable) == target) return variable;
+    auto& copies = moved_[variable];
+    for (const auto& [device, copy] : copies)
+      if (device == target) return copy;
+    const Variable copy = (*transfer_op(target))(std::span(&variable, 1))[0];
+    copies.emplace_back(target, copy);
+    return copy;
+  }
+
   const Variable& now(const Variable& variable) const { return rebuild_.now(variable); }
 
  private:
@@ -30,34 +56,6 @@ class Placement {
   Rebuild rebuild_;
   std::unordered_map<Variable, std::vector<std::pair<Device, Variable>>> moved_;
 };
-
-// `variable` on device `target`, with one transfer shared by all readers there.
-Variable Placement::on(const Variable& variable, Device target) {
-  if (device(variable) == target) return variable;
-  auto& copies = moved_[variable];
-  for (const auto& [device, copy] : copies)
-    if (device == target) return copy;
-  const Variable copy = (*transfer_op(target))(std::span(&variable, 1))[0];
-  copies.emplace_back(target, copy);
-  return copy;
-}
-
-void Placement::visit(const Apply& node) {
-  std::vector<Variable> inputs = rebuild_.now(node.inputs());
-  if (const auto target = transfer_target(node.op())) {
-    if (device(inputs[0]) == *target)
-      rebuild_.replace(node.output(0), inputs[0]);
-    else
-      rebuild_.visit_as_is(node, std::move(inputs));
-    return;
-  }
-  const Device here = device_of(node, fallback_);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const bool is_free = node.op().reads_only_shape(static_cast<int>(i));
-    if (!is_free && !may_stay(node, inputs[i])) inputs[i] = on(inputs[i], here);
-  }
-  rebuild_.visit_as_is(node, std::move(inputs));
-}
 
 }  // namespace
 

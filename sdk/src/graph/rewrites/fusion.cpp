@@ -77,13 +77,6 @@ class FusionPass {
     }
   }
 
-  static std::vector<Variable> distinct(std::span<const Variable> variables) {
-    std::vector<Variable> all;
-    for (const Variable& variable : variables)
-      if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
-    return all;
-  }
-
   void join_producers() {
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       for (const Variable& input : nodes_[i]->inputs())

@@ -18,14 +18,8 @@ namespace {
 std::unordered_map<Variable, int> count_readers(const std::vector<Ref<Apply>>& nodes,
                                                 const RewriteGraph& graph) {
   std::unordered_map<Variable, int> readers;
-  for (const Ref<Apply>& node : nodes) {
-    const auto inputs = node->inputs();
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      bool again = false;
-      for (std::size_t k = 0; k < i; ++k) again = again || inputs[k] == inputs[i];
-      if (!again) ++readers[inputs[i]];
-    }
-  }
+  for (const Ref<Apply>& node : nodes)
+    for (const Variable& input : distinct(node->inputs())) ++readers[input];
   for (const Variable& output : graph.outputs) ++readers[output];
   return readers;
 }

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "graph/compile/checks.hpp"
 #include "graph/hooks_in_use.hpp"
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
@@ -25,16 +26,6 @@ constexpr int max_repetitions = 100;
      .default_value = "raise",
      .choices = {"raise", "warn", "ignore"}});
 constinit const config::Choice on_error{"on_opt_error"};
-
-// Whether `by` may stand for `old`: an extent or the device may be known for one only.
-bool may_replace(const TensorType& old, const TensorType& by) {
-  if (old.dtype() != by.dtype() || old.rank() != by.rank()) return false;
-  for (int axis = 0; axis < old.rank(); ++axis) {
-    const std::int64_t a = old.shape()[axis], b = by.shape()[axis];
-    if (a != b && a != TensorType::any && b != TensorType::any) return false;
-  }
-  return true;
-}
 
 // Gives the nodes that a rewrite made without a trace the one of the node that they replace.
 void set_traces(std::vector<Variable> result, const std::string& trace) {
@@ -167,7 +158,7 @@ class NodePass final : public NodeSurroundings {
       const Variable& replacement = by[static_cast<std::size_t>(i)];
       const TensorType& old = node.output(i).type();
       if (!replacement) fail<GraphError>("rewrite ", rewrite_.name, ": gives a null variable");
-      if (!may_replace(old, replacement.type()))
+      if (!may_be_equal(old, replacement.type()))
         fail<GraphError>("rewrite ", rewrite_.name, ": replaces ", node.output(i).label(), " of ",
                          old, " by ", replacement.label(), " of ", replacement.type(),
                          "; expected a variable of the same type");

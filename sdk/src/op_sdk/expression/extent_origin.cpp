@@ -27,10 +27,36 @@ using Origins = std::vector<ExtentOrigin>;
 /// One search for the origins of an extent: several where the extents of operands broadcast.
 class OriginSearch {
  public:
-  Origins of(Variable from, int axis);
+  Origins of(Variable from, int axis) {
+    for (;;) {
+      const std::int64_t extent = from.type().shape()[axis];
+      if (extent != TensorType::any) return {{.fixed = extent, .of = {}}};
+      const Apply* node = from.owner();
+      if (node == nullptr || --max_visits_ < 0) return {{.of = from, .axis = axis}};
+      const std::vector<ExtentSource> sources =
+          node->op().extent_sources(*node, from.index(), axis);
+      if (sources.size() > 1) {
+        Origins origins = of_all(*node, sources);
+        return origins.empty() ? Origins{{.of = from, .axis = axis}} : origins;
+      }
+      if (sources.empty()) return {{.of = from, .axis = axis}};
+      from = node->inputs()[static_cast<std::size_t>(sources[0].input)];
+      if (sources[0].axis == ExtentSource::value) return {origin_of_value(from)};
+      axis = sources[0].axis;
+    }
+  }
 
  private:
-  Origins of_all(const Apply& node, const std::vector<ExtentSource>& sources);
+  // Each origin once, without those that are 1; none where there are too many.
+  Origins of_all(const Apply& node, const std::vector<ExtentSource>& sources) {
+    constexpr std::size_t max_origins = 4;
+    Origins all;
+    for (const ExtentSource& source : sources)
+      for (const ExtentOrigin& origin :
+           of(node.inputs()[static_cast<std::size_t>(source.input)], source.axis))
+        if (origin.fixed != 1 && std::ranges::find(all, origin) == all.end()) all.push_back(origin);
+    return all.size() > max_origins ? Origins() : all;
+  }
 
   // Bounds the work and the recursion where many operands are broadcast.
   int max_visits_ = 100;
@@ -42,35 +68,6 @@ ExtentOrigin origin_of_value(const Variable& x) {
   if (const std::optional<double> number = constant_number(x))
     return {.fixed = static_cast<std::int64_t>(*number), .of = {}};
   return {.of = x};
-}
-
-Origins OriginSearch::of(Variable from, int axis) {
-  for (;;) {
-    const std::int64_t extent = from.type().shape()[axis];
-    if (extent != TensorType::any) return {{.fixed = extent, .of = {}}};
-    const Apply* node = from.owner();
-    if (node == nullptr || --max_visits_ < 0) return {{.of = from, .axis = axis}};
-    const std::vector<ExtentSource> sources = node->op().extent_sources(*node, from.index(), axis);
-    if (sources.size() > 1) {
-      Origins origins = of_all(*node, sources);
-      return origins.empty() ? Origins{{.of = from, .axis = axis}} : origins;
-    }
-    if (sources.empty()) return {{.of = from, .axis = axis}};
-    from = node->inputs()[static_cast<std::size_t>(sources[0].input)];
-    if (sources[0].axis == ExtentSource::value) return {origin_of_value(from)};
-    axis = sources[0].axis;
-  }
-}
-
-// Each origin once, without those that are 1; none where there are too many.
-Origins OriginSearch::of_all(const Apply& node, const std::vector<ExtentSource>& sources) {
-  constexpr std::size_t max_origins = 4;
-  Origins all;
-  for (const ExtentSource& source : sources)
-    for (const ExtentOrigin& origin :
-         of(node.inputs()[static_cast<std::size_t>(source.input)], source.axis))
-      if (origin.fixed != 1 && std::ranges::find(all, origin) == all.end()) all.push_back(origin);
-  return all.size() > max_origins ? Origins() : all;
 }
 
 // Where the extents of operands broadcast, they give it together.

@@ -41,8 +41,7 @@ void KernelDeclaration::read_parameters() {
   };
   inputs = read(spec.inputs, "inputs");
   outputs = read(spec.outputs, "outputs");
-  if (outputs.empty())
-    fail<ArgumentError>("kernel_op ", spec.name, ": expected at least one output");
+  if (outputs.empty()) refuse(": expected at least one output");
   preset.resize(static_cast<std::size_t>(names.size()), 0);
 }
 
@@ -50,10 +49,10 @@ void KernelDeclaration::check_unique_names() const {
   std::set<std::string> taken;
   const auto take = [&](const std::string& name) {
     if (!taken.insert(name).second)
-      fail<ArgumentError>("kernel_op ", spec.name, ": the name ", name,
-                          " is used twice; inputs, outputs and scalars need different names");
+      refuse(": the name ", name,
+             " is used twice; inputs, outputs and scalars need different names");
     if (names.find(name) >= 0 && !spec.scalars.contains(name))
-      fail<ArgumentError>("kernel_op ", spec.name, ": ", name, " is both an array and an extent");
+      refuse(": ", name, " is both an array and an extent");
   };
   for (const DeclaredParameter& input : inputs) take(input.name);
   for (const DeclaredParameter& output : outputs) take(output.name);
@@ -83,10 +82,9 @@ void KernelDeclaration::check_bound(const Expression& expression, const std::str
     bool bound = is_preset(name);
     for (const BoundAxis& axis : binding) bound = bound || axis.name == name;
     if (!bound)
-      fail<ArgumentError>("kernel_op ", spec.name, ", ", where, ": \"", names[name], "\" in \"",
-                          expression.text(),
-                          "\" has no value; expected an extent that is declared by itself on an "
-                          "axis of an input, or an integer scalar");
+      refuse(", ", where, ": \"", names[name], "\" in \"", expression.text(),
+             "\" has no value; expected an extent that is declared by itself on an "
+             "axis of an input, or an integer scalar");
   }
 }
 
@@ -96,8 +94,8 @@ void KernelDeclaration::check_letters() const {
     for (const DeclaredParameter& input : inputs)
       known = known || input.dtype_letter == output.dtype_letter;
     if (!known)
-      fail<ArgumentError>("kernel_op ", spec.name, ", ", output.name, ": no input has the ",
-                          "dtype ", output.dtype_letter, "; name a dtype, such as float32");
+      refuse(", ", output.name, ": no input has the dtype ", output.dtype_letter,
+             "; name a dtype, such as float32");
   }
 }
 
@@ -106,16 +104,13 @@ void KernelDeclaration::read_overwrites() {
                             const std::string& name, const char* what) {
     for (std::size_t i = 0; i < parameters.size(); ++i)
       if (parameters[i].name == name) return static_cast<int>(i);
-    fail<ArgumentError>("kernel_op ", spec.name, ", overwrites: expected the name of an ", what,
-                        ", got ", name);
+    refuse(", overwrites: expected the name of an ", what, ", got ", name);
   };
   std::set<int> taken;
   for (const auto& [output, input] : spec.overwrites) {
     const int to = index_of(outputs, output, "output"), from = index_of(inputs, input, "input");
     if (!taken.insert(from).second)
-      fail<ArgumentError>("kernel_op ", spec.name,
-                          ", overwrites: two outputs are computed in the memory of ", input,
-                          "; expected one");
+      refuse(", overwrites: two outputs are computed in the memory of ", input, "; expected one");
     const DeclaredParameter &result = outputs[static_cast<std::size_t>(to)],
                             &given = inputs[static_cast<std::size_t>(from)];
     const bool same_extents = std::ranges::equal(
@@ -123,8 +118,8 @@ void KernelDeclaration::read_overwrites() {
         [](const Expression& a, const Expression& b) { return a.text() == b.text(); });
     if (result.strided != given.strided || result.dtype != given.dtype ||
         result.dtype_letter != given.dtype_letter || !same_extents)
-      fail<ArgumentError>("kernel_op ", spec.name, ", overwrites: ", output, " and ", input,
-                          " are not declared alike; expected one layout, dtype and shape");
+      refuse(", overwrites: ", output, " and ", input,
+             " are not declared alike; expected one layout, dtype and shape");
     overwrites[to].push_back(from);
   }
 }
@@ -132,9 +127,7 @@ void KernelDeclaration::read_overwrites() {
 void KernelDeclaration::read_launch() {
   block = read_extents(spec.block, "block");
   grid = read_extents(spec.grid, "grid");
-  if (block.empty())
-    fail<ArgumentError>("kernel_op ", spec.name, ": expected a block of 1 to 3 ",
-                        "extents, got none");
+  if (block.empty()) refuse(": expected a block of 1 to 3 extents, got none");
   const std::string where = text("kernel_op ", spec.name, ", shared");
   shared = Expression::parse(spec.shared, names, where);
   check_bound(shared, "shared");
@@ -142,9 +135,7 @@ void KernelDeclaration::read_launch() {
 
 std::vector<Expression> KernelDeclaration::read_extents(const std::vector<std::string>& given,
                                                         const char* what) {
-  if (given.size() > 3)
-    fail<ArgumentError>("kernel_op ", spec.name, ": ", what, " has ", given.size(),
-                        " extents; expected at most 3");
+  if (given.size() > 3) refuse(": ", what, " has ", given.size(), " extents; expected at most 3");
   std::vector<Expression> extents;
   for (const std::string& extent : given) {
     extents.push_back(Expression::parse(extent, names, text("kernel_op ", spec.name, ", ", what)));

@@ -48,6 +48,12 @@ struct KernelDeclaration {
   bool is_preset(int name) const { return spec.scalars.contains(names[name]); }
 
  private:
+  /// Throws ArgumentError that begins with the op's name.
+  template <class... What>
+  [[noreturn]] void refuse(const What&... what) const {
+    fail<ArgumentError>("kernel_op ", spec.name, what...);
+  }
+
   void read_scalars();
   void read_parameters();
   void check_unique_names() const;

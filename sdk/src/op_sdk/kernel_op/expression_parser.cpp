@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
+#include <optional>
+#include <utility>
 
 #include "core/string_utils.hpp"
 #include "op_sdk/kernel_op/expression.hpp"
@@ -27,37 +30,21 @@ class ExpressionParser {
  private:
   void sum() {
     product();
-    for (;;) {
-      if (take("+")) {
-        product();
-        emit(Opcode::add);
-      } else if (take("-")) {
-        product();
-        emit(Opcode::subtract);
-      } else {
-        return;
-      }
+    while (const std::optional<Opcode> code =
+               take_operator({{"+", Opcode::add}, {"-", Opcode::subtract}})) {
+      product();
+      emit(*code);
     }
   }
 
   void product() {
     factor();
-    for (;;) {
-      if (take("*")) {
-        factor();
-        emit(Opcode::multiply);
-      } else if (take("//")) {
-        factor();
-        emit(Opcode::divide);
-      } else if (take("%")) {
-        factor();
-        emit(Opcode::modulo);
-      } else if (peek() == '/') {
-        fail_here("\"/\" does not give an integer; say \"//\"");
-      } else {
-        return;
-      }
+    while (const std::optional<Opcode> code = take_operator(
+               {{"*", Opcode::multiply}, {"//", Opcode::divide}, {"%", Opcode::modulo}})) {
+      factor();
+      emit(*code);
     }
+    if (peek() == '/') fail_here("\"/\" does not give an integer; say \"//\"");
   }
 
   void factor() {
@@ -133,6 +120,12 @@ class ExpressionParser {
     if (!rest_.starts_with(token)) return false;
     rest_.remove_prefix(token.size());
     return true;
+  }
+  std::optional<Opcode> take_operator(
+      std::initializer_list<std::pair<std::string_view, Opcode>> operators) {
+    for (const auto& [token, code] : operators)
+      if (take(token)) return code;
+    return std::nullopt;
   }
   void expect(std::string_view token) {
     if (!take(token)) fail_here("expected \"" + std::string(token) + "\"");

@@ -56,9 +56,8 @@ void KernelDeclaration::choose_kernel() {
   auto chosen = named(spec.kernel.empty() ? spec.name : spec.kernel);
   if (chosen == all.end() && spec.kernel.empty() && all.size() == 1) chosen = all.begin();
   if (chosen == all.end())
-    fail<ArgumentError>("kernel_op ", spec.name, ": the source has no kernel ",
-                        spec.kernel.empty() ? spec.name : spec.kernel, "; its kernels are ",
-                        kernel_names(all), "; say which with kernel=");
+    refuse(": the source has no kernel ", spec.kernel.empty() ? spec.name : spec.kernel,
+           "; its kernels are ", kernel_names(all), "; say which with kernel=");
   kernel = *chosen;
 }
 
@@ -70,18 +69,16 @@ void KernelDeclaration::read_template_parameters() {
     for (const DeclaredParameter& input : inputs)
       known = known || (name.size() == 1 && input.dtype_letter == name[0]);
     if (!known)
-      fail<ArgumentError>("kernel_op ", spec.name, ": no input or scalar determines the template ",
-                          "parameter ", name, " of ", kernel.name,
-                          "; declare an input with the dtype letter ", name,
-                          ", or an integer scalar of that name");
+      refuse(": no input or scalar determines the template parameter ", name, " of ", kernel.name,
+             "; declare an input with the dtype letter ", name,
+             ", or an integer scalar of that name");
   }
 }
 
 void KernelDeclaration::read_arguments() {
   std::vector<std::string> given = spec.arguments.empty() ? default_arguments() : spec.arguments;
   if (given.size() != kernel.parameters.size())
-    fail<ArgumentError>("kernel_op ", spec.name, ": arguments has ", given.size(),
-                        " entries; the kernel is ", parameter_list(kernel));
+    refuse(": arguments has ", given.size(), " entries; the kernel is ", parameter_list(kernel));
   for (std::size_t i = 0; i < given.size(); ++i) {
     arguments.push_back(read_argument(given[i]));
     check_argument(arguments.back(), kernel.parameters[i], given[i]);
@@ -103,9 +100,8 @@ std::vector<std::string> KernelDeclaration::default_arguments() const {
     if (is_declared(parameter.name)) by_name.push_back(parameter.name);
   if (by_name.empty()) return in_order;
   if (by_name.size() != kernel.parameters.size())
-    fail<ArgumentError>("kernel_op ", spec.name, ": only some parameters of ",
-                        parameter_list(kernel),
-                        " have declared names; say with arguments= what each gets");
+    refuse(": only some parameters of ", parameter_list(kernel),
+           " have declared names; say with arguments= what each gets");
   return by_name;
 }
 
