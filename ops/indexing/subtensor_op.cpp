@@ -51,8 +51,7 @@ class Subtensor final : public NamedOp {
     const TensorType& type = inputs[0].type();
     Shape shape = pattern_.known_shape(type.shape(), inputs.subspan(1));
     const auto device = common_device(*this, pattern_.is_basic() ? inputs.first(1) : inputs);
-    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
-                       {Variable(TensorType(type.dtype(), std::move(shape), device))});
+    return make_apply(*this, inputs, TensorType(type.dtype(), std::move(shape), device));
   }
 
   // A view has the extents of the same view of any array of the shape of input 0.
@@ -87,12 +86,12 @@ class Subtensor final : public NamedOp {
 /// A copy of input 0 (input 0 itself if it overwrites) in which input 1, cast and broadcast, is
 /// stored at the index or added there. An element that is indexed repeatedly gets the last value,
 /// or all of them added.
-class SetSubtensor final : public NamedOp {
+class SetSubtensor final : public SameShapeOp {
  public:
   enum class Kind { set, add };
   explicit SetSubtensor(IndexPattern pattern, Kind kind, bool overwrites = false)
-      : NamedOp(text(kind == Kind::set ? "SetSubtensor{" : "IncSubtensor{", pattern.text(), '}',
-                     overwrites ? "[(0, 0)]" : "")),
+      : SameShapeOp(text(kind == Kind::set ? "SetSubtensor{" : "IncSubtensor{", pattern.text(), '}',
+                         overwrites ? "[(0, 0)]" : "")),
         pattern_(std::move(pattern)),
         kind_(kind),
         overwrites_(overwrites) {}
@@ -111,14 +110,10 @@ class SetSubtensor final : public NamedOp {
     if (inputs[1].type().rank() > indexed.size())
       fail<LayoutError>(name(), ": a value of rank ", inputs[1].type().rank(),
                         " does not fit elements of rank ", indexed.size());
-    return Apply::make(
-        Ref<const Op>(this), {inputs.begin(), inputs.end()},
-        {Variable(TensorType(type.dtype(), type.shape(), common_device(*this, inputs)))});
+    return make_apply(*this, inputs,
+                      TensorType(type.dtype(), type.shape(), common_device(*this, inputs)));
   }
 
-  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
-    return {{0, axis}};
-  }
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
     using expression::apply, expression::number_like, expression::sum_to;

@@ -83,12 +83,11 @@ class ReduceOp final : public NamedOp, public ElementConsumer {
     expect_arity(*this, inputs, 1);
     const TensorType& type = inputs[0].type();
     check_axes(*this, properties_, type);
-    return Apply::make(
-        Ref<const spanwise::Op>(this), {inputs[0]},
-        {Variable(TensorType(
-            result_dtype(op_, type.dtype(), properties_.dtype),
-            reduced_shape(type.shape(), axes_of(properties_, type.rank()), properties_.keepdims),
-            type.device()))});
+    return make_apply(*this, inputs,
+                      TensorType(result_dtype(op_, type.dtype(), properties_.dtype),
+                                 reduced_shape(type.shape(), axes_of(properties_, type.rank()),
+                                               properties_.keepdims),
+                                 type.device()));
   }
 
   std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {
@@ -139,10 +138,10 @@ class ReduceOp final : public NamedOp, public ElementConsumer {
   ReduceProperties properties_;
 };
 
-class ScanOp final : public NamedOp {
+class ScanOp final : public SameShapeOp {
  public:
   ScanOp(Operation op, ReduceProperties properties)
-      : NamedOp(op_display_name(registered_name(op), properties)),
+      : SameShapeOp(op_display_name(registered_name(op), properties)),
         op_(op),
         properties_(std::move(properties)) {
     if (!properties_.axes || properties_.axes->size() != 1)
@@ -156,14 +155,11 @@ class ScanOp final : public NamedOp {
     expect_arity(*this, inputs, 1);
     const TensorType& type = inputs[0].type();
     check_axes(*this, properties_, type);
-    return Apply::make(Ref<const spanwise::Op>(this), {inputs[0]},
-                       {Variable(TensorType(result_dtype(op_, type.dtype(), properties_.dtype),
-                                            type.shape(), type.device()))});
+    return make_apply(*this, inputs,
+                      TensorType(result_dtype(op_, type.dtype(), properties_.dtype), type.shape(),
+                                 type.device()));
   }
 
-  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
-    return {{0, axis}};
-  }
   std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
     return {scan_gradient(op_, static_cast<int>(properties_.axes->front()), outputs[0].variable())};
   }

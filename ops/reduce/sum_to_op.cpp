@@ -21,8 +21,7 @@ class SumTo final : public NamedOp {
     const TensorType &from = inputs[0].type(), &like = inputs[1].type();
     if (like.rank() > from.rank())
       fail<LayoutError>(name(), ": expected a shape of at most ", from.rank(), " axes, got ", like);
-    return Apply::make(Ref<const spanwise::Op>(this), {inputs.begin(), inputs.end()},
-                       {Variable(TensorType(from.dtype(), like.shape(), from.device()))});
+    return make_apply(*this, inputs, TensorType(from.dtype(), like.shape(), from.device()));
   }
 
   std::vector<Cotangent> gradient(const Apply& node,

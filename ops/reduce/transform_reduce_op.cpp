@@ -93,8 +93,7 @@ class TransformReduceOp final : public NamedOp {
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     const Variable elements = elements_->make_node(inputs)->output(0);
     const Ref<Apply> reduced = reduction_->make_node(std::span(&elements, 1));
-    return Apply::make(Ref<const spanwise::Op>(this), {inputs.begin(), inputs.end()},
-                       {Variable(reduced->output(0).type())});
+    return make_apply(*this, inputs, reduced->output(0).type());
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

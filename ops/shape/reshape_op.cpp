@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "spanwise/op_sdk.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
 namespace spanwise::ops {

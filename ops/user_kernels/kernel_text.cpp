@@ -39,16 +39,6 @@ std::string unknown_name(std::string_view log) {
   return "";
 }
 
-std::string with_line_numbers(std::string_view code) {
-  std::string out;
-  for (int line = 1; !code.empty(); ++line) {
-    const std::size_t end = std::min(code.find('\n'), code.size());
-    out += text("  ", line, " | ", code.substr(0, end), "\n");
-    code.remove_prefix(std::min(end + 1, code.size()));
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string label_of(const CommonSpec& spec) { return text(spec.kind, " '", spec.name, "'"); }
@@ -284,7 +274,7 @@ Kernel compiled(const CommonSpec& spec, const std::string& source, const std::st
                      : text(" '", name,
                             "' is neither an argument nor known otherwise; declare it "
                             "among the arguments, or define it in preamble=.");
-    const std::string shown_code = with_line_numbers(user_code);
+    const std::string shown_code = source::with_line_numbers(user_code);
     throw CompileError(text(label_of(spec), ": does not compile for ", device, ".", remedy,
                             " The compiler's output:\n", error.log(), '\n', shown_code),
                        error.log(), shown_code);

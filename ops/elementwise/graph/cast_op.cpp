@@ -6,22 +6,19 @@ namespace spanwise::ops {
 namespace {
 
 /// The same numbers in another dtype, as NumPy's astype makes them.
-class CastOp final : public NamedOp {
+class CastOp final : public SameShapeOp {
  public:
-  explicit CastOp(DType dtype) : NamedOp(text("Cast{", dtype, '}')), dtype_(dtype) {}
+  explicit CastOp(std::string_view dtype)
+      : SameShapeOp(text("Cast{", DType::parse(dtype), '}')), dtype_(DType::parse(dtype)) {}
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, 1);
     const TensorType& type = inputs[0].type();
     for (const DType dtype : {type.dtype(), dtype_})
       if (!dtype.is_computable()) fail<DTypeError>(name(), ": cannot compute on ", dtype);
-    return Apply::make(Ref<const Op>(this), {inputs[0]},
-                       {Variable(TensorType(dtype_, type.shape(), type.device()))});
+    return make_apply(*this, inputs, TensorType(dtype_, type.shape(), type.device()));
   }
 
-  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
-    return {{0, axis}};
-  }
   std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
     return {outputs[0]};
   }
@@ -38,11 +35,7 @@ class CastOp final : public NamedOp {
 };
 
 [[maybe_unused]] const bool cast_registered =
-    register_op("cast", [](const OpProperties& properties) -> Ref<const Op> {
-      expect_properties("cast", properties, {"dtype"});
-      return make_ref<const CastOp>(
-          DType::parse(property<std::string>("cast", properties, "dtype")));
-    });
+    register_op_with<CastOp, std::string>("cast", "dtype");
 
 }  // namespace
 }  // namespace spanwise::ops

@@ -101,8 +101,7 @@ class ElementwiseOp final : public Op {
     expect_arity(*this, inputs, traits_of(op_).inputs);
     TensorType type(signature_of(op_, inputs).result, broadcast_types(name_, inputs),
                     common_device(*this, inputs));
-    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
-                       {Variable(std::move(type))});
+    return make_apply(*this, inputs, std::move(type));
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

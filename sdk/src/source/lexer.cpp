@@ -1,7 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdio>
 
+#include "core/string_utils.hpp"
 #include "source/kernel_source.hpp"
 
 namespace spanwise::source {
@@ -184,6 +186,17 @@ bool opens_launch(std::span<const Token> tokens, std::size_t i) noexcept {
         tokens[i + k].offset != tokens[i].offset + k)
       return false;
   return true;
+}
+
+std::string with_line_numbers(std::string_view source) {
+  std::string out;
+  int number = 1;
+  for (const std::string_view line : split(source, '\n')) {
+    char prefix[16];
+    std::snprintf(prefix, sizeof prefix, "%5d | ", number++);
+    out.append(prefix).append(line).append("\n");
+  }
+  return out;
 }
 
 }  // namespace spanwise::source

@@ -2,14 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <string_view>
 
-#include "core/string_utils.hpp"
-
-/// Lines that a back end inserts before the user's source, and that source with line numbers for
-/// messages.
+/// Lines that a back end inserts before the user's source.
 namespace spanwise::source {
 
 // Used in place of the compiler options -D and -U: inserted after the back end's own headers, so
@@ -36,18 +32,6 @@ inline std::string c_literal(std::string_view text) {
     out += c == '\n' ? ' ' : c;
   }
   return out + "\"";
-}
-
-/// `source` with its line numbers in front, for CompileError.
-inline std::string with_line_numbers(std::string_view source) {
-  std::string out;
-  int number = 1;
-  for (const std::string_view line : split(source, '\n')) {
-    char prefix[16];
-    std::snprintf(prefix, sizeof prefix, "%5d | ", number++);
-    out.append(prefix).append(line).append("\n");
-  }
-  return out;
 }
 
 }  // namespace spanwise::source

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,5 +23,8 @@ struct Token {
 
 /// Splits source into tokens; never fails, since the compiler reports malformed source.
 SW_API std::vector<Token> lex(std::string_view source);
+
+/// `source` with its line numbers in front, for CompileError.
+SW_API std::string with_line_numbers(std::string_view source);
 
 }  // namespace spanwise::source

@@ -24,6 +24,14 @@ std::optional<int> index_of_item(const Apply& subtensor) {
 
 using Origins = std::vector<ExtentOrigin>;
 
+// An extent that is the value of `x`: often itself the extent of another variable.
+ExtentOrigin origin_of_value(const Variable& x) {
+  if (const auto origin = origin_of_item(x)) return *origin;
+  if (const std::optional<double> number = constant_number(x))
+    return {.fixed = static_cast<std::int64_t>(*number), .of = {}};
+  return {.of = x};
+}
+
 /// One search for the origins of an extent: several where the extents of operands broadcast.
 class OriginSearch {
  public:
@@ -61,14 +69,6 @@ class OriginSearch {
   // Bounds the work and the recursion where many operands are broadcast.
   int max_visits_ = 100;
 };
-
-// An extent that is the value of `x`: often itself the extent of another variable.
-ExtentOrigin origin_of_value(const Variable& x) {
-  if (const auto origin = origin_of_item(x)) return *origin;
-  if (const std::optional<double> number = constant_number(x))
-    return {.fixed = static_cast<std::int64_t>(*number), .of = {}};
-  return {.of = x};
-}
 
 // Where the extents of operands broadcast, they give it together.
 Variable extent_by(Variable (*of)(const ExtentOrigin&), const Variable& x, int axis) {

@@ -16,8 +16,8 @@
 #include "core/string_utils.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "source/included_files.hpp"
-#include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/token.hpp"
 
 namespace spanwise::cpu_backend {
 namespace fs = std::filesystem;

@@ -12,6 +12,7 @@
 #include "runtime/system/library_search.hpp"
 #include "source/header_names.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/token.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -3,8 +3,8 @@
 #include "backends/cuda/compile/compile_failure.hpp"
 
 #include "core/string_utils.hpp"
-#include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/token.hpp"
 
 namespace spanwise::cuda {
 namespace {
