@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 from . import _core
@@ -117,12 +116,7 @@ class AllocatorChange:
     def __enter__(self) -> AllocatorChange:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _core._memory_use(self._device, self._before)
 
 

@@ -51,14 +51,12 @@ def primary_context(ordinal: int) -> int:
 
 def push(ordinal: int) -> None:
     """Makes a GPU's primary context current on this thread."""
-    check(
-        driver().cuCtxPushCurrent_v2(ctypes.c_void_p(primary_context(ordinal))), "cuCtxPushCurrent"
-    )
+    call("cuCtxPushCurrent_v2", ctypes.c_void_p(primary_context(ordinal)))
 
 
 def pop() -> None:
     """Restores the context that was current before push()."""
-    check(driver().cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p())), "cuCtxPopCurrent")
+    call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
 
 @contextmanager

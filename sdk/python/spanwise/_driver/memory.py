@@ -72,7 +72,7 @@ def all_bytes(x, what):
 
 def bytes_on_device(x, nbytes, what):
     """The first `nbytes` of all_bytes(); ArgumentError if it has fewer."""
-    flat = x._held() if isinstance(x, DeviceAllocation) else all_bytes(x, what)
+    flat = all_bytes(x, what)
     if flat.nbytes < nbytes:
         raise _core.ArgumentError(
             f"{what}: expected at least {nbytes} bytes on the device, got {flat.nbytes}; allocate as much as is copied"
@@ -98,10 +98,6 @@ def host_bytes(x, what):
     return _flat(array, what)
 
 
-def _copy(target, source, stream):
-    on_stream(stream, _core.copyto, target, source)
-
-
 def on_stream(stream, copy, *args):
     if stream is None:
         return copy(*args)
@@ -113,19 +109,21 @@ def memcpy_htod(dest, src, stream=None):
     """Copies the bytes of the host array `src` to the allocation or array `dest`; on return `src`
     may be modified."""
     source = host_bytes(src, "memcpy_htod")
-    _copy(bytes_on_device(dest, source.nbytes, "memcpy_htod"), source, stream)
+    target = bytes_on_device(dest, source.nbytes, "memcpy_htod")
+    on_stream(stream, _core.copyto, target, source)
 
 
 def memcpy_dtoh(dest, src, stream=None):
     """Fills the host array `dest` from the allocation or array `src`, and waits for the copy."""
     target = host_bytes(dest, "memcpy_dtoh")
-    _copy(target, bytes_on_device(src, target.nbytes, "memcpy_dtoh"), stream)
+    source = bytes_on_device(src, target.nbytes, "memcpy_dtoh")
+    on_stream(stream, _core.copyto, target, source)
 
 
 def memcpy_dtod(dest, src, size, stream=None):
     """Copies `size` bytes between two allocations or arrays."""
     target = bytes_on_device(dest, size, "memcpy_dtod")
-    _copy(target, bytes_on_device(src, size, "memcpy_dtod"), stream)
+    on_stream(stream, _core.copyto, target, bytes_on_device(src, size, "memcpy_dtod"))
 
 
 def memcpy_peer(dest, src, size, dest_context=None, src_context=None, stream=None):

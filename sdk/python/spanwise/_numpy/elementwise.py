@@ -95,12 +95,17 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     return _core._where(condition, x, y)
 
 
+def as_real(array: _core.Array) -> _core.Array:
+    """`array` in the dtype of the results of modf, frexp and ldexp, which is that of fabs. Raises
+    TypeError for complex numbers."""
+    # A scalar determines the dtype without computing on the array.
+    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype
+    return array.astype(computed, copy=False)
+
+
 def modf(x: Any, /) -> tuple[Any, Any]:
     """(fractional part, integral part) of each element, both with its sign, as numpy.modf."""
-    array = _core._asarray(x)
-    # fabs has the result dtype of modf; a scalar determines it without computing on the array.
-    result_dtype = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype
-    array = array.astype(result_dtype, copy=False)
+    array = as_real(_core._asarray(x))
     integral = _core.trunc(array)
     # inf - inf would be NaN; NumPy's fractional part of inf is 0.
     fraction = _core._where(_core.isinf(integral), 0.0, _core.subtract(array, integral))

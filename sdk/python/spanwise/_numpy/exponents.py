@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _core
 from .._kernels.user_kernels import ElementwiseKernel
+from .elementwise import as_real
 
 # Exponents are clipped to +-_FAR, far beyond the exponent range of float64.
 _FAR = 10_000
@@ -24,7 +25,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     0. Results are new arrays on the device of `x`. Integers and bool are converted to the real
     dtype of the other ufuncs. Raises TypeError for complex numbers.
     """
-    array = _as_real(x)
+    array = as_real(_core._asarray(x, device=getattr(x, "device", None)))
     if array.device.kind == "cuda":
         return _frexp_kernel(_ctype_of(array))(array)
     import numpy as np
@@ -50,7 +51,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
             f"ldexp: expected exponents of integers that int64 can hold, got {exponents.dtype}; "
             'convert them with .astype("int64")'
         )
-    array = _as_real(x1, exponents.device)
+    array = as_real(_core._asarray(x1, device=getattr(x1, "device", exponents.device)))
     exponents = exponents.astype("int64", copy=False)
     if array.device.kind == "cuda":
         return _ldexp_kernel(_ctype_of(array))(array, exponents)
@@ -59,12 +60,6 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     with np.errstate(all="ignore"):
         made = np.ldexp(_as_numpys(array), exponents.numpy().clip(-_FAR, _FAR))
     return _core._asarray(made, device=array.device).astype(array.dtype, copy=False)
-
-
-def _as_real(x: Any, device: Any = None) -> Any:
-    array = _core._asarray(x, device=getattr(x, "device", device))
-    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype
-    return array.astype(computed, copy=False)
 
 
 def _ctype_of(array: Any) -> str:

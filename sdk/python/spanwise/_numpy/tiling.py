@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, SupportsIndex
 
 from .. import _core
@@ -84,13 +85,11 @@ def resize(a: Any, new_shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
     zeros if `a` is empty. As numpy.resize."""
     array = asarray(a)
     shape = integers(new_shape)
-    size = 1
-    for extent in shape:
-        if extent < 0:
-            raise _core.LayoutError(
-                f"resize: all elements of `new_shape` must be non-negative, got {shape}"
-            )
-        size *= extent
+    if min(shape, default=0) < 0:
+        raise _core.LayoutError(
+            f"resize: all elements of `new_shape` must be non-negative, got {shape}"
+        )
+    size = prod(shape)
     if size == 0 or array.size == 0:
         return _core.zeros(shape, array.dtype, device=array.device)
     line = array.reshape(-1)

@@ -31,10 +31,6 @@ def to_spanwise(chunk: Any) -> sw.Array:
         ) from None
 
 
-def _to_numpy(chunk: sw.Array, **_: Any) -> np.ndarray:
-    return chunk.numpy()
-
-
 def _einsum(*operands: Any, order: Any = None, casting: Any = None, **options: Any) -> sw.Array:
     return np.einsum(*operands, **options)
 
@@ -60,4 +56,4 @@ dispatch.divide_lookup.register(sw.Array, _divide)
 dispatch.percentile_lookup.register(sw.Array, _chunk_percentile)
 dispatch.numel_lookup.register(sw.Array, backends._numel_arraylike)
 dispatch.nannumel_lookup.register(sw.Array, backends._nannumel)
-dispatch.to_numpy_dispatch.register(sw.Array, _to_numpy)
+dispatch.to_numpy_dispatch.register(sw.Array, lambda chunk, **_: chunk.numpy())

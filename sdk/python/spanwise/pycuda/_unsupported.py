@@ -17,6 +17,8 @@ _BUILTIN = "the kernels of array operations are built in: use the operators of G
 _TOOLS = "pycuda.tools has the pools; their blocks come from the device's pool"
 _CURANDOM = "it is in pycuda.curandom"
 _OPENGL = "interoperation with OpenGL is left out"
+_PAGELOCKED = "pagelocked_empty returns an array that owns its memory"
+_ARCHITECTURE = "kernels are compiled for the architecture of the device"
 _CHECK = "run the kernels under spanwise.config.kernel_check"
 
 _DRIVER = {
@@ -26,20 +28,18 @@ _DRIVER = {
     **dict.fromkeys(("memcpy_atoa", "dtype_to_array_format"), _ARRAYS),
     **dict.fromkeys(("TRSA_OVERRIDE_FORMAT", "TR_DEFAULT"), _ARRAYS),
     **dict.fromkeys(("managed_empty", "managed_zeros", "ManagedAllocation"), _MANAGED),
+    "ManagedAllocationOrStub": _MANAGED,
     **dict.fromkeys(("managed_empty_like", "managed_zeros_like", "mem_attach_flags"), _MANAGED),
-    **dict.fromkeys(("IPCMemoryHandle", "mem_get_ipc_handle"), _IPC),
+    **dict.fromkeys(("IPCMemoryHandle", "mem_get_ipc_handle", "ipc_mem_flags"), _IPC),
     "Memcpy3DPeer": "Memcpy3D copies between any two devices",
     "Linker": "use compiler.DynamicModule, or spanwise.SourceModule(source, link=[...])",
     "initialize_profiler": "CUDA 12 removed it; see start_profiler()",
     "profiler_output_mode": "CUDA 12 removed it; see start_profiler()",
     "jit_option": "pass options to compiler.SourceModule(options=)",
-    "jit_target": "kernels are compiled for the architecture of the device",
+    **dict.fromkeys(("jit_target", "jit_fallback"), _ARCHITECTURE),
     "jit_input_type": "DynamicModule.add_data determines the type from the data",
-    "jit_fallback": "kernels are compiled for the architecture of the device",
     "shared_config": "banks of shared memory are fixed since compute capability 5.0",
-    "HostAllocation": "pagelocked_empty returns an array that owns its memory",
-    "HostPointer": "pagelocked_empty returns an array that owns its memory",
-    "PagelockedHostAllocation": "pagelocked_empty returns an array that owns its memory",
+    **dict.fromkeys(("HostAllocation", "HostPointer", "PagelockedHostAllocation"), _PAGELOCKED),
     "AlignedHostAllocation": "aligned_empty returns an array that owns its memory",
     "RegisteredHostMemory": "register_host_memory returns an array that owns the registration",
     **dict.fromkeys(("DeviceMemoryPool", "PageLockedMemoryPool", "PooledDeviceAllocation"), _TOOLS),
@@ -49,8 +49,6 @@ _DRIVER = {
     **dict.fromkeys(("set_debugging", "CUDA_DEBUGGING"), _CHECK),
     **dict.fromkeys(("pointer_attribute", "memory_type"), "x.array.device is where an array is"),
     "array_cubemap_face": "cubemaps are left out",
-    "ManagedAllocationOrStub": _MANAGED,
-    "ipc_mem_flags": _IPC,
 }
 
 #: Module of PyCUDA -> names that it has and these modules lack -> what to use.

@@ -26,11 +26,6 @@ def constant_text(values: Any, kind: str = "TensorConstant") -> str:
     return f"{kind}{{{text}}}"
 
 
-def scalar_text(value: Any) -> str:
-    """``Constant{0}``: an integer of an index."""
-    return f"Constant{{{value}}}"
-
-
 def key_of_small(variable: Any) -> tuple[Any, ...] | None:
     """Equal for equal constants of one number from -10 to 10, of which Theano has one each; None for
     other variables."""

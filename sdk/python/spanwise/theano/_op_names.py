@@ -65,20 +65,18 @@ _ACCUMULATORS = {
 
 
 def _is_elementwise(name: str) -> bool:
-    return name in _SCALARS or name == "cast" or isinstance(getattr(sw, name, None), sw.ufunc)
+    is_ufunc = isinstance(getattr(sw, name, None), sw.ufunc)
+    return is_ufunc or name in _SCALARS or name in ("cast", "composite")
 
 
 def _elemwise_text(name: str, properties: str, inplace: str) -> str:
     if name == "cast":
         return f"{{Cast{properties}}}{inplace}"
+    if name == "composite":  # a fused node, with Theano's names of the scalar ops
+        named = re.sub(r"\w+(?=\()", lambda word: _SCALARS.get(word[0], (word[0],))[0], properties)
+        return f"{{Composite{named}}}{inplace}"
     plain, class_name = _SCALARS.get(name, (name, name.title()))
     return f"{{{class_name}}}{inplace}" if inplace else f"{{{plain},no_inplace}}"
-
-
-def _composite_text(properties: str, inplace: str) -> str:
-    """The name of a fused node, with Theano's names of the scalar ops."""
-    named = re.sub(r"\w+(?=\()", lambda word: _SCALARS.get(word[0], (word[0],))[0], properties)
-    return f"{{Composite{named}}}{inplace}"
 
 
 def _product_kind(node: Any) -> type[kinds.ProgramOp]:
@@ -160,12 +158,8 @@ def _kind_and_text(
     node: Any, name: str, properties: str, inplace: str, on_gpu: bool
 ) -> tuple[type[kinds.ProgramOp], str]:
     """The class on the host, and the text; "{" starts a text that follows the class's name."""
-    if _is_elementwise(name) or name == "composite":
-        text = (
-            _composite_text(properties, inplace)
-            if name == "composite"
-            else _elemwise_text(name, properties, inplace)
-        )
+    if _is_elementwise(name):
+        text = _elemwise_text(name, properties, inplace)
         return kinds.Elemwise, text if on_gpu else "Elemwise" + text
     if name in ("matmul", "affine"):
         kind = _product_kind(node)

@@ -13,7 +13,7 @@ from typing import Any
 
 from spanwise.graph import Constant, FunctionGraph, NativeOp
 
-from ._constant import constant_text, scalar_text
+from ._constant import constant_text
 from ._devices import devices, is_host
 
 _RANKS = ("scalar", "vector", "matrix", "3D", "4D", "5D")
@@ -87,7 +87,7 @@ class ViewVariable:
         if self.owner is not None:
             return f"{self.owner.op}.{self.index}"
         if isinstance(self.type, ScalarType):
-            return scalar_text(self.source.value.numpy())
+            return f"Constant{{{self.source.value.numpy()}}}"
         if isinstance(self.source, Constant):
             kinds = {"gpu": "CudaNdarrayConstant", "cuda": "GpuArrayConstant"}
             kind = "TensorConstant" if is_host(self.type.device) else kinds[devices.dialect]
