@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -71,10 +70,8 @@ def _version(module: str) -> str | None:
     return "unknown" if module in sys.modules else None
 
 
-@cache
-def _distributions() -> Mapping[str, list[str]]:
-    """Module -> distributions; cached, as it reads the metadata of every installed package."""
-    return metadata.packages_distributions()
+#: Module -> distributions; cached, as it reads the metadata of every installed package.
+_distributions = cache(metadata.packages_distributions)
 
 
 def _cells(info: BridgeInfo) -> tuple[str, ...]:

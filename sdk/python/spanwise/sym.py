@@ -20,7 +20,7 @@ from ._sym.record import ALIASES, FUNCTIONS
 
 __all__ = ["SymArray", "array", "check", "grad"]
 
-if TYPE_CHECKING:  # exp, dot, sum, ...: made by _add_functions()
+if TYPE_CHECKING:  # exp, dot, sum, ...: made by _function()
 
     def __getattr__(name: str) -> Callable[..., SymArray]: ...
 
@@ -34,10 +34,6 @@ def _function(name: str) -> Callable[..., SymArray]:
     return call
 
 
-def _add_functions() -> None:
-    for name in (*sorted(FUNCTIONS), *ALIASES):
-        globals()[name] = _function(name)
-        __all__.append(name)
-
-
-_add_functions()
+for _name in (*sorted(FUNCTIONS), *ALIASES):
+    globals()[_name] = _function(_name)
+    __all__.append(_name)

@@ -8,9 +8,9 @@ results without the status, and raise DeviceError if the status is an error.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from .. import _core
@@ -64,16 +64,11 @@ def _function(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any, **named: Any) -> Any:
         handles = [handle_of(value) for value in arguments]
         named_handles = {word: handle_of(value) for word, value in named.items()}
-        with _context_for(name):
+        makes_context = name.startswith(_OF_CONTEXTS)
+        with nullcontext() if makes_context else _contexts.current_context(_core.device()):
             return _result(name, function(*handles, **named_handles))
 
     return call
-
-
-def _context_for(name: str) -> contextlib.AbstractContextManager[None]:
-    if name.startswith(_OF_CONTEXTS):
-        return contextlib.nullcontext()
-    return _contexts.current_context(_core.device())
 
 
 def handle_of(value: Any) -> Any:

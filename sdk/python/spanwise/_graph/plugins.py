@@ -72,11 +72,6 @@ def _load_namespace(name: str, library: str | None) -> OpNamespace:
     return found if library is None or dir(found) else load_ops(library)
 
 
-def _absolute(path: str) -> str:
-    """The path of a file; a name that the dynamic loader resolves is kept."""
-    return os.path.abspath(path) if os.path.exists(path) else path
-
-
 def load_ops(path: str | os.PathLike[str]) -> OpNamespace:
     """Loads a shared library of ops and returns their namespace, also available as
     ``sw.ops.<namespace>``.
@@ -91,8 +86,10 @@ def load_ops(path: str | os.PathLike[str]) -> OpNamespace:
     library stays in memory as well, since its code may still run; after a rebuild the file can be
     loaded again.
     """
-    name, ops = _core._load_ops(os.fspath(path))
-    library_paths.setdefault(name, _absolute(os.fspath(path)))
+    place = os.fspath(path)
+    name, ops = _core._load_ops(place)
+    # A name that the dynamic loader resolves is kept.
+    library_paths.setdefault(name, os.path.abspath(place) if os.path.exists(place) else place)
     for op, summary in ops:
         _summaries[f"{name}.{op}"] = summary
     return OpNamespace(name)

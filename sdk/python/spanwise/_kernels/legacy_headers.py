@@ -44,17 +44,12 @@ def find_headers(
                 places.setdefault(folder, Path())
             there = next((d for d in places if (d / name).is_file()), None)
             if there is None:
-                if not _is_served(name):
-                    handling = _core._header_on_cpu(name)
+                handling = _core._header_on_cpu(name)
+                is_present = any((Path(folder) / name).is_file() for folder in _SYSTEM_FOLDERS)
+                if handling != "known" and (handling or not is_present):
                     needed.setdefault(name, Header(name, file.name, line, handling))
             elif there / name not in found:
                 place = places[there]
                 found[there / name] = None if place is None or ".." in name else place / name
                 waiting.append(there / name)
     return tuple(needed.values()), found
-
-
-def _is_served(name: str) -> bool:
-    handling = _core._header_on_cpu(name)
-    is_present = any((Path(folder) / name).is_file() for folder in _SYSTEM_FOLDERS)
-    return handling == "known" or (handling == "" and is_present)

@@ -68,9 +68,7 @@ def on_host(x: Any) -> Any:
     return asarray(x).numpy() if hasattr(x, "shape") else x
 
 
-def device_of(x: Any, device: Any = None) -> Any:
-    if device is not None:
-        return device
+def device_of(x: Any) -> Any:
     first = x[0] if isinstance(x, tuple | list) and len(x) else x
     return asarray(first).device if hasattr(first, "shape") else None
 

@@ -11,6 +11,7 @@ from typing import Any
 from .. import _core
 from .._core import Array, _asarray as asarray
 from .operands import writable_array
+from .shape import moveaxis
 from .tiling import cycled
 
 
@@ -146,12 +147,6 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     count = min(array.shape)
     line = array
     for _ in range(array.ndim - 1):
-        line = line.diagonal(0, 0, 1) if line.ndim == 2 else _diagonal_of_first(line)
+        line = moveaxis(line.diagonal(0, 0, 1), -1, 0)
     if count and values.size:
         line[...] = cycled(values, count)
-
-
-def _diagonal_of_first(array: Array) -> Array:
-    """View with the first two axes replaced by their diagonal, as the first axis."""
-    view = array.diagonal(0, 0, 1)
-    return view.transpose((view.ndim - 1, *range(view.ndim - 1)))

@@ -169,15 +169,13 @@ def _placed(value: SymArray, index: str, shape: tuple[int, ...]) -> SymArray | N
         first = min(r, default=0)
         pads = [first, n - first - len(r)]
         if any(pads):
-            zeros = [
-                _zeros((*made.shape[:axis], pad, *made.shape[axis + 1 :]), made) for pad in pads
-            ]
-            made = SymArray.of("concatenate", [zeros[0], made, zeros[1]], axis=axis)
+            zero, shape = np.dtype(made.dtype).type(0), made.shape
+            before, after = (
+                _array(_ConstantArray(zero, (*shape[:axis], pad, *shape[axis + 1 :])))
+                for pad in pads
+            )
+            made = SymArray.of("concatenate", [before, made, after], axis=axis)
     return made
-
-
-def _zeros(shape: tuple[int, ...], like: SymArray) -> SymArray:
-    return _array(_ConstantArray(np.dtype(like.dtype).type(0), shape))
 
 
 def _index_part(text: str) -> Any:
