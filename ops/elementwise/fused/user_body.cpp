@@ -13,7 +13,7 @@
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/source/element_text.hpp"
-#include "spanwise/source/token.hpp"
+#include "spanwise/source/user_code.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -26,11 +26,6 @@ std::string text_type(DType dtype) {
   return element_text(loop_dtype(dtype));
 }
 
-std::string with_lines(const std::string& label, const std::string& lines) {
-  if (lines.empty()) return "";
-  return text("\n#line 1 \"", label, "\"\n", lines, "\n#line 1 \"made by Spanwise\"\n");
-}
-
 // The lines of a preamble that must be outside of a namespace, and the others.
 std::pair<std::string, std::string> divided(const std::string& preamble) {
   std::string outside, inside, line;
@@ -41,18 +36,6 @@ std::pair<std::string, std::string> divided(const std::string& preamble) {
     if (is_include) inside += "\n";  // lines keep their numbers
   }
   return {outside, inside};
-}
-
-bool returns(const std::string& operation) {
-  const std::vector<source::Token> tokens = source::lex(operation);
-  return std::any_of(tokens.begin(), tokens.end(),
-                     [](const source::Token& token) { return token.text == "return"; });
-}
-
-// A return in the operation ends it, not the function around it.
-std::string statements_of(const ElementBody& body) {
-  const std::string lines = with_lines(text("operation of ", body.op), body.operation + "\n;");
-  return returns(body.operation) ? text("[&] { do {", lines, "} while (0); }();\n") : lines;
 }
 
 std::string loop_source(const UserBody& body) {
@@ -124,8 +107,9 @@ std::string body_source(const UserBody& body, const std::string& name) {
     results += text("  ", text_type(output.dtype), " ", output.name, " = 0;\n");
   const ElementBody::Value& result = given.outputs[static_cast<std::size_t>(body.output)];
   return text(outside, "namespace ", name, " {\n", types,
-              with_lines(text("preamble of ", given.op), inside), "__device__ inline ",
-              text_type(result.dtype), " of(", parameters, ") {\n", results, statements_of(given),
+              source::with_line_directives(text("preamble of ", given.op), inside),
+              "__device__ inline ", text_type(result.dtype), " of(", parameters, ") {\n", results,
+              source::element_statements(text("operation of ", given.op), given.operation),
               "  return ", result.name, ";\n}\n}\n");
 }
 
