@@ -222,24 +222,4 @@ std::vector<IndexPart> IndexPattern::evaluate(std::span<const Ref<Cell>> cells,
   return key;
 }
 
-Array view_by(const Array& array, std::span<const IndexPart> key) {
-  int consumed = 0;
-  for (const IndexPart& part : key)
-    consumed += std::holds_alternative<std::int64_t>(part) || std::holds_alternative<Slice>(part);
-  Layout layout = array.layout();
-  const int rest = layout.rank() - consumed;
-  int axis = 0;
-  for (const IndexPart& part : key) {
-    if (const auto* i = std::get_if<std::int64_t>(&part))
-      layout = layout.index(axis, *i);
-    else if (const auto* slice = std::get_if<Slice>(&part))
-      layout = layout.slice(axis++, *slice);
-    else if (std::holds_alternative<NewAxis>(part))
-      layout = layout.expand(axis++);
-    else
-      axis += rest;
-  }
-  return array.with_layout(std::move(layout));
-}
-
 }  // namespace spanwise::ops

@@ -54,7 +54,4 @@ class IndexPattern {
   std::vector<IndexItem> parts_;
 };
 
-/// The view that integers, slices, new axes and an Ellipsis select. Throws BoundsError.
-Array view_by(const Array& array, std::span<const IndexPart> key);
-
 }  // namespace spanwise::ops

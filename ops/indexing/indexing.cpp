@@ -10,6 +10,7 @@
 #include "indices.hpp"
 #include "selection.hpp"
 #include "simple_index.hpp"
+#include "spanwise/core/indexed_layout.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/runtime/parallel.hpp"
@@ -51,7 +52,8 @@ Array read_simple(const SimpleIndex& simple) {
         loop(from + outer * simple.outer_step(), indices + first, last - first, simple.extent,
              simple.stride, to + (outer * count + first) * simple.row_bytes, simple.row_bytes,
              simple.row_bytes);
-    if (first + done < last) fail_outside(indices[first + done], simple.axis, simple.array.shape());
+    if (first + done < last)
+      IndexedLayout::fail_outside(indices[first + done], simple.axis, simple.array.shape());
   };
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 20) / (simple.row_bytes + 8));
   if (simple.outer == 1) {
@@ -120,7 +122,7 @@ Array try_take_small(const Array& vector, const void* indices, const Shape& shap
   if (done < count) {
     std::int64_t wrong;
     std::memcpy(&wrong, index + done, sizeof wrong);
-    fail_outside(wrong, 0, vector.shape());
+    IndexedLayout::fail_outside(wrong, 0, vector.shape());
   }
   return result;
 }

@@ -4,28 +4,17 @@
 
 #include "backend.hpp"
 #include "spanwise/copy.hpp"
+#include "spanwise/core/indexed_layout.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
-namespace {
-
-bool is_aligned(const Array& array) {
-  return reinterpret_cast<std::uintptr_t>(array.data()) % alignof(std::int64_t) == 0;
-}
-
-}  // namespace
-
 Bounds bounds_from(std::string_view mode) {
   if (mode == "raise") return Bounds::raise;
   if (mode == "wrap") return Bounds::wrap;
   if (mode == "clip") return Bounds::clip;
   fail<ArgumentError>("mode: expected \"raise\", \"wrap\" or \"clip\", got \"", mode, "\"");
-}
-
-void fail_outside(std::int64_t index, int axis, const Shape& shape) {
-  fail<BoundsError>("Array: index ", index, " is out of bounds for axis ", axis, " with size ",
-                    shape[axis], "; it is outside axis ", axis, " of shape ", shape);
 }
 
 Array as_int64(const Array& indices) {
@@ -48,10 +37,11 @@ Array usable_indices(const Array& indices, std::int64_t extent, int axis, const 
   // Checks the indices before they are broadcast, so each is checked once.
   Array ready = as_int64(indices);
   if (!runs_on_host(ready.device()) && runs_on_host(target.device())) ready = to_device(ready, cpu);
-  if (!ready.layout().is_row_major() || !is_aligned(ready)) ready = copy(ready);
+  if (!ready.layout().is_row_major() || !is_item_aligned(ready)) ready = copy(ready);
   const IndexingBackend& backend = indexing_backends[ready.device()];
   if (bounds == Bounds::raise) {
-    if (const auto wrong = backend.find_outside(ready, extent)) fail_outside(*wrong, axis, shape);
+    if (const auto wrong = backend.find_outside(ready, extent))
+      IndexedLayout::fail_outside(*wrong, axis, shape);
   } else if (extent == 0) {
     fail<BoundsError>("Array: cannot take from axis ", axis, " of shape ", shape,
                       ", which has no elements");

@@ -12,7 +12,6 @@
 namespace spanwise::ops {
 
 /// Throws BoundsError with NumPy's message and the whole shape.
-[[noreturn]] void fail_outside(std::int64_t index, int axis, const Shape& shape);
 
 /// The indices as int64; the array itself if it is int64. Throws BoundsError for a dtype that is
 /// not an integer.

@@ -7,6 +7,7 @@
 
 #include "backend.hpp"
 #include "indices.hpp"
+#include "spanwise/core/indexed_layout.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {
@@ -23,46 +24,39 @@ int axes_of(const IndexPart& part) {
 // first index if all indices (arrays, masks and integers) are adjacent, else they come first.
 class Selector {
  public:
-  Selector(const Array& array, Bounds bounds, bool writes)
-      : layout_(array.layout()), bounds_(bounds), writes_(writes) {
+  Selector(const Array& array, std::span<const IndexPart> key, Bounds bounds, bool writes)
+      : layout_(array.layout()), view_(indexed(layout_, key)), bounds_(bounds), writes_(writes) {
     selection_.array = array;
-    selection_.offset = layout_.offset;
-  }
-
-  Selection select(std::span<const IndexPart> key) {
-    const int left = axes_left(key);
     const bool is_lone_mask = has_lone_mask(key);
     for (const IndexPart& part : key) {
       if (const auto* i = std::get_if<std::int64_t>(&part)) {
         begin_index();
-        take(*i);
-      } else if (const auto* array = std::get_if<Array>(&part)) {
+        view_.take(*i);
+      } else if (const auto* indices = std::get_if<Array>(&part)) {
         begin_index();
-        take(*array, is_lone_mask);
+        take(*indices, is_lone_mask);
       } else {
         follows_basic_ = true;
-        take_basic(part, left);
+        take_basic(part);
       }
     }
-    while (axis_ < layout_.rank()) keep(layout_.shape[axis_], layout_.strides[axis_]), ++axis_;
+    view_.take_rest();
+  }
+
+  Layout view() const { return view_.layout(); }
+  Selection selection() {
     finish();
     return std::move(selection_);
   }
 
  private:
-  int axes_left(std::span<const IndexPart> key) const {
+  static IndexedLayout indexed(const Layout& layout, std::span<const IndexPart> key) {
     int consumed = 0, ellipses = 0;
     for (const IndexPart& part : key) {
       consumed += axes_of(part);
       ellipses += std::holds_alternative<Ellipsis>(part);
     }
-    if (ellipses > 1)
-      fail<BoundsError>("Array: an index can only have a single ellipsis ('...'), got ", ellipses);
-    if (consumed > layout_.rank())
-      fail<BoundsError>("Array: too many indices for array: array is ", layout_.rank(),
-                        "-dimensional, but ", consumed, " were indexed; its shape is ",
-                        layout_.shape);
-    return layout_.rank() - consumed;
+    return {layout, consumed, ellipses};
   }
 
   static bool has_lone_mask(std::span<const IndexPart> key) {
@@ -78,43 +72,25 @@ class Selector {
 
   // Called before an index array, mask or integer; these are separated if another part was between.
   void begin_index() {
-    if (!has_index_) selection_.index_axis = selection_.rank;
+    if (!has_index_) selection_.index_axis = view_.rank();
     if (has_index_ && follows_basic_) indices_first_ = true;
     has_index_ = true;
     follows_basic_ = false;
   }
 
-  void keep(std::int64_t extent, std::int64_t stride) {
-    if (selection_.rank >= max_rank)
-      fail<LayoutError>("Array: the index makes more than ", max_rank, " dimensions");
-    selection_.basic[static_cast<std::size_t>(selection_.rank++)] = {extent, stride};
-  }
-
-  void take(std::int64_t i) {
-    const std::int64_t extent = layout_.shape[axis_];
-    if (i < -extent || i >= extent) fail_outside(i, axis_, layout_.shape);
-    selection_.offset += (i < 0 ? i + extent : i) * layout_.strides[axis_];
-    ++axis_;
-  }
-
-  void take_basic(const IndexPart& part, int left) {
-    if (const auto* slice = std::get_if<Slice>(&part)) {
-      const Layout one{{layout_.shape[axis_]}, {layout_.strides[axis_]}, 0};
-      const Layout sliced = one.slice(0, *slice);
-      selection_.offset += sliced.offset;
-      keep(sliced.shape[0], sliced.strides[0]);
-      ++axis_;
-    } else if (std::holds_alternative<NewAxis>(part)) {
-      keep(1, 0);
-    } else {
-      for (; left > 0; --left, ++axis_) keep(layout_.shape[axis_], layout_.strides[axis_]);
-    }
+  void take_basic(const IndexPart& part) {
+    if (const auto* slice = std::get_if<Slice>(&part))
+      view_.take(*slice);
+    else if (std::holds_alternative<NewAxis>(part))
+      view_.insert_axis();
+    else
+      view_.take_ellipsis();
   }
 
   void take(const Array& array, bool is_lone_mask) {
     if (!array.dtype().is_bool()) {
-      parts_.push_back({array, axis_, /*needs_check=*/true});
-      ++axis_;
+      parts_.push_back({array, view_.axis(), /*needs_check=*/true});
+      view_.skip(1);
       return;
     }
     check_mask(array);
@@ -125,17 +101,17 @@ class Selector {
     } else {
       const Array positions = positions_of_true(array);
       for (int i = 0; i < array.rank(); ++i)
-        parts_.push_back({positions.index(0, i), axis_ + i, /*needs_check=*/false});
+        parts_.push_back({positions.index(0, i), view_.axis() + i, /*needs_check=*/false});
     }
-    axis_ += array.rank();
+    view_.skip(array.rank());
   }
 
   // A mask axis of extent 0 selects nothing and matches any extent, as in NumPy.
   void check_mask(const Array& mask) const {
     for (int i = 0; i < mask.rank(); ++i)
-      if (mask.shape()[i] != 0 && mask.shape()[i] != layout_.shape[axis_ + i])
-        fail<BoundsError>("Array: boolean index did not match indexed array along axis ", axis_ + i,
-                          "; size of axis is ", layout_.shape[axis_ + i],
+      if (mask.shape()[i] != 0 && mask.shape()[i] != layout_.shape[view_.axis() + i])
+        fail<BoundsError>("Array: boolean index did not match indexed array along axis ",
+                          view_.axis() + i, "; size of axis is ", layout_.shape[view_.axis() + i],
                           " but size of corresponding boolean axis is ", mask.shape()[i],
                           " (array ", layout_.shape, ", mask ", mask.shape(), ")");
   }
@@ -143,12 +119,13 @@ class Selector {
   void take_mask(const Array& mask) {
     const Array local = on_device_of(mask, selection_.array, writes_);
     selection_.mask_strides = Strides(mask.rank());
-    for (int i = 0; i < mask.rank(); ++i) selection_.mask_strides[i] = layout_.strides[axis_ + i];
+    for (int i = 0; i < mask.rank(); ++i)
+      selection_.mask_strides[i] = layout_.strides[view_.axis() + i];
     selection_.unique = true;
     if (!indexing_backends[local.device()].takes_masks) {
       const Array positions = positions_of_true(local);
       for (int i = 0; i < mask.rank(); ++i)
-        parts_.push_back({positions.index(0, i), axis_ + i, /*needs_check=*/false});
+        parts_.push_back({positions.index(0, i), view_.axis() + i, /*needs_check=*/false});
       return;
     }
     shapes_.push_back(Shape{count_true(local)});
@@ -156,11 +133,14 @@ class Selector {
   }
 
   void finish() {
+    selection_.offset = view_.offset();
+    selection_.rank = view_.rank();
+    for (int axis = 0; axis < view_.rank(); ++axis)
+      selection_.basic[static_cast<std::size_t>(axis)] = {view_.extent(axis), view_.stride(axis)};
     if (indices_first_) selection_.index_axis = 0;
     for (const BroadcastIndex& part : parts_) shapes_.push_back(part.array.shape());
     selection_.positions = common_shape();
-    if (selection_.rank + selection_.positions.size() > max_rank)
-      fail<LayoutError>("Array: the index makes more than ", max_rank, " dimensions");
+    if (selection_.rank + selection_.positions.size() > max_rank) IndexedLayout::fail_rank();
     selection_.position_strides = Strides(selection_.positions.size());
     const bool any = Layout::row_major(selection_.positions).size() > 0;
     selection_.indices.reserve(parts_.size());
@@ -197,12 +177,12 @@ class Selector {
   };
 
   const Layout& layout_;
+  IndexedLayout view_;
   Bounds bounds_;
   bool writes_;
   Selection selection_;
   std::vector<BroadcastIndex> parts_;
   std::vector<Shape> shapes_;
-  int axis_ = 0;
   bool has_index_ = false, follows_basic_ = false, indices_first_ = false;
 };
 
@@ -218,7 +198,11 @@ Shape Selection::result_shape() const {
 }
 
 Selection select(const Array& array, std::span<const IndexPart> key, Bounds bounds, bool writes) {
-  return Selector(array, bounds, writes).select(key);
+  return Selector(array, key, bounds, writes).selection();
+}
+
+Array view_by(const Array& array, std::span<const IndexPart> key) {
+  return array.with_layout(Selector(array, key, Bounds::raise, false).view());
 }
 
 Selection select_along(const Array& array, const Array& indices, int axis, bool writes) {

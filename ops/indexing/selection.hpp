@@ -50,7 +50,9 @@ struct Selection {
 /// The selection of a key. `writes`: the array will be written, so index arrays that overlap it are
 /// copied. Throws what index_by() throws.
 Selection select(const Array& array, std::span<const IndexPart> key, Bounds bounds, bool writes);
-/// The same for take_along_axis: one index array along one axis; the position along the other axes
+/// The view that integers, slices, new axes and an Ellipsis select. Throws BoundsError.
+Array view_by(const Array& array, std::span<const IndexPart> key);
+/// select() for take_along_axis: one index array along one axis; the position along the other axes
 /// is also the index into them.
 Selection select_along(const Array& array, const Array& indices, int axis, bool writes);
 

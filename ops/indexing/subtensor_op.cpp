@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "index_pattern.hpp"
+#include "selection.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 

@@ -10,19 +10,19 @@
 namespace spanwise::ops {
 namespace {
 
+using expression::computed_extent;
+
 /// A shape, some extents of which the graph computes: these are inputs of the node after the array,
 /// in order.
 class TargetShape {
  public:
-  static constexpr std::int64_t computed = -2;
-
-  /// Each is an extent, -1 (inferred by the op), or `computed`. Throws LayoutError for other
+  /// Each is an extent, -1 (inferred by the op), or computed_extent. Throws LayoutError for other
   /// negative extents or a rank above max_rank.
   explicit TargetShape(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {
     if (extents_.size() > max_rank)
       fail<LayoutError>("shape: at most ", max_rank, " dimensions, got ", extents_.size());
     for (const std::int64_t extent : extents_)
-      if (extent < computed)
+      if (extent < computed_extent)
         fail<LayoutError>("shape: extent ", extent, "; expected an extent >= 0, or -1");
   }
 
@@ -30,14 +30,16 @@ class TargetShape {
   std::string text() const {
     std::string listed;
     for (const std::int64_t extent : extents_)
-      listed += (listed.empty() ? "" : ", ") + (extent == computed ? "?" : std::to_string(extent));
+      listed +=
+          (listed.empty() ? "" : ", ") + (extent == computed_extent ? "?" : std::to_string(extent));
     return listed;
   }
 
   /// Throws unless there is one input per computed extent after input 0, each an integer scalar
   /// (see expect_integer()).
   void check(const Op& op, std::span<const Variable> inputs) const {
-    const auto count = static_cast<int>(std::count(extents_.begin(), extents_.end(), computed));
+    const auto count =
+        static_cast<int>(std::count(extents_.begin(), extents_.end(), computed_extent));
     expect_arity(op, inputs, 1 + count);
     for (int i = 1; i <= count; ++i) expect_integer(op, inputs, i);
   }
@@ -53,8 +55,8 @@ class TargetShape {
 
   /// The input whose value is extent `axis`; none if the extent is fixed or inferred.
   std::vector<ExtentSource> sources(int axis) const {
-    if (extents_[static_cast<std::size_t>(axis)] != computed) return {};
-    const auto before = std::count(extents_.begin(), extents_.begin() + axis, computed);
+    if (extents_[static_cast<std::size_t>(axis)] != computed_extent) return {};
+    const auto before = std::count(extents_.begin(), extents_.begin() + axis, computed_extent);
     return {{1 + static_cast<int>(before), ExtentSource::value}};
   }
 
@@ -71,7 +73,7 @@ class TargetShape {
   Shape with_computed(Next&& next) const {
     Shape shape{std::span<const std::int64_t>(extents_)};
     for (std::int64_t& extent : shape)
-      if (extent == computed) extent = next();
+      if (extent == computed_extent) extent = next();
     return shape;
   }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,6 +16,7 @@
 #include "python/support/call.hpp"
 #include "python/support/errors.hpp"
 #include "slots.hpp"
+#include "spanwise/core/indexed_layout.hpp"
 #include "spanwise/error.hpp"
 
 /// NumPy's basic indexing (numpy.org/doc/stable/user/basics.indexing.html): integers, slices,
@@ -43,11 +43,14 @@ PartKind kind_of(PyObject* part) {
   return is_integer_index(part) ? PartKind::basic : PartKind::by_array;
 }
 
+std::span<PyObject* const> parts_of(PyObject* const& key) noexcept {
+  if (!PyTuple_Check(key)) return {&key, 1};
+  return {&PyTuple_GET_ITEM(key, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(key))};
+}
+
 bool is_by_array(PyObject* key) {
-  if (!PyTuple_Check(key)) return kind_of(key) == PartKind::by_array;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i)
-    if (kind_of(PyTuple_GET_ITEM(key, i)) == PartKind::by_array) return true;
-  return false;
+  return std::ranges::any_of(parts_of(key),
+                             [](PyObject* part) { return kind_of(part) == PartKind::by_array; });
 }
 
 std::int64_t integer_from(PyObject* key) {
@@ -60,11 +63,7 @@ std::int64_t integer_from(PyObject* key) {
   return value;
 }
 
-// A slice of one axis, normalised by PySlice_AdjustIndices().
-struct SliceRange {
-  std::int64_t start, extent, step;
-};
-
+// Normalised by PySlice_AdjustIndices().
 SliceRange slice_range(PyObject* key, std::int64_t extent) {
   Py_ssize_t start = 0, stop = 0, step = 0;
   if (PySlice_Unpack(key, &start, &stop, &step) < 0) {
@@ -76,90 +75,26 @@ SliceRange slice_range(PyObject* key, std::int64_t extent) {
   return {start, length, step};
 }
 
-void check_rank(const Layout& layout, int consumed) {
-  if (consumed > layout.rank())
-    fail<BoundsError>("Array: too many indices: ", consumed, " for an array of ", layout.rank(),
-                      " dimensions, shape ", layout.shape);
-}
-
-// The number of axes that the keys consume. Throws BoundsError for more than one Ellipsis.
-int count_axes(std::span<PyObject* const> keys) {
-  int axes = 0, ellipses = 0;
+Layout layout_by(const Layout& source, PyObject* index) {
+  const auto keys = parts_of(index);
+  int consumed = 0, ellipses = 0;
+  for (PyObject* key : keys) {
+    ellipses += key == Py_Ellipsis;
+    consumed += key != Py_Ellipsis && key != Py_None;
+  }
+  IndexedLayout view(source, consumed, ellipses);
   for (PyObject* key : keys) {
     if (key == Py_Ellipsis) {
-      ++ellipses;
-    } else if (key != Py_None) {
-      ++axes;
-    }
-  }
-  if (ellipses > 1)
-    fail<BoundsError>("Array: an index can hold one Ellipsis ('...'), got ", ellipses);
-  return axes;
-}
-
-// Builds the layout of a view axis by axis.
-class IndexedView {
- public:
-  explicit IndexedView(const Layout& source) noexcept : source_(source), offset_(source.offset) {}
-
-  void keep() { add(source_.shape[axis_], source_.strides[axis_]), ++axis_; }
-  void insert() { add(1, 0); }
-  void take(std::int64_t i) {
-    const std::int64_t extent = source_.shape[axis_];
-    if (i < -extent || i >= extent)
-      fail<BoundsError>("Array: index ", i, " is outside axis ", axis_, " of shape ",
-                        source_.shape);
-    offset_ += (i < 0 ? i + extent : i) * source_.strides[axis_];
-    ++axis_;
-  }
-  void take(const SliceRange& slice_range) {
-    const std::int64_t stride = source_.strides[axis_];
-    if (slice_range.extent > 0) offset_ += slice_range.start * stride;
-    // With at most one element the step is not used, and its product might overflow.
-    add(slice_range.extent, slice_range.extent > 1 ? slice_range.step * stride : stride);
-    ++axis_;
-  }
-  int axis() const noexcept { return axis_; }
-  std::int64_t extent() const noexcept { return source_.shape[axis_]; }
-  Layout layout() const {
-    const auto size = static_cast<std::size_t>(rank_);
-    const std::span shape(shape_.data(), size);
-    const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
-    // If an axis is empty, the indices of other axes may lead outside the memory; keep the offset.
-    return {Shape(shape), Strides(std::span(strides_.data(), size)),
-            is_empty ? source_.offset : offset_};
-  }
-
- private:
-  void add(std::int64_t extent, std::int64_t stride) {
-    if (rank_ >= max_rank)
-      fail<BoundsError>("Array: the index makes more than ", max_rank, " dimensions");
-    shape_[static_cast<std::size_t>(rank_)] = extent;
-    strides_[static_cast<std::size_t>(rank_++)] = stride;
-  }
-
-  const Layout& source_;
-  std::int64_t offset_;
-  int axis_ = 0, rank_ = 0;
-  std::array<std::int64_t, max_rank> shape_, strides_;  // the first rank_ of each are set
-};
-
-Layout layout_by(const Layout& source, std::span<PyObject* const> keys) {
-  const int consumed = count_axes(keys);
-  check_rank(source, consumed);
-  IndexedView view(source);
-  for (PyObject* key : keys) {
-    if (key == Py_Ellipsis) {
-      for (int i = source.rank() - consumed; i > 0; --i) view.keep();
+      view.take_ellipsis();
     } else if (key == Py_None) {
-      view.insert();
+      view.insert_axis();
     } else if (PySlice_Check(key)) {
       view.take(slice_range(key, view.extent()));
     } else {
       view.take(integer_from(key));
     }
   }
-  while (view.axis() < source.rank()) view.keep();
+  view.take_rest();
   return view.layout();
 }
 
@@ -175,23 +110,11 @@ PyObject* try_first(PyObject* self, PyObject* key) {
   return wrap_element(array, layout.offset + (i < 0 ? i + n : i) * layout.strides[0]);
 }
 
-Layout layout_by(const Layout& source, PyObject* key) {
-  if (!PyTuple_Check(key)) return layout_by(source, {&key, 1});
-  const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(key));
-  return layout_by(source, {&PyTuple_GET_ITEM(key, 0), size});
-}
-
-bool has_ellipsis(PyObject* key) noexcept {
-  if (!PyTuple_Check(key)) return key == Py_Ellipsis;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i)
-    if (PyTuple_GET_ITEM(key, i) == Py_Ellipsis) return true;
-  return false;
-}
-
 // As NumPy: a key for a single element makes a copy, unless it contains an Ellipsis.
 PyObject* view_or_element(PyObject* self, PyObject* key) {
   Layout layout = layout_by(array_in(self).layout(), key);
-  if (layout.rank() == 0 && !has_ellipsis(key)) return wrap_element(array_in(self), layout.offset);
+  if (layout.rank() == 0 && std::ranges::find(parts_of(key), Py_Ellipsis) == parts_of(key).end())
+    return wrap_element(array_in(self), layout.offset);
   return wrap_view(self, std::move(layout));
 }
 

@@ -20,6 +20,7 @@
 #include "spanwise/axis_error.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
+#include "spanwise/op_sdk/expression.hpp"
 #include "variable.hpp"
 
 namespace spanwise::python {
@@ -219,6 +220,7 @@ py::object op_object(const Ref<const Op>& op) {
 }
 
 SW_BIND(graph_op) {
+  module.attr("_computed_extent") = expression::computed_extent;
   py::class_<OpHandle>(module, "_OpHandle")
       .def_property_readonly("name", [](const OpHandle& self) { return self.op->name(); })
       .def_property_readonly("view_map", [](const OpHandle& self) { return self.op->view_map(); })

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "core/checked_int.hpp"
+#include "spanwise/core/indexed_layout.hpp"
 #include "spanwise/core/shapes_text.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/layout.hpp"
 
 namespace spanwise {
 namespace {
@@ -19,13 +19,11 @@ void move_start(Layout& view, std::int64_t steps, std::int64_t stride) noexcept 
   if (view.size() != 0) view.offset += steps * stride;
 }
 
-struct ResolvedSlice {
-  std::int64_t start, step, extent;
-};
+}  // namespace
 
 // Python's rule for slices (documentation of slice.indices): negative bounds count from the end and
 // are then clamped to the axis; for negative steps the limits are n - 1 and -1.
-ResolvedSlice resolve(const Slice& slice, std::int64_t n) {
+SliceRange resolve(const Slice& slice, std::int64_t n) {
   const std::int64_t step = slice.step.value_or(1);
   if (step == 0) fail<ArgumentError>("slice: step 0; expected a positive or negative step");
   const std::int64_t first = step > 0 ? 0 : -1, last = step > 0 ? n : n - 1;
@@ -36,10 +34,24 @@ ResolvedSlice resolve(const Slice& slice, std::int64_t n) {
   const std::int64_t start = bound(slice.start, step > 0 ? first : last);
   const std::int64_t stop = bound(slice.stop, step > 0 ? last : first);
   const std::int64_t span = step > 0 ? stop - start : start - stop;
-  return {start, step, span <= 0 ? 0 : (span - 1) / core::magnitude(step) + 1};
+  return {start, span <= 0 ? 0 : (span - 1) / core::magnitude(step) + 1, step};
 }
 
-}  // namespace
+void IndexedLayout::fail_outside(std::int64_t index, int axis, const Shape& shape) {
+  fail<BoundsError>("Array: index ", index, " is out of bounds for axis ", axis, " with size ",
+                    shape[axis], "; it is outside axis ", axis, " of shape ", shape);
+}
+
+void IndexedLayout::fail_rank() {
+  fail<BoundsError>("Array: the index makes more than ", max_rank, " dimensions");
+}
+
+void IndexedLayout::fail_parts(int consumed, int ellipses) const {
+  if (ellipses > 1)
+    fail<BoundsError>("Array: an index can only have a single ellipsis ('...'), got ", ellipses);
+  fail<BoundsError>("Array: too many indices for array: array is ", source_.rank(),
+                    "-dimensional, but ", consumed, " were indexed; its shape is ", source_.shape);
+}
 
 Layout Layout::index(int axis, std::int64_t i) const {
   axis = normalise_axis(axis);
@@ -59,7 +71,7 @@ Layout Layout::index(int axis, std::int64_t i) const {
 
 Layout Layout::slice(int axis, const Slice& range) const {
   axis = normalise_axis(axis);
-  const ResolvedSlice resolved = resolve(range, shape[axis]);
+  const SliceRange resolved = resolve(range, shape[axis]);
   Layout view = *this;
   view.shape[axis] = resolved.extent;
   // The product overflows only where the view has no second element.

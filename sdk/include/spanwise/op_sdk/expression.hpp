@@ -59,6 +59,10 @@ inline Variable operator-(double a, const Variable& b) { return number_like(a, b
 inline Variable operator*(double a, const Variable& b) { return number_like(a, b) * b; }
 inline Variable operator/(double a, const Variable& b) { return number_like(a, b) / b; }
 
+/// In the property shape= of "reshape" and "broadcast_to": the extent is the value of a further
+/// input.
+inline constexpr std::int64_t computed_extent = -2;
+
 /// `x` itself where it has that dtype.
 SW_API Variable cast(const Variable& x, DType dtype);
 /// A view with the axes in the order `order`, where -1 is a new axis of extent 1.

@@ -30,7 +30,7 @@ round_ = _elementwise.round
 
 _EVAL_CACHE_SIZE = 32
 _compiled: OrderedDict[Any, CompiledFunction] = OrderedDict()
-_COMPUTED = -2  # in the property shape= of an op: the extent is an input of the op
+_COMPUTED = _core._computed_extent  # in the property shape= of an op: an input of the op
 
 
 def evaluate(x: Variable, inputs_to_values: Mapping[Variable, Any] | None = None) -> Any:

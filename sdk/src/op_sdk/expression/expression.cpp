@@ -11,10 +11,6 @@ namespace {
 
 using Extents = std::vector<std::int64_t>;
 
-// In the property shape= of "reshape" and "broadcast_to": the extent is the value of a further
-// input.
-constexpr std::int64_t extent_is_input = -2;
-
 // `x` through the op "reshape" or "broadcast_to", with the shape of `like`.
 Variable with_shape_of(const char* op, const Variable& x, const Variable& like,
                        Variable (*extent_of)(const Variable&, int) = &extent) {
@@ -22,7 +18,7 @@ Variable with_shape_of(const char* op, const Variable& x, const Variable& like,
   Extents extents;
   for (int axis = 0; axis < like.type().rank(); ++axis) {
     const std::int64_t extent = like.type().shape()[axis];
-    extents.push_back(extent == TensorType::any ? extent_is_input : extent);
+    extents.push_back(extent == TensorType::any ? computed_extent : extent);
     if (extent == TensorType::any) inputs.push_back(extent_of(like, axis));
   }
   return apply(op, inputs, {{"shape", std::move(extents)}});
