@@ -34,12 +34,8 @@ class FusedThunk final : public Thunk {
       : fused_(std::move(fused)),
         program_(fused_->program),
         overwrites_(overwrites),
-        device_(context.device()),
-        runner_(program_, numbers_of(context.node()), device_),
-        inputs_(context.inputs()),
-        outputs_(context.outputs()),
-        moved_(inputs_.size()),
-        separate_(fused_->nodes, inputs_, device_) {
+        runner_(program_, numbers_of(context.node()), context.device()),
+        nodes_(fused_->nodes, context) {
     for (const Variable& input : context.node().inputs()) types_.push_back(input.type());
   }
 
@@ -50,13 +46,13 @@ class FusedThunk final : public Thunk {
       runner_.run(operands(), results(operands(), *shape));
       return {};
     }
-    separate_.run(outputs_);
+    nodes_.run();
     return {};
   }
 
   // Finds the operands and their shape; none where the program cannot run.
   std::optional<Shape> begin() {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) arrays_[i] = &here(i);
+    nodes_.take_operands();
     // A program of one operation broadcasts as it is.
     if (fused_->nodes.nodes.empty()) return broadcast_shape(operands());
     std::optional<Shape> shape = common(operands());
@@ -64,14 +60,10 @@ class FusedThunk final : public Thunk {
       return shape;
     return std::nullopt;
   }
-  std::span<const Array* const> operands() const { return {arrays_.data(), inputs_.size()}; }
+  std::span<const Array* const> operands() const { return nodes_.operands(); }
   const ProgramRunner& runner() const { return runner_; }
 
  private:
-  const Array& here(std::size_t i) {
-    return on_device_or_number(*inputs_[i]->value, device_, moved_[i]);
-  }
-
   // None where the inputs do not fit each other: those of nodes that do not depend on each other,
   // or of a node that then throws when it runs alone.
   static std::optional<Shape> common(std::span<const Array* const> inputs) {
@@ -107,21 +99,22 @@ class FusedThunk final : public Thunk {
 
   // Only during a call: another reference would keep the buffers from being used again.
   std::vector<Array> results(std::span<const Array* const> inputs, const Shape& shape) {
+    const std::vector<Ref<Cell>>& outputs = nodes_.outputs;
     std::array<const Array*, max_program_outputs> reused{};
-    if (outputs_.size() == 1) {
+    if (outputs.size() == 1) {
       for (const Overwrite& pair : overwrites_)
         if (const Array& input = *inputs[at(pair.input)]; may_be_overwritten(input, shape, 0))
-          return {outputs_[0]->value.emplace(input)};
+          return {outputs[0]->value.emplace(input)};
     }
     const Layout layout = layout_for(inputs, shape);
-    if (outputs_.size() > 1) find_reused(inputs, layout, reused);
+    if (outputs.size() > 1) find_reused(inputs, layout, reused);
     std::vector<Array> results;
-    results.reserve(outputs_.size());
-    for (std::size_t i = 0; i < outputs_.size(); ++i)
-      results.push_back(
-          reused[i] != nullptr
-              ? outputs_[i]->value.emplace(*reused[i])
-              : output_array(*outputs_[i], layout, program_.dtype(program_.outputs[i]), device_));
+    results.reserve(outputs.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      results.push_back(reused[i] != nullptr
+                            ? outputs[i]->value.emplace(*reused[i])
+                            : output_array(*outputs[i], layout, program_.dtype(program_.outputs[i]),
+                                           nodes_.device));
     return results;
   }
 
@@ -144,7 +137,7 @@ class FusedThunk final : public Thunk {
 
   // Whether the input serves as the result.
   bool may_be_overwritten(const Array& input, const Shape& shape, int output) const {
-    return input.shape() == shape && !input.readonly() && input.device() == device_ &&
+    return input.shape() == shape && !input.readonly() && input.device() == nodes_.device &&
            input.dtype() == program_.dtype(program_.outputs[at(output)]) &&
            reinterpret_cast<std::uintptr_t>(input.data()) % 16 == 0 &&
            !input.layout().may_overlap_itself();
@@ -164,13 +157,9 @@ class FusedThunk final : public Thunk {
   std::shared_ptr<const Fused> fused_;
   const ElementProgram& program_;
   Overwrites overwrites_;
-  Device device_;
   ProgramRunner runner_;
-  std::array<const Array*, max_program_inputs> arrays_{};  // of the current call
-  std::vector<Ref<Cell>> inputs_, outputs_;
   std::vector<TensorType> types_;
-  std::vector<std::optional<Array>> moved_;
-  SeparateNodes separate_;
+  SeparateNodes nodes_;
 };
 
 /// The elements of a program with one output.

@@ -9,6 +9,12 @@
 
 namespace spanwise::ops {
 
+std::span<const Array* const> SeparateNodes::take_operands() {
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    operands_[i] = &on_device_or_number(*inputs_[i]->value, device, moved_[i]);
+  return operands_;
+}
+
 void SeparateNodes::make_thunks() {
   std::unordered_map<Variable, Ref<Cell>> cells;
   for (std::size_t i = 0; i < inputs_.size(); ++i) cells.emplace(fused_.inputs[i], inputs_[i]);
@@ -20,17 +26,17 @@ void SeparateNodes::make_thunks() {
       cells.emplace(output, cells_.back());
     }
     std::vector<bool> recyclable(own_outputs.size(), false);
-    const ThunkContext context(*node, device_, std::move(own_inputs), std::move(own_outputs),
+    const ThunkContext context(*node, device, std::move(own_inputs), std::move(own_outputs),
                                std::move(recyclable));
     thunks_.push_back(node->op().make_thunk(context));
   }
-  for (const Variable& output : fused_.outputs) outputs_.push_back(cells.at(output));
+  for (const Variable& output : fused_.outputs) results_.push_back(cells.at(output));
 }
 
-void SeparateNodes::run(std::span<const Ref<Cell>> outputs) {
+void SeparateNodes::run() {
   if (thunks_.empty()) make_thunks();
   for (const std::unique_ptr<Thunk>& thunk : thunks_) thunk->run();
-  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i]->value = copy(*outputs_[i]->value);
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i]->value = copy(*results_[i]->value);
   for (const Ref<Cell>& cell : cells_) cell->value.reset();
 }
 

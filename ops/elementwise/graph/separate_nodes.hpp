@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,24 +11,36 @@
 
 namespace spanwise::ops {
 
-/// The nodes that one op stands for, as thunks of their own, which are made at the first run.
+/// The cells of an op that stands for several nodes, and these nodes as thunks of their own, which
+/// are made when they run first.
 class SeparateNodes {
  public:
-  /// `inputs`: the cells of fused.inputs. `fused` must outlive the object.
-  SeparateNodes(const FusedNodes& fused, std::span<const Ref<Cell>> inputs, Device device)
-      : fused_(fused), inputs_(inputs.begin(), inputs.end()), device_(device) {}
+  /// `context`: of the op. `fused` must outlive the object.
+  SeparateNodes(const FusedNodes& fused, const ThunkContext& context)
+      : device(context.device()),
+        outputs(context.outputs()),
+        fused_(fused),
+        inputs_(context.inputs()),
+        moved_(inputs_.size()),
+        operands_(inputs_.size()) {}
 
-  /// Puts the outputs into `outputs`, one cell for each of fused.outputs. They share memory with
-  /// nothing else.
-  void run(std::span<const Ref<Cell>> outputs);
+  /// The inputs' values, on the device or numbers on the host, until the next call.
+  std::span<const Array* const> take_operands();
+  std::span<const Array* const> operands() const { return operands_; }
+  /// Runs the nodes in the op's place. Their outputs share memory with nothing else.
+  void run();
+
+  const Device device;
+  const std::vector<Ref<Cell>> outputs;
 
  private:
   void make_thunks();
 
   const FusedNodes& fused_;
   std::vector<Ref<Cell>> inputs_;
-  Device device_;
-  std::vector<Ref<Cell>> cells_, outputs_;
+  std::vector<std::optional<Array>> moved_;
+  std::vector<const Array*> operands_;
+  std::vector<Ref<Cell>> cells_, results_;
   std::vector<std::unique_ptr<Thunk>> thunks_;
 };
 

@@ -32,36 +32,29 @@ class RowPassThunk final : public Thunk {
  public:
   RowPassThunk(std::shared_ptr<const PassAndNodes> parts, const ThunkContext& context)
       : parts_(std::move(parts)),
-        device_(context.device()),
-        runner_(parts_->pass, ranks_of(context.node()), device_),
-        inputs_(context.inputs()),
-        outputs_(context.outputs()),
-        moved_(inputs_.size()),
-        separate_(parts_->nodes, inputs_, device_) {
+        runner_(parts_->pass, ranks_of(context.node()), context.device()),
+        nodes_(parts_->nodes, context) {
     for (const Variable& output : context.node().outputs())
       dtypes_.push_back(output.type().dtype());
   }
 
-  bool is_async() const override { return !runs_on_host(device_); }
+  bool is_async() const override { return !runs_on_host(nodes_.device); }
 
   std::vector<int> run() override {
-    std::vector<const Array*> inputs;
-    inputs.reserve(inputs_.size());
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      inputs.push_back(&on_device_or_number(*inputs_[i]->value, device_, moved_[i]));
+    const auto inputs = nodes_.take_operands();
     if (!runner_.takes(inputs)) {
-      separate_.run(outputs_);
+      nodes_.run();
       return {};
     }
     // Only during a call: another reference would keep the buffers from being used again.
     std::vector<Array> outputs;
-    outputs.reserve(outputs_.size());
+    outputs.reserve(nodes_.outputs.size());
     const RowPass& pass = parts_->pass;
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    for (std::size_t i = 0; i < nodes_.outputs.size(); ++i) {
       Shape shape;
       if (i < pass.columns_position()) shape = Shape{inputs[0]->shape()[0]};
       if (i == pass.columns_position()) shape = Shape{inputs[0]->shape()[1]};
-      outputs.push_back(output_array(*outputs_[i], shape, dtypes_[i], device_));
+      outputs.push_back(output_array(*nodes_.outputs[i], shape, dtypes_[i], nodes_.device));
     }
     runner_.run(inputs, outputs);
     return {};
@@ -69,12 +62,9 @@ class RowPassThunk final : public Thunk {
 
  private:
   std::shared_ptr<const PassAndNodes> parts_;
-  Device device_;
   RowPassRunner runner_;
-  std::vector<Ref<Cell>> inputs_, outputs_;
   std::vector<DType> dtypes_;
-  std::vector<std::optional<Array>> moved_;
-  SeparateNodes separate_;
+  SeparateNodes nodes_;
 };
 
 class RowPassOp final : public Op {
