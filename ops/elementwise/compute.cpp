@@ -18,10 +18,6 @@ namespace spanwise::ops {
 
 namespace {
 
-bool must_be_copied(const Array& operand, const Array& result) {
-  return may_share_memory(operand, result) && !is_same_view(operand, result);
-}
-
 // With arrays on a GPU, an operand of rank 0 on the host becomes a number.
 Operand on_device(const OpTraits& op, const Operand& operand, Device device) {
   if (operand.array == nullptr) return operand;
@@ -82,7 +78,7 @@ void compute(const OpSignature& signature, std::span<const Operand> given, const
   std::array<std::optional<Array>, max_inputs + 1> copies;
   for (std::size_t i = 0; i < given.size(); ++i) {
     operands[i] = given[i];
-    if (given[i].array != nullptr && must_be_copied(*given[i].array, result))
+    if (given[i].array != nullptr && overlaps_partially(*given[i].array, result))
       operands[i].array = &copies[i].emplace(copy(*given[i].array));
   }
   if (where != nullptr && may_share_memory(*where, result))

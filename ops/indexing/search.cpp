@@ -11,6 +11,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/runtime/parallel.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -91,9 +92,7 @@ DType compared_as(DType sorted, DType wanted) {
 
 Array as_searchable(const Array& array, DType dtype) {
   const Array cast = astype(array, dtype, CopyMode::if_needed);
-  const auto address = reinterpret_cast<std::uintptr_t>(cast.data());
-  const bool is_aligned = address % static_cast<std::uintptr_t>(dtype.itemsize()) == 0;
-  return cast.layout().is_row_major() && is_aligned ? cast : copy(cast);
+  return cast.layout().is_row_major() && is_item_aligned(cast) ? cast : copy(cast);
 }
 
 }  // namespace

@@ -140,7 +140,8 @@ class Selector {
     if (indices_first_) selection_.index_axis = 0;
     for (const BroadcastIndex& part : parts_) shapes_.push_back(part.array.shape());
     selection_.positions = common_shape();
-    if (selection_.rank + selection_.positions.size() > max_rank) IndexedLayout::fail_rank();
+    if (selection_.rank + selection_.positions.size() > max_rank)
+      fail<LayoutError>("Array: the index makes more than ", max_rank, " dimensions");
     selection_.position_strides = Strides(selection_.positions.size());
     const bool any = Layout::row_major(selection_.positions).size() > 0;
     selection_.indices.reserve(parts_.size());

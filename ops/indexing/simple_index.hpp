@@ -11,6 +11,7 @@
 #include "indexing.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/storage.hpp"
+#include "spanwise/strided/walk.hpp"
 
 /// The most common case: one C-contiguous int64 index array on the host, for one axis.
 namespace spanwise::ops {
@@ -31,10 +32,8 @@ struct SimpleIndex {
   }
 
   static bool fits(const Array& array, const Array& indices) noexcept {
-    const bool is_aligned =
-        reinterpret_cast<std::uintptr_t>(indices.data()) % alignof(std::int64_t) == 0;
-    return indices.dtype() == int64 && is_aligned && indices.layout().is_row_major() &&
-           is_idle_on_host(indices) && is_idle_on_host(array) &&
+    return indices.dtype() == int64 && is_item_aligned(indices) &&
+           indices.layout().is_row_major() && is_idle_on_host(indices) && is_idle_on_host(array) &&
            (array.rank() == 1 || array.layout().is_row_major());
   }
   static bool is_idle_on_host(const Array& array) noexcept {

@@ -32,9 +32,7 @@ void fill_on_cuda(const Numbers& numbers, Draw draw, const Array& out) {
                     out.size() % each == 0 && reinterpret_cast<std::uintptr_t>(out.data()) %
                                                       static_cast<unsigned>(std::min(bytes, 16)) ==
                                                   0};
-  const Kernel& kernel = bodies[key].get(call.shape(), out.device(), [&] {
-    return compile_body(fill_body(key), call.shape(), out.device());
-  });
+  const Kernel& kernel = call.kernel(bodies[key], out.device(), [&] { return fill_body(key); });
   const Stream stream = Stream::current(out.device());
   for (const Array* array : {numbers.lows, numbers.spans, numbers.table})
     if (array != nullptr) order_use(stream, *array, false);
@@ -49,11 +47,8 @@ void permute_on_cuda(Bijection bijection, const Array& out) {
   call.add(out, ArrayRole::write);
   call.add_index(indices);
   call.plan();
-  const Kernel& kernel = kernels.get(call.shape(), out.device(), [&] {
-    return compile_body(permutation_body(), call.shape(), out.device());
-  });
   void* const others[] = {&bijection};
-  call.launch(kernel, others);
+  call.launch(call.kernel(kernels, out.device(), permutation_body), others);
 }
 
 constexpr RandomBackend cuda_backend{&fill_on_cuda, &permute_on_cuda};

@@ -7,6 +7,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/runtime/parallel.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::random {
@@ -120,9 +121,7 @@ void require_writable(const Array& out) {
 // `out` if it is C-contiguous, aligned and of `dtype`, else a new array of that dtype, to be copied
 // to `out`.
 Array contiguous_target(const Array& out, DType dtype) {
-  const auto address = reinterpret_cast<std::uintptr_t>(out.data());
-  const bool is_aligned = address % static_cast<std::uintptr_t>(dtype.itemsize()) == 0;
-  if (out.dtype() == dtype && is_aligned && out.layout().is_row_major()) return out;
+  if (out.dtype() == dtype && is_item_aligned(out) && out.layout().is_row_major()) return out;
   return empty(out.shape(), dtype, out.device());
 }
 

@@ -44,6 +44,8 @@ struct ReductionTypes {
   ReductionKind kind;
   DType element;      ///< dtype of the input
   DType accumulator;  ///< int64 (also for uint64), float64, complex128, bool, or the element's
+
+  friend bool operator==(const ReductionTypes&, const ReductionTypes&) = default;
 };
 
 /// Whether the accumulator starts from -0; 0 is added to it at the end.

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "arguments.hpp"
-#include "compiled_plans.hpp"
 #include "kernel_text.hpp"
 #include "parameter.hpp"
 #include "spanwise/export.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/ref.hpp"
 #include "spanwise/strided/plan.hpp"
 
@@ -60,7 +60,7 @@ class SW_API ElementwiseKernel : public RefCounted {
 
  private:
   class Call;
-  struct Plan;
+  struct Variant;
   strided::PlanOptions plan_options() const;
 
   ElementwiseSpec spec_;
@@ -73,7 +73,7 @@ class SW_API ElementwiseKernel : public RefCounted {
 
   strided::PlanOptions options_{};  // of plans on a GPU
 
-  mutable CompiledPlans<Plan> plans_;
+  mutable KernelList<Variant, Kernel> kernels_;
 };
 
 }  // namespace spanwise::ops::user_kernels

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,11 +15,22 @@
 /// One call of an ElementwiseKernel.
 namespace spanwise::ops::user_kernels {
 
-/// A variant of the user's code, and the kernels compiled from it.
-struct ElementwiseKernel::Plan {
+/// What selects one of the compiled kernels.
+struct ElementwiseKernel::Variant {
   ElementwiseShape shape;
-  bool on_gpu;
-  std::unique_ptr<strided::BodyKernels> kernels;
+  strided::PlanShape plan;
+  Device device;
+
+  /// The same of a call, without copies of its parts.
+  struct Like {
+    const ElementwiseShape& shape;
+    const strided::PlanShape& plan;
+    Device device;
+  };
+  explicit Variant(const Like& like) : shape(like.shape), plan(like.plan), device(like.device) {}
+  friend bool operator==(const Variant& a, const Like& b) {
+    return a.plan == b.plan && a.device == b.device && a.shape == b.shape;
+  }
 };
 
 /// plan() determines shapes, outputs and the variant, from which the source and the launch follow.
@@ -44,19 +54,12 @@ class ElementwiseKernel::Call {
   Array new_output(DType dtype) const;
   void check_outputs();
   bool all_flat() const;
-  void plan_walk();
+  void plan_operands();
   void plan_loop();
   bool any_needs_whole_array() const;
-  const Walk& make_walk();
 
   const Kernel& function();
   void launch();
-  void launch_on_gpu(const Kernel& kernel) const;
-  void launch_on_cpu(const Kernel& kernel) const;
-  // The fast path for small arrays: passes pointers to the parameters' bytes without packing them.
-  void launch_simple(const Kernel& kernel, const LaunchConfig& config) const;
-  // Whether the arguments include neither structs nor a walk.
-  bool is_simple() const;
   bool wants_pointer() const { return kernel_.spec_.style == ParameterStyle::pointers; }
 
   const ElementwiseKernel& kernel_;
@@ -66,8 +69,7 @@ class ElementwiseKernel::Call {
   std::int64_t steps_ = 0;
   ElementwiseShape plan_;
   std::optional<Layout> index_;
-  std::optional<Walk> walk_;                  // on the CPU
-  std::optional<strided::StridedCall> loop_;  // on a GPU
+  std::optional<strided::StridedCall> loop_;
 };
 
 }  // namespace spanwise::ops::user_kernels

@@ -15,7 +15,7 @@ bool ElementwiseKernel::Call::plan(std::optional<std::int64_t> size,
   make_outputs(allocated);
   check_outputs();
   steps_ = Layout{shape_, Strides(shape_.size()), 0}.size();
-  if (steps_ > 0) plan_walk();
+  if (steps_ > 0) plan_operands();
   return steps_ > 0;
 }
 
@@ -83,27 +83,16 @@ bool ElementwiseKernel::Call::all_flat() const {
   return true;
 }
 
-void ElementwiseKernel::Call::plan_walk() {
+void ElementwiseKernel::Call::plan_operands() {
+  // For other arrays the plan distinguishes layouts.
+  plan_.is_flat = !any_needs_whole_array() || all_flat();
+  if (!plan_.is_flat) plan_.axes = std::max(1, shape_.size());
   plan_.forms.count = operands_.all().size();
-  const Walk* walk = nullptr;
-  // On a GPU only arrays used as a whole depend on it; for others the plan distinguishes layouts.
-  plan_.is_flat = (on_gpu_ && !any_needs_whole_array()) || all_flat();
-  if (on_gpu_) {
-    plan_loop();
-  } else if (!plan_.is_flat) {
-    walk = &make_walk();
-    // All memory in one order, though not C order: only the index would be different.
-    if (walk->is_dense() && !kernel_.needs_index_ && !any_needs_whole_array()) plan_.is_flat = true;
-    plan_.rank = plan_.is_flat ? 1 : walk->rank();
-  }
-  if (!plan_.is_flat && any_needs_whole_array()) plan_.axes = std::max(1, shape_.size());
-  int index = 0;
   for (std::size_t i = 0; i < plan_.forms.count; ++i) {
     const ConvertedArgument& operand = operands_[i];
-    plan_.forms[i] = operand.is_element()
-                         ? element_form(operand, plan_.is_flat ? nullptr : walk, index++)
-                         : raw_form(operand);
+    plan_.forms[i] = operand.is_element() ? element_form(operand, nullptr, 0) : raw_form(operand);
   }
+  plan_loop();
 }
 
 void ElementwiseKernel::Call::plan_loop() {
@@ -116,7 +105,8 @@ void ElementwiseKernel::Call::plan_loop() {
   }
   if (kernel_.needs_index_ || !has_elements)
     loop_->add_index(index_.emplace(Layout::row_major(shape_)));
-  loop_->plan(kernel_.options_);
+  loop_->plan(on_gpu_ ? kernel_.options_
+                      : strided::PlanOptions{.max_width = 1, .packs = 1, .is_serial = true});
 }
 
 bool ElementwiseKernel::Call::any_needs_whole_array() const {
@@ -124,19 +114,6 @@ bool ElementwiseKernel::Call::any_needs_whole_array() const {
                      [](const ConvertedArgument& operand) {
                        return operand.is_element() && operand.parameter->needs_whole_array;
                      });
-}
-
-const Walk& ElementwiseKernel::Call::make_walk() {
-  std::array<const Layout*, max_operands + 1> layouts;
-  std::size_t count = 0;
-  int leader = 0;
-  for (const ConvertedArgument& operand : operands_.all()) {
-    if (!operand.is_element()) continue;
-    if (operand.parameter->is_output) leader = static_cast<int>(count);
-    layouts[count++] = &operand.array->layout();
-  }
-  if (kernel_.needs_index_) layouts[count++] = &index_.emplace(Layout::row_major(shape_));
-  return walk_.emplace(shape_, std::span(layouts.data(), count), leader);
 }
 
 }  // namespace spanwise::ops::user_kernels

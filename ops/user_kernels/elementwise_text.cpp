@@ -18,16 +18,7 @@ class ElementwiseText {
                   const ElementwiseShape& shape)
       : code_(code), operands_(operands), shape_(shape) {}
 
-  std::string cpu_source() {
-    std::string types;
-    const std::string list = cpu_parameters(types);
-    if (!shape_.is_flat) types += walk_struct("sw_walk", shape_.rank, walk_operands());
-    return text(prologue(code_.spec.common, operands_, types), "extern \"C\" __global__ void ",
-                code_.spec.common.name, "(", list, ") {\n", whole_array_pointers(),
-                index_size_object(), before(), cpu_loop(), after(), "}\n");
-  }
-
-  strided::Body gpu_body() {
+  strided::Body body() {
     strided::Body body;
     body.name = code_.spec.common.name;
     std::string types;
@@ -50,11 +41,11 @@ class ElementwiseText {
     body.parameters += whole_array_parameters(types) + "const long long n, ";
     body.arguments += "n, ";
     body.prelude = prologue(code_.spec.common, operands_, types);
-    body.declarations = gpu_array_pointers() + index_size_object();
+    body.declarations = whole_array_pointers() + index_size_object();
     body.before = before();
     body.after = after();
     body.compute = [text = *this](std::span<const std::string> elements) {
-      return text.gpu_computation(elements);
+      return text.computation(elements);
     };
     return body;
   }
@@ -71,24 +62,8 @@ class ElementwiseText {
                                 terminated(code_.spec.after_loop));
   }
 
-  // The number of operands of the walk: arrays accessed by element, and the index.
-  int walk_operands() const {
-    int count = code_.needs_index ? 1 : 0;
-    for (const ConvertedArgument& operand : operands_) count += operand.is_element();
-    return count;
-  }
-
   static std::string terminated(const std::string& statements) {
     return statements.empty() ? "" : statements + "\n;";
-  }
-
-  std::string cpu_parameters(std::string& types) const {
-    std::string list;
-    for (std::size_t i = 0; i < operands_.size(); ++i)
-      list += parameter_text(operands_[i], shape_.forms[i], has_pointer_style(), types);
-    list += whole_array_parameters(types);
-    if (!shape_.is_flat) list += "const sw_walk sw_w, ";
-    return list + "const long long n, const long long sw_chunk";
   }
 
   // In a kernel that is not flat, arrays that are also used as a whole are passed as such.
@@ -106,22 +81,12 @@ class ElementwiseText {
     return list;
   }
 
-  // In a flat kernel, arrays that are also used as a whole are pointers.
-  std::string whole_array_pointers() const {
-    std::string out;
-    for (const ConvertedArgument& operand : operands_)
-      if (shape_.is_flat && operand.is_element() && operand.parameter->needs_whole_array)
-        out += text("  ", constness(operand), element_type(operand), "* const ",
-                    operand.parameter->name, " = sw_p_", operand.parameter->name, ";\n");
-    return out;
-  }
-
   std::string index_size_object() const {
     return has_token(code_.operation, "_ind") ? "  const sw_count _ind{n};\n" : "";
   }
 
-  // The same for arrays as the GPU's kernel names them.
-  std::string gpu_array_pointers() const {
+  // In a flat kernel, arrays that are also used as a whole are pointers.
+  std::string whole_array_pointers() const {
     std::string out;
     int array = 0;
     for (const ConvertedArgument& operand : operands_) {
@@ -144,73 +109,14 @@ class ElementwiseText {
     return text("    ", constness(operand), type, reference, name, " = ", expression, ";\n");
   }
 
-  // A return in the operation ends the element, not the thread's loop.
-  std::string body() const {
-    const std::string operation = with_line_directives(
-        text("operation of ", code_.spec.common.name), terminated(code_.operation));
-    if (!has_token(code_.operation, "return")) return operation;
-    return text("    [&] { do {", operation, "    } while (0); }();\n");
-  }
-
-  std::string flat_body() const {
-    std::string out;
-    if (code_.needs_index) out += "    const long long i = sw_k;\n";
-    for (const ConvertedArgument& operand : operands_)
-      if (operand.is_element())
-        out += element(operand, text("sw_p_", operand.parameter->name, "[sw_k]"));
-    return out + body();
-  }
-
-  std::string gpu_computation(std::span<const std::string> elements) const {
+  std::string computation(std::span<const std::string> elements) const {
     std::string out;
     std::size_t array = 0;
     for (const ConvertedArgument& operand : operands_)
       if (operand.is_element()) out += element(operand, elements[array++]);
     if (code_.needs_index) out += text("    const long long i = ", elements[array], ";\n");
-    return out + body();
-  }
-
-  // ---- the CPU: loops over a block's elements
-
-  std::string cpu_loop() const {
-    const std::string share =
-        "  const long long sw_first = (long long)blockIdx.x * sw_chunk;\n"
-        "  const long long sw_last = sw_first + sw_chunk < n ? sw_first + sw_chunk : n;\n";
-    if (shape_.is_flat)
-      return text(share, "  for (long long sw_k = sw_first; sw_k < sw_last; ++sw_k) {\n",
-                  flat_body(), "  }\n");
-    return share + cpu_walk_loop();
-  }
-
-  std::string cpu_walk_loop() const {
-    const int last = shape_.rank - 1;
-    std::string bases, elements;
-    int index = 0;
-    const auto offset = [&] { return offset_text("sw_w", shape_.rank, index); };
-    for (std::size_t k = 0; k < operands_.size(); ++k) {
-      const ConvertedArgument& operand = operands_[k];
-      if (!operand.is_element()) continue;
-      const std::string& name = operand.parameter->name;
-      const int step = shape_.forms[k].step;
-      bases += text("    ", constness(operand), element_type(operand), "* const sw_row_", name,
-                    " = sw_p_", name, " + (", offset(), ");\n");
-      if (step == 2)
-        bases += text("    const long long sw_step", index, " = sw_w.s", index, "[", last, "];\n");
-      elements += element(operand, text("sw_row_", name, "[",
-                                        step == 0   ? "0"
-                                        : step == 1 ? "sw_k"
-                                                    : text("sw_k * sw_step", index),
-                                        "]"));
-      ++index;
-    }
-    if (code_.needs_index) {
-      bases += text("    const long long sw_i = ", offset(), ", sw_i_step = sw_w.s", index, "[",
-                    last, "];\n");
-      elements += "    const long long i = sw_i + sw_k * sw_i_step;\n";
-    }
-    return loop_over_runs("sw_w", shape_.rank,
-                          text(bases, "    for (long long sw_k = 0; sw_k < sw_run; ++sw_k) {\n",
-                               elements, body(), "    }\n"));
+    return out + source::element_statements(text("operation of ", code_.spec.common.name),
+                                            code_.operation);
   }
 
   const ElementwiseCode& code_;
@@ -262,16 +168,10 @@ strided::ArrayRole role_of(const ConvertedArgument& operand, bool needs_memory) 
   return needs_memory ? strided::ArrayRole::write_in_place : strided::ArrayRole::update;
 }
 
-std::string elementwise_source(const ElementwiseCode& code,
-                               std::span<const ConvertedArgument> operands,
-                               const ElementwiseShape& shape) {
-  return ElementwiseText(code, operands, shape).cpu_source();
-}
-
 strided::Body elementwise_body(const ElementwiseCode& code,
                                std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape) {
-  return ElementwiseText(code, operands, shape).gpu_body();
+  return ElementwiseText(code, operands, shape).body();
 }
 
 }  // namespace spanwise::ops::user_kernels

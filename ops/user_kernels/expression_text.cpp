@@ -69,12 +69,6 @@ bool may_write(std::string_view text, const Tokens& tokens, std::size_t k, std::
 
 }  // namespace
 
-bool has_token(std::string_view text, std::string_view name) {
-  const Tokens tokens = source::lex(text);
-  return std::any_of(tokens.begin(), tokens.end(),
-                     [&](const Token& token) { return token.text == name; });
-}
-
 ArrayUses uses_of(std::string_view text, std::string_view array) {
   const Tokens tokens = source::lex(text);
   ArrayUses uses;

@@ -109,11 +109,6 @@ std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> 
   return out + types;
 }
 
-std::string with_line_directives(const std::string& label, const std::string& body) {
-  if (body.empty()) return "";
-  return text("\n#line 1 \"", label, "\"\n", body, "\n#line 1 \"made by Spanwise\"\n");
-}
-
 std::string element_type(const ConvertedArgument& operand) {
   return operand.parameter->type.empty() ? c_type(operand.dtype) : operand.parameter->type;
 }
@@ -154,110 +149,49 @@ std::string whole_array_text(const ConvertedArgument& operand, int axes, std::st
   return text("const sw_raw_", name, " ", name, ", ");
 }
 
-std::string walk_struct(const std::string& name, int rank, int count) {
-  std::string members = text("long long shape[", rank, "]");
-  for (int k = 0; k < count; ++k) members += text(", s", k, "[", rank, "]");
-  return text("struct ", name, " { ", members, "; };\n");
+std::int64_t* ParameterValues::new_numbers(int count) {
+  const auto size = static_cast<std::size_t>(count);
+  std::int64_t* const numbers =
+      numbers_.emplace_back(std::make_unique_for_overwrite<std::int64_t[]>(size)).get();
+  add(numbers);
+  return numbers;
 }
 
-std::string offset_text(const std::string& walk, int rank, int k) {
-  std::string sum;
-  for (int axis = 0; axis < rank; ++axis)
-    sum += text(axis > 0 ? " + " : "", "sw_at[", axis, "] * ", walk, ".s", k, "[", axis, "]");
-  return sum;
+void ParameterValues::add_raw(const Array& array, const Layout& layout) {
+  const int rank = std::max(1, layout.rank());
+  std::int64_t* const numbers = new_numbers(1 + 2 * rank);
+  numbers[0] = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.data()));
+  numbers[1] = numbers[1 + rank] = 1;  // of rank 0
+  std::ranges::copy(layout.shape, numbers + 1);
+  std::ranges::copy(layout.strides, numbers + 1 + rank);
 }
 
-std::string loop_over_runs(const std::string& walk, int rank, const std::string& row) {
-  const int last = rank - 1;
-  const std::string extent = walk + ".shape[sw_axis]";
-  return text(
-      "  long long sw_at[", rank, "], sw_rest = sw_first;\n", "  for (int sw_axis = ", last,
-      "; sw_axis >= 0; --sw_axis) {\n", "    sw_at[sw_axis] = sw_axis > 0 ? sw_rest % ", extent,
-      " : sw_rest;\n    if (sw_axis > 0) sw_rest /= ", extent, ";\n  }\n",
-      "  for (long long sw_left = sw_last - sw_first; sw_left > 0;) {\n",
-      "    const long long sw_room = ", walk, ".shape[", last, "] - sw_at[", last, "];\n",
-      "    const long long sw_run = sw_room < sw_left ? sw_room : sw_left;\n", row,
-      "    sw_left -= sw_run;\n    sw_at[", last, "] += sw_run;\n", "    for (int sw_axis = ", last,
-      "; sw_axis > 0 && sw_at[sw_axis] == ", extent,
-      "; --sw_axis) {\n      sw_at[sw_axis] = 0;\n      ++sw_at[sw_axis - 1];\n    }\n  }\n");
-}
-
-KernelArg PackedNumbers::argument(std::size_t first) const {
-  return KernelArg::bytes(std::as_bytes(std::span(numbers_).subspan(first)));
-}
-
-KernelArg PackedNumbers::raw(const Array& array, const Layout& layout) {
-  const std::size_t first = numbers_.size();
-  numbers_.push_back(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.data())));
-  for (const std::int64_t extent : layout.shape) numbers_.push_back(extent);
-  if (layout.rank() == 0) numbers_.push_back(1);
-  for (const std::int64_t step : layout.strides) numbers_.push_back(step);
-  if (layout.rank() == 0) numbers_.push_back(1);
-  return argument(first);
-}
-
-KernelArg PackedNumbers::walk(const Walk& walk) {
-  const std::size_t first = numbers_.size();
-  for (int axis = 0; axis < walk.rank(); ++axis) numbers_.push_back(walk.extent(axis));
+void ParameterValues::add_walk(const Walk& walk) {
+  std::int64_t* next = new_numbers(walk.rank() * (1 + walk.operands()));
+  for (int axis = 0; axis < walk.rank(); ++axis) *next++ = walk.extent(axis);
   for (int operand = 0; operand < walk.operands(); ++operand)
-    for (int axis = 0; axis < walk.rank(); ++axis) numbers_.push_back(walk.stride(axis, operand));
-  return argument(first);
+    for (int axis = 0; axis < walk.rank(); ++axis) *next++ = walk.stride(axis, operand);
 }
 
-KernelArg address_of(const Array& array) {
-  return KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data()));
-}
-
-namespace {
-
-KernelArg value_of(const ConvertedArgument& operand) {
-  if (!operand.bytes.empty()) return KernelArg::bytes(operand.bytes);
-  return KernelArg::bytes(std::span(static_cast<const std::byte*>(operand.number.data()),
-                                    static_cast<std::size_t>(operand.dtype.itemsize())));
-}
-
-// Numbers of an array as a whole.
-std::size_t numbers_of(const Array& array, const Shape* whole) {
-  const int rank = std::max(array.rank(), whole != nullptr ? whole->size() : 0);
-  return 3 + 2 * static_cast<std::size_t>(rank);
-}
-
-bool is_used_as_whole(const ConvertedArgument& operand, const Shape* whole) {
-  return whole != nullptr && operand.is_element() && operand.parameter->needs_whole_array;
-}
-
-}  // namespace
-
-bool is_pointer(const OperandForm& form, bool wants_pointer) noexcept {
-  return form.access == OperandForm::Access::element ||
-         (form.access == OperandForm::Access::dense && wants_pointer);
-}
-
-void add_operands(const Operands& operands, const OperandForms& forms, bool wants_pointer,
-                  const Shape* whole, std::span<const Walk* const> walks,
-                  std::vector<KernelArg>& arguments, PackedNumbers& numbers) {
-  std::size_t count = 0;
-  for (const ConvertedArgument& operand : operands.all())
-    if (operand.is_raw() || is_used_as_whole(operand, whole))
-      count += numbers_of(*operand.array, whole);
-  for (const Walk* walk : walks)
-    count +=
-        static_cast<std::size_t>(walk->rank()) * static_cast<std::size_t>(1 + walk->operands());
-  numbers.reserve(count);
+void ParameterValues::add_operands(const Operands& operands, const OperandForms& forms,
+                                   bool wants_pointer, bool has_elements) {
   for (std::size_t i = 0; i < forms.count; ++i) {
     const ConvertedArgument& operand = operands[i];
+    if (operand.is_element() && !has_elements) continue;
     if (forms[i].access == OperandForm::Access::value)
-      arguments.push_back(value_of(operand));
-    else if (is_pointer(forms[i], wants_pointer))
-      arguments.push_back(address_of(*operand.array));
+      add(operand.bytes.empty() ? operand.number.data() : operand.bytes.data());
+    else if (operand.is_element() ||
+             (forms[i].access == OperandForm::Access::dense && wants_pointer))
+      add_address(operand.array->data());
     else
-      arguments.push_back(numbers.raw(*operand.array, operand.array->layout()));
+      add_raw(*operand.array, operand.array->layout());
   }
+}
+
+void ParameterValues::add_whole_arrays(const Operands& operands, const Shape& shape) {
   for (const ConvertedArgument& operand : operands.all())
-    if (is_used_as_whole(operand, whole))
-      arguments.push_back(
-          numbers.raw(*operand.array, operand.array->layout().broadcast_to(*whole)));
-  for (const Walk* walk : walks) arguments.push_back(numbers.walk(*walk));
+    if (operand.is_element() && operand.parameter->needs_whole_array)
+      add_raw(*operand.array, operand.array->layout().broadcast_to(shape));
 }
 
 Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,10 +14,13 @@
 #include "arguments.hpp"
 #include "parameter.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/source/user_code.hpp"
 #include "spanwise/strided/walk.hpp"
 
 /// The CUDA C around a user's code, for both devices: parts that all kinds of kernel share.
 namespace spanwise::ops::user_kernels {
+
+using source::with_line_directives;
 
 /// The properties of every kind of kernel in addition to its expressions.
 struct CommonSpec {
@@ -67,9 +71,6 @@ std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands)
 /// with its own line numbers.
 std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> operands,
                      const std::string& types);
-/// `body` with its own line numbers, as file `label` in the compiler's messages.
-std::string with_line_directives(const std::string& label, const std::string& body);
-
 /// The C++ type of an operand's elements.
 std::string element_type(const ConvertedArgument& operand);
 /// "const " for inputs.
@@ -83,39 +84,37 @@ std::string parameter_text(const ConvertedArgument& operand, const OperandForm& 
 /// parameter_text().
 std::string whole_array_text(const ConvertedArgument& operand, int axes, std::string& types);
 
-/// "struct <name> { long long shape[rank], s0[rank], ...; };" for `count` operands.
-std::string walk_struct(const std::string& name, int rank, int count);
-
-/// The sum of index times stride of operand `k` of a walk at the position sw_at.
-std::string offset_text(const std::string& walk, int rank, int k);
-/// Statements that execute `row` for each run of the walk's elements [sw_first, sw_last) along the
-/// last axis: sw_run elements, the first of them at the position sw_at.
-std::string loop_over_runs(const std::string& walk, int rank, const std::string& row);
-
-/// Structs of 64-bit numbers that are passed to a kernel; their addresses are stable after
-/// reserve().
-class PackedNumbers {
+/// The values of a kernel's parameters, in order, for Kernel::launch_raw(). What is added by its
+/// address must live until the launch.
+class ParameterValues {
  public:
-  void reserve(std::size_t count) { numbers_.reserve(count); }
+  ParameterValues() = default;
+  ParameterValues(const ParameterValues&) = delete;
+  ParameterValues& operator=(const ParameterValues&) = delete;
+
+  void add(const void* value) { values_[count_++] = const_cast<void*>(value); }
+  void add_address(void* address) { add(&(addresses_[address_count_++] = address)); }
   /// As struct sw_raw of raw.cuh.
-  KernelArg raw(const Array& array, const Layout& layout);
-  KernelArg walk(const Walk& walk);
+  void add_raw(const Array& array, const Layout& layout);
+  /// As StridedWalk of walk.cuh.
+  void add_walk(const Walk& walk);
+  /// As parameter_text() declares them; without arrays that are accessed by element if these are
+  /// added otherwise.
+  void add_operands(const Operands& operands, const OperandForms& forms, bool wants_pointer,
+                    bool has_elements);
+  /// Arrays that are accessed by element and also used as a whole, broadcast to `shape`.
+  void add_whole_arrays(const Operands& operands, const Shape& shape);
+
+  std::span<void* const> all() const noexcept { return {values_.data(), count_}; }
 
  private:
-  KernelArg argument(std::size_t first) const;
-  std::vector<std::int64_t> numbers_;
+  std::int64_t* new_numbers(int count);
+
+  std::array<void*, 2 * max_operands + 8> values_;
+  std::array<void*, max_operands + 2> addresses_;
+  std::size_t count_ = 0, address_count_ = 0;
+  std::vector<std::unique_ptr<std::int64_t[]>> numbers_;
 };
-
-KernelArg address_of(const Array& array);
-
-/// Whether parameter_text() declares a pointer.
-bool is_pointer(const OperandForm& form, bool wants_pointer) noexcept;
-/// Adds the arguments for the operands' parameters (see parameter_text()), and for those of arrays
-/// that are also used as a whole, broadcast to `whole`, if it is not null. Reserves `numbers`, also
-/// for `walks`.
-void add_operands(const Operands& operands, const OperandForms& forms, bool wants_pointer,
-                  const Shape* whole, std::span<const Walk* const> walks,
-                  std::vector<KernelArg>& arguments, PackedNumbers& numbers);
 
 /// Compiles `source` and returns `kernel`. Throws CompileError with the name of `spec`, a remedy
 /// for unknown names, and `user_code` as the source that is shown.

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "arguments.hpp"
-#include "compiled_plans.hpp"
 #include "kernel_text.hpp"
 #include "parameter.hpp"
 #include "spanwise/dims.hpp"
 #include "spanwise/export.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/ref.hpp"
 
 /// Reductions with a user's map, associative and commutative operation, and final statements.
@@ -60,7 +60,8 @@ class SW_API ReductionKernel : public RefCounted {
 
  private:
   class Call;
-  struct Plan;
+  struct Variant;
+  struct Kernels;
 
   ReductionSpec spec_;
   std::string label_;
@@ -70,7 +71,7 @@ class SW_API ReductionKernel : public RefCounted {
   bool needs_index_ = false;
   std::string map_expr_;  // as in the generated source
 
-  mutable CompiledPlans<Plan> plans_;
+  mutable KernelList<Variant, Kernels> kernels_;
 };
 
 }  // namespace spanwise::ops::user_kernels

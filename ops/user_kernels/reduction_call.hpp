@@ -15,10 +15,14 @@
 /// One call of a ReductionKernel.
 namespace spanwise::ops::user_kernels {
 
-/// A compiled variant of the kernel.
-struct ReductionKernel::Plan {
+/// What selects compiled kernels.
+struct ReductionKernel::Variant {
   ReductionShape shape;
   Device device;
+
+  friend bool operator==(const Variant&, const Variant&) = default;
+};
+struct ReductionKernel::Kernels {
   Kernel run, fold;
 };
 
@@ -47,9 +51,6 @@ class ReductionKernel::Call {
   void find_results();
   void make_outputs(std::vector<Array>& allocated);
   void plan_walks();
-  // The layout of an output without the axes of extent 1 that keepdims adds.
-  Layout without_reduced_axes(const Layout& layout) const;
-  static std::vector<const Layout*> pointers(const std::vector<Layout>& layouts);
   void describe();
   // Depends on shapes and strides alone, so that sums are the same on all devices of a kind.
   void choose_parts();
@@ -60,7 +61,7 @@ class ReductionKernel::Call {
   bool are_results_nearer() const;
   std::string source_text(bool on_gpu) const;
 
-  const Plan& plan_for_launch();
+  const Kernels& kernels();
   void launch();
 
   const ReductionKernel& kernel_;

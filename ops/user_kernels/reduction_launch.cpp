@@ -28,11 +28,8 @@ std::string ReductionKernel::Call::source_text(bool on_gpu) const {
   return reduction_source(code, operands_.all(), plan_, on_gpu);
 }
 
-const ReductionKernel::Plan& ReductionKernel::Call::plan_for_launch() {
-  const auto matches = [&](const Plan& plan) {
-    return plan.device == operands_.device() && plan.shape == plan_;
-  };
-  return kernel_.plans_.get(matches, [&] {
+const ReductionKernel::Kernels& ReductionKernel::Call::kernels() {
+  return kernel_.kernels_.get({plan_, operands_.device()}, [&] {
     const std::string source = source_text(on_gpu_);
     const std::string& name = kernel_.spec_.common.name;
     const auto get = [&](const std::string& kernel) {
@@ -40,12 +37,12 @@ const ReductionKernel::Plan& ReductionKernel::Call::plan_for_launch() {
                       text(kernel_.spec_.map_expr, "\n", kernel_.spec_.reduce_expr, "\n",
                            kernel_.spec_.post_map_expr));
     };
-    return Plan{plan_, operands_.device(), get(name), get(name + "_fold")};
+    return Kernels{get(name), get(name + "_fold")};
   });
 }
 
 void ReductionKernel::Call::launch() {
-  const Plan& plan = plan_for_launch();
+  const auto& [run, fold] = kernels();
   const Stream stream = Stream::current(operands_.device());
   for (const ConvertedArgument& operand : operands_.all())
     if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
@@ -57,23 +54,24 @@ void ReductionKernel::Call::launch() {
     parts.emplace(empty(Shape{parts_ * results_ * bytes}, uint8, operands_.device()));
     order_use(stream, *parts, true);
   }
-  std::vector<KernelArg> arguments;
-  PackedNumbers numbers;
-  const Walk* const walks[] = {&*kept_, &*reduced_};
-  add_operands(operands_, plan_.forms, false, &shape_, walks, arguments, numbers);
-  for (const std::int64_t number : {results_, length_, part_length_, results_per_block_})
-    arguments.push_back(KernelArg(number));
-  arguments.push_back(parts ? address_of(*parts) : KernelArg::address(0));
-  const std::int64_t threads = on_gpu_ ? reduction_threads : 1;
-  plan.run.launch({{blocks_, parts_, 1}, {threads, 1, 1}, 0, stream}, arguments);
-  if (parts_ == 1) return;
   // The fold combines parts_ elements per result; its part length argument is the number of
   // elements.
-  const std::size_t at = arguments.size() - 4;
-  arguments[at] = KernelArg(parts_);
-  arguments[at + 1] = KernelArg(length_);
+  std::int64_t length = length_, part_length = part_length_;
+  ParameterValues values;
+  values.add_operands(operands_, plan_.forms, false, /*has_elements=*/true);
+  values.add_whole_arrays(operands_, shape_);
+  values.add_walk(*kept_);
+  values.add_walk(*reduced_);
+  for (const std::int64_t* number : {&results_, &length, &part_length, &results_per_block_})
+    values.add(number);
+  values.add_address(parts ? parts->data() : nullptr);
+  const std::int64_t threads = on_gpu_ ? reduction_threads : 1;
+  run.launch_raw({{blocks_, parts_, 1}, {threads, 1, 1}, 0, stream}, values.all());
+  if (parts_ == 1) return;
+  length = parts_;
+  part_length = length_;
   const std::int64_t blocks = on_gpu_ ? results_ : blocks_;
-  plan.fold.launch({{blocks, 1, 1}, {threads, 1, 1}, 0, stream}, arguments);
+  fold.launch_raw({{blocks, 1, 1}, {threads, 1, 1}, 0, stream}, values.all());
 }
 
 }  // namespace spanwise::ops::user_kernels

@@ -10,20 +10,6 @@
 namespace spanwise::ops::user_kernels {
 namespace {
 
-// The axes of `layout` for which `wanted` holds.
-template <class F>
-Layout axes_of(const Layout& layout, F&& wanted) {
-  int rank = 0;
-  for (int axis = 0; axis < layout.rank(); ++axis) rank += wanted(axis);
-  Layout out{Shape(rank), Strides(rank), layout.offset};
-  for (int axis = 0, at = 0; axis < layout.rank(); ++axis) {
-    if (!wanted(axis)) continue;
-    out.shape[at] = layout.shape[axis];
-    out.strides[at++] = layout.strides[axis];
-  }
-  return out;
-}
-
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
@@ -75,33 +61,27 @@ void ReductionKernel::Call::make_outputs(std::vector<Array>& allocated) {
     operands_.separate_from(i, /*allows_same_view=*/false);
 }
 
+// A walk leaves out the axes of extent 1.
 void ReductionKernel::Call::plan_walks() {
-  std::vector<Layout> kept, reduced;
-  const auto add = [&](const Layout& layout) {
-    kept.push_back(axes_of(layout, [&](int axis) { return !is_reduced(axis); }));
-    reduced.push_back(axes_of(layout, [&](int axis) { return is_reduced(axis); }));
-  };
+  Shape kept_shape = shape_, reduced_shape = shape_;
+  for (int axis = 0; axis < shape_.size(); ++axis)
+    (is_reduced(axis) ? kept_shape : reduced_shape)[axis] = 1;
+  std::vector<const Layout*> reduced, kept;
   for (const ConvertedArgument& operand : operands_.all())
-    if (is_input(operand)) add(operand.array->layout().broadcast_to(shape_));
-  const int inputs = static_cast<int>(kept.size());
-  for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i)
-    kept.push_back(without_reduced_axes(operands_[i].array->layout()));
-  if (kernel_.needs_index_) add(Layout::row_major(shape_));
-  kept_.emplace(kept[0].shape, pointers(kept), inputs);
-  reduced_.emplace(reduced[0].shape, pointers(reduced), 0);
+    if (is_input(operand)) reduced.push_back(&operand.array->layout());
+  kept = reduced;
+  std::vector<Layout> outputs;
+  for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i) {
+    Layout& output = outputs.emplace_back(operands_[i].array->layout());
+    for (int axis = 0; axis < shape_.size() && !axes_.keepdims; ++axis)
+      if (is_reduced(axis)) output = output.expand(axis);
+  }
+  for (const Layout& output : outputs) kept.push_back(&output);
+  const Layout index = Layout::row_major(shape_);
+  if (kernel_.needs_index_) kept.push_back(&index), reduced.push_back(&index);
+  kept_.emplace(kept_shape, kept, static_cast<int>(reduced.size()) - kernel_.needs_index_);
+  reduced_.emplace(reduced_shape, reduced, 0);
   describe();
-}
-
-Layout ReductionKernel::Call::without_reduced_axes(const Layout& layout) const {
-  if (!axes_.keepdims) return layout;
-  return axes_of(layout, [&](int axis) { return !is_reduced(axis); });
-}
-
-std::vector<const Layout*> ReductionKernel::Call::pointers(const std::vector<Layout>& layouts) {
-  std::vector<const Layout*> out;
-  out.reserve(layouts.size());
-  for (const Layout& layout : layouts) out.push_back(&layout);
-  return out;
 }
 
 void ReductionKernel::Call::describe() {

@@ -11,16 +11,17 @@ std::string ReductionWriter::write() {
                 ", \"a reduction's accumulator has at most 64 bytes\");\n");
   types += on_gpu_ ? text("typedef unsigned ", shape_.is_large ? "long long" : "int",
                           " sw_index;\n#define SW_ADJACENT ", shape_.adjacent_results, "\n")
-                   : text("typedef long long sw_index;\n");
-  types += walk_struct("sw_kept_walk", shape_.kept_rank, kept_operands());
-  types += walk_struct("sw_reduced_walk", shape_.reduced_rank, reduced_operands());
+                   : text("typedef unsigned long long sw_index;\n");
+  types += text("typedef spanwise::StridedWalk<", shape_.kept_rank, ", ", kept_operands(),
+                "> sw_kept_walk;\ntypedef spanwise::StridedWalk<", shape_.reduced_rank, ", ",
+                reduced_operands(), "> sw_reduced_walk;\n");
   const std::string list = parameters(types);
   const std::string& name = code_.spec.common.name;
   const std::string reduce = text(
       "__device__ inline sw_acc sw_reduce(sw_acc a, sw_acc b) {\n  return static_cast<sw_acc>(",
       with_line_directives(text("reduce_expr of ", name), code_.spec.reduce_expr), ");\n}\n");
-  return text(prologue(code_.spec.common, operands_, types), reduce, kernel(name, list, false),
-              kernel(name + "_fold", list, true));
+  return text("#include <spanwise/walk.cuh>\n", prologue(code_.spec.common, operands_, types),
+              reduce, kernel(name, list, false), kernel(name + "_fold", list, true));
 }
 
 std::string ReductionWriter::parameters(std::string& types) {
@@ -35,22 +36,6 @@ std::string ReductionWriter::parameters(std::string& types) {
          "sw_results, "
          "const long long sw_length, const long long sw_part_length, const long long sw_per_block, "
          "sw_acc* sw_parts";
-}
-
-std::string ReductionWriter::offsets(const std::string& walk, const std::string& prefix,
-                                     const std::string& index, int rank, int count) const {
-  std::string zeros, steps;
-  for (int k = 0; k < count; ++k) {
-    zeros += text("    long long ", prefix, k, " = 0;\n");
-    steps +=
-        text("      ", prefix, k, " += (long long)sw_position * ", walk, ".s", k, "[sw_axis];\n");
-  }
-  return text(zeros, "    {\n    sw_index sw_rest = ", index,
-              ";\n#pragma unroll\n    for (int sw_axis = ", rank - 1,
-              "; sw_axis >= 0; --sw_axis) {\n", "      const sw_index sw_extent = (sw_index)", walk,
-              ".shape[sw_axis];\n",
-              "      const sw_index sw_position = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;\n",
-              "      sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;\n", steps, "    }\n    }\n");
 }
 
 std::string ReductionWriter::mapped() const {
@@ -76,8 +61,8 @@ std::string ReductionWriter::finish() const {
     if (!is_output(operand)) continue;
     const std::string& name = operand.parameter->name;
     if (first.empty()) first = name;
-    out += text("      ", element_type(operand), "& ", name, " = sw_p_", name, "[sw_kept", k++,
-                "];\n");
+    out += text("      ", element_type(operand), "& ", name, " = sw_p_", name, "[sw_at_kept.of[",
+                k++, "]];\n");
   }
   if (code_.spec.post_map_expr.empty()) return out + text("      ", first, " = a;\n    };\n");
   return out +
@@ -120,9 +105,8 @@ std::string ReductionWriter::gpu_body(bool folds) const {
   const std::string adjacent = folds ? "1" : "SW_ADJACENT";
   const std::string map =
       folds ? "      return sw_parts[(long long)sw_r * sw_results + (long long)sw_result];\n"
-            : offsets("sw_reduced", "sw_reduced", "(sw_index)sw_r", shape_.reduced_rank,
-                      reduced_operands()) +
-                  elements([](int k, int) { return text("sw_reduced", k); }) + mapped();
+            : offsets("reduced", "(sw_index)sw_r") +
+                  elements([](int k, int) { return text("sw_at_reduced.of[", k, "]"); }) + mapped();
   return text(
       counts_for(folds), "  constexpr int sw_depth = ", reduction_threads, " / ", adjacent, ";\n",
       "  __shared__ alignas(16) unsigned char sw_bytes[", reduction_threads,
@@ -134,8 +118,7 @@ std::string ReductionWriter::gpu_body(bool folds) const {
       folds ? "sw_length"
             : "sw_first + sw_part_length < sw_length ? sw_first + sw_part_length : sw_length",
       ";\n  const bool sw_has_result = sw_result < (sw_index)sw_results;\n",
-      offsets("sw_kept", "sw_kept", "sw_has_result ? sw_result : 0", shape_.kept_rank,
-              kept_operands()),
+      offsets("kept", "sw_has_result ? sw_result : 0"),
       "    const auto sw_map = [&](long long sw_r) -> sw_acc {\n", map, "    };\n", finish(),
       R"(  if (sw_has_result && sw_first + sw_y < sw_end) {
     long long sw_r = sw_first + sw_y;

@@ -12,8 +12,7 @@ std::string ReductionWriter::cpu_body(bool folds) const {
 )";
   if (shape_.by_columns && !folds) return block + cpu_columns();
   return text(block, "  for (long long sw_result = sw_from; sw_result < sw_to; ++sw_result) {\n",
-              offsets("sw_kept", "sw_kept", "sw_result", shape_.kept_rank, kept_operands()),
-              finish(), "    sw_acc sw_a = ", identity_value(),
+              offsets("kept", "sw_result"), finish(), "    sw_acc sw_a = ", identity_value(),
               ";\n    bool sw_has_value = false;\n", folds ? cpu_fold() : for_each_run(cpu_row()),
               "    ", store_result(folds), "  }\n");
 }
@@ -63,7 +62,7 @@ std::string ReductionWriter::cpu_columns() const {
     const std::string row = text("sw_row", k, " + sw_k * sw_step", k);
     return step == 0   ? row
            : step == 1 ? row + " + sw_c"
-                       : text(row, " + sw_c * sw_kept.s", kept, "[", last, "]");
+                       : text(row, " + sw_c * sw_kept.strides[", kept, "][", last, "]");
   };
   const std::string row = text(
       "      for (long long sw_k = 0; sw_k < sw_run; ++sw_k) {\n"
@@ -78,28 +77,30 @@ std::string ReductionWriter::cpu_columns() const {
       }
 )");
   return text("  for (long long sw_begin = sw_from; sw_begin < sw_to;) {\n",
-              offsets("sw_kept", "sw_kept", "sw_begin", shape_.kept_rank, kept_operands()),
-              "    long long sw_width = sw_kept.shape[", last, "] - sw_begin % sw_kept.shape[",
-              last, "];\n    if (sw_width > sw_to - sw_begin) sw_width = sw_to - sw_begin;\n",
+              offsets("kept", "sw_begin"), "    long long sw_width = sw_kept.shape[", last,
+              "] - sw_begin % sw_kept.shape[", last,
+              "];\n    if (sw_width > sw_to - sw_begin) sw_width = sw_to - sw_begin;\n",
               "    if (sw_width > ", reduction_columns, ") sw_width = ", reduction_columns,
               ";\n    sw_acc sw_lane[", reduction_columns, "];\n    bool sw_has_value = false;\n",
               for_each_run(row), "    for (long long sw_c = 0; sw_c < sw_width; ++sw_c) {\n",
-              "    const long long sw_result = sw_begin + sw_c;\n",
-              offsets("sw_kept", "sw_kept", "sw_result", shape_.kept_rank, kept_operands()),
+              "    const long long sw_result = sw_begin + sw_c;\n", offsets("kept", "sw_result"),
               finish(), "    sw_acc sw_a = sw_has_value ? sw_lane[sw_c] : ", identity_value(),
               ";\n    ", store_result(false), "    }\n    sw_begin += sw_width;\n  }\n");
 }
 
 std::string ReductionWriter::for_each_run(const std::string& row) const {
-  const int last = shape_.reduced_rank - 1;
   std::string rows;
   for (int k = 0; k < reduced_operands(); ++k)
-    rows += text("      const long long sw_row", k, " = ",
-                 offset_text("sw_reduced", shape_.reduced_rank, k), ", sw_step", k,
-                 " = sw_reduced.s", k, "[", last, "];\n");
-  return R"(    const long long sw_first = blockIdx.y * sw_part_length;
+    rows += text("      const long long sw_row", k, " = sw_runs.offset(", k, "), sw_step", k,
+                 " = sw_runs.step(", k, ");\n");
+  return text(R"(    const long long sw_first = blockIdx.y * sw_part_length;
     const long long sw_last = sw_first + sw_part_length < sw_length ? sw_first + sw_part_length : sw_length;
-)" + loop_over_runs("sw_reduced", shape_.reduced_rank, rows + row);
+    for (spanwise::StridedRuns<)",
+              shape_.reduced_rank, ", ", reduced_operands(),
+              R"(> sw_runs(sw_reduced, sw_first, sw_last); sw_runs.left > 0; sw_runs.next()) {
+      const long long sw_run = sw_runs.count();
+)",
+              rows, row, "    }\n");
 }
 
 }  // namespace spanwise::ops::user_kernels

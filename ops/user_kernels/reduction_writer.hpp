@@ -41,9 +41,11 @@ class ReductionWriter {
 
   // The list of both kernels' parameters; appends the types that it needs to `types`.
   std::string parameters(std::string& types);
-  // Declares long long <prefix>0, ...: the offset of each operand of a walk at step `index`.
-  std::string offsets(const std::string& walk, const std::string& prefix, const std::string& index,
-                      int rank, int count) const;
+  // Declares sw_at_kept or sw_at_reduced, the offsets of a walk's operands at element `index`.
+  static std::string offsets(const std::string& walk, const std::string& index) {
+    return text("    const auto sw_at_", walk, " = spanwise::walk_offsets<sw_index>(sw_", walk,
+                ", ", index, ");\n");
+  }
   // Declares the elements that map_expr uses. `offset(k, step)` is the offset of operand k of the
   // walk over reduced elements, with OperandForm::step.
   template <class F>
@@ -55,14 +57,14 @@ class ReductionWriter {
       if (!is_input_element(operand)) continue;
       const std::string type = element_type(operand), &name = operand.parameter->name;
       const std::string expression =
-          text("sw_p_", name, " + sw_kept", k, " + ", offset(k, int{shape_.forms[i].step}));
+          text("sw_p_", name, " + sw_at_kept.of[", k, "] + ", offset(k, int{shape_.forms[i].step}));
       out += has_pointer_style()
                  ? text("      const ", type, "* const sw_at_", name, " = ", expression, ";\n")
                  : text("      const ", type, " ", name, " = *(", expression, ");\n");
       ++k;
     }
     if (code_.needs_index)
-      out += text("      const long long i = sw_kept", inputs() + outputs(), " + ",
+      out += text("      const long long i = sw_at_kept.of[", inputs() + outputs(), "] + ",
                   offset(k, any_step), ";\n");
     return out;
   }

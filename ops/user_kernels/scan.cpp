@@ -21,10 +21,15 @@
 
 namespace spanwise::ops::user_kernels {
 
-struct ScanKernel::Plan {
+struct ScanKernel::Variant {
   Device device;
   int line_rank;
   ScanAccess access;
+
+  friend bool operator==(const Variant&, const Variant&) = default;
+};
+
+struct ScanKernel::Kernels {
   // With the GPU's source, `run` and `lines` (pipelined: `run` alone); with the CPU's, `totals`,
   // `carries` and `run`.
   std::optional<Kernel> totals, carries, lines;
@@ -35,26 +40,17 @@ namespace {
 
 constexpr std::int64_t cpu_tile = 1 << 15;
 
-// Source for both devices; sw_scan_rank is the rank of the walk over lines.
+// Source for both devices.
 constexpr const char* scan_common = R"(
 // The offsets of the first element of a line.
 struct sw_scan_line {
   long long x, z;
-  __device__ sw_scan_line(const sw_scan_walk& walk, long long line) : x(0), z(0) {
-    for (int axis = sw_scan_rank - 1; axis >= 0; --axis) {
-      const long long index = axis > 0 ? line % walk.shape[axis] : line;
-      line /= walk.shape[axis];
-      x += index * walk.s0[axis];
-      z += index * walk.s1[axis];
-    }
+  __device__ sw_scan_line(const sw_scan_walk& walk, long long line) {
+    const auto at = spanwise::walk_offsets(walk, (unsigned long long)line);
+    x = at.of[0], z = at.of[1];
   }
 };
 )";
-
-// Whether the output shares memory with the input and is another view of it.
-bool overlaps_partially(const Array& input, const Array& output) {
-  return may_share_memory(input, output) && !is_same_view(input, output);
-}
 
 }  // namespace
 
@@ -104,10 +100,9 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, ScanAccess access) co
       spec_.is_exclusive ? text("return has_before ? before : static_cast<T>(", spec_.neutral, ");")
                          : "return through;";
   std::string types = text("typedef ", element_.type, " sw_element;\n");
-  types += walk_struct("sw_scan_walk", line_rank, 2);
-  types += text("constexpr int sw_scan_rank = ", line_rank,
-                ";\nconstexpr bool sw_packed = ", access == ScanAccess::strided ? "false" : "true",
-                ";\n");
+  types +=
+      text("typedef spanwise::StridedWalk<", line_rank, ", 2> sw_scan_walk;\n",
+           "constexpr bool sw_packed = ", access == ScanAccess::strided ? "false" : "true", ";\n");
   types += text(
       "__device__ inline sw_element sw_combine(sw_element a, sw_element b) {\n"
       "  return static_cast<sw_element>(",
@@ -131,37 +126,26 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, ScanAccess access) co
       add("run", "__launch_bounds__(spanwise::scan_threads, 4)");
       add("lines", "__launch_bounds__(spanwise::scan_threads, 8)");
     }
-    return text("#include <spanwise/scan_", access == ScanAccess::pipelined ? "pipeline" : "blocks",
-                ".cuh>\n", prologue(spec_.common, {}, types), kernels);
-  }
-  for (const char* part : {"totals", "carries", "run"}) add(part, "");
-  return prologue(spec_.common, {}, types) + kernels;
-}
-
-const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank,
-                                             ScanAccess access) const {
-  const auto matches = [&](const Plan& plan) {
-    return plan.device == device && plan.line_rank == line_rank && plan.access == access;
-  };
-  return plans_.get(matches, [&] { return compiled_plan(device, line_rank, access); });
-}
-
-ScanKernel::Plan ScanKernel::compiled_plan(Device device, int line_rank, ScanAccess access) const {
-  const bool on_gpu = uses_gpu_code(device);
-  const std::string code = source(line_rank, on_gpu, access);
-  const auto get = [&](const char* part) {
-    return compiled(spec_.common, code, text(spec_.common.name, "_", part), device,
-                    spec_.scan_expr);
-  };
-  Plan plan{device, line_rank, access, {}, {}, {}, get("run")};
-  if (access == ScanAccess::pipelined) return plan;
-  if (on_gpu) {
-    plan.lines = get("lines");
   } else {
-    plan.totals = get("totals");
-    plan.carries = get("carries");
+    for (const char* part : {"totals", "carries", "run"}) add(part, "");
   }
-  return plan;
+  return text("#include <spanwise/walk.cuh>\n",
+              on_gpu ? "#include <spanwise/scan_blocks.cuh>\n" : "",
+              prologue(spec_.common, {}, types), kernels);
+}
+
+const ScanKernel::Kernels& ScanKernel::kernels_for(const Variant& variant) const {
+  return kernels_.get(variant, [&] {
+    const bool on_gpu = uses_gpu_code(variant.device);
+    const std::string code = source(variant.line_rank, on_gpu, variant.access);
+    const auto get = [&](const char* part) {
+      return compiled(spec_.common, code, text(spec_.common.name, "_", part), variant.device,
+                      spec_.scan_expr);
+    };
+    if (variant.access == ScanAccess::pipelined) return Kernels{{}, {}, {}, get("run")};
+    if (on_gpu) return Kernels{{}, {}, get("lines"), get("run")};
+    return Kernels{get("totals"), get("carries"), {}, get("run")};
+  });
 }
 
 void ScanKernel::check(const Array& input, const Array& output) const {
@@ -221,27 +205,28 @@ void ScanKernel::scan_with_gpu_code(const Job& job) const {
   const std::int64_t count = is_pipelined ? pipeline.words : blocks.words;
   const Array words = zeros(Shape{count}, uint64, device);
   if (count > 0) order_use(job.stream, words, true);
-  PackedNumbers numbers;
-  numbers.reserve(3 * static_cast<std::size_t>(job.lines.rank()));
   const std::int64_t line[] = {length, steps[0], steps[1]};
-  const std::vector<KernelArg> arguments{address_of(job.input),
-                                         address_of(job.output),
-                                         numbers.walk(job.lines),
-                                         KernelArg::bytes(std::as_bytes(std::span(line))),
-                                         KernelArg(lines),
-                                         KernelArg(is_pipelined ? pipeline.chunks : blocks.chunks),
-                                         count > 0 ? address_of(words) : KernelArg::address(0)};
-  const Plan& plan = plan_for(device, job.lines.rank(), access);
+  ParameterValues values;
+  values.add_address(job.input.data());
+  values.add_address(job.output.data());
+  values.add_walk(job.lines);
+  values.add(line);
+  values.add(&lines);
+  values.add(is_pipelined ? &pipeline.chunks : &blocks.chunks);
+  values.add_address(count > 0 ? words.data() : nullptr);
+  const Kernels& kernels = kernels_for({device, job.lines.rank(), access});
   if (is_pipelined)
-    plan.run.launch({{pipeline.blocks}, {pipeline.threads}, pipeline.shared_bytes, job.stream},
-                    arguments);
+    kernels.run.launch_raw(
+        {{pipeline.blocks}, {pipeline.threads}, pipeline.shared_bytes, job.stream}, values.all());
   else
-    (blocks.by_warps ? *plan.lines : plan.run)
-        .launch({{blocks.blocks}, {scan_threads}, blocks.shared_bytes, job.stream}, arguments);
+    (blocks.by_warps ? *kernels.lines : kernels.run)
+        .launch_raw({{blocks.blocks}, {scan_threads}, blocks.shared_bytes, job.stream},
+                    values.all());
 }
 
 void ScanKernel::scan_on_cpu(const Job& job) const {
-  const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), ScanAccess::strided);
+  const Kernels& kernels =
+      kernels_for({job.stream.device(), job.lines.rank(), ScanAccess::strided});
   const std::int64_t length = job.input.shape()[job.axis], lines = job.lines.size();
   const std::int64_t tiles = (length - 1) / cpu_tile + 1;
   std::optional<Array> totals;
@@ -249,25 +234,22 @@ void ScanKernel::scan_on_cpu(const Job& job) const {
     totals.emplace(empty(Shape{tiles * lines}, *element_.dtype, cpu));
     order_use(job.stream, *totals, true);
   }
-  PackedNumbers numbers;
-  numbers.reserve(3 * static_cast<std::size_t>(job.lines.rank()));
-  const std::vector<KernelArg> arguments{address_of(job.input),
-                                         address_of(job.output),
-                                         numbers.walk(job.lines),
-                                         KernelArg(job.input.strides()[job.axis]),
-                                         KernelArg(job.output.strides()[job.axis]),
-                                         KernelArg(length),
-                                         KernelArg(tiles),
-                                         KernelArg(cpu_tile),
-                                         totals ? address_of(*totals) : KernelArg::address(0)};
+  const std::int64_t numbers[] = {job.input.strides()[job.axis], job.output.strides()[job.axis],
+                                  length, tiles, cpu_tile};
+  ParameterValues values;
+  values.add_address(job.input.data());
+  values.add_address(job.output.data());
+  values.add_walk(job.lines);
+  for (const std::int64_t& number : numbers) values.add(&number);
+  values.add_address(totals ? totals->data() : nullptr);
   const auto launch = [&](const Kernel& kernel, std::int64_t blocks) {
-    kernel.launch({{blocks, 1, 1}, {1, 1, 1}, 0, job.stream}, arguments);
+    kernel.launch_raw({{blocks, 1, 1}, {1, 1, 1}, 0, job.stream}, values.all());
   };
   if (tiles > 1) {
-    launch(*plan.totals, tiles * lines);
-    launch(*plan.carries, lines);
+    launch(*kernels.totals, tiles * lines);
+    launch(*kernels.carries, lines);
   }
-  launch(plan.run, tiles * lines);
+  launch(kernels.run, tiles * lines);
 }
 
 }  // namespace spanwise::ops::user_kernels

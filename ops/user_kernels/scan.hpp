@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string>
 
-#include "compiled_plans.hpp"
 #include "kernel_text.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/export.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/ref.hpp"
 
 /// Scans: each element combined with all before it by a user's associative operation.
@@ -45,11 +45,11 @@ class SW_API ScanKernel : public RefCounted {
   std::string source(int line_rank, bool on_gpu, ScanAccess access) const;
 
  private:
-  struct Plan;
+  struct Variant;
+  struct Kernels;
   struct Job;
   bool uses_gpu_code(Device device) const;
-  const Plan& plan_for(Device device, int line_rank, ScanAccess access) const;
-  Plan compiled_plan(Device device, int line_rank, ScanAccess access) const;
+  const Kernels& kernels_for(const Variant& variant) const;
   void scan_with_gpu_code(const Job& job) const;
   void scan_on_cpu(const Job& job) const;
   void check(const Array& input, const Array& output) const;
@@ -58,7 +58,7 @@ class SW_API ScanKernel : public RefCounted {
   std::string label_;
   Parameter element_;
 
-  mutable CompiledPlans<Plan> plans_;
+  mutable KernelList<Variant, Kernels> kernels_;
 };
 
 }  // namespace spanwise::ops::user_kernels

@@ -21,6 +21,7 @@ TEST(StridedPlan, VisitsEachElementOnceInAlignedPacks) {
     const RandomArrays arrays = drawer.arrays();
     PlanOptions options;
     if (drawer.once_in(5)) options.max_width = 1;
+    options.is_serial = options.max_width == 1 && drawer.once_in(2);
     const StridedPlan plan = arrays.plan(options);
     ++kinds[static_cast<int>(plan.shape().kind)];
     const Visited visited = visit(plan, arrays), wanted = expected(arrays);
@@ -81,6 +82,29 @@ TEST(StridedPlan, ReversesTheLeader) {
   writing.planned[2].address += 1023 * 4;
   EXPECT_EQ(patterns(writing.plan()), (std::vector{AccessPattern::reversed, AccessPattern::reversed,
                                                    AccessPattern::contiguous}));
+}
+
+TEST(StridedPlan, TakesArraysThatAreReversedAlikeAsDense) {
+  const Layout backwards =
+      Layout::row_major({32, 64}).slice(1, {{}, {}, -1}).slice(0, {{}, {}, -1});
+  RandomArrays arrays;
+  arrays.shape = {32, 64};
+  for (const ArrayRole role : {ArrayRole::read, ArrayRole::write}) arrays.add(backwards, 4, role);
+  for (PlanArray& array : arrays.planned) array.address += 2047 * 4;
+  const StridedPlan plan = arrays.plan();
+  EXPECT_EQ(plan.shape().kind, Kind::dense);
+  EXPECT_TRUE(plan.is_contiguous());
+  EXPECT_EQ(plan.offset(1), -2047);
+}
+
+TEST(StridedPlan, VisitsRunsOneByOneOnTheCpu) {
+  RandomArrays arrays = two(Layout::row_major({64, 100}).transpose(), {100, 64});
+  const StridedPlan plan = arrays.plan({.max_width = 1, .packs = 1, .is_serial = true});
+  EXPECT_EQ(plan.shape().kind, Kind::rows);
+  EXPECT_EQ(plan.shape().threads_per_block(), 1);
+  EXPECT_EQ(plan.blocks(), 1);
+  EXPECT_EQ(patterns(plan), (std::vector{AccessPattern::strided, AccessPattern::contiguous,
+                                         AccessPattern::contiguous}));
 }
 
 TEST(StridedPlan, UsesCellsForShortAxes) {

@@ -56,19 +56,11 @@ void compute_on_cpu(const OpSignature& signature, std::span<const Operand> opera
   std::array<std::optional<Scalar>, max_inputs> numbers;
   std::array<strided::CpuOperand, max_inputs + 2> arrays;
   std::size_t count = 0;
-  const auto add = [&](const Array& array, DType compute, strided::ArrayRole role) {
-    strided::CpuOperand& operand = arrays[count++];
-    operand.layout = &array.layout();
-    operand.data = static_cast<std::byte*>(array.data());
-    operand.dtype = array.dtype();
-    operand.compute = compute;
-    operand.role = role;
-  };
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operand& operand = operands[i];
     const DType wanted = loop_compute(signature, signature.operand(static_cast<int>(i)));
     if (operand.array != nullptr) {
-      add(*operand.array, wanted, strided::ArrayRole::read);
+      arrays[count++] = {*operand.array, wanted, strided::ArrayRole::read};
       continue;
     }
     const Scalar& number = numbers[i].emplace(operand.scalar.cast(wanted));
@@ -77,8 +69,8 @@ void compute_on_cpu(const OpSignature& signature, std::span<const Operand> opera
     constant.data = static_cast<std::byte*>(const_cast<void*>(number.data()));
     constant.dtype = constant.compute = wanted;
   }
-  add(result, loop_compute(signature, signature.result), strided::ArrayRole::write);
-  if (where != nullptr) add(*where, bool_, strided::ArrayRole::mask);
+  arrays[count++] = {result, loop_compute(signature, signature.result), strided::ArrayRole::write};
+  if (where != nullptr) arrays[count++] = {*where, bool_, strided::ArrayRole::mask};
   strided::run_on_cpu(result.shape(), std::span(arrays.data(), count), cpu_kernel_for(signature));
 }
 

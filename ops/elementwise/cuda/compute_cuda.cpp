@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <memory>
-#include <optional>
-#include <unordered_map>
 
 #include "../compute.hpp"
 #include "operation_body.hpp"
@@ -21,33 +19,12 @@ namespace {
 using strided::ArrayRole;
 using strided::BodyKernels;
 
-struct OperationKeyHash {
-  std::size_t operator()(const OperationKey& key) const noexcept {
-    std::size_t hash = static_cast<std::size_t>(key.op);
-    const auto add = [&](std::size_t value) { hash = hash * 31 + value; };
-    for (const DType dtype : {key.compute, key.result, key.operands[0], key.operands[1]})
-      add(static_cast<std::size_t>(dtype.itemsize()) * 8 + static_cast<std::size_t>(dtype.code()));
-    add(key.numbers);
-    return hash;
-  }
-};
-
-// The kernels of an operation. A thread finds those that it used lately without a lock.
+// The kernels of an operation, in a list for each combination of numbers among its operands.
 BodyKernels& kernels_of(const OperationKey& key) {
-  using Table =
-      KernelTable<std::unordered_map<OperationKey, std::unique_ptr<BodyKernels>, OperationKeyHash>>;
-  static auto& all = *new Table;
-  struct RecentKernels {
-    std::optional<OperationKey> key;
-    BodyKernels* kernels = nullptr;
-  };
-  thread_local std::array<RecentKernels, 32> lately;
-  const auto op = static_cast<std::size_t>(key.op);
-  const auto itemsize = static_cast<std::size_t>(key.compute.itemsize());
-  RecentKernels& slot = lately[(op * 5 + itemsize + key.numbers) % lately.size()];
-  if (slot.key != key)
-    slot = {key, all.get(key, [] { return std::make_unique<BodyKernels>(); }).get()};
-  return *slot.kernels;
+  using List = KernelList<OperationKey, std::unique_ptr<BodyKernels>>;
+  static auto& lists = *new std::array<List, op_count << max_inputs>;
+  List& list = lists[(static_cast<std::size_t>(key.op) << max_inputs) + key.numbers];
+  return *list.get(key, [] { return std::make_unique<BodyKernels>(); });
 }
 
 void fail_negative_exponent(bool has_negative_exponent) {
@@ -89,9 +66,8 @@ class OperationCall {
     key_.checks_exponent = checks_exponent(signature_, operands_);
     call_.plan();
     const Device device = result_.device();
-    const strided::PlanShape& shape = call_.shape();
-    const Kernel& kernel = kernels_of(key_).get(
-        shape, device, [&] { return compile_body(operation_body(key_), shape, device); });
+    const Kernel& kernel =
+        call_.kernel(kernels_of(key_), device, [&] { return operation_body(key_); });
     if (!key_.checks_exponent) return launch(kernel, nullptr);
     const Array negative = zeros({}, int32, device);
     order_use(Stream::current(device), negative, true);
@@ -104,7 +80,7 @@ class OperationCall {
   // false otherwise.
   bool try_launch() {
     if (!call_.plan_dense() || call_.shape().has_constants()) return false;
-    const Kernel* kernel = kernels_of(key_).find(call_.shape(), result_.device());
+    const Kernel* kernel = kernels_of(key_).find({call_.shape(), result_.device()});
     if (kernel == nullptr) return false;
     launch(*kernel, nullptr);
     return true;

@@ -6,6 +6,7 @@
 
 #include "spanwise/copy.hpp"
 #include "spanwise/runtime/host_block.hpp"
+#include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {
 
@@ -91,18 +92,6 @@ void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array
   strided::run_on_cpu(outputs[0].shape(), std::span(arrays.data(), count), body);
 }
 
-namespace {
-
-// Whether loops can use the elements where they are.
-bool is_dense(const Array& array) {
-  return array.layout().is_row_major() &&
-         reinterpret_cast<std::uintptr_t>(array.data()) %
-                 static_cast<std::uintptr_t>(array.dtype().itemsize()) ==
-             0;
-}
-
-}  // namespace
-
 CpuProgram::Parts::Parts(const CpuProgram& program, std::span<const Array* const> inputs,
                          std::span<const Array> outputs)
     : program_(program), constants_(program.prepare(inputs)) {
@@ -115,7 +104,8 @@ CpuProgram::Parts::Parts(const CpuProgram& program, std::span<const Array* const
     const Array& input = *inputs[i];
     if (program.registers_[i].is_number)
       add(input, 0);
-    else if (input.shape() == outputs[0].shape() && is_dense(input))
+    else if (input.shape() == outputs[0].shape() && input.layout().is_row_major() &&
+             is_item_aligned(input))
       add(input, input.dtype().itemsize());
     else
       add(copies_.emplace_back(copy(input.broadcast_to(outputs[0].shape()))),

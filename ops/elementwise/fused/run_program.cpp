@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_program.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "spanwise/copy.hpp"
@@ -9,16 +10,6 @@
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
-namespace {
-
-bool needs_copy(const Array& input, std::span<const Array> outputs) {
-  for (const Array& output : outputs)
-    if (may_share_memory(input, output) && !is_same_view(input, output)) return true;
-  return false;
-}
-
-}  // namespace
-
 ProgramRunner::ProgramRunner(const ElementProgram& program, const std::vector<bool>& is_number,
                              Device device) {
   if (!runs_on_host(device))
@@ -33,7 +24,9 @@ void ProgramRunner::run(std::span<const Array* const> given, std::span<const Arr
   copies.reserve(given.size());
   for (std::size_t i = 0; i < given.size(); ++i) {
     inputs[i] = given[i];
-    if (needs_copy(*given[i], outputs)) inputs[i] = &copies.emplace_back(copy(*given[i]));
+    if (std::ranges::any_of(
+            outputs, [&](const Array& output) { return overlaps_partially(*given[i], output); }))
+      inputs[i] = &copies.emplace_back(copy(*given[i]));
     if (on_cpu_) order_host_use(*inputs[i], false);
   }
   const std::span<const Array* const> all(inputs.data(), given.size());
@@ -60,10 +53,8 @@ void CudaProgram::run(std::span<const Array* const> inputs, std::span<const Arra
   }
   for (const Array& output : outputs) call.add(output, strided::ArrayRole::write);
   call.plan();
-  const auto make = [&] {
-    return compile_body(program_body(program_, by_value), call.shape(), device);
-  };
-  const Kernel& kernel = kernels_[by_value].get(call.shape(), device, make);
+  const Kernel& kernel =
+      call.kernel(kernels_[by_value], device, [&] { return program_body(program_, by_value); });
   call.launch(kernel, std::span(numbers.data(), count));
 }
 

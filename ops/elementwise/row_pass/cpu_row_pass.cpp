@@ -11,6 +11,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/runtime/gemv.hpp"
 #include "spanwise/runtime/parallel.hpp"
+#include "spanwise/strided/walk.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
@@ -21,12 +22,6 @@ constexpr std::int64_t block_bytes = 512 << 10;
 // Bytes of a matrix above which the next block is fetched while one is added, because it is in the
 // L3 cache or in memory. Both share the L2 cache.
 constexpr std::int64_t large_matrix = 4 << 20;
-
-bool is_aligned(const Array& array) {
-  return reinterpret_cast<std::uintptr_t>(array.data()) %
-             static_cast<std::uintptr_t>(array.dtype().itemsize()) ==
-         0;
-}
 
 template <class T>
 T* elements(const Array& array) {
@@ -196,8 +191,8 @@ CpuRowPass::CpuRowPass(const RowPass& pass, std::span<const int> ranks)
 }
 
 bool CpuRowPass::takes(std::span<const Array* const> inputs) const {
-  return is_aligned(*inputs[0]) && is_aligned(*inputs[1]) &&
-         (!pass_.has_addend || is_aligned(*inputs[pass_.addend_position()]));
+  return is_item_aligned(*inputs[0]) && is_item_aligned(*inputs[1]) &&
+         (!pass_.has_addend || is_item_aligned(*inputs[pass_.addend_position()]));
 }
 
 const Array& CpuRowPass::buffer(std::optional<Array>& kept, const Shape& shape) const {

@@ -19,8 +19,7 @@ using strided::ArrayRole;
 // One of the statements below, for each index array; `extent` is a parameter, and `found`.
 const Kernel& index_kernel(IndexWork work, const strided::StridedCall& call, Device device) {
   static auto& bodies = *new strided::BodyTable<IndexWork>;
-  return bodies[work].get(call.shape(), device,
-                          [&] { return compile_body(index_body(work), call.shape(), device); });
+  return call.kernel(bodies[work], device, [&] { return index_body(work); });
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-int number_of(DType dtype) { return static_cast<int>(dtype.code()) * 256 + dtype.bits(); }
-
 ReduceKernels compiled(const CudaShape& shape, Device device, const ElementSource* computed) {
   ModuleOptions options;
   options.device = device;
@@ -27,33 +25,10 @@ ReduceKernels compiled(const CudaShape& shape, Device device, const ElementSourc
 
 }  // namespace
 
-ReduceKernelTable::Key ReduceKernelTable::key_of(const CudaShape& shape, Device device) {
-  return {device.ordinal(),
-          static_cast<int>(shape.kernel.kind),
-          number_of(shape.kernel.element),
-          number_of(shape.kernel.accumulator),
-          number_of(shape.result),
-          number_of(shape.subtrahend),
-          static_cast<int>(shape.form),
-          shape.kept,
-          shape.reduced,
-          shape.group,
-          shape.width,
-          shape.has_mask,
-          shape.has_divisors,
-          shape.has_initial,
-          shape.is_large,
-          shape.is_packed,
-          shape.is_pipelined,
-          static_cast<int>(shape.finish),
-          shape.operands,
-          shape.numbers,
-          shape.constants};
-}
-
 const ReduceKernels& ReduceKernelTable::get(const CudaShape& shape, Device device,
                                             const ElementSource* computed) {
-  return known_.get(key_of(shape, device), [&] { return compiled(shape, device, computed); });
+  auto& known = by_kind_[static_cast<std::size_t>(shape.kernel.kind)];
+  return known.get(Key{shape, device}, [&] { return compiled(shape, device, computed); });
 }
 
 const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <optional>
 
 #include "cuda_source.hpp"
@@ -25,10 +24,12 @@ class ReduceKernelTable {
   const ReduceKernels& get(const CudaShape& shape, Device device, const ElementSource* computed);
 
  private:
-  using Key = std::array<int, 21>;
-  static Key key_of(const CudaShape& shape, Device device);
-
-  KernelTable<std::map<Key, ReduceKernels>> known_;
+  struct Key {
+    CudaShape shape;
+    Device device;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  std::array<KernelList<Key, ReduceKernels>, kind_count> by_kind_;
 };
 
 /// Those of arrays, of the process.

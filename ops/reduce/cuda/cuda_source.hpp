@@ -27,6 +27,8 @@ struct CudaShape {
   int operands = 0;  ///< of computed elements
   /// Bit k: operand k is passed by value, or has one element for all that are next to each other.
   int numbers = 0, constants = 0;
+
+  friend bool operator==(const CudaShape&, const CudaShape&) = default;
 };
 
 /// CUDA C with the kernels `run` and `fold`, or (scan) `run` and `lines`, or (scan_columns)

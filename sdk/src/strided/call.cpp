@@ -10,31 +10,6 @@
 
 namespace spanwise::strided {
 
-const BodyKernels::Entry* BodyKernels::find_entry(const PlanShape& shape, Device device) const {
-  const auto found = std::ranges::find_if(
-      entries_, [&](const Entry& entry) { return entry.shape == shape && entry.device == device; });
-  return found == entries_.end() ? nullptr : &*found;
-}
-
-const Kernel* BodyKernels::find(const PlanShape& shape, Device device) {
-  const Entry* known = last_.load(std::memory_order_acquire);
-  if (known == nullptr || known->shape != shape || known->device != device) {
-    const std::lock_guard lock(mutex_);
-    known = find_entry(shape, device);
-    if (known == nullptr) return nullptr;
-    last_.store(known, std::memory_order_release);
-  }
-  return &known->kernel;
-}
-
-const Kernel& BodyKernels::insert(const PlanShape& shape, Device device, Kernel kernel) {
-  const std::lock_guard lock(mutex_);
-  if (const Entry* known = find_entry(shape, device)) return known->kernel;
-  entries_.push_front({shape, device, std::move(kernel)});
-  last_.store(&entries_.front(), std::memory_order_release);
-  return entries_.front().kernel;
-}
-
 Kernel compile_body(const Body& body, const PlanShape& shape, Device device) {
   ModuleOptions options;
   options.device = device;
@@ -75,14 +50,14 @@ void StridedCall::launch(const Kernel& kernel, std::span<void* const> others) co
       runtime::order_use(stream, arrays_[k]->storage(), is_written(planned_[k].role));
   if (!runtime::kernel_check().any()) [[likely]]
     return launch_ordered(kernel, others, stream);
-  kernel.launch_raw({{plan_.blocks(), 1, 1}, {block_threads, 1, 1}},
+  kernel.launch_raw({{plan_.blocks(), 1, 1}, {shape().threads_per_block(), 1, 1}},
                     Arguments(*this, others).values());
 }
 
 void StridedCall::launch_ordered(const Kernel& kernel, std::span<void* const> others,
                                  runtime::StreamState& stream) const {
-  kernel.state().kernel().launch({plan_.blocks(), 1, 1}, {block_threads, 1, 1}, 0, stream,
-                                 Arguments(*this, others).values().data());
+  kernel.state().kernel().launch({plan_.blocks(), 1, 1}, {shape().threads_per_block(), 1, 1}, 0,
+                                 stream, Arguments(*this, others).values().data());
 }
 
 }  // namespace spanwise::strided

@@ -101,11 +101,7 @@ std::uintptr_t address(const Array& array) {
 template <class Make>
 void run(const StridedCall& call, BodyKernels& kernels, StreamState& stream,
          std::span<void* const> others, const Make& make) {
-  const PlanShape& shape = call.shape();
-  const Device device = stream.device();
-  call.launch_ordered(
-      kernels.get(shape, device, [&] { return compile_body(make(), shape, device); }), others,
-      stream);
+  call.launch_ordered(call.kernel(kernels, stream.device(), make), others, stream);
 }
 
 void move(StridedCall& call, const Array& target, StreamState& stream) {
@@ -185,7 +181,7 @@ void fill_on_gpu(const Array& target, const Scalar& value, StreamState& stream) 
   call.add(target, ArrayRole::write);
   call.plan(casts_plan);
   BodyKernels& known = kernels[word_index(word)];
-  if (known.find(call.shape(), stream.device()) == nullptr &&
+  if (known.find({call.shape(), stream.device()}) == nullptr &&
       fill_by_driver(call, target, value, stream))
     return;
   void* const others[] = {const_cast<void*>(value.data())};

@@ -29,6 +29,7 @@ CudaText::CudaText(const Body& body, const PlanShape& shape)
 }
 
 std::string CudaText::write() const {
+  if (shape_.is_serial) return head() + serial();
   switch (shape_.kind) {
     case PlanShape::Kind::dense:
       return head() + dense();
@@ -95,6 +96,9 @@ std::string CudaText::head() const {
     if (is_memory(k))
       types += text("typedef ", body_.arrays[static_cast<std::size_t>(k)].type, " sw_t", k, ";\n");
   // The library's text comes first: a prelude may define macros.
+  if (shape_.is_serial)
+    return text(shape_.kind == PlanShape::Kind::rows ? "#include <spanwise/walk.cuh>\n" : "",
+                body_.prelude, types);
   return text(device_text("pack.cuh"), device_text("packs.cuh"),
               shape_.kind == PlanShape::Kind::tiles   ? device_text("tiles.cuh")
               : shape_.kind == PlanShape::Kind::cells ? device_text("cells.cuh")
@@ -126,8 +130,8 @@ std::string CudaText::kernel(std::string_view rest) const {
   // With a number of blocks, even of one, the compiler keeps more of a tile in registers:
   // permutations (2, 1, 0) take 5 % less time (H100), though fewer blocks are resident.
   const char* const blocks = shape_.kind == PlanShape::Kind::tiles ? ", 1" : "";
-  return text("extern \"C\" __global__ void __launch_bounds__(", block_threads, blocks, ") ",
-              body_.name, "(", parameters_, rest, ") {\n");
+  return text("extern \"C\" __global__ void __launch_bounds__(", shape_.threads_per_block(), blocks,
+              ") ", body_.name, "(", parameters_, rest, ") {\n");
 }
 
 // ---- the loop over a thread's packs

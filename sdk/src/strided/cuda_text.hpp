@@ -58,6 +58,9 @@ class CudaText {
   bool has_lines(int k) const;
   std::string cell_fills() const;
   std::string cells() const;
+  std::string serial_element(int k, bool has_runs) const;
+  std::string serial_run(bool has_runs) const;
+  std::string serial() const;
 
   const Body& body_;
   const PlanShape& shape_;

@@ -67,6 +67,7 @@ bool StridedPlan::make_dense(const Shape& shape, std::span<const PlanArray> arra
   result.width = widest_pack(arrays, options);
   result.packs = static_cast<std::uint8_t>(options.packs);
   result.count = static_cast<std::uint8_t>(arrays.size());
+  result.is_serial = options.is_serial;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const PlanArray& array = arrays[k];
     if (!is_aligned(array, result.width)) return false;
@@ -76,6 +77,7 @@ bool StridedPlan::make_dense(const Shape& shape, std::span<const PlanArray> arra
   }
   shape_ = result;
   numbers_.clear();
+  has_offsets_ = false;
   steps_ = size_of(shape);
   joined_ = 1;
   is_contiguous_ = !result.has_constants();
@@ -88,28 +90,33 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
   std::array<const Layout*, max_arrays> layouts;
   for (std::size_t k = 0; k < arrays.size(); ++k) layouts[k] = arrays[k].layout;
   const int leader = leader_of(arrays);
-  const Walk walk(shape, std::span(layouts.data(), arrays.size()), leader);
-  Planner planner(walk, arrays, leader, widest_pack(arrays, options));
+  Planner planner(shape, std::span(layouts.data(), arrays.size()), arrays, leader,
+                  widest_pack(arrays, options));
+  const WalkAxes& axes = planner.axes();
   joined_ = 1;
-  is_contiguous_ = walk.is_dense();
+  is_contiguous_ = axes.is_dense();
   shape_ = {};
   numbers_.clear();
   shape_.count = static_cast<std::uint8_t>(arrays.size());
+  shape_.is_serial = options.is_serial;
+  const auto take_offsets = [&] {
+    for (int k = 0; k < axes.operands(); ++k) offsets_[index(k)] = axes.offset(k);
+    has_offsets_ = true;
+  };
   if (planner.make_dense(shape_)) {
     shape_.packs = static_cast<std::uint8_t>(options.packs);
-    steps_ = walk.size();
-    return;
+    steps_ = axes.size();
+    return take_offsets();
   }
-  shape_.is_large = walk.size() > INT32_MAX || planner.axes().has_far_elements();
+  shape_.is_large = axes.size() > INT32_MAX || axes.has_far_elements();
   if (options.joins_elements) joined_ = planner.join_elements();
   steps_ = planner.make(shape_);
-  if (shape_.kind == PlanShape::Kind::rows &&
+  if (shape_.kind == PlanShape::Kind::rows && !shape_.is_serial &&
       (shape_.width < widest_pack(arrays, options) / joined_ ||
        loads_constants_only(shape_, arrays)))
     shape_.packs = static_cast<std::uint8_t>(options.row_packs);
-  const WalkAxes& axes = planner.axes();
-  for (int k = 0; k < axes.arrays(); ++k) offsets_[index(k)] = axes.offset(k);
-  numbers_ = planner.axes().take_numbers(shape_.shares_strides);
+  take_offsets();
+  numbers_ = axes.numbers(shape_.shares_strides);
 }
 
 }  // namespace spanwise::strided

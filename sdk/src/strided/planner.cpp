@@ -27,13 +27,14 @@ bool fits_in_pack(int itemsize) noexcept {
 
 }  // namespace
 
-Planner::Planner(const Walk& walk, std::span<const PlanArray> arrays, int leader, int max_width)
-    : axes_(walk),
+Planner::Planner(const Shape& shape, std::span<const Layout* const> layouts,
+                 std::span<const PlanArray> arrays, int leader, int max_width)
+    : axes_(shape, layouts, leader),
       arrays_(arrays),
       leader_(leader),
       max_width_(max_width),
-      inner_(walk.rank() - 1) {
-  for (int k = 0; k < axes_.arrays(); ++k)
+      inner_(axes_.rank() - 1) {
+  for (int k = 0; k < axes_.operands(); ++k)
     if (is_memory(k) && !fits_in_pack(array(k).itemsize)) has_structs_ = true;
   if (has_structs_) max_width_ = 1;
 }
@@ -56,7 +57,7 @@ bool Planner::make_dense(PlanShape& shape) const {
   if (axes_.rank() != 1) return false;
   PlanShape result = shape;
   result.width = static_cast<std::uint8_t>(max_width_);
-  for (int k = 0; k < axes_.arrays(); ++k) {
+  for (int k = 0; k < axes_.operands(); ++k) {
     const std::int64_t step = axes_.stride(0, k);
     if (step == 0 && array(k).role == ArrayRole::read) {
       result.patterns[static_cast<std::size_t>(k)] = AccessPattern::constant;
@@ -69,14 +70,8 @@ bool Planner::make_dense(PlanShape& shape) const {
   return true;
 }
 
-void Planner::make_leader_forward() {
-  for (int axis = 0; axis <= inner_; ++axis)
-    if (axes_.stride(axis, leader_) < 0) axes_.reverse(axis);
-}
-
 int Planner::join_elements() {
-  make_leader_forward();
-  for (int k = 0; k < axes_.arrays(); ++k)
+  for (int k = 0; k < axes_.operands(); ++k)
     if (axes_.stride(inner_, k) != 1) return 1;
   for (int width = max_width_; width > 1; width /= 2) {
     if (axes_.extent(inner_) % width != 0 || !is_aligned(0, inner_, 0, width) ||
@@ -91,9 +86,8 @@ int Planner::join_elements() {
 }
 
 std::int64_t Planner::make(PlanShape& shape) {
-  make_leader_forward();
   const bool is_packed =
-      is_memory(leader_) && axes_.stride(inner_, leader_) == 1 &&
+      !shape.is_serial && is_memory(leader_) && axes_.stride(inner_, leader_) == 1 &&
       (make_rows(shape) || make_cells(shape) || make_tiles(shape) || make_mixed_rows(shape));
   if (!is_packed) {
     shape.kind = PlanShape::Kind::rows;
@@ -102,7 +96,7 @@ std::int64_t Planner::make(PlanShape& shape) {
   }
   shape.rank = static_cast<std::uint8_t>(axes_.rank());
   if (shape.kind != PlanShape::Kind::cells) store_patterns(shape);
-  for (int k = 0; k < axes_.arrays(); ++k)
+  for (int k = 0; k < axes_.operands() && !shape.is_serial; ++k)
     if (k != leader_ && is_written(array(k).role) && axes_.has_equal_strides(k, leader_))
       shape.shares_strides |= 1u << k;
   return steps(shape);
@@ -136,7 +130,7 @@ bool Planner::make_rows(PlanShape& shape) const {
   shape.kind = PlanShape::Kind::rows;
   return choose_width(shape, [&](int width) {
     if (axes_.extent(inner_) % width != 0) return false;
-    for (int k = 0; k < axes_.arrays(); ++k)
+    for (int k = 0; k < axes_.operands(); ++k)
       if (is_memory(k) && pattern_of(k, width) == AccessPattern::strided) return false;
     return true;
   });
@@ -165,7 +159,7 @@ bool Planner::is_transposed(int k, int axis) const {
 
 // For the first array that is transposed relative to the leader, the axis with its smallest stride.
 std::optional<int> Planner::find_transposed_axis() {
-  for (int k = 0; k < axes_.arrays(); ++k) {
+  for (int k = 0; k < axes_.operands(); ++k) {
     std::optional<int> found;
     for (int axis = 0; axis < inner_; ++axis)
       if (axes_.extent(axis) >= min_side && is_transposed(k, axis) &&
@@ -191,7 +185,7 @@ bool Planner::make_tiles(PlanShape& shape) {
 
 void Planner::choose_sides(PlanShape& shape) const {
   int widest = 1, transposed_bytes = 0;
-  for (int k = 0; k < axes_.arrays(); ++k) {
+  for (int k = 0; k < axes_.operands(); ++k) {
     if (!is_memory(k)) continue;
     widest = std::max(widest, itemsize(k));
     if (is_transposed(k, inner_ - 1)) transposed_bytes += itemsize(k);
@@ -222,13 +216,13 @@ AccessPattern Planner::tile_pattern(const PlanShape& shape, int k) const {
 
 void Planner::store_patterns(PlanShape& shape) const {
   const bool is_tiled = shape.kind == PlanShape::Kind::tiles;
-  for (int k = 0; k < axes_.arrays(); ++k) {
+  for (int k = 0; k < axes_.operands(); ++k) {
     AccessPattern& pattern = shape.patterns[static_cast<std::size_t>(k)];
     pattern = AccessPattern::strided;
     if (!is_memory(k)) continue;
     if (is_tiled)
       pattern = tile_pattern(shape, k);
-    else if (shape.width > 1)
+    else if (shape.width > 1 || shape.is_serial)
       pattern = pattern_of(k, shape.width);
     // The packs of a shifted row are aligned in the leader only.
     if (shape.is_shifted && k == leader_)

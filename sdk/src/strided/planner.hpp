@@ -16,7 +16,8 @@ namespace spanwise::strided {
 class Planner {
  public:
   /// `max_width`: elements of the widest pack that the body allows.
-  Planner(const Walk& walk, std::span<const PlanArray> arrays, int leader, int max_width);
+  Planner(const Shape& shape, std::span<const Layout* const> layouts,
+          std::span<const PlanArray> arrays, int leader, int max_width);
 
   /// Whether all arrays are contiguous in one order, aligned, or constant: Kind::dense, written to
   /// `shape`.
@@ -26,7 +27,7 @@ class Planner {
   int join_elements();
   /// Chooses another kind. Returns the number of steps.
   std::int64_t make(PlanShape& shape);
-  WalkAxes& axes() noexcept { return axes_; }
+  const WalkAxes& axes() const noexcept { return axes_; }
 
  private:
   /// The axes [first, end), of `size` elements, of `count` cells along another axis.
@@ -38,7 +39,6 @@ class Planner {
   bool is_memory(int k) const noexcept;
   const PlanArray& array(int k) const noexcept { return arrays_[static_cast<std::size_t>(k)]; }
   int itemsize(int k) const noexcept { return array(k).itemsize * joined_; }
-  void make_leader_forward();
   std::uintptr_t bytes(std::int64_t elements, int k) const noexcept;
   std::uintptr_t first_address(int k) const noexcept;
   std::uintptr_t stride_bytes(int axis, int k) const noexcept;

@@ -52,7 +52,7 @@ std::optional<AccessPattern> Planner::cell_pattern(const CellRange& cell, int k)
 // Sets the patterns of a plan of these cells; false if an array has none.
 bool Planner::set_cells(const CellRange& cell, PlanShape& shape) const {
   int staged = 0, widest = 1;
-  for (int k = 0; k < axes_.arrays(); ++k) {
+  for (int k = 0; k < axes_.operands(); ++k) {
     if (!is_memory(k)) return false;
     const std::optional<AccessPattern> pattern = cell_pattern(cell, k);
     if (!pattern) return false;
@@ -70,7 +70,7 @@ bool Planner::set_cells(const CellRange& cell, PlanShape& shape) const {
 // Whether packs of `width` elements are aligned in all blocks, whose first cells are at multiples
 // of 16.
 bool Planner::has_aligned_cells(const CellRange& cell, const PlanShape& shape, int width) const {
-  for (int k = 0; k < axes_.arrays(); ++k) {
+  for (int k = 0; k < axes_.operands(); ++k) {
     const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];
     if (pattern == AccessPattern::constant) continue;
     const bool has_lines = pattern == AccessPattern::planes ||

@@ -89,13 +89,21 @@ void Walk::turn_forward(int leader) noexcept {
   std::int64_t* const offsets = at(rank_);
   std::fill_n(offsets, 1 + operands_, 0);
   for (int axis = 0; axis < rank_; ++axis) {
-    std::int64_t* const entry = at(axis);
-    if (entry[1 + leader] >= 0) continue;
-    for (int k = 1; k <= operands_; ++k) {
-      offsets[k] += (entry[0] - 1) * entry[k];
-      entry[k] = -entry[k];
-    }
+    if (stride(axis, leader) < 0) reverse(axis, offsets, 1);
   }
+}
+
+void Walk::reverse(int axis, std::int64_t* offsets, std::int64_t unit) noexcept {
+  std::int64_t* const entry = at(axis);
+  for (int k = 1; k <= operands_; ++k) {
+    offsets[k] += (entry[0] - 1) * entry[k] * unit;
+    entry[k] = -entry[k];
+  }
+}
+
+void Walk::remove_last() noexcept {
+  --rank_;
+  if (is_forward_) std::copy_n(at(rank_ + 1), 1 + operands_, at(rank_));
 }
 
 // Compares the entries of two axes. False where no operand decides, so that the axes keep their
@@ -184,6 +192,10 @@ bool is_same_view(const Array& a, const Array& b) noexcept {
   for (int axis = 0; axis < a.rank(); ++axis)
     if (a.shape()[axis] > 1 && a.strides()[axis] != b.strides()[axis]) return false;
   return true;
+}
+
+bool overlaps_partially(const Array& a, const Array& b) noexcept {
+  return may_share_memory(a, b) && !is_same_view(a, b);
 }
 
 }  // namespace spanwise

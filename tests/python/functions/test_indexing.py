@@ -83,7 +83,7 @@ def test_slices_with_bounds_far_outside_match_numpy(key):
         (10**30, "axis 0"),
         ((0, 3), "3"),
         ((0, 0, 0), "too many indices for array: array is 2-dimensional, but 3 were indexed"),
-        ((Ellipsis, Ellipsis), "one Ellipsis"),
+        ((Ellipsis, Ellipsis), "single ellipsis"),
         (1.0, "got a float"),
         ("name", "got a str"),
     ],

@@ -75,10 +75,9 @@ class SW_API IndexedLayout {
   }
 
   [[noreturn]] static void fail_outside(std::int64_t index, int axis, const Shape& shape);
-  /// More axes than max_rank.
-  [[noreturn]] static void fail_rank();
 
  private:
+  [[noreturn]] static void fail_rank();
   [[noreturn]] void fail_parts(int consumed, int ellipses) const;
   void keep() { add(extent(), source_.strides[axis_]), ++axis_; }
   void add(std::int64_t extent, std::int64_t stride) {

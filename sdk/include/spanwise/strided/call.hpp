@@ -3,12 +3,9 @@
 #pragma once
 
 #include <array>
-#include <atomic>
-#include <forward_list>
 #include <map>
 #include <memory>
 #include <span>
-#include <utility>
 
 #include "spanwise/array.hpp"
 #include "spanwise/core/fork.hpp"
@@ -21,38 +18,16 @@
 
 namespace spanwise::strided {
 
-/// The compiled kernels of one body, by plan and device. Thread-safe. Never destroy one that lives
-/// as long as the process: at exit the GPU may be gone before static objects are destroyed.
-class SW_API BodyKernels {
- public:
-  BodyKernels() = default;
-  BodyKernels(const BodyKernels&) = delete;
-  BodyKernels& operator=(const BodyKernels&) = delete;
+/// What selects one of a body's kernels.
+struct PlanKey {
+  PlanShape shape;
+  Device device;
 
-  /// The kernel for a plan, or null before get() made it. Valid as long as this object.
-  const Kernel* find(const PlanShape& shape, Device device);
-  /// The same; at the first call made by make(), which compiles and runs without the mutex and the
-  /// interpreter's lock. If two threads make one, the first is kept.
-  template <class Make>
-  const Kernel& get(const PlanShape& shape, Device device, Make&& make) {
-    if (const Kernel* known = find(shape, device)) return *known;
-    const InterpreterUnlocked unlocked;
-    return insert(shape, device, std::forward<Make>(make)());
-  }
-
- private:
-  struct Entry {
-    PlanShape shape;
-    Device device;
-    Kernel kernel;
-  };
-  const Entry* find_entry(const PlanShape& shape, Device device) const;
-  const Kernel& insert(const PlanShape& shape, Device device, Kernel kernel);
-
-  std::atomic<const Entry*> last_{nullptr};  ///< that find() returned last
-  Mutex mutex_;
-  std::forward_list<Entry> entries_;
+  friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
+/// The compiled kernels of one body. Never destroy one that lives as long as the process: at exit
+/// the GPU may be gone before static objects are destroyed.
+using BodyKernels = KernelList<PlanKey, Kernel>;
 
 /// The kernels of a family's bodies, by what determines a body. Thread-safe. Never destroy it.
 template <class Key>
@@ -111,6 +86,12 @@ class SW_API StridedCall {
     return array.address + static_cast<std::uintptr_t>(plan_.offset(k) * array.itemsize);
   }
 
+  /// The kernel of a body for shape() on `device`, compiled at the first call from make_body().
+  template <class MakeBody>
+  const Kernel& kernel(BodyKernels& kernels, Device device, MakeBody&& make_body) const {
+    return kernels.get({shape(), device},
+                       [&] { return compile_body(make_body(), shape(), device); });
+  }
   /// Queues the kernel on the device's current stream, after earlier work on the arrays.
   /// `others[i]` is the address of the value of parameter i of Body::parameters.
   void launch(const Kernel& kernel, std::span<void* const> others) const;

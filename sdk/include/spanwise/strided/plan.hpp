@@ -75,7 +75,9 @@ struct alignas(8) PlanShape {
   bool is_large = false;   ///< for rows: elements or offsets that 32 bits cannot count
   bool has_tail = false;   ///< for rows: the last pack of a row may be incomplete
   std::uint8_t count = 0;  ///< of arrays
-  std::array<AccessPattern, 32> patterns{};  ///< of max_arrays; more, so that there is no padding
+  /// For the CPU: dense or rows, and a block is one thread that visits serial_steps elements.
+  bool is_serial = false;
+  std::array<AccessPattern, 31> patterns{};  ///< of max_arrays; more, so that there is no padding
   /// Bit k: array k, which is written, has the strides of the leader.
   std::uint32_t shares_strides = 0;
 
@@ -93,14 +95,21 @@ struct alignas(8) PlanShape {
   bool has_steps() const noexcept { return kind == Kind::dense || kind == Kind::rows; }
   /// Elements, packs or tiles per block, as StridedPlan::steps() counts them.
   std::int64_t steps_per_block() const noexcept;
+  std::int64_t threads_per_block() const noexcept;
 };
 
 static_assert(std::has_unique_object_representations_v<PlanShape>);
 
-/// Threads per block of every kernel.
+/// Threads per block of every kernel on a GPU.
 inline constexpr int block_threads = 256;
+/// Elements per block on the CPU: some microseconds of work.
+inline constexpr std::int64_t serial_steps = 1 << 14;
 
+inline std::int64_t PlanShape::threads_per_block() const noexcept {
+  return is_serial ? 1 : block_threads;
+}
 inline std::int64_t PlanShape::steps_per_block() const noexcept {
+  if (is_serial) return serial_steps;
   if (!has_steps()) return 1;
   return std::int64_t{block_threads} * packs * (kind == Kind::rows ? 1 : width);
 }
@@ -121,13 +130,13 @@ struct PlanOptions {
   /// The body only moves bytes of two arrays of one dtype: it may get several adjacent elements as
   /// one, of up to 16 bytes.
   bool joins_elements = false;
+  bool is_serial = false;  ///< PlanShape::is_serial; needs max_width 1
 };
 
 /// How one call visits its arrays: index arithmetic only, no memory is accessed.
 ///
-/// Axes are merged and ordered as those of a Walk; then the axes along which the leader, the first
-/// written array, has a negative stride are reversed, and for tiles one axis is moved next to the
-/// last.
+/// Axes are merged and ordered as those of a Walk that goes forward in the leader, the first
+/// written array; for tiles one axis is moved next to the last.
 class SW_API StridedPlan {
  public:
   /// `shape` has at least one element. Several written arrays do not share memory.
@@ -144,7 +153,7 @@ class SW_API StridedPlan {
   std::int64_t steps() const noexcept { return steps_; }
   std::int64_t blocks() const noexcept { return (steps_ - 1) / shape_.steps_per_block() + 1; }
   /// The offset of array k's first visited element from element (0, ..., 0), in elements.
-  std::int64_t offset(int k) const noexcept { return numbers_.empty() ? 0 : offsets_[index(k)]; }
+  std::int64_t offset(int k) const noexcept { return has_offsets_ ? offsets_[index(k)] : 0; }
   /// Elements that were joined to one; all numbers but offset() count joined ones.
   int joined() const noexcept { return joined_; }
   /// Whether all arrays are contiguous in one order, aligned or not.
@@ -159,9 +168,9 @@ class SW_API StridedPlan {
   PlanShape shape_;
   std::int64_t steps_ = 0;
   int joined_ = 1;
-  bool is_contiguous_ = false;
+  bool is_contiguous_ = false, has_offsets_ = false;
   std::vector<std::int64_t> numbers_;
-  std::array<std::int64_t, max_arrays> offsets_;  ///< set if there are numbers
+  std::array<std::int64_t, max_arrays> offsets_;  ///< set if has_offsets_
 };
 
 }  // namespace spanwise::strided

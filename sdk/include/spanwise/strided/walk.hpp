@@ -59,12 +59,17 @@ class SW_API Walk {
     return std::ranges::all_of(steps, [](std::int64_t step) { return step == 1; });
   }
 
- private:
-  static constexpr int inline_numbers = 42;  // e.g. five axes of six operands and their offsets
-
+ protected:
   // Per axis: its extent, then the stride of each operand. If is_forward_, the offsets follow.
   const std::int64_t* at(int axis) const noexcept { return numbers_ + axis * (1 + operands_); }
   std::int64_t* at(int axis) noexcept { return numbers_ + axis * (1 + operands_); }
+  // Adds what changes to `offsets`, as at(rank()); a stride counts `unit` elements.
+  void reverse(int axis, std::int64_t* offsets, std::int64_t unit) noexcept;
+  void remove_last() noexcept;
+
+ private:
+  static constexpr int inline_numbers = 42;  // e.g. five axes of six operands and their offsets
+
   void make_room(int rank);
   void take_axes(const Shape& shape, std::span<const Layout* const> operands);
   bool comes_before(const std::int64_t* a, const std::int64_t* b, int leader) const noexcept;
@@ -128,7 +133,17 @@ void for_each_run(const Walk& walk, std::span<std::byte* const> data,
 /// broadcast_shapes() of the arrays' shapes, in less time where those of rank above 0 are equal.
 SW_API Shape broadcast_shape(std::span<const Array* const> arrays);
 
+/// Whether data() is a multiple of the item size.
+inline bool is_item_aligned(const Array& array) noexcept {
+  return reinterpret_cast<std::uintptr_t>(array.data()) %
+             static_cast<std::uintptr_t>(array.dtype().itemsize()) ==
+         0;
+}
+
 /// Whether element i of both has the same address, for every i.
 SW_API bool is_same_view(const Array& a, const Array& b) noexcept;
+/// Whether they may share memory and are not the same view: a loop that writes one must read a copy
+/// of the other.
+SW_API bool overlaps_partially(const Array& a, const Array& b) noexcept;
 
 }  // namespace spanwise
