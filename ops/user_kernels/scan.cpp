@@ -130,7 +130,9 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, ScanAccess access) co
     for (const char* part : {"totals", "carries", "run"}) add(part, "");
   }
   return text("#include <spanwise/walk.cuh>\n",
-              on_gpu ? "#include <spanwise/scan_blocks.cuh>\n" : "",
+              !on_gpu                           ? ""
+              : access == ScanAccess::pipelined ? "#include <spanwise/scan_pipeline.cuh>\n"
+                                                : "#include <spanwise/scan_blocks.cuh>\n",
               prologue(spec_.common, {}, types), kernels);
 }
 

@@ -16,7 +16,7 @@ using Kind = PlanShape::Kind;
 
 TEST(StridedPlan, VisitsEachElementOnceInAlignedPacks) {
   int kinds[4] = {};
-  for (unsigned seed = 0; seed < 1000; ++seed) {
+  for (unsigned seed = 0; seed < 1500; ++seed) {
     Drawer drawer(seed);
     const RandomArrays arrays = drawer.arrays();
     PlanOptions options;

@@ -182,7 +182,9 @@ inline void expect_aligned(const StridedPlan& plan, const RandomArrays& arrays) 
       const PlanArray& array = arrays.planned[k];
       if (array.role == ArrayRole::index || shape.patterns[k] != AccessPattern::contiguous)
         continue;
-      EXPECT_EQ(array.address % static_cast<unsigned>(shape.width * array.itemsize), 0u);
+      const auto first = array.address + static_cast<std::uintptr_t>(
+                                             plan.offset(static_cast<int>(k)) * array.itemsize);
+      EXPECT_EQ(first % static_cast<unsigned>(shape.width * array.itemsize), 0u);
     }
     return;
   }
