@@ -102,7 +102,8 @@ bool run_if_dense(const Problem& problem, GemvSizes sizes) {
     gemv.x = packed.data();
     gemv.x_stride = 1;
   }
-  const GemvParts parts(gemv.depth, gemv.rows * static_cast<std::int64_t>(sizeof(T)));
+  // Of each position of a sum, the matrix and the vector are read.
+  const GemvParts parts(gemv.depth, (gemv.rows + 1) * static_cast<std::int64_t>(sizeof(T)));
   const bool shares_sums = by_rows ? gemv.rows < shared_rows : gemv.depth >= 32 * parts.count();
   if (parts.count() == 1)
     run_one(gemv);
