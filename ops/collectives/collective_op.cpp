@@ -11,13 +11,14 @@
 namespace spanwise::ops {
 namespace {
 
-/// What makes two collective ops equal. `number` orders the nodes of one communicator: it is given
-/// when the node is made, which the ranks do in the same order, and kept in pickles.
+/// The properties of a collective op; ops with equal properties are equal. `number` orders the
+/// nodes of one communicator: the op gets it from Communicator::next_node(), which all ranks call
+/// in the same order, and keeps it in pickles.
 struct CollectiveSpec {
   Collective kind = Collective::all_reduce;
   std::string communicator;
   Reduction reduction = Reduction::sum;
-  int peer = 0;
+  int peer = 0;  ///< as CollectiveOptions::peer
   std::int64_t number = 0;
 
   friend bool operator==(const CollectiveSpec&, const CollectiveSpec&) = default;
@@ -32,16 +33,16 @@ OpProperties properties_of(const CollectiveSpec& spec) {
 }
 
 Ref<Communicator> open_communicator(const std::string& name, const std::string& op) {
-  Ref<Communicator> found = Communicator::find(name);
-  if (!found)
+  Ref<Communicator> communicator = Communicator::find(name);
+  if (!communicator)
     fail<CollectiveError>(op, ": there is no open communicator \"", name,
                           "\" in this process; call spanwise.collectives.init(name=\"", name,
                           "\") before compiling the function");
-  return found;
+  return communicator;
 }
 
 /// Runs the operation on the device of the node. Not asynchronous: NCCL's calls must not be part of
-/// a launch batch, which is another one on each rank.
+/// a launch batch, since the ranks' batches differ.
 class CollectiveThunk final : public Thunk {
  public:
   CollectiveThunk(const ThunkContext& context, const CollectiveSpec& spec, const std::string& name)
@@ -63,12 +64,13 @@ class CollectiveThunk final : public Thunk {
       output_->value = source;
       return {};
     }
-    const bool has_none = spec_.kind == Collective::reduce && spec_.peer != communicator_->rank();
+    // Only rank `peer` receives the result of reduce; the output of the others is 0.
+    const bool receives = spec_.kind != Collective::reduce || spec_.peer == communicator_->rank();
     const Shape shape =
         Communicator::result_shape(spec_.kind, source.shape(), communicator_->size());
     const Array& target = output_array(*output_, shape, source.dtype(), device_);
-    if (has_none) fill(target, Scalar(0));
-    options.out = has_none ? nullptr : &target;
+    if (!receives) fill(target, Scalar(0));
+    options.out = receives ? &target : nullptr;
     communicator_->run(spec_.kind, source, options);
     return {};
   }
@@ -130,8 +132,8 @@ class CollectiveOp final : public SequencedOp {
 
   bool connects(const Apply&, int, int) const override { return spec_.kind != Collective::recv; }
 
-  /// Of the sum of all ranks' costs, as in torch.distributed.nn: each rank passes the derivative of
-  /// its own cost.
+  /// The derivatives of the sum of all ranks' costs, as in torch.distributed.nn: on each rank,
+  /// `outputs` holds the derivative of that rank's cost.
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
     const Variable& x = node.inputs()[0];
@@ -142,23 +144,22 @@ class CollectiveOp final : public SequencedOp {
                                         name_of(spec_.reduction), "\" is not defined"))};
     switch (spec_.kind) {
       case Collective::all_reduce:
-        return {along(Collective::all_reduce, g)};
+        return {collective_of(Collective::all_reduce, g)};
       case Collective::reduce:
-        return {scaled(along(Collective::broadcast, g))};
+        return {divided_for_mean(collective_of(Collective::broadcast, g))};
       case Collective::broadcast:
-        return {along(Collective::reduce, g)};
+        return {collective_of(Collective::reduce, g)};
       case Collective::all_gather:
-        return {expression::reshape_like(along(Collective::reduce_scatter, g), x)};
+        return {expression::reshape_like(collective_of(Collective::reduce_scatter, g), x)};
       case Collective::reduce_scatter:
-        return {scaled(along(Collective::all_gather, g))};
+        return {divided_for_mean(collective_of(Collective::all_gather, g))};
       case Collective::all_to_all:
-        return {along(Collective::all_to_all, g)};
+        return {collective_of(Collective::all_to_all, g)};
       default:
-        break;
+        return {Cotangent::undefined(text("the derivative of ", name_of(spec_.kind),
+                                          " would need a message in the other direction; use "
+                                          "broadcast or all_to_all"))};
     }
-    return {Cotangent::undefined(text("the derivative of ", name_of(spec_.kind),
-                                      " would need a message in the other direction; use "
-                                      "broadcast or all_to_all"))};
   }
 
  private:
@@ -166,15 +167,17 @@ class CollectiveOp final : public SequencedOp {
     return spec_.kind == Collective::all_gather || spec_.kind == Collective::reduce_scatter;
   }
 
-  // A new node of another kind in the same communicator, with this reduction for all_reduce.
-  Variable along(Collective kind, const Variable& g) const {
+  // A new node of kind `kind` over `g` in the same communicator; all_reduce takes this op's
+  // reduction, other kinds sum.
+  Variable collective_of(Collective kind, const Variable& g) const {
     CollectiveSpec spec{kind, spec_.communicator, Reduction::sum, spec_.peer,
                         Communicator::next_node(spec_.communicator)};
     if (kind == Collective::all_reduce) spec.reduction = spec_.reduction;
     return expression::apply("collective", {g}, properties_of(spec));
   }
 
-  Variable scaled(const Variable& g) const {
+  // `g`, divided by the number of ranks if the reduction is a mean.
+  Variable divided_for_mean(const Variable& g) const {
     if (spec_.reduction != Reduction::mean) return g;
     return expression::operator/(g, open_communicator(spec_.communicator, name())->size());
   }

@@ -3,7 +3,7 @@
 
 // The bodies of the loops, one for each distribution. A body computes `each` elements from a
 // PhiloxBlock, the four words of one Philox counter (philox.cuh); `d` holds the parameters of the
-// Draw (plan.cuh) and `at` is the number of the block. make() returns whether a word must be
+// Draw (parameters.cuh) and `at` is the number of the block. make() returns whether a word must be
 // rejected; redraw() then computes the elements again, with further blocks as needed.
 
 template <class T, int count>
@@ -143,7 +143,7 @@ struct WideIntegers {
   }
 };
 
-// Integers with bounds of their own for each element.
+// Integers between bounds that are given for each element.
 struct IntegersWithin {
   typedef Wide Out;
   enum { each = 2, may_reject = 1 };

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "plan.hpp"
+#include "parameters.hpp"
 
 namespace spanwise::ops::random {
 

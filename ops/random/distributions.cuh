@@ -4,7 +4,7 @@
 // Uniform, exponential and normal numbers from words of philox.cuh. Each polynomial is a minimax
 // fit of the function named beside it.
 
-// ---- Uniform numbers: multiples of 2^-keep, and of 2^-53, in [0, 1)
+// ---- Uniform numbers: multiples of 2^-uniform_bits, and of 2^-53, in [0, 1)
 
 SW_FN float scaled(float x, const Draw& d) { return x * (float)d.scale + (float)d.shift; }
 SW_FN double scaled(double x, const Draw& d) { return x * d.scale + d.shift; }
@@ -41,6 +41,7 @@ SW_FN float minus_log32(Word r) {
 }
 
 SW_FN double double_of(Word x) { return (double)(int)(x ^ 0x80000000u) + 2147483648.0; }
+// 2^65 u, for u of the words as above: an odd integer, rounded to double.
 SW_FN double odd64(Word high, Word low) {
   return fused(double_of(high), 0x1p33, fused(double_of(low), 2.0, 1.0));
 }

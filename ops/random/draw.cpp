@@ -17,20 +17,21 @@ namespace {
 // microseconds of work.
 constexpr std::int64_t piece = 32, grain = 128;
 
-DType dtype_drawn(Distribution kind, DType wanted) {
+// The dtype in which numbers for a result of dtype `result` are drawn.
+DType dtype_drawn(Distribution kind, DType result) {
   switch (kind) {
     case Distribution::uniform:
     case Distribution::normal:
     case Distribution::exponential:
-      if (!wanted.is_floating())
-        fail<DTypeError>("random: expected a floating dtype, got ", wanted);
-      return wanted == float64 ? float64 : float32;
+      if (!result.is_floating())
+        fail<DTypeError>("random: expected a floating dtype, got ", result);
+      return result == float64 ? float64 : float32;
     case Distribution::words:
       return uint32;
     case Distribution::integers:
-      if (!wanted.is_integer() && !wanted.is_bool())
-        fail<DTypeError>("random: expected an integer dtype or bool, got ", wanted);
-      return wanted;
+      if (!result.is_integer() && !result.is_bool())
+        fail<DTypeError>("random: expected an integer dtype or bool, got ", result);
+      return result;
     default:
       return int64;
   }
@@ -43,58 +44,58 @@ Word uniform_bits_for(DType dtype) {
   return dtype == bfloat16 ? 8 : 24;
 }
 
-void check_bounds(const Numbers& numbers) {
-  const std::uint64_t span = numbers.span;
-  if (numbers.kind == Distribution::integers && (span <= 0 || span - 1 >= Wide{1} << 32))
+void check_bounds(const DrawSpec& spec) {
+  const std::uint64_t span = spec.span;
+  if (spec.kind == Distribution::integers && (span == 0 || span - 1 >= Wide{1} << 32))
     fail<ArgumentError>("random: expected a span of 1 to 2^32, got ", span,
                         "; wide_integers takes longer ones");
 }
 
 // Checks an array that a draw reads: not empty, of `dtype`, C-contiguous and on the device of the
 // result.
-void check_parameter_array(const char* what, const Array* array, DType dtype, const Array& out) {
-  if (array == nullptr || array->size() <= 0) fail<ArgumentError>("random: expected ", what);
+void check_parameter_array(const char* name, const Array* array, DType dtype, const Array& out) {
+  if (array == nullptr || array->size() <= 0)
+    fail<ArgumentError>("random: expected ", name, ", which must not be empty");
   if (array->dtype() != dtype)
-    fail<DTypeError>("random: expected ", what, " of ", dtype, ", got ", array->dtype());
+    fail<DTypeError>("random: expected ", name, " of ", dtype, ", got ", array->dtype());
   if (array->device() != out.device())
-    fail<DeviceError>("random: ", what, " are on ", array->device(), " and the result is on ",
+    fail<DeviceError>("random: ", name, " are on ", array->device(), " and the result is on ",
                       out.device(), "; use to_device()");
   if (!array->layout().is_row_major())
-    fail<LayoutError>("random: ", what, " must be contiguous, got ", *array, "; use contiguous()");
+    fail<LayoutError>("random: ", name, " must be contiguous, got ", *array, "; use contiguous()");
 }
 
-void check_parameter_arrays(const Numbers& numbers, const Array& out) {
-  if (numbers.kind == Distribution::picks)
-    check_parameter_array("a table", numbers.table, float64, out);
-  if (numbers.kind != Distribution::integers_within) return;
-  check_parameter_array("lows", numbers.lows, uint64, out);
-  check_parameter_array("spans", numbers.spans, uint64, out);
-  if (numbers.lows->size() != out.size() || numbers.spans->size() != out.size())
-    fail<LayoutError>("random: expected ", out.size(), " lows and spans, got ",
-                      numbers.lows->size(), " and ", numbers.spans->size());
+void check_parameter_arrays(const DrawSpec& spec, const Array& out) {
+  if (spec.kind == Distribution::picks) check_parameter_array("a table", spec.table, float64, out);
+  if (spec.kind != Distribution::integers_within) return;
+  check_parameter_array("lows", spec.lows, uint64, out);
+  check_parameter_array("spans", spec.spans, uint64, out);
+  if (spec.lows->size() != out.size() || spec.spans->size() != out.size())
+    fail<LayoutError>("random: expected ", out.size(), " lows and spans, got ", spec.lows->size(),
+                      " and ", spec.spans->size());
 }
 
-Draw plan_for(const SequencePosition& source, const Numbers& numbers, const Array& out) {
+Draw parameters_for(const SequencePosition& source, const DrawSpec& spec, const Array& out) {
   Draw draw{};
   draw.position = source.position;
   draw.key0 = static_cast<Word>(source.key);
   draw.key1 = static_cast<Word>(source.key >> 32);
   draw.stream = source.stream;
   draw.uniform_bits = uniform_bits_for(out.dtype());
-  draw.shift = numbers.shift;
-  draw.scale = numbers.scale;
-  draw.low = numbers.low;
-  draw.span = numbers.span;
-  const Wide span = numbers.span;
-  if (numbers.kind == Distribution::integers)
+  draw.shift = spec.shift;
+  draw.scale = spec.scale;
+  draw.low = spec.low;
+  draw.span = spec.span;
+  const Wide span = spec.span;
+  if (spec.kind == Distribution::integers)
     draw.threshold = ((Wide{1} << 32) - span) % span;
   else if (span != 0)
     draw.threshold = (0 - span) % span;
   const auto data = [](const Array* array) { return array == nullptr ? nullptr : array->data(); };
-  draw.lows = static_cast<const Wide*>(data(numbers.lows));
-  draw.spans = static_cast<const Wide*>(data(numbers.spans));
-  draw.table = static_cast<const double*>(data(numbers.table));
-  if (numbers.table != nullptr) draw.entries = static_cast<Wide>(numbers.table->size());
+  draw.lows = static_cast<const Wide*>(data(spec.lows));
+  draw.spans = static_cast<const Wide*>(data(spec.spans));
+  draw.table = static_cast<const double*>(data(spec.table));
+  if (spec.table != nullptr) draw.entries = static_cast<Wide>(spec.table->size());
   draw.size = static_cast<Wide>(out.size());
   return draw;
 }
@@ -125,11 +126,11 @@ Array contiguous_target(const Array& out, DType dtype) {
   return empty(out.shape(), dtype, out.device());
 }
 
-void fill_after_waiting(const Numbers& numbers, Draw plan, const Array& out) {
-  for (const Array* array : {numbers.lows, numbers.spans, numbers.table})
+void fill_after_waiting(const DrawSpec& spec, Draw draw, const Array& out) {
+  for (const Array* array : {spec.lows, spec.spans, spec.table})
     if (array != nullptr) order_host_use(*array, false);
   order_host_use(out, true);
-  fill_on_host(numbers.kind, plan, out);
+  fill_on_host(spec.kind, draw, out);
 }
 
 void permute_on_host(Bijection bijection, const Array& out) {
@@ -148,15 +149,15 @@ constexpr RandomBackend host_backend{&fill_after_waiting, &permute_on_host};
 
 constinit DeviceTable<RandomBackend> random_backends{"random"};
 
-void draw(Counter& counter, const Numbers& numbers, const Array& out) {
+void draw(Counter& counter, const DrawSpec& spec, const Array& out) {
   require_writable(out);
-  const DType dtype = dtype_drawn(numbers.kind, out.dtype());
-  check_bounds(numbers);
+  const DType dtype = dtype_drawn(spec.kind, out.dtype());
+  check_bounds(spec);
   if (out.size() == 0) return;
-  check_parameter_arrays(numbers, out);
+  check_parameter_arrays(spec, out);
   const Array values = contiguous_target(out, dtype);
-  const std::int64_t blocks = blocks_for(numbers.kind, values);
-  random_backends[out.device()].fill(numbers, plan_for(counter.take(blocks), numbers, out), values);
+  const std::int64_t blocks = blocks_for(spec.kind, values);
+  random_backends[out.device()].fill(spec, parameters_for(counter.take(blocks), spec, out), values);
   if (values.storage() != out.storage()) copy(values, out);
 }
 
@@ -172,17 +173,17 @@ Array permuted_by_swaps(const SequencePosition& source, std::int64_t size) {
   auto* to = static_cast<std::int64_t*>(result.data());
   auto* span = static_cast<std::uint64_t*>(spans.data());
   for (std::int64_t i = 0; i < size; ++i) span[i] = static_cast<std::uint64_t>(i) + 1;
-  Numbers numbers;
-  numbers.kind = Distribution::integers_within;
-  numbers.lows = &lows;
-  numbers.spans = &spans;
-  fill_on_host(numbers.kind, plan_for(source, numbers, result), result);
+  DrawSpec spec;
+  spec.kind = Distribution::integers_within;
+  spec.lows = &lows;
+  spec.spans = &spans;
+  fill_on_host(spec.kind, parameters_for(source, spec, result), result);
   // On entry, to[i] in [0, i] is the index that element i is exchanged with. The permutation is
   // built in place from left to right: only to[0..i] is written, which has been read.
   for (std::int64_t i = 0; i < size; ++i) {
-    const std::int64_t other = to[i];
-    to[i] = to[other];
-    to[other] = i;
+    const std::int64_t swapped = to[i];
+    to[i] = to[swapped];
+    to[swapped] = i;
   }
   return result;
 }

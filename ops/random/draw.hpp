@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "plan.hpp"
+#include "parameters.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/core/device_table.hpp"
 #include "spanwise/export.hpp"
@@ -38,7 +38,8 @@ class Counter {
   std::atomic<std::uint64_t> position_;
 };
 
-struct Numbers {
+/// The distribution to draw from and its parameters.
+struct DrawSpec {
   Distribution kind = Distribution::uniform;
   double shift = 0, scale = 1;      ///< floating kinds: x * scale + shift, in the dtype drawn
   std::uint64_t low = 0, span = 0;  ///< integers: low + [0, span), modulo 2^64; span 0 is 2^64
@@ -56,7 +57,7 @@ struct Numbers {
 /// On a GPU, the work is queued on the current stream. Throws DTypeError, ReadOnlyError, and
 /// ArgumentError, LayoutError or DeviceError for an invalid span, lows, spans or table; the counter
 /// is unchanged then.
-SW_API void draw(Counter& counter, const Numbers& numbers, const Array& out);
+SW_API void draw(Counter& counter, const DrawSpec& spec, const Array& out);
 
 /// out[i] = image of i under a permutation of [0, size), for i < out.size() <= size; int64, rank 1.
 /// For sizes up to 4096, all size! permutations are equally probable; above, it is a keyed
@@ -67,7 +68,7 @@ SW_API void permutation(Counter& counter, std::int64_t size, const Array& out);
 /// What a back end implements of draw() and permutation(), for C-contiguous aligned results.
 struct RandomBackend {
   /// `out` has a dtype that the kind is drawn in.
-  void (*fill)(const Numbers& numbers, Draw draw, const Array& out);
+  void (*fill)(const DrawSpec& spec, Draw draw, const Array& out);
   void (*permute)(Bijection bijection, const Array& out);
 };
 extern DeviceTable<RandomBackend> random_backends;

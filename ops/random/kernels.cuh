@@ -6,8 +6,8 @@ struct Alignment {
   enum { value = bytes < 16 ? bytes : 16 };
 };
 
-// Computes the elements of block `at` and stores them: as a pack of mostly 16 bytes if `packed`,
-// which needs an aligned address and all elements, else those that exist, one by one.
+// Computes the elements of block `at` and stores them: if `packed`, all of them at once, at an
+// aligned address; else one by one, without those beyond the end of the result.
 template <class Body, bool packed>
 __device__ __forceinline__ void fill_block(const Draw& d, Wide at, typename Body::Out* out) {
   typedef typename Body::Out Out;

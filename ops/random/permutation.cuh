@@ -13,7 +13,7 @@ typedef HalvesOf<Word> Halves;
 
 template <class W>
 SW_FN HalvesOf<W> feistel_round(HalvesOf<W> x, Word key, const Bijection& b) {
-  const Word left_mask = ((Word)1 << b.left_bits) - 1, more = b.right_bits - b.left_bits;
+  const Word left_mask = ((Word)1 << b.left_bits) - 1, more = b.right_bits - b.left_bits;  // 0 or 1
   const Word right_mask = (left_mask << more) | more;
   // The high and low 32 bits of the low 64 bits of x.left times 0xD2B74407B1CE6E93.
   W high, low, beyond, added;

@@ -48,7 +48,7 @@ const char* body_of(Distribution kind, int itemsize) {
 
 strided::Body body_with(const char* parameter) {
   strided::Body body;
-  body.prelude = text(random_file("plan.cuh"), device_functions, random_file("philox.cuh"),
+  body.prelude = text(random_file("parameters.cuh"), device_functions, random_file("philox.cuh"),
                       random_file("distributions.cuh"), random_file("bodies.cuh"),
                       random_file("permutation.cuh"), random_file("kernels.cuh"));
   body.parameters = text("const ", parameter, " d, ");

@@ -4,7 +4,7 @@
 
 #include <compare>
 
-#include "plan.hpp"
+#include "parameters.hpp"
 #include "spanwise/strided/body.hpp"
 
 /// The generators of random numbers as bodies of strided loops.

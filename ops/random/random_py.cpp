@@ -22,7 +22,7 @@ namespace {
 
 using ops::random::Counter;
 using ops::random::Distribution;
-using ops::random::Numbers;
+using ops::random::DrawSpec;
 using ops::random::SequencePosition;
 
 std::uint64_t uint64_from(PyObject* number) {
@@ -72,74 +72,75 @@ Distribution kind_from(PyObject* object) {
       "random: expected \"uniform\", \"normal\", \"exponential\" or \"words\", got ", name);
 }
 
-PyObject* drawn(PyObject* counter, const Numbers& numbers, PyObject* out) {
+// Draws into the array `out`, of which it returns a new reference.
+PyObject* draw_into(PyObject* counter, const DrawSpec& spec, PyObject* out) {
   const Array target = checked_array(out, "out");
-  Counter& from = counter_in(counter);
-  without_gil(is_long(target), [&] { ops::random::draw(from, numbers, target); });
+  Counter& generator = counter_in(counter);
+  without_gil(is_long(target), [&] { ops::random::draw(generator, spec, target); });
   return Py_NewRef(out);
 }
 
-Numbers floating_numbers(PyObject* kind, PyObject* shift, PyObject* scale) {
-  Numbers numbers;
-  numbers.kind = kind_from(kind);
-  numbers.shift = real_from(shift);
-  numbers.scale = real_from(scale);
-  return numbers;
+DrawSpec floating_spec(PyObject* kind, PyObject* shift, PyObject* scale) {
+  DrawSpec spec;
+  spec.kind = kind_from(kind);
+  spec.shift = real_from(shift);
+  spec.scale = real_from(scale);
+  return spec;
 }
 
 PyObject* random_draw(PyObject* counter, PyObject* kind, PyObject* out, PyObject* shift,
                       PyObject* scale) {
-  return drawn(counter, floating_numbers(kind, shift, scale), out);
+  return draw_into(counter, floating_spec(kind, shift, scale), out);
 }
 
 // Draws into a new array, in one call, since most draws are small.
 PyObject* random_new(PyObject* counter, PyObject* kind, PyObject* size, PyObject* dtype,
                      PyObject* device, PyObject* shift, PyObject* scale, PyObject* caller) {
-  const Numbers numbers = floating_numbers(kind, shift, scale);
-  const DType wanted = dtype_in(dtype, float64);
-  if (wanted != float64 && wanted != float32 && wanted != float16 && wanted != bfloat16)
-    fail<DTypeError>(std::string(py::str(caller)), ": Unsupported dtype ", wanted,
+  const DrawSpec spec = floating_spec(kind, shift, scale);
+  const DType element = dtype_in(dtype, float64);
+  if (element != float64 && element != float32 && element != float16 && element != bfloat16)
+    fail<DTypeError>(std::string(py::str(caller)), ": Unsupported dtype ", element,
                      "; expected float16, bfloat16, float32 or float64");
   const Shape shape = given(size) ? shape_from(size) : Shape{};
   const Device target_device = given(device) ? device_from(device) : default_device();
-  Counter& from = counter_in(counter);
-  const Array target = empty(shape, wanted, target_device);
-  without_gil(is_long(target), [&] { ops::random::draw(from, numbers, target); });
+  Counter& generator = counter_in(counter);
+  const Array target = empty(shape, element, target_device);
+  without_gil(is_long(target), [&] { ops::random::draw(generator, spec, target); });
   return wrap(target);
 }
 
 PyObject* random_integers(PyObject* counter, PyObject* out, PyObject* low, PyObject* span) {
-  Numbers numbers;
-  numbers.low = uint64_from(low);
-  numbers.span = uint64_from(span);
-  const bool is_narrow = numbers.span - 1 < std::uint64_t{1} << 32;
-  numbers.kind = is_narrow ? Distribution::integers : Distribution::wide_integers;
-  return drawn(counter, numbers, out);
+  DrawSpec spec;
+  spec.low = uint64_from(low);
+  spec.span = uint64_from(span);
+  const bool is_narrow = spec.span - 1 < std::uint64_t{1} << 32;
+  spec.kind = is_narrow ? Distribution::integers : Distribution::wide_integers;
+  return draw_into(counter, spec, out);
 }
 
 PyObject* random_integers_within(PyObject* counter, PyObject* out, PyObject* lows,
                                  PyObject* spans) {
   const Array first = checked_array(lows, "lows"), second = checked_array(spans, "spans");
-  Numbers numbers;
-  numbers.kind = Distribution::integers_within;
-  numbers.lows = &first;
-  numbers.spans = &second;
-  return drawn(counter, numbers, out);
+  DrawSpec spec;
+  spec.kind = Distribution::integers_within;
+  spec.lows = &first;
+  spec.spans = &second;
+  return draw_into(counter, spec, out);
 }
 
 PyObject* random_picks(PyObject* counter, PyObject* out, PyObject* table) {
   const Array cumulated = checked_array(table, "table");
-  Numbers numbers;
-  numbers.kind = Distribution::picks;
-  numbers.table = &cumulated;
-  return drawn(counter, numbers, out);
+  DrawSpec spec;
+  spec.kind = Distribution::picks;
+  spec.table = &cumulated;
+  return draw_into(counter, spec, out);
 }
 
 PyObject* random_permutation(PyObject* counter, PyObject* out, PyObject* size) {
   const Array target = checked_array(out, "out");
-  Counter& from = counter_in(counter);
-  const std::int64_t all = integer_from(size);
-  without_gil(is_long(target), [&] { ops::random::permutation(from, all, target); });
+  Counter& generator = counter_in(counter);
+  const std::int64_t count = integer_from(size);
+  without_gil(is_long(target), [&] { ops::random::permutation(generator, count, target); });
   return Py_NewRef(out);
 }
 

@@ -14,11 +14,13 @@ std::int64_t arange_length(double start, double stop, double step) {
   if (step == 0) fail<ArgumentError>("arange: step is 0");
   const double length = std::ceil((stop - start) / step);
   if (!(std::abs(length) < 0x1p53))
-    fail<ArgumentError>("arange: expected finite numbers, got ", start, ", ", stop, ", ", step);
+    fail<ArgumentError>("arange: expected finite numbers and fewer than 2^53 elements, got start ",
+                        start, ", stop ", stop, ", step ", step);
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(length));
 }
 
-/// numpy.arange of three numbers that the graph computes; they are read on the host.
+/// numpy.arange(start, stop, step) of three numbers that the graph computes; they are read on the
+/// host.
 class Arange final : public NamedOp {
  public:
   explicit Arange(std::string_view dtype)
@@ -40,20 +42,20 @@ class Arange final : public NamedOp {
     return make_apply(*this, inputs, TensorType(dtype_, Shape{length}));
   }
 
-  // Piecewise constant in its numbers, as Theano's ARange says.
+  // The result is piecewise constant in the three numbers; Theano's ARange is disconnected, too.
   bool connects(const Apply&, int, int) const override { return false; }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return spanwise::make_thunk([start = context.input(0), stop = context.input(1),
-                                 step = context.input(2), to = context.output(0), dtype = dtype_,
+    return spanwise::make_thunk([cells = context.inputs(), to = context.output(0), dtype = dtype_,
                                  device = context.device()] {
-      const Scalar first = item(*start->value), by = item(*step->value);
+      const Scalar start = item(*cells[0]->value), stop = item(*cells[1]->value),
+                   step = item(*cells[2]->value);
       const std::int64_t length =
-          arange_length(first.as_double(), item(*stop->value).as_double(), by.as_double());
-      const bool is_integer = first.dtype().is_integer() && by.dtype().is_integer();
+          arange_length(start.as_double(), stop.as_double(), step.as_double());
+      const bool is_integer = start.dtype().is_integer() && step.dtype().is_integer();
       const Array host =
-          is_integer ? integer_range(first.as_int64(), by.as_int64(), length)
-                     : float_range(first.as_double(), first.as_double() + by.as_double(), length);
+          is_integer ? integer_range(start.as_int64(), step.as_int64(), length)
+                     : float_range(start.as_double(), start.as_double() + step.as_double(), length);
       copy(astype(host, dtype), output_array(*to, Shape{length}, dtype, device));
     });
   }

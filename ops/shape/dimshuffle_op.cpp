@@ -68,14 +68,11 @@ class DimShuffle final : public NamedOp {
   }
 
  private:
-  bool keeps(int axis) const {
-    return std::find(order_.begin(), order_.end(), axis) != order_.end();
-  }
-
-  // Also of types, whose extents may be unknown.
+  // The output's layout for an input of this layout, or for its type, whose extents may be unknown.
   Layout shuffled(const Layout& layout) const {
     for (int axis = 0; axis < layout.rank(); ++axis)
-      if (layout.shape[axis] != 1 && layout.shape[axis] != TensorType::any && !keeps(axis))
+      if (layout.shape[axis] != 1 && layout.shape[axis] != TensorType::any &&
+          std::find(order_.begin(), order_.end(), axis) == order_.end())
         fail<LayoutError>(name(), ": axis ", axis, " of shape ", layout.shape,
                           " cannot be dropped; expected an extent of 1");
     Layout result;

@@ -16,29 +16,27 @@
 namespace spanwise::ops {
 namespace {
 
-// Small contiguous arrays on the host that no GPU uses are copied by memcpy, since planning a copy
-// would take longer.
+// Such arrays are copied by memcpy, since planning a copy would take longer.
 bool is_small_and_idle_on_host(const Array& array) {
   return array.device().is_cpu() && array.nbytes() < 1 << 14 && array.layout().is_row_major() &&
          array.storage().uses().none();
 }
 
-void fill(const Array& target, std::span<const Array> arrays, int axis) {
+// Copies the arrays to adjacent parts of `target` along `axis`.
+void copy_parts(const Array& target, std::span<const Array> arrays, int axis) {
   Layout part = target.layout();
-  // If all axes before `axis` have extent 1, the parts follow one another in memory.
-  const bool is_first = target.device().is_cpu() && target.storage().uses().none() &&
-                        target.layout().is_row_major() &&
-                        std::all_of(target.shape().begin(), target.shape().begin() + axis,
-                                    [](std::int64_t extent) { return extent == 1; });
+  // Whether the parts follow one another in memory: all axes before `axis` have extent 1.
+  const bool are_parts_dense = target.device().is_cpu() && target.storage().uses().none() &&
+                               target.layout().is_row_major() &&
+                               std::all_of(target.shape().begin(), target.shape().begin() + axis,
+                                           [](std::int64_t extent) { return extent == 1; });
   auto* data = static_cast<std::byte*>(target.storage().data());
-  const std::int64_t item = target.dtype().itemsize();
+  const std::int64_t itemsize = target.dtype().itemsize();
   for (const Array& array : arrays) {
     part.shape[axis] = array.shape()[axis];
     if (array.size() > 0) {
-      const bool is_run =
-          is_first && array.dtype() == target.dtype() && is_small_and_idle_on_host(array);
-      if (is_run)
-        std::memcpy(data + part.offset * item, array.data(),
+      if (are_parts_dense && array.dtype() == target.dtype() && is_small_and_idle_on_host(array))
+        std::memcpy(data + part.offset * itemsize, array.data(),
                     static_cast<std::size_t>(array.nbytes()));
       else
         copy(array, target.with_layout(part));
@@ -58,15 +56,15 @@ std::vector<Shape> shapes_of(std::span<const Array> arrays) {
 
 DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype) {
   if (arrays.empty()) fail<ArgumentError>("concatenate: need at least one array to concatenate");
-  bool mixed = false;
+  bool is_mixed = false;
   for (const Array& array : arrays) {
     if (array.device() != arrays[0].device())
       fail<DeviceError>("concatenate: the arrays are on ", arrays[0].device(), " and on ",
                         array.device(), "; expected one device, move them there: a.to(\"",
                         arrays[0].device(), "\")");
-    mixed |= array.dtype() != arrays[0].dtype();
+    is_mixed |= array.dtype() != arrays[0].dtype();
   }
-  if (dtype || !mixed) return dtype.value_or(arrays[0].dtype());
+  if (dtype || !is_mixed) return dtype.value_or(arrays[0].dtype());
   std::vector<DType> dtypes;
   for (const Array& array : arrays) dtypes.push_back(array.dtype());
   return promote(dtypes);
@@ -106,7 +104,7 @@ Shape joined_shape(std::span<const Shape> shapes, int axis) {
 Array concatenate(std::span<const Array> arrays, int axis, DType dtype) {
   const Device device = arrays[0].device();
   Array result = empty(joined_shape(shapes_of(arrays), axis), dtype, working_device(device));
-  fill(result, arrays, axis);
+  copy_parts(result, arrays, axis);
   return result;
 }
 
@@ -121,7 +119,7 @@ void concatenate_into(std::span<const Array> arrays, int axis, const Array& out)
   if (overlaps)
     copy(concatenate(arrays, axis, out.dtype()), out);
   else
-    fill(out, arrays, axis);
+    copy_parts(out, arrays, axis);
 }
 
 }  // namespace spanwise::ops

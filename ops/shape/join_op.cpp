@@ -35,8 +35,8 @@ class Concatenate final : public NamedOp {
   Variable inferred_extent(const Apply& node, int, int axis) const override {
     Variable sum;
     for (const Variable& input : node.inputs()) {
-      const Variable own = expression::inferred_extent(input, axis);
-      sum = sum ? expression::operator+(sum, own) : own;
+      const Variable length = expression::inferred_extent(input, axis);
+      sum = sum ? expression::operator+(sum, length) : length;
     }
     return sum;
   }
@@ -50,8 +50,8 @@ class Concatenate final : public NamedOp {
     std::vector<Cotangent> derivatives;
     Variable begin;
     for (const Variable& input : node.inputs()) {
-      const Variable own = expression::extent(input, axis_);
-      const Variable end = begin ? expression::operator+(begin, own) : own;
+      const Variable length = expression::extent(input, axis_);
+      const Variable end = begin ? expression::operator+(begin, length) : length;
       std::vector<Variable> inputs{outputs[0].variable()};
       if (begin) inputs.push_back(begin);
       inputs.push_back(end);

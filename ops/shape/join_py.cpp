@@ -32,6 +32,7 @@ namespace {
 
 bool is_list_or_tuple(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
+// The items of a Python sequence; TypeError for other objects.
 py::tuple sequence_in(PyObject* sequence, const char* caller) {
   try {
     return items_of(sequence);
@@ -44,7 +45,7 @@ py::tuple sequence_in(PyObject* sequence, const char* caller) {
 
 // The arrays of a list or tuple that holds only Spanwise arrays, the usual case. Reading them runs
 // no Python code, so no snapshot of the sequence is needed. Empty if an item is of another type.
-std::vector<Array> own_arrays_in(PyObject* sequence) {
+std::vector<Array> spanwise_arrays_in(PyObject* sequence) {
   if (!is_list_or_tuple(sequence)) return {};
   const std::span items(PySequence_Fast_ITEMS(sequence),
                         static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence)));
@@ -67,13 +68,13 @@ std::vector<Array> arrays_in(const py::tuple& items, const char* caller,
   const std::size_t size = items.size();
   if (size == 0) fail<ArgumentError>(caller, ": need at least one array to ", caller);
   std::vector<Array> arrays(size);
-  ImportOptions values;
-  for (const bool is_value : {false, true}) {
+  ImportOptions value_options;
+  for (const bool is_value : {false, true}) {  // arrays first, since they determine the device
     for (std::size_t i = 0; i < size; ++i) {
       PyObject* item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
       if (has_no_device(item) != is_value) continue;
-      arrays[i] = is_value ? import_array(item, values) : import_array(item);
-      if (!values.device) values.device = arrays[i].device();
+      arrays[i] = is_value ? import_array(item, value_options) : import_array(item);
+      if (!value_options.device) value_options.device = arrays[i].device();
       if (promotion != nullptr && !promotion->add_number(item)) promotion->add(arrays[i].dtype());
     }
   }
@@ -89,15 +90,15 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
                               "() only takes `out` or `dtype` as an argument, but both were "
                               "provided"));
   }
-  std::optional<DType> wanted;
-  if (given(dtype)) wanted = dtype_from(dtype);
+  std::optional<DType> requested;
+  if (given(dtype)) requested = dtype_from(dtype);
   Array target;
   if (given(out)) {
     target = writable_array(out);
-    wanted = target.dtype();
+    requested = target.dtype();
   }
-  const DType common = ops::common_dtype(arrays, wanted ? wanted : promoted);
-  if (wanted) {
+  const DType common = ops::common_dtype(arrays, requested ? requested : promoted);
+  if (requested) {
     const std::string rule =
         given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
     for (const Array& array : arrays) check_casting(array.dtype(), common, rule, caller);
@@ -163,7 +164,7 @@ PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObj
 
 PyObject* concatenate(PyObject* sequence, PyObject* axis, PyObject* out, PyObject* dtype,
                       PyObject* casting) {
-  std::vector<Array> arrays = own_arrays_in(sequence);
+  std::vector<Array> arrays = spanwise_arrays_in(sequence);
   // axis=None accepts numbers, which it flattens, too; along an axis they raise an error below.
   std::optional<Promotion> promotion;
   if (arrays.empty()) {
@@ -189,7 +190,7 @@ PyObject* concatenate(PyObject* sequence, PyObject* axis, PyObject* out, PyObjec
 
 PyObject* stack(PyObject* sequence, PyObject* axis, PyObject* out, PyObject* dtype,
                 PyObject* casting) {
-  std::vector<Array> arrays = own_arrays_in(sequence);
+  std::vector<Array> arrays = spanwise_arrays_in(sequence);
   if (arrays.empty()) {
     const py::tuple items = sequence_in(sequence, "stack");
     if (std::vector<Variable> variables = variables_in(items); !variables.empty())
@@ -201,11 +202,11 @@ PyObject* stack(PyObject* sequence, PyObject* axis, PyObject* out, PyObject* dty
     if (array.shape() != shape)
       fail<LayoutError>("stack: all input arrays must have the same shape, got ", shape, " and ",
                         array.shape());
-  const std::int64_t wanted = integer_in(axis, 0), rank = shape.size() + 1;
-  if (wanted < -rank || wanted >= rank)
-    fail<AxisError>("stack: axis ", wanted, " is out of bounds for array of dimension ", rank,
+  const std::int64_t number = integer_in(axis, 0), rank = shape.size() + 1;
+  if (number < -rank || number >= rank)
+    fail<AxisError>("stack: axis ", number, " is out of bounds for array of dimension ", rank,
                     " (arrays of shape ", shape, ")");
-  const int position = static_cast<int>(wanted < 0 ? wanted + rank : wanted);
+  const int position = static_cast<int>(number < 0 ? number + rank : number);
   for (Array& array : arrays) array = array.expand(position);
   return join(arrays, position, out, dtype, casting, "stack");
 }

@@ -33,21 +33,21 @@ Variable shape_origin(const Variable& x) {
   return origin;
 }
 
-// x.shape[k]
-std::vector<Variable> lift_extent(const ExtentOrigin& item) {
-  const Variable lifted = inferred_extent(item.of, item.axis);
-  if (item_of_shape(lifted) == item) return {};
+// Replaces x.shape[k] by an extent that does not need x.
+std::vector<Variable> lift_extent(const ExtentOrigin& origin) {
+  const Variable lifted = inferred_extent(origin.of, origin.axis);
+  if (item_of_shape(lifted) == origin) return {};
   return {lifted};
 }
 
 std::vector<Variable> lift_shapes(const Apply& node) {
   const Variable output = node.output(0);
-  if (const auto item = item_of_shape(output)) return lift_extent(*item);
+  if (const auto extent = item_of_shape(output)) return lift_extent(*extent);
   if (node_of(output, "shape") != nullptr) {
     const Variable origin = shape_origin(node.inputs()[0]);
     if (origin != node.inputs()[0]) return {call("shape", origin)};
-    const bool is_read = origin.type().rank() == 0 || is_view_of_leaf(origin);
-    const Variable stand_in = is_read ? Variable() : shape_stand_in(origin);
+    const bool is_known = origin.type().rank() == 0 || is_view_of_leaf(origin);
+    const Variable stand_in = is_known ? Variable() : shape_stand_in(origin);
     if (stand_in) return {call("shape", stand_in)};
   }
   if (node_of(output, "sum_to") != nullptr) {

@@ -19,8 +19,8 @@ template <class Element, class Number>
 void write_range(const Array& target, Number first, Number step) {
   auto* const out = static_cast<Element*>(target.data());
   parallel_for(target.size(), range_grain, [=](std::int64_t from, std::int64_t to) {
-    if constexpr (std::is_integral_v<Number>) {  // vector units add, but do not multiply, 64-bit
-                                                 // integers
+    if constexpr (std::is_integral_v<Number>) {
+      // Vector units add 64-bit integers, but do not multiply them.
       Number value = first + static_cast<Number>(from) * step;
       for (std::int64_t i = from; i < to; ++i, value += step) out[i] = static_cast<Element>(value);
     } else {

@@ -15,8 +15,8 @@ namespace spanwise::ops {
 SW_API Array integer_range(std::int64_t start, std::int64_t step, std::int64_t count,
                            DType dtype = int64);
 
-/// numpy.arange of float64 or float32: the first two rounded to `dtype`, all others in its
-/// arithmetic by first + i * (second - first).
+/// numpy.arange of float64 or float32: `first` and `second` are rounded to `dtype`; the elements
+/// after them are first + i * (second - first), computed in `dtype`.
 SW_API Array float_range(double first, double second, std::int64_t count, DType dtype = float64);
 
 /// numpy.linspace of float64 or float32: first + i * step in float64, rounded to `dtype`, and

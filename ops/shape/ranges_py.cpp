@@ -32,9 +32,10 @@ struct RangeNumber {
   double value;          // of a float; of an int too, exactly, where it is not too large
 };
 
-constexpr std::int64_t max_integer = std::int64_t{1} << 62;  // sums of two fit in 64 bits
-constexpr std::int64_t max_exact_integer = std::int64_t{1}
-                                           << 52;  // sums of two are exact in float64
+// Sums of two fit in 64 bits.
+constexpr std::int64_t max_integer = std::int64_t{1} << 62;
+// Sums of two are exact in float64.
+constexpr std::int64_t max_exact_integer = std::int64_t{1} << 52;
 
 std::optional<RangeNumber> range_number(PyObject* object) {
   if (PyFloat_CheckExact(object)) return RangeNumber{false, 0, PyFloat_AS_DOUBLE(object)};
@@ -51,10 +52,9 @@ bool is_exact(const RangeNumber& number) {
 }
 
 // Large ranges are filled without the GIL.
-template <class Make>
-Array made_unlocked(std::int64_t count, const Make& make) {
-  const GilRelease unlocked(is_long(cpu, count * std::int64_t{sizeof(double)}));
-  return make();
+template <class Fill>
+Array fill_unlocked(std::int64_t count, const Fill& fill) {
+  return without_gil(is_long(cpu, count * std::int64_t{sizeof(double)}), fill);
 }
 
 struct RangeArguments {
@@ -62,7 +62,8 @@ struct RangeArguments {
   bool is_integer() const { return start.is_integer && stop.is_integer && step.is_integer; }
 };
 
-// Python's range(). Nothing if a number does not fit in `dtype`.
+// Python's range(). nullopt for a step of 0, and if a number does not fit in `dtype`: NumPy then
+// raises the error.
 std::optional<Array> integer_range_of(const RangeArguments& range, DType dtype) {
   const std::int64_t start = range.start.integer, step = range.step.integer;
   const std::int64_t span = range.stop.integer - start;
@@ -76,7 +77,7 @@ std::optional<Array> integer_range_of(const RangeArguments& range, DType dtype) 
   };
   // NumPy checks the first two, even if the range has one element.
   if (!fits(start) || !fits(start + step) || !fits(start + (count - 1) * step)) return std::nullopt;
-  return made_unlocked(count, [&] { return ops::integer_range(start, step, count, dtype); });
+  return fill_unlocked(count, [&] { return ops::integer_range(start, step, count, dtype); });
 }
 
 std::optional<Array> float_range_of(const RangeArguments& range, DType dtype) {
@@ -88,26 +89,24 @@ std::optional<Array> float_range_of(const RangeArguments& range, DType dtype) {
   if (!std::isfinite(steps) || std::abs(steps) >= max_steps || (steps == 0 && span != 0))
     return std::nullopt;
   const auto count = static_cast<std::int64_t>(std::max(std::ceil(steps), 0.0));
-  return made_unlocked(count, [&] { return ops::float_range(start, start + step, count, dtype); });
+  return fill_unlocked(count, [&] { return ops::float_range(start, start + step, count, dtype); });
 }
 
 PyObject* on_device(Array result, Device device) {
-  if (device != cpu) {
-    const GilRelease unlocked(is_long(device, result.nbytes()));
-    result = to_device(result, device);
-  }
-  return wrap(std::move(result));
+  if (device == cpu) return wrap(std::move(result));
+  return wrap(
+      without_gil(is_long(device, result.nbytes()), [&] { return to_device(result, device); }));
 }
 
-std::optional<Array> range_of(PyObject* start_in, PyObject* stop_in, PyObject* step_in,
-                              PyObject* dtype_in) {
-  const auto start = given(stop_in) ? range_number(start_in) : RangeNumber{true, 0, 0.0};
-  const auto stop = range_number(given(stop_in) ? stop_in : start_in);
-  const auto step = given(step_in) ? range_number(step_in) : RangeNumber{true, 1, 1.0};
+std::optional<Array> range_of(PyObject* start_arg, PyObject* stop_arg, PyObject* step_arg,
+                              PyObject* dtype_arg) {
+  const auto start = given(stop_arg) ? range_number(start_arg) : RangeNumber{true, 0, 0.0};
+  const auto stop = range_number(given(stop_arg) ? stop_arg : start_arg);
+  const auto step = given(step_arg) ? range_number(step_arg) : RangeNumber{true, 1, 1.0};
   if (!start || !stop || !step) return std::nullopt;
   const RangeArguments range{*start, *stop, *step};
   const DType dtype =
-      given(dtype_in) ? dtype_from(dtype_in) : (range.is_integer() ? int64 : float64);
+      given(dtype_arg) ? dtype_from(dtype_arg) : (range.is_integer() ? int64 : float64);
   const bool is_real = dtype == float64 || dtype == float32;
   if (is_real) return float_range_of(range, dtype);
   if (!range.is_integer() || (dtype != int64 && dtype != int32)) return std::nullopt;
@@ -130,16 +129,16 @@ PyObject* arange(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
   return call_numpy_version("arange", values, count, kwnames);
 }
 
-std::optional<Array> linear_range_of(PyObject* start_in, PyObject* stop_in, std::int64_t count,
+std::optional<Array> linear_range_of(PyObject* start_arg, PyObject* stop_arg, std::int64_t count,
                                      bool has_end, DType dtype) {
-  const auto start = range_number(start_in), stop = range_number(stop_in);
+  const auto start = range_number(start_arg), stop = range_number(stop_arg);
   if (!start || !stop || !is_exact(*start) || !is_exact(*stop)) return std::nullopt;
   if (count < 2 || (dtype != float64 && dtype != float32)) return std::nullopt;
   const double delta = stop->value - start->value;
   const double step = delta / static_cast<double>(has_end ? count - 1 : count);
   if (!std::isfinite(step) || step == 0) return std::nullopt;
   const auto end = has_end ? std::optional(stop->value) : std::nullopt;
-  return made_unlocked(count,
+  return fill_unlocked(count,
                        [&] { return ops::linear_range(start->value, step, end, count, dtype); });
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 using expression::computed_extent;
 
-/// A shape, some extents of which the graph computes: these are inputs of the node after the array,
-/// in order.
+/// A shape of which the graph may compute some extents: these are the node's inputs after the
+/// array, in order.
 class TargetShape {
  public:
   /// Each is an extent, -1 (inferred by the op), or computed_extent. Throws LayoutError for other
@@ -139,7 +139,7 @@ class Reshape final : public ShapedOp {
         TensorType(type.dtype(), std::move(shape), common_device(*this, inputs.first(1))));
   }
 
-  // The axis -1: what the others leave of the size.
+  // The axis declared -1: the size of the input divided by the other extents.
   Variable inferred_extent(const Apply& node, int output, int axis) const override {
     Variable size, others;
     const auto times = [](const Variable& a, const Variable& b) {
@@ -180,12 +180,12 @@ class BroadcastTo final : public ShapedOp {
       fail<LayoutError>(name(), ": expected at least ", type.rank(), " dimensions for ", type,
                         ", got ", shape.size());
     for (int axis = 0; axis < type.rank(); ++axis) {
-      const std::int64_t have = type.shape()[axis], want = shape[axis + added];
-      if (have != 1 && have != want && have != TensorType::any && want != TensorType::any)
-        fail<LayoutError>(name(), ": ", type, " does not broadcast: extent ", have, " at axis ",
-                          axis);
+      const std::int64_t extent = type.shape()[axis], target = shape[axis + added];
+      if (extent != 1 && extent != target && extent != TensorType::any && target != TensorType::any)
+        fail<LayoutError>(name(), ": ", type, " does not broadcast: extent ", extent, " at axis ",
+                          axis, ", expected 1 or ", target);
     }
-    // A number on the host does not decide where an array is.
+    // A number on the host does not determine the device of the array made from it.
     const bool is_number = type.rank() == 0 && type.device() == cpu && shape.size() > 0;
     const std::optional<Device> device = is_number ? std::nullopt : type.device();
     return make_apply(*this, inputs, TensorType(type.dtype(), shape, device));

@@ -41,7 +41,8 @@ class Contiguous final : public IdentityOp {
   Array output_for(Array array) const override { return contiguous(std::move(array)); }
 };
 
-/// A value that gradients treat as a constant (theano/gradient.py: ConsiderConstant).
+/// A value that gradients treat as a constant: the derivative is 0 (theano/gradient.py:
+/// ConsiderConstant).
 class ConsiderConstant : public IdentityOp {
  public:
   explicit ConsiderConstant(std::string name = "ConsiderConstant") : IdentityOp(std::move(name)) {}
@@ -50,7 +51,8 @@ class ConsiderConstant : public IdentityOp {
   }
 };
 
-/// The same without a connection to the input (theano/gradient.py: DisconnectedGrad).
+/// A value to which no derivative is propagated: its input is disconnected from the cost
+/// (theano/gradient.py: DisconnectedGrad).
 class DisconnectedGrad final : public ConsiderConstant {
  public:
   DisconnectedGrad() : ConsiderConstant("DisconnectedGrad") {}

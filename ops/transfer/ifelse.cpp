@@ -31,8 +31,8 @@ class IfElseThunk final : public Thunk {
   Device device_;
 };
 
-/// Input 1 where the number in input 0 is not 0, else input 2, as a view; the other one is not
-/// computed (theano/ifelse.py).
+/// Input 1 where the number in input 0 is not 0, else input 2, as a view. The input that
+/// is not chosen is not computed (theano/ifelse.py).
 class IfElse final : public NamedOp {
  public:
   IfElse() : NamedOp("IfElse") {}

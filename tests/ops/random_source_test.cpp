@@ -198,7 +198,7 @@ TEST(RandomKernels, LoopsMatchTheCpu) {
       const DType dtype(DTypeCode::opaque, 8 * bytes);
       const Array out =
           memory.slice(0, {first * bytes, (first + 997) * bytes, 1}).reinterpret(dtype);
-      Numbers numbers;
+      DrawSpec numbers;
       numbers.kind = kind;
       random_backends[Device(DeviceKind::cuda)].fill(numbers, given.draw, out);
       find_fill(kind, bytes)(given.draw, 0, (997 + each - 1) / each,

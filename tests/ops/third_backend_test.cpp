@@ -161,7 +161,7 @@ TEST_F(ThirdDevice, DrawsTheSameNumbers) {
   const Array host = empty({1001}, float32, cpu), there = empty({1001}, float32, third);
   for (const Array& out : {host, there}) {
     random::Counter counter({.key = 7});
-    random::Numbers normal;
+    random::DrawSpec normal;
     normal.kind = random::Distribution::normal;
     random::draw(counter, normal, out);
   }

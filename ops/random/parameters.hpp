@@ -4,7 +4,7 @@
 
 namespace spanwise::ops::random {
 
-#include "plan.cuh"
+#include "parameters.cuh"
 
 /// What is drawn; bodies.inc lists the element sizes of each kind.
 enum class Distribution {
