@@ -21,7 +21,7 @@ std::optional<std::int64_t> number_in_file(const fs::path& path) {
   return number;
 }
 
-// The value of a line "key value".
+// The value of the line "key value"; 0 if there is none.
 std::int64_t value_of(const fs::path& path, const std::string& key) {
   std::ifstream file(path);
   std::string word;
@@ -30,36 +30,38 @@ std::int64_t value_of(const fs::path& path, const std::string& key) {
   return 0;
 }
 
+// The smallest limits of the groups whose files were read.
 class ControlGroupReader {
  public:
-  // Version 1 reports no limit as the largest multiple of the page size.
-  static constexpr std::int64_t unlimited = std::int64_t{1} << 60;
-
-  void memory(const fs::path& group, const char* limit_file, const char* usage_file,
-              const char* reclaimable) {
+  void read_memory(const fs::path& group, const char* limit_file, const char* usage_file,
+                   const char* reclaimable) {
     const auto limit = number_in_file(group / limit_file);
+    // Version 1 reports no limit as the largest multiple of the page size, nearly 2^63.
+    constexpr std::int64_t unlimited = std::int64_t{1} << 60;
     if (!limit || *limit >= unlimited) return;
     const std::int64_t usage = number_in_file(group / usage_file).value_or(0);
-    // Inactive page cache does not count as used: it is reclaimed first.
+    // The inactive page cache does not count as used: it is reclaimed first.
     const std::int64_t used = usage - value_of(group / "memory.stat", reclaimable);
     const std::int64_t available = std::clamp<std::int64_t>(*limit - used, 0, *limit);
-    if (limits.memory && limits.memory->available <= available)
-      limits.memory->limit = std::min(limits.memory->limit, *limit);
-    else
-      limits.memory = {limits.memory ? std::min(limits.memory->limit, *limit) : *limit, available};
+    if (!limits.memory) limits.memory = {*limit, available};
+    limits.memory->limit = std::min(limits.memory->limit, *limit);
+    limits.memory->available = std::min(limits.memory->available, available);
   }
 
-  void processors(std::optional<std::int64_t> quota, std::optional<std::int64_t> period) {
+  // `quota` is processor time in each `period`; both in microseconds.
+  void limit_processors(std::optional<std::int64_t> quota, std::optional<std::int64_t> period) {
+    constexpr int max_processors = 1 << 20;  // fits in an int
     if (!quota || !period || *quota <= 0 || *period <= 0) return;
-    const std::int64_t count = std::min<std::int64_t>((*quota + *period - 1) / *period, 1 << 20);
-    limits.processors = std::min(limits.processors.value_or(1 << 20), static_cast<int>(count));
+    const std::int64_t count = (*quota + *period - 1) / *period;
+    limits.processors =
+        static_cast<int>(std::min<std::int64_t>(limits.processors.value_or(max_processors), count));
   }
 
   // "quota period" or "max period".
-  void cpu_max(const fs::path& path) {
+  void read_cpu_max(const fs::path& path) {
     std::ifstream file(path);
     std::int64_t quota = 0, period = 0;
-    if (file >> quota >> period) processors(quota, period);
+    if (file >> quota >> period) limit_processors(quota, period);
   }
 
   ControlGroupLimits limits;
@@ -70,12 +72,12 @@ class ControlGroupReader {
 void for_each_group(const fs::path& mount, const std::string& group,
                     const std::function<void(const fs::path&)>& read) {
   std::error_code error;
-  fs::path inside = fs::path(group).relative_path().lexically_normal();
-  if (!inside.empty() && *inside.begin() == "..") inside.clear();
-  for (;; inside = inside.parent_path()) {
-    const fs::path folder = mount / inside;
+  fs::path relative = fs::path(group).relative_path().lexically_normal();
+  if (!relative.empty() && *relative.begin() == "..") relative.clear();
+  for (;; relative = relative.parent_path()) {
+    const fs::path folder = mount / relative;
     if (fs::is_directory(folder, error)) read(folder);
-    if (inside.empty()) return;
+    if (relative.empty()) return;
   }
 }
 
@@ -92,20 +94,20 @@ ControlGroupLimits control_group_limits(const std::string& membership, const std
     const std::string group = line.substr(second + 1);
     if (controllers.empty())
       for_each_group(root, group, [&](const fs::path& folder) {
-        reader.memory(folder, "memory.max", "memory.current", "inactive_file");
-        reader.cpu_max(folder / "cpu.max");
+        reader.read_memory(folder, "memory.max", "memory.current", "inactive_file");
+        reader.read_cpu_max(folder / "cpu.max");
       });
     std::istringstream names(controllers);
     for (std::string name; std::getline(names, name, ',');) {
       if (name == "memory")
         for_each_group(fs::path(root) / "memory", group, [&](const fs::path& folder) {
-          reader.memory(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
-                        "total_inactive_file");
+          reader.read_memory(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                             "total_inactive_file");
         });
       if (name == "cpu")
         for_each_group(fs::path(root) / "cpu", group, [&](const fs::path& folder) {
-          reader.processors(number_in_file(folder / "cpu.cfs_quota_us"),
-                            number_in_file(folder / "cpu.cfs_period_us"));
+          reader.limit_processors(number_in_file(folder / "cpu.cfs_quota_us"),
+                                  number_in_file(folder / "cpu.cfs_period_us"));
         });
     }
   }

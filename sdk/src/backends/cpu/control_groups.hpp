@@ -11,15 +11,15 @@ namespace spanwise::cpu_backend {
 /// What Linux control groups (containers, batch systems, systemd) allow this process.
 struct ControlGroupLimits {
   struct MemoryLimit {
-    std::int64_t limit = 0, available = 0;  ///< bytes; of the group with the least available
+    std::int64_t limit = 0, available = 0;  ///< bytes; the smallest of all groups
   };
   std::optional<MemoryLimit> memory;  ///< nothing if no limit is set
   std::optional<int> processors;      ///< quota of processor time, in processors, rounded up
 };
 
 /// Reads the limits of versions 1 and 2, including those of parent groups. `membership` lists the
-/// process' groups, `root` is where their file systems are mounted. Files that cannot be read count
-/// as no limit.
+/// process's groups, `root` is where their file systems are mounted. Files that cannot be read
+/// count as no limit.
 ControlGroupLimits control_group_limits(const std::string& membership = "/proc/self/cgroup",
                                         const std::string& root = "/sys/fs/cgroup");
 

@@ -26,7 +26,8 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-// The first line of --version: "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang version 14.0.6".
+// The first line that --version prints: "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang
+// version 14.0.6".
 std::string version_of(const HostCompiler& compiler) {
   std::vector<std::string> command{compiler.path};
   command.insert(command.end(), compiler.arguments.begin(), compiler.arguments.end());
@@ -37,12 +38,12 @@ std::string version_of(const HostCompiler& compiler) {
   const std::string version = result.output.substr(0, result.output.find('\n'));
   if (result.exit_code != 0)
     fail<DeviceError>(compiler.path, " does not run: ", version,
-                      "; install it anew, or set CXX to another C++ compiler");
+                      "; reinstall it, or set CXX to another C++ compiler");
   return version;
 }
 
 // The system's C++ compiler and its version, or why it is missing. Runs it to get the version.
-std::vector<Tool> compiler_tools() {
+Tool compiler_tool() {
   Tool tool{.name = "host compiler"};
   try {
     const HostCompiler compiler = require_compiler();
@@ -51,7 +52,7 @@ std::vector<Tool> compiler_tools() {
   } catch (const DeviceError& error) {
     tool.missing = error.what();
   }
-  return {tool};
+  return tool;
 }
 
 using runtime::StreamState;
@@ -116,11 +117,7 @@ class CpuBackend final : public runtime::Backend {
     return properties;
   }
 
-  std::vector<Tool> tools() override {
-    std::vector<Tool> all = compiler_tools();
-    all.push_back(blas_tool());
-    return all;
-  }
+  std::vector<Tool> tools() override { return {compiler_tool(), blas_tool()}; }
 
   std::string_view header_handling(std::string_view name) override {
     if (source::is_host_library_header(name)) return "left out";

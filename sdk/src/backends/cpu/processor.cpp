@@ -24,8 +24,9 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-// The value of the first line of /proc/cpuinfo that begins with `key`. It lies in the first record;
-// reading further would make the system format the records of all processors.
+// The value of the first line of /proc/cpuinfo that begins with `key`. It is in the first record,
+// which has fewer than 40 lines; reading further would make the system format the records of all
+// processors.
 std::string cpuinfo(std::string_view key) {
   std::ifstream file("/proc/cpuinfo");
   std::string line;
@@ -43,7 +44,7 @@ std::string read_features() {
 #if defined(__x86_64__)
   // Vendor; family, model and feature bits; extended features; AMD's features. The bits of leaf 1
   // that hold the number of the processor it ran on (ebx) are left out. Intel SDM volume 2A, CPUID.
-  unsigned a = 0, b = 0, c = 0, d = 0;
+  unsigned a = 0, b = 0, c = 0, d = 0;  // eax, ebx, ecx, edx
   if (__get_cpuid(0, &a, &b, &c, &d)) out << ' ' << b << '.' << c << '.' << d;
   if (__get_cpuid(1, &a, &b, &c, &d)) out << ' ' << a << '.' << c << '.' << d;
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) out << ' ' << b << '.' << c << '.' << d;
@@ -75,8 +76,8 @@ const std::string& processor_features() {
 }
 
 int processor_count() {
-  // The affinity mask: the system's count ignores taskset and cpusets.
   int count = static_cast<int>(std::thread::hardware_concurrency());
+  // hardware_concurrency() may ignore taskset and cpusets; the affinity mask reflects them.
   constexpr int max_processors = 1 << 16;
   if (cpu_set_t* set = CPU_ALLOC(max_processors)) {
     const std::size_t bytes = CPU_ALLOC_SIZE(max_processors);

@@ -17,15 +17,15 @@ namespace {
 constexpr int max_threads = 1024, max_stack_kb = 4096, max_slack = 16 << 20,
               max_output_kb = 1 << 20;
 
-// -1 if it is not a number.
+// -1 if `value` is not a number that fits.
 int parse(std::string_view value) { return number_in(value).value_or(-1); }
 
 // OMP_NUM_THREADS is a list, whose first number is for parallel regions that are not nested (OpenMP
-// API 5.2, 21.1.2). 0 if it is unset, -1 if it is not a number.
+// API 5.2, 21.1.2). 0 if the variable is unset, -1 if that is not a number.
 int open_mp_threads() {
-  const char* given = std::getenv("OMP_NUM_THREADS");
-  if (given == nullptr) return 0;
-  const std::string_view list = given;
+  const char* variable = std::getenv("OMP_NUM_THREADS");
+  if (variable == nullptr) return 0;
+  const std::string_view list = variable;
   return parse(trimmed(list.substr(0, list.find(','))));
 }
 
@@ -40,13 +40,13 @@ void check_number(const char* setting, std::string_view value, int min_value, in
 
 bool declare_all() {
   config::declare({.name = "cpu_threads",
-                   .description = "threads that work on one CPU kernel or copy; 0 is what "
-                                  "OMP_NUM_THREADS says, else one for each processor that the "
+                   .description = "threads that work on one CPU kernel or copy; 0 uses "
+                                  "OMP_NUM_THREADS, else one for each processor that the "
                                   "process may use",
                    .default_value = "0",
                    .check = [](std::string_view value) {
                      check_number("cpu_threads", value, 0, max_threads, "",
-                                  "; 0 is OMP_NUM_THREADS, else one thread for each processor");
+                                  "; 0 uses OMP_NUM_THREADS, else one thread for each processor");
                    }});
   config::declare({.name = "cpu_thread_order",
                    .description =
@@ -55,7 +55,7 @@ bool declare_all() {
                    .default_value = "forward",
                    .choices = {"forward", "reverse"}});
   config::declare({.name = "cpu_stack_kb",
-                   .description = "min_value stack in KiB of a CPU kernel's thread that waits at "
+                   .description = "minimum stack in KiB of a CPU kernel's thread that waits at "
                                   "barriers, for deep recursions",
                    .default_value = "0",
                    .check = [](std::string_view value) {
@@ -63,9 +63,9 @@ bool declare_all() {
                                   "; 0 uses the need that the compiler reports");
                    }});
   config::declare({.name = "cpu_slack",
-                   .description = "unused bytes behind each array's memory on the CPU, which a "
-                                  "kernel that runs over the end may touch without harm; for "
-                                  "memory that is taken from the system from then on",
+                   .description = "unused bytes after each array's memory on the CPU, which a "
+                                  "kernel that runs over the end may touch without harm; a "
+                                  "change applies to memory allocated afterwards",
                    .default_value = "2048",
                    .check = [](std::string_view value) {
                      check_number("cpu_slack", value, 0, max_slack, " of bytes");
@@ -81,7 +81,7 @@ bool declare_all() {
                            value, "'; 0 sets no limit");
                    }});
   config::declare({.name = "compile_output_kb",
-                   .description = "KiB that are kept of what the CPU's compiler writes",
+                   .description = "limit in KiB of the output of the CPU's compiler that is kept",
                    .default_value = "1024",
                    .check = [](std::string_view value) {
                      check_number("compile_output_kb", value, 1, max_output_kb);
@@ -100,8 +100,8 @@ bool declare_all() {
 int worker_setting() {
   const int threads = parse(config::get("cpu_threads"));
   if (threads > 0) return threads;
-  const int wanted = open_mp_threads();
-  return std::clamp(wanted > 0 ? wanted : processor_count(), 1, max_threads);
+  const int open_mp = open_mp_threads();
+  return std::clamp(open_mp > 0 ? open_mp : processor_count(), 1, max_threads);
 }
 
 ThreadOrder thread_order_setting() {

@@ -15,11 +15,12 @@ int worker_setting();
 enum class ThreadOrder { forward, reverse };
 ThreadOrder thread_order_setting();
 
-/// Least bytes of stack of a kernel's thread that waits: config "cpu_stack_kb". The needs that the
-/// compiler reports are always met; it cannot report the depth of a recursion.
+/// Minimum stack, in bytes, of a kernel's thread that waits at barriers: config "cpu_stack_kb", 0
+/// by default. Stacks are at least as large as the compiler reports; it cannot report the depth of
+/// a recursion.
 std::size_t stack_setting();
 
-/// Unused bytes behind each block of memory: config "cpu_slack".
+/// Unused bytes after each block of memory: config "cpu_slack".
 std::size_t slack_setting();
 
 /// The value of -fsanitize= for users' kernels, "" for none: config "cpu_sanitize".
@@ -28,7 +29,7 @@ std::string sanitize_setting();
 /// Seconds after which a compiler is killed, 0 for never: config "compile_timeout_s".
 int compile_timeout_setting();
 
-/// Most bytes that are kept of a compiler's output: config "compile_output_kb".
+/// Limit, in bytes, of the compiler output that is kept: config "compile_output_kb".
 std::size_t compile_output_setting();
 
 }  // namespace spanwise::cpu_backend

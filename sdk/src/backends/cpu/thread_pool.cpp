@@ -22,20 +22,20 @@ namespace {
 
 using Clock = WakeBackoff::Clock;
 
-// Least remaining work for which waking helpers is worthwhile.
-constexpr auto worth_waking = std::chrono::microseconds(8);
-// Iterations for which idle helpers spin before they block: about 80 us, for programs that call
-// one operation after the other.
-constexpr int spins = 5000;
+// Minimum remaining work for which helpers are woken.
+constexpr auto min_shared_work = std::chrono::microseconds(8);
+// Iterations for which idle helpers spin before they block: about 80 us, so that they are awake for
+// the next job of a program that calls one operation after the other.
+constexpr int idle_spins = 5000;
 // Time after which a helper that holds no chunk lets other threads of its processor run, so that
 // its time slice does not end within a chunk, for which the caller would wait.
 constexpr auto min_slice = std::chrono::microseconds(500);
-// Callers whose helpers finish spin for at most this time, then they block, which leaves the
-// processor to a helper that waits for one.
+// A caller waits for the last chunks of its helpers by spinning for at most this time, then it
+// blocks, which leaves its processor to a helper that has none.
 constexpr auto max_spin_time = std::chrono::microseconds(80),
                min_spin_time = std::chrono::microseconds(10);
 
-// Least time between moves of helpers to other processors, each of which is a system call.
+// Minimum time between moves of helpers to other processors, each of which is a system call.
 constexpr auto min_stay = std::chrono::milliseconds(1);
 
 std::atomic<ThreadPool*> shared_pool{nullptr};
@@ -48,9 +48,9 @@ void pause() noexcept {
 #endif
 }
 
-// Takes a processor from those that a thread may run on, unless it is the only one, and gives back
-// the one that was `avoided` before. The system often wakes a helper on the processor of its
-// caller, where it waits until the caller has done the work.
+// Forbids a thread to run on `processor`, unless that is the only one it may use, and allows the
+// one that it `avoided` before. The system often wakes a helper on the processor of its caller,
+// where it waits until the caller has done the work.
 void avoid_processor(pid_t thread, int processor, int& avoided) noexcept {
   cpu_set_t allowed;
   if (processor < 0 || processor == avoided ||
@@ -72,11 +72,10 @@ ThreadPool& ThreadPool::instance() {
   if (pool = shared_pool.load(std::memory_order_acquire); pool != nullptr) return *pool;
   // Threads do not survive a fork: the child abandons the parent's pool, whose mutex may be locked,
   // and creates its own.
-  struct Forgetting final : ForkParticipant {
+  struct PoolForkHandler final : ForkParticipant {
     void after_fork_in_child(bool) noexcept override { shared_pool.store(nullptr); }
   };
-  static auto& forgetting = *new Forgetting;
-  static_cast<void>(forgetting);
+  [[maybe_unused]] static auto& fork_handler = *new PoolForkHandler;
   pool = new ThreadPool;
   shared_pool.store(pool, std::memory_order_release);
   return *pool;
@@ -91,8 +90,8 @@ int ThreadPool::workers() {
   return workers_.load(std::memory_order_relaxed);
 }
 
-// Runs one chunk; returns false if there was none left.
-bool ThreadPool::work_on_one(Job& job) noexcept {
+// Runs the next chunk; returns false if there is none left.
+bool ThreadPool::try_run_chunk(Job& job) noexcept {
   const std::uint64_t chunk = job.next.fetch_add(1, std::memory_order_relaxed);
   if (chunk >= job.chunks) return false;
   try {
@@ -105,24 +104,24 @@ bool ThreadPool::work_on_one(Job& job) noexcept {
   return true;
 }
 
-void ThreadPool::run(Job& job, Helpers helpers) {
-  if (is_worth_sharing(job, helpers)) {
+void ThreadPool::run(Job& job, Helpers wake) {
+  if (is_worth_sharing(job, wake)) {
     run_shared(job);
   } else {
-    while (work_on_one(job)) {
+    while (try_run_chunk(job)) {
     }
   }
   if (job.error) std::rethrow_exception(job.error);
 }
 
-// Unless helpers are woken at once, the time of the first chunk predicts that of the others.
-bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
+// Unless helpers are woken at once, runs the first chunk, whose time predicts that of the others.
+bool ThreadPool::is_worth_sharing(Job& job, Helpers wake) {
   if (job.chunks < 2 || workers() < 2) return false;
   const auto start = Clock::now();
   const WakeBackoff::Duration none(0),
-      base_threshold = helpers == Helpers::at_once ? none : WakeBackoff::Duration(worth_waking);
+      base_threshold = wake == Helpers::at_once ? none : WakeBackoff::Duration(min_shared_work);
   if (backoff_.min_work(start, base_threshold) == none) return true;
-  work_on_one(job);
+  try_run_chunk(job);
   if (job.next.load(std::memory_order_relaxed) + 2 > job.chunks) return false;
   const auto now = Clock::now();
   return (now - start) * static_cast<std::int64_t>(job.chunks - 1) >
@@ -133,35 +132,36 @@ void ThreadPool::run_shared(Job& job) {
   const std::uint64_t first = job.next.load(std::memory_order_relaxed);
   const auto start = Clock::now();
   publish(job, start);
-  std::int64_t own = 0;
-  while (work_on_one(job)) ++own;
+  std::int64_t own_chunks = 0;
+  while (try_run_chunk(job)) ++own_chunks;
   const auto worked = Clock::now() - start;
-  retire(job, own == 0 ? worked : 2 * worked / own);
-  if (own == 0) return;
+  retire(job, own_chunks == 0 ? worked : 2 * worked / own_chunks);
+  if (own_chunks == 0) return;
   const auto now = Clock::now();
-  const auto alone = worked / own * static_cast<std::int64_t>(job.chunks - first);
+  const auto alone = worked / own_chunks * static_cast<std::int64_t>(job.chunks - first);
   backoff_.record(now, now - start, alone);
 }
 
 void ThreadPool::publish(Job& job, Clock::time_point now) {
-  const int wanted = workers() - 1;
-  job.floats = FloatState::current();
+  const int max_helpers = workers() - 1;
+  job.float_state = FloatState::current();
   const std::lock_guard lock(mutex_);
   move_helpers(::sched_getcpu(), now);
-  bool wakes = threads_ < wanted;
-  start_helpers(wanted);
+  bool wakes = started_ < max_helpers;
+  start_helpers(max_helpers);
   jobs_.push_back(&job);
-  job.max_helpers = wanted;
+  job.max_helpers = max_helpers;
   published_.fetch_add(1, std::memory_order_release);
   if (sleeping_ > 0) {
     sleeping_ = 0;
     wakes = true;
-    wake_.notify_all();
+    published_changed_.notify_all();
   }
   if (wakes) backoff_.note_wake(now);
 }
 
-// Helpers that avoid the caller's former processor may be left with the one that it runs on now.
+// Makes helpers avoid `processor`, on which the caller runs; they may be there because they avoid
+// the caller's former processor.
 void ThreadPool::move_helpers(int processor, Clock::time_point now) {
   if (processor == caller_processor_ || now < next_move_) return;
   caller_processor_ = processor;
@@ -169,30 +169,30 @@ void ThreadPool::move_helpers(int processor, Clock::time_point now) {
   for (Helper& helper : helpers_) avoid_processor(helper.thread, processor, helper.avoided);
 }
 
-void ThreadPool::start_helpers(int wanted) {
+void ThreadPool::start_helpers(int count) {
   try {
-    for (; threads_ < wanted; ++threads_) std::thread([this] { help_forever(); }).detach();
+    for (; started_ < count; ++started_) std::thread([this] { help_forever(); }).detach();
   } catch (const std::system_error&) {
     // The system has no more threads; continue with those that exist.
     return;
   }
 }
 
-// Removes the job, and waits until no helper uses it, which should be within `expected`.
+// Removes the job, and waits until no helper uses it, which should take no longer than `expected`.
 void ThreadPool::retire(Job& job, WakeBackoff::Duration expected) {
   {
     const std::lock_guard lock(mutex_);
     std::erase(jobs_, &job);
   }
   const auto spin_time = std::clamp<WakeBackoff::Duration>(expected, min_spin_time, max_spin_time);
-  const auto is_used = [&] { return job.helpers.load(std::memory_order_acquire) > 0; };
+  const auto is_used = [&] { return job.active_helpers.load(std::memory_order_acquire) > 0; };
   for (const auto start = Clock::now(); is_used() && Clock::now() - start < spin_time;)
     for (int i = 0; i < 10 && is_used(); ++i) pause();
   std::unique_lock lock(mutex_);
-  const auto is_free = [&] { return job.helpers.load(std::memory_order_relaxed) == 0; };
-  // Helpers that run a kernel may loop forever; Ctrl-C makes them leave it.
+  const auto is_free = [&] { return job.active_helpers.load(std::memory_order_relaxed) == 0; };
+  // A kernel that helpers run may never end; Ctrl-C makes them leave it.
   bool was_interrupted = false;
-  while (!left_.wait_for(lock, std::chrono::milliseconds(interrupt_check_ms), is_free)) {
+  while (!job_left_.wait_for(lock, std::chrono::milliseconds(interrupt_check_ms), is_free)) {
     lock.unlock();
     if (FaultTrap& trap = FaultTrap::current(); trap.has_helpers()) {
       try {
@@ -200,7 +200,7 @@ void ThreadPool::retire(Job& job, WakeBackoff::Duration expected) {
       } catch (...) {
         was_interrupted = true;
         job.next.store(job.chunks, std::memory_order_relaxed);
-        const std::lock_guard again(mutex_);
+        const std::lock_guard error_lock(mutex_);
         job.error = std::current_exception();
       }
       if (was_interrupted) trap.stop_helpers();
@@ -209,11 +209,12 @@ void ThreadPool::retire(Job& job, WakeBackoff::Duration expected) {
   }
 }
 
-ThreadPool::Job* ThreadPool::join_a_job() {
+// The job that the calling helper has joined, null if none needs a helper. The mutex must be held.
+ThreadPool::Job* ThreadPool::join_job() {
   for (Job* job : jobs_) {
-    const int helpers = job->helpers.load(std::memory_order_relaxed);
+    const int helpers = job->active_helpers.load(std::memory_order_relaxed);
     if (!job->has_chunks() || helpers >= job->max_helpers) continue;
-    job->helpers.store(helpers + 1, std::memory_order_relaxed);
+    job->active_helpers.store(helpers + 1, std::memory_order_relaxed);
     return job;
   }
   return nullptr;
@@ -232,23 +233,25 @@ void ThreadPool::help_forever() {
       lock.lock();
     }
     const std::uint32_t seen = published_.load(std::memory_order_acquire);
-    if (Job* job = join_a_job(); job != nullptr) {
+    if (Job* job = join_job(); job != nullptr) {
       lock.unlock();
-      job->floats.apply();
-      while (work_on_one(*job) && Clock::now() < slice) {
+      job->float_state.apply();
+      while (try_run_chunk(*job) && Clock::now() < slice) {
       }
       lock.lock();
-      const int others = job->helpers.load(std::memory_order_relaxed) - 1;
-      job->helpers.store(others, std::memory_order_release);  // the job may be destroyed now
-      if (others == 0) left_.notify_all();
+      const int others = job->active_helpers.load(std::memory_order_relaxed) - 1;
+      job->active_helpers.store(others, std::memory_order_release);  // the job may be destroyed now
+      if (others == 0) job_left_.notify_all();
       continue;
     }
     lock.unlock();
-    for (int i = 0; i < spins && published_.load(std::memory_order_acquire) == seen; ++i) pause();
+    for (int i = 0; i < idle_spins && published_.load(std::memory_order_acquire) == seen; ++i)
+      pause();
     lock.lock();
     if (published_.load(std::memory_order_acquire) != seen) continue;
     ++sleeping_;
-    wake_.wait(lock, [&] { return published_.load(std::memory_order_acquire) != seen; });
+    published_changed_.wait(lock,
+                            [&] { return published_.load(std::memory_order_acquire) != seen; });
     slice = Clock::now() + min_slice;
   }
 }

@@ -17,9 +17,10 @@
 
 namespace spanwise::cpu_backend {
 
-/// When helpers are woken. Waking them costs some microseconds, too much for a small job.
+/// When helper threads are woken, which costs some microseconds, too much for a small job.
 enum class Helpers {
-  when_worth_it,  ///< after the first chunk, if the remaining work takes long enough
+  when_worth_it,  ///< after the first chunk, if the remaining work takes long enough, see
+                  ///< WakeBackoff
   at_once,
 };
 
@@ -41,12 +42,12 @@ class ThreadPool {
   /// all are done. After an exception no more chunks are started; the first exception is rethrown
   /// here.
   template <class F>
-  void run(std::uint64_t chunks, Helpers helpers, F&& work) {
+  void run(std::uint64_t chunks, Helpers wake, F&& work) {
     using Work = std::remove_reference_t<F>;
     Job job(
         chunks, [](void* f, std::uint64_t chunk) { (*static_cast<Work*>(f))(chunk); },
         const_cast<std::remove_const_t<Work>*>(&work));
-    run(job, helpers);
+    run(job, wake);
   }
 
  private:
@@ -60,43 +61,43 @@ class ThreadPool {
     const Call call;
     void* const context;
     std::atomic<std::uint64_t> next{0};
-    std::atomic<int> helpers{0};  // changed under the pool's mutex
-    int max_helpers = 0;          // guarded by the pool's mutex, as is error
+    std::atomic<int> active_helpers{0};  // changed under the pool's mutex
+    int max_helpers = 0;                 // guarded by the pool's mutex, as is error
     std::exception_ptr error;
-    FloatState floats;  // the caller's, set before helpers see the job
+    FloatState float_state;  // the caller's, set before helpers see the job
   };
 
   struct Helper {
     explicit Helper(pid_t id) : thread(id) {}
     pid_t thread;
-    int avoided = -1;  // processor that it may not run on
+    int avoided = -1;  // processor that it may not run on; -1: none
   };
 
   ThreadPool() = default;
-  void run(Job& job, Helpers helpers);
-  bool is_worth_sharing(Job& job, Helpers helpers);
+  void run(Job& job, Helpers wake);
+  bool is_worth_sharing(Job& job, Helpers wake);
   void run_shared(Job& job);
-  bool work_on_one(Job& job) noexcept;
+  bool try_run_chunk(Job& job) noexcept;
   void publish(Job& job, WakeBackoff::Clock::time_point now);
-  void start_helpers(int wanted);
+  void start_helpers(int count);
   void move_helpers(int processor, WakeBackoff::Clock::time_point now);
   void retire(Job& job, WakeBackoff::Duration expected);
   void help_forever();
-  Job* join_a_job();
+  Job* join_job();
 
   WakeBackoff backoff_;
   std::atomic<int> workers_{1};
   std::atomic<std::uint64_t> settings_version_{0};  // config::version() at which workers_ was read
   std::atomic<std::uint32_t> published_{0};         // counts jobs; idle helpers watch it
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable left_;
+  std::mutex mutex_;                                // guards the members below
+  std::condition_variable published_changed_;       // wakes sleeping helpers
+  std::condition_variable job_left_;                // the last helper has left a job
   std::vector<Job*> jobs_;
   std::vector<Helper> helpers_;
-  int caller_processor_ = -1;  // which helpers avoid
+  int caller_processor_ = -1;  // processor of the last caller, which helpers avoid
   WakeBackoff::Clock::time_point next_move_{};
-  int threads_ = 0;   // helpers started
-  int sleeping_ = 0;  // helpers waiting on wake_ that have not been notified
+  int started_ = 0;   // helpers; each adds itself to helpers_
+  int sleeping_ = 0;  // helpers waiting on published_changed_ that have not been notified
 };
 
 }  // namespace spanwise::cpu_backend

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/cpu/check/access_order.hpp"
@@ -15,36 +16,38 @@
 
 namespace spanwise::cpu_backend {
 
-/// A fault of a checked kernel, and the instructions behind the accesses, null if unknown.
+/// A fault of a checked kernel.
 struct Finding {
   std::string text;
-  const void* code = nullptr;
-  const void* other_code = nullptr;
+  const void* code =
+      nullptr;  ///< return address of the access's call, see sw_runtime; null: unknown
+  const void* other_code = nullptr;  ///< the same of the earlier access of a race
   std::string remedy{};
 };
 
-/// Memory that a checked kernel may access, within a range around it in which it may not.
+/// Memory that a checked kernel may access, [data, data_end), within a red zone [begin, end) in
+/// which accesses are out of bounds.
 struct CheckedRegion {
   const void *begin, *end, *data, *data_end;
   std::string name;        ///< "the array of argument 1 ('int *x')"
-  bool is_shared = false;  ///< belongs to a block: undefined at its start
+  bool is_shared = false;  ///< shared memory, which is undefined at the start of a block
 };
 
 /// Checks the memory accesses of one checked run, which executes the launch's threads on one host
-/// thread: accesses outside of all regions, and races, which are accesses by two threads without an
+/// thread. Finds accesses outside of all regions, and races: accesses by two threads without an
 /// order between them (AccessOrder), one of which changes the memory.
 ///
 /// Two kinds of accesses are errors only if they influence the result: reads of shared memory that
-/// no thread has written, and plain reads of what another thread changes by atomic or volatile
-/// accesses. The first of them is suspect_access(); the caller reports it if runs in other orders
-/// of threads, or with other undefined values, have other results.
+/// no thread has written, and plain reads of memory that another thread changes by atomic or
+/// volatile accesses. The first such access is suspect_access(); the caller reports it if runs with
+/// another order of threads, or with other undefined values, have other results.
 class AccessCheck {
  public:
   /// The launch's extents, and what is checked.
   struct Settings {
     sw_extent grid{}, block{};
     bool races = false;
-    bool strict = false;       ///< no address comes from anywhere but the regions
+    bool strict = false;       ///< accesses outside of all regions are faults
     unsigned char poison = 0;  ///< the value of undefined bytes
   };
   explicit AccessCheck(const Settings& settings) : settings_(settings) {}
@@ -54,19 +57,21 @@ class AccessCheck {
   void ignore(const void* begin, const void* end);
   /// Accesses in this range are faults, except where it is ignored or belongs to a region.
   void forbid(const void* begin, const void* end);
-  std::uint64_t block() const noexcept { return block_; }
   unsigned char poison() const noexcept { return settings_.poison; }
 
-  // Events of the run, each before the event itself. They return false if finding() was made.
+  // Events of the run; call each before the event happens. They return false for a fault, which is
+  // then finding(). `kind` is a sw_access_kind, `lanes` a mask of the lanes of warp number `warp`.
   bool access(unsigned thread, std::uintptr_t address, std::size_t bytes, int kind,
               const void* code);
   bool start_block(std::uint64_t block, unsigned threads);
   bool barrier();
   bool collective(unsigned warp, unsigned lanes);
   bool fence(unsigned thread);
-  /// Checks the last store, whose effect is known only afterwards.
-  bool settle() { return !store_.is_pending || finish_store(); }
+  /// Checks the last store, if that is not done yet: whether it changes memory is known only after
+  /// it.
+  bool finish_pending_store() { return !store_.is_pending || finish_store(); }
 
+  /// Makes `finding` the suspect_access(), unless there is one.
   void suspect(Finding finding);
   const Finding& finding() const noexcept { return finding_; }
   const Finding& suspect_access() const noexcept { return suspect_access_; }
@@ -74,8 +79,8 @@ class AccessCheck {
   /// "thread (1, 0, 0) of block (0, 0, 0)"
   std::string thread_name(std::uint64_t block, unsigned thread) const;
 
-  /// The instruction on whose behalf the calling thread probes an address that may not exist; null
-  /// outside of probes.
+  /// While the calling thread reads memory that a kernel is about to write, and which may not
+  /// exist: the kernel's instruction; else null.
   static const void* probing() noexcept;
 
  private:
@@ -108,27 +113,27 @@ class AccessCheck {
   };
 
   Region* region_of(const MemoryAccess& access);
-  bool outside(const MemoryAccess& access);
-  bool fail_outside(const MemoryAccess& access, const char* what);
-  bool read(Region& region, const MemoryAccess& access);
+  bool check_outside(const MemoryAccess& access);
+  bool fail_outside(const MemoryAccess& access, std::string_view place);
+  bool check_read(Region& region, const MemoryAccess& access);
   void begin_store(Region& region, const MemoryAccess& access);
   bool finish_store();
   bool check_change(ShadowCell& cell, std::size_t offset);
   bool fail_bounds(const Region& region, const MemoryAccess& access);
-  bool fail_race(const Region& region, const MemoryAccess& access, const Stamp& other,
-                 std::int32_t other_code, bool other_wrote, std::size_t offset);
-  Finding race(const Region& region, const MemoryAccess& access, const Stamp& other,
-               std::int32_t other_code, bool other_wrote, std::size_t offset) const;
-  std::string describe(const MemoryAccess& access) const;
-  std::string nearest(std::uintptr_t address) const;
+  bool fail_race(const Region& region, const MemoryAccess& access, const Stamp& earlier,
+                 std::int32_t earlier_code, bool earlier_wrote, std::size_t offset);
+  Finding race(const Region& region, const MemoryAccess& access, const Stamp& earlier,
+               std::int32_t earlier_code, bool earlier_wrote, std::size_t offset) const;
+  std::string access_text(const MemoryAccess& access) const;
+  std::string nearest_region_text(std::uintptr_t address) const;
 
-  // Instructions as 32-bit distances from the first one.
-  std::int32_t packed(const void* code);
-  const void* unpacked(std::int32_t code) const;
+  // Instructions as 32-bit offsets from the first one that accessed memory; 0 is none.
+  std::int32_t code_offset(const void* code);
+  const void* code_at(std::int32_t code) const;
 
   Settings settings_;
   std::deque<Region> regions_;
-  Region* last_ = nullptr;
+  Region* last_ = nullptr;  // the region of the last access, searched first
   std::vector<Range> ignored_, forbidden_;
   AccessOrder order_;
   PendingStore store_;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The messages of AccessCheck.
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -31,17 +30,17 @@ std::string AccessCheck::thread_name(std::uint64_t block, unsigned thread) const
   return thread_text(position_of(thread, settings_.block), position_of(block, settings_.grid));
 }
 
-std::string AccessCheck::describe(const MemoryAccess& access) const {
+std::string AccessCheck::access_text(const MemoryAccess& access) const {
   return text(verb(access.kind), access.bytes, " bytes");
 }
 
 bool AccessCheck::fail_bounds(const Region& region, const MemoryAccess& access) {
-  const std::string where =
+  const std::string position =
       access.address < region.data
           ? text(region.data - access.address, " bytes before its first byte")
           : text(access.address - region.data, " bytes behind its first byte, and it has ",
                  region.data_end - region.data);
-  finding_ = {text(describe(access), " outside of ", region.name, ", ", where, ", in ",
+  finding_ = {text(access_text(access), " outside of ", region.name, ", ", position, ", in ",
                    thread_name(block_, access.thread)),
               access.code, nullptr,
               "compare the index with the extent before the access; is the array as large as the "
@@ -49,20 +48,16 @@ bool AccessCheck::fail_bounds(const Region& region, const MemoryAccess& access) 
   return false;
 }
 
-bool AccessCheck::fail_outside(const MemoryAccess& access, const char* what) {
-  finding_ = {text(describe(access), what, nearest(access.address), ", in ",
-                   thread_name(block_, access.thread)),
+bool AccessCheck::fail_outside(const MemoryAccess& access, std::string_view place) {
+  finding_ = {text(access_text(access), place, ", in ", thread_name(block_, access.thread)),
               access.code, nullptr, "compare the index with the extent before the access"};
   return false;
 }
 
-// ", 4096 bytes behind the first byte of the array of argument 1, which has 256": the array from
-// which the address is least far.
-std::string AccessCheck::nearest(std::uintptr_t address) const {
-  const bool is_forbidden = std::ranges::any_of(forbidden_, [&](const Range& range) {
-    return address >= range.begin && address < range.end;
-  });
-  std::string found;
+// ", 4096 bytes behind the first byte of the array of argument 1, which has 256": the array that is
+// nearest to the address, "" if all are so far that the address is arbitrary.
+std::string AccessCheck::nearest_region_text(std::uintptr_t address) const {
+  std::string nearest;
   std::uintptr_t min_distance = std::numeric_limits<std::uintptr_t>::max();
   constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 46;
   for (const Region& region : regions_) {
@@ -71,39 +66,40 @@ std::string AccessCheck::nearest(std::uintptr_t address) const {
     const std::uintptr_t distance = is_behind ? address - region.data : region.data - address;
     if (distance >= min_distance || distance > max_distance) continue;
     min_distance = distance;
-    found = text(", ", distance, is_behind ? " bytes behind" : " bytes before",
-                 " the first byte of ", region.name, ", which has ", region.data_end - region.data);
+    nearest =
+        text(", ", distance, is_behind ? " bytes behind" : " bytes before", " the first byte of ",
+             region.name, ", which has ", region.data_end - region.data);
   }
-  return address < (64 << 10) || is_forbidden ? "" : found;
+  return nearest;
 }
 
-Finding AccessCheck::race(const Region& region, const MemoryAccess& access, const Stamp& other,
-                          std::int32_t other_code, bool other_wrote, std::size_t offset) const {
-  const bool same_block = other.block == block_;
-  return {text("race: ", thread_name(block_, access.thread), ' ', describe(access), " at byte ",
+Finding AccessCheck::race(const Region& region, const MemoryAccess& access, const Stamp& earlier,
+                          std::int32_t earlier_code, bool earlier_wrote, std::size_t offset) const {
+  const bool same_block = earlier.block == block_;
+  return {text("race: ", thread_name(block_, access.thread), ' ', access_text(access), " at byte ",
                access.address + offset - region.data, " of ", region.name, ", which ",
-               thread_name(other.block, static_cast<unsigned>(other.thread)),
-               other_wrote ? " wrote" : " read",
+               thread_name(earlier.block, static_cast<unsigned>(earlier.thread)),
+               earlier_wrote ? " wrote" : " read",
                same_block ? " without a barrier between them" : " in the same launch"),
-          access.code, unpacked(other_code),
+          access.code, code_at(earlier_code),
           same_block ? "put __syncthreads() between the two, or use atomics where several threads "
                        "change one element"
                      : "blocks have no order: use atomics, or one launch for each of the two"};
 }
 
-bool AccessCheck::fail_race(const Region& region, const MemoryAccess& access, const Stamp& other,
-                            std::int32_t other_code, bool other_wrote, std::size_t offset) {
-  finding_ = race(region, access, other, other_code, other_wrote, offset);
+bool AccessCheck::fail_race(const Region& region, const MemoryAccess& access, const Stamp& earlier,
+                            std::int32_t earlier_code, bool earlier_wrote, std::size_t offset) {
+  finding_ = race(region, access, earlier, earlier_code, earlier_wrote, offset);
   return false;
 }
 
-std::int32_t AccessCheck::packed(const void* code) {
-  const auto* at = static_cast<const char*>(code);
-  if (code_base_ == nullptr) code_base_ = at - 1;  // so that no code is 0
-  return static_cast<std::int32_t>(at - code_base_);
+std::int32_t AccessCheck::code_offset(const void* code) {
+  const auto* instruction = static_cast<const char*>(code);
+  if (code_base_ == nullptr) code_base_ = instruction - 1;  // so that no offset is 0
+  return static_cast<std::int32_t>(instruction - code_base_);
 }
 
-const void* AccessCheck::unpacked(std::int32_t code) const {
+const void* AccessCheck::code_at(std::int32_t code) const {
   return code == 0 ? nullptr : code_base_ + code;
 }
 

@@ -5,13 +5,12 @@
 #include <algorithm>
 
 namespace spanwise::cpu_backend {
-namespace {}  // namespace
 
 void AccessOrder::start_block(std::uint64_t block, unsigned threads) {
   block_ = block;
   threads_ = threads;
   barrier_ = 0;
-  acquires_ = false;
+  has_acquired_ = false;
   ++time_;
   for (unsigned t = 0; t < threads; ++t) {
     acquired_[t] = 0;
@@ -22,7 +21,7 @@ void AccessOrder::start_block(std::uint64_t block, unsigned threads) {
 
 void AccessOrder::barrier() {
   barrier_ = ++time_;
-  if (!acquires_) return;
+  if (!has_acquired_) return;
   const auto end = acquired_.begin() + threads_;
   std::fill(acquired_.begin(), end, *std::max_element(acquired_.begin(), end));
 }
@@ -34,8 +33,8 @@ void AccessOrder::collective(unsigned warp, unsigned lanes) {
   std::uint64_t acquired = 0;
   for_each_lane(lanes, [&](unsigned lane) {
     acquired = std::max(acquired, acquired_[first + lane]);
-    for (unsigned other = 0; other < 32; ++other)
-      known[other] = std::max(known[other], lanes_[first + lane][other]);
+    for (unsigned earlier = 0; earlier < 32; ++earlier)
+      known[earlier] = std::max(known[earlier], lanes_[first + lane][earlier]);
   });
   for_each_lane(lanes, [&](unsigned lane) { known[lane] = time_; });
   for_each_lane(lanes, [&](unsigned lane) {
@@ -46,10 +45,10 @@ void AccessOrder::collective(unsigned warp, unsigned lanes) {
 
 void AccessOrder::synchronize(unsigned thread, std::uintptr_t address, bool reads, bool writes) {
   if (reads && !released_.empty()) {
-    const auto found = released_.find(address);
-    if (found != released_.end() && found->second > acquired_[thread]) {
-      acquired_[thread] = found->second;
-      acquires_ = true;
+    const auto release = released_.find(address);
+    if (release != released_.end() && release->second > acquired_[thread]) {
+      acquired_[thread] = release->second;
+      has_acquired_ = true;
     }
   }
   if (!writes || fenced_[thread] == 0) return;

@@ -7,7 +7,7 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-// Limit of one range's shadow, in pages: about 1 GiB for accesses of whole words.
+// Limit of the shadow of one range, in pages: about 1 GiB with cells of four bytes.
 constexpr std::size_t max_pages = 32 << 10;
 
 }  // namespace
@@ -22,17 +22,17 @@ ShadowMemory::ShadowPage* ShadowMemory::page_for(std::size_t index, bool by_byte
     if (used_ >= max_pages) return nullptr;
     ++used_;
     page = std::make_unique<ShadowPage>();
-    page->cells.resize(page_bytes / page->item);
+    page->cells.resize(page_bytes / page->cell_bytes);
   }
-  if (by_bytes && page->item != 1) split(*page);
+  if (by_bytes && page->cell_bytes != 1) split(*page);
   return page.get();
 }
 
 void ShadowMemory::split(ShadowPage& page) {
   std::vector<ShadowCell> cells(page_bytes);
-  for (std::size_t i = 0; i < page_bytes; ++i) cells[i] = page.cells[i / page.item];
+  for (std::size_t i = 0; i < page_bytes; ++i) cells[i] = page.cells[i / page.cell_bytes];
   page.cells = std::move(cells);
-  page.item = 1;
+  page.cell_bytes = 1;
 }
 
 void ShadowMemory::clear() {

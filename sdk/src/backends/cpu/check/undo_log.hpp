@@ -10,8 +10,8 @@
 
 namespace spanwise::cpu_backend {
 
-/// The former contents of memory that a checked run writes although it has no copy of it, such as
-/// memory behind a plain address. Restores them at the end.
+/// The former contents of memory that a checked run writes although the run has no copy of it, such
+/// as memory whose address the kernel gets as an integer. The destructor restores them.
 class UndoLog {
  public:
   UndoLog() = default;
@@ -19,7 +19,7 @@ class UndoLog {
   UndoLog& operator=(const UndoLog&) = delete;
   ~UndoLog() { restore(); }
 
-  /// Call before `bytes` bytes at `address` are written. The first call for a byte counts.
+  /// Call before `bytes` bytes at `address` are written. Only the first call for a byte saves it.
   void save(std::uintptr_t address, std::size_t bytes);
   void restore() noexcept;
 

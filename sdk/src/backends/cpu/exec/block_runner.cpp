@@ -47,7 +47,7 @@ void BlockRunner::run(const sw_range& range, sw_block_function block, sw_thread_
   work(0);
   running_ = false;
   check_stacks();
-  if (check_ != nullptr) require(check_->settle());
+  if (check_ != nullptr) require(check_->finish_pending_store());
 }
 
 void BlockRunner::prepare_block_shape(const sw_extent& block) {

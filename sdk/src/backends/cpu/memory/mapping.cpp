@@ -9,7 +9,7 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-constexpr std::size_t huge_page = 2 << 20;  // used for mappings of at least two of them
+constexpr std::size_t huge_page = 2 << 20;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void* map_memory(std::size_t bytes) noexcept {
 }
 
 void unmap_memory(void* data, std::size_t bytes) noexcept {
-  // The next mapping at this address must not inherit the marks.
+  // AddressSanitizer's marks would remain for the next mapping at this address.
   mark_used(data, bytes);
   ::munmap(data, bytes);
 }

@@ -18,9 +18,8 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-constexpr std::size_t mapped_from = 128 << 10;  // each block of this size has its own mapping
-constexpr std::size_t zeroed_from = 4 << 20;
-constexpr std::size_t max_kept = std::size_t{1} << 30;
+constexpr std::size_t mapped_from = 128 << 10;  // larger blocks have their own mapping
+constexpr std::size_t zeroed_from = 4 << 20;    // see allocate_zeroed()
 
 }  // namespace
 
@@ -38,15 +37,15 @@ std::size_t MemoryPool::class_of(std::size_t bytes) noexcept {
   return 8 * (log - 10) + ((bytes - 1) >> (log - 3)) % 8;
 }
 
-// 0 if the size overflows.
+// The block size of a class; 0 if it overflows.
 std::size_t MemoryPool::size_of(std::size_t size_class) noexcept {
   if (size_class < 8) return (size_class + 1) * block_alignment;
   return (size_class % 8 + 9) << (size_class / 8 + 7);
 }
 
-void* MemoryPool::take_kept(std::size_t size_class) {
+void* MemoryPool::take_cached(std::size_t size_class) {
   const std::lock_guard lock(mutex_);
-  std::vector<void*>& blocks = kept_[size_class];
+  std::vector<void*>& blocks = cached_[size_class];
   if (blocks.empty()) return nullptr;
   void* data = blocks.back();
   blocks.pop_back();
@@ -63,7 +62,7 @@ std::size_t MemoryPool::slack() {
   return slack_;
 }
 
-// Maps memory without holding the mutex, because it may take long.
+// Maps memory without holding the mutex, because that may take long.
 void* MemoryPool::map_block(std::size_t size) {
   std::unique_lock lock(mutex_);
   const std::size_t bytes = size + (slack() + page_bytes - 1) / page_bytes * page_bytes;
@@ -81,30 +80,30 @@ void* MemoryPool::map_block(std::size_t size) {
   return data;
 }
 
-void* MemoryPool::cut_block(std::size_t size_class) {
+void* MemoryPool::allocate_in_slab(std::size_t size_class) {
   const std::lock_guard lock(mutex_);
-  return slabs_.cut(size_of(size_class), slack(), kept_[size_class]);
+  return slabs_.allocate(size_of(size_class), slack(), cached_[size_class]);
 }
 
-void* MemoryPool::fresh(std::size_t size_class) {
+void* MemoryPool::allocate_fresh(std::size_t size_class) {
   const std::size_t size = size_of(size_class);
-  void* data = size >= mapped_from ? map_block(size) : cut_block(size_class);
+  void* data = size >= mapped_from ? map_block(size) : allocate_in_slab(size_class);
   if (data == nullptr) return nullptr;
   mark_used(data, size);
   held_bytes_.fetch_add(size, std::memory_order_relaxed);
   return data;
 }
 
-void* MemoryPool::take(std::size_t size_class) {
-  if (void* data = take_kept(size_class)) return data;
-  if (void* data = fresh(size_class)) return data;
+void* MemoryPool::take_block(std::size_t size_class) {
+  if (void* data = take_cached(size_class)) return data;
+  if (void* data = allocate_fresh(size_class)) return data;
   trim();
-  return fresh(size_class);
+  return allocate_fresh(size_class);
 }
 
 void* MemoryPool::allocate(std::size_t bytes) {
   const std::size_t size_class = class_of(bytes), size = size_of(size_class);
-  if (void* data = size < bytes ? nullptr : take(size_class)) {
+  if (void* data = size < bytes ? nullptr : take_block(size_class)) {
     used_bytes_.fetch_add(size, std::memory_order_relaxed);
     mark_unused(static_cast<std::byte*>(data) + bytes, size - bytes);
     return data;
@@ -120,46 +119,46 @@ void* MemoryPool::allocate(std::size_t bytes) {
 void* MemoryPool::allocate_zeroed(std::size_t bytes) {
   const std::size_t size_class = class_of(bytes), size = size_of(size_class);
   if (bytes < zeroed_from || size < bytes) return nullptr;
-  void* data = fresh(size_class);
+  void* data = allocate_fresh(size_class);
   if (data == nullptr) return nullptr;
   used_bytes_.fetch_add(size, std::memory_order_relaxed);
   mark_unused(static_cast<std::byte*>(data) + bytes, size - bytes);
   return data;
 }
 
-std::size_t MemoryPool::kept_bytes() const noexcept {
+std::size_t MemoryPool::cached_bytes() const noexcept {
   const std::size_t used = used_bytes_.load(std::memory_order_relaxed);
   const std::size_t held = held_bytes_.load(std::memory_order_relaxed);
   return held > used ? held - used : 0;
 }
 
-bool MemoryPool::keep(void* data, std::size_t size_class) noexcept {
+bool MemoryPool::try_cache(void* data, std::size_t size_class) noexcept {
   const std::size_t size = size_of(size_class);
   const bool is_mapped = size >= mapped_from;
-  const std::size_t kept = kept_bytes();
-  if (is_mapped && kept > max_kept) return false;
+  const std::size_t cached = cached_bytes();
+  if (is_mapped && cached > max_cached_bytes) return false;
   const std::lock_guard lock(mutex_);
   try {
-    kept_[size_class].push_back(data);  // does not allocate for a slab's block
+    cached_[size_class].push_back(data);  // does not allocate for a slab's block, see Slabs
   } catch (const std::bad_alloc&) {
-    return false;  // out of memory for the list: the block is returned to the system
+    return false;  // no memory for the list: the caller returns the block to the system
   }
   mark_unused(data, size);
   // Slabs are searched again only when the cached bytes have doubled, so the cost per block is
   // small.
-  if (!is_mapped && kept > max_kept_of_slabs_) [[unlikely]] {
+  if (!is_mapped && cached > max_cached_in_slabs_) [[unlikely]] {
     release_slabs();
-    max_kept_of_slabs_ = std::max(max_kept, 2 * kept_bytes());
+    max_cached_in_slabs_ = std::max(max_cached_bytes, 2 * cached_bytes());
   }
   return true;
 }
 
 void MemoryPool::unmap_block(void* data, std::size_t size) noexcept {
   std::unique_lock lock(mutex_);
-  const auto found = mapped_.find(data);
-  if (found == mapped_.end()) return;  // a slab's block, for which the list has capacity
-  const std::size_t bytes = found->second;
-  mapped_.erase(found);
+  const auto mapping = mapped_.find(data);
+  if (mapping == mapped_.end()) return;  // a slab's block, which its free list always has room for
+  const std::size_t bytes = mapping->second;
+  mapped_.erase(mapping);
   lock.unlock();
   unmap_memory(data, bytes);
   held_bytes_.fetch_sub(size, std::memory_order_relaxed);
@@ -168,15 +167,15 @@ void MemoryPool::unmap_block(void* data, std::size_t size) noexcept {
 // The mutex must be held.
 void MemoryPool::release_slabs() noexcept {
   for (std::size_t i = 0; size_of(i) < mapped_from; ++i)
-    if (!kept_[i].empty())
-      held_bytes_.fetch_sub(slabs_.release(size_of(i), kept_[i]) * size_of(i),
+    if (!cached_[i].empty())
+      held_bytes_.fetch_sub(slabs_.release(size_of(i), cached_[i]) * size_of(i),
                             std::memory_order_relaxed);
 }
 
 void MemoryPool::deallocate(void* data, std::size_t bytes) noexcept {
   const std::size_t size_class = class_of(bytes), size = size_of(size_class);
   used_bytes_.fetch_sub(size, std::memory_order_relaxed);
-  if (!keep(data, size_class)) unmap_block(data, size);
+  if (!try_cache(data, size_class)) unmap_block(data, size);
 }
 
 runtime::MemoryInfo MemoryPool::usage() {
@@ -191,8 +190,8 @@ runtime::MemoryInfo MemoryPool::usage() {
 void MemoryPool::trim() noexcept {
   std::unique_lock lock(mutex_);
   release_slabs();
-  for (std::size_t i = class_of(mapped_from); i < kept_.size(); ++i) {
-    const std::vector<void*> blocks = std::exchange(kept_[i], {});
+  for (std::size_t i = class_of(mapped_from); i < cached_.size(); ++i) {
+    const std::vector<void*> blocks = std::exchange(cached_[i], {});
     lock.unlock();
     for (void* block : blocks) unmap_block(block, size_of(i));
     lock.lock();

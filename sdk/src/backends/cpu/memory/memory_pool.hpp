@@ -15,21 +15,23 @@
 
 namespace spanwise::cpu_backend {
 
-/// Host memory, cached by size for later arrays. The first touch of a fresh page costs about 0.25
-/// us in the operating system, as much as many an operation on it. Each block is followed by as
-/// many unused bytes as config "cpu_slack" had when the block was taken from the system: a kernel
-/// that writes past the end of an array by less than that changes no other memory.
+/// Host memory, cached by size for later arrays, because the first touch of a fresh page costs
+/// about 0.25 us in the operating system, as much as many an operation on it. Unused bytes follow
+/// each block, as many as config "cpu_slack" was when the block was taken from the system, so that
+/// a kernel that writes past the end of an array by less than that changes no other memory.
+/// Thread-safe.
 class MemoryPool {
  public:
   static MemoryPool& instance();
 
   /// 256-byte aligned, at least `bytes`; throws OutOfMemoryError.
   void* allocate(std::size_t bytes);
-  /// As allocate(), on fresh pages that the system has zeroed. Null if `bytes` is so small that
-  /// filling cached memory is as fast, or if the system has no memory.
+  /// As allocate(), filled with zeros: on fresh pages, which the system has zeroed. Null if `bytes`
+  /// is so small that filling cached memory is as fast, or if the system has no memory.
   void* allocate_zeroed(std::size_t bytes);
+  /// `bytes` must be that of the allocation.
   void deallocate(void* data, std::size_t bytes) noexcept;
-  /// held and used of MemoryInfo.
+  /// Only MemoryInfo::held and used.
   runtime::MemoryInfo usage();
   /// Returns cached memory to the system; small blocks only if no block of their slab is in use.
   void trim() noexcept;
@@ -40,26 +42,31 @@ class MemoryPool {
  private:
   static std::size_t class_of(std::size_t bytes) noexcept;
   static std::size_t size_of(std::size_t size_class) noexcept;
-  void* take(std::size_t size_class);
-  void* take_kept(std::size_t size_class);
-  void* fresh(std::size_t size_class);
+  void* take_block(std::size_t size_class);
+  void* take_cached(std::size_t size_class);
+  void* allocate_fresh(std::size_t size_class);
   void* map_block(std::size_t size);
-  void* cut_block(std::size_t size_class);
+  void* allocate_in_slab(std::size_t size_class);
   void unmap_block(void* data, std::size_t size) noexcept;
   std::size_t slack();
-  std::size_t kept_bytes() const noexcept;
-  bool keep(void* data, std::size_t size_class) noexcept;
+  std::size_t cached_bytes() const noexcept;
+  bool try_cache(void* data, std::size_t size_class) noexcept;
   void release_slabs() noexcept;
 
-  Mutex mutex_;
+  // Cached bytes beyond which separately mapped blocks are returned to the system.
+  static constexpr std::size_t max_cached_bytes = std::size_t{1} << 30;
+
   // Bytes in arrays, and bytes taken from the system, without the slack.
   std::atomic<std::size_t> used_bytes_{0}, held_bytes_{0};
-  std::size_t max_kept_of_slabs_ = std::size_t{1} << 30;
+  Mutex mutex_;  // guards the members below
+  // Cached bytes beyond which slabs without used blocks are searched and released.
+  std::size_t max_cached_in_slabs_ = max_cached_bytes;
   std::size_t slack_ = 0;
   std::uint64_t slack_version_ = ~std::uint64_t{0};  // config::version() at which slack_ was read
   Slabs slabs_;
   std::unordered_map<void*, std::size_t> mapped_;  // separately mapped block -> its bytes
-  std::array<std::vector<void*>, 8 * 54> kept_;    // cached blocks, by size class
+  // Free blocks by size class: 8 classes up to 2048 bytes, and 8 for each power of two up to 2^64.
+  std::array<std::vector<void*>, 8 * 54> cached_;
 };
 
 }  // namespace spanwise::cpu_backend

@@ -11,11 +11,13 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-// The slabs of a size double in size up to max_doublings. No huge pages: a program may use only
-// one block of a size.
-constexpr std::size_t first_slab = 256 << 10, max_doublings = 3, min_blocks = 8;
+// Bytes of the first slab for a block size; each further one is twice as large, up to
+// max_doublings. No huge pages: a program may use only one block of a size.
+constexpr std::size_t first_slab_bytes = 256 << 10, max_doublings = 3;
+constexpr std::size_t min_blocks = 8;  // in a slab
 
-// Not a multiple of a page: blocks whose addresses agree in the last 12 bits share cache sets.
+// Not a multiple of a page: blocks whose addresses agree in the last 12 bits use the same cache
+// sets.
 std::size_t spacing_for(std::size_t size, std::size_t slack) {
   const std::size_t spacing = size + slack;
   return spacing % page_bytes == 0 ? spacing + block_alignment : spacing;
@@ -27,11 +29,11 @@ void Slabs::add_slab(SizeClass& blocks, std::size_t size, std::size_t slack) {
   Slab slab{};
   slab.slack = slack;
   slab.spacing = spacing_for(size, slack);
-  const std::size_t wanted = first_slab << std::min(blocks.slabs.size(), max_doublings);
+  const std::size_t usual_bytes = first_slab_bytes << std::min(blocks.slabs.size(), max_doublings);
   const std::size_t min_bytes = slack + min_blocks * slab.spacing;
-  slab.bytes = (std::max(wanted, min_bytes) + page_bytes - 1) / page_bytes * page_bytes;
+  slab.bytes = (std::max(usual_bytes, min_bytes) + page_bytes - 1) / page_bytes * page_bytes;
   slab.blocks = (slab.bytes - slack) / slab.spacing;
-  blocks.slabs.reserve(blocks.slabs.size() + 1);
+  blocks.slabs.reserve(blocks.slabs.size() + 1);  // throws before the memory is mapped
   slab.base = static_cast<std::byte*>(map_memory(slab.bytes));
   if (slab.base == nullptr) throw std::bad_alloc();
   mark_unused(slab.base, slab.bytes);
@@ -39,7 +41,7 @@ void Slabs::add_slab(SizeClass& blocks, std::size_t size, std::size_t slack) {
   blocks.blocks += slab.blocks;
 }
 
-void* Slabs::cut(std::size_t size, std::size_t slack, std::vector<void*>& free) noexcept {
+void* Slabs::allocate(std::size_t size, std::size_t slack, std::vector<void*>& free) noexcept {
   try {
     SizeClass& blocks = classes_[size];
     if (blocks.slabs.empty() || blocks.slabs.back().used == blocks.slabs.back().blocks ||
@@ -54,15 +56,15 @@ void* Slabs::cut(std::size_t size, std::size_t slack, std::vector<void*>& free) 
 }
 
 std::size_t Slabs::release(std::size_t size, std::vector<void*>& free) noexcept {
-  const auto found = classes_.find(size);
-  if (found == classes_.end()) return 0;
-  SizeClass& blocks = found->second;
+  const auto entry = classes_.find(size);
+  if (entry == classes_.end()) return 0;
+  SizeClass& blocks = entry->second;
   std::ranges::sort(free, std::less<>{});
   std::size_t released = 0;
   std::erase_if(blocks.slabs, [&](const Slab& slab) {
     const auto first = std::ranges::lower_bound(free, slab.base, std::less<void*>{});
-    const auto last =
-        std::find_if_not(first, free.end(), [&](const void* block) { return slab.holds(block); });
+    const auto last = std::find_if_not(first, free.end(),
+                                       [&](const void* block) { return slab.contains(block); });
     if (static_cast<std::size_t>(last - first) != slab.used) return false;
     free.erase(first, last);
     unmap_memory(slab.base, slab.bytes);

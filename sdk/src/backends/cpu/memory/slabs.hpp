@@ -15,20 +15,20 @@ inline constexpr std::size_t block_alignment = 256;
 /// precede the first and follow each. Not thread-safe.
 class Slabs {
  public:
-  /// A block of `size` bytes, a multiple of block_alignment, that was not handed out before; null
-  /// if out of memory. `free` is the caller's list of free blocks of this size: its capacity is
-  /// raised to the number of all blocks, so that adding one does not allocate.
-  void* cut(std::size_t size, std::size_t slack, std::vector<void*>& free) noexcept;
-  /// Unmaps each slab of blocks of `size` bytes whose handed-out blocks are all in `free`, and
-  /// removes them from it. Returns their number.
+  /// A block of `size` bytes, a multiple of block_alignment, that was not allocated before; null if
+  /// out of memory. `free` is the caller's list of free blocks of this size: its capacity is raised
+  /// to the number of all blocks, so that adding a block to it does not allocate.
+  void* allocate(std::size_t size, std::size_t slack, std::vector<void*>& free) noexcept;
+  /// Unmaps each slab of blocks of `size` bytes whose allocated blocks are all in `free`, and
+  /// removes these blocks from `free`. Returns their number.
   std::size_t release(std::size_t size, std::vector<void*>& free) noexcept;
 
  private:
   struct Slab {
     std::byte* base;
-    std::size_t bytes, slack, spacing;
-    std::size_t blocks = 0, used = 0;  // in total, and handed out
-    bool holds(const void* data) const noexcept { return data >= base && data < base + bytes; }
+    std::size_t bytes, slack, spacing;  // spacing: from one block to the next
+    std::size_t blocks = 0, used = 0;   // in total, and those allocated so far
+    bool contains(const void* data) const noexcept { return data >= base && data < base + bytes; }
   };
   struct SizeClass {
     std::vector<Slab> slabs;  // blocks are taken from the last one
